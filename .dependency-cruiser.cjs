@@ -1,0 +1,115 @@
+// Who may import whom (docs/architecture.md). Each rule says why, and what to do instead.
+const src = (...names) => `^src/(${names.join('|')})(/|\\.ts$)`;
+
+module.exports = {
+  forbidden: [
+    {
+      name: 'no-cycles',
+      comment: 'A cycle means two files are one. Move what both need into a third, or merge them.',
+      severity: 'error',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'nobody-imports-tests',
+      comment: 'The product must build without test/.',
+      severity: 'error',
+      from: { path: '^(src|raft)/' },
+      to: { path: '^test/' },
+    },
+    {
+      name: 'raft-knows-nothing-of-sluice',
+      comment: 'raft/ carries opaque bytes. Hand it what it needs through raft/index.ts.',
+      severity: 'error',
+      from: { path: '^raft/' },
+      to: { path: '^src/|node_modules/(@nestjs|fastify|undici)' },
+    },
+    {
+      name: 'raft-through-its-one-door',
+      comment: 'src/ reaches raft/ only through raft/index.ts.',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { path: '^raft/', pathNot: '^raft/index\\.ts$' },
+    },
+    {
+      name: 'raft-core-is-pure',
+      comment: 'raft/core has no clock, no chance, no I/O: it imports nothing but itself.',
+      severity: 'error',
+      from: { path: '^raft/core/' },
+      to: { pathNot: '^raft/core/' },
+    },
+    {
+      name: 'expression-is-a-leaf',
+      comment: 'expression/ turns text into programs and knows no resource.',
+      severity: 'error',
+      from: { path: src('expression') },
+      to: { path: '^src/', pathNot: src('expression') },
+    },
+    {
+      name: 'model-is-a-leaf',
+      comment: 'model/ says what a resource is. It may check expressions and nothing else.',
+      severity: 'error',
+      from: { path: src('model') },
+      to: { path: '^src/', pathNot: src('model', 'expression') },
+    },
+    {
+      name: 'no-framework-in-the-middle',
+      comment: 'State, snapshots, feed and the data plane are plain TypeScript; Nest stays at the REST surface.',
+      severity: 'error',
+      from: { path: src('state', 'snapshot', 'feed', 'cluster', 'expression', 'proxy') },
+      to: { path: 'node_modules/(@nestjs|fastify|class-validator|class-transformer)' },
+    },
+    {
+      name: 'state-knows-only-the-model',
+      comment: 'What the cluster agreed on must be computable from commands alone.',
+      severity: 'error',
+      from: { path: src('state') },
+      to: { path: '^src/', pathNot: src('state', 'model', 'errors') },
+    },
+    {
+      name: 'snapshot-is-pure',
+      comment: 'Building a configuration takes values and gives values.',
+      severity: 'error',
+      from: { path: src('snapshot') },
+      to: { path: '^src/', pathNot: src('snapshot', 'model', 'errors') },
+    },
+    {
+      name: 'proxy-stands-alone',
+      comment: 'The data plane runs with or without a control plane: hand it a ConfigSource.',
+      severity: 'error',
+      from: { path: src('proxy') },
+      to: { path: '^src/', pathNot: src('proxy', 'model', 'expression', 'telemetry', 'clock', 'errors') },
+    },
+    {
+      name: 'feed-and-proxy-meet-in-main',
+      comment: 'The feed knows subscribers, not proxies.',
+      severity: 'error',
+      from: { path: src('feed') },
+      to: { path: src('proxy', 'resources', 'api') },
+    },
+    {
+      name: 'only-api-and-main-know-resources',
+      comment: 'resources/ is the REST surface; nothing below it may look up.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: src('resources', 'api', 'main', 'program') },
+      to: { path: src('resources', 'api') },
+    },
+    {
+      name: 'one-barrel',
+      comment: 'raft/index.ts is the only index file: a barrel anywhere else hides who uses what.',
+      severity: 'error',
+      from: {},
+      to: { path: '^(src|raft)/.+/index\\.ts$' },
+    },
+  ],
+  options: {
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    doNotFollow: { path: 'node_modules' },
+    enhancedResolveOptions: {
+      extensions: ['.ts', '.mjs', '.js'],
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'types'],
+    },
+  },
+};

@@ -1,0 +1,21 @@
+// `npm run check`: format, lint, import borders, types, unit tests. Under a minute.
+import { spawnSync } from 'node:child_process';
+
+const steps = [
+  ['format and lint', 'biome', ['check', '.']],
+  ['import borders', process.execPath, ['scripts/borders.mjs']],
+  ['types', process.execPath, ['node_modules/typescript-native/bin/tsc', '-p', 'tsconfig.test.json', '--noEmit']],
+  ['unit tests', 'c8', ['mocha', '--reporter', 'dot']],
+];
+
+for (const [name, command, args] of steps) {
+  const startedAt = performance.now();
+  console.log(`\n> ${name}`);
+  const { status, error } = spawnSync(command, args, { stdio: 'inherit' });
+  if (error) console.error(error.message);
+  if (status !== 0) {
+    console.error(`check: ${name} failed`);
+    process.exit(1);
+  }
+  console.log(`  ${name}: ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
+}

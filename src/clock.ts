@@ -1,0 +1,22 @@
+// Time is an argument: whatever waits or stamps takes a Clock, so that tests advance time by hand.
+
+export type Cancel = () => void;
+
+export interface Clock {
+  /** Wall clock, Unix milliseconds. May step; for stamps only. */
+  nowMs(): number;
+  /** Monotonic milliseconds since some fixed point; for durations and deadlines. */
+  monotonicMs(): number;
+  /** Runs `run` once after `delayMs`, unless cancelled. Never keeps the process alive. */
+  after(delayMs: number, run: () => void): Cancel;
+}
+
+export const systemClock: Clock = {
+  nowMs: () => Date.now(),
+  monotonicMs: () => performance.now(),
+  after(delayMs, run) {
+    const timer = setTimeout(run, delayMs);
+    timer.unref();
+    return () => clearTimeout(timer);
+  },
+};

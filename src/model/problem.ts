@@ -1,0 +1,16 @@
+// What is wrong with a value, and where.
+
+export interface Problem {
+  /** JSON pointer (RFC 6901) into the body or the configuration: `/options/timeouts/connect`. */
+  readonly pointer: string;
+  /** What is wrong, for a person: `must be a duration such as 500ms or 1m30s`. */
+  readonly message: string;
+}
+
+/** One JSON pointer from path segments, escaped as RFC 6901 §3 asks. */
+export const pointerOf = (...segments: readonly (string | number)[]): string =>
+  segments.map((segment) => `/${String(segment).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+
+/** All problems on one line: `/port must be an integer; /name is required`. */
+export const describe = (problems: readonly Problem[]): string =>
+  problems.map(({ pointer, message }) => (pointer === '' ? message : `${pointer} ${message}`)).join('; ');

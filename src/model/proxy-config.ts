@@ -1,0 +1,34 @@
+// What a proxy runs, and where it comes from. The feed makes it, the proxy takes it; neither knows the other.
+import type { Destination } from './destination.ts';
+import type { Group } from './group.ts';
+import type { Listener } from './listener.ts';
+import type { Middleware } from './middleware.ts';
+import type { Route } from './route.ts';
+
+/** Five lists, each ascending by id. No secrets list: resolved values stand inside the entities (contract.md §2.9). */
+export interface Configuration {
+  readonly listeners: readonly Listener[];
+  readonly destinations: readonly Destination[];
+  readonly routes: readonly Route[];
+  readonly groups: readonly Group[];
+  readonly middlewares: readonly Middleware[];
+}
+
+/** An activated snapshot with every reference resolved. */
+export interface ProxyConfig {
+  /** Log index of the activation. A proxy never installs a lower one than it has (architecture.md §6.13). */
+  readonly index: number;
+  readonly id: string;
+  readonly name: string;
+  /** RFC 3339 UTC. */
+  readonly createdAt: string;
+  readonly snapshot: Configuration;
+}
+
+export interface ConfigSource {
+  /**
+   * Calls `subscriber` with the current configuration at once, if there is one, and with each later one.
+   * The last value wins: intermediate ones may be skipped. Returns the end of the subscription.
+   */
+  subscribe(subscriber: (config: ProxyConfig) => void): () => void;
+}

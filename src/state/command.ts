@@ -1,0 +1,94 @@
+// The four commands that change what the cluster agreed on, and what applying one says. Everything that is not
+// deterministic (ids, times, resolved references) is chosen before a command enters the log (architecture.md §8).
+import type { EditableKind, Kind } from '../model/kinds.ts';
+
+/** A JSON object as it was sent, J4 and J5 of contract.md §0.2 applied. */
+export type Spec = Readonly<Record<string, unknown>>;
+
+/** Names one write for ever: a retry carries the same one and has no second effect (raft.md A15). */
+export interface RequestId {
+  /** nodeId of the node that received the request. */
+  readonly origin: string;
+  /** Random number made when that node's store was created. */
+  readonly incarnation: number;
+  /** Start counter of that node. */
+  readonly boot: number;
+  /** Counts from 1 within a boot. */
+  readonly seq: number;
+  /** Every seq of this boot below this one is answered; its result may be forgotten. */
+  readonly ackedBelow: number;
+}
+
+/** Revisions named by `If-Match`, or `*`: any, as long as the entity exists. */
+export type IfMatch = '*' | readonly number[];
+
+export interface Idempotency {
+  /** API key name, path and key, one per line. */
+  readonly scope: string;
+  /** SHA-256 of the raw body, hex. */
+  readonly bodyHash: string;
+}
+
+interface Envelope {
+  readonly v: 1;
+  readonly requestId: RequestId;
+  /** Wall clock of the proposing node, Unix ms. Log time is the highest seen so far. */
+  readonly time: number;
+  readonly idempotency?: Idempotency;
+}
+
+export interface Put extends Envelope {
+  readonly op: 'put';
+  readonly kind: EditableKind;
+  readonly id: string;
+  readonly mode: 'create' | 'update';
+  /** The entity as it will be answered, `id` included. */
+  readonly spec: Spec;
+  readonly ifMatch?: IfMatch;
+}
+
+export interface Delete extends Envelope {
+  readonly op: 'delete';
+  readonly kind: Kind;
+  readonly id: string;
+  readonly ifMatch?: IfMatch;
+}
+
+/** Captures the configuration of the state that it meets (architecture.md §7.7). */
+export interface Capture extends Envelope {
+  readonly op: 'capture';
+  readonly id: string;
+  readonly name: string;
+  /** RFC 3339 UTC. */
+  readonly createdAt: string;
+  /** Index of the last configuration change that the compile check saw. Apply answers `moved` when it is not the last. */
+  readonly checkedAt: number;
+  /** Values of env and file references by their whole text, `{{secret:env:NAME}}`; secret entities come from the state. */
+  readonly values: Readonly<Record<string, string>>;
+}
+
+export interface Activate extends Envelope {
+  readonly op: 'activate';
+  readonly id: string;
+  readonly ifMatch?: IfMatch;
+}
+
+export type Command = Put | Delete | Capture | Activate;
+
+/** A command without what the log's client adds: request id and time. */
+export type Draft = DistributiveOmit<Command, 'v' | 'requestId' | 'time'>;
+type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
+
+/** What applying a command decided; refusals are results too and are kept for retries. */
+export interface Result {
+  /** Log index at which this was decided. For a retry: of the first time. */
+  readonly index: number;
+  /** 201 created, 200 changed, 204 deleted, or the status of the refusal. `moved`: capture again. */
+  readonly status: 200 | 201 | 204 | 404 | 409 | 412 | 422 | 'moved';
+  readonly kind: Kind;
+  readonly id: string;
+  /** Why it was refused. */
+  readonly error?: string;
+  /** Present when an Idempotency-Key was replayed: the entity as created, if it was small enough to keep. */
+  readonly replay?: { readonly spec?: Spec };
+}
