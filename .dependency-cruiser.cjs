@@ -91,7 +91,7 @@ module.exports = {
       name: 'only-api-and-main-know-resources',
       comment: 'resources/ is the REST surface; nothing below it may look up.',
       severity: 'error',
-      from: { path: '^src/', pathNot: src('resources', 'api', 'main', 'program') },
+      from: { path: '^src/', pathNot: src('resources', 'api', 'main', 'control-plane') },
       to: { path: src('resources', 'api') },
     },
     {

@@ -38,7 +38,7 @@ async function run(configFile: string | undefined): Promise<void> {
   for (const warning of settings.warnings) logger.warn({}, `settings: ${warning}`);
 
   const startedAt = performance.now();
-  const controlPlane = await startControlPlane(settings, { logger, version: version() });
+  const controlPlane = await startControlPlane(settings, { logger, onFatal: () => process.exit(1) });
   stopOnSignals(controlPlane, logger);
   logger.info({ address: controlPlane.address, ms: Math.round(performance.now() - startedAt) }, 'ready');
   if (settings.log.format === 'console') process.stdout.write(banner({ version: version(), controlPlane }));
