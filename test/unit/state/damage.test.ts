@@ -99,6 +99,12 @@ describe('a damaged store', function () {
     }
   });
 
+  it('is not what a crash during a compaction leaves: a table that nothing refers to', async () => {
+    expect(await verdictAfter((directory) => writeFile(join(directory, '000999.ldb'), 'half a table'))).to.equal(
+      'equal',
+    );
+  });
+
   it('notices that the newest answered write is gone from the end of the log', async () => {
     const log = (await files()).find(({ name, size }) => name.endsWith('.log') && size > 0);
     const cut = await verdictAfter((directory) => truncate(join(directory, log?.name ?? ''), (log?.size ?? 0) - 1));
