@@ -1,9 +1,13 @@
+// A clock that stands still until a test moves it.
 import type { Cancel, Clock } from '../../src/clock.ts';
 
-/** A clock that stands still until `advance`. */
 export class ManualClock implements Clock {
-  #now = 1_750_000_000_000;
-  #due: { at: number; run: () => void }[] = [];
+  #now: number;
+  readonly #timers = new Set<{ readonly at: number; readonly run: () => void }>();
+
+  constructor(now = Date.UTC(2026, 0, 1)) {
+    this.#now = now;
+  }
 
   nowMs(): number {
     return this.#now;
@@ -15,22 +19,19 @@ export class ManualClock implements Clock {
 
   after(delayMs: number, run: () => void): Cancel {
     const timer = { at: this.#now + delayMs, run };
-    this.#due.push(timer);
-    return () => {
-      this.#due = this.#due.filter((other) => other !== timer);
-    };
+    this.#timers.add(timer);
+    return () => this.#timers.delete(timer);
   }
 
-  /** Runs what falls due within `ms`, in order. */
+  /** Timers that have neither run nor been cancelled. */
+  get pending(): number {
+    return this.#timers.size;
+  }
+
   advance(ms: number): void {
-    const end = this.#now + ms;
-    for (;;) {
-      const next = this.#due.filter(({ at }) => at <= end).sort((a, b) => a.at - b.at)[0];
-      if (next === undefined) break;
-      this.#due = this.#due.filter((other) => other !== next);
-      this.#now = Math.max(this.#now, next.at);
-      next.run();
+    this.#now += ms;
+    for (const timer of [...this.#timers].sort((a, b) => a.at - b.at)) {
+      if (timer.at <= this.#now && this.#timers.delete(timer)) timer.run();
     }
-    this.#now = end;
   }
 }
