@@ -9,10 +9,10 @@ import type { ReplicatedLog } from '../cluster/replicated-log.ts';
 import { SnapshotStreams } from '../feed/sse.ts';
 import type { ConfigSource } from '../model/proxy-config.ts';
 import { ResourceService } from '../resources/resource.service.ts';
-import type { CheckConfig } from '../resources/snapshots/capture.ts';
-import { type Environment, type SecretFences, SecretSources } from '../resources/snapshots/secret-sources.ts';
+import { type CheckConfig, Examiner } from '../resources/snapshots/examiner.ts';
 import { type Installed, SnapshotService } from '../resources/snapshots/snapshot.service.ts';
 import { StateReader } from '../resources/state-reader.ts';
+import type { SecretSources } from '../snapshot/secret-sources.ts';
 import type { StateView } from '../state/view.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { type Address, parseAddress } from './address.ts';
@@ -35,7 +35,6 @@ export interface ApiOptions {
   readonly allowedHosts: readonly string[];
   /** Milliseconds that requests in flight get at most; never more than five seconds (contract.md §1.8). */
   readonly shutdownTimeoutMs: number;
-  readonly secretSources: SecretFences;
 }
 
 export interface ApiDeps {
@@ -45,8 +44,8 @@ export interface ApiDeps {
   readonly options: ApiOptions;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** The node's environment, for `{{secret:env:…}}`. */
-  readonly environment: Environment;
+  /** Environment and files of this node, behind the fences of its settings. */
+  readonly secretSources: SecretSources;
   readonly checkConfig: CheckConfig;
   readonly installed: Installed;
   readonly health: () => Health;
@@ -81,12 +80,12 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   return new RunningApi({ app, streams, readiness, clock, address: parseAddress(options.address), options });
 }
 
-function services({ view, log, clock, logger, environment, options, checkConfig, installed }: ApiDeps): Provider[] {
+function services({ view, log, clock, logger, secretSources, checkConfig, installed }: ApiDeps): Provider[] {
   const reader = new StateReader({ view, log });
   const newId = randomUUID;
-  const sources = new SecretSources({ environment, fences: options.secretSources });
+  const examiner = new Examiner({ sources: secretSources, checkConfig });
   const resources = new ResourceService({ reader, log, newId });
-  const snapshots = new SnapshotService({ reader, log, newId, clock, logger, sources, checkConfig, installed });
+  const snapshots = new SnapshotService({ reader, log, newId, clock, logger, examiner, installed });
   return [value(StateReader, reader), value(ResourceService, resources), value(SnapshotService, snapshots)];
 }
 

@@ -1,22 +1,24 @@
-import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { formatAddress } from '../../src/api/address.ts';
 import { type Api, type ApiDeps, type ApiOptions, createApi } from '../../src/api/api.ts';
 import { type Clock, systemClock } from '../../src/clock.ts';
-import { LocalLog } from '../../src/cluster/local-log.ts';
-import { Proposer } from '../../src/cluster/proposer.ts';
 import { Feed } from '../../src/feed/feed.ts';
-import { buildConfig } from '../../src/snapshot/build.ts';
-import { DurableState } from '../../src/state/durable-state.ts';
+import { proxyConfigOf } from '../../src/snapshot/build.ts';
+import { createSecretSources, type SecretFence } from '../../src/snapshot/secret-sources.ts';
+import { thisMachine } from '../../src/snapshot/machine.ts';
 import { generationDirectory, LevelStore } from '../../src/state/level-store.ts';
 import { silentLogger } from '../../src/telemetry/logger.ts';
 import { type Answer, call, type CallOptions } from './http-call.ts';
+import { type NodeOfOne, nodeOfOne } from './node-of-one.ts';
 
 export interface ServerSetup extends Partial<Omit<ApiDeps, 'options'>> {
   readonly options?: Partial<ApiOptions>;
   readonly clock?: Clock;
+  /** Environment of the node. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly fence?: SecretFence;
 }
 
 /** A real API over a real state in a directory of its own, in this process. */
@@ -25,33 +27,31 @@ export class ApiServer {
   readonly feed: Feed;
   readonly directory: string;
   readonly base: string;
-  readonly #state: DurableState;
+  readonly #node: NodeOfOne;
 
-  private constructor(parts: { api: Api; feed: Feed; directory: string; base: string; state: DurableState }) {
+  private constructor(parts: { api: Api; feed: Feed; directory: string; base: string; node: NodeOfOne }) {
     this.api = parts.api;
     this.feed = parts.feed;
     this.directory = parts.directory;
     this.base = parts.base;
-    this.#state = parts.state;
+    this.#node = parts.node;
   }
 
-  static async start({ options, ...deps }: ServerSetup = {}): Promise<ApiServer> {
+  static async start({ options, env = {}, fence = {}, ...deps }: ServerSetup = {}): Promise<ApiServer> {
     const directory = await mkdtemp(join(tmpdir(), 'sluice-api-'));
     const store = await LevelStore.open(generationDirectory(directory, 1));
-    const state = await DurableState.open(store, { randomBytes });
-    const nodeId = 'single';
+    const node = await nodeOfOne({ store, clock: systemClock });
+    const { log, state } = node;
     const clock = deps.clock ?? systemClock;
-    const port = new LocalLog({ nodeId, applied: state.view.applied, clock });
-    const log = new Proposer({ port, state, clock: systemClock, nodeId });
     const feed = new Feed();
-    log.onActivation((activation) => feed.publish(buildConfig(activation)));
+    log.onActivation(({ snapshot, index }) => feed.publish(proxyConfigOf(snapshot, index)));
     const api = await createApi({
       view: state.view,
       log,
       feed,
       clock,
       logger: silentLogger,
-      environment: {},
+      secretSources: createSecretSources({ ...thisMachine, env }, fence),
       checkConfig: () => ({ problems: [], warnings: [] }),
       installed: async () => ({ done: 2, of: 2 }),
       health: () => ({ ready: true, reason: '' }),
@@ -61,14 +61,13 @@ export class ApiServer {
         apiKeys: [],
         allowedHosts: [],
         shutdownTimeoutMs: 30_000,
-        secretSources: {},
         ...options,
       },
       ...deps,
     });
     await api.listen();
     const base = `${options?.tls === undefined ? 'http' : 'https'}://${formatAddress(api.address)}`;
-    return new ApiServer({ api, feed, directory, base, state });
+    return new ApiServer({ api, feed, directory, base, node });
   }
 
   /** A request to a path under /api/v1, or to one that begins with two slashes, from the root. */
@@ -78,7 +77,7 @@ export class ApiServer {
 
   async stop(): Promise<void> {
     await this.api.close();
-    await this.#state.close();
+    await this.#node.close();
     await rm(this.directory, { recursive: true, force: true });
   }
 }

@@ -3,10 +3,11 @@
 import type { Clock } from '../../clock.ts';
 import type { ReplicatedLog } from '../../cluster/replicated-log.ts';
 import { SluiceError } from '../../errors.ts';
-import { describe, pointerOf } from '../../model/problem.ts';
+import { describe, pointerOf, type Problem } from '../../model/problem.ts';
 import { parseEntity } from '../../model/validation.ts';
+import { type Form, renderSnapshot } from '../../snapshot/render.ts';
 import type { Draft, Result } from '../../state/command.ts';
-import type { StoredSnapshot } from '../../state/view.ts';
+import type { Active, StoredSnapshot } from '../../state/view.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { type Answer, type ApiRequest, entityTag, jsonArray, revisionHeader } from '../answer.ts';
 import { type Caller, seesSecrets } from '../caller.ts';
@@ -17,7 +18,6 @@ import { notFound, type StateReader } from '../state-reader.ts';
 import { unknownFieldWarnings } from '../unknown-fields.ts';
 import { acceptedHeaders, goneSince } from '../write-outcome.ts';
 import type { Examiner } from './examiner.ts';
-import { fullSnapshot, type Shown, snapshotSummary } from './snapshot-json.ts';
 
 /** Resolves with how many proxy workers of this node have installed the activation, at the latest after `withinMs`. */
 export type Installed = (index: number, withinMs: number) => Promise<{ readonly done: number; readonly of: number }>;
@@ -59,7 +59,7 @@ export class SnapshotService {
     const snapshot = reader.view.snapshot(id);
     if (snapshot === undefined) throw notFound('snapshots', id);
     const headers = { ...entityTag(snapshot.revision), ...revisionHeader(reader.view.applied) };
-    return { status: 200, headers, body: fullSnapshot(snapshot, shownTo(request.caller)) };
+    return { status: 200, headers, body: renderSnapshot(snapshot, formFor(request.caller)) };
   }
 
   /**
@@ -83,7 +83,7 @@ export class SnapshotService {
     return {
       status: 201,
       headers: { Location, ...entityTag(result.index), ...accepted, ...unknownFields },
-      body: fullSnapshot(snapshot, shownTo(request.caller), `"warnings":${JSON.stringify(doubts)}`),
+      body: withWarnings(renderSnapshot(snapshot, formFor(request.caller)), doubts),
     };
   }
 
@@ -139,7 +139,13 @@ export class SnapshotService {
 interface Captured {
   readonly result: Result;
   /** Absent when the capture is not new. */
-  readonly warnings?: readonly { readonly pointer: string; readonly message: string }[];
+  readonly warnings?: readonly Problem[];
 }
 
-const shownTo = (caller: Caller): Shown => (seesSecrets(caller) ? 'resolved' : 'referenced');
+const formFor = (caller: Caller): Form => (seesSecrets(caller) ? 'resolved' : 'references');
+
+const withWarnings = (json: string, warnings: readonly Problem[]): string =>
+  `${json.slice(0, -1)},"warnings":${JSON.stringify(warnings)}}`;
+
+const snapshotSummary = ({ id, name, createdAt }: StoredSnapshot, active: Active | undefined): string =>
+  JSON.stringify({ id, name, createdAt, active: id === active?.snapshotId });

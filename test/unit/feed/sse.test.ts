@@ -77,7 +77,8 @@ describe('activation stream', () => {
     clock.advance(14_999);
     clock.advance(1);
     await eventually(() => expect(text()).to.equal(': keepalive\n\n'));
-    clock.advance(30_000);
+    clock.advance(15_000);
+    clock.advance(15_000);
     await eventually(() => expect(text()).to.equal(': keepalive\n\n'.repeat(3)));
   });
 
