@@ -21,18 +21,19 @@ export class CommandNotUnderstood extends Error {
   override readonly name = 'CommandNotUnderstood';
 }
 
-const plainStart = '{'.charCodeAt(0);
+/** First byte of a sealed command. A plain one starts with its brace, so the two cannot be taken for each other. */
+const sealedStart = 1;
 const operations = ['put', 'delete', 'capture', 'activate'];
 const idGrammar = /^[A-Za-z0-9._~:-]{1,128}$/;
 
 export function encodeCommand(command: Command, seal?: CommandSeal): Uint8Array {
   const plain = Buffer.from(JSON.stringify(command));
-  return seal === undefined ? plain : seal.sealCommand(plain);
+  return seal === undefined ? plain : Buffer.concat([Uint8Array.of(sealedStart), seal.sealCommand(plain)]);
 }
 
 /** @throws {CommandNotUnderstood} */
 export function decodeCommand(bytes: Uint8Array, seal?: CommandSeal): Command | Malformed {
-  return readCommand(parse(seal === undefined ? bytes : open(bytes, seal)));
+  return readCommand(parse(plainOf(bytes, seal)));
 }
 
 /**
@@ -112,11 +113,16 @@ function parse(bytes: Uint8Array): unknown {
   }
 }
 
-function open(bytes: Uint8Array, seal: CommandSeal): Uint8Array {
-  if (bytes[0] === plainStart)
-    throw new CommandNotUnderstood('a command that is not encrypted, although encryption is on');
+/** Both ways of having another encryption setting than the proposer stop this node; it could not follow the others. */
+function plainOf(bytes: Uint8Array, seal: CommandSeal | undefined): Uint8Array {
+  const sealed = bytes[0] === sealedStart;
+  if (seal === undefined) {
+    if (sealed) throw new CommandNotUnderstood('a command that is encrypted, although encryption is off');
+    return bytes;
+  }
+  if (!sealed) throw new CommandNotUnderstood('a command that is not encrypted, although encryption is on');
   try {
-    return seal.openCommand(bytes);
+    return seal.openCommand(bytes.subarray(1));
   } catch (cause) {
     throw new CommandNotUnderstood('a command sealed with another encryption key', { cause });
   }
