@@ -16,4 +16,5 @@ export function parseAddress(text: string): Address {
 }
 
 /** `host:port`, an IPv6 host in brackets. */
-export const formatAddress = ({ host, port }: Address): string => (isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`);
+export const formatAddress = ({ host, port }: Address): string =>
+  isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;

@@ -30,17 +30,15 @@ export function sendError(reply: FastifyReply, error: unknown, logger: Logger): 
 
 function answerTo(error: unknown): Answer {
   if (error instanceof SluiceError) return known(error);
-  if (error instanceof HttpException) return failure(error.getStatus(), error.message);
-  const status = statusOf(error);
+  const status = error instanceof HttpException ? error.getStatus() : statusOf(error);
   if (status === 413) return failure(413, 'body is larger than 4 MiB');
   if (status >= 400 && status < 500 && error instanceof Error) return failure(status, error.message);
   return failure(500, 'internal error');
 }
 
 function known({ code, status, message, details }: SluiceError): Answer {
-  const retry = code === 'UNAVAILABLE' ? { 'Retry-After': '1' } : {};
   const body = JSON.stringify({ error: message, ...details.body });
-  return { status, headers: { ...retry, ...details.headers }, body };
+  return { status, headers: { ...(code === 'UNAVAILABLE' && { 'retry-after': '1' }), ...details.headers }, body };
 }
 
 const failure = (status: number, message: string): Answer => ({

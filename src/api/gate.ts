@@ -34,10 +34,11 @@ export class Gate {
     fastify.addHook('onRequest', (request, _reply, done) => {
       try {
         this.#admit(request);
-        done();
       } catch (error) {
         done(error instanceof Error ? error : new Error('the gate failed', { cause: error }));
+        return;
       }
+      done();
     });
   }
 

@@ -4,7 +4,11 @@ import { configKinds, nounOf } from '../model/kinds.ts';
 
 type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
 
-const id = { type: 'string', description: 'Assigned by the server.', example: '0b0f8a9e-3c53-4a39-9f0b-6d1f5f3c2a11' } as const;
+const id = {
+  type: 'string',
+  description: 'Assigned by the server.',
+  example: '0b0f8a9e-3c53-4a39-9f0b-6d1f5f3c2a11',
+} as const;
 const name = { type: 'string', minLength: 1, description: 'Unique within the kind.', example: 'release-42' } as const;
 const createdAt = { type: 'string', format: 'date-time', description: 'Time of creation, UTC.' } as const;
 const active = { type: 'boolean', description: 'Whether it is live. At most one snapshot is.' } as const;

@@ -46,7 +46,9 @@ const documentation: Paths = {
       summary: 'Read this document',
       tags: ['docs'],
       security: [{ apiKey: [] }],
-      responses: { 200: { description: 'OpenAPI 3.0.', content: { 'application/json': { schema: { type: 'object' } } } } },
+      responses: {
+        200: { description: 'OpenAPI 3.0.', content: { 'application/json': { schema: { type: 'object' } } } },
+      },
     },
   },
 };

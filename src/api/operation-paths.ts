@@ -18,10 +18,14 @@ export class OperationPaths {
 }
 
 function matcher(pattern: string): (path: string) => boolean {
-  const segments = pattern.split('/').map((segment) => {
-    if (segment.startsWith(':')) return '[^/]+';
-    return segment === '*' ? '.*' : RegExp.escape(segment);
-  });
-  const whole = new RegExp(`^${segments.join('/')}$`);
-  return (path) => whole.test(path);
+  const expected = pattern.split('/');
+  const open = expected.at(-1) === '*';
+  const fixed = open ? expected.slice(0, -1) : expected;
+  return (path) => {
+    const segments = path.split('/');
+    const fits = open ? segments.length > fixed.length : segments.length === fixed.length;
+    return (
+      fits && fixed.every((segment, at) => (segment.startsWith(':') ? segments[at] !== '' : segment === segments[at]))
+    );
+  };
 }

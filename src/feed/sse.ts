@@ -89,7 +89,10 @@ export class SnapshotStreams {
       `event: snapshot\nid: ${index}\ndata: ${JSON.stringify({ id, name, createdAt, snapshot: lists })}\n\n`,
     );
     if (frame.length > foreignLineLimit) {
-      this.#parts.logger.warn({ snapshot: id, bytes: frame.length }, 'the snapshot exceeds what foreign proxies can read');
+      this.#parts.logger.warn(
+        { snapshot: id, bytes: frame.length },
+        'the snapshot exceeds what foreign proxies can read',
+      );
     }
     return frame;
   }

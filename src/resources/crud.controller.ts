@@ -67,11 +67,7 @@ export function crudController(kind: EditableKind, model: Type<unknown>): Type<u
     })
     @ApiParam({ name: 'id', description: `Id of the ${noun}.`, schema: { type: 'string' } })
     @Success(200, `The ${noun}.`, entity, ['ETag', 'X-Sluice-Revision'])
-    async get(
-      @Param('id') id: string,
-      @Req() request: FastifyRequest,
-      @Res() reply: FastifyReply,
-    ): Promise<void> {
+    async get(@Param('id') id: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
       send(reply, await this.#resources.get(kind, id, requestOf(request)));
     }
 
@@ -85,14 +81,14 @@ export function crudController(kind: EditableKind, model: Type<unknown>): Type<u
       query: ['fieldValidation'],
       errors: [...refusals, 'NOT_FOUND', 'PRECONDITION_FAILED'],
     })
-    @ApiParam({ name: 'id', description: `Id of the ${noun}; an id in the body is ignored.`, schema: { type: 'string' } })
+    @ApiParam({
+      name: 'id',
+      description: `Id of the ${noun}; an id in the body is ignored.`,
+      schema: { type: 'string' },
+    })
     @ApiBody({ schema: entity, required: true })
     @Success(200, `The stored ${noun}.`, shown, ['ETag', 'X-Sluice-Revision', 'Warning'])
-    async replace(
-      @Param('id') id: string,
-      @Req() request: FastifyRequest,
-      @Res() reply: FastifyReply,
-    ): Promise<void> {
+    async replace(@Param('id') id: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
       send(reply, await this.#resources.replace(kind, id, requestOf(request)));
     }
 
@@ -107,11 +103,7 @@ export function crudController(kind: EditableKind, model: Type<unknown>): Type<u
     })
     @ApiParam({ name: 'id', description: `Id of the ${noun}.`, schema: { type: 'string' } })
     @Gone('It is deleted.')
-    async remove(
-      @Param('id') id: string,
-      @Req() request: FastifyRequest,
-      @Res() reply: FastifyReply,
-    ): Promise<void> {
+    async remove(@Param('id') id: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
       send(reply, await this.#resources.remove(kind, id, requestOf(request)));
     }
   }

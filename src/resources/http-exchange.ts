@@ -22,11 +22,15 @@ export function requestOf({ caller, raw, query, body }: FastifyRequest): ApiRequ
   };
 }
 
-/** Sends JSON with exactly `application/json`, no charset (contract.md §0.4); 204 has no body and no type. */
+/**
+ * Sends JSON with exactly `application/json` (contract.md §0.4), for which it must be bytes: Fastify adds a charset to
+ * text. 204 has no body and no type.
+ */
 export function send(reply: FastifyReply, { status, headers, body }: Answer): void {
-  reply.code(status).headers({ ...headers });
+  reply.code(status);
+  for (const [name, value] of Object.entries(headers)) reply.header(name, value);
   if (status === 204) reply.send();
-  else reply.header('Content-Type', 'application/json').send(body);
+  else reply.header('Content-Type', 'application/json').send(Buffer.from(body));
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;

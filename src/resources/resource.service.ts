@@ -1,11 +1,12 @@
 // Create, read, update and delete for the six kinds that an operator edits. The controllers of all kinds call it; what
 // differs between kinds is the schema, which parseEntity knows, and that a secret's value is shown only by itself.
+
+import type { ReplicatedLog } from '../cluster/replicated-log.ts';
 import { SluiceError } from '../errors.ts';
 import type { EditableKind } from '../model/kinds.ts';
 import { describe } from '../model/problem.ts';
 import { findReferences } from '../model/secret-reference.ts';
 import { parseEntity } from '../model/validation.ts';
-import type { ReplicatedLog } from '../cluster/replicated-log.ts';
 import type { Spec } from '../state/command.ts';
 import type { Stored } from '../state/view.ts';
 import { type Answer, type ApiRequest, entityTag, jsonArray, revisionHeader } from './answer.ts';

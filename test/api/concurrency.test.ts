@@ -68,10 +68,20 @@ describe('revisions and repetitions', () => {
     it('wait for a revision that is named, and refuse one that is no number', async () => {
       const { headers } = await create('a');
       const revision = headers['x-sluice-revision'];
-      for (const query of [`minRevision=${revision}`, `minRevision=${revision}&consistency=stale`, 'consistency=linearizable', 'minRevision=']) {
+      for (const query of [
+        `minRevision=${revision}`,
+        `minRevision=${revision}&consistency=stale`,
+        'consistency=linearizable',
+        'minRevision=',
+      ]) {
         expect(await api.call('GET', `/groups/a?${query}`), query).to.include({ status: 200 });
       }
-      for (const query of ['minRevision=-1', 'minRevision=x', 'consistency=eventual', 'consistency=stale&consistency=stale']) {
+      for (const query of [
+        'minRevision=-1',
+        'minRevision=x',
+        'consistency=eventual',
+        'consistency=stale&consistency=stale',
+      ]) {
         expect(await api.call('GET', `/groups?${query}`), query).to.include({ status: 400 });
       }
     });
@@ -101,7 +111,9 @@ describe('revisions and repetitions', () => {
     });
 
     it('makes one resource of many requests at the same time', async () => {
-      const sent = Array.from({ length: 20 }, () => api.call('POST', '/groups', { body: body('groups', 'a'), headers: key }));
+      const sent = Array.from({ length: 20 }, () =>
+        api.call('POST', '/groups', { body: body('groups', 'a'), headers: key }),
+      );
       const answers = await Promise.all(sent);
       expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).to.equal(1);
       expect(answers[0]?.status).to.equal(201);
@@ -114,8 +126,12 @@ describe('revisions and repetitions', () => {
     });
 
     it('belongs to one path', async () => {
-      expect(await api.call('POST', '/groups', { body: body('groups', 'a'), headers: key })).to.include({ status: 201 });
-      expect(await api.call('POST', '/routes', { body: body('routes', 'a'), headers: key })).to.include({ status: 201 });
+      expect(await api.call('POST', '/groups', { body: body('groups', 'a'), headers: key })).to.include({
+        status: 201,
+      });
+      expect(await api.call('POST', '/routes', { body: body('routes', 'a'), headers: key })).to.include({
+        status: 201,
+      });
     });
 
     it('never shows the value of a secret again', async () => {
@@ -146,7 +162,7 @@ describe('revisions and repetitions', () => {
       await api.call('POST', `${b}/activate`);
       const second = await api.call('POST', `${a}/activate`, { headers: key });
       expect(second).to.include({ status: 200, text: first.text });
-      expect((await api.call('GET', '/snapshots')).json).to.have.nested.include({ '[1].active': true });
+      expect((await api.call('GET', '/snapshots')).json).to.have.nested.property('[1].active', true);
     });
 
     it('has 1 to 128 visible characters', async () => {

@@ -39,7 +39,8 @@ describe('foreign clients', () => {
       const answer = await api.call('POST', path, options);
       expect(answer.json, JSON.stringify(options)).to.include({ active: true });
     }
-    for (const text of ['[]', '{', '7']) expect(await api.call('POST', path, { body: text })).to.include({ status: 400 });
+    for (const text of ['[]', '{', '7'])
+      expect(await api.call('POST', path, { body: text })).to.include({ status: 400 });
     expect((await api.call('POST', path, { body: '{"x":1}' })).headers.warning).to.contain('/x');
   });
 
@@ -90,10 +91,14 @@ describe('foreign clients', () => {
   it('13: find five lists, the active snapshot and the staged entities under debug/config', async () => {
     const five = ['listeners', 'destinations', 'routes', 'groups', 'middlewares'];
     const empty = await api.call('GET', '//debug/config');
-    expect(empty.json).to.have.all.keys(...five, 'snapshot', 'staged').and.deep.include({ snapshot: null, routes: [] });
+    expect(empty.json)
+      .to.have.all.keys(...five, 'snapshot', 'staged')
+      .and.deep.include({ snapshot: null, routes: [] });
     await api.call('POST', '/secrets', { body: body('secrets', 's', { id: 's' }) });
     const text = 'a {{secret:value:s}} b';
-    await api.call('POST', '/routes', { body: body('routes', 'r', { id: 'r', directResponse: { status: 200, body: text } }) });
+    await api.call('POST', '/routes', {
+      body: body('routes', 'r', { id: 'r', directResponse: { status: 200, body: text } }),
+    });
     const { headers, json: created } = await api.call('POST', '/snapshots', { body: { name: 's' } });
     await api.call('POST', `${headers.location?.slice('/api/v1'.length)}/activate`);
     await api.call('DELETE', '/routes/r');
@@ -115,7 +120,7 @@ describe('foreign clients', () => {
     const name = 'k8s:ns/name/rule-0/match-0 ü';
     for (const kind of editableKinds) {
       expect(await api.call('POST', `/${kind}`, { body: body(kind, name) })).to.include({ status: 201 });
-      expect((await api.call('GET', `/${kind}`)).json, kind).to.have.nested.include({ '[0].name': name });
+      expect((await api.call('GET', `/${kind}`)).json, kind).to.have.nested.property('[0].name', name);
     }
   });
 

@@ -71,14 +71,27 @@ describe('roles', () => {
   }
 
   describe('without a valid key', () => {
-    const paths = [...new Set([...cells.map(({ path }) => path), '//', '/nothing', '/routes/%zz', '/sync/raft', '//sync/raft', '//healthz/'])];
+    const paths = [
+      ...new Set([
+        ...cells.map(({ path }) => path),
+        '//',
+        '/nothing',
+        '/routes/%zz',
+        '/sync/raft',
+        '//sync/raft',
+        '//healthz/',
+      ]),
+    ];
     for (const path of paths) {
       it(`answers 401 on ${path}`, async () => {
         const missing = await api.call('GET', path);
         expect(missing.status).to.equal(401);
         expect(missing.json).to.deep.equal({ error: 'missing authorization header' });
         const wrong = await api.call('GET', path, { key: 'k-nobody' });
-        expect({ status: wrong.status, json: wrong.json }).to.deep.equal({ status: 401, json: { error: 'invalid API key' } });
+        expect({ status: wrong.status, json: wrong.json }).to.deep.equal({
+          status: 401,
+          json: { error: 'invalid API key' },
+        });
       });
     }
 
@@ -89,7 +102,10 @@ describe('roles', () => {
 
     it('asks for the Bearer scheme', async () => {
       const { status, json, headers } = await api.call('GET', '/routes', { headers: { authorization: 'Basic eDp5' } });
-      expect({ status, json }).to.deep.equal({ status: 401, json: { error: 'authorization header must use Bearer scheme' } });
+      expect({ status, json }).to.deep.equal({
+        status: 401,
+        json: { error: 'authorization header must use Bearer scheme' },
+      });
       expect(headers['www-authenticate']).to.equal('Bearer');
     });
 
@@ -107,7 +123,8 @@ describe('roles', () => {
   });
 
   describe('and references to the node', () => {
-    const withReference = (text: string) => body('routes', text, { directResponse: { status: 200, body: `a ${text} b` } });
+    const withReference = (text: string) =>
+      body('routes', text, { directResponse: { status: 200, body: `a ${text} b` } });
 
     for (const text of ['{{secret:env:HOME}}', '{{secret:file:/etc/hostname}}']) {
       it(`editors may not write ${text}, admins may`, async () => {

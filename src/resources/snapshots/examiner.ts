@@ -3,6 +3,7 @@
 import { SluiceError } from '../../errors.ts';
 import { describe, type Problem } from '../../model/problem.ts';
 import type { Configuration } from '../../model/proxy-config.ts';
+import { validateResolved } from '../../model/validation.ts';
 import { configurationOf } from '../../snapshot/build.ts';
 import { resolveReferences } from '../../snapshot/collect.ts';
 import { findDangling } from '../../snapshot/dangling.ts';

@@ -3,7 +3,7 @@
 import type { Clock } from '../../clock.ts';
 import type { ReplicatedLog } from '../../cluster/replicated-log.ts';
 import { SluiceError } from '../../errors.ts';
-import { describe, pointerOf, type Problem } from '../../model/problem.ts';
+import { describe, type Problem, pointerOf } from '../../model/problem.ts';
 import { parseEntity } from '../../model/validation.ts';
 import { type Form, renderSnapshot } from '../../snapshot/render.ts';
 import type { Draft, Result } from '../../state/command.ts';
@@ -108,7 +108,12 @@ export class SnapshotService {
     if (snapshot === undefined) throw goneSince(result);
     const { done, of } = await installed(result.index, installWaitMs);
     logger.info({ snapshot: id, name: snapshot.name, index: result.index, done, of }, 'a snapshot is active');
-    const headers = { ...entityTag(snapshot.revision), 'X-Sluice-Installed': `${done}/${of}`, ...accepted, ...unknownFields };
+    const headers = {
+      ...entityTag(snapshot.revision),
+      'X-Sluice-Installed': `${done}/${of}`,
+      ...accepted,
+      ...unknownFields,
+    };
     return { status: 200, headers, body: snapshotSummary(snapshot, { snapshotId: id, index: result.index }) };
   }
 

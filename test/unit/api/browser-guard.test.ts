@@ -48,10 +48,7 @@ describe('page guard', () => {
 
   it('serves the explorer: its own origin, its own scripts, and a link to it from elsewhere', () => {
     guardAgainstPages(request({ origin: 'http://localhost:8080', 'sec-fetch-site': 'same-origin' }), []);
-    guardAgainstPages(
-      request({ 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'no-cors' }, { method: 'GET' }),
-      [],
-    );
+    guardAgainstPages(request({ 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'no-cors' }, { method: 'GET' }), []);
     guardAgainstPages(request({ 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' }, { method: 'GET' }), []);
   });
 

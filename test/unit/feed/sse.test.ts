@@ -30,7 +30,11 @@ describe('activation stream', () => {
     await once(server.close(), 'close');
   });
 
-  async function connect(): Promise<{ response: IncomingMessage; text: () => string; events: () => EventSourceMessage[] }> {
+  async function connect(): Promise<{
+    response: IncomingMessage;
+    text: () => string;
+    events: () => EventSourceMessage[];
+  }> {
     const { port } = server.address() as AddressInfo;
     const [response] = (await once(get({ host: '127.0.0.1', port, agent: false }), 'response')) as [IncomingMessage];
     response.on('error', () => undefined);
@@ -116,9 +120,10 @@ describe('activation stream', () => {
 
   it('answers HEAD with the headers alone', async () => {
     const { port } = server.address() as AddressInfo;
-    const [response] = (await once(request({ host: '127.0.0.1', port, method: 'HEAD', agent: false }).end(), 'response')) as [
-      IncomingMessage,
-    ];
+    const [response] = (await once(
+      request({ host: '127.0.0.1', port, method: 'HEAD', agent: false }).end(),
+      'response',
+    )) as [IncomingMessage];
     response.resume();
     await once(response, 'end');
     expect(response.headers).to.include({ 'content-type': 'text/event-stream' });

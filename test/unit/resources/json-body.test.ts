@@ -17,7 +17,8 @@ describe('request body', () => {
 
   it('may be missing, null or an object where none is needed', () => {
     for (const text of ['', 'null', '{}']) expect(optionalBody(bytes(text))).to.deep.equal({});
-    for (const text of ['[]', '0', '{']) expect(refusal(() => optionalBody(bytes(text)))).to.include({ code: 'INVALID' });
+    for (const text of ['[]', '0', '{'])
+      expect(refusal(() => optionalBody(bytes(text)))).to.include({ code: 'INVALID' });
   });
 
   it('holds no prototype key at any depth, however it is spelled', () => {
@@ -42,11 +43,16 @@ describe('request body', () => {
     for (const text of ['{"a":1e999}', '{"a":-1e999}', '{"a":"\\ud800"}', '{"\\udc00":1}']) {
       expect(refusal(() => objectBody(bytes(text)))).to.include({ code: 'INVALID' });
     }
-    expect(refusal(() => objectBody(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]))).message).to.contain('UTF-8');
+    expect(refusal(() => objectBody(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]))).message).to.contain(
+      'UTF-8',
+    );
   });
 
   it('is never quoted in the refusal, since it may hold a secret', () => {
     const { message } = refusal(() => objectBody(bytes('{"value":"CANARY" oops}')));
-    expect(message).to.match(/^body is not valid JSON/).and.not.contain('CANARY').and.not.contain('oops');
+    expect(message)
+      .to.match(/^body is not valid JSON/)
+      .and.not.contain('CANARY')
+      .and.not.contain('oops');
   });
 });
