@@ -64,8 +64,9 @@ export interface Api {
 export async function createApi(deps: ApiDeps): Promise<Api> {
   const { options, logger, clock, clusterId } = deps;
   const gate = new Gate({ keys: new ApiKeys(options.apiKeys), allowedHosts: options.allowedHosts });
-  const adapter = createServer({ gate, logger, ...(options.tls && { tls: options.tls }) });
   const readiness = new Readiness(deps.health);
+  const isClosing = (): boolean => readiness.closing;
+  const adapter = createServer({ gate, logger, isClosing, ...(options.tls && { tls: options.tls }) });
   const streams = new SnapshotStreams({ source: deps.feed, clock, logger, clusterId });
   const document = new OpenApiText();
   const own = [value(Readiness, readiness), value(SnapshotStreams, streams), value(OpenApiText, document)];

@@ -18,6 +18,10 @@ export class Readiness {
     return !this.#closing && this.#health().ready;
   }
 
+  get closing(): boolean {
+    return this.#closing;
+  }
+
   /** Not ready from now on. */
   close(): void {
     this.#closing = true;

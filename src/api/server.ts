@@ -20,6 +20,8 @@ interface ServerOptions {
   readonly tls?: ApiTls;
   readonly gate: Gate;
   readonly logger: Logger;
+  /** From when on connections end with their response, so that closing waits for nobody's keep-alive. */
+  readonly isClosing: () => boolean;
 }
 
 /** Largest request body on any path (architecture.md §9). */
@@ -29,7 +31,7 @@ const requestTimeout = 60_000;
 /** The request line is limited by Node to 16 KiB; the router must not give up on an id before that. */
 const maxParamLength = 16 * 1024;
 
-export function createServer({ tls, gate, logger }: ServerOptions): FastifyAdapter {
+export function createServer({ tls, gate, logger, isClosing }: ServerOptions): FastifyAdapter {
   const adapter = new FastifyAdapter({
     logger: false,
     bodyLimit,
@@ -49,6 +51,10 @@ export function createServer({ tls, gate, logger }: ServerOptions): FastifyAdapt
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   gate.install(fastify);
+  fastify.addHook('onSend', (_request, reply, payload, done) => {
+    if (isClosing()) reply.header('Connection', 'close');
+    done(null, payload);
+  });
   return adapter;
 }
 

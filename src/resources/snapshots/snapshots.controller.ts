@@ -6,7 +6,7 @@ import { requestOf, send } from '../http-exchange.ts';
 import { Gone, Operation, Success, schemaRef } from '../operation.ts';
 import { SnapshotService } from './snapshot.service.ts';
 
-const id = { name: 'id', description: 'Id of the snapshot.', schema: { type: 'string' } } as const;
+const byId = { name: 'id', description: 'Id of the snapshot.', schema: { type: 'string' } } as const;
 
 @ApiTags('snapshots')
 @Controller('api/v1/snapshots')
@@ -63,7 +63,7 @@ export class SnapshotsController {
     query: ['consistency', 'minRevision'],
     errors: ['INVALID', 'NOT_FOUND', 'UNAVAILABLE'],
   })
-  @ApiParam(id)
+  @ApiParam(byId)
   @Success(200, 'The snapshot.', schemaRef('FullSnapshot'), ['ETag', 'X-Sluice-Revision'])
   async get(@Param('id') id: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     send(reply, await this.#snapshots.get(id, requestOf(request)));
@@ -78,7 +78,7 @@ export class SnapshotsController {
     headers: ['If-Match'],
     errors: ['INVALID', 'NOT_FOUND', 'CONFLICT', 'PRECONDITION_FAILED', 'TOO_LARGE', 'UNAVAILABLE', 'OUTCOME_UNKNOWN'],
   })
-  @ApiParam(id)
+  @ApiParam(byId)
   @Gone('It is deleted.')
   async remove(@Param('id') id: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     send(reply, await this.#snapshots.remove(id, requestOf(request)));
@@ -104,7 +104,7 @@ export class SnapshotsController {
       'OUTCOME_UNKNOWN',
     ],
   })
-  @ApiParam(id)
+  @ApiParam(byId)
   @Success(200, 'It is active.', schemaRef('SnapshotSummary'), [
     'ETag',
     'X-Sluice-Revision',
