@@ -24,10 +24,10 @@ export function requestOf({ caller, raw, query, body }: FastifyRequest): ApiRequ
 
 /**
  * Sends JSON with exactly `application/json` (contract.md §0.4), for which it must be bytes: Fastify adds a charset to
- * text. 204 has no body and no type.
+ * text. 204 has no body and no type. Nothing is kept by caches: answers are moments of the state, and may hold secrets.
  */
 export function send(reply: FastifyReply, { status, headers, body }: Answer): void {
-  reply.code(status);
+  reply.code(status).header('Cache-Control', 'no-store');
   for (const [name, value] of Object.entries(headers)) reply.header(name, value);
   if (status === 204) reply.send();
   else reply.header('Content-Type', 'application/json').send(Buffer.from(body));

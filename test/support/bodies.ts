@@ -6,6 +6,9 @@ type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 /** Unknown fields that a test adds begin like this, so that it knows that they may be dropped. */
 export const unknownPrefix = 'zz';
 
+/** A placeholder of contract.md §8.0, which is no template literal. */
+const interpolated = (name: string): string => `\${${name}}`;
+
 const headers = [
   { name: 'x-tenant', value: 'a' },
   { name: 'x-tenant', regex: '^b+$' },
@@ -189,7 +192,7 @@ const samples: Readonly<Record<EditableKind, readonly Json[]>> = {
       name: 'n',
       type: 'headers',
       headers: {
-        requestHeadersToAdd: [{ key: 'x-a', value: '${request.path}', append: true }],
+        requestHeadersToAdd: [{ key: 'x-a', value: interpolated('request.path'), append: true }],
         requestHeadersToRemove: ['x-b'],
         responseHeadersToAdd: [{ key: 'x-c', value: 'd' }],
         responseHeadersToRemove: ['server'],
@@ -219,7 +222,7 @@ const samples: Readonly<Record<EditableKind, readonly Json[]>> = {
         decisionTimeout: '1s',
         failureModeAllow: true,
         includeBody: true,
-        onCheck: { forwardHeaders: ['x-*'], injectHeaders: [{ key: 'x-p', value: '${request.path}' }] },
+        onCheck: { forwardHeaders: ['x-*'], injectHeaders: [{ key: 'x-p', value: interpolated('request.path') }] },
         onAllow: { copyToUpstream: ['x-user*'], copyToClient: ['x-r'] },
         onDeny: { copyToClient: ['x-why'] },
       },
@@ -253,8 +256,8 @@ const samples: Readonly<Record<EditableKind, readonly Json[]>> = {
       accessLog: {
         path: 'stdout',
         json: true,
-        onRequest: { fields: { id: '${id}' } },
-        onResponse: { fields: { s: '${response.status}' } },
+        onRequest: { fields: { id: interpolated('id') } },
+        onResponse: { fields: { s: interpolated('response.status') } },
       },
     },
     {
