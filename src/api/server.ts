@@ -7,6 +7,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from '../telemetry/logger.ts';
 import { sendError } from './error-filter.ts';
 import type { Gate } from './gate.ts';
+import { logRequests } from './request-log.ts';
 
 /** PEM texts; `optional` and `require` need `ca`. */
 export interface ApiTls {
@@ -51,6 +52,7 @@ export function createServer({ tls, gate, logger, isClosing }: ServerOptions): F
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   gate.install(fastify);
+  logRequests(fastify, logger);
   fastify.addHook('onSend', (_request, reply, payload, done) => {
     if (isClosing()) reply.header('Connection', 'close');
     done(null, payload);

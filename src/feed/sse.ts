@@ -52,6 +52,8 @@ export class SnapshotStreams {
       return;
     }
     response.flushHeaders();
+    // A peer that vanished without a word is found by TCP, even while nothing can be written to it.
+    response.socket?.setKeepAlive(true, keepAliveMs);
     const client = new EventStream(response);
     this.#clients.add(client);
     response.on('close', () => this.#clients.delete(client));

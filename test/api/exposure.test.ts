@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { ApiServer } from '../support/api-server.ts';
+import { eventually } from '../support/eventually.ts';
 import { logCapture } from '../support/log-capture.ts';
 import { body, editableKinds } from '../support/resources.ts';
 
@@ -63,6 +64,21 @@ describe('exposure', () => {
     };
     expect(await api.call('GET', '/routes', { headers })).to.include({ status: 401 });
     expect(await api.call('GET', '/routes?key=k&access_token=k', {})).to.include({ status: 401 });
+  });
+
+  it('S21: leaves a line in the log for every write and every refused caller, with the name of the key alone', async () => {
+    const { logger, lines } = logCapture();
+    const apiKeys = [{ name: 'ops', key: 'key-of-ops', role: 'admin' as const }];
+    api = await ApiServer.start({ logger, options: { apiKeys } });
+    await api.call('POST', '/groups?fieldValidation=strict', { key: 'key-of-ops', body: body('groups', 'g') });
+    await api.call('GET', '/secrets', { key: 'key-of-nobody' });
+    await eventually(() => {
+      const seen = lines.map((line) => JSON.parse(line));
+      expect(seen.map(({ method, path, status, key }) => ({ method, path, status, key }))).to.deep.equal([
+        { method: 'POST', path: '/api/v1/groups', status: 201, key: 'ops' },
+        { method: 'GET', path: '/api/v1/secrets', status: 401, key: undefined },
+      ]);
+    });
   });
 
   it('S24: shows a secret nowhere but to an admin who asks for it', async () => {

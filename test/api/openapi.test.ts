@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { ApiServer } from '../support/api-server.ts';
-import { editableKinds } from '../support/resources.ts';
+import { faults, type Schema } from '../support/openapi-schema.ts';
+import { body, editableKinds } from '../support/resources.ts';
 
 interface Operation {
   readonly operationId: string;
@@ -17,13 +18,6 @@ interface Document {
   readonly servers: readonly { url: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: { schemas: Readonly<Record<string, Schema>>; securitySchemes: object };
-}
-
-interface Schema {
-  readonly $ref?: string;
-  readonly type?: string;
-  readonly description?: string;
-  readonly properties?: Readonly<Record<string, Schema>>;
 }
 
 const methods = ['get', 'post', 'put', 'delete'] as const;
@@ -131,6 +125,41 @@ describe('OpenAPI document', () => {
       Object.entries(properties).flatMap(([field, { description }]) => (description ? [] : [`${name}.${field}`])),
     );
     expect(silent).to.deep.equal([]);
+  });
+
+  it('gives examples and defaults that fit their own schemas', () => {
+    const { schemas } = document.components;
+    const wrong = Object.entries(schemas).flatMap(([name, { properties = {} }]) =>
+      Object.entries(properties).flatMap(([field, schema]) =>
+        [schema.example, schema.default]
+          .filter((value) => value !== undefined)
+          .flatMap((value) => faults(schema, value, schemas, `${name}.${field}`)),
+      ),
+    );
+    expect(wrong).to.deep.equal([]);
+  });
+
+  it('describes what the API really answers', async () => {
+    const { schemas } = document.components;
+    const answers: [path: string, schema: Schema][] = [
+      ['/snapshots', { type: 'array', items: { $ref: 'SnapshotSummary' } }],
+      ['/debug/config', { $ref: 'DebugConfig' }],
+      ['/secrets', { type: 'array', items: { $ref: 'SecretSummary' } }],
+      ['/routes/none', { $ref: 'Error' }],
+      ['//healthz', { $ref: 'Health' }],
+    ];
+    for (const kind of editableKinds) {
+      await api.call('POST', `/${kind}`, { body: body(kind, 'x', { id: 'x' }) });
+      const noun = kind.slice(0, -1);
+      answers.push([`/${kind}/x`, { $ref: noun.charAt(0).toUpperCase() + noun.slice(1) }]);
+    }
+    const created = await api.call('POST', '/snapshots', { body: { name: 's' } });
+    expect(faults({ $ref: 'CreatedSnapshot' }, created.json, schemas)).to.deep.equal([]);
+    answers.push([created.headers.location?.slice('/api/v1'.length) ?? '', { $ref: 'FullSnapshot' }]);
+    for (const [path, schema] of answers) {
+      const { json } = await api.call('GET', path);
+      expect(faults(schema, json, schemas), path).to.deep.equal([]);
+    }
   });
 
   it('has a schema per kind, by its own name', () => {

@@ -9,18 +9,22 @@ export const unknownPrefix = 'zz';
 /** A placeholder of contract.md §8.0, which is no template literal. */
 const interpolated = (name: string): string => `\${${name}}`;
 
-const headers = [
+const headers: Json = [
   { name: 'x-tenant', value: 'a' },
   { name: 'x-tenant', regex: '^b+$' },
 ];
-const retry = {
+const retry: Json = {
   attempts: 2,
   perAttemptTimeout: '1s',
   on: ['gateway-error', 'retriable-codes'],
   retriableCodes: [429],
   backoff: { base: '50ms', max: '2s' },
 };
-const overrides = { m1: { skipWhen: ['request.path == "/x"'] }, m2: { disabled: true }, m3: { onlyWhen: ['true'] } };
+const overrides: Json = {
+  m1: { skipWhen: ['request.path == "/x"'] },
+  m2: { disabled: true },
+  m3: { onlyWhen: ['true'] },
+};
 
 /** One body per kind, or several, in which every field of contract.md §2 and §8 occurs. */
 const samples: Readonly<Record<EditableKind, readonly Json[]>> = {
