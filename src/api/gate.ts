@@ -42,9 +42,13 @@ export class Gate {
     });
   }
 
-  /** Page guard and credentials, for requests that no operation could be found for. Throws FORBIDDEN, UNAUTHENTICATED. */
+  /** Page guard and credentials, for requests that no operation could be found for. Throws INVALID, FORBIDDEN, UNAUTHENTICATED. */
   identify(request: FastifyRequest): Caller {
-    const { method, headers, socket } = request.raw;
+    const { method, headers, headersDistinct, httpVersionMinor, socket } = request.raw;
+    const hosts = headersDistinct.host?.length ?? 0;
+    if (hosts > 1 || (hosts === 0 && httpVersionMinor > 0)) {
+      throw new SluiceError('INVALID', 'a request has exactly one Host header', { headers: { Connection: 'close' } });
+    }
     guardAgainstPages({ method: method ?? '', headers, localAddress: socket.localAddress }, this.#allowedHosts);
     return needsKey(request) ? this.#keys.callerOf(headers.authorization) : anybody;
   }

@@ -27,6 +27,8 @@ interface ServerOptions {
 
 /** Largest request body on any path (architecture.md §9). */
 const bodyLimit = 4 * 1024 * 1024;
+/** The gate refuses a request without Host in the usual form; Node's own refusal has no body. */
+const checksHost = { requireHostHeader: false };
 /** Time for a whole request to arrive. */
 const requestTimeout = 60_000;
 /** The request line is limited by Node to 16 KiB; the router must not give up on an id before that. */
@@ -45,10 +47,11 @@ export function createServer({ tls, gate, logger, isClosing }: ServerOptions): F
     frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) =>
       sendError(reply, refusal(gate, request, error), logger),
     clientErrorHandler: (error: Error & { code?: string }, socket: Socket) => refuseConnection(error, socket),
-    ...(tls !== undefined && { https: secure(tls) }),
+    ...(tls === undefined ? { http: checksHost } : { https: { ...secure(tls), ...checksHost } }),
   });
   const fastify = adapter.getInstance();
   if (tls?.clientAuth === 'optional') fastify.server.on('secureConnection', refuseUnverified);
+  fastify.server.on('connect', (_request, socket: Socket) => refuseConnection({ code: 'CONNECT' }, socket));
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   gate.install(fastify);
@@ -86,6 +89,7 @@ function refuseUnverified(socket: TLSSocket): void {
 }
 
 const clientErrors: Readonly<Record<string, readonly [line: string, text: string]>> = {
+  CONNECT: ['405 Method Not Allowed', 'CONNECT is not allowed here'],
   HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'request headers too large'],
   ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'request took too long'],
 };
