@@ -5,7 +5,7 @@ import { type Problem, pointerOf } from '../model/problem.ts';
 import { findReferences, holdsSecret, leftovers, type PlacedReference } from '../model/secret-reference.ts';
 import type { Stored } from '../state/view.ts';
 import { resolvedSpec } from './build.ts';
-import type { SecretSources } from './secret-sources.ts';
+import type { SecretSources, SourceValue } from './secret-sources.ts';
 import type { Staged } from './staged.ts';
 
 /** Env and file values travel in one command; together they may not be larger. */
@@ -32,8 +32,9 @@ export async function resolveReferences(staged: Staged, sources: SecretSources):
   const external = new Map<string, string>();
   const missing = new Map<string, string>();
   const placed = referencesOf(staged.entities);
+  const secrets = new Map(staged.secrets.map((secret) => [secret.id, secret]));
   for (const [text, reference] of new Map(placed.map((reference) => [reference.text, reference]))) {
-    const found = await valueOf(reference, staged, sources);
+    const found = await lookUp(reference, secrets, sources);
     if ('missing' in found) missing.set(text, found.missing);
     else {
       values.set(text, found.value);
@@ -49,22 +50,21 @@ export async function resolveReferences(staged: Staged, sources: SecretSources):
   };
 }
 
-type Found = { readonly value: string } | { readonly missing: string };
-
-async function valueOf({ source, argument }: PlacedReference, staged: Staged, sources: SecretSources): Promise<Found> {
+async function lookUp(
+  { source, argument }: PlacedReference,
+  secrets: ReadonlyMap<string, Stored>,
+  sources: SecretSources,
+): Promise<SourceValue> {
   switch (source) {
     case 'env':
       return sources.env(argument);
     case 'file':
       return await sources.file(argument);
-    case 'value':
-      return secretValue(staged.secrets, argument);
+    case 'value': {
+      const value = secrets.get(argument)?.spec.value;
+      return typeof value === 'string' ? { value } : { missing: `secret "${argument}" does not exist` };
+    }
   }
-}
-
-function secretValue(secrets: readonly Stored[], id: string): Found {
-  const value = secrets.find((secret) => secret.id === id)?.spec.value;
-  return typeof value === 'string' ? { value } : { missing: `secret "${id}" does not exist` };
 }
 
 /** After resolution nothing may look like a reference any more: a proxy would take it for the value. */

@@ -4,6 +4,7 @@ import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ClassicLevel } from 'classic-level';
 import { type Change, type Mark, type Store, StoreDamaged, StoreInUse } from './store.ts';
+import { damagedTable } from './table-check.ts';
 import { readWitness, Witness, witnessName } from './witness.ts';
 
 type Database = ClassicLevel<string, Uint8Array>;
@@ -39,7 +40,10 @@ export class LevelStore implements Store {
     const witnessed = await readWitness(directory);
     if (witnessed === 'unreadable') throw new StoreDamaged(directory, `its file ${witnessName} is not readable`);
     const mark = witnessed === 'missing' ? undefined : witnessed;
-    const database = await openDatabase(directory, await mayCreate(directory, mark));
+    const createIfMissing = await mayCreate(directory, mark);
+    const damaged = createIfMissing ? undefined : await damagedTable(directory);
+    if (damaged !== undefined) throw new StoreDamaged(directory, damaged);
+    const database = await openDatabase(directory, createIfMissing);
     try {
       return new LevelStore(directory, mark, database, await Witness.open(directory, unmarked));
     } catch (error) {
@@ -88,6 +92,7 @@ async function openDatabase(directory: string, createIfMissing: boolean): Promis
     keyEncoding: 'utf8',
     valueEncoding: 'view',
     writeBufferSize: writeBufferBytes,
+    compression: false,
     createIfMissing,
   });
   try {
