@@ -15,7 +15,6 @@ import { StateReader } from '../resources/state-reader.ts';
 import type { SecretSources } from '../snapshot/secret-sources.ts';
 import type { StateView } from '../state/view.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import { type Address, parseAddress } from './address.ts';
 import { type ApiKey, ApiKeys } from './api-keys.ts';
 import { appModule } from './app.module.ts';
 import { ErrorFilter } from './error-filter.ts';
@@ -23,12 +22,12 @@ import { Gate } from './gate.ts';
 import { openApiDocument } from './openapi.ts';
 import { OpenApiText } from './openapi-text.ts';
 import { type Health, Readiness } from './readiness.ts';
-import { RunningApi } from './running-api.ts';
+import { type Address, RunningApi } from './running-api.ts';
 import { type ApiTls, createServer } from './server.ts';
 
+/** The part of `controlPlane` in the settings that the API needs. */
 export interface ApiOptions {
-  /** `[host]:port`; an empty host is all interfaces, port 0 any free one. */
-  readonly address: string;
+  readonly address: Address;
   readonly tls?: ApiTls;
   /** None: every caller is an admin. */
   readonly apiKeys: readonly ApiKey[];
@@ -78,7 +77,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   app.useGlobalFilters(new ErrorFilter(logger));
   document.set(openApiDocument(app));
   await app.init();
-  return new RunningApi({ app, streams, readiness, clock, address: parseAddress(options.address), options });
+  return new RunningApi({ app, streams, readiness, clock, options });
 }
 
 function services({ view, log, clock, logger, secretSources, checkConfig, installed }: ApiDeps): Provider[] {

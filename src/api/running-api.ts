@@ -2,16 +2,21 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Clock } from '../clock.ts';
 import type { SnapshotStreams } from '../feed/sse.ts';
-import type { Address } from './address.ts';
 import type { Readiness } from './readiness.ts';
+
+export interface Address {
+  /** Empty: all interfaces. */
+  readonly host: string;
+  /** 0: any free one. */
+  readonly port: number;
+}
 
 interface Parts {
   readonly app: NestFastifyApplication;
   readonly streams: SnapshotStreams;
   readonly readiness: Readiness;
   readonly clock: Clock;
-  readonly address: Address;
-  readonly options: { readonly shutdownTimeoutMs: number };
+  readonly options: { readonly address: Address; readonly shutdownTimeoutMs: number };
 }
 
 /** What the API takes of the shutdown at most; the proxy may take longer (contract.md §1.8). */
@@ -26,9 +31,10 @@ export class RunningApi {
   }
 
   async listen(): Promise<void> {
-    const { app, address } = this.#parts;
-    if (address.host !== '') await app.listen(address.port, address.host);
-    else await this.#listenEverywhere(address.port);
+    const { app, options } = this.#parts;
+    const { host, port } = options.address;
+    if (host !== '') await app.listen(port, host);
+    else await this.#listenEverywhere(port);
   }
 
   get address(): Address {

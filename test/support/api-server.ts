@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { formatAddress } from '../../src/api/address.ts';
 import { type Api, type ApiDeps, type ApiOptions, createApi } from '../../src/api/api.ts';
 import { type Clock, systemClock } from '../../src/clock.ts';
 import { Feed } from '../../src/feed/feed.ts';
@@ -59,7 +58,7 @@ export class ApiServer {
       health: () => ({ ready: true, reason: '' }),
       clusterId: () => state.identity.clusterId,
       options: {
-        address: '127.0.0.1:0',
+        address: { host: '127.0.0.1', port: 0 },
         apiKeys: [],
         allowedHosts: [],
         shutdownTimeoutMs: 30_000,
@@ -68,7 +67,7 @@ export class ApiServer {
       ...deps,
     });
     await api.listen();
-    const base = `${options?.tls === undefined ? 'http' : 'https'}://${formatAddress(api.address)}`;
+    const base = `${options?.tls === undefined ? 'http' : 'https'}://127.0.0.1:${api.address.port}`;
     return new ApiServer({ api, feed, directory, base, node });
   }
 
