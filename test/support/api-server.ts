@@ -27,14 +27,14 @@ export class ApiServer {
   readonly api: Api;
   readonly feed: Feed;
   readonly directory: string;
-  readonly base: string;
+  readonly #scheme: string;
   readonly #node: NodeOfOne;
 
-  private constructor(parts: { api: Api; feed: Feed; directory: string; base: string; node: NodeOfOne }) {
+  private constructor(parts: { api: Api; feed: Feed; directory: string; scheme: string; node: NodeOfOne }) {
     this.api = parts.api;
     this.feed = parts.feed;
     this.directory = parts.directory;
-    this.base = parts.base;
+    this.#scheme = parts.scheme;
     this.#node = parts.node;
   }
 
@@ -66,9 +66,19 @@ export class ApiServer {
       },
       ...deps,
     });
-    await api.listen();
-    const base = `${options?.tls === undefined ? 'http' : 'https'}://127.0.0.1:${api.address.port}`;
-    return new ApiServer({ api, feed, directory, base, node });
+    const scheme = options?.tls === undefined ? 'http' : 'https';
+    const server = new ApiServer({ api, feed, directory, scheme, node });
+    try {
+      await api.listen();
+      return server;
+    } catch (error) {
+      await server.stop();
+      throw error;
+    }
+  }
+
+  get base(): string {
+    return `${this.#scheme}://127.0.0.1:${this.api.address.port}`;
   }
 
   /** A request to a path under /api/v1, or to one that begins with two slashes, from the root. */
