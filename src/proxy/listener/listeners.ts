@@ -1,0 +1,102 @@
+// The open ports, brought in line with each configuration: what stays keeps its socket, what goes drains, what cannot
+// open is logged and holds up nothing else (contract.md §2.2, architecture.md §9).
+import type { Clock } from '../../clock.ts';
+import type { Listener } from '../../model/listener.ts';
+import type { Telemetry } from '../../telemetry/logger.ts';
+import type { Installed } from '../serve.ts';
+import { type OpenListener, openListener } from './listener.ts';
+
+export interface ListenerStatus {
+  readonly id: string;
+  readonly name: string;
+  readonly address: string;
+  readonly port: number;
+  readonly state: 'open' | 'closed';
+  /** Why it is closed. */
+  readonly reason?: string;
+}
+
+export interface ListenersOptions {
+  readonly installed: () => Installed;
+  readonly clock: Clock;
+  readonly telemetry: Telemetry;
+  readonly bindAddress: string | undefined;
+  /** What a removed listener's connections have left, in milliseconds. */
+  readonly drainMsMax: number;
+}
+
+export class Listeners {
+  readonly #options: ListenersOptions;
+  /** By `address:port`. */
+  #open = new Map<string, OpenListener>();
+  #status: ListenerStatus[] = [];
+  readonly #draining = new Set<Promise<void>>();
+
+  constructor(options: ListenersOptions) {
+    this.#options = options;
+  }
+
+  status(): readonly ListenerStatus[] {
+    return this.#status;
+  }
+
+  /** Ascending by id, so the first of two with one place is the one that opens. Not to be called again before it resolves. */
+  async install(listeners: readonly Listener[]): Promise<void> {
+    const wanted = new Map<string, Listener>();
+    const status: ListenerStatus[] = [];
+    for (const listener of listeners) {
+      const place = this.#placeOf(listener);
+      const first = wanted.get(keyOf(place));
+      if (listener.tls !== undefined) status.push(this.#closed(listener, 'TLS is not available in this version'));
+      else if (first !== undefined) status.push(this.#closed(listener, `listener "${first.name}" has this port`));
+      else wanted.set(keyOf(place), listener);
+    }
+    for (const [key, open] of this.#open) if (!wanted.has(key)) this.#retire(key, open);
+    for (const [key, listener] of wanted) status.push(await this.#bring(key, listener));
+    this.#status = status;
+  }
+
+  async close(withinMs: number): Promise<void> {
+    const closing = [...this.#open.values()].map((open) => open.close(withinMs));
+    this.#open.clear();
+    this.#status = [];
+    const overdue = new Promise<void>((resolve) => this.#options.clock.after(withinMs, resolve));
+    await Promise.race([Promise.all([...closing, ...this.#draining]), overdue]);
+  }
+
+  async #bring(key: string, listener: Listener): Promise<ListenerStatus> {
+    const open = this.#open.get(key);
+    if (open !== undefined) {
+      open.configure(listener);
+      return this.#opened(listener);
+    }
+    const { installed, clock } = this.#options;
+    try {
+      this.#open.set(key, await openListener(this.#placeOf(listener), listener, installed, clock));
+      return this.#opened(listener);
+    } catch (error) {
+      return this.#closed(listener, error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  #retire(key: string, open: OpenListener): void {
+    this.#open.delete(key);
+    const drained = open.close(this.#options.drainMsMax).finally(() => this.#draining.delete(drained));
+    this.#draining.add(drained);
+  }
+
+  #placeOf(listener: Listener): { address: string; port: number } {
+    return { address: this.#options.bindAddress ?? listener.address ?? '0.0.0.0', port: listener.port };
+  }
+
+  #opened(listener: Listener): ListenerStatus {
+    return { id: listener.id, name: listener.name, ...this.#placeOf(listener), state: 'open' };
+  }
+
+  #closed(listener: Listener, reason: string): ListenerStatus {
+    this.#options.telemetry.logger.warn({ listener: listener.name, reason }, 'a listener stays closed');
+    return { id: listener.id, name: listener.name, ...this.#placeOf(listener), state: 'closed', reason };
+  }
+}
+
+const keyOf = ({ address, port }: { address: string; port: number }): string => `${address}:${port}`;
