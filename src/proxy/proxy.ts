@@ -5,10 +5,12 @@ import { describe } from '../model/problem.ts';
 import type { ConfigSource, Configuration, ProxyConfig } from '../model/proxy-config.ts';
 import type { Telemetry } from '../telemetry/logger.ts';
 import { type ConfigCheck, checkConfig } from './config-check.ts';
+import type { Installed } from './decision.ts';
 import { type ListenerStatus, Listeners } from './listener/listeners.ts';
-import type { Installed } from './serve.ts';
 import { buildTable } from './table.ts';
-import { Upstreams } from './upstream.ts';
+import { NameLookup } from './upstream/name-lookup.ts';
+import { Upstreams } from './upstream/upstreams.ts';
+import { Wheel } from './wheel.ts';
 
 export interface ProxyOptions {
   readonly source: ConfigSource;
@@ -45,7 +47,7 @@ class InProcessProxy implements Proxy {
   readonly #telemetry: Telemetry;
   readonly #check: (configuration: Configuration) => ConfigCheck;
   readonly #listeners: Listeners;
-  readonly #upstreams = new Upstreams();
+  readonly #upstreams: Upstreams;
   readonly #waiting = new Set<() => void>();
   #installed: Installed;
   /** Index of the newest configuration taken up; invariant: liveIndex <= index. */
@@ -60,8 +62,17 @@ class InProcessProxy implements Proxy {
     this.#clock = clock;
     this.#telemetry = telemetry;
     this.#check = check;
+    const wheel = new Wheel(clock);
+    this.#upstreams = new Upstreams({ wheel, names: new NameLookup(clock) });
     this.#installed = { table: { match: () => undefined }, upstreams: this.#upstreams };
-    this.#listeners = new Listeners({ installed: () => this.#installed, clock, telemetry, bindAddress, drainMsMax });
+    this.#listeners = new Listeners({
+      installed: () => this.#installed,
+      clock,
+      wheel,
+      telemetry,
+      bindAddress,
+      drainMsMax,
+    });
   }
 
   async start(): Promise<void> {
@@ -73,7 +84,7 @@ class InProcessProxy implements Proxy {
     this.#unsubscribe();
     await this.#installing;
     await this.#listeners.close(withinMs);
-    await this.#upstreams.close();
+    this.#upstreams.close();
   }
 
   async installed(index: number, withinMs: number): Promise<{ done: number; of: number }> {

@@ -1,7 +1,7 @@
 // The head of a request: method, target and version as they stand, then the fields (RFC 9112 §3). What the target and
 // the fields mean together is decided by framing.ts and the guard.
 import { CR, LF, SP, targetByte, tokenByte } from './characters.ts';
-import { HeadParser, type HeadStatus } from './head-parser.ts';
+import { type HeadLimits, HeadParser, type HeadStatus } from './head-parser.ts';
 
 /** "HTTP/" */
 const protocolName = Buffer.from('HTTP/', 'latin1');
@@ -12,6 +12,13 @@ export class RequestParser extends HeadParser {
   target = '';
   /** Minor version of HTTP/1: 0 or 1. */
   minor = 1;
+
+  override reset(limits: HeadLimits = this.limits): void {
+    super.reset(limits);
+    this.method = '';
+    this.target = '';
+    this.minor = 1;
+  }
 
   protected override parseStartLine(bytes: Buffer, from: number, to: number): HeadStatus {
     // One empty line before a request is let pass (RFC 9112 §2.2): old clients send it after a body.

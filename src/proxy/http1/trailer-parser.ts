@@ -1,6 +1,7 @@
 // The field lines after the last chunk (RFC 9112 §7.1.2): the rules of a head's fields with tighter limits.
 import { fieldId } from './field-name.ts';
 import { HeadParser, type HeadStatus } from './head-parser.ts';
+import { HeldBytes } from './held-bytes.ts';
 
 const trailerBytesMax = 16 * 1024;
 
@@ -8,9 +9,8 @@ const limits = { startLineBytesMax: 0, headBytesMax: trailerBytesMax, fieldBytes
 
 export class TrailerParser extends HeadParser {
   complete = false;
-  /** What came so far, when it came in parts. */
-  #held: Buffer = Buffer.alloc(0);
-  #heldLength = 0;
+  /** What came so far, for it may come in parts. */
+  readonly #held = new HeldBytes();
 
   constructor() {
     super(limits);
@@ -18,9 +18,9 @@ export class TrailerParser extends HeadParser {
 
   /** Returns how many of the bytes belong to the trailers. Sets `complete`, or `fault` when they cannot be read. */
   feed(bytes: Buffer, from: number, to: number): number {
-    const former = this.#heldLength;
-    this.#hold(bytes, from, Math.min(to, from + trailerBytesMax + 1 - former));
-    const status = this.parse(this.#held, 0, this.#heldLength);
+    const former = this.#held.length;
+    this.#held.append(bytes, from, Math.min(to, from + trailerBytesMax + 1 - former));
+    const status = this.parse(this.#held.bytes, 0, this.#held.length);
     if (status === 'done') {
       this.complete = !this.#framesAgain();
       if (!this.complete) this.fault = 'a trailer that speaks of framing';
@@ -40,16 +40,5 @@ export class TrailerParser extends HeadParser {
   #framesAgain(): boolean {
     const { contentLength, transferEncoding, host } = fieldId;
     return [contentLength, transferEncoding, host].some((id) => this.head.find(id) >= 0);
-  }
-
-  #hold(bytes: Buffer, from: number, to: number): void {
-    const length = this.#heldLength + to - from;
-    if (length > this.#held.length) {
-      const grown = Buffer.allocUnsafe(Math.max(256, length * 2));
-      this.#held.copy(grown, 0, 0, this.#heldLength);
-      this.#held = grown;
-    }
-    bytes.copy(this.#held, this.#heldLength, from, to);
-    this.#heldLength = length;
   }
 }

@@ -1,13 +1,13 @@
 // One open port of the proxy. Its settings can be swapped while connections stay; when it ends it stops accepting
 // first, so that what was accepted already is still served (stack.md §6).
-import { createServer, type Server } from 'node:http';
-import { Server as NetServer, type Socket } from 'node:net';
+import { createServer, type Server } from 'node:net';
 import type { Clock } from '../../clock.ts';
 import type { Listener } from '../../model/listener.ts';
 import { trustedProxies } from '../client-address.ts';
+import type { Installed, ServeSettings } from '../decision.ts';
 import { durationMs } from '../duration.ts';
-import { proxyError, renderProxyError, statusOf } from '../proxy-error.ts';
-import { type Installed, type ServeSettings, serve } from '../serve.ts';
+import { ServerConnection } from '../http1/server-connection.ts';
+import type { Wheel } from '../wheel.ts';
 
 export interface OpenListener {
   /** Swaps everything but the address. */
@@ -19,99 +19,106 @@ export interface OpenListener {
 export interface ListenerPlace {
   readonly address: string;
   readonly port: number;
+  /** Other workers listen on the same port. */
+  readonly shared: boolean;
+}
+
+/** What every listener of a worker works with. */
+export interface ListenerTools {
+  readonly installed: () => Installed;
+  readonly clock: Clock;
+  readonly wheel: Wheel;
 }
 
 /** Rejects with the system's error when the port cannot be bound. */
 export async function openListener(
   place: ListenerPlace,
   listener: Listener,
-  installed: () => Installed,
-  clock: Clock,
+  tools: ListenerTools,
 ): Promise<OpenListener> {
-  let settings = settingsOf(listener);
-  const server = createServer({ maxHeaderSize: 1 << 20, connectionsCheckingInterval: 1_000 });
-  server.maxHeadersCount = 0;
-  applyTimeouts(server, listener);
-  const serving = { installed, settings: () => settings, clock };
-  let closing = false;
-  server.on('request', (request, response) => {
-    if (closing) response.shouldKeepAlive = false;
-    serve(serving, request, response);
-  });
-  server.on('connect', (request, socket) => {
-    if (!request.socket.destroyed) socket.end(refusal('method_not_allowed', settings, clock));
-  });
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => refuse(error, socket, settings, clock));
-  await bind(server, place);
-  return {
-    configure(next) {
-      settings = settingsOf(next);
-      applyTimeouts(server, next);
-    },
-    async close(withinMs) {
-      closing = true;
-      await drain(server, withinMs, clock);
-    },
-  };
+  const port = new Port(listener, tools);
+  await port.bind(place);
+  return port;
+}
+
+/** A client that was accepted but has sent nothing yet may be about to: it keeps this long when the port closes. */
+const graceMs = 1_000;
+
+class Port implements OpenListener {
+  readonly #server: Server;
+  readonly #connections = new Set<ServerConnection>();
+  readonly #clock: Clock;
+  #settings: ServeSettings;
+  #draining = false;
+
+  constructor(listener: Listener, { installed, clock, wheel }: ListenerTools) {
+    this.#clock = clock;
+    this.#settings = settingsOf(listener);
+    const context = { wheel, clock, installed, settings: () => this.#settings, draining: () => this.#draining };
+    const forget = (connection: ServerConnection): void => {
+      this.#connections.delete(connection);
+    };
+    this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+      this.#connections.add(new ServerConnection(socket, context, forget));
+    });
+  }
+
+  bind({ address, port, shared }: ListenerPlace): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen({ port, host: address, backlog: 1024, reusePort: shared }, () => {
+        this.#server.off('error', reject);
+        resolve();
+      });
+    });
+  }
+
+  configure(listener: Listener): void {
+    this.#settings = settingsOf(listener);
+  }
+
+  async close(withinMs: number): Promise<void> {
+    this.#draining = true;
+    const closed = new Promise<void>((resolve) => {
+      this.#server.close(() => resolve());
+    });
+    this.#endIdle(true);
+    const cancels = [
+      this.#clock.after(Math.min(graceMs, withinMs), () => this.#endIdle(false)),
+      this.#clock.after(withinMs, () => this.#cut()),
+    ];
+    await closed;
+    for (const cancel of cancels) cancel();
+  }
+
+  #endIdle(usedOnly: boolean): void {
+    for (const connection of this.#connections) {
+      if (connection.idle && (connection.used || !usedOnly)) connection.destroy();
+    }
+  }
+
+  #cut(): void {
+    for (const connection of this.#connections) connection.destroy();
+  }
 }
 
 function settingsOf(listener: Listener): ServeSettings {
+  const { timeouts } = listener;
   return {
-    limits: {
-      headerBytesMax: (listener.maxRequestHeadersKB ?? 0) * 1024,
-      headerLinesMax: listener.maxRequestHeaders ?? 128,
-      pathNormalization: listener.pathNormalization ?? 'enforce',
+    headLimits: {
+      startLineBytesMax: 65_536,
+      headBytesMax: 1 << 20,
+      fieldBytesMax: (listener.maxRequestHeadersKB ?? 0) * 1024,
+      linesMax: listener.maxRequestHeaders ?? 128,
     },
+    pathNormalization: listener.pathNormalization ?? 'enforce',
     trusted: trustedProxies(listener.trustedProxies ?? []),
     serverName: listener.serverName || undefined,
     detail: listener.proxyErrors?.detail ?? 'standard',
-    responseMs: durationMs(listener.timeouts?.clientResponse, 60_000),
+    clientHeaderMs: durationMs(timeouts?.clientHeader, 10_000),
+    clientRequestMs: durationMs(timeouts?.clientRequest, 60_000),
+    clientResponseMs: durationMs(timeouts?.clientResponse, 0),
+    clientStallMs: timeouts?.clientResponse === undefined ? 60_000 : 0,
+    idleMs: durationMs(timeouts?.idleBetweenRequests, 120_000),
   };
-}
-
-function applyTimeouts(server: Server, { timeouts }: Listener): void {
-  server.headersTimeout = durationMs(timeouts?.clientHeader, 10_000);
-  server.requestTimeout = durationMs(timeouts?.clientRequest, 60_000);
-  server.keepAliveTimeout = durationMs(timeouts?.idleBetweenRequests, 120_000);
-}
-
-function bind(server: Server, { address, port }: ListenerPlace): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ port, host: address, backlog: 1024 }, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
-}
-
-async function drain(server: Server, withinMs: number, clock: Clock): Promise<void> {
-  const closed = new Promise<void>((resolve) => {
-    NetServer.prototype.close.call(server, () => resolve());
-  });
-  const cancelCut = clock.after(withinMs, () => server.closeAllConnections());
-  const sweep = setInterval(() => server.closeIdleConnections(), 100).unref();
-  await closed;
-  clearInterval(sweep);
-  cancelCut();
-}
-
-/** What the parser refused. A head that never came is closed without a word (contract.md §2.2). */
-function refuse(error: NodeJS.ErrnoException, socket: Socket, settings: ServeSettings, clock: Clock): void {
-  const silent = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' || error.code === 'ECONNRESET' || !socket.writable;
-  if (silent || socket.bytesWritten > 0) socket.destroy();
-  else if (error.code === 'HPE_HEADER_OVERFLOW') socket.end(refusal('request_headers_too_large', settings, clock));
-  else socket.end(refusal('bad_request', settings, clock));
-}
-
-function refusal(
-  type: 'bad_request' | 'method_not_allowed' | 'request_headers_too_large',
-  settings: ServeSettings,
-  clock: Clock,
-): string {
-  const error = proxyError(type);
-  const body = renderProxyError(error, settings.detail, clock.nowMs());
-  const server = settings.serverName === undefined ? '' : `Server: ${settings.serverName}\r\n`;
-  const head = `HTTP/1.1 ${statusOf(error)} Refused\r\n${server}Content-Type: application/json\r\n`;
-  return `${head}Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`;
 }

@@ -1,10 +1,8 @@
 // The open ports, brought in line with each configuration: what stays keeps its socket, what goes drains, what cannot
 // open is logged and holds up nothing else (contract.md §2.2, architecture.md §9).
-import type { Clock } from '../../clock.ts';
 import type { Listener } from '../../model/listener.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
-import type { Installed } from '../serve.ts';
-import { type OpenListener, openListener } from './listener.ts';
+import { type ListenerTools, type OpenListener, openListener } from './listener.ts';
 
 export interface ListenerStatus {
   readonly id: string;
@@ -16,9 +14,7 @@ export interface ListenerStatus {
   readonly reason?: string;
 }
 
-export interface ListenersOptions {
-  readonly installed: () => Installed;
-  readonly clock: Clock;
+export interface ListenersOptions extends ListenerTools {
   readonly telemetry: Telemetry;
   readonly bindAddress: string | undefined;
   /** What a removed listener's connections have left, in milliseconds. */
@@ -70,9 +66,8 @@ export class Listeners {
       open.configure(listener);
       return this.#opened(listener);
     }
-    const { installed, clock } = this.#options;
     try {
-      this.#open.set(key, await openListener(this.#placeOf(listener), listener, installed, clock));
+      this.#open.set(key, await openListener({ ...this.#placeOf(listener), shared: false }, listener, this.#options));
       return this.#opened(listener);
     } catch (error) {
       return this.#closed(listener, error instanceof Error ? error.message : String(error));
