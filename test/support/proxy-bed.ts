@@ -1,10 +1,11 @@
 // A proxy with its surroundings on real sockets: configurations are published by hand, ports come from the system.
 import { createServer, type RequestListener, type Server } from 'node:http';
-import { type AddressInfo, connect, createServer as createNetServer } from 'node:net';
+import { type AddressInfo, connect, createServer as createNetServer, type Socket } from 'node:net';
 import { systemClock } from '../../src/clock.ts';
 import type { ConfigSource, Configuration, ProxyConfig } from '../../src/model/proxy-config.ts';
 import { createProxy } from '../../src/proxy/proxy.ts';
 import { silentLogger } from '../../src/telemetry/logger.ts';
+import { eventually } from './eventually.ts';
 
 /** A source that a test speaks for. */
 export class HandSource implements ConfigSource {
@@ -23,6 +24,59 @@ export class HandSource implements ConfigSource {
     const whole = { listeners: [], destinations: [], routes: [], groups: [], middlewares: [], ...snapshot };
     this.#last = { index, id: `s${index}`, name: `s${index}`, createdAt: '2026-01-01T00:00:00Z', snapshot: whole };
     this.#subscriber?.(this.#last);
+  }
+}
+
+export interface RawUpstream {
+  readonly port: number;
+  /** Each with what arrived together with its head. */
+  readonly requests: readonly string[];
+  readonly connections: number;
+  readonly sockets: ReadonlySet<Socket>;
+}
+
+/** A client that speaks bytes. */
+export class Wire {
+  readonly socket: Socket;
+  /** All that has come, one character per byte. */
+  received = '';
+  closed = false;
+
+  constructor(port: number) {
+    this.socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true });
+    this.socket.on('data', (chunk: Buffer) => {
+      this.received += chunk.toString('latin1');
+    });
+    this.socket.on('error', () => {});
+    this.socket.on('end', () => this.socket.end());
+    this.socket.on('close', () => {
+      this.closed = true;
+    });
+  }
+
+  send(bytes: string): void {
+    this.socket.write(bytes, 'latin1');
+  }
+
+  /** All received so far, once it matches. */
+  async until(pattern: RegExp): Promise<string> {
+    await eventually(() => {
+      if (!pattern.test(this.received)) throw new Error(`no ${pattern} in ${JSON.stringify(this.received)}`);
+    });
+    return this.received;
+  }
+
+  /** All received, once the other side has closed. */
+  async untilClosed(withinMs = 5_000): Promise<string> {
+    const look = () => {
+      if (!this.closed) throw new Error(`still open after ${JSON.stringify(this.received)}`);
+    };
+    await eventually(look, { withinMs });
+    return this.received;
+  }
+
+  destroy(): void {
+    this.socket.destroy();
   }
 }
 
@@ -58,6 +112,40 @@ export class ProxyBed {
     return listening(server);
   }
 
+  /** An upstream that speaks bytes: `answer` is called with each request head and whatever came with it. */
+  async rawUpstream(answer: (socket: Socket, request: string) => void): Promise<RawUpstream> {
+    const sockets = new Set<Socket>();
+    const upstream = { port: 0, requests: [] as string[], connections: 0, sockets };
+    const server = createNetServer((socket) => {
+      upstream.connections++;
+      sockets.add(socket);
+      socket.on('error', () => {});
+      socket.on('close', () => sockets.delete(socket));
+      socket.on('data', (chunk: Buffer) => {
+        const text = chunk.toString('latin1');
+        if (!/^[A-Z]+ \S+ HTTP\/1\.1\r\n/.test(text)) return;
+        upstream.requests.push(text);
+        answer(socket, text);
+      });
+    });
+    upstream.port = await listening(server);
+    this.atEnd(
+      () =>
+        new Promise((resolve) => {
+          for (const socket of sockets) socket.destroy();
+          server.close(() => resolve());
+        }),
+    );
+    return upstream;
+  }
+
+  /** A client connection to `port`, closed at the end. */
+  wire(port: number): Wire {
+    const wire = new Wire(port);
+    this.atEnd(async () => wire.destroy());
+    return wire;
+  }
+
   atEnd(end: () => Promise<void>): void {
     this.#ends.push(end);
   }
@@ -72,6 +160,26 @@ export function listening(server: Server | ReturnType<typeof createNetServer>): 
     server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
   });
 }
+
+export interface ForwardingOptions {
+  readonly listener?: object;
+  readonly destination?: object;
+  readonly forward?: object;
+  readonly route?: object;
+}
+
+/** One listener and one route that forwards everything to one destination. */
+export const forwarding = (
+  port: number,
+  upstreamPort: number,
+  options: ForwardingOptions = {},
+): Partial<Configuration> => ({
+  listeners: [{ id: 'l', name: 'l', port, ...options.listener }],
+  destinations: [{ id: 'd', name: 'd', host: '127.0.0.1', port: upstreamPort, ...options.destination }],
+  routes: [
+    { id: 'r', name: 'r', forward: { destinations: [{ destinationId: 'd' }], ...options.forward }, ...options.route },
+  ],
+});
 
 /** A port that nobody listens on at the moment. */
 export async function freePort(): Promise<number> {

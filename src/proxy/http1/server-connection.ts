@@ -60,6 +60,8 @@ export class ServerConnection extends Timed implements BodySource, BodySink {
   /** Its head has been written. */
   #headSent = false;
   #keepAlive = true;
+  /** FIN has come behind a whole request. */
+  #halfClosed = false;
   #responseKind: BodyKind = 'none';
   #reads = 0;
   #processing = false;
@@ -363,7 +365,9 @@ export class ServerConnection extends Timed implements BodySource, BodySink {
 
   #mayKeepAlive(kind: BodyKind): boolean {
     const bodyHeldBack = this.framing.expectContinue && !this.#continued && this.#reading === 'body';
-    return this.framing.keepAlive && kind !== 'close' && !bodyHeldBack && !this.#context.draining();
+    return (
+      this.framing.keepAlive && !this.#halfClosed && kind !== 'close' && !bodyHeldBack && !this.#context.draining()
+    );
   }
 
   #connectionLines(kind: BodyKind): string {
@@ -420,6 +424,7 @@ export class ServerConnection extends Timed implements BodySource, BodySink {
   #onEnd(): void {
     if (this.#reading === 'tunnel') return;
     if (this.#reading === 'done' && this.#answering) {
+      this.#halfClosed = true;
       this.#keepAlive = false;
       if (!this.#headSent) this.#context.wheel.arm(this, halfClosedMs);
       return;
