@@ -2,6 +2,8 @@
 import { BlockList, isIP } from 'node:net';
 
 export interface ClientAddress {
+  /** The socket's other end. */
+  readonly peerIp: string;
   readonly clientIp: string;
   /** The socket's peer itself is trusted, so what it forwards may be believed. */
   readonly trusted: boolean;
@@ -20,7 +22,7 @@ export function trustedProxies(list: readonly string[]): TrustedProxies {
   return {
     locate(peer, forwardedFor) {
       const socketIp = plainIp(peer);
-      if (list.length === 0 || !isTrusted(socketIp)) return { clientIp: socketIp, trusted: false };
+      if (list.length === 0 || !isTrusted(socketIp)) return { peerIp: socketIp, clientIp: socketIp, trusted: false };
       let clientIp = socketIp;
       for (const hop of (forwardedFor ?? '').split(',').reverse()) {
         const address = plainIp(hop.trim());
@@ -28,7 +30,7 @@ export function trustedProxies(list: readonly string[]): TrustedProxies {
         clientIp = address;
         if (!isTrusted(address)) break;
       }
-      return { clientIp, trusted: true };
+      return { peerIp: socketIp, clientIp, trusted: true };
     },
   };
 }

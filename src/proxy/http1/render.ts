@@ -1,17 +1,14 @@
 // The heads that Sluice sends: what a hop must not pass on is left out first, what Sluice says itself comes after, so
 // that a client can neither forge nor remove it (contract.md §7.1, architecture.md §6.9). Lines that stay are copied
 // as they came, whole runs at a time.
+import type { ClientAddress } from '../client-address.ts';
 import { fieldId } from './field-name.ts';
 import type { Framing } from './framing.ts';
 import type { Head } from './head.ts';
 import type { ResponseParser } from './response-parser.ts';
 
 /** Who sent a request, as far as its connection can tell. */
-export interface Sender {
-  /** Client address of architecture.md §6.9. */
-  readonly clientIp: string;
-  /** The socket's peer is one of the listener's `trustedProxies`. */
-  readonly trusted: boolean;
+export interface Sender extends ClientAddress {
   readonly scheme: 'http' | 'https';
 }
 
@@ -105,11 +102,11 @@ const isNamed = (head: Head, line: number, named: readonly string[]): boolean =>
   named.includes(head.name(line).toLowerCase());
 
 function forwardedLines(line: RequestLine, head: Head, named: readonly string[], sender: Sender): string {
-  const { clientIp, trusted, scheme } = sender;
+  const { peerIp, trusted, scheme } = sender;
   const stays = (id: number, name: string): boolean => trusted && head.find(id) >= 0 && !named.includes(name);
   let chain = '';
   if (stays(forwardedFor, 'x-forwarded-for')) for (const value of valuesOf(head, forwardedFor)) chain += `${value}, `;
-  let lines = `X-Forwarded-For: ${chain}${clientIp}\r\n`;
+  let lines = `X-Forwarded-For: ${chain}${peerIp}\r\n`;
   if (!stays(forwardedProto, 'x-forwarded-proto')) lines += `X-Forwarded-Proto: ${scheme}\r\n`;
   const hostStays = line.authority === '' || stays(forwardedHost, 'x-forwarded-host');
   return hostStays ? lines : `${lines}X-Forwarded-Host: ${line.authority}\r\n`;

@@ -26,7 +26,7 @@ import { joinSockets } from './tunnel.ts';
 const aheadBytesMax = 64 * 1024;
 /** How long a closing connection still listens, so that its last response is not lost to a reset. */
 const lingerMs = 1_000;
-/** How long a client that has sent FIN behind a whole request is given until its response begins. */
+/** After FIN behind a whole request: how long the response may be silent until the client counts as gone. */
 const halfClosedMs = 1_000;
 /** What came is not enough to go on with. */
 const incomplete = -1;
@@ -124,7 +124,6 @@ export class ServerConnection extends Timed implements BodySource, BodySink {
     const open = kind === 'chunked' || kind === 'close';
     this.#responseKind = open ? (this.#parser.minor === 1 ? 'chunked' : 'close') : kind;
     this.#headSent = true;
-    if (this.#reading === 'done') this.#context.wheel.disarm(this);
     this.#keepAlive = this.#mayKeepAlive(this.#responseKind);
     const connectionLines = this.#connectionLines(this.#responseKind);
     const { serverName, clientResponseMs } = this.#context.settings();
@@ -211,6 +210,7 @@ export class ServerConnection extends Timed implements BodySource, BodySink {
   data(chunk: Buffer): boolean {
     if (this.#reading === 'over') return true;
     const room = this.#writer.data(chunk);
+    if (this.#halfClosed) this.#context.wheel.arm(this, halfClosedMs);
     this.#blocked = !room;
     if (!room) this.#armStall();
     return room;
@@ -252,6 +252,11 @@ export class ServerConnection extends Timed implements BodySource, BodySink {
   }
 
   override onDeadline(): void {
+    if (this.#halfClosed && this.#blocked) {
+      // It is slow, not silent; the response has deadlines of its own.
+      this.#context.wheel.arm(this, halfClosedMs);
+      return;
+    }
     // No word: a head or a body that does not come, a client that left half, a connection nobody uses.
     this.#exchange.abandon();
     this.destroy();
@@ -426,7 +431,7 @@ export class ServerConnection extends Timed implements BodySource, BodySink {
     if (this.#reading === 'done' && this.#answering) {
       this.#halfClosed = true;
       this.#keepAlive = false;
-      if (!this.#headSent) this.#context.wheel.arm(this, halfClosedMs);
+      this.#context.wheel.arm(this, halfClosedMs);
       return;
     }
     this.#exchange.abandon();

@@ -47,22 +47,21 @@ export class NameLookup {
     const now = this.#clock.monotonicMs();
     const known = this.#known.get(name);
     if (known !== undefined && known.addresses.length > 0 && now - known.askedMs < keptMs) {
-      if (now - known.askedMs > freshMs && known.waiting === undefined) this.#refresh(name, known);
+      if (now - known.askedMs > freshMs && known.waiting === undefined) this.#refresh(name, known, []);
       // As the system would: never before the caller has returned.
       queueMicrotask(() => answer(null, known.addresses));
       return;
     }
     const entry = known ?? { addresses: [], askedMs: now, waiting: undefined };
     this.#known.set(name, entry);
-    if (entry.waiting === undefined) this.#refresh(name, entry);
-    entry.waiting?.push(answer);
+    if (entry.waiting === undefined) this.#refresh(name, entry, [answer]);
+    else entry.waiting.push(answer);
   }
 
-  #refresh(name: string, entry: Known): void {
-    entry.waiting = [];
+  #refresh(name: string, entry: Known, waiting: Answer[]): void {
+    entry.waiting = waiting;
     this.#whenFree(() => {
       this.#ask(name, (error, addresses) => {
-        const waiting = entry.waiting ?? [];
         entry.waiting = undefined;
         if (error === null) {
           entry.addresses = addresses;
