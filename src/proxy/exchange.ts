@@ -6,9 +6,9 @@ import type { Clock } from '../clock.ts';
 import type { ProxyErrorType } from '../errors.ts';
 import { pump } from './body.ts';
 import { decide, type ForwardOrder, type Installed, type ServeSettings } from './decision.ts';
+import type { Downstream } from './downstream.ts';
 import type { ClientConnection, ResponseReceiver } from './http1/client-connection.ts';
 import { renderRequest } from './http1/render.ts';
-import type { ServerConnection } from './http1/server-connection.ts';
 import { proxyError } from './proxy-error.ts';
 import type { ConnectionTaker, EndpointPool } from './upstream/destination-pool.ts';
 import { Timed, type Wheel } from './wheel.ts';
@@ -28,7 +28,7 @@ export interface ExchangeContext {
 type Phase = 'idle' | 'waiting' | 'sent' | 'responding';
 
 export class Exchange extends Timed implements ConnectionTaker, ResponseReceiver {
-  readonly #downstream: ServerConnection;
+  readonly #downstream: Downstream;
   readonly #context: ExchangeContext;
   #phase: Phase = 'idle';
   #order: ForwardOrder | undefined;
@@ -37,7 +37,7 @@ export class Exchange extends Timed implements ConnectionTaker, ResponseReceiver
   #retried = false;
   #expectation: Expectation | undefined;
 
-  constructor(downstream: ServerConnection, context: ExchangeContext) {
+  constructor(downstream: Downstream, context: ExchangeContext) {
     super();
     this.#downstream = downstream;
     this.#context = context;
@@ -178,9 +178,9 @@ export class Exchange extends Timed implements ConnectionTaker, ResponseReceiver
 
 /** An upstream that says nothing to `Expect: 100-continue` gets the body all the same (contract.md §2.3.2). */
 class Expectation extends Timed {
-  readonly #downstream: ServerConnection;
+  readonly #downstream: Downstream;
 
-  constructor(downstream: ServerConnection) {
+  constructor(downstream: Downstream) {
     super();
     this.#downstream = downstream;
   }

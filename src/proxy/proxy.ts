@@ -5,12 +5,10 @@ import { describe } from '../model/problem.ts';
 import type { ConfigSource, Configuration, ProxyConfig } from '../model/proxy-config.ts';
 import type { Telemetry } from '../telemetry/logger.ts';
 import { type ConfigCheck, checkConfig } from './config-check.ts';
-import type { Installed } from './decision.ts';
-import { type ListenerStatus, Listeners } from './listener/listeners.ts';
-import { buildTable } from './table.ts';
-import { NameLookup } from './upstream/name-lookup.ts';
-import { Upstreams } from './upstream/upstreams.ts';
-import { Wheel } from './wheel.ts';
+import type { ListenerStatus } from './listener/listeners.ts';
+import { InThread } from './worker/in-thread.ts';
+import type { Installer } from './worker/installer.ts';
+import { Workers } from './worker/workers.ts';
 
 export interface ProxyOptions {
   readonly source: ConfigSource;
@@ -18,6 +16,8 @@ export interface ProxyOptions {
   readonly telemetry: Telemetry;
   /** Takes the place of every listener's own address. */
   readonly bindAddress?: string | undefined;
+  /** Worker threads that serve. Default: none, the calling thread serves. */
+  readonly workers?: number | undefined;
   /** Asked before each install; a configuration with problems is refused and the former one stays. */
   readonly check?: ((configuration: Configuration) => ConfigCheck) | undefined;
 }
@@ -28,72 +28,71 @@ export interface Proxy {
   /** Stops accepting, lets exchanges finish, cuts what is left after `withinMs`. */
   close(options: { readonly withinMs: number }): Promise<void>;
   /**
-   * Resolves once a configuration with this index or a higher one is live, its listeners bound, or after `withinMs`.
-   * `done` of `of` workers have it.
+   * Resolves once a configuration with this index or a higher one is live in every worker, its listeners bound, or
+   * after `withinMs`. `done` of `of` workers have it.
    */
   installed(index: number, withinMs: number): Promise<{ readonly done: number; readonly of: number }>;
   listeners(): readonly ListenerStatus[];
 }
 
 export function createProxy(options: ProxyOptions): Proxy {
-  return new InProcessProxy(options);
+  return new SourcedProxy(options);
 }
 
-const drainMsMax = 30_000;
-
-class InProcessProxy implements Proxy {
+class SourcedProxy implements Proxy {
   readonly #source: ConfigSource;
   readonly #clock: Clock;
   readonly #telemetry: Telemetry;
   readonly #check: (configuration: Configuration) => ConfigCheck;
-  readonly #listeners: Listeners;
-  readonly #upstreams: Upstreams;
+  readonly #makeInstaller: () => Installer;
+  readonly #size: number;
   readonly #waiting = new Set<() => void>();
-  #installed: Installed;
-  /** Index of the newest configuration taken up; invariant: liveIndex <= index. */
+  #installer: Installer | undefined;
+  /** Taken up and not yet begun; a newer one takes its place. */
+  #next: ProxyConfig | undefined;
+  /** Index of the newest configuration taken up. Invariant: liveIndex <= index. */
   #index = -1;
-  /** Index of the newest one whose listeners are settled. */
+  /** Index of the newest one that is live in every thread. */
   #liveIndex = -1;
-  #installing: Promise<void> = Promise.resolve();
+  /** The one being installed, and how many threads have it. */
+  #settling = { index: -1, done: 0 };
+  #installing: Promise<void> | undefined;
   #unsubscribe: Cancel = () => {};
 
-  constructor({ source, clock, telemetry, bindAddress, check = checkConfig }: ProxyOptions) {
+  constructor({ source, clock, telemetry, bindAddress, workers = 0, check = checkConfig }: ProxyOptions) {
     this.#source = source;
     this.#clock = clock;
     this.#telemetry = telemetry;
     this.#check = check;
-    const wheel = new Wheel(clock);
-    this.#upstreams = new Upstreams({ wheel, names: new NameLookup(clock) });
-    this.#installed = { table: { match: () => undefined }, upstreams: this.#upstreams };
-    this.#listeners = new Listeners({
-      installed: () => this.#installed,
-      clock,
-      wheel,
-      telemetry,
-      bindAddress,
-      drainMsMax,
-    });
+    this.#size = Math.max(1, workers);
+    this.#makeInstaller = () =>
+      workers === 0
+        ? new InThread({ clock, telemetry, bindAddress })
+        : new Workers({ count: workers, telemetry, bindAddress });
   }
 
   async start(): Promise<void> {
+    this.#installer = this.#makeInstaller();
     this.#unsubscribe = this.#source.subscribe((config) => this.#take(config));
     await this.#installing;
   }
 
   async close({ withinMs }: { readonly withinMs: number }): Promise<void> {
     this.#unsubscribe();
+    this.#next = undefined;
     await this.#installing;
-    await this.#listeners.close(withinMs);
-    this.#upstreams.close();
+    await this.#installer?.close(withinMs);
   }
 
   async installed(index: number, withinMs: number): Promise<{ done: number; of: number }> {
     if (this.#liveIndex < index) await this.#reached(index, withinMs);
-    return { done: this.#liveIndex >= index ? 1 : 0, of: 1 };
+    const of = this.#size;
+    if (this.#liveIndex >= index) return { done: of, of };
+    return { done: this.#settling.index >= index ? this.#settling.done : 0, of };
   }
 
   listeners(): readonly ListenerStatus[] {
-    return this.#listeners.status();
+    return this.#installer?.listeners() ?? [];
   }
 
   #take(config: ProxyConfig): void {
@@ -104,26 +103,45 @@ class InProcessProxy implements Proxy {
     }
     const { problems, warnings } = this.#check(config.snapshot);
     if (problems.length > 0) {
-      logger.error(
-        { snapshot: config.id, problems: describe(problems) },
-        'a snapshot cannot be installed, the former one stays',
-      );
+      this.#refuse(config, describe(problems));
       return;
     }
     if (warnings.length > 0)
       logger.warn({ snapshot: config.id, warnings: describe(warnings) }, 'a snapshot uses what is not available');
     this.#index = config.index;
-    this.#upstreams.install(config.snapshot.destinations);
-    this.#installed = { table: buildTable(config.snapshot), upstreams: this.#upstreams };
-    this.#installing = this.#installing.then(() => this.#settle(config));
+    this.#next = config;
+    this.#installing ??= this.#installAll();
   }
 
-  async #settle(config: ProxyConfig): Promise<void> {
-    if (config.index === this.#index) await this.#listeners.install(config.snapshot.listeners);
-    if (config.index !== this.#index) return;
+  async #installAll(): Promise<void> {
+    for (let config = this.#next; config !== undefined; config = this.#next) {
+      this.#next = undefined;
+      await this.#install(config);
+    }
+    this.#installing = undefined;
+  }
+
+  async #install(config: ProxyConfig): Promise<void> {
+    const settling = { index: config.index, done: 0 };
+    this.#settling = settling;
+    try {
+      await this.#installer?.install(config, () => {
+        settling.done++;
+      });
+    } catch (error) {
+      this.#refuse(config, error instanceof Error ? error.message : String(error));
+      return;
+    }
     this.#liveIndex = config.index;
     this.#telemetry.logger.info({ snapshot: config.id, index: config.index }, 'a snapshot is live');
     for (const wake of this.#waiting) wake();
+  }
+
+  #refuse({ id, index }: ProxyConfig, problems: string): void {
+    this.#telemetry.logger.error(
+      { snapshot: id, index, problems },
+      'a snapshot cannot be installed, the former one stays',
+    );
   }
 
   #reached(index: number, withinMs: number): Promise<void> {

@@ -35,5 +35,5 @@ const proxy = createProxy({
   },
 });
 await proxy.start();
-process.send?.('ready');
-console.log('ready');
+// A profile is written on exit only.
+process.once('SIGTERM', () => process.exit(0));

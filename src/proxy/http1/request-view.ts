@@ -7,6 +7,12 @@ import { fieldId } from './field-name.ts';
 import type { RequestParser } from './request-parser.ts';
 import { RequestTarget } from './request-target.ts';
 
+/** The request begun last in this thread. */
+let latest: RequestParser | undefined;
+
+/** Method and target of that request: what a thread that falls was probably about. */
+export const requestAtHand = (): string => (latest === undefined ? 'none' : `${latest.method} ${latest.target}`);
+
 export class RequestView implements Question {
   readonly parser: RequestParser;
   /** Canonical, or as sent where the listener only reports (architecture.md §6.8). */
@@ -19,6 +25,7 @@ export class RequestView implements Question {
 
   /** Takes over the head that `parser` holds. Undefined when the request may go on. */
   read(pathNormalization: 'enforce' | 'report'): ProxyErrorType | undefined {
+    latest = this.parser;
     const refused = this.#target.read(this.parser);
     if (refused !== undefined) return refused;
     const sent = this.#target.path;

@@ -5,6 +5,7 @@ import type { Socket } from 'node:net';
 import { type ProxyErrorType, proxyErrors } from '../../errors.ts';
 import type { BodySink, BodySource } from '../body.ts';
 import type { TrustedProxies } from '../client-address.ts';
+import type { Downstream } from '../downstream.ts';
 import { Exchange, type ExchangeContext } from '../exchange.ts';
 import type { LocalAnswer } from '../local-answer.ts';
 import { type ProxyError, proxyError, renderProxyError, statusOf } from '../proxy-error.ts';
@@ -37,7 +38,7 @@ const incomplete = -1;
  */
 type Reading = 'head' | 'body' | 'done' | 'linger' | 'tunnel' | 'over';
 
-export class ServerConnection extends Timed implements BodySource, BodySink {
+export class ServerConnection extends Timed implements Downstream {
   readonly framing = new Framing();
   readonly request: RequestView;
   readonly #parser: RequestParser;
@@ -106,7 +107,6 @@ export class ServerConnection extends Timed implements BodySource, BodySink {
     this.#over();
   }
 
-  /** Who sends the request at hand. */
   sender(): Sender {
     const { trusted } = this.#context.settings();
     if (this.#sender !== undefined && this.#senderRule === trusted && !this.#sender.trusted) return this.#sender;
@@ -118,7 +118,6 @@ export class ServerConnection extends Timed implements BodySource, BodySink {
 
   // Responses.
 
-  /** The upstream's head goes to the client; its body is to follow through this sink. */
   relay(response: ClientConnection): void {
     const kind = response.framing.kind;
     const open = kind === 'chunked' || kind === 'close';
@@ -132,7 +131,6 @@ export class ServerConnection extends Timed implements BodySource, BodySink {
     if (clientResponseMs > 0) this.#context.wheel.arm(this.#responseDeadline, clientResponseMs);
   }
 
-  /** An interim response, except 100 to those who did not ask or have been told. */
   interim(response: ClientConnection): void {
     if (this.#parser.minor === 0) return;
     if (response.parser.status === 100) {
@@ -143,7 +141,6 @@ export class ServerConnection extends Timed implements BodySource, BodySink {
     this.#writer.head(renderResponse(response.parser, response.framing, { serverName, connectionLines: '' }), 'none');
   }
 
-  /** Asks the client for the body it holds back. */
   continue(): void {
     if (!this.framing.expectContinue || this.#continued || this.#reading !== 'body') return;
     this.#continued = true;
@@ -151,7 +148,6 @@ export class ServerConnection extends Timed implements BodySource, BodySink {
     this.#writer.flush();
   }
 
-  /** A response of Sluice's own; `close`: the connection ends with it. */
   answer({ status, fields, body }: LocalAnswer, close = false): void {
     this.#headSent = true;
     this.#keepAlive = !close && this.#mayKeepAlive('length');
@@ -168,7 +164,6 @@ export class ServerConnection extends Timed implements BodySource, BodySink {
     if (!this.#processing) this.#writer.flush();
   }
 
-  /** A failure, while nothing of a response has been sent; later the connection is cut so that the client can tell. */
   answerError(error: ProxyError, close = false): void {
     if (this.#headSent) {
       this.#reset();
@@ -179,7 +174,6 @@ export class ServerConnection extends Timed implements BodySource, BodySink {
     this.answer({ status: statusOf(error), fields: ['Content-Type', 'application/json'], body }, close);
   }
 
-  /** Joins the client with the upstream's socket; what the client sent ahead goes first. */
   tunnel(response: ClientConnection, upstream: Socket, rest: Buffer): void {
     const { parser, framing } = response;
     const { serverName } = this.#context.settings();
@@ -196,7 +190,6 @@ export class ServerConnection extends Timed implements BodySource, BodySink {
     joinSockets(this.#socket, upstream, () => this.#over());
   }
 
-  /** What was written may leave. */
   flush(): void {
     this.#writer.flush();
   }

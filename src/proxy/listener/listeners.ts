@@ -14,11 +14,20 @@ export interface ListenerStatus {
   readonly reason?: string;
 }
 
+/** A port that another process has. */
+export interface BusyPlace {
+  /** `address:port` */
+  readonly place: string;
+  readonly reason: string;
+}
+
 export interface ListenersOptions extends ListenerTools {
   readonly telemetry: Telemetry;
   readonly bindAddress: string | undefined;
   /** What a removed listener's connections have left, in milliseconds. */
   readonly drainMsMax: number;
+  /** Other threads listen on the same ports. */
+  readonly shared: boolean;
 }
 
 export class Listeners {
@@ -36,16 +45,21 @@ export class Listeners {
     return this.#status;
   }
 
-  /** Ascending by id, so the first of two with one place is the one that opens. Not to be called again before it resolves. */
-  async install(listeners: readonly Listener[]): Promise<void> {
+  /**
+   * Ascending by id, so the first of two with one place is the one that opens; `busy` places are not tried. Not to be
+   * called again before it resolves.
+   */
+  async install(listeners: readonly Listener[], busy: readonly BusyPlace[]): Promise<void> {
     const wanted = new Map<string, Listener>();
     const status: ListenerStatus[] = [];
     for (const listener of listeners) {
-      const place = this.#placeOf(listener);
-      const first = wanted.get(keyOf(place));
+      const key = keyOf(this.#placeOf(listener));
+      const first = wanted.get(key);
+      const taken = busy.find(({ place }) => place === key);
       if (listener.tls !== undefined) status.push(this.#closed(listener, 'TLS is not available in this version'));
       else if (first !== undefined) status.push(this.#closed(listener, `listener "${first.name}" has this port`));
-      else wanted.set(keyOf(place), listener);
+      else if (taken !== undefined) status.push(this.#closed(listener, taken.reason));
+      else wanted.set(key, listener);
     }
     for (const [key, open] of this.#open) if (!wanted.has(key)) this.#retire(key, open);
     for (const [key, listener] of wanted) status.push(await this.#bring(key, listener));
@@ -67,7 +81,10 @@ export class Listeners {
       return this.#opened(listener);
     }
     try {
-      this.#open.set(key, await openListener({ ...this.#placeOf(listener), shared: false }, listener, this.#options));
+      this.#open.set(
+        key,
+        await openListener({ ...this.#placeOf(listener), shared: this.#options.shared }, listener, this.#options),
+      );
       return this.#opened(listener);
     } catch (error) {
       return this.#closed(listener, error instanceof Error ? error.message : String(error));
@@ -81,7 +98,7 @@ export class Listeners {
   }
 
   #placeOf(listener: Listener): { address: string; port: number } {
-    return { address: this.#options.bindAddress ?? listener.address ?? '0.0.0.0', port: listener.port };
+    return placeOf(listener, this.#options.bindAddress);
   }
 
   #opened(listener: Listener): ListenerStatus {
@@ -94,4 +111,18 @@ export class Listeners {
   }
 }
 
-const keyOf = ({ address, port }: { address: string; port: number }): string => `${address}:${port}`;
+interface Place {
+  readonly address: string;
+  readonly port: number;
+}
+
+/** `address:port`: what makes two listeners the same port. */
+export const keyOf = ({ address, port }: Place): string => `${address}:${port}`;
+
+export const placeOf = (listener: Listener, bindAddress: string | undefined): Place => ({
+  address: bindAddress ?? listener.address ?? '0.0.0.0',
+  port: listener.port,
+});
+
+export const statusIn = (list: readonly ListenerStatus[], id: string): ListenerStatus | undefined =>
+  list.find((status) => status.id === id);

@@ -1,5 +1,5 @@
-// Destinations as a running proxy holds them. What a configuration does not change is kept together with its
-// connections and cursors (architecture.md §6.15).
+// Destinations as one generation of a running proxy holds them. What a configuration does not change is taken over
+// from the generation before, connections and cursors included (architecture.md §6.15).
 import type { ProxyErrorType } from '../../errors.ts';
 import type { Destination } from '../../model/destination.ts';
 import { durationMs } from '../duration.ts';
@@ -24,34 +24,30 @@ interface Held {
 }
 
 export class Upstreams {
-  readonly #tools: PoolTools;
-  #held = new Map<string, Held>();
+  readonly #held = new Map<string, Held>();
 
-  constructor(tools: PoolTools) {
-    this.#tools = tools;
+  /** `former` is the generation in force; it goes on untouched until it is retired. */
+  constructor(destinations: readonly Destination[], tools: PoolTools, former?: Upstreams) {
+    for (const destination of destinations) {
+      const content = JSON.stringify(destination);
+      const same = former?.held(destination.id, content);
+      this.#held.set(destination.id, same ?? { content, upstream: open(destination, tools) });
+    }
   }
 
   get(id: string): Upstream | undefined {
     return this.#held.get(id)?.upstream;
   }
 
-  /** Takes the place of the former list; pools that nobody names any more end with their last exchange. */
-  install(destinations: readonly Destination[]): void {
-    const former = this.#held;
-    this.#held = new Map();
-    for (const destination of destinations) {
-      const content = JSON.stringify(destination);
-      const same = former.get(destination.id);
-      const stays = same?.content === content;
-      this.#held.set(destination.id, stays ? same : { content, upstream: open(destination, this.#tools) });
-      if (stays) former.delete(destination.id);
-    }
-    for (const { upstream } of former.values()) upstream.pool.close();
+  /** What is held under this id, if its content is the same. */
+  held(id: string, content: string): Held | undefined {
+    const held = this.#held.get(id);
+    return held?.content === content ? held : undefined;
   }
 
-  close(): void {
-    for (const { upstream } of this.#held.values()) upstream.pool.close();
-    this.#held.clear();
+  /** Ends what the next generation has not taken over: idle connections now, busy ones with their exchange. */
+  retire(next?: Upstreams): void {
+    for (const [id, held] of this.#held) if (next?.held(id, held.content) !== held) held.upstream.pool.close();
   }
 }
 
