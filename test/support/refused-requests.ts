@@ -92,6 +92,9 @@ export const refusedRequests: readonly (readonly [string, string])[] = [
   ['a target without a slash', 'GET admin HTTP/1.1\r\nHost: x\r\n\r\n'],
   ['an asterisk with GET', 'GET * HTTP/1.1\r\nHost: x\r\n\r\n'],
   ['CONNECT', 'CONNECT x:25 HTTP/1.1\r\nHost: x:25\r\n\r\n'],
+  ['a PROXY protocol line', `PROXY TCP4 6.6.6.6 127.0.0.1 1 80\r\n${smuggled}`],
+  ['an unknown PROXY protocol line', `PROXY UNKNOWN\r\n${smuggled}`],
+  ['a binary PROXY protocol head', `\r\n\r\n\0\r\nQUIT\n\x20\0\0\0${smuggled}`],
   // whom it is for
   ['no Host', 'GET / HTTP/1.1\r\n\r\n'],
   ['two Hosts', 'GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n'],

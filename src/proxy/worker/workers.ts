@@ -13,7 +13,11 @@ export interface WorkersOptions {
   readonly count: number;
   readonly telemetry: Telemetry;
   readonly bindAddress: string | undefined;
+  /** What a worker runs. Default: thread.ts beside this file. */
+  readonly thread?: URL | undefined;
 }
+
+const ownThread = new URL(`./thread.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url);
 
 /** A worker that falls sooner than this after its start is replaced only after that time: no storm of starts. */
 const restartMsMin = 1_000;
@@ -97,7 +101,8 @@ export class Workers implements Installer {
       shared: true,
     };
     const startedMs = performance.now();
-    return new Member(start, this.#options.telemetry, () => {
+    const { telemetry, thread = ownThread } = this.#options;
+    return new Member(thread, start, telemetry, () => {
       if (this.#closing) return;
       const waitMs = Math.max(0, restartMsMin - (performance.now() - startedMs));
       setTimeout(() => this.#replace(place), waitMs).unref();
@@ -111,7 +116,10 @@ export class Workers implements Installer {
     const inForce = this.#inForce;
     if (inForce === undefined) return;
     const generation = Atomics.load(this.#cell, 0);
-    void member.prepare(generation, inForce.config).then(() => member.commit(generation, inForce.busy));
+    void member
+      .prepare(generation, inForce.config)
+      .then(() => member.commit(generation, inForce.busy))
+      .then(() => this.#options.telemetry.logger.info({}, 'a new proxy worker serves'));
   }
 }
 
@@ -126,11 +134,10 @@ class Member {
   #closed: (() => void) | undefined;
   #over = false;
 
-  constructor(start: WorkerStart, telemetry: Telemetry, onFall: () => void) {
+  constructor(thread: URL, start: WorkerStart, telemetry: Telemetry, onFall: () => void) {
     this.#telemetry = telemetry;
     this.#onFall = onFall;
-    const ending = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-    this.#worker = new Worker(new URL(`./thread.${ending}`, import.meta.url), {
+    this.#worker = new Worker(thread, {
       workerData: start,
       name: 'sluice proxy',
       resourceLimits: { maxYoungGenerationSizeMb: 64 },

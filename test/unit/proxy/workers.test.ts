@@ -3,7 +3,9 @@ import { Agent, request as send } from 'undici';
 import { systemClock } from '../../../src/clock.ts';
 import { createProxy, type Proxy as DataPlane } from '../../../src/proxy/proxy.ts';
 import { ConfigReader, packConfig } from '../../../src/proxy/worker/packed-config.ts';
+import { Workers } from '../../../src/proxy/worker/workers.ts';
 import { silentLogger } from '../../../src/telemetry/logger.ts';
+import { eventually } from '../../support/eventually.ts';
 import { forwarding, freePort, HandSource, ProxyBed } from '../../support/proxy-bed.ts';
 
 describe('proxy workers', function () {
@@ -84,6 +86,26 @@ describe('proxy workers', function () {
     source.publish(1, { ...config, listeners: [{ id: 'a', name: 'a', port: busy }, ...config.listeners] });
     await proxy.start();
     expect(proxy.listeners().map(({ id, state }) => `${id} ${state}`)).to.deep.equal(['a closed', 'l open']);
+    expect(await fresh()).to.equal('x');
+  });
+
+  it('are replaced when one falls, and the others go on', async () => {
+    await proxy.close({ withinMs: 0 });
+    const lines: string[] = [];
+    const note = (fields: object, message: string) => lines.push(`${message} ${JSON.stringify(fields)}`);
+    const logger = { ...silentLogger, error: note, debug: note, info: note, warn: note, child: () => silentLogger };
+    const thread = new URL('../../support/falling-thread.ts', import.meta.url);
+    const workers = new Workers({ count: 2, telemetry: { logger }, bindAddress: '127.0.0.1', thread });
+    bed.atEnd(() => workers.close(0));
+    const snapshot = { destinations: [], groups: [], middlewares: [], ...answering('x') };
+    await workers.install({ index: 1, id: 's', name: 's', createdAt: '', snapshot }, () => {});
+    const channel = new BroadcastChannel('fall');
+    bed.atEnd(async () => channel.close());
+    channel.postMessage(0);
+    await eventually(() => expect(lines.join()).to.contain('a proxy worker has ended and is replaced'));
+    expect(new Set(await Promise.all(Array.from({ length: 10 }, fresh)))).to.deep.equal(new Set(['x']));
+    await eventually(() => expect(lines.join()).to.contain('a new proxy worker serves'));
+    expect(lines.join()).to.match(/falls over a request \{"request":"(GET \/|none)".*told to fall/);
     expect(await fresh()).to.equal('x');
   });
 
