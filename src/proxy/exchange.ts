@@ -1,0 +1,194 @@
+// One request and what becomes of it, used again for the next request of the same connection (proxy.md, Exchange).
+// It keeps the table it began with, sends at most one request at a time upstream, and ends in one place however it
+// ends. It knows when something happens; the connections know how.
+import type { Socket } from 'node:net';
+import type { Clock } from '../clock.ts';
+import type { ProxyErrorType } from '../errors.ts';
+import { pump } from './body.ts';
+import { decide, type ForwardOrder, type Installed, type ServeSettings } from './decision.ts';
+import type { Downstream } from './downstream.ts';
+import type { ClientConnection, ResponseReceiver } from './http1/client-connection.ts';
+import { renderRequest } from './http1/render.ts';
+import { proxyError } from './proxy-error.ts';
+import type { ConnectionTaker, EndpointPool } from './upstream/destination-pool.ts';
+import { Timed, type Wheel } from './wheel.ts';
+
+/** What a listener gives to the connections it accepts. */
+export interface ExchangeContext {
+  readonly wheel: Wheel;
+  readonly clock: Clock;
+  /** Of this moment; each exchange asks once. */
+  installed(): Installed;
+  settings(): ServeSettings;
+  /** The listener is closing: connections end with the response under way. */
+  draining(): boolean;
+}
+
+/** `waiting`: for a connection. `sent`: for a response head. `responding`: its body is on its way. */
+type Phase = 'idle' | 'waiting' | 'sent' | 'responding';
+
+export class Exchange extends Timed implements ConnectionTaker, ResponseReceiver {
+  readonly #downstream: Downstream;
+  readonly #context: ExchangeContext;
+  #phase: Phase = 'idle';
+  #order: ForwardOrder | undefined;
+  #endpoint: EndpointPool | undefined;
+  #connection: ClientConnection | undefined;
+  #retried = false;
+  #expectation: Expectation | undefined;
+
+  constructor(downstream: Downstream, context: ExchangeContext) {
+    super();
+    this.#downstream = downstream;
+    this.#context = context;
+  }
+
+  /** The downstream has a request whose head is whole. */
+  begin(): void {
+    const downstream = this.#downstream;
+    const decision = decide(downstream.request, this.#context.installed());
+    if ('type' in decision) downstream.answerError(decision);
+    else if ('status' in decision) downstream.answer(decision);
+    else this.#forward(decision);
+  }
+
+  /** Nobody is there to answer any more, or nobody can go on asking. Not a failure of the upstream's. */
+  abandon(): void {
+    if (this.#phase === 'idle') return;
+    const connection = this.#connection;
+    const order = this.#order;
+    const waiting = this.#phase === 'waiting';
+    this.#finish();
+    if (waiting) order?.upstream.pool.cancel(this);
+    connection?.destroy();
+  }
+
+  override onDeadline(): void {
+    this.#giveUp('timeout', 'the request budget is spent');
+  }
+
+  onConnection(connection: ClientConnection): void {
+    const { request, framing } = this.#downstream;
+    const order = this.#order;
+    if (order === undefined) return;
+    this.#phase = 'sent';
+    this.#connection = connection;
+    const { method, authority } = request;
+    const line = { method, target: order.target, host: order.host, authority };
+    const head = renderRequest(line, request.parser.head, framing, this.#downstream.sender());
+    connection.send(this, head, framing.kind, method, framing.upgrade !== '');
+    if (framing.kind === 'none') return;
+    if (framing.expectContinue) this.#expect(order.upstream.expectContinueMs);
+    pump(this.#downstream, connection);
+    connection.flush();
+  }
+
+  onNoConnection(type: ProxyErrorType, message: string): void {
+    this.#fail(type, message);
+  }
+
+  onInterim(connection: ClientConnection): void {
+    this.#downstream.interim(connection);
+  }
+
+  onResponse(connection: ClientConnection): void {
+    this.#phase = 'responding';
+    this.#downstream.relay(connection);
+    pump(connection, this.#downstream);
+  }
+
+  onUpgrade(connection: ClientConnection, socket: Socket, rest: Buffer): void {
+    this.#finish();
+    this.#downstream.tunnel(connection, socket, rest);
+  }
+
+  onFailure(type: ProxyErrorType, untouched: boolean, message: string): void {
+    this.#connection = undefined;
+    if (untouched && this.#mayRepeat()) this.#repeat();
+    else this.#fail(type, message);
+  }
+
+  onSettled(): void {
+    this.#downstream.flush();
+  }
+
+  /** The response has been written to its end. */
+  onResponseSent(): void {
+    this.#finish();
+  }
+
+  #forward(order: ForwardOrder): void {
+    this.#order = order;
+    this.#phase = 'waiting';
+    this.#retried = false;
+    if (order.budgetMs > 0) this.#context.wheel.arm(this, order.budgetMs);
+    this.#endpoint = order.upstream.next();
+    order.upstream.pool.take(this.#endpoint, this);
+  }
+
+  /** A connection that was closed while idle says nothing about the request, if repeating it can do no harm. */
+  #mayRepeat(): boolean {
+    const { request, framing } = this.#downstream;
+    return !this.#retried && framing.kind === 'none' && idempotent.has(request.method);
+  }
+
+  #repeat(): void {
+    const endpoint = this.#endpoint;
+    const order = this.#order;
+    if (endpoint === undefined || order === undefined) return;
+    this.#retried = true;
+    this.#phase = 'waiting';
+    // What else is idle there is as old, and as likely to be closed.
+    endpoint.closeIdle();
+    order.upstream.pool.take(endpoint, this);
+  }
+
+  #giveUp(type: ProxyErrorType, message: string): void {
+    const connection = this.#connection;
+    if (this.#phase === 'waiting') this.#order?.upstream.pool.cancel(this);
+    this.#fail(type, message);
+    connection?.destroy();
+  }
+
+  #fail(type: ProxyErrorType, message: string): void {
+    const order = this.#order;
+    const endpoint = this.#endpoint;
+    this.#finish();
+    const place = { destination: order?.upstream.id, endpoint: endpoint?.name };
+    this.#downstream.answerError(proxyError(type, place, message));
+    this.#downstream.flush();
+  }
+
+  #expect(ms: number): void {
+    if (ms <= 0) return;
+    this.#expectation = new Expectation(this.#downstream);
+    this.#context.wheel.arm(this.#expectation, ms);
+  }
+
+  #finish(): void {
+    this.#phase = 'idle';
+    this.#order = undefined;
+    this.#endpoint = undefined;
+    this.#connection = undefined;
+    this.#context.wheel.disarm(this);
+    if (this.#expectation !== undefined) this.#context.wheel.remove(this.#expectation);
+    this.#expectation = undefined;
+  }
+}
+
+/** An upstream that says nothing to `Expect: 100-continue` gets the body all the same (contract.md §2.3.2). */
+class Expectation extends Timed {
+  readonly #downstream: Downstream;
+
+  constructor(downstream: Downstream) {
+    super();
+    this.#downstream = downstream;
+  }
+
+  override onDeadline(): void {
+    this.#downstream.continue();
+  }
+}
+
+/** RFC 9110 §9.2.2. */
+const idempotent: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE', 'TRACE']);

@@ -1,0 +1,199 @@
+// Takes the bytes of a body out of the bytes of a connection, whichever way the body is framed (RFC 9112 §6–§7).
+// Chunk framing is strict and bounded; what leaves a doubt is a fault and the connection ends there.
+import { CR, hexValue, LF, tokenByte, valueByte } from './characters.ts';
+import type { BodyKind } from './framing.ts';
+import type { Head } from './head.ts';
+import { TrailerParser } from './trailer-parser.ts';
+
+/** Bytes of chunk extensions in one body; nobody sends useful ones, so a flood is an attack. */
+const extensionBytesMax = 16 * 1024;
+
+const SEMICOLON = 59;
+const EQUALS = 61;
+const QUOTE = 34;
+const BACKSLASH = 92;
+
+/** What `decode` expects next in a chunked body. */
+const state = {
+  sizeStart: 0,
+  size: 1,
+  extensionName: 2,
+  extensionValueStart: 3,
+  extensionValue: 4,
+  quoted: 5,
+  quotedPair: 6,
+  quotedEnd: 7,
+  sizeLf: 8,
+  data: 9,
+  dataCr: 10,
+  dataLf: 11,
+  trailers: 12,
+} as const;
+
+export class BodyDecoder {
+  /** The body is complete. */
+  done = true;
+  /** Why the body cannot be read further; empty while it can. */
+  fault = '';
+  /** After `decode`: where in the bytes given the body's data lies. Empty when both are equal. */
+  dataStart = 0;
+  dataEnd = 0;
+  #kind: BodyKind = 'none';
+  #left = 0;
+  #state: number = state.sizeStart;
+  #extensionBytes = 0;
+  /** Bytes of the chunk size or extension name so far. */
+  #tokenBytes = 0;
+  #trailers: TrailerParser | undefined;
+
+  reset(kind: BodyKind, length: number): void {
+    this.#kind = kind;
+    this.#left = kind === 'chunked' ? 0 : length;
+    this.#state = state.sizeStart;
+    this.#extensionBytes = 0;
+    this.#tokenBytes = 0;
+    this.#trailers = undefined;
+    this.fault = '';
+    this.done = kind === 'none' || (kind === 'length' && length === 0);
+  }
+
+  /** Field lines after the last chunk; undefined when there are none. Valid until the next `reset`. */
+  get trailers(): Head | undefined {
+    const head = this.#trailers?.head;
+    return head === undefined || head.count === 0 ? undefined : head;
+  }
+
+  /**
+   * Reads on from `bytes[from..to)`, sets `dataStart` and `dataEnd`, and returns where it stopped: `to`, or the first
+   * byte after the body. Chunks that came together are moved together, so it writes to `bytes`.
+   */
+  decode(bytes: Buffer, from: number, to: number): number {
+    this.dataStart = from;
+    this.dataEnd = from;
+    if (this.done) return from;
+    if (this.#kind === 'chunked') return this.#decodeChunks(bytes, from, to);
+    const end = this.#kind === 'close' ? to : Math.min(to, from + this.#left);
+    this.dataEnd = end;
+    if (this.#kind === 'length') {
+      this.#left -= end - from;
+      this.done = this.#left === 0;
+    }
+    return end;
+  }
+
+  /** The connection has ended. A body that lasts until then is complete; every other is cut short. */
+  endOfInput(): void {
+    if (this.#kind === 'close') this.done = true;
+    else if (!this.done) this.fault = 'body cut short';
+  }
+
+  #decodeChunks(bytes: Buffer, from: number, to: number): number {
+    let at = from;
+    while (at < to && !this.done) {
+      if (this.#state === state.data) at = this.#takeData(bytes, at, to);
+      else if (this.#state === state.trailers) at = this.#takeTrailers(bytes, at, to);
+      else if (!this.#step(bytes[at++] ?? 0)) return to;
+      if (this.fault !== '') return to;
+    }
+    return at;
+  }
+
+  #takeData(bytes: Buffer, at: number, to: number): number {
+    const end = Math.min(to, at + this.#left);
+    if (this.dataEnd === this.dataStart) {
+      this.dataStart = at;
+      this.dataEnd = end;
+    } else {
+      bytes.copyWithin(this.dataEnd, at, end);
+      this.dataEnd += end - at;
+    }
+    this.#left -= end - at;
+    if (this.#left === 0) this.#state = state.dataCr;
+    return end;
+  }
+
+  #takeTrailers(bytes: Buffer, at: number, to: number): number {
+    this.#trailers ??= new TrailerParser();
+    const consumed = this.#trailers.feed(bytes, at, to);
+    if (this.#trailers.complete) this.done = true;
+    else if (this.#trailers.fault !== '') this.fault = this.#trailers.fault;
+    return at + consumed;
+  }
+
+  /** One byte of chunk framing; false on a fault. */
+  #step(byte: number): boolean {
+    switch (this.#state) {
+      case state.sizeStart:
+      case state.size:
+        return this.#stepSize(byte);
+      case state.sizeLf:
+        if (byte !== LF) return this.#fail('CR without LF after a chunk size');
+        this.#state = this.#left === 0 ? state.trailers : state.data;
+        return true;
+      case state.dataCr:
+        this.#state = state.dataLf;
+        return byte === CR || this.#fail('a chunk longer than its size');
+      case state.dataLf:
+        this.#state = state.sizeStart;
+        return byte === LF || this.#fail('CR without LF after a chunk');
+      default:
+        return this.#stepExtension(byte);
+    }
+  }
+
+  #stepSize(byte: number): boolean {
+    const digit = hexValue[byte] ?? 255;
+    if (digit < 16) {
+      if (this.#left > 0xff_ffff_ffff) return this.#fail('chunk size too large');
+      this.#left = (this.#state === state.sizeStart ? 0 : this.#left * 16) + digit;
+      this.#state = state.size;
+      this.#tokenBytes++;
+      return this.#tokenBytes <= 16 || this.#fail('chunk size too long');
+    }
+    if (this.#state === state.sizeStart) return this.#fail('invalid chunk size');
+    this.#tokenBytes = 0;
+    return this.#afterExtension(byte, 'invalid chunk size');
+  }
+
+  #stepExtension(byte: number): boolean {
+    if (++this.#extensionBytes > extensionBytesMax) return this.#fail('chunk extensions too large');
+    switch (this.#state) {
+      case state.extensionName:
+        if (tokenByte[byte] === 1) {
+          this.#tokenBytes++;
+          return true;
+        }
+        if (this.#tokenBytes === 0) return this.#fail('invalid chunk extension');
+        this.#tokenBytes = 0;
+        if (byte !== EQUALS) return this.#afterExtension(byte, 'invalid chunk extension');
+        this.#state = state.extensionValueStart;
+        return true;
+      case state.extensionValueStart:
+        this.#state = byte === QUOTE ? state.quoted : state.extensionValue;
+        return byte === QUOTE || tokenByte[byte] === 1 || this.#fail('invalid chunk extension');
+      case state.extensionValue:
+        return tokenByte[byte] === 1 || this.#afterExtension(byte, 'invalid chunk extension');
+      case state.quoted:
+        if (byte === QUOTE) this.#state = state.quotedEnd;
+        else if (byte === BACKSLASH) this.#state = state.quotedPair;
+        return valueByte[byte] === 1 || this.#fail('invalid chunk extension');
+      case state.quotedPair:
+        this.#state = state.quoted;
+        return valueByte[byte] === 1 || this.#fail('invalid chunk extension');
+      default:
+        return this.#afterExtension(byte, 'invalid chunk extension');
+    }
+  }
+
+  #afterExtension(byte: number, fault: string): boolean {
+    if (byte === SEMICOLON) this.#state = state.extensionName;
+    else if (byte === CR) this.#state = state.sizeLf;
+    else return this.#fail(fault);
+    return true;
+  }
+
+  #fail(fault: string): false {
+    this.fault = fault;
+    return false;
+  }
+}

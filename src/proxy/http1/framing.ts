@@ -1,0 +1,140 @@
+// Where a message ends and whether its connection lives on (RFC 9112 §6, §9). Two ways to read a length are one too
+// many: whatever leaves a doubt is a fault, for a request as for a response.
+import { fieldId } from './field-name.ts';
+import type { Head } from './head.ts';
+import type { RequestParser } from './request-parser.ts';
+import type { ResponseParser } from './response-parser.ts';
+
+/** `close`: until the connection ends; responses only. */
+export type BodyKind = 'none' | 'length' | 'chunked' | 'close';
+
+/** Filled again for each message; belongs to a connection. */
+export class Framing {
+  kind: BodyKind = 'none';
+  /** Bytes of the body; with `length` only. */
+  length = 0;
+  /** The sender is willing to go on with the connection. */
+  keepAlive = true;
+  /** Tokens of `Connection` beyond close, keep-alive and upgrade: field names to remove, in lower case. */
+  named: readonly string[] = none;
+  /** `Upgrade` asked for by `Connection: upgrade`, as sent; empty when there is none to pass on. */
+  upgrade = '';
+  /** The client waits for 100 before it sends its body. */
+  expectContinue = false;
+  #closes = false;
+
+  /** Returns why the request cannot be read, or an empty text. */
+  readRequest(parser: RequestParser): string {
+    const { head, minor } = parser;
+    this.#clear(minor === 1);
+    const fault = this.#readFields(head, minor);
+    if (fault !== '') return fault;
+    if (this.kind === 'close') this.kind = 'none';
+    this.expectContinue &&= minor === 1 && this.kind !== 'none';
+    if (this.upgrade !== '' && (minor === 0 || this.kind !== 'none' || isHttp(this.upgrade))) this.upgrade = '';
+    return '';
+  }
+
+  /** `toHead` = it answers a HEAD request. Returns why the response cannot be read, or an empty text. */
+  readResponse(parser: ResponseParser, toHead: boolean): string {
+    const { head, minor, status } = parser;
+    this.#clear(minor === 1);
+    const fault = this.#readFields(head, minor);
+    if (fault !== '') return fault;
+    if (status >= 200 && status !== 204 && status !== 304 && !toHead) {
+      if (this.kind === 'close') this.keepAlive = false;
+      return '';
+    }
+    // After 101 the connection speaks something else.
+    if (status === 101) this.keepAlive = false;
+    if (status < 200 && (this.kind === 'chunked' || this.length > 0)) return 'an interim response with a body';
+    // A body where none can be may follow all the same: such a connection is not used again.
+    if (status === 204 && (this.kind === 'chunked' || this.length > 0)) this.keepAlive = false;
+    this.kind = 'none';
+    return '';
+  }
+
+  #clear(keepAlive: boolean): void {
+    this.kind = 'close';
+    this.length = 0;
+    this.keepAlive = keepAlive;
+    this.named = none;
+    this.upgrade = '';
+    this.expectContinue = false;
+    this.#closes = false;
+  }
+
+  #readFields(head: Head, minor: number): string {
+    let upgradeNamed = false;
+    for (let i = 0; i < head.count; i++) {
+      switch (head.id(i)) {
+        case fieldId.contentLength: {
+          if (this.kind === 'length') return 'more than one Content-Length';
+          if (this.kind === 'chunked') return 'Content-Length beside Transfer-Encoding';
+          this.kind = 'length';
+          this.length = lengthOf(head.value(i));
+          if (this.length < 0 || head.isPadded(i)) return 'invalid Content-Length';
+          break;
+        }
+        case fieldId.transferEncoding:
+          if (minor === 0) return 'Transfer-Encoding in HTTP/1.0';
+          if (this.kind === 'chunked') return 'more than one Transfer-Encoding';
+          if (this.kind === 'length') return 'Content-Length beside Transfer-Encoding';
+          if (head.value(i).toLowerCase() !== 'chunked' || head.isPadded(i)) return 'unknown Transfer-Encoding';
+          this.kind = 'chunked';
+          break;
+        case fieldId.connection:
+          upgradeNamed = this.#readConnection(head.value(i)) || upgradeNamed;
+          break;
+        case fieldId.upgrade:
+          this.upgrade = this.upgrade === '' ? head.value(i) : `${this.upgrade}, ${head.value(i)}`;
+          break;
+        case fieldId.expect:
+          this.expectContinue = true;
+          break;
+      }
+    }
+    if (!upgradeNamed) this.upgrade = '';
+    return '';
+  }
+
+  /** Returns whether `upgrade` is among the tokens. */
+  #readConnection(value: string): boolean {
+    if (value === 'keep-alive' || value === 'Keep-Alive') {
+      this.keepAlive = !this.#closes;
+      return false;
+    }
+    return this.#readTokens(value);
+  }
+
+  #readTokens(value: string): boolean {
+    let upgrade = false;
+    for (const text of value.split(',')) {
+      const token = text.trim().toLowerCase();
+      if (token === 'close') {
+        this.#closes = true;
+        this.keepAlive = false;
+      } else if (token === 'keep-alive') this.keepAlive = !this.#closes;
+      else if (token === 'upgrade') upgrade = true;
+      else if (token !== '') this.named = [...this.named, token];
+    }
+    return upgrade;
+  }
+}
+
+const none: readonly string[] = [];
+
+/** HTTP's own versions are never upgraded to: h2c would take the connection out of the proxy's sight. */
+const isHttp = (upgrade: string): boolean => /(^|,)\s*(h2c?|http)\b/i.test(upgrade);
+
+/** Digits only, below 2^53; −1 for everything else. */
+function lengthOf(text: string): number {
+  if (text.length === 0 || text.length > 15) return -1;
+  let sum = 0;
+  for (let i = 0; i < text.length; i++) {
+    const digit = text.charCodeAt(i) - 48;
+    if (digit < 0 || digit > 9) return -1;
+    sum = sum * 10 + digit;
+  }
+  return sum;
+}

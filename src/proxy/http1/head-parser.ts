@@ -1,0 +1,133 @@
+// Reads a start line and field lines out of bytes as they come (RFC 9112 §2–§5), strictly: CR LF ends a line and
+// nothing else does, no folding, no space before the colon. It never guesses and never throws; what is not certain is
+// a fault. Request and response parsers add their start line; the body decoder uses it for trailers.
+import { COLON, CR, HT, LF, SP, tokenByte, valueByte } from './characters.ts';
+import { Head } from './head.ts';
+
+export interface HeadLimits {
+  /** Bytes of the start line. */
+  readonly startLineBytesMax: number;
+  /** Bytes of the whole head. */
+  readonly headBytesMax: number;
+  /** Sum of the lengths of names and values; 0 = no limit beside `headBytesMax`. */
+  readonly fieldBytesMax: number;
+  readonly linesMax: number;
+}
+
+/** `done`: the head ends before `end`. `more`: every byte so far may be right. Anything else is final. */
+export type HeadStatus = 'more' | 'done' | 'malformed' | 'line-too-long' | 'head-too-large' | 'version';
+
+export abstract class HeadParser {
+  readonly head = new Head();
+  /** Why the status is `malformed`, for people. */
+  fault = '';
+  /** After `done`: where the byte after the head lies in the bytes given. */
+  end = 0;
+  protected limits: HeadLimits;
+  /** Start of the line not read yet, from the beginning of the head. */
+  #line = 0;
+  /** How far that line is known to hold no LF; 0 = not looked at. */
+  #scanned = 0;
+  #started = false;
+
+  constructor(limits: HeadLimits) {
+    this.limits = limits;
+  }
+
+  /** Ready for the next head. */
+  reset(limits: HeadLimits = this.limits): void {
+    this.limits = limits;
+    this.head.clear();
+    this.fault = '';
+    this.#line = 0;
+    this.#scanned = 0;
+    this.#started = false;
+  }
+
+  /**
+   * Goes on reading. `bytes[from..to)` begins with the first byte of the head each time and holds at least what it
+   * held before; on `more` it may lie elsewhere the next time.
+   */
+  parse(bytes: Buffer, from: number, to: number): HeadStatus {
+    this.head.place(bytes, from, to);
+    if (this.#scanned > 0 && !this.#lineCompleted(bytes, from, to)) return this.#incomplete(to - from);
+    if (!this.#started) {
+      const status = this.parseStartLine(bytes, from, to);
+      if (status === 'more') return this.#incomplete(to - from);
+      if (status !== 'done') return status;
+      this.#started = true;
+      this.#line = this.end - from;
+    }
+    return this.#parseFields(bytes, from, to);
+  }
+
+  /** Reads the start line and sets `end` behind it. */
+  protected abstract parseStartLine(bytes: Buffer, from: number, to: number): HeadStatus;
+
+  protected malformed(fault: string): HeadStatus {
+    this.fault = fault;
+    return 'malformed';
+  }
+
+  /** Looks only at bytes not looked at before, so that a head that trickles in costs no more than one that does not. */
+  #lineCompleted(bytes: Buffer, from: number, to: number): boolean {
+    const found = bytes.subarray(from + this.#scanned, to).indexOf(LF);
+    return found >= 0;
+  }
+
+  #incomplete(length: number): HeadStatus {
+    this.#scanned = length;
+    if (!this.#started && length > this.limits.startLineBytesMax) return 'line-too-long';
+    return length > this.limits.headBytesMax ? 'head-too-large' : 'more';
+  }
+
+  #parseFields(bytes: Buffer, from: number, to: number): HeadStatus {
+    const { head } = this;
+    let at = from + this.#line;
+    for (;;) {
+      this.#line = at - from;
+      if (at >= to) return this.#incomplete(to - from);
+      if (bytes[at] === CR) {
+        if (at + 1 >= to) return this.#incomplete(to - from);
+        if (bytes[at + 1] !== LF) return this.malformed('CR without LF');
+        return this.#finish(bytes, from, at + 2);
+      }
+      const nameStart = at;
+      while (at < to && tokenByte[bytes[at] ?? 0] === 1) at++;
+      if (at === to) return this.#incomplete(to - from);
+      if (bytes[at] !== COLON || at === nameStart) return this.malformed(nameFault(bytes[at] ?? 0, at === nameStart));
+      const nameEnd = at++;
+      while (at < to && (bytes[at] === SP || bytes[at] === HT)) at++;
+      const valueStart = at;
+      while (at < to && valueByte[bytes[at] ?? 0] === 1) at++;
+      if (at + 1 >= to && (at === to || bytes[at] === CR)) return this.#incomplete(to - from);
+      if (bytes[at] !== CR || bytes[at + 1] !== LF) return this.malformed(valueFault(bytes[at] ?? 0));
+      let valueEnd = at;
+      while (valueEnd > valueStart && (bytes[valueEnd - 1] === SP || bytes[valueEnd - 1] === HT)) valueEnd--;
+      at += 2;
+      if (head.count === this.limits.linesMax) return 'head-too-large';
+      head.addLine(nameStart - from, nameEnd - from, valueStart - from, valueEnd - from);
+    }
+  }
+
+  #finish(bytes: Buffer, from: number, end: number): HeadStatus {
+    const { fieldBytesMax, headBytesMax } = this.limits;
+    if (end - from > headBytesMax || (fieldBytesMax > 0 && this.head.fieldBytes > fieldBytesMax))
+      return 'head-too-large';
+    this.head.place(bytes, from, end);
+    this.end = end;
+    return 'done';
+  }
+}
+
+function nameFault(byte: number, first: boolean): string {
+  if (first && (byte === SP || byte === HT)) return 'folded field line';
+  if (byte === SP || byte === HT) return 'blank in or after a field name';
+  if (byte === LF) return 'LF without CR';
+  return first && byte === COLON ? 'empty field name' : 'invalid byte in a field name';
+}
+
+function valueFault(byte: number): string {
+  if (byte === LF) return 'LF without CR';
+  return byte === CR ? 'CR without LF' : 'invalid byte in a field value';
+}

@@ -1,0 +1,117 @@
+// The field lines of one message, as positions in the bytes that arrived: nothing is copied and no object is made per
+// line. One Head belongs to a connection and is filled again for each message. Text is Latin-1, a byte per character.
+import { CR } from './characters.ts';
+import { fieldId, identify } from './field-name.ts';
+
+/** Positions kept per line: where the name starts and ends, where the value starts and ends. */
+const stride = 4;
+
+export class Head {
+  /** Number of field lines. */
+  count = 0;
+  /** Sum of the lengths of all names and values. */
+  fieldBytes = 0;
+  #bytes: Buffer = Buffer.alloc(0);
+  #start = 0;
+  #length = 0;
+  /** Relative to #start, so that a head that moves to another buffer keeps them. */
+  #at = new Int32Array(32 * stride);
+  #ids = new Uint8Array(32);
+  #text: string | undefined;
+
+  clear(): void {
+    this.count = 0;
+    this.fieldBytes = 0;
+    this.#text = undefined;
+    this.#length = 0;
+  }
+
+  /** Says where the head lies; called by the parser whenever that changes. */
+  place(bytes: Buffer, start: number, end: number): void {
+    this.#bytes = bytes;
+    this.#start = start;
+    this.#length = end - start;
+    this.#text = undefined;
+  }
+
+  /** All positions count from the beginning of the head. */
+  addLine(nameStart: number, nameEnd: number, valueStart: number, valueEnd: number): void {
+    const i = this.count++;
+    if (i === this.#ids.length) this.#grow();
+    const at = i * stride;
+    this.#at[at] = nameStart;
+    this.#at[at + 1] = nameEnd;
+    this.#at[at + 2] = valueStart;
+    this.#at[at + 3] = valueEnd;
+    this.#ids[i] = identify(this.#bytes, this.#start + nameStart, this.#start + nameEnd);
+    this.fieldBytes += nameEnd - nameStart + valueEnd - valueStart;
+  }
+
+  /** The head as text, start line and final empty line included. */
+  get text(): string {
+    this.#text ??= this.#bytes.toString('latin1', this.#start, this.#start + this.#length);
+    return this.#text;
+  }
+
+  /** One of `fieldId`. */
+  id(line: number): number {
+    return this.#ids[line] ?? fieldId.other;
+  }
+
+  name(line: number): string {
+    return this.text.slice(this.#at[line * stride], this.#at[line * stride + 1]);
+  }
+
+  value(line: number): string {
+    return this.text.slice(this.#at[line * stride + 2], this.#at[line * stride + 3]);
+  }
+
+  /** Blanks stand between the value and the end of its line. */
+  isPadded(line: number): boolean {
+    return this.#bytes[this.#start + (this.#at[line * stride + 3] ?? 0)] !== CR;
+  }
+
+  /** Where the line begins in `text`. */
+  lineStart(line: number): number {
+    return this.#at[line * stride] ?? 0;
+  }
+
+  /** The first line with this id, or −1. */
+  find(id: number): number {
+    for (let i = 0; i < this.count; i++) if (this.#ids[i] === id) return i;
+    return -1;
+  }
+
+  /** Value of the first line of that name, given in lower case; undefined when there is none. */
+  first(lowerName: string): string | undefined {
+    for (let i = 0; i < this.count; i++) {
+      const start = this.#at[i * stride] ?? 0;
+      const end = this.#at[i * stride + 1] ?? 0;
+      if (end - start === lowerName.length && this.#nameIs(start, lowerName)) return this.value(i);
+    }
+    return undefined;
+  }
+
+  /** Bytes of a part of the head, positions counted from its beginning. */
+  slice(start: number, end: number): string {
+    return this.text.slice(start, end);
+  }
+
+  #nameIs(start: number, lowerName: string): boolean {
+    for (let i = 0; i < lowerName.length; i++) {
+      const byte = this.#bytes[this.#start + start + i] ?? 0;
+      const lower = byte >= 65 && byte <= 90 ? byte | 0x20 : byte;
+      if (lower !== lowerName.charCodeAt(i)) return false;
+    }
+    return true;
+  }
+
+  #grow(): void {
+    const at = new Int32Array(this.#at.length * 2);
+    at.set(this.#at);
+    this.#at = at;
+    const ids = new Uint8Array(this.#ids.length * 2);
+    ids.set(this.#ids);
+    this.#ids = ids;
+  }
+}

@@ -1,0 +1,33 @@
+// Bytes that came too early or in parts, kept together. Grows by doubling, so that a byte at a time costs no more than
+// all at once; whoever appends sees to the bound.
+
+const none = Buffer.alloc(0);
+
+export class HeldBytes {
+  bytes: Buffer = none;
+  length = 0;
+
+  append(bytes: Buffer, from: number, to: number): void {
+    const length = this.length + to - from;
+    if (length > this.bytes.length) {
+      const grown = Buffer.allocUnsafeSlow(Math.max(512, length * 2));
+      this.bytes.copy(grown, 0, 0, this.length);
+      this.bytes = grown;
+    }
+    bytes.copy(this.bytes, this.length, from, to);
+    this.length = length;
+  }
+
+  /** Lets go of the first `count` bytes. The rest moves to a buffer of its own, for others may still look at this one. */
+  drop(count: number): void {
+    if (count === 0) return;
+    const { bytes, length } = this;
+    this.clear();
+    if (count < length) this.append(bytes, count, length);
+  }
+
+  clear(): void {
+    this.bytes = none;
+    this.length = 0;
+  }
+}

@@ -1,0 +1,78 @@
+// The head of a request: method, target and version as they stand, then the fields (RFC 9112 §3). What the target and
+// the fields mean together is decided by framing.ts and the guard.
+import { CR, LF, SP, targetByte, tokenByte } from './characters.ts';
+import { type HeadLimits, HeadParser, type HeadStatus } from './head-parser.ts';
+
+/** "HTTP/" */
+const protocolName = Buffer.from('HTTP/', 'latin1');
+const methodBytesMax = 64;
+
+export class RequestParser extends HeadParser {
+  method = '';
+  target = '';
+  /** Minor version of HTTP/1: 0 or 1. */
+  minor = 1;
+
+  override reset(limits: HeadLimits = this.limits): void {
+    super.reset(limits);
+    this.method = '';
+    this.target = '';
+    this.minor = 1;
+  }
+
+  protected override parseStartLine(bytes: Buffer, from: number, to: number): HeadStatus {
+    // One empty line before a request is let pass (RFC 9112 §2.2): old clients send it after a body.
+    const emptyLine = bytes[from] === CR;
+    if (emptyLine && to - from < 2) return 'more';
+    const lineStart = emptyLine && bytes[from + 1] === LF ? from + 2 : from;
+    let at = lineStart;
+    while (at < to && tokenByte[bytes[at] ?? 0] === 1) at++;
+    if (at - lineStart > methodBytesMax) return this.malformed('method too long');
+    if (at === to) return 'more';
+    if (bytes[at] !== SP || at === lineStart) return this.malformed('invalid byte in the method');
+    const methodEnd = at;
+    const targetStart = ++at;
+    while (at < to && targetByte[bytes[at] ?? 0] === 1) at++;
+    if (at - lineStart > this.limits.startLineBytesMax) return 'line-too-long';
+    if (at === to) return 'more';
+    if (bytes[at] !== SP || at === targetStart) return this.malformed('invalid byte in the request target');
+    const targetEnd = at;
+    const status = this.#parseVersion(bytes, at + 1, to);
+    if (status !== 'done') return status;
+    this.method = methodText(bytes, lineStart, methodEnd);
+    this.target = bytes.toString('latin1', targetStart, targetEnd);
+    return 'done';
+  }
+
+  #parseVersion(bytes: Buffer, at: number, to: number): HeadStatus {
+    const length = Math.min(protocolName.length, to - at);
+    for (let i = 0; i < length; i++) if (bytes[at + i] !== protocolName[i]) return this.malformed('invalid protocol');
+    if (to - at < 10) return 'more';
+    const major = bytes[at + 5] ?? 0;
+    const minor = bytes[at + 7] ?? 0;
+    if (!isDigit(major) || bytes[at + 6] !== 46 || !isDigit(minor)) return this.malformed('invalid protocol version');
+    if (bytes[at + 8] !== CR || bytes[at + 9] !== LF)
+      return this.malformed('request line does not end after the version');
+    if (major !== 49 || minor > 49) return 'version';
+    this.minor = minor - 48;
+    this.end = at + 10;
+    return 'done';
+  }
+}
+
+const isDigit = (byte: number): boolean => byte >= 48 && byte <= 57;
+
+/** Avoids making a string for the usual ones. */
+function methodText(bytes: Buffer, start: number, end: number): string {
+  const length = end - start;
+  if (length === 3 && bytes[start] === 71 && bytes[start + 1] === 69 && bytes[start + 2] === 84) return 'GET';
+  if (
+    length === 4 &&
+    bytes[start] === 80 &&
+    bytes[start + 1] === 79 &&
+    bytes[start + 2] === 83 &&
+    bytes[start + 3] === 84
+  )
+    return 'POST';
+  return bytes.toString('latin1', start, end);
+}

@@ -1,0 +1,44 @@
+// The field lines after the last chunk (RFC 9112 §7.1.2): the rules of a head's fields with tighter limits.
+import { fieldId } from './field-name.ts';
+import { HeadParser, type HeadStatus } from './head-parser.ts';
+import { HeldBytes } from './held-bytes.ts';
+
+const trailerBytesMax = 16 * 1024;
+
+const limits = { startLineBytesMax: 0, headBytesMax: trailerBytesMax, fieldBytesMax: 0, linesMax: 64 };
+
+export class TrailerParser extends HeadParser {
+  complete = false;
+  /** What came so far, for it may come in parts. */
+  readonly #held = new HeldBytes();
+
+  constructor() {
+    super(limits);
+  }
+
+  /** Returns how many of the bytes belong to the trailers. Sets `complete`, or `fault` when they cannot be read. */
+  feed(bytes: Buffer, from: number, to: number): number {
+    const former = this.#held.length;
+    this.#held.append(bytes, from, Math.min(to, from + trailerBytesMax + 1 - former));
+    const status = this.parse(this.#held.bytes, 0, this.#held.length);
+    if (status === 'done') {
+      this.complete = !this.#framesAgain();
+      if (!this.complete) this.fault = 'a trailer that speaks of framing';
+      return this.end - former;
+    }
+    if (status === 'more') return to - from;
+    if (this.fault === '') this.fault = 'trailers too large';
+    return to - from;
+  }
+
+  protected override parseStartLine(_bytes: Buffer, from: number): HeadStatus {
+    this.end = from;
+    return 'done';
+  }
+
+  /** What says where a message ends or whom it is for has no place after its body (RFC 9110 §6.5.1). */
+  #framesAgain(): boolean {
+    const { contentLength, transferEncoding, host } = fieldId;
+    return [contentLength, transferEncoding, host].some((id) => this.head.find(id) >= 0);
+  }
+}

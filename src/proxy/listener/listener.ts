@@ -1,0 +1,124 @@
+// One open port of the proxy. Its settings can be swapped while connections stay; when it ends it stops accepting
+// first, so that what was accepted already is still served (stack.md §6).
+import { createServer, type Server } from 'node:net';
+import type { Clock } from '../../clock.ts';
+import type { Listener } from '../../model/listener.ts';
+import { trustedProxies } from '../client-address.ts';
+import type { Installed, ServeSettings } from '../decision.ts';
+import { durationMs } from '../duration.ts';
+import { ServerConnection } from '../http1/server-connection.ts';
+import type { Wheel } from '../wheel.ts';
+
+export interface OpenListener {
+  /** Swaps everything but the address. */
+  configure(listener: Listener): void;
+  /** Stops accepting, ends idle connections, gives the others `withinMs`, then cuts them. */
+  close(withinMs: number): Promise<void>;
+}
+
+export interface ListenerPlace {
+  readonly address: string;
+  readonly port: number;
+  /** Other workers listen on the same port. */
+  readonly shared: boolean;
+}
+
+/** What every listener of a worker works with. */
+export interface ListenerTools {
+  readonly installed: () => Installed;
+  readonly clock: Clock;
+  readonly wheel: Wheel;
+}
+
+/** Rejects with the system's error when the port cannot be bound. */
+export async function openListener(
+  place: ListenerPlace,
+  listener: Listener,
+  tools: ListenerTools,
+): Promise<OpenListener> {
+  const port = new Port(listener, tools);
+  await port.bind(place);
+  return port;
+}
+
+/** A client that was accepted but has sent nothing yet may be about to: it keeps this long when the port closes. */
+const graceMs = 1_000;
+
+class Port implements OpenListener {
+  readonly #server: Server;
+  readonly #connections = new Set<ServerConnection>();
+  readonly #clock: Clock;
+  #settings: ServeSettings;
+  #draining = false;
+
+  constructor(listener: Listener, { installed, clock, wheel }: ListenerTools) {
+    this.#clock = clock;
+    this.#settings = settingsOf(listener);
+    const context = { wheel, clock, installed, settings: () => this.#settings, draining: () => this.#draining };
+    const forget = (connection: ServerConnection): void => {
+      this.#connections.delete(connection);
+    };
+    this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+      this.#connections.add(new ServerConnection(socket, context, forget));
+    });
+  }
+
+  bind({ address, port, shared }: ListenerPlace): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen({ port, host: address, backlog: 1024, reusePort: shared }, () => {
+        this.#server.off('error', reject);
+        resolve();
+      });
+    });
+  }
+
+  configure(listener: Listener): void {
+    this.#settings = settingsOf(listener);
+  }
+
+  async close(withinMs: number): Promise<void> {
+    this.#draining = true;
+    const closed = new Promise<void>((resolve) => {
+      this.#server.close(() => resolve());
+    });
+    this.#endIdle(true);
+    const cancels = [
+      this.#clock.after(Math.min(graceMs, withinMs), () => this.#endIdle(false)),
+      this.#clock.after(withinMs, () => this.#cut()),
+    ];
+    await closed;
+    for (const cancel of cancels) cancel();
+  }
+
+  #endIdle(usedOnly: boolean): void {
+    for (const connection of this.#connections) {
+      if (connection.idle && (connection.used || !usedOnly)) connection.destroy();
+    }
+  }
+
+  #cut(): void {
+    for (const connection of this.#connections) connection.destroy();
+  }
+}
+
+function settingsOf(listener: Listener): ServeSettings {
+  const { timeouts } = listener;
+  return {
+    headLimits: {
+      startLineBytesMax: 65_536,
+      headBytesMax: 1 << 20,
+      fieldBytesMax: (listener.maxRequestHeadersKB ?? 0) * 1024,
+      linesMax: listener.maxRequestHeaders ?? 128,
+    },
+    pathNormalization: listener.pathNormalization ?? 'enforce',
+    trusted: trustedProxies(listener.trustedProxies ?? []),
+    serverName: listener.serverName || undefined,
+    detail: listener.proxyErrors?.detail ?? 'standard',
+    clientHeaderMs: durationMs(timeouts?.clientHeader, 10_000),
+    clientRequestMs: durationMs(timeouts?.clientRequest, 60_000),
+    clientResponseMs: durationMs(timeouts?.clientResponse, 0),
+    clientStallMs: timeouts?.clientResponse === undefined ? 60_000 : 0,
+    idleMs: durationMs(timeouts?.idleBetweenRequests, 120_000),
+  };
+}

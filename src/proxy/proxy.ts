@@ -1,0 +1,161 @@
+// The data plane as the rest of the program sees it: it takes configurations from a source and serves the latest.
+// Made by main.ts; `installed` tells the activation of a snapshot when its configuration is live.
+import type { Cancel, Clock } from '../clock.ts';
+import { describe } from '../model/problem.ts';
+import type { ConfigSource, Configuration, ProxyConfig } from '../model/proxy-config.ts';
+import type { Telemetry } from '../telemetry/logger.ts';
+import { type ConfigCheck, checkConfig } from './config-check.ts';
+import type { ListenerStatus } from './listener/listeners.ts';
+import { InThread } from './worker/in-thread.ts';
+import type { Installer } from './worker/installer.ts';
+import { Workers } from './worker/workers.ts';
+
+export interface ProxyOptions {
+  readonly source: ConfigSource;
+  readonly clock: Clock;
+  readonly telemetry: Telemetry;
+  /** Takes the place of every listener's own address. */
+  readonly bindAddress?: string | undefined;
+  /** Worker threads that serve. Default: none, the calling thread serves. */
+  readonly workers?: number | undefined;
+  /** Asked before each install; a configuration with problems is refused and the former one stays. */
+  readonly check?: ((configuration: Configuration) => ConfigCheck) | undefined;
+}
+
+export interface Proxy {
+  /** Begins to take configurations. Resolves when the one the source has at that moment, if any, is installed. */
+  start(): Promise<void>;
+  /** Stops accepting, lets exchanges finish, cuts what is left after `withinMs`. */
+  close(options: { readonly withinMs: number }): Promise<void>;
+  /**
+   * Resolves once a configuration with this index or a higher one is live in every worker, its listeners bound, or
+   * after `withinMs`. `done` of `of` workers have it.
+   */
+  installed(index: number, withinMs: number): Promise<{ readonly done: number; readonly of: number }>;
+  listeners(): readonly ListenerStatus[];
+}
+
+export function createProxy(options: ProxyOptions): Proxy {
+  return new SourcedProxy(options);
+}
+
+class SourcedProxy implements Proxy {
+  readonly #source: ConfigSource;
+  readonly #clock: Clock;
+  readonly #telemetry: Telemetry;
+  readonly #check: (configuration: Configuration) => ConfigCheck;
+  readonly #makeInstaller: () => Installer;
+  readonly #size: number;
+  readonly #waiting = new Set<() => void>();
+  #installer: Installer | undefined;
+  /** Taken up and not yet begun; a newer one takes its place. */
+  #next: ProxyConfig | undefined;
+  /** Index of the newest configuration taken up. Invariant: liveIndex <= index. */
+  #index = -1;
+  /** Index of the newest one that is live in every thread. */
+  #liveIndex = -1;
+  /** The one being installed, and how many threads have it. */
+  #settling = { index: -1, done: 0 };
+  #installing: Promise<void> | undefined;
+  #unsubscribe: Cancel = () => {};
+
+  constructor({ source, clock, telemetry, bindAddress, workers = 0, check = checkConfig }: ProxyOptions) {
+    this.#source = source;
+    this.#clock = clock;
+    this.#telemetry = telemetry;
+    this.#check = check;
+    this.#size = Math.max(1, workers);
+    this.#makeInstaller = () =>
+      workers === 0
+        ? new InThread({ clock, telemetry, bindAddress })
+        : new Workers({ count: workers, telemetry, bindAddress });
+  }
+
+  async start(): Promise<void> {
+    this.#installer = this.#makeInstaller();
+    this.#unsubscribe = this.#source.subscribe((config) => this.#take(config));
+    await this.#installing;
+  }
+
+  async close({ withinMs }: { readonly withinMs: number }): Promise<void> {
+    this.#unsubscribe();
+    this.#next = undefined;
+    await this.#installing;
+    await this.#installer?.close(withinMs);
+  }
+
+  async installed(index: number, withinMs: number): Promise<{ done: number; of: number }> {
+    if (this.#liveIndex < index) await this.#reached(index, withinMs);
+    const of = this.#size;
+    if (this.#liveIndex >= index) return { done: of, of };
+    return { done: this.#settling.index >= index ? this.#settling.done : 0, of };
+  }
+
+  listeners(): readonly ListenerStatus[] {
+    return this.#installer?.listeners() ?? [];
+  }
+
+  #take(config: ProxyConfig): void {
+    const { logger } = this.#telemetry;
+    if (config.index <= this.#index) {
+      logger.debug({ index: config.index, installed: this.#index }, 'a configuration that is not newer is passed over');
+      return;
+    }
+    const { problems, warnings } = this.#check(config.snapshot);
+    if (problems.length > 0) {
+      this.#refuse(config, describe(problems));
+      return;
+    }
+    if (warnings.length > 0)
+      logger.warn({ snapshot: config.id, warnings: describe(warnings) }, 'a snapshot uses what is not available');
+    this.#index = config.index;
+    this.#next = config;
+    this.#installing ??= this.#installAll();
+  }
+
+  async #installAll(): Promise<void> {
+    for (let config = this.#next; config !== undefined; config = this.#next) {
+      this.#next = undefined;
+      await this.#install(config);
+    }
+    this.#installing = undefined;
+  }
+
+  async #install(config: ProxyConfig): Promise<void> {
+    const settling = { index: config.index, done: 0 };
+    this.#settling = settling;
+    try {
+      await this.#installer?.install(config, () => {
+        settling.done++;
+      });
+    } catch (error) {
+      this.#refuse(config, error instanceof Error ? error.message : String(error));
+      return;
+    }
+    this.#liveIndex = config.index;
+    this.#telemetry.logger.info({ snapshot: config.id, index: config.index }, 'a snapshot is live');
+    for (const wake of this.#waiting) wake();
+  }
+
+  #refuse({ id, index }: ProxyConfig, problems: string): void {
+    this.#telemetry.logger.error(
+      { snapshot: id, index, problems },
+      'a snapshot cannot be installed, the former one stays',
+    );
+  }
+
+  #reached(index: number, withinMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const done = (): void => {
+        cancel();
+        this.#waiting.delete(look);
+        resolve();
+      };
+      const look = (): void => {
+        if (this.#liveIndex >= index) done();
+      };
+      const cancel = this.#clock.after(withinMs, done);
+      this.#waiting.add(look);
+    });
+  }
+}

@@ -1,0 +1,88 @@
+// Addresses of upstream names (architecture.md §2): asked of the system, hosts file and search domains included,
+// remembered, and refreshed in the background. At most four questions are under way, for each holds a thread of the
+// pool that the store's fsync needs as well.
+import { type LookupAddress, lookup as systemLookup } from 'node:dns';
+import type { LookupFunction } from 'node:net';
+import type { Clock } from '../../clock.ts';
+
+const freshMs = 5_000;
+const keptMs = 60_000;
+const askingMax = 4;
+
+type Answer = (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void;
+export type SystemLookup = (name: string, answer: Answer) => void;
+
+interface Known {
+  addresses: LookupAddress[];
+  askedMs: number;
+  waiting: Answer[] | undefined;
+}
+
+const askSystem: SystemLookup = (name, answer) => systemLookup(name, { all: true, order: 'verbatim' }, answer);
+
+export class NameLookup {
+  readonly #clock: Clock;
+  readonly #ask: SystemLookup;
+  readonly #known = new Map<string, Known>();
+  readonly #queue: (() => void)[] = [];
+  #asking = 0;
+
+  constructor(clock: Clock, ask: SystemLookup = askSystem) {
+    this.#clock = clock;
+    this.#ask = ask;
+  }
+
+  /** In the shape that `net.connect` takes. */
+  readonly lookup: LookupFunction = (name, options, callback) => {
+    this.#find(name, (error, addresses) => {
+      const fitting = addresses.filter(({ family }) => !options.family || options.family === family);
+      const [first] = fitting;
+      if (error !== null || first === undefined) callback(error ?? notFound(name), '', 0);
+      else if (options.all === true) callback(null, fitting);
+      else callback(null, first.address, first.family);
+    });
+  };
+
+  #find(name: string, answer: Answer): void {
+    const now = this.#clock.monotonicMs();
+    const known = this.#known.get(name);
+    if (known !== undefined && known.addresses.length > 0 && now - known.askedMs < keptMs) {
+      if (now - known.askedMs > freshMs && known.waiting === undefined) this.#refresh(name, known, []);
+      // As the system would: never before the caller has returned.
+      queueMicrotask(() => answer(null, known.addresses));
+      return;
+    }
+    const entry = known ?? { addresses: [], askedMs: now, waiting: undefined };
+    this.#known.set(name, entry);
+    if (entry.waiting === undefined) this.#refresh(name, entry, [answer]);
+    else entry.waiting.push(answer);
+  }
+
+  #refresh(name: string, entry: Known, waiting: Answer[]): void {
+    entry.waiting = waiting;
+    this.#whenFree(() => {
+      this.#ask(name, (error, addresses) => {
+        entry.waiting = undefined;
+        if (error === null) {
+          entry.addresses = addresses;
+          entry.askedMs = this.#clock.monotonicMs();
+        } else if (waiting.length > 0) this.#known.delete(name);
+        this.#asking--;
+        this.#queue.shift()?.();
+        for (const answer of waiting) answer(error, addresses ?? []);
+      });
+    });
+  }
+
+  #whenFree(ask: () => void): void {
+    const run = (): void => {
+      this.#asking++;
+      ask();
+    };
+    if (this.#asking < askingMax) run();
+    else this.#queue.push(run);
+  }
+}
+
+const notFound = (name: string): NodeJS.ErrnoException =>
+  Object.assign(new Error(`${name} has no address`), { code: 'ENOTFOUND' });

@@ -1,0 +1,87 @@
+// Everything that serves requests in one thread: the tables of the generation in force and of the one being prepared,
+// the upstreams, the listeners. It runs in a worker, or in the calling thread where there are none.
+import type { Clock } from '../../clock.ts';
+import type { ProxyConfig } from '../../model/proxy-config.ts';
+import type { Telemetry } from '../../telemetry/logger.ts';
+import type { Installed } from '../decision.ts';
+import { type BusyPlace, type ListenerStatus, Listeners } from '../listener/listeners.ts';
+import { buildTable } from '../table.ts';
+import type { PoolTools } from '../upstream/destination-pool.ts';
+import { NameLookup } from '../upstream/name-lookup.ts';
+import { Upstreams } from '../upstream/upstreams.ts';
+import { Wheel } from '../wheel.ts';
+
+export interface EngineOptions {
+  readonly clock: Clock;
+  readonly telemetry: Telemetry;
+  readonly bindAddress: string | undefined;
+  /** Other threads listen on the same ports. */
+  readonly shared: boolean;
+  /** The generation in force; asked when a request head arrives. */
+  readonly generation: () => number;
+}
+
+const drainMsMax = 30_000;
+
+interface Generation extends Installed {
+  readonly number: number;
+  readonly config: ProxyConfig | undefined;
+}
+
+export class Engine {
+  readonly #generation: () => number;
+  readonly #tools: PoolTools;
+  readonly #listeners: Listeners;
+  #current: Generation;
+  #prepared: Generation | undefined;
+
+  constructor({ clock, telemetry, bindAddress, shared, generation }: EngineOptions) {
+    this.#generation = generation;
+    const wheel = new Wheel(clock);
+    this.#tools = { wheel, names: new NameLookup(clock) };
+    const upstreams = new Upstreams([], this.#tools);
+    this.#current = { number: generation(), config: undefined, table: { match: () => undefined }, upstreams };
+    const installed = (): Installed => this.#installed();
+    this.#listeners = new Listeners({ installed, clock, wheel, telemetry, bindAddress, drainMsMax, shared });
+  }
+
+  /** Compiles beside what is in force. Throws when it cannot; nothing has changed then. */
+  prepare(number: number, config: ProxyConfig): void {
+    const { snapshot } = config;
+    const upstreams = new Upstreams(snapshot.destinations, this.#tools, this.#current.upstreams);
+    this.#prepared = { number, config, table: buildTable(snapshot), upstreams };
+  }
+
+  discard(number: number): void {
+    if (this.#prepared?.number !== number) return;
+    this.#prepared.upstreams.retire(this.#current.upstreams);
+    this.#prepared = undefined;
+  }
+
+  /** Brings the listeners in line with the generation in force. `busy` ports stay closed. */
+  async commit(busy: readonly BusyPlace[]): Promise<readonly ListenerStatus[]> {
+    const { config } = this.#installed();
+    await this.#listeners.install(config?.snapshot.listeners ?? [], busy);
+    return this.#listeners.status();
+  }
+
+  listeners(): readonly ListenerStatus[] {
+    return this.#listeners.status();
+  }
+
+  async close(withinMs: number): Promise<void> {
+    await this.#listeners.close(withinMs);
+    this.#current.upstreams.retire();
+  }
+
+  #installed(): Generation {
+    const number = this.#generation();
+    if (number !== this.#current.number && this.#prepared?.number === number) {
+      const former = this.#current;
+      this.#current = this.#prepared;
+      this.#prepared = undefined;
+      former.upstreams.retire(this.#current.upstreams);
+    }
+    return this.#current;
+  }
+}

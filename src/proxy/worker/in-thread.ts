@@ -1,0 +1,38 @@
+// The engine in the calling thread: one process without workers, and tests.
+import type { Clock } from '../../clock.ts';
+import type { ProxyConfig } from '../../model/proxy-config.ts';
+import type { Telemetry } from '../../telemetry/logger.ts';
+import type { ListenerStatus } from '../listener/listeners.ts';
+import { Engine } from './engine.ts';
+import type { Installer } from './installer.ts';
+
+export interface InThreadOptions {
+  readonly clock: Clock;
+  readonly telemetry: Telemetry;
+  readonly bindAddress: string | undefined;
+}
+
+export class InThread implements Installer {
+  readonly size = 1;
+  readonly #engine: Engine;
+  #generation = 0;
+
+  constructor(options: InThreadOptions) {
+    this.#engine = new Engine({ ...options, shared: false, generation: () => this.#generation });
+  }
+
+  async install(config: ProxyConfig, onThreadDone: () => void): Promise<void> {
+    this.#engine.prepare(this.#generation + 1, config);
+    this.#generation++;
+    await this.#engine.commit([]);
+    onThreadDone();
+  }
+
+  listeners(): readonly ListenerStatus[] {
+    return this.#engine.listeners();
+  }
+
+  close(withinMs: number): Promise<void> {
+    return this.#engine.close(withinMs);
+  }
+}

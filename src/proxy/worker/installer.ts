@@ -1,0 +1,12 @@
+// What the proxy runs on: the calling thread or a set of workers, with one way to install a configuration.
+import type { ProxyConfig } from '../../model/proxy-config.ts';
+import type { ListenerStatus } from '../listener/listeners.ts';
+
+export interface Installer {
+  /** How many threads serve. */
+  readonly size: number;
+  /** Resolves when it is in force and every thread's listeners are settled; rejects when a thread cannot compile it. */
+  install(config: ProxyConfig, onThreadDone: () => void): Promise<void>;
+  listeners(): readonly ListenerStatus[];
+  close(withinMs: number): Promise<void>;
+}

@@ -1,0 +1,92 @@
+// A configuration as shared bytes (architecture.md §2): written once by main, read by every worker. One JSON text per
+// entity, so that a worker can read them a few at a time and skip those it has read before.
+import { createHash } from 'node:crypto';
+import { type ConfigKind, configKinds } from '../../model/kinds.ts';
+import type { Configuration, ProxyConfig } from '../../model/proxy-config.ts';
+
+/** What can be posted to a worker without copying the configuration. */
+export interface PackedConfig {
+  readonly index: number;
+  readonly id: string;
+  readonly name: string;
+  readonly createdAt: string;
+  readonly bytes: SharedArrayBuffer;
+  readonly entities: Readonly<Record<ConfigKind, readonly PackedEntity[]>>;
+}
+
+export interface PackedEntity {
+  readonly offset: number;
+  readonly length: number;
+  /** Of the text: the same text has the same hash. */
+  readonly hash: string;
+}
+
+export function packConfig(config: ProxyConfig): PackedConfig {
+  const { index, id, name, createdAt, snapshot } = config;
+  const texts: Buffer[] = [];
+  let offset = 0;
+  const packed = (entity: unknown): PackedEntity => {
+    const text = Buffer.from(JSON.stringify(entity), 'utf8');
+    texts.push(text);
+    const start = offset;
+    offset += text.length;
+    return { offset: start, length: text.length, hash: createHash('sha256').update(text).digest('base64url') };
+  };
+  const entities = {
+    listeners: snapshot.listeners.map(packed),
+    destinations: snapshot.destinations.map(packed),
+    routes: snapshot.routes.map(packed),
+    groups: snapshot.groups.map(packed),
+    middlewares: snapshot.middlewares.map(packed),
+  };
+  const bytes = new SharedArrayBuffer(offset);
+  Buffer.concat(texts).copy(Buffer.from(bytes));
+  return { index, id, name, createdAt, bytes, entities };
+}
+
+/** Reads configurations and remembers the entities of the last one. */
+export class ConfigReader {
+  readonly #rest: () => Promise<void>;
+  #known = new Map<string, Parsed>();
+
+  /** `rest` lets the thread serve what waits; it is awaited after each slice of work. */
+  constructor(rest: () => Promise<void>) {
+    this.#rest = rest;
+  }
+
+  async read(packed: PackedConfig): Promise<ProxyConfig> {
+    const { index, id, name, createdAt } = packed;
+    const known = new Map<string, Parsed>();
+    const lists: Lists = {
+      listeners: [],
+      destinations: [],
+      routes: [],
+      groups: [],
+      middlewares: [],
+    };
+    let sliceEnd = performance.now() + sliceMs;
+    for (const kind of configKinds) {
+      for (const entity of packed.entities[kind]) {
+        const value = this.#known.get(entity.hash) ?? parse(packed.bytes, entity);
+        known.set(entity.hash, value);
+        lists[kind].push(value);
+        if (performance.now() < sliceEnd) continue;
+        await this.#rest();
+        sliceEnd = performance.now() + sliceMs;
+      }
+    }
+    this.#known = known;
+    return { index, id, name, createdAt, snapshot: lists };
+  }
+}
+
+/** How long a worker reads before it serves what has come meanwhile. */
+const sliceMs = 4;
+
+/** What main checked before it packed it. */
+type Parsed = ReturnType<typeof JSON.parse>;
+
+type Lists = { [Kind in ConfigKind]: Configuration[Kind][number][] };
+
+const parse = (bytes: SharedArrayBuffer, { offset, length }: PackedEntity): Parsed =>
+  JSON.parse(Buffer.from(bytes, offset, length).toString('utf8'));

@@ -1,0 +1,38 @@
+// What main and a proxy worker say to each other. Main leads: prepare, and when all are prepared, commit; a request
+// takes the new table from the moment the shared generation number changes (proxy.md, Table cut-over).
+import type { BusyPlace, ListenerStatus } from '../listener/listeners.ts';
+import type { PackedConfig } from './packed-config.ts';
+
+export interface WorkerStart {
+  readonly bindAddress: string | undefined;
+  /** One number: the generation in force. */
+  readonly generation: SharedArrayBuffer;
+  /** Whether other workers listen on the same ports. */
+  readonly shared: boolean;
+}
+
+export type ToWorker =
+  /** Compile beside what is in force. Answered by `prepared`. */
+  | { readonly type: 'prepare'; readonly generation: number; readonly config: PackedConfig }
+  /** The generation is in force: bring the listeners in line. Answered by `settled`. */
+  | { readonly type: 'commit'; readonly generation: number; readonly busy: readonly BusyPlace[] }
+  /** Somebody could not prepare it: forget it. */
+  | { readonly type: 'discard'; readonly generation: number }
+  /** Answered by `closed`. */
+  | { readonly type: 'close'; readonly withinMs: number };
+
+export type FromWorker =
+  | { readonly type: 'prepared'; readonly generation: number /** Why not, for people. */; readonly veto?: string }
+  | { readonly type: 'settled'; readonly generation: number; readonly listeners: readonly ListenerStatus[] }
+  | { readonly type: 'closed' }
+  | {
+      readonly type: 'crashed' /** Method and target being served. */;
+      readonly request: string;
+      readonly stack: string;
+    }
+  | {
+      readonly type: 'log';
+      readonly level: 'debug' | 'info' | 'warn' | 'error';
+      readonly fields: Readonly<Record<string, unknown>>;
+      readonly message: string;
+    };

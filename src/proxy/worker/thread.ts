@@ -1,0 +1,71 @@
+// A proxy worker from the inside: an engine that does as main says. Started by workers.ts and by nobody else.
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { systemClock } from '../../clock.ts';
+import type { Logger } from '../../telemetry/logger.ts';
+import { requestAtHand } from '../http1/request-view.ts';
+import { Engine } from './engine.ts';
+import { ConfigReader } from './packed-config.ts';
+import type { FromWorker, ToWorker, WorkerStart } from './protocol.ts';
+
+if (parentPort === null) throw new Error('a proxy worker is a thread of its own');
+serve(parentPort, workerData);
+
+function serve(port: MessagePort, { bindAddress, generation, shared }: WorkerStart): void {
+  const cell = new Int32Array(generation);
+  const say = (message: FromWorker): void => port.postMessage(message);
+  const engine = new Engine({
+    clock: systemClock,
+    telemetry: { logger: remoteLogger(say, {}) },
+    bindAddress,
+    shared,
+    generation: () => Atomics.load(cell, 0),
+  });
+  const reader = new ConfigReader(() => new Promise((resolve) => setImmediate(resolve)));
+  const obey = async (message: ToWorker): Promise<void> => {
+    if (message.type === 'prepare') say(await prepared(engine, reader, message));
+    else if (message.type === 'discard') engine.discard(message.generation);
+    else if (message.type === 'commit') {
+      const listeners = await engine.commit(message.busy);
+      say({ type: 'settled', generation: message.generation, listeners });
+    } else {
+      await engine.close(message.withinMs);
+      say({ type: 'closed' });
+      port.close();
+    }
+  };
+  let work: Promise<void> = Promise.resolve();
+  port.on('message', (message: ToWorker) => {
+    work = work.then(() => obey(message));
+  });
+  process.on('uncaughtException', (error) => {
+    say({ type: 'crashed', request: requestAtHand(), stack: error.stack ?? error.message });
+    setImmediate(() => process.exit(1));
+  });
+}
+
+async function prepared(
+  engine: Engine,
+  reader: ConfigReader,
+  { generation, config }: Extract<ToWorker, { type: 'prepare' }>,
+): Promise<FromWorker> {
+  try {
+    engine.prepare(generation, await reader.read(config));
+    return { type: 'prepared', generation };
+  } catch (error) {
+    return { type: 'prepared', generation, veto: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** Main writes the lines: one stream, whole lines. */
+function remoteLogger(say: (message: FromWorker) => void, common: Readonly<Record<string, unknown>>): Logger {
+  const line =
+    (level: 'debug' | 'info' | 'warn' | 'error') => (fields: Readonly<Record<string, unknown>>, message: string) =>
+      say({ type: 'log', level, fields: { ...common, ...fields }, message });
+  return {
+    debug: line('debug'),
+    info: line('info'),
+    warn: line('warn'),
+    error: line('error'),
+    child: (fields) => remoteLogger(say, { ...common, ...fields }),
+  };
+}

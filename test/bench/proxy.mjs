@@ -1,0 +1,264 @@
+// CPU per request of a proxy hop, beside others on the same machine: `npm run bench`. Proxies are pinned to core 0,
+// load and upstream to core 1; every case runs in turn on each proxy, the median of RUNS (7) counts.
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const runs = Number(process.env.RUNS ?? 7);
+const seconds = Number(process.env.SECONDS ?? 4);
+const only = process.env.ONLY?.split(',');
+const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'));
+const children = [];
+const ticksPerSecond = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
+
+const installed = (command) => {
+  try {
+    return execFileSync('which', [command], { encoding: 'utf8' }).trim();
+  } catch {
+    return undefined;
+  }
+};
+
+const freePort = () =>
+  new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
+
+function start(core, command, args) {
+  const child = spawn('taskset', ['-c', String(core), command, ...args], { stdio: ['ignore', 'inherit', 'inherit'] });
+  children.push(child);
+  return child;
+}
+
+async function listening(port) {
+  for (let tries = 0; tries < 200; tries++) {
+    try {
+      await fetch(`http://127.0.0.1:${port}/`);
+      return;
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+  throw new Error(`nothing listens on ${port}`);
+}
+
+function nginxConfig(name, server, http = '') {
+  const file = join(folder, `${name}.conf`);
+  writeFileSync(
+    file,
+    `daemon off; worker_processes 1; pid ${join(folder, `${name}.pid`)}; error_log /dev/null crit;
+events { worker_connections 20000; }
+http { access_log off; keepalive_requests 1000000000; client_max_body_size 0;
+client_body_temp_path ${folder}; proxy_temp_path ${folder}; fastcgi_temp_path ${folder}; uwsgi_temp_path ${folder}; scgi_temp_path ${folder};
+${http} ${server} }`,
+  );
+  return file;
+}
+
+/** The process and its children: nginx and HAProxy work in one. */
+function cpuSeconds(pid) {
+  let sum = 0;
+  for (const id of [pid, ...childrenOf(pid)]) {
+    const fields = readFileSync(`/proc/${id}/stat`, 'utf8').split(') ')[1].split(' ');
+    sum += (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
+  }
+  return sum;
+}
+
+function rssKb(pid) {
+  let sum = 0;
+  for (const id of [pid, ...childrenOf(pid)])
+    sum += Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${id}/status`, 'utf8'))?.[1] ?? 0);
+  return sum;
+}
+
+function childrenOf(pid) {
+  const found = [];
+  for (const thread of readdirSync(`/proc/${pid}/task`)) {
+    const text = readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').trim();
+    if (text !== '') for (const id of text.split(' ')) found.push(Number(id), ...childrenOf(Number(id)));
+  }
+  return found;
+}
+
+async function upstream() {
+  const port = await freePort();
+  writeFileSync(join(folder, '64k'), Buffer.alloc(65_536, 'x'));
+  writeFileSync(join(folder, '10m'), Buffer.alloc(10 << 20, 'x'));
+  const server = `server { listen 127.0.0.1:${port} backlog=4096; root ${folder};
+location / { default_type application/json; return 200 '{"message":"${'x'.repeat(86)}"}'; }
+location /64k { sendfile on; try_files /64k =404; } location /10m { sendfile on; try_files /10m =404; }
+location /upload { client_body_buffer_size 2m; proxy_pass http://127.0.0.1:${port}/sink; } location /sink { return 200 'ok'; } }`;
+  start(1, 'nginx', ['-c', nginxConfig('upstream', server)]);
+  await listening(port);
+  return port;
+}
+
+const proxies = {
+  async sluice(upstreamPort, routes) {
+    const port = await freePort();
+    const args = [new URL('sluice.ts', import.meta.url).pathname, String(port), String(upstreamPort), String(routes)];
+    const child = start(0, process.execPath, [...(process.env.NODE_ARGS?.split(' ') ?? []), ...args]);
+    await listening(port);
+    return { port, pid: child.pid };
+  },
+  async nginx(upstreamPort) {
+    const port = await freePort();
+    const http = `upstream u { server 127.0.0.1:${upstreamPort}; keepalive 256; keepalive_requests 1000000000; }`;
+    const server = `server { listen 127.0.0.1:${port} backlog=4096; location / { proxy_pass http://u; proxy_http_version 1.1;
+proxy_set_header Connection ""; proxy_set_header Host $host; proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
+proxy_set_header X-Forwarded-Proto $scheme; proxy_set_header X-Forwarded-Host $host; proxy_request_buffering off; } }`;
+    const child = start(0, 'nginx', ['-c', nginxConfig('proxy', server, http)]);
+    await listening(port);
+    return { port, pid: child.pid };
+  },
+  async haproxy(upstreamPort) {
+    const port = await freePort();
+    const file = join(folder, 'haproxy.cfg');
+    writeFileSync(
+      file,
+      `global\n  nbthread 1\n  maxconn 9000\ndefaults\n  mode http\n  timeout connect 5s\n  timeout client 60s\n  timeout server 60s
+  option forwardfor\n  http-reuse always\nfrontend f\n  bind 127.0.0.1:${port}\n  default_backend b
+backend b\n  server s 127.0.0.1:${upstreamPort}\n`,
+    );
+    const child = start(0, 'haproxy', ['-f', file, '-db']);
+    await listening(port);
+    return { port, pid: child.pid };
+  },
+  async caddy(upstreamPort) {
+    const port = await freePort();
+    const file = join(folder, 'Caddyfile');
+    writeFileSync(
+      file,
+      `{\n admin off\n auto_https off\n}\nhttp://127.0.0.1:${port} {\n reverse_proxy 127.0.0.1:${upstreamPort}\n}\n`,
+    );
+    const child = start(0, 'caddy', ['run', '--config', file, '--adapter', 'caddyfile']);
+    await listening(port);
+    return { port, pid: child.pid };
+  },
+};
+
+const script = (name, text) => {
+  const file = join(folder, `${name}.lua`);
+  writeFileSync(file, text);
+  return file;
+};
+const pipelined = script(
+  'pipeline',
+  `init = function(args) local r = {} for i = 1, 16 do r[i] = wrk.format(nil, "/") end req = table.concat(r) end\nrequest = function() return req end\n`,
+);
+const upload = script('upload', `wrk.method = "POST"\nwrk.body = string.rep("x", 1048576)\n`);
+
+const cases = {
+  'small GET, 1 route': { routes: 1, args: ['-c64'], path: '/' },
+  'small GET, 1,000 routes': { routes: 1000, args: ['-c64'], path: '/service-500/api/x' },
+  'new connection each': { routes: 1, args: ['-c64', '-H', 'Connection: close'], path: '/' },
+  '16 pipelined': { routes: 1, args: ['-c16', '-s', pipelined], path: '/' },
+  '64 KB response': { routes: 1, args: ['-c64'], path: '/64k' },
+  '10 MB response': { routes: 1, args: ['-c8'], path: '/10m' },
+  '1 MB upload': { routes: 1, args: ['-c16', '-s', upload], path: '/sink' },
+};
+
+function load({ port, pid }, { args, path }, duration) {
+  const before = cpuSeconds(pid);
+  return new Promise((resolve, reject) => {
+    const wrk = spawn('taskset', [
+      '-c',
+      '1',
+      'wrk',
+      '-t1',
+      `-d${duration}s`,
+      '--latency',
+      ...args,
+      `http://127.0.0.1:${port}${path}`,
+    ]);
+    let text = '';
+    wrk.stdout.on('data', (chunk) => {
+      text += chunk;
+    });
+    wrk.on('error', reject);
+    wrk.on('close', () => {
+      const requests = Number(/(\d+) requests in/.exec(text)?.[1] ?? 0);
+      const cpu = cpuSeconds(pid) - before;
+      const failed = /Socket errors.*|Non-2xx.*/.exec(text)?.[0];
+      const latency = (name) => new RegExp(`${name}\\s+(\\S+)`).exec(text)?.[1] ?? '-';
+      resolve({
+        micros: (cpu / requests) * 1e6,
+        perSecond: requests / duration,
+        p50: latency('50%'),
+        p99: latency('99%'),
+        failed,
+      });
+    });
+  });
+}
+
+const median = (list) => list.toSorted((a, b) => a - b)[Math.floor(list.length / 2)];
+
+async function idleRss(name, upstreamPort) {
+  const proxy = await proxies[name](upstreamPort, 1);
+  const before = rssKb(proxy.pid);
+  const { connect } = await import('node:net');
+  const count = 10_000;
+  const sockets = [];
+  for (let i = 0; i < count; i++) {
+    const socket = connect(proxy.port, '127.0.0.1');
+    sockets.push(socket);
+    if (i % 100 === 99) {
+      await Promise.all(
+        sockets
+          .slice(-100)
+          .map((s) => new Promise((resolve) => s.once('data', resolve).write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'))),
+      );
+    }
+  }
+  const perConnection = (rssKb(proxy.pid) - before) / count;
+  for (const socket of sockets) socket.destroy();
+  return perConnection;
+}
+
+try {
+  const names = Object.keys(proxies).filter(
+    (name) => (name === 'sluice' || installed(name)) && (!only || only.includes(name)),
+  );
+  const upstreamPort = await upstream();
+  const wanted = process.env.CASES?.split(';');
+  for (const [title, test] of Object.entries(cases)) {
+    if (wanted && !wanted.some((part) => title.includes(part))) continue;
+    const running = {};
+    for (const name of names) running[name] = await proxies[name](upstreamPort, test.routes);
+    for (const name of names) await load(running[name], test, 2);
+    const results = Object.fromEntries(names.map((name) => [name, []]));
+    for (let run = 0; run < runs; run++)
+      for (const name of names) results[name].push(await load(running[name], test, seconds));
+    console.log(`\n${title}`);
+    const base = results.nginx && median(results.nginx.map(({ micros }) => micros));
+    for (const name of names) {
+      const list = results[name];
+      const micros = median(list.map((result) => result.micros));
+      const ratio = base ? ` ${(micros / base).toFixed(2)} x nginx` : '';
+      const failed = list.find((result) => result.failed)?.failed ?? '';
+      console.log(
+        `  ${name.padEnd(8)} ${micros.toFixed(1).padStart(8)} µs CPU/request ${Math.round(
+          median(list.map((r) => r.perSecond)),
+        )
+          .toString()
+          .padStart(7)} req/s p50 ${list[0].p50} p99 ${list[0].p99}${ratio} ${failed}`,
+      );
+    }
+    for (const { pid } of Object.values(running)) process.kill(pid);
+  }
+  if (!wanted || wanted.includes('idle')) {
+    console.log('\n10,000 idle keep-alive connections');
+    for (const name of names)
+      console.log(`  ${name.padEnd(8)} ${(await idleRss(name, upstreamPort)).toFixed(1)} KB RSS each`);
+  }
+} finally {
+  for (const child of children) child.kill();
+  setTimeout(() => rmSync(folder, { recursive: true, force: true }), 300);
+}

@@ -1,0 +1,39 @@
+// A proxy with a fixed configuration, for the benchmark to start: `node sluice.ts <port> <upstream port> <routes>`.
+import { systemClock } from '../../src/clock.ts';
+import { createProxy } from '../../src/proxy/proxy.ts';
+import { silentLogger } from '../../src/telemetry/logger.ts';
+
+const [port = 0, upstreamPort = 0, routeCount = 1] = process.argv.slice(2).map(Number);
+
+const forward = { destinations: [{ destinationId: 'd' }] };
+const routes = Array.from({ length: routeCount - 1 }, (_, i) => ({
+  id: `r${i}`,
+  name: `r${i}`,
+  match: { pathPrefix: `/service-${i}/api` },
+  forward,
+}));
+const proxy = createProxy({
+  clock: systemClock,
+  telemetry: { logger: silentLogger },
+  source: {
+    subscribe(subscriber) {
+      subscriber({
+        index: 1,
+        id: 'bench',
+        name: 'bench',
+        createdAt: '2026-01-01T00:00:00Z',
+        snapshot: {
+          listeners: [{ id: 'l', name: 'l', address: '127.0.0.1', port }],
+          destinations: [{ id: 'd', name: 'd', host: '127.0.0.1', port: upstreamPort }],
+          routes: [...routes, { id: 'rest', name: 'rest', match: { pathPrefix: '/' }, forward }],
+          groups: [],
+          middlewares: [],
+        },
+      });
+      return () => {};
+    },
+  },
+});
+await proxy.start();
+// A profile is written on exit only.
+process.once('SIGTERM', () => process.exit(0));

@@ -1,0 +1,111 @@
+// Reads whole messages with the codec, cut into reads as a test likes, and says what came out.
+import { BodyDecoder } from '../../src/proxy/http1/body-decoder.ts';
+import { Framing } from '../../src/proxy/http1/framing.ts';
+import type { Head } from '../../src/proxy/http1/head.ts';
+import { RequestParser } from '../../src/proxy/http1/request-parser.ts';
+import { RequestTarget } from '../../src/proxy/http1/request-target.ts';
+import { ResponseParser } from '../../src/proxy/http1/response-parser.ts';
+
+export const limits = { startLineBytesMax: 65_536, headBytesMax: 1 << 20, fieldBytesMax: 0, linesMax: 128 };
+
+export interface Message {
+  /** `GET /x 1` or `200 1 OK`. */
+  readonly start: string;
+  readonly fields: readonly string[];
+  readonly body: string;
+  readonly trailers: readonly string[];
+}
+
+export interface Reading {
+  readonly messages: readonly Message[];
+  /** How it ended: `idle` between messages, `more` within one, `closed` by a message, otherwise why it was refused. */
+  readonly end: string;
+}
+
+export const linesOf = (head: Head | undefined): string[] =>
+  head === undefined ? [] : Array.from({ length: head.count }, (_, i) => `${head.name(i)}: ${head.value(i)}`);
+
+/** `cuts` are positions where one read ends and the next begins. */
+export function readRequests(bytes: Buffer, cuts: readonly number[] = []): Reading {
+  const parser = new RequestParser(limits);
+  const framing = new Framing();
+  const target = new RequestTarget();
+  return readAll(bytes, cuts, parser, framing, () => {
+    const refused = target.read(parser);
+    if (refused !== undefined) return { fault: target.fault || refused };
+    return { fault: framing.readRequest(parser), start: `${parser.method} ${parser.target} ${parser.minor}` };
+  });
+}
+
+/** Ends with the end of the connection. */
+export function readResponses(bytes: Buffer, cuts: readonly number[] = [], toHead = false): Reading {
+  const parser = new ResponseParser(limits);
+  const framing = new Framing();
+  return readAll(bytes, cuts, parser, framing, () => {
+    const fault = framing.readResponse(parser, toHead);
+    return { fault, start: `${parser.status} ${parser.minor} ${parser.reason}` };
+  });
+}
+
+interface Begun {
+  readonly fault: string;
+  readonly start?: string;
+}
+
+function readAll(
+  bytes: Buffer,
+  cuts: readonly number[],
+  parser: RequestParser | ResponseParser,
+  framing: Framing,
+  begin: () => Begun,
+): Reading {
+  const messages: Message[] = [];
+  const decoder = new BodyDecoder();
+  let held: Buffer = Buffer.alloc(0);
+  let begun: { start: string; fields: string[]; body: string } | undefined;
+  const complete = (message: { start: string; fields: string[]; body: string }): void => {
+    messages.push({ ...message, trailers: linesOf(decoder.trailers) });
+    begun = undefined;
+    parser.reset();
+  };
+  for (const read of cutApart(bytes, cuts)) {
+    held = Buffer.concat([held, read]);
+    while (held.length > 0) {
+      if (begun === undefined) {
+        const status = parser.parse(held, 0, held.length);
+        if (status === 'more') break;
+        if (status !== 'done') return { messages, end: parser.fault || status };
+        const { fault, start = '' } = begin();
+        if (fault !== '') return { messages, end: fault };
+        decoder.reset(framing.kind, framing.length);
+        begun = { start, fields: linesOf(parser.head), body: '' };
+        held = Buffer.from(held.subarray(parser.end));
+        if (decoder.done) complete(begun);
+        if (begun === undefined && (!framing.keepAlive || framing.upgrade !== '')) return { messages, end: 'closed' };
+        continue;
+      }
+      const next = decoder.decode(held, 0, held.length);
+      begun.body += held.toString('latin1', decoder.dataStart, decoder.dataEnd);
+      if (decoder.fault !== '') return { messages, end: decoder.fault };
+      held = Buffer.from(held.subarray(next));
+      if (decoder.done) complete(begun);
+      if (begun === undefined && (!framing.keepAlive || framing.upgrade !== '')) return { messages, end: 'closed' };
+    }
+  }
+  if (begun !== undefined) {
+    decoder.endOfInput();
+    if (decoder.done) complete(begun);
+  }
+  return { messages, end: begun !== undefined || held.length > 0 ? 'more' : 'idle' };
+}
+
+function* cutApart(bytes: Buffer, cuts: readonly number[]): Generator<Buffer> {
+  let from = 0;
+  for (const cut of [...cuts].sort((a, b) => a - b)) {
+    if (cut > from && cut < bytes.length) {
+      yield Buffer.from(bytes.subarray(from, cut));
+      from = cut;
+    }
+  }
+  yield Buffer.from(bytes.subarray(from));
+}

@@ -1,0 +1,201 @@
+// A proxy with its surroundings on real sockets: configurations are published by hand, ports come from the system.
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { type AddressInfo, connect, createServer as createNetServer, type Socket } from 'node:net';
+import { systemClock } from '../../src/clock.ts';
+import type { ConfigSource, Configuration, ProxyConfig } from '../../src/model/proxy-config.ts';
+import { createProxy } from '../../src/proxy/proxy.ts';
+import { silentLogger } from '../../src/telemetry/logger.ts';
+import { eventually } from './eventually.ts';
+
+/** A source that a test speaks for. */
+export class HandSource implements ConfigSource {
+  #subscriber: ((config: ProxyConfig) => void) | undefined;
+  #last: ProxyConfig | undefined;
+
+  subscribe(subscriber: (config: ProxyConfig) => void): () => void {
+    this.#subscriber = subscriber;
+    if (this.#last !== undefined) subscriber(this.#last);
+    return () => {
+      this.#subscriber = undefined;
+    };
+  }
+
+  publish(index: number, snapshot: Partial<Configuration>): void {
+    const whole = { listeners: [], destinations: [], routes: [], groups: [], middlewares: [], ...snapshot };
+    this.#last = { index, id: `s${index}`, name: `s${index}`, createdAt: '2026-01-01T00:00:00Z', snapshot: whole };
+    this.#subscriber?.(this.#last);
+  }
+}
+
+export interface RawUpstream {
+  readonly port: number;
+  /** Each with what arrived together with its head. */
+  readonly requests: readonly string[];
+  readonly connections: number;
+  readonly sockets: ReadonlySet<Socket>;
+}
+
+/** A client that speaks bytes. */
+export class Wire {
+  readonly socket: Socket;
+  /** All that has come, one character per byte. */
+  received = '';
+  closed = false;
+
+  constructor(port: number) {
+    this.socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true });
+    this.socket.on('data', (chunk: Buffer) => {
+      this.received += chunk.toString('latin1');
+    });
+    this.socket.on('error', () => {});
+    this.socket.on('end', () => this.socket.end());
+    this.socket.on('close', () => {
+      this.closed = true;
+    });
+  }
+
+  send(bytes: string): void {
+    this.socket.write(bytes, 'latin1');
+  }
+
+  /** All received so far, once it matches. */
+  async until(pattern: RegExp): Promise<string> {
+    await eventually(() => {
+      if (!pattern.test(this.received)) throw new Error(`no ${pattern} in ${JSON.stringify(this.received)}`);
+    });
+    return this.received;
+  }
+
+  /** All received, once the other side has closed. */
+  async untilClosed(withinMs = 5_000): Promise<string> {
+    const look = () => {
+      if (!this.closed) throw new Error(`still open after ${JSON.stringify(this.received)}`);
+    };
+    await eventually(look, { withinMs });
+    return this.received;
+  }
+
+  destroy(): void {
+    this.socket.destroy();
+  }
+}
+
+/** Everything a test opened, closed in reverse order by `end`. */
+export class ProxyBed {
+  readonly source = new HandSource();
+  readonly proxy = createProxy({
+    source: this.source,
+    clock: systemClock,
+    telemetry: { logger: silentLogger },
+    bindAddress: '127.0.0.1',
+  });
+  readonly #ends: (() => Promise<void>)[] = [() => this.proxy.close({ withinMs: 0 })];
+  #index = 0;
+
+  /** Publishes, and waits until it is live. */
+  async install(snapshot: Partial<Configuration>): Promise<void> {
+    this.source.publish(++this.#index, snapshot);
+    if (this.#index === 1) await this.proxy.start();
+    await this.proxy.installed(this.#index, 5_000);
+  }
+
+  /** An HTTP upstream on a port of its own. */
+  async upstream(listener: RequestListener): Promise<number> {
+    const server: Server = createServer(listener);
+    this.atEnd(
+      () =>
+        new Promise((resolve) => {
+          server.close(() => resolve());
+          server.closeAllConnections();
+        }),
+    );
+    return listening(server);
+  }
+
+  /** An upstream that speaks bytes: `answer` is called with each request head and whatever came with it. */
+  async rawUpstream(answer: (socket: Socket, request: string) => void): Promise<RawUpstream> {
+    const sockets = new Set<Socket>();
+    const upstream = { port: 0, requests: [] as string[], connections: 0, sockets };
+    const server = createNetServer((socket) => {
+      upstream.connections++;
+      sockets.add(socket);
+      socket.on('error', () => {});
+      socket.on('close', () => sockets.delete(socket));
+      socket.on('data', (chunk: Buffer) => {
+        const text = chunk.toString('latin1');
+        if (!/^[A-Z]+ \S+ HTTP\/1\.1\r\n/.test(text)) return;
+        upstream.requests.push(text);
+        answer(socket, text);
+      });
+    });
+    upstream.port = await listening(server);
+    this.atEnd(
+      () =>
+        new Promise((resolve) => {
+          for (const socket of sockets) socket.destroy();
+          server.close(() => resolve());
+        }),
+    );
+    return upstream;
+  }
+
+  /** A client connection to `port`, closed at the end. */
+  wire(port: number): Wire {
+    const wire = new Wire(port);
+    this.atEnd(async () => wire.destroy());
+    return wire;
+  }
+
+  atEnd(end: () => Promise<void>): void {
+    this.#ends.push(end);
+  }
+
+  async end(): Promise<void> {
+    for (const end of this.#ends.reverse()) await end();
+  }
+}
+
+export function listening(server: Server | ReturnType<typeof createNetServer>): Promise<number> {
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
+  });
+}
+
+export interface ForwardingOptions {
+  readonly listener?: object;
+  readonly destination?: object;
+  readonly forward?: object;
+  readonly route?: object;
+}
+
+/** One listener and one route that forwards everything to one destination. */
+export const forwarding = (
+  port: number,
+  upstreamPort: number,
+  options: ForwardingOptions = {},
+): Partial<Configuration> => ({
+  listeners: [{ id: 'l', name: 'l', port, ...options.listener }],
+  destinations: [{ id: 'd', name: 'd', host: '127.0.0.1', port: upstreamPort, ...options.destination }],
+  routes: [
+    { id: 'r', name: 'r', forward: { destinations: [{ destinationId: 'd' }], ...options.forward }, ...options.route },
+  ],
+});
+
+/** A port that nobody listens on at the moment. */
+export async function freePort(): Promise<number> {
+  const server = createNetServer();
+  const port = await listening(server);
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** Sends `bytes` on a connection of its own and gives all that comes back until the other side closes. */
+export function rawExchange(port: number, bytes: string | Buffer): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(bytes));
+    const chunks: Buffer[] = [];
+    socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+    socket.on('error', (error: NodeJS.ErrnoException) => (error.code === 'ECONNRESET' ? undefined : reject(error)));
+    socket.on('close', () => resolve(Buffer.concat(chunks).toString('latin1')));
+  });
+}

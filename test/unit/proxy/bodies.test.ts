@@ -1,0 +1,120 @@
+// S17 and S19: bodies stream, a slow side holds back the other, and nobody's body is kept whole.
+import { createServer } from 'node:http';
+import { expect } from 'chai';
+import { eventually } from '../../support/eventually.ts';
+import { forwarding, freePort, listening, ProxyBed } from '../../support/proxy-bed.ts';
+
+const megabyte = Buffer.alloc(1 << 20, 'x');
+
+describe('a body', () => {
+  let bed: ProxyBed;
+  let port: number;
+  beforeEach(async () => {
+    bed = new ProxyBed();
+    port = await freePort();
+  });
+  afterEach(() => bed.end());
+
+  it('stops flowing from an upstream whose client does not read, and goes on when it does', async () => {
+    let written = 0;
+    const upstream = await bed.upstream((_request, response) => {
+      const more = (): void => {
+        if (written++ === 64) response.end();
+        else if (response.write(megabyte)) setImmediate(more);
+        else response.once('drain', more);
+      };
+      more();
+    });
+    await bed.install(forwarding(port, upstream));
+    const wire = bed.wire(port);
+    let bytes = 0;
+    wire.socket.removeAllListeners('data').on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+    });
+    wire.socket.pause();
+    wire.send('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    await eventually(() => expect(written).to.be.greaterThan(1));
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(written).to.be.lessThan(40);
+    wire.socket.resume();
+    await wire.untilClosed();
+    expect(bytes).to.be.greaterThan(64 << 20);
+  });
+
+  it('stops flowing from a client whose upstream does not read, and goes on when it does', async () => {
+    let taken = 0;
+    const server = createServer((request, response) => {
+      setTimeout(() => {
+        request.on('data', (chunk: Buffer) => {
+          taken += chunk.length;
+        });
+        request.on('end', () => response.end('all'));
+      }, 200);
+    });
+    bed.atEnd(async () => server.closeAllConnections());
+    bed.atEnd(async () => void server.close());
+    await bed.install(forwarding(port, await listening(server)));
+    const wire = bed.wire(port);
+    wire.send(`POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: ${64 << 20}\r\n\r\n`);
+    for (let i = 0; i < 64; i++) wire.socket.write(megabyte);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(wire.socket.writableLength).to.be.greaterThan(20 << 20);
+    expect(await wire.until(/all$/)).to.contain('200 OK');
+    expect(taken).to.equal(64 << 20);
+  });
+
+  it('of many small chunks arrives whole', async () => {
+    const upstream = await bed.upstream((request, response) => request.pipe(response));
+    await bed.install(forwarding(port, upstream));
+    const wire = bed.wire(port);
+    wire.send('POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n');
+    wire.send(`${'1\r\na\r\n'.repeat(20_000)}0\r\n\r\n`);
+    const answer = await wire.untilClosed();
+    expect(answer.slice(answer.indexOf('\r\n\r\n')).match(/a/g)).to.have.length(20_000);
+  });
+
+  it('that its upstream answers before it is whole does not spoil the next request', async () => {
+    const upstream = await bed.rawUpstream((socket) =>
+      socket.write('HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\n\r\nno'),
+    );
+    await bed.install(forwarding(port, upstream.port));
+    const wire = bed.wire(port);
+    wire.send('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 8\r\n\r\nabcd');
+    await wire.until(/no$/);
+    wire.send('efghGET /2 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    expect((await wire.untilClosed()).match(/413/g)).to.have.length(2);
+    expect(upstream.requests[1]).to.match(/^GET \/2 /);
+    expect(upstream.connections).to.equal(2);
+  });
+
+  it('that has gone silent ends soon after its client has gone', async () => {
+    const upstream = await bed.rawUpstream((socket) =>
+      socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n'),
+    );
+    await bed.install(forwarding(port, upstream.port));
+    const wire = bed.wire(port);
+    wire.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    await wire.until(/a\r\n$/);
+    wire.destroy();
+    await eventually(() => expect(upstream.sockets.size).to.equal(0));
+  });
+
+  it('of hundreds of clients that trickle is reaped on schedule while others are served', async () => {
+    const upstream = await bed.upstream((_request, response) => void response.end('ok'));
+    const timeouts = { clientHeader: '300ms', clientRequest: '400ms' };
+    await bed.install(forwarding(port, upstream, { listener: { timeouts } }));
+    const slow = Array.from({ length: 300 }, (_, i) => {
+      const wire = bed.wire(port);
+      wire.send(i % 2 === 0 ? 'GET / HT' : 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 99\r\n\r\n');
+      return wire;
+    });
+    const trickle = setInterval(() => {
+      for (const wire of slow) wire.send('x');
+    }, 100);
+    bed.atEnd(async () => clearInterval(trickle));
+    const normal = bed.wire(port);
+    normal.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    await normal.until(/ok$/);
+    for (const wire of slow) await wire.untilClosed(2_000);
+  });
+});

@@ -1,0 +1,98 @@
+// S02, and upgrades as contract.md §7.13 wants them.
+import { expect } from 'chai';
+import { eventually } from '../../support/eventually.ts';
+import { forwarding, freePort, ProxyBed } from '../../support/proxy-bed.ts';
+
+const upgrade = (protocol: string): string =>
+  `GET /chat HTTP/1.1\r\nHost: x\r\nConnection: keep-alive, Upgrade\r\nUpgrade: ${protocol}\r\nX-Key: 1\r\n\r\n`;
+const switching =
+  'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nX-Accept: 2\r\n\r\n';
+
+describe('an upgrade', () => {
+  let bed: ProxyBed;
+  let port: number;
+  beforeEach(async () => {
+    bed = new ProxyBed();
+    port = await freePort();
+  });
+  afterEach(() => bed.end());
+
+  it('joins both sides after 101, with what either sent ahead', async () => {
+    const upstream = await bed.rawUpstream((socket) => {
+      socket.removeAllListeners('data').on('data', (chunk) => socket.write(`<${chunk}>`));
+      setTimeout(() => socket.write(`${switching}hello `), 30);
+    });
+    await bed.install(forwarding(port, upstream.port));
+    const wire = bed.wire(port);
+    wire.send(`${upgrade('websocket')}early`);
+    await wire.until(/^HTTP\/1\.1 101 [\s\S]*X-Accept: 2\r\n[\s\S]*\r\n\r\nhello <early>$/);
+    expect(wire.received).to.match(/\r\nConnection: upgrade\r\nUpgrade: websocket\r\n/i);
+    expect(upstream.requests[0]).to.match(/\r\nConnection: upgrade\r\nUpgrade: websocket\r\n/i);
+    expect(upstream.requests[0]).not.to.contain('early');
+    wire.send('more');
+    await wire.until(/<more>$/);
+  });
+
+  it('carries much in both directions and waits for the slower side', async () => {
+    const upstream = await bed.rawUpstream((socket) => {
+      socket.removeAllListeners('data').pipe(socket);
+      socket.write(switching);
+    });
+    await bed.install(forwarding(port, upstream.port));
+    const wire = bed.wire(port);
+    wire.send(upgrade('websocket'));
+    await wire.until(/\r\n\r\n$/);
+    const head = wire.received.length;
+    const bytes = 'x'.repeat(1 << 20);
+    for (let i = 0; i < 4; i++) wire.send(bytes);
+    await eventually(() => expect(wire.received.length).to.equal(head + 4 * bytes.length));
+  });
+
+  it('ends on both sides when either ends', async () => {
+    const upstream = await bed.rawUpstream((socket) => void socket.write(switching));
+    await bed.install(forwarding(port, upstream.port));
+    const first = bed.wire(port);
+    first.send(upgrade('websocket'));
+    await first.until(/101/);
+    first.destroy();
+    await eventually(() => expect(upstream.sockets.size).to.equal(0));
+    const second = bed.wire(port);
+    second.send(upgrade('websocket'));
+    await second.until(/101/);
+    for (const socket of upstream.sockets) socket.destroy();
+    await second.untilClosed();
+  });
+
+  it('answered with 200 is no upgrade: what the client sent ahead is the next request', async () => {
+    const upstream = await bed.rawUpstream((socket, request) =>
+      socket.write(
+        `HTTP/1.1 200 OK\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nContent-Length: 5\r\n\r\n${request.slice(4, 9)}`,
+      ),
+    );
+    await bed.install(forwarding(port, upstream.port));
+    const wire = bed.wire(port);
+    wire.send(`${upgrade('websocket')}GET /next HTTP/1.1\r\nHost: y\r\nConnection: close\r\n\r\n`);
+    const answer = await wire.untilClosed();
+    expect(answer.match(/HTTP\/1\.1 200 OK/g)).to.have.length(2);
+    expect(answer).not.to.match(/\r\nUpgrade:/i);
+    expect(upstream.requests).to.have.length(2);
+    expect(upstream.requests[1]).to.match(/^GET \/next [\s\S]*\r\nX-Forwarded-For: 127\.0\.0\.1\r\n/);
+  });
+
+  it('to another version of HTTP is not passed on', async () => {
+    const upstream = await bed.rawUpstream((socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'));
+    await bed.install(forwarding(port, upstream.port));
+    const wire = bed.wire(port);
+    wire.send(upgrade('h2c').replace('X-Key: 1', 'HTTP2-Settings: AAMAAABkAAQAAP__'));
+    await wire.until(/200 OK/);
+    expect(upstream.requests[0]).not.to.match(/upgrade|http2-settings/i);
+  });
+
+  it('that nobody asked for is a bad response', async () => {
+    const upstream = await bed.rawUpstream((socket) => void socket.write(switching));
+    await bed.install(forwarding(port, upstream.port));
+    const wire = bed.wire(port);
+    wire.send('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    expect(await wire.untilClosed()).to.match(/^HTTP\/1\.1 502 [\s\S]*"error":"bad_response"/);
+  });
+});

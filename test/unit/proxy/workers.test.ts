@@ -1,0 +1,148 @@
+import { expect } from 'chai';
+import { Agent, request as send } from 'undici';
+import { systemClock } from '../../../src/clock.ts';
+import { createProxy, type Proxy as DataPlane } from '../../../src/proxy/proxy.ts';
+import { ConfigReader, packConfig } from '../../../src/proxy/worker/packed-config.ts';
+import { Workers } from '../../../src/proxy/worker/workers.ts';
+import { silentLogger } from '../../../src/telemetry/logger.ts';
+import { eventually } from '../../support/eventually.ts';
+import { forwarding, freePort, HandSource, ProxyBed } from '../../support/proxy-bed.ts';
+
+describe('proxy workers', function () {
+  this.timeout(20_000);
+  let bed: ProxyBed;
+  let source: HandSource;
+  let proxy: DataPlane;
+  let port: number;
+  beforeEach(async () => {
+    bed = new ProxyBed();
+    source = new HandSource();
+    port = await freePort();
+    proxy = createProxy({
+      source,
+      clock: systemClock,
+      telemetry: { logger: silentLogger },
+      bindAddress: '127.0.0.1',
+      workers: 2,
+    });
+    bed.atEnd(() => proxy.close({ withinMs: 0 }));
+  });
+  afterEach(() => bed.end());
+
+  const listeners = () => [{ id: 'l', name: 'l', port }];
+  const answering = (body: string) => ({
+    listeners: listeners(),
+    routes: [{ id: 'r', name: 'r', directResponse: { status: 200, body } }],
+  });
+  const fresh = async () => {
+    const agent = new Agent();
+    const response = await send(`http://127.0.0.1:${port}/`, { dispatcher: agent });
+    const text = await response.body.text();
+    await agent.destroy();
+    return text;
+  };
+
+  it('all serve a configuration once it counts as installed, and none the one before', async () => {
+    source.publish(1, answering('one'));
+    await proxy.start();
+    expect(await proxy.installed(1, 5_000)).to.deep.equal({ done: 2, of: 2 });
+    expect(new Set(await Promise.all(Array.from({ length: 20 }, fresh)))).to.deep.equal(new Set(['one']));
+    for (let index = 2; index < 8; index++) {
+      source.publish(index, answering(`body ${index}`));
+      expect(await proxy.installed(index, 5_000)).to.deep.equal({ done: 2, of: 2 });
+      expect(new Set(await Promise.all(Array.from({ length: 10 }, fresh)))).to.deep.equal(new Set([`body ${index}`]));
+    }
+  });
+
+  it('fail no request and close no connection while configurations change', async () => {
+    const upstream = await bed.upstream((_request, response) => void response.end('ok'));
+    source.publish(1, forwarding(port, upstream));
+    await proxy.start();
+    const agent = new Agent({ connections: 8, pipelining: 1 });
+    bed.atEnd(() => agent.destroy());
+    let served = 0;
+    let active = true;
+    const client = async (): Promise<void> => {
+      while (active) {
+        const response = await send(`http://127.0.0.1:${port}/`, { dispatcher: agent });
+        expect(await response.body.text()).to.equal('ok');
+        served++;
+      }
+    };
+    const clients = Array.from({ length: 8 }, client);
+    for (let index = 2; index <= 60; index++) {
+      const route = { name: `r${index}` };
+      source.publish(index, forwarding(port, upstream, { route }));
+      await proxy.installed(index, 5_000);
+    }
+    active = false;
+    await Promise.all(clients);
+    expect(served).to.be.greaterThan(60);
+  });
+
+  it('leave a port alone that another process has, and open the others', async () => {
+    const busy = await bed.upstream((_request, response) => void response.end());
+    const config = answering('x');
+    source.publish(1, { ...config, listeners: [{ id: 'a', name: 'a', port: busy }, ...config.listeners] });
+    await proxy.start();
+    expect(proxy.listeners().map(({ id, state }) => `${id} ${state}`)).to.deep.equal(['a closed', 'l open']);
+    expect(await fresh()).to.equal('x');
+  });
+
+  it('are replaced when one falls, and the others go on', async () => {
+    await proxy.close({ withinMs: 0 });
+    const lines: string[] = [];
+    const note = (fields: object, message: string) => lines.push(`${message} ${JSON.stringify(fields)}`);
+    const logger = { ...silentLogger, error: note, debug: note, info: note, warn: note, child: () => silentLogger };
+    const thread = new URL('../../support/falling-thread.ts', import.meta.url);
+    const workers = new Workers({ count: 2, telemetry: { logger }, bindAddress: '127.0.0.1', thread });
+    bed.atEnd(() => workers.close(0));
+    const snapshot = { destinations: [], groups: [], middlewares: [], ...answering('x') };
+    await workers.install({ index: 1, id: 's', name: 's', createdAt: '', snapshot }, () => {});
+    const channel = new BroadcastChannel('fall');
+    bed.atEnd(async () => channel.close());
+    channel.postMessage(0);
+    await eventually(() => expect(lines.join()).to.contain('a proxy worker has ended and is replaced'));
+    expect(new Set(await Promise.all(Array.from({ length: 10 }, fresh)))).to.deep.equal(new Set(['x']));
+    await eventually(() => expect(lines.join()).to.contain('a new proxy worker serves'));
+    expect(lines.join()).to.match(/falls over a request \{"request":"(GET \/|none)".*told to fall/);
+    expect(await fresh()).to.equal('x');
+  });
+
+  it('stop accepting and end when the proxy closes', async () => {
+    source.publish(1, answering('x'));
+    await proxy.start();
+    expect(await fresh()).to.equal('x');
+    await proxy.close({ withinMs: 1_000 });
+    expect(await fresh().catch((error: NodeJS.ErrnoException) => error.code)).to.equal('ECONNREFUSED');
+  });
+});
+
+describe('a packed configuration', () => {
+  const config = {
+    index: 7,
+    id: 's',
+    name: 's',
+    createdAt: '2026-01-01T00:00:00Z',
+    snapshot: {
+      listeners: [{ id: 'l', name: 'Grüße', port: 1 }],
+      destinations: [],
+      routes: Array.from({ length: 50 }, (_, i) => ({ id: `r${i}`, name: `r${i}` })),
+      groups: [],
+      middlewares: [],
+    },
+  };
+
+  it('is read as it was', async () => {
+    expect(await new ConfigReader(async () => {}).read(packConfig(config))).to.deep.equal(config);
+  });
+
+  it('gives the same object again for an entity that has not changed', async () => {
+    const reader = new ConfigReader(async () => {});
+    const first = await reader.read(packConfig(config));
+    const routes = [...config.snapshot.routes.slice(1), { id: 'new', name: 'new' }];
+    const second = await reader.read(packConfig({ ...config, index: 8, snapshot: { ...config.snapshot, routes } }));
+    expect(second.snapshot.routes[0]).to.equal(first.snapshot.routes[1]);
+    expect(second.snapshot.routes.at(-1)).to.deep.equal({ id: 'new', name: 'new' });
+  });
+});
