@@ -28,16 +28,14 @@ export const referencesIn = (text: string): SecretReference[] => [...matches(tex
 
 /** All references in the string values of a JSON value, in document order. Map keys are not read. */
 export const findReferences = (value: unknown): PlacedReference[] =>
-  stringsOf(value, '').flatMap(([text, pointer]) =>
-    referencesIn(text).map((reference) => ({ ...reference, pointer })),
-  );
+  stringsOf(value, '').flatMap(([text, pointer]) => referencesIn(text).map((reference) => ({ ...reference, pointer })));
 
-/** The text with every reference replaced for which `valueOf` has a value. What was put in is not read again. */
-export const replaceIn = (text: string, valueOf: (reference: SecretReference) => string | undefined): string => {
+/** The text with every reference replaced for which `resolve` has a value. What was put in is not read again. */
+export const replaceIn = (text: string, resolve: (reference: SecretReference) => string | undefined): string => {
   let result = '';
   let done = 0;
   for (const { start, reference } of matches(text)) {
-    result += text.slice(done, start) + (valueOf(reference) ?? reference.text);
+    result += text.slice(done, start) + (resolve(reference) ?? reference.text);
     done = start + reference.text.length;
   }
   return done === 0 ? text : result + text.slice(done);
@@ -46,16 +44,16 @@ export const replaceIn = (text: string, valueOf: (reference: SecretReference) =>
 /** A copy of a JSON value with every reference replaced; parts without references are shared. */
 export const replaceReferences = (
   value: unknown,
-  valueOf: (reference: SecretReference) => string | undefined,
+  resolve: (reference: SecretReference) => string | undefined,
 ): unknown => {
-  if (typeof value === 'string') return holdsSecret(value) ? replaceIn(value, valueOf) : value;
+  if (typeof value === 'string') return holdsSecret(value) ? replaceIn(value, resolve) : value;
   if (Array.isArray(value)) {
-    const copy = value.map((element) => replaceReferences(element, valueOf));
+    const copy = value.map((element) => replaceReferences(element, resolve));
     return copy.some((element, index) => element !== value[index]) ? copy : value;
   }
   if (typeof value !== 'object' || value === null) return value;
   const before = Object.entries(value);
-  const after = before.map(([key, part]): [string, unknown] => [key, replaceReferences(part, valueOf)]);
+  const after = before.map(([key, part]): [string, unknown] => [key, replaceReferences(part, resolve)]);
   return after.some(([, part], index) => part !== before[index]?.[1]) ? Object.fromEntries(after) : value;
 };
 

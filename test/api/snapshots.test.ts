@@ -148,12 +148,12 @@ describe('capture', () => {
 
     it('checks resolved values that could not be checked when they were written', async () => {
       await start();
-      await api.call('POST', '/secrets', { body: body('secrets', 's', { id: 's', value: '(' }) });
+      await api.call('POST', '/secrets', { body: body('secrets', 's', { id: 's', value: '(CANARY' }) });
       const written = await route('r', { match: { pathRegex: '{{secret:value:s}}' } });
       expect(written.status).to.equal(201);
       const { status, text } = await capture();
       expect(status).to.equal(400);
-      expect(text).to.contain('/routes/').and.contain('pathRegex');
+      expect(text).to.contain('/routes/r/match/pathRegex').and.not.contain('CANARY');
     });
   });
 

@@ -1,15 +1,17 @@
 // Whether the staged configuration can be served as it stands (architecture.md §6.11, §6.19): references resolve,
 // middlewares exist, resolved values are valid, and the whole compiles. All problems of a step are named at once.
 import { SluiceError } from '../../errors.ts';
-import { describe, type Problem } from '../../model/problem.ts';
+import { type ConfigKind, configKinds } from '../../model/kinds.ts';
+import { describe, type Problem, pointerOf } from '../../model/problem.ts';
 import type { Configuration } from '../../model/proxy-config.ts';
+import { holdsSecret } from '../../model/secret-reference.ts';
 import { validateResolved } from '../../model/validation.ts';
-import { configurationOf } from '../../snapshot/build.ts';
+import { configurationOf, resolvedSpec } from '../../snapshot/build.ts';
 import { resolveReferences } from '../../snapshot/collect.ts';
 import { findDangling } from '../../snapshot/dangling.ts';
 import type { SecretSources } from '../../snapshot/secret-sources.ts';
 import { type Captured, stagedOf } from '../../snapshot/staged.ts';
-import type { StateView } from '../../state/view.ts';
+import type { StateView, Stored } from '../../state/view.ts';
 
 /** Compiles a configuration as a proxy would, without serving it. */
 export type CheckConfig = (config: Configuration) => CheckResult | Promise<CheckResult>;
@@ -52,19 +54,48 @@ export class Examiner {
   async doubts(captured: Captured): Promise<readonly Problem[]> {
     const config = configurationOf(captured);
     const { warnings } = await this.#checkConfig(config);
-    return [...findDangling(config).warnings, ...warnings];
+    return withoutValues([...findDangling(config).warnings, ...warnings], captured.values);
   }
 
   async #check(captured: Captured, strict: boolean): Promise<readonly Problem[]> {
     const config = configurationOf(captured);
     const dangling = findDangling(config);
-    refuse(dangling.problems);
-    if (strict) refuse(dangling.warnings);
-    refuse(validateResolved(config));
+    const stop = (problems: readonly Problem[]): void => refuse(withoutValues(problems, captured.values));
+    stop(dangling.problems);
+    if (strict) stop(dangling.warnings);
+    stop(faultsOfResolved(captured));
     const compiled = await this.#checkConfig(config);
-    refuse(compiled.problems);
-    return [...dangling.warnings, ...compiled.warnings];
+    stop(compiled.problems);
+    return withoutValues([...dangling.warnings, ...compiled.warnings], captured.values);
   }
+}
+
+// What a value turned out to be wrong about is not said: a message about a regex quotes it, and it may be a secret.
+const faultsOfResolved = (captured: Captured): Problem[] =>
+  withReferences(captured).flatMap(({ kind, entity }) =>
+    validateResolved(kind, resolvedSpec(entity, captured.values)).map(({ pointer }) => ({
+      pointer: pointerOf(kind, entity.id) + pointer,
+      message: 'is not valid with its secret references resolved',
+    })),
+  );
+
+// Entities without references were judged as a whole when they were written.
+const withReferences = ({ entities }: Captured): { kind: ConfigKind; entity: Stored }[] =>
+  configKinds.flatMap((kind) =>
+    entities[kind].filter(({ json }) => holdsSecret(json)).map((entity) => ({ kind, entity })),
+  );
+
+/** Texts shorter than this are parts of ordinary words, and no secrets. */
+const shortestSecret = 4;
+
+/** Answers are read by callers who may not see values (architecture.md §6.12), and so are problems and warnings. */
+function withoutValues(problems: readonly Problem[], values: Captured['values']): Problem[] {
+  const secrets = Object.values(values).filter(({ length }) => length >= shortestSecret);
+  secrets.sort((a, b) => b.length - a.length);
+  return problems.map(({ pointer, message }) => ({
+    pointer,
+    message: secrets.reduce((text, secret) => text.replaceAll(secret, '***'), message),
+  }));
 }
 
 function refuse(problems: readonly Problem[]): void {
