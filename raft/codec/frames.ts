@@ -21,6 +21,8 @@ export interface FrameLimits {
   readonly messageBytesMax: number;
 }
 
+export const frameLimits: FrameLimits = { frameBytesMax, messageBytesMax };
+
 const headBytes = 8;
 const flagUrgent = 1;
 const flagFirst = 2;
@@ -65,14 +67,19 @@ function encodeFrame(message: Uint8Array, from: number, to: number, lane: Lane):
  * It never throws for what it is fed. After the first fault it takes nothing more: the stream has lost its frame.
  */
 export class FrameDecoder {
-  readonly #limits: FrameLimits;
+  #limits: FrameLimits;
   #pending: Buffer = Buffer.alloc(0);
   #start = 0;
   #end = 0;
   #fault: string | undefined;
   readonly #lanes = { urgent: new Assembly(), bulk: new Assembly() };
 
-  constructor(limits: FrameLimits = { frameBytesMax, messageBytesMax }) {
+  constructor(limits: FrameLimits = frameLimits) {
+    this.#limits = limits;
+  }
+
+  /** May be called from inside `deliver`: the frames behind the present one are held to the new limits. */
+  setLimits(limits: FrameLimits): void {
     this.#limits = limits;
   }
 

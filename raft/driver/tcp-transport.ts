@@ -1,0 +1,241 @@
+// The product's Transport: framed TCP between nodes, optionally under mutual TLS (raft.md A21). Each node dials every
+// peer and sends over what it dialled; a peer that cannot be dialled is answered over the connection it opened.
+// Before a node belongs to a cluster the transport only greets, so that membership/ can decide who creates one.
+import { type AddressInfo, type Server, type Socket } from 'node:net';
+
+import type { Greeting } from '../codec/greeting.ts';
+import { decodeMessage } from '../codec/message-decoder.ts';
+import type { Message } from '../core/message.ts';
+import { type Member, type MemberId, memberId } from '../core/types.ts';
+import { Admission, isPrivateAddress } from './admission.ts';
+import type { Clock } from './clock.ts';
+import { AcceptorHandshake, DiallerHandshake, type HandshakeParty, randomNonce, tokenKey } from './handshake.ts';
+import { Outlet } from './outlet.ts';
+import { TcpConnection } from './tcp-connection.ts';
+import { type LinkEvents, TcpLink } from './tcp-link.ts';
+import { acceptor, certificateNames, dial, type PeerTls, parseAddress } from './tcp-socket.ts';
+import type { Receiver, Transport } from './transport.ts';
+
+export interface TcpTransportOptions {
+  /** Where to listen; port 0 lets the system choose. */
+  readonly bind: { readonly host: string; readonly port: number };
+  readonly tls: PeerTls | undefined;
+  /** Shared secret of the cluster. Without it and without `tls` only private addresses may connect. */
+  readonly clusterToken: string | undefined;
+  /** What this node says about itself now. */
+  readonly greeting: () => Greeting;
+  readonly clock: Clock;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+  readonly subscriber: TransportSubscriber;
+}
+
+/** What the transport tells besides messages. */
+export interface TransportSubscriber {
+  /** A handshake succeeded: this is who is at the other end. */
+  greeted(peer: Greeting): void;
+  /** A member of a cluster writes to this node, which belongs to none yet. The message itself is dropped. */
+  contacted(clusterId: string, from: MemberId): void;
+  /** A connection ended, or never came about, for a reason somebody should see. */
+  refused(address: string, reason: string): void;
+}
+
+/** Messages and connections that came to nothing, by cause, since the start. */
+export interface TransportCounts {
+  wrongCluster: number;
+  wrongIdentity: number;
+  malformed: number;
+  refused: number;
+  unsendable: number;
+}
+
+const connectionsMax = 64;
+
+export class TcpTransport implements Transport {
+  readonly #options: TcpTransportOptions;
+  readonly #server: Server;
+  readonly #party: HandshakeParty;
+  readonly #outlets = new Map<MemberId, Outlet>();
+  readonly #links = new Map<string, { readonly link: TcpLink; readonly expected: MemberId | undefined }>();
+  readonly #accepted = new Set<TcpConnection>();
+  readonly #members = new Set<MemberId>();
+  readonly counts: TransportCounts = { wrongCluster: 0, wrongIdentity: 0, malformed: 0, refused: 0, unsendable: 0 };
+  #receiver: Receiver | undefined;
+  #closed = false;
+
+  constructor(options: TcpTransportOptions) {
+    this.#options = options;
+    const admission = new Admission(options.greeting);
+    this.#party = {
+      key: tokenKey(options.clusterToken),
+      greeting: options.greeting,
+      objection: (peer) => admission.objection(peer),
+      nonce: randomNonce,
+    };
+    this.#server = acceptor(options.tls, (socket) => this.#accept(socket));
+    this.#server.maxConnections = connectionsMax;
+  }
+
+  /** Binds; rejects when the address is taken or not of this machine. Gives the port, for a port of 0. */
+  async listen(): Promise<number> {
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen(this.#options.bind, resolve);
+    });
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** Meets whoever is at these addresses, until `setPeers` says who the peers are. */
+  greet(addresses: readonly string[]): void {
+    for (const address of addresses) this.#dial(address, undefined);
+  }
+
+  start(receiver: Receiver): void {
+    this.#receiver = receiver;
+  }
+
+  send(message: Message): void {
+    const outlet = this.#outlets.get(message.to);
+    if (outlet === undefined) this.counts.unsendable += 1;
+    else if (!outlet.push(message)) this.#unreachable(message.to);
+  }
+
+  setPeers(peers: readonly Member[]): void {
+    const self = memberId(this.#options.greeting());
+    const others = peers.filter(({ id }) => id !== self);
+    const wanted = new Map(others.map(({ id, address }) => [address, id]));
+    for (const [address, { link, expected }] of this.#links) {
+      if (expected !== undefined && wanted.get(address) === expected) continue;
+      this.#links.delete(address);
+      link.close();
+    }
+    this.#members.clear();
+    for (const { id, address } of others) {
+      this.#members.add(id);
+      this.#outletTo(id);
+      this.#dial(address, id);
+    }
+    this.#forgetStrangers();
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const { link } of this.#links.values()) link.close();
+    for (const connection of this.#accepted) connection.close('this node stops');
+    this.#server.close();
+  }
+
+  #dial(address: string, expected: MemberId | undefined): void {
+    const to = parseAddress(address);
+    if (to === undefined || this.#closed || this.#links.has(address)) return;
+    const link = new TcpLink({
+      clock: this.#options.clock,
+      random: this.#options.random,
+      dial: (ready) => dial(to, this.#options.tls, ready),
+      converse: (socket, events) => this.#dialled(socket, address, expected, events),
+    });
+    this.#links.set(address, { link, expected });
+  }
+
+  #dialled(socket: Socket, address: string, expected: MemberId | undefined, link: LinkEvents): TcpConnection {
+    const handshake = new DiallerHandshake(this.#guarded(socket, expected));
+    return this.#converse(socket, address, handshake, link);
+  }
+
+  #accept(socket: Socket): void {
+    const address = socket.remoteAddress ?? 'unknown';
+    const guarded = this.#options.tls !== undefined || this.#options.clusterToken !== undefined;
+    if (this.#closed || !(guarded || isPrivateAddress(socket.remoteAddress))) {
+      this.#refuse(address, 'connections from outside need a cluster token or TLS');
+      socket.destroy();
+      return;
+    }
+    const handshake = new AcceptorHandshake(this.#guarded(socket, undefined));
+    const forget = () => this.#accepted.delete(connection);
+    const connection = this.#converse(socket, address, handshake, { accepted: () => {}, closed: forget });
+    this.#accepted.add(connection);
+  }
+
+  /** The party of one connection: what every peer must satisfy, and what this one must. */
+  #guarded(socket: Socket, expected: MemberId | undefined): HandshakeParty {
+    const { tls, clusterToken } = this.#options;
+    const objection = (peer: Greeting) => {
+      const id = memberId(peer);
+      if (expected !== undefined && id !== expected) return `expected ${expected}, met ${id}`;
+      const named = tls === undefined || clusterToken !== undefined || certificateNames(socket, peer.nodeId);
+      return named ? this.#party.objection(peer) : `the certificate does not name ${peer.nodeId}`;
+    };
+    return { ...this.#party, objection };
+  }
+
+  #converse(
+    socket: Socket,
+    address: string,
+    handshake: DiallerHandshake | AcceptorHandshake,
+    events: LinkEvents,
+  ): TcpConnection {
+    let peer: Greeting | undefined;
+    const connection: TcpConnection = new TcpConnection(socket, handshake, this.#options.clock, {
+      accepted: (greeting) => {
+        peer = greeting;
+        events.accepted(greeting);
+        this.#attach(memberId(greeting), connection, handshake instanceof DiallerHandshake);
+        this.#options.subscriber.greeted(greeting);
+      },
+      message: (bytes) => peer !== undefined && this.#deliver(peer, bytes),
+      closed: (reason) => {
+        if (peer === undefined) this.#refuse(address, reason);
+        else this.#detach(memberId(peer), connection);
+        events.closed(reason);
+      },
+    });
+    return connection;
+  }
+
+  #deliver(peer: Greeting, bytes: Uint8Array): boolean {
+    const message = decodeMessage(bytes);
+    if (message === undefined) {
+      this.counts.malformed += 1;
+      return false;
+    }
+    const self = this.#options.greeting();
+    if (message.from !== memberId(peer) || message.to !== memberId(self)) this.counts.wrongIdentity += 1;
+    else if (self.clusterId === undefined) this.#options.subscriber.contacted(message.clusterId, message.from);
+    else if (message.clusterId !== self.clusterId) this.counts.wrongCluster += 1;
+    else this.#receiver?.receive(message);
+    return true;
+  }
+
+  #attach(id: MemberId, connection: TcpConnection, dialled: boolean): void {
+    this.#outletTo(id).attach(connection, dialled);
+  }
+
+  #detach(id: MemberId, connection: TcpConnection): void {
+    const lost = this.#outlets.get(id)?.detach(connection) ?? false;
+    if (lost && this.#members.has(id)) this.#unreachable(id);
+    this.#forgetStrangers();
+  }
+
+  #outletTo(id: MemberId): Outlet {
+    const outlet = this.#outlets.get(id) ?? new Outlet();
+    this.#outlets.set(id, outlet);
+    return outlet;
+  }
+
+  /** Outlets to those who are no members live as long as their connection. */
+  #forgetStrangers(): void {
+    for (const [id, outlet] of this.#outlets) {
+      if (!this.#members.has(id) && !outlet.connected) this.#outlets.delete(id);
+    }
+  }
+
+  /** Not from inside `send`: the receiver may be in the middle of a step. */
+  #unreachable(id: MemberId): void {
+    queueMicrotask(() => this.#receiver?.unreachable(id));
+  }
+
+  #refuse(address: string, reason: string): void {
+    this.counts.refused += 1;
+    this.#options.subscriber.refused(address, reason);
+  }
+}
