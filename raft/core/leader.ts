@@ -175,13 +175,14 @@ export function leaderTick(state: CoreState): void {
 }
 
 function hearsQuorum(state: CoreState): boolean {
-  const hears = hasQuorum(state.config, (id) => isHeard(state, id));
-  for (const progress of state.progress.values()) progress.active = false;
+  const hears = hasQuorum(state.config, (id) => id === state.settings.id || state.progress.get(id)?.active === true);
+  for (const progress of state.progress.values()) progress.startCheck();
   return hears;
 }
 
-export function isHeard(state: CoreState, id: MemberId): boolean {
-  return id === state.settings.id || state.progress.get(id)?.active === true;
+/** It answered within the last two election timeouts at most. */
+export function isHeard(state: Readonly<CoreState>, id: MemberId): boolean {
+  return id === state.settings.id || state.progress.get(id)?.wasActive === true;
 }
 
 /** Takes no proposals from here on; the target campaigns as soon as it holds everything. */
@@ -193,6 +194,24 @@ export function transferTo(state: CoreState, target: MemberId): boolean {
   state.electionElapsed = 0;
   state.transferSent = false;
   return true;
+}
+
+/** The voter that can take over soonest: heard, and holding most. */
+export function bestSuccessor(state: CoreState): MemberId | undefined {
+  let best: MemberId | undefined;
+  for (const [id, { match }] of state.progress) {
+    if (!isVoter(state.config, id) || !isHeard(state, id)) continue;
+    if (best === undefined || match > state.progress.get(best)!.match) best = id;
+  }
+  return best;
+}
+
+/** Stops leading at once: this node can't do the office any more. */
+export function resign(state: CoreState): void {
+  if (state.role !== 'leader') return;
+  const successor = bestSuccessor(state);
+  if (successor !== undefined) send(state, successor, { type: 'timeoutNow' });
+  becomeFollower(state, state.term, undefined);
 }
 
 function finishTransfer(state: CoreState): void {

@@ -30,6 +30,7 @@ export class Progress {
   sentCommit: Index = 0;
   /** Answered since the last check of the quorum. */
   active = false;
+  #activeBefore = false;
   /** It admitted to have less than it had acknowledged: it does not count any more. */
   lost = false;
   /** Checkpoint state: the index on its way; 0 while none was chosen. */
@@ -136,6 +137,17 @@ export class Progress {
   /** The refusal answers an append that already carried `match`, and shows a shorter log. */
   provesLoss(sendSeq: number, lastIndex: Index): boolean {
     return sendSeq > this.#matchSeq && lastIndex < this.#match;
+  }
+
+  /** The quorum was checked; from now on it has to answer again. */
+  startCheck(): void {
+    this.#activeBefore = this.active;
+    this.active = false;
+  }
+
+  /** Answered since the check before the last one. */
+  get wasActive(): boolean {
+    return this.active || this.#activeBefore;
   }
 
   /** It is alive: a probe may go out again, and a window that was lost as a whole must not stay full for ever. */

@@ -7,6 +7,7 @@ import type { MemberChange, Transition } from './config-change.ts';
 import { campaign, countOwnVote, holdsOn, onPreVote, onPreVoteResp, onVote, onVoteResp } from './election.ts';
 import { installCheckpoint, onAppend, onCheckpointBegin, onHeartbeat } from './follower.ts';
 import {
+  bestSuccessor,
   leaderTick,
   leaderTurn,
   onAppendResp,
@@ -15,6 +16,7 @@ import {
   type ProposeResult,
   propose,
   proposeConfig,
+  resign,
   transferTo,
 } from './leader.ts';
 import type { Message } from './message.ts';
@@ -25,7 +27,16 @@ import type { Rng } from './rng.ts';
 import { becomeFollower } from './role.ts';
 import type { CoreSettings } from './settings.ts';
 import { type CoreState, initialState, send } from './state.ts';
-import type { BootState, CheckpointMeta, Entry, Index, LogPosition, MemberId } from './types.ts';
+import {
+  type BootState,
+  type CheckpointMeta,
+  type Config,
+  type Entry,
+  emptyConfig,
+  type Index,
+  type LogPosition,
+  type MemberId,
+} from './types.ts';
 
 export class RaftCore {
   readonly #state: CoreState;
@@ -239,8 +250,25 @@ export class RaftCore {
     return this.#state.log.compactTo(index);
   }
 
-  entries(from: Index, to: Index): Entry[] {
-    return this.#state.log.slice(from, Number.POSITIVE_INFINITY, to - from + 1);
+  entry(index: Index): Entry | undefined {
+    return this.#state.log.entry(index);
+  }
+
+  /** The configuration in force at an applied index, given the newest checkpoint before it. */
+  configAt(index: Index, before: CheckpointMeta | undefined): Config {
+    const { config, configIndex, log } = this.#state;
+    if (configIndex <= index) return config;
+    return log.configAt(index)?.config ?? before?.config ?? emptyConfig;
+  }
+
+  /** The voter that can take over soonest: heard, and holding most. */
+  bestSuccessor(): MemberId | undefined {
+    return bestSuccessor(this.#state);
+  }
+
+  /** Stops leading at once; the best successor is told to campaign. */
+  resign(): void {
+    resign(this.#state);
   }
 
   /** Everything that came of the inputs since the last call, or null when nothing did. */

@@ -122,6 +122,11 @@ export class RaftLog {
     return this.#configs.findLast((entry) => entry.index <= this.#committed && entry.index > above);
   }
 
+  /** The newest kept configuration entry at or below `index`. */
+  configAt(index: Index): ConfigEntry | undefined {
+    return this.#configs.findLast((entry) => entry.index <= index);
+  }
+
   /** Leader: adds to the end. */
   append(entry: Entry): void {
     invariant(entry.index === this.lastIndex + 1, () => `entry ${entry.index} does not follow ${this.lastIndex}`);

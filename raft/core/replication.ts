@@ -31,7 +31,7 @@ function sendAppend(state: CoreState, peer: MemberId, progress: Progress): boole
 
 /** The entries it needs are compacted away. A peer that does not answer gets no checkpoint. */
 function startCheckpoint(state: CoreState, peer: MemberId, progress: Progress): false {
-  if (!progress.active) return false;
+  if (!progress.wasActive) return false;
   progress.becomeCheckpoint();
   state.outbox.event({ type: 'progress', peer, state: 'checkpoint' });
   state.outbox.needsCheckpoint(peer);

@@ -64,6 +64,9 @@ export interface Host {
   fatal(reason: string): void;
 }
 
+/** What the state machine knows of a checkpoint; raft adds the configuration. */
+export type CheckpointImage = Omit<CheckpointMeta, 'config'>;
+
 export type MembershipChange =
   | { readonly op: 'addLearner'; readonly member: Member }
   | { readonly op: 'promote'; readonly id: MemberId }
@@ -81,7 +84,8 @@ export interface RaftNode {
   /** Linearizable read barrier; ends in `Host.readable` within 2 s. The caller waits until it has applied that index. */
   read(id: number): void;
   applied(index: Index): void;
-  checkpointWritten(meta: CheckpointMeta): void;
+  /** The file is complete, synced and was read back; the state database is synced up to `index`. */
+  checkpointWritten(image: CheckpointImage): void;
   checkpointFailed(): void;
   installed(generation: number, index: Index): void;
   installFailed(index: Index): void;
