@@ -20,6 +20,7 @@ export class Admission {
     }
     if (self.keyFingerprint !== peer.keyFingerprint) return keyObjection(self, peer);
     const id = memberId(peer);
+    if (peer.run === self.run) return `${id} met itself`;
     if (id === memberId(self)) return `${id} is here already: its directory was copied`;
     return this.#twin(id, peer);
   }

@@ -1,7 +1,7 @@
 // The product's Transport: framed TCP between nodes, optionally under mutual TLS (raft.md A21). Each node dials every
 // peer and sends over what it dialled; a peer that cannot be dialled is answered over the connection it opened.
 // Before a node belongs to a cluster the transport only greets, so that membership/ can decide who creates one.
-import { type AddressInfo, type Server, type Socket } from 'node:net';
+import type { AddressInfo, Server, Socket } from 'node:net';
 
 import type { Greeting } from '../codec/greeting.ts';
 import { decodeMessage } from '../codec/message-decoder.ts';
@@ -35,7 +35,7 @@ export interface TransportSubscriber {
   /** A handshake succeeded: this is who is at the other end. */
   greeted(peer: Greeting): void;
   /** A member of a cluster writes to this node, which belongs to none yet. The message itself is dropped. */
-  contacted(clusterId: string, from: MemberId): void;
+  contacted(clusterId: string, from: Greeting): void;
   /** A connection ended, or never came about, for a reason somebody should see. */
   refused(address: string, reason: string): void;
 }
@@ -56,9 +56,11 @@ export class TcpTransport implements Transport {
   readonly #server: Server;
   readonly #party: HandshakeParty;
   readonly #outlets = new Map<MemberId, Outlet>();
-  readonly #links = new Map<string, { readonly link: TcpLink; readonly expected: MemberId | undefined }>();
+  readonly #links = new Map<string, TcpLink>();
   readonly #accepted = new Set<TcpConnection>();
-  readonly #members = new Set<MemberId>();
+  /** Who is at the other end of each connection that stands, in the order of their greetings. */
+  readonly #met = new Map<TcpConnection, Greeting>();
+  #members: readonly Member[] = [];
   readonly counts: TransportCounts = { wrongCluster: 0, wrongIdentity: 0, malformed: 0, refused: 0, unsendable: 0 };
   #receiver: Receiver | undefined;
   #closed = false;
@@ -85,9 +87,15 @@ export class TcpTransport implements Transport {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** Meets whoever is at these addresses, until `setPeers` says who the peers are. */
+  /** Meets whoever is at these addresses, afresh, until `setPeers` says who the peers are. */
   greet(addresses: readonly string[]): void {
-    for (const address of addresses) this.#dial(address, undefined);
+    this.#hangUp(() => true);
+    for (const address of addresses) this.#dial(address);
+  }
+
+  /** The latest greeting of everyone connected now. */
+  met(): Greeting[] {
+    return [...new Map([...this.#met.values()].map((greeting) => [memberId(greeting), greeting])).values()];
   }
 
   start(receiver: Receiver): void {
@@ -102,44 +110,45 @@ export class TcpTransport implements Transport {
 
   setPeers(peers: readonly Member[]): void {
     const self = memberId(this.#options.greeting());
-    const others = peers.filter(({ id }) => id !== self);
-    const wanted = new Map(others.map(({ id, address }) => [address, id]));
-    for (const [address, { link, expected }] of this.#links) {
-      if (expected !== undefined && wanted.get(address) === expected) continue;
-      this.#links.delete(address);
-      link.close();
-    }
-    this.#members.clear();
-    for (const { id, address } of others) {
-      this.#members.add(id);
+    const before = this.#members;
+    this.#members = peers.filter(({ id }) => id !== self);
+    const same = (address: string) => idsAt(address, before).join() === idsAt(address, this.#members).join();
+    this.#hangUp((address) => !same(address));
+    for (const { id, address } of this.#members) {
       this.#outletTo(id);
-      this.#dial(address, id);
+      this.#dial(address);
     }
     this.#forgetStrangers();
   }
 
   close(): void {
     this.#closed = true;
-    for (const { link } of this.#links.values()) link.close();
+    this.#hangUp(() => true);
     for (const connection of this.#accepted) connection.close('this node stops');
     this.#server.close();
   }
 
-  #dial(address: string, expected: MemberId | undefined): void {
+  #dial(address: string): void {
     const to = parseAddress(address);
     if (to === undefined || this.#closed || this.#links.has(address)) return;
     const link = new TcpLink({
       clock: this.#options.clock,
       random: this.#options.random,
       dial: (ready) => dial(to, this.#options.tls, ready),
-      converse: (socket, events) => this.#dialled(socket, address, expected, events),
+      converse: (socket, events) => {
+        const handshake = new DiallerHandshake(this.#guarded(socket, idsAt(address, this.#members)));
+        return this.#converse(socket, address, handshake, events);
+      },
     });
-    this.#links.set(address, { link, expected });
+    this.#links.set(address, link);
   }
 
-  #dialled(socket: Socket, address: string, expected: MemberId | undefined, link: LinkEvents): TcpConnection {
-    const handshake = new DiallerHandshake(this.#guarded(socket, expected));
-    return this.#converse(socket, address, handshake, link);
+  #hangUp(unwanted: (address: string) => boolean): void {
+    for (const [address, link] of this.#links) {
+      if (!unwanted(address)) continue;
+      this.#links.delete(address);
+      link.close();
+    }
   }
 
   #accept(socket: Socket): void {
@@ -150,18 +159,18 @@ export class TcpTransport implements Transport {
       socket.destroy();
       return;
     }
-    const handshake = new AcceptorHandshake(this.#guarded(socket, undefined));
+    const handshake = new AcceptorHandshake(this.#guarded(socket, []));
     const forget = () => this.#accepted.delete(connection);
     const connection = this.#converse(socket, address, handshake, { accepted: () => {}, closed: forget });
     this.#accepted.add(connection);
   }
 
-  /** The party of one connection: what every peer must satisfy, and what this one must. */
-  #guarded(socket: Socket, expected: MemberId | undefined): HandshakeParty {
+  /** The party of one connection: what every peer must satisfy, and what this one must. No expectation admits all. */
+  #guarded(socket: Socket, expected: readonly MemberId[]): HandshakeParty {
     const { tls, clusterToken } = this.#options;
     const objection = (peer: Greeting) => {
       const id = memberId(peer);
-      if (expected !== undefined && id !== expected) return `expected ${expected}, met ${id}`;
+      if (expected.length > 0 && !expected.includes(id)) return `expected ${expected.join(' or ')}, met ${id}`;
       const named = tls === undefined || clusterToken !== undefined || certificateNames(socket, peer.nodeId);
       return named ? this.#party.objection(peer) : `the certificate does not name ${peer.nodeId}`;
     };
@@ -178,12 +187,14 @@ export class TcpTransport implements Transport {
     const connection: TcpConnection = new TcpConnection(socket, handshake, this.#options.clock, {
       accepted: (greeting) => {
         peer = greeting;
+        this.#met.set(connection, greeting);
         events.accepted(greeting);
         this.#attach(memberId(greeting), connection, handshake instanceof DiallerHandshake);
         this.#options.subscriber.greeted(greeting);
       },
       message: (bytes) => peer !== undefined && this.#deliver(peer, bytes),
       closed: (reason) => {
+        this.#met.delete(connection);
         if (peer === undefined) this.#refuse(address, reason);
         else this.#detach(memberId(peer), connection);
         events.closed(reason);
@@ -200,7 +211,7 @@ export class TcpTransport implements Transport {
     }
     const self = this.#options.greeting();
     if (message.from !== memberId(peer) || message.to !== memberId(self)) this.counts.wrongIdentity += 1;
-    else if (self.clusterId === undefined) this.#options.subscriber.contacted(message.clusterId, message.from);
+    else if (self.clusterId === undefined) this.#options.subscriber.contacted(message.clusterId, peer);
     else if (message.clusterId !== self.clusterId) this.counts.wrongCluster += 1;
     else this.#receiver?.receive(message);
     return true;
@@ -212,7 +223,7 @@ export class TcpTransport implements Transport {
 
   #detach(id: MemberId, connection: TcpConnection): void {
     const lost = this.#outlets.get(id)?.detach(connection) ?? false;
-    if (lost && this.#members.has(id)) this.#unreachable(id);
+    if (lost && this.#isMember(id)) this.#unreachable(id);
     this.#forgetStrangers();
   }
 
@@ -222,10 +233,14 @@ export class TcpTransport implements Transport {
     return outlet;
   }
 
+  #isMember(id: MemberId): boolean {
+    return this.#members.some((member) => member.id === id);
+  }
+
   /** Outlets to those who are no members live as long as their connection. */
   #forgetStrangers(): void {
     for (const [id, outlet] of this.#outlets) {
-      if (!this.#members.has(id) && !outlet.connected) this.#outlets.delete(id);
+      if (!this.#isMember(id) && !outlet.connected) this.#outlets.delete(id);
     }
   }
 
@@ -238,4 +253,9 @@ export class TcpTransport implements Transport {
     this.counts.refused += 1;
     this.#options.subscriber.refused(address, reason);
   }
+}
+
+/** A replaced node and its successor may share an address for a while. */
+function idsAt(address: string, members: readonly Member[]): MemberId[] {
+  return members.filter((member) => member.address === address).map(({ id }) => id);
 }
