@@ -30,6 +30,8 @@ export type Refusal =
   | 'overload'
   | 'transferring'
   | 'too large'
+  /** A failed write would end this node: it takes nothing more while there is still room. */
+  | 'disk full'
   /** A membership change is still under way, or this leader has committed nothing of its own term yet. */
   | 'pending change'
   | 'invalid change'

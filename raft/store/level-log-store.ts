@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { ClassicLevel } from 'classic-level';
 
 import { encodeBase, encodeGeneration, encodeIdentity, encodeNumber, type IdentityRecord } from '../codec/records.ts';
-import type { BootState, Config, ConfigEntry } from '../core/types.ts';
+import type { BootState, Config, ConfigEntry, Index } from '../core/types.ts';
 import { keys } from './keys.ts';
 import { readComplaints } from './leveldb-complaints.ts';
 import { LogImage, type Operation, put } from './log-image.ts';
@@ -114,11 +114,31 @@ export class LevelLogStore implements LogStore {
     return { nodeId, incarnation: incarnation(), clusterId: undefined, createdAt: nowMs() };
   }
 
-  async join(clusterId: string, config: Config | undefined): Promise<void> {
+  /** With `after` the state machine has already applied entries of a time before raft: the log begins behind them. */
+  async join(clusterId: string, config: Config | undefined, after: Index = 0): Promise<void> {
     const image = this.#opened();
     if (this.#identity === undefined || image.lastIndex > 0) throw new Error('this node has a place in a cluster');
     this.#identity = { ...this.#identity, clusterId };
-    const operations = image.plan(config === undefined ? { sync: true } : foundingBatch(config, this.#options.nowMs()));
+    const batch = config === undefined ? { sync: true } : foundingBatch(config, after, this.#options.nowMs());
+    await this.#commit([put(keys.identity, encodeIdentity(this.#identity)), ...image.plan(batch)], true);
+  }
+
+  /**
+   * Gives the only voter of a cluster another name: the identity and a configuration that says so, in one batch.
+   * Only a sole voter may: it is the quorum that commits the entry. Reopen afterwards.
+   */
+  async rename(nodeId: string, config: Config): Promise<void> {
+    const image = this.#opened();
+    if (this.#identity === undefined) throw new Error('the log is not open');
+    this.#identity = { ...this.#identity, nodeId };
+    const term = image.hardState.term + 1;
+    const index = image.lastIndex + 1;
+    const entry: ConfigEntry = { kind: 'config', index, term, time: this.#options.nowMs(), config };
+    const operations = image.plan({
+      hardState: { term, vote: undefined, commit: index },
+      entries: [entry],
+      sync: true,
+    });
     await this.#commit([put(keys.identity, encodeIdentity(this.#identity)), ...operations], true);
   }
 
@@ -209,9 +229,12 @@ function foundation(identity: IdentityRecord): Operation[] {
   ];
 }
 
-function foundingBatch(config: Config, time: number): WriteBatch {
-  const entry: ConfigEntry = { kind: 'config', index: 1, term: 1, time, config };
-  return { hardState: { term: 1, vote: undefined, commit: 1 }, entries: [entry], sync: true };
+function foundingBatch(config: Config, after: Index, time: number): WriteBatch {
+  const entry: ConfigEntry = { kind: 'config', index: after + 1, term: 1, time, config };
+  const founding = { hardState: { term: 1, vote: undefined, commit: after + 1 }, entries: [entry], sync: true };
+  if (after === 0) return founding;
+  const meta = { index: after, term: 1, time, config, file: '', size: 0, sha256: '00'.repeat(32) };
+  return { ...founding, install: { meta, generation: firstGeneration } };
 }
 
 function imageOf(contents: LogContents | undefined) {
