@@ -81,7 +81,7 @@ export function installCheckpoint(state: CoreState, meta: CheckpointMeta): boole
   state.outbox.event({ type: 'commit', index: meta.index });
   state.outbox.skipApplyTo(meta.index);
   state.applied = Math.max(state.applied, meta.index);
-  activate(state, meta.config, meta.index);
+  activate(state, meta.config, meta);
   if (state.leader !== undefined) acknowledge(state, state.leader, meta.index, 0);
   return true;
 }
