@@ -25,8 +25,17 @@ export function onAppend(state: CoreState, message: Append): void {
   // Beyond this message nothing is known to agree with the leader.
   const agreed = prevIndex + entries.length;
   commitTo(state, Math.min(commit, agreed));
-  if (agreed >= commit && log.term(commit) === message.term) state.suspect = false;
+  if (state.suspect && agreed >= commit && log.term(commit) === message.term) trust(state);
   acknowledge(state, from, agreed, sendSeq);
+}
+
+/**
+ * The leader has committed in its own term, so whatever this node ever acknowledged and was committed lies at or
+ * below `commit`; and what it acknowledged to this leader it has (`youAcked`).
+ */
+function trust(state: CoreState): void {
+  state.suspect = false;
+  state.outbox.event({ type: 'trusted' });
 }
 
 function acknowledge(state: CoreState, to: MemberId, match: Index, sendSeq: number): void {

@@ -193,7 +193,8 @@ export class Checks {
       const { index, term: lastTerm } = endOf(disk);
       if (term < message.term || (isCurrent && vote !== node.id))
         this.#fail('B10', `${node.id} campaigns with a vote that is not on its disk`);
-      if (isCurrent && (index < message.lastIndex || (index === message.lastIndex && lastTerm !== message.lastTerm)))
+      const isLess = lastTerm < message.lastTerm || (lastTerm === message.lastTerm && index < message.lastIndex);
+      if (isCurrent && isLess)
         this.#fail(
           'B10',
           `${node.id} advertises (${message.lastIndex}, ${message.lastTerm}), durable is (${index}, ${lastTerm})`,

@@ -85,6 +85,7 @@ export class SimDisk {
   #sync(): void {
     for (const batch of this.#unsynced) {
       applyBatch(this.#durable, batch);
+      if (batch.trusted) this.isSuspect = false;
       this.#world.durable(batch, this.#durable);
     }
     this.#unsynced = [];

@@ -1,5 +1,5 @@
 // Carries out the plan's faults, and undoes what the liveness phase needs undone.
-import { isMember, isVoter } from '../../core/config-change.ts';
+import { isMember } from '../../core/config-change.ts';
 import { hasQuorum } from '../../core/quorum.ts';
 import type { MembershipChange } from '../../driver/host.ts';
 import type { Chance } from './chance.ts';
@@ -159,9 +159,12 @@ export class Nemesis {
     const configs = [ghost.newestConfig, ...nodes.map(({ config }) => config)];
     const pending = nodes.flatMap((other) => other.driver?.inspect().log.pendingConfig?.config ?? []);
     const isFine = (id: string) => id !== node.id && nodes.some((other) => other.id === id && this.#isSound(other));
-    return [...configs, ...pending].every(
-      (config) => config === undefined || !isVoter(config, node.id) || hasQuorum(config, isFine),
-    );
+    return [...configs, ...pending].every((config) => {
+      if (config === undefined || !isMember(config, node.id)) return true;
+      // A learner may be promoted by someone who has not noticed yet that it is gone.
+      const voters = [...new Set([...config.voters, ...config.learners])];
+      return hasQuorum(config, isFine) && hasQuorum({ ...config, voters }, isFine);
+    });
   }
 
   #isSound(node: SimNode): boolean {
@@ -235,11 +238,11 @@ export class Nemesis {
 
   /**
    * The second phase: a quorum of the newest configuration is well and stays well, everyone else stays as they are.
-   * Returns those who are well.
+   * Returns those who are well: nobody when so much is destroyed that no quorum is left to promise anything for.
    */
   makePeace(): SimNode[] {
     this.#isOver = true;
-    const { ghost, network, nodes } = this.#world;
+    const { network, nodes } = this.#world;
     const well = this.#chooseWell(nodes, (ids) => this.#decides(ids));
     network.heal(well.map(({ slot }) => slot));
     for (const node of well) {
@@ -252,7 +255,8 @@ export class Nemesis {
       this.#world.at(this.#world.now(), -1, () => this.#world.start(node));
     }
     for (const node of nodes) if (!well.includes(node)) this.#world.network.cutOff(node.slot);
-    return ghost.newestConfig === undefined ? [] : well;
+    const sound = well.filter((node) => this.#isSound(node));
+    return this.#decides(new Set(sound.map(({ id }) => id))) ? well : [];
   }
 
   #decides(ids: ReadonlySet<string>): boolean {

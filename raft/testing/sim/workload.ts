@@ -35,6 +35,7 @@ export class Workload {
   readonly #open = new Map<number, Open>();
   #leaderSlot = 0;
   #isStopped = false;
+  #isSettled = false;
   acknowledged = 0;
   lastAckedAt = 0;
 
@@ -57,6 +58,11 @@ export class Workload {
     for (let client = 0; client < this.#plan.clients; client += 1) this.#next(client, this.#chance.between(0, 2_000));
   }
 
+  /** From now on clients know who leads: what is well must serve them. */
+  settle(): void {
+    this.#isSettled = true;
+  }
+
   stop(): void {
     this.#isStopped = true;
   }
@@ -72,14 +78,14 @@ export class Workload {
   }
 
   #issue(client: number): void {
-    const slot = this.#chance.happens(0.8) ? this.#leaderSlot : this.#chance.below(this.#nodes.length);
+    const slot = this.#chooseSlot();
     const node = this.#nodes[slot]!;
     if (!node.isUp) {
       this.#leaderSlot = this.#chance.below(this.#nodes.length);
       this.#next(client, this.#chance.between(20, 100));
       return;
     }
-    const kind = this.#chance.happens(this.#plan.reads) ? 'read' : 'write';
+    const kind = this.#chance.happens(this.#isSettled ? 0.1 : this.#plan.reads) ? 'read' : 'write';
     const register = this.#chance.below(registers);
     const op = this.#registerOf.length;
     this.#registerOf.push(register);
@@ -87,6 +93,11 @@ export class Workload {
     // The client gives up; what it asked for may still happen.
     this.#world.at(this.#world.now() + 10_000, -1, () => this.#close(op, 'unknown'));
     this.#world.at(this.#world.now(), slot, () => this.#ask(node, kind, op));
+  }
+
+  #chooseSlot(): number {
+    if (this.#isSettled) return this.#nodes.find((node) => node.driver?.inspect().role === 'leader')?.slot ?? 0;
+    return this.#chance.happens(0.8) ? this.#leaderSlot : this.#chance.below(this.#nodes.length);
   }
 
   #ask(node: SimNode, kind: 'read' | 'write', op: number): void {

@@ -30,6 +30,8 @@ export interface RunResult {
     readonly duplicated: number;
     readonly replayed: number;
   };
+  /** The liveness phase took place: enough was left to promise something. */
+  readonly hasPeace: boolean;
   readonly elections: number;
   readonly acknowledged: number;
   readonly committed: number;
@@ -53,6 +55,7 @@ export class World {
   #now = 0;
   #events = 0;
   #hash = 0;
+  #hasPeace = false;
   #violation: Violation | undefined;
 
   constructor(plan: Plan) {
@@ -242,7 +245,9 @@ export class World {
   #runLiveness(): void {
     const peaceAt = this.#now;
     const well = this.nemesis.makePeace();
+    this.#hasPeace = well.length > 0;
     if (well.length === 0) return;
+    this.workload.settle();
     this.runUntil(peaceAt + 12 * 2_000, () => this.workload.lastAckedAt > peaceAt);
     if (this.#violation !== undefined) return;
     if (this.workload.lastAckedAt <= peaceAt) {
@@ -290,6 +295,7 @@ export class World {
       hash: this.#hash,
       faults: this.nemesis.counts,
       messages: { sent, lost, duplicated, replayed },
+      hasPeace: this.#hasPeace,
       elections: this.ghost.elections,
       acknowledged: this.workload.acknowledged,
       committed: this.ghost.lastCommitted,
