@@ -5,7 +5,7 @@ import { Progress } from './progress.ts';
 import { committedIndex } from './quorum.ts';
 import { sizeOf } from './raft-log.ts';
 import { type CoreState, send } from './state.ts';
-import type { Config, Index, MemberId } from './types.ts';
+import type { Config, Index, LogPosition, MemberId } from './types.ts';
 
 /**
  * Leader: commits what a quorum holds on disk. Only an entry of the own term is committed by counting; those
@@ -37,14 +37,15 @@ export function commitTo(state: CoreState, index: Index): void {
     for (let at = before + 1; at <= index; at += 1) state.uncommittedBytes -= sizeOf(log.entry(at)!);
   }
   const entry = log.committedConfig(state.configIndex);
-  if (entry !== undefined) activate(state, entry.config, entry.index);
+  if (entry !== undefined) activate(state, entry.config, entry);
 }
 
-/** `config` is in force from `index` on, whatever was in force before. */
-export function activate(state: CoreState, config: Config, index: Index): void {
+/** `config` is in force from that position on, whatever was in force before. */
+export function activate(state: CoreState, config: Config, { index, term }: LogPosition): void {
   const before = state.config;
   state.config = config;
   state.configIndex = index;
+  state.configTerm = term;
   state.outbox.event({ type: 'config', index, config });
   const { id } = state.settings;
   if (config.removed.includes(id)) noteRemoved(state, index);
@@ -54,7 +55,7 @@ export function activate(state: CoreState, config: Config, index: Index): void {
     if (!isMember(config, member) && member !== id) send(state, member, { type: 'removed', index });
   }
   if (state.transferee !== undefined && !isVoter(config, state.transferee)) state.transferee = undefined;
-  if (!isVoter(config, id) && state.settings.stepDownOnRemoval) state.resigning = true;
+  if (!isVoter(config, id) && state.settings.onRemoval !== 'stay') state.resigning = true;
 }
 
 export function noteRemoved(state: CoreState, index: Index): void {

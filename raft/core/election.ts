@@ -5,7 +5,7 @@ import type { PreVote, PreVoteResp, Vote, VoteResp } from './message.ts';
 import { voteResult } from './quorum.ts';
 import { becomeFollower, changeRole } from './role.ts';
 import { type CoreState, send } from './state.ts';
-import type { MemberId } from './types.ts';
+import type { Index, MemberId, Term } from './types.ts';
 
 const nonceRange = 0x8000_0000;
 
@@ -89,14 +89,26 @@ export function holdsOn(state: CoreState, message: PreVote | Vote): boolean {
 
 export function onPreVote(state: CoreState, message: PreVote): void {
   const { from, lastIndex, lastTerm, nonce, term } = message;
-  const granted = term > state.term && !state.suspect && state.log.isUpToDate(lastIndex, lastTerm);
+  const granted = term > state.term && !state.suspect && holdsEnough(state, lastIndex, lastTerm);
   send(state, from, { type: 'preVoteResp', term: granted ? term : state.term, granted, nonce });
+}
+
+/**
+ * The candidate's log must reach as far as this one. A node that no longer votes is asked only by candidates that
+ * don't know so yet: what it holds behind the configuration that took its vote was never committed with its help,
+ * and insisting on it could block them for ever, for it can't lead itself.
+ */
+function holdsEnough(state: CoreState, lastIndex: Index, lastTerm: Term): boolean {
+  const { config, configIndex, configTerm, log, settings } = state;
+  if (configIndex === 0 || isVoter(config, settings.id) || log.pendingConfig !== undefined)
+    return log.isUpToDate(lastIndex, lastTerm);
+  return lastTerm > configTerm || (lastTerm === configTerm && lastIndex >= configIndex);
 }
 
 /** Whatever this node believes its own role to be: a learner that was promoted without knowing must not block. */
 export function onVote(state: CoreState, { from, lastIndex, lastTerm, nonce }: Vote): void {
   const isFree = state.vote === undefined && state.leader === undefined;
-  const granted = (state.vote === from || isFree) && !state.suspect && state.log.isUpToDate(lastIndex, lastTerm);
+  const granted = (state.vote === from || isFree) && !state.suspect && holdsEnough(state, lastIndex, lastTerm);
   if (granted) {
     state.vote = from;
     state.electionElapsed = 0;

@@ -25,8 +25,17 @@ export function onAppend(state: CoreState, message: Append): void {
   // Beyond this message nothing is known to agree with the leader.
   const agreed = prevIndex + entries.length;
   commitTo(state, Math.min(commit, agreed));
-  if (agreed >= commit && log.term(commit) === message.term) state.suspect = false;
+  if (state.suspect && agreed >= commit && log.term(commit) === message.term) trust(state);
   acknowledge(state, from, agreed, sendSeq);
+}
+
+/**
+ * The leader has committed in its own term, so whatever this node ever acknowledged and was committed lies at or
+ * below `commit`; and what it acknowledged to this leader it has (`youAcked`).
+ */
+function trust(state: CoreState): void {
+  state.suspect = false;
+  state.outbox.event({ type: 'trusted' });
 }
 
 function acknowledge(state: CoreState, to: MemberId, match: Index, sendSeq: number): void {
@@ -81,7 +90,7 @@ export function installCheckpoint(state: CoreState, meta: CheckpointMeta): boole
   state.outbox.event({ type: 'commit', index: meta.index });
   state.outbox.skipApplyTo(meta.index);
   state.applied = Math.max(state.applied, meta.index);
-  activate(state, meta.config, meta.index);
+  activate(state, meta.config, meta);
   if (state.leader !== undefined) acknowledge(state, state.leader, meta.index, 0);
   return true;
 }

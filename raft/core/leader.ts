@@ -109,7 +109,8 @@ export function leaderTurn(state: CoreState): void {
   advanceCommit(state);
   if (state.resigning) {
     sendAppends(state);
-    becomeFollower(state, state.term, undefined);
+    if (state.settings.onRemoval === 'handOver') resign(state);
+    else becomeFollower(state, state.term, undefined);
     return;
   }
   startReadRound(state);

@@ -44,6 +44,8 @@ export type CoreEvent =
   | { readonly type: 'elected'; readonly term: Term; readonly votes: readonly MemberId[] }
   | { readonly type: 'truncated'; readonly from: Index }
   | { readonly type: 'removed'; readonly index: Index }
+  /** A suspect node caught up: it holds whatever it may have lost. */
+  | { readonly type: 'trusted' }
   /** This node, or with `peer` another one, lost data that it had acknowledged. */
   | { readonly type: 'lostData'; readonly peer: MemberId | undefined; readonly acked: Index; readonly last: Index }
   | { readonly type: 'ignored'; readonly message: Message['type']; readonly why: string };

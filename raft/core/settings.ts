@@ -11,8 +11,11 @@ export interface CoreSettings {
   readonly preVote: boolean;
   /** The leader steps down without a quorum's answers, and voters hold on to a leader they hear. */
   readonly checkQuorum: boolean;
-  /** A leader that is no voter any more stops leading once that is committed. */
-  readonly stepDownOnRemoval: boolean;
+  /**
+   * What a leader does when a configuration in which it has no vote is committed: tell its best successor to
+   * campaign, just stop leading, or lead on.
+   */
+  readonly onRemoval: 'handOver' | 'stepDown' | 'stay';
   readonly appendBytes: number;
   readonly appendEntries: number;
   /** Appends in flight to one peer. */
@@ -33,7 +36,7 @@ export const defaultSettings: Omit<CoreSettings, 'clusterId' | 'id'> = {
   heartbeatTicks: 1,
   preVote: true,
   checkQuorum: true,
-  stepDownOnRemoval: true,
+  onRemoval: 'handOver',
   appendBytes: 256 * 1024,
   appendEntries: 1024,
   windowMessages: 64,

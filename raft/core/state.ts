@@ -28,6 +28,7 @@ export interface CoreState {
   /** The newest committed configuration, and the index of its entry. */
   config: Config;
   configIndex: Index;
+  configTerm: Term;
   /** This identity left the configuration and can't come back. */
   removed: boolean;
 
@@ -78,6 +79,7 @@ export function initialState(settings: CoreSettings, boot: BootState, applied: I
     leader: undefined,
     config: entry?.config ?? boot.checkpoint?.config ?? emptyConfig,
     configIndex: entry?.index ?? above,
+    configTerm: entry?.term ?? boot.checkpoint?.term ?? 0,
     removed: false,
     electionElapsed: 0,
     heartbeatElapsed: 0,

@@ -15,7 +15,8 @@ interface Fetch {
   from: MemberId;
   transfer: number;
   isWriting: boolean;
-  queue: { offset: number; data: Uint8Array }[];
+  /** Chunks that can't be appended yet, by offset. */
+  readonly queue: Map<number, Uint8Array>;
   /** The complete file, once verified. */
   complete: CheckpointMeta | undefined;
 }
@@ -48,7 +49,7 @@ export class CheckpointReceiver {
     }
     this.drop();
     const collector = this.#store.collect(meta);
-    this.#fetch = { meta, collector, from, transfer, isWriting: false, queue: [], complete: undefined };
+    this.#fetch = { meta, collector, from, transfer, isWriting: false, queue: new Map(), complete: undefined };
     this.#ack(this.#fetch, false);
     this.#pump(this.#fetch);
   }
@@ -56,8 +57,9 @@ export class CheckpointReceiver {
   chunk(from: MemberId, transfer: number, offset: number, data: Uint8Array): void {
     const fetch = this.#fetch;
     if (fetch === undefined || fetch.from !== from || fetch.transfer !== transfer) return;
-    if (fetch.queue.length >= this.#window) return;
-    fetch.queue.push({ offset, data });
+    fetch.queue.set(offset, data);
+    // What is nearest is needed first; the rest will be sent again.
+    if (fetch.queue.size > this.#window) fetch.queue.delete(Math.max(...fetch.queue.keys()));
     this.#pump(fetch);
   }
 
@@ -67,15 +69,10 @@ export class CheckpointReceiver {
       this.#finish(fetch);
       return;
     }
-    const next = fetch.queue.findIndex(({ offset }) => offset === fetch.collector.held);
-    if (next === -1) {
-      // Nothing fits: duplicates, or pieces behind a lost one, which will be sent again.
-      fetch.queue = fetch.queue.filter(({ offset }) => offset > fetch.collector.held);
-      return;
-    }
-    const [piece] = fetch.queue.splice(next, 1);
+    const data = takeNext(fetch.queue, fetch.collector.held);
+    if (data === undefined) return;
     fetch.isWriting = true;
-    fetch.collector.append(piece!.data, (ok) => this.#onWritten(fetch, ok));
+    fetch.collector.append(data, (ok) => this.#onWritten(fetch, ok));
   }
 
   #onWritten(fetch: Fetch, ok: boolean): void {
@@ -121,4 +118,11 @@ export class CheckpointReceiver {
     if (this.#fetch !== undefined && this.#fetch.complete === undefined) this.#fetch.collector.discard();
     this.#fetch = undefined;
   }
+}
+
+/** The chunk that continues at `held`; drops those that came before. */
+function takeNext(queue: Map<number, Uint8Array>, held: number): Uint8Array | undefined {
+  const data = queue.get(held);
+  for (const offset of [...queue.keys()]) if (offset <= held) queue.delete(offset);
+  return data;
 }

@@ -324,6 +324,8 @@ export class RaftDriver implements RaftNode, Receiver {
       this.#setPeers();
       this.#reportRole();
     }
+    if (event.type === 'trusted')
+      this.#writer.add({ seq: undefined, batch: { trusted: true, sync: true }, messages: [] });
     if (event.type === 'progress' && event.state !== 'checkpoint') this.#traffic.closeSender(event.peer);
   }
 

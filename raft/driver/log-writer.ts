@@ -121,17 +121,18 @@ function mergeTwo(first: WriteBatch, then: WriteBatch): WriteBatch {
   };
 }
 
-function definedOf({ hardState, install, checkpoint, compactTo }: WriteBatch): Partial<WriteBatch> {
+function definedOf({ hardState, install, checkpoint, compactTo, trusted }: WriteBatch): Partial<WriteBatch> {
   return {
     ...(hardState && { hardState }),
     ...(install && { install }),
     ...(checkpoint && { checkpoint }),
     ...(compactTo && { compactTo }),
+    ...(trusted && { trusted }),
   };
 }
 
 function isEmpty(batch: WriteBatch): boolean {
-  const { hardState, truncateFrom, entries, install, checkpoint, compactTo } = batch;
-  const isChange = hardState ?? truncateFrom ?? install ?? checkpoint ?? compactTo;
+  const { hardState, truncateFrom, entries, install, checkpoint, compactTo, trusted } = batch;
+  const isChange = hardState ?? truncateFrom ?? install ?? checkpoint ?? compactTo ?? trusted;
   return isChange === undefined && !entries?.length;
 }

@@ -27,6 +27,11 @@ export interface WriteBatch {
   readonly checkpoint?: CheckpointMeta;
   /** Entries up to this position are not needed any more. The deletion itself may lag behind. */
   readonly compactTo?: LogPosition;
+  /**
+   * The node holds everything it could have lost: a later start need not be suspect because of this one. Until this
+   * is durable, a suspect verdict outlives every restart.
+   */
+  readonly trusted?: true;
   /** True: `done` is called when the batch and all before it survive a power loss. */
   readonly sync: boolean;
 }
