@@ -92,7 +92,7 @@ export class Lobby {
     this.#greetedAt = now;
     discovery.addresses().then(
       (addresses) => {
-        if (!this.#closed) this.#parts.greet(addresses.filter((each) => each !== options.advertiseAddress));
+        if (!this.#closed) this.#parts.greet(addresses);
       },
       (error: unknown) => this.#wait(`discovery: ${String(error)}`),
     );

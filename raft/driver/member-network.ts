@@ -6,7 +6,7 @@ import type { Config } from '../core/types.ts';
 import { type Discovery, dnsDiscovery, staticDiscovery } from '../membership/discovery.ts';
 import type { RandomBytes } from '../membership/identity.ts';
 import { drawNumber } from '../membership/identity.ts';
-import type { Clock } from './clock.ts';
+import type { Cancel, Clock } from './clock.ts';
 import { Lobby } from './lobby.ts';
 import type { ClusterOptions } from './options.ts';
 import { parseAddress } from './tcp-socket.ts';
@@ -26,11 +26,14 @@ export interface MemberNetworkParts {
 export class MemberNetwork {
   readonly transport: TcpTransport;
   readonly #parts: MemberNetworkParts;
+  readonly #discovery: Discovery;
   readonly #noticed = new Map<string, string>();
   #lobby: Lobby | undefined;
+  #timer: Cancel = () => {};
 
   constructor(parts: MemberNetworkParts) {
     this.#parts = parts;
+    this.#discovery = discoveryOf(parts.cluster);
     const { cluster, clock, random, greeting } = parts;
     const bind = parseAddress(cluster.bindAddress.replace(/^:/, '[::]:'));
     if (bind === undefined) throw new Error(`not an address to listen on: ${cluster.bindAddress}`);
@@ -67,10 +70,13 @@ export class MemberNetwork {
     this.#lobby = new Lobby({
       options: cluster,
       clock,
-      discovery: discoveryOf(cluster),
+      discovery: this.#discovery,
       self: greeting,
       met: () => this.transport.met(),
-      greet: (addresses) => this.transport.greet(addresses),
+      greet: (addresses) => {
+        this.transport.setHints(addresses);
+        this.transport.greetAgain();
+      },
       found: (config) => {
         this.#lobby = undefined;
         found(config);
@@ -79,7 +85,17 @@ export class MemberNetwork {
     });
   }
 
+  /** For a member of a cluster: where else the others may be, looked up again every 30 s. */
+  lookAround(): void {
+    this.#timer = this.#parts.clock.after(lookAroundMs, () => this.lookAround());
+    this.#discovery.addresses().then(
+      (addresses) => this.transport.setHints(addresses),
+      (error: unknown) => this.#refused('discovery', String(error)),
+    );
+  }
+
   close(): void {
+    this.#timer();
     this.#lobby?.close();
     this.transport.close();
   }
@@ -103,6 +119,7 @@ export class MemberNetwork {
 }
 
 const noticesMax = 100;
+const lookAroundMs = 30_000;
 
 function discoveryOf({ peers, discovery }: ClusterOptions): Discovery {
   if (discovery === undefined) return staticDiscovery(peers.map(({ address }) => address));

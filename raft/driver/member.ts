@@ -18,7 +18,7 @@ import { measureSpace } from './disk-watch.ts';
 import { ownId, RaftDriver } from './driver.ts';
 import type { CheckpointImage, Host, MembershipChange, Outcome, RaftNode } from './host.ts';
 import { MemberNetwork } from './member-network.ts';
-import type { RaftOptions } from './options.ts';
+import { checkpointDirectory, type RaftOptions } from './options.ts';
 import { type DriverSettings, defaultDriverSettings } from './settings.ts';
 import { silentTransport } from './silent-transport.ts';
 import { type MemberStatus, statusOf } from './status.ts';
@@ -67,7 +67,7 @@ export class RaftMember implements RaftNode {
   constructor(parts: MemberParts) {
     this.#parts = parts;
     this.#run = drawNumber(parts.random);
-    this.#checkpointDirectory = join(parts.options.directory, 'checkpoints');
+    this.#checkpointDirectory = checkpointDirectory(parts.options);
     this.#checkpoints = new CheckpointDirectory(this.#checkpointDirectory, (error) =>
       parts.host.notice(`checkpoint files: ${String(error)}`),
     );
@@ -178,6 +178,7 @@ export class RaftMember implements RaftNode {
     );
     this.#driver = driver;
     driver.start();
+    this.#network?.lookAround();
     this.#caretaker = this.#takeCare(driver);
     if (opened.boot.checkpoint?.file === '') host.makeCheckpoint();
   }

@@ -1,4 +1,6 @@
 // What the program above tells raft when it starts it. Plain data: it crosses the thread border.
+import { join } from 'node:path';
+
 import type { PeerTls } from './tcp-socket.ts';
 
 export interface StaticPeer {
@@ -25,7 +27,7 @@ export interface ClusterOptions {
 export interface RaftOptions {
   /** Raft's own directory, `<storePath>/raft`. */
   readonly directory: string;
-  /** Checkpoint files are in `<directory>/checkpoints`. */
+  /** Its name in the cluster. After the first start the log counts; a node that is alone takes a new name over. */
   readonly nodeId: string;
   /** Where peers reach the program above, `host:port` or empty. */
   readonly clientAddress: string;
@@ -33,4 +35,9 @@ export interface RaftOptions {
   readonly keyFingerprint: string;
   /** Undefined: a cluster of one, without a transport. */
   readonly cluster: ClusterOptions | undefined;
+}
+
+/** Where the checkpoint files are: the program above writes them there, raft names and prunes them. */
+export function checkpointDirectory({ directory }: Pick<RaftOptions, 'directory'>): string {
+  return join(directory, 'checkpoints');
 }

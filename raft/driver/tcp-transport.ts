@@ -11,6 +11,7 @@ import { Admission, isPrivateAddress } from './admission.ts';
 import type { Clock } from './clock.ts';
 import { AcceptorHandshake, DiallerHandshake, type HandshakeParty, randomNonce, tokenKey } from './handshake.ts';
 import { Outlet } from './outlet.ts';
+import { PeerLinks } from './peer-links.ts';
 import { TcpConnection } from './tcp-connection.ts';
 import { type LinkEvents, TcpLink } from './tcp-link.ts';
 import { acceptor, certificateNames, dial, type PeerTls, parseAddress } from './tcp-socket.ts';
@@ -56,11 +57,11 @@ export class TcpTransport implements Transport {
   readonly #server: Server;
   readonly #party: HandshakeParty;
   readonly #outlets = new Map<MemberId, Outlet>();
-  readonly #links = new Map<string, TcpLink>();
+  readonly #links: PeerLinks;
   readonly #accepted = new Set<TcpConnection>();
   /** Who is at the other end of each connection that stands, in the order of their greetings. */
   readonly #met = new Map<TcpConnection, Greeting>();
-  #members: readonly Member[] = [];
+  #members: ReadonlySet<MemberId> = new Set();
   readonly counts: TransportCounts = { wrongCluster: 0, wrongIdentity: 0, malformed: 0, refused: 0, unsendable: 0 };
   #receiver: Receiver | undefined;
   #closed = false;
@@ -74,6 +75,7 @@ export class TcpTransport implements Transport {
       objection: (peer) => admission.objection(peer),
       nonce: randomNonce,
     };
+    this.#links = new PeerLinks((address) => this.#dial(address));
     this.#server = acceptor(options.tls, (socket) => this.#accept(socket));
     this.#server.maxConnections = connectionsMax;
   }
@@ -87,10 +89,14 @@ export class TcpTransport implements Transport {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** Meets whoever is at these addresses, afresh, until `setPeers` says who the peers are. */
-  greet(addresses: readonly string[]): void {
-    this.#hangUp(() => true);
-    for (const address of addresses) this.#dial(address);
+  /** Addresses where nodes may be found that are no members, or members under another address. */
+  setHints(addresses: readonly string[]): void {
+    this.#links.setHints(addresses);
+  }
+
+  /** Meets everyone afresh: what a node says about itself it says when a connection opens. */
+  greetAgain(): void {
+    this.#links.redial();
   }
 
   /** The latest greeting of everyone connected now. */
@@ -110,45 +116,32 @@ export class TcpTransport implements Transport {
 
   setPeers(peers: readonly Member[]): void {
     const self = memberId(this.#options.greeting());
-    const before = this.#members;
-    this.#members = peers.filter(({ id }) => id !== self);
-    const same = (address: string) => idsAt(address, before).join() === idsAt(address, this.#members).join();
-    this.#hangUp((address) => !same(address));
-    for (const { id, address } of this.#members) {
-      this.#outletTo(id);
-      this.#dial(address);
-    }
+    const others = peers.filter(({ id }) => id !== self);
+    this.#members = new Set(others.map(({ id }) => id));
+    for (const id of this.#members) this.#outletTo(id);
+    this.#links.setMembers(others.map(({ address }) => address));
     this.#forgetStrangers();
   }
 
   close(): void {
     this.#closed = true;
-    this.#hangUp(() => true);
+    this.#links.close();
     for (const connection of this.#accepted) connection.close('this node stops');
     this.#server.close();
   }
 
-  #dial(address: string): void {
+  #dial(address: string): TcpLink | undefined {
     const to = parseAddress(address);
-    if (to === undefined || this.#closed || this.#links.has(address)) return;
-    const link = new TcpLink({
+    if (to === undefined || this.#closed || address === this.#options.greeting().address) return undefined;
+    return new TcpLink({
       clock: this.#options.clock,
       random: this.#options.random,
       dial: (ready) => dial(to, this.#options.tls, ready),
       converse: (socket, events) => {
-        const handshake = new DiallerHandshake(this.#guarded(socket, idsAt(address, this.#members)));
+        const handshake = new DiallerHandshake(this.#partyFor(socket));
         return this.#converse(socket, address, handshake, events);
       },
     });
-    this.#links.set(address, link);
-  }
-
-  #hangUp(unwanted: (address: string) => boolean): void {
-    for (const [address, link] of this.#links) {
-      if (!unwanted(address)) continue;
-      this.#links.delete(address);
-      link.close();
-    }
   }
 
   #accept(socket: Socket): void {
@@ -159,21 +152,20 @@ export class TcpTransport implements Transport {
       socket.destroy();
       return;
     }
-    const handshake = new AcceptorHandshake(this.#guarded(socket, []));
+    const handshake = new AcceptorHandshake(this.#partyFor(socket));
     const forget = () => this.#accepted.delete(connection);
     const connection = this.#converse(socket, address, handshake, { accepted: () => {}, closed: forget });
     this.#accepted.add(connection);
   }
 
-  /** The party of one connection: what every peer must satisfy, and what this one must. No expectation admits all. */
-  #guarded(socket: Socket, expected: readonly MemberId[]): HandshakeParty {
+  /** With TLS and without a token the certificate is what proves the name. */
+  #partyFor(socket: Socket): HandshakeParty {
     const { tls, clusterToken } = this.#options;
-    const objection = (peer: Greeting) => {
-      const id = memberId(peer);
-      if (expected.length > 0 && !expected.includes(id)) return `expected ${expected.join(' or ')}, met ${id}`;
-      const named = tls === undefined || clusterToken !== undefined || certificateNames(socket, peer.nodeId);
-      return named ? this.#party.objection(peer) : `the certificate does not name ${peer.nodeId}`;
-    };
+    if (tls === undefined || clusterToken !== undefined) return this.#party;
+    const objection = (peer: Greeting) =>
+      certificateNames(socket, peer.nodeId)
+        ? this.#party.objection(peer)
+        : `the certificate does not name ${peer.nodeId}`;
     return { ...this.#party, objection };
   }
 
@@ -223,7 +215,7 @@ export class TcpTransport implements Transport {
 
   #detach(id: MemberId, connection: TcpConnection): void {
     const lost = this.#outlets.get(id)?.detach(connection) ?? false;
-    if (lost && this.#isMember(id)) this.#unreachable(id);
+    if (lost && this.#members.has(id)) this.#unreachable(id);
     this.#forgetStrangers();
   }
 
@@ -233,14 +225,10 @@ export class TcpTransport implements Transport {
     return outlet;
   }
 
-  #isMember(id: MemberId): boolean {
-    return this.#members.some((member) => member.id === id);
-  }
-
   /** Outlets to those who are no members live as long as their connection. */
   #forgetStrangers(): void {
     for (const [id, outlet] of this.#outlets) {
-      if (!this.#isMember(id) && !outlet.connected) this.#outlets.delete(id);
+      if (!this.#members.has(id) && !outlet.connected) this.#outlets.delete(id);
     }
   }
 
@@ -253,9 +241,4 @@ export class TcpTransport implements Transport {
     this.counts.refused += 1;
     this.#options.subscriber.refused(address, reason);
   }
-}
-
-/** A replaced node and its successor may share an address for a while. */
-function idsAt(address: string, members: readonly Member[]): MemberId[] {
-  return members.filter((member) => member.address === address).map(({ id }) => id);
 }

@@ -47,6 +47,13 @@ describe('the transport', () => {
     await talking(a, again);
   });
 
+  it('finds a member under another address than the recorded one', async () => {
+    const [a, b] = [await openNode('a'), await openNode('b')];
+    a.transport.setPeers([{ ...b.member, address: '127.0.0.1:1' }]);
+    a.transport.setHints([b.member.address]);
+    await talking(a, b);
+  });
+
   it('says so when it has to drop bulk', async () => {
     const a = await openNode('a');
     a.transport.setPeers([{ id: 'z#1', address: '127.0.0.1:1', clientAddress: '' }]);
@@ -102,7 +109,7 @@ describe('the transport', () => {
 
   it('knows who is connected now', async () => {
     const [a, b] = [await openNode('a'), await openNode('b')];
-    b.transport.greet([a.member.address]);
+    b.transport.setHints([a.member.address]);
     await eventually(() => expect(a.transport.met().map(({ nodeId }) => nodeId)).to.deep.equal(['b']));
     b.transport.close();
     await eventually(() => expect(a.transport.met()).to.deep.equal([]));
