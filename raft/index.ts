@@ -34,7 +34,7 @@ export type {
   Refusal,
   RoleReport,
 } from './driver/host.ts';
-export type { MemberHost, OpenedReport } from './driver/member.ts';
+export type { MemberHost, OpenedReport } from './driver/member-host.ts';
 export { type ClusterOptions, checkpointDirectory, type RaftOptions, type StaticPeer } from './driver/options.ts';
 export { RaftThread } from './driver/raft-thread.ts';
 export type { MemberStatus, PeerStatus } from './driver/status.ts';

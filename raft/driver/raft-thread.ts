@@ -5,7 +5,7 @@ import { Worker } from 'node:worker_threads';
 
 import type { Index, Term } from '../core/types.ts';
 import type { RaftNode } from './host.ts';
-import type { MemberHost } from './member.ts';
+import type { MemberHost } from './member-host.ts';
 import type { RaftOptions } from './options.ts';
 import { aliveEveryMs, type FromRaft, nodeOver, type ToRaft } from './rpc.ts';
 import type { MemberStatus } from './status.ts';

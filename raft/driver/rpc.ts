@@ -2,7 +2,8 @@
 // One message for each call of RaftNode and of MemberHost; the two ends below turn calls into messages and back.
 import type { CheckpointMeta, Index, MemberId, Term } from '../core/types.ts';
 import type { CheckpointImage, Committed, MembershipChange, Outcome, RaftNode, RoleReport } from './host.ts';
-import type { MemberHost, OpenedReport, RaftMember } from './member.ts';
+import type { RaftMember } from './member.ts';
+import type { MemberHost, OpenedReport } from './member-host.ts';
 import type { MemberStatus } from './status.ts';
 
 export type ToRaft =
@@ -62,37 +63,37 @@ export function serve(member: RaftMember, message: ToRaft, post: (message: FromR
       member.begin({ index: message.applied, term: message.term });
       break;
     case 'propose':
-      member.propose(message.id, message.bytes);
+      member.node.propose(message.id, message.bytes);
       break;
     case 'read':
-      member.read(message.id);
+      member.node.read(message.id);
       break;
     case 'applied':
-      member.applied(message.index);
+      member.node.applied(message.index);
       break;
     case 'checkpointWritten':
-      member.checkpointWritten(message.image);
+      member.node.checkpointWritten(message.image);
       break;
     case 'checkpointFailed':
-      member.checkpointFailed();
+      member.node.checkpointFailed();
       break;
     case 'installed':
-      member.installed(message.generation, message.index);
+      member.node.installed(message.generation, message.index);
       break;
     case 'installFailed':
-      member.installFailed(message.index);
+      member.node.installFailed(message.index);
       break;
     case 'member':
-      member.change(message.id, message.change, { force: message.force });
+      member.node.change(message.id, message.change, { force: message.force });
       break;
     case 'transfer':
-      member.transfer(message.to);
+      member.node.transfer(message.to);
       break;
     case 'status':
       post({ type: 'status', id: message.id, status: member.status() });
       break;
     case 'alive':
-      member.alive();
+      member.node.alive();
       break;
     case 'stop':
       member.stop(() => post({ type: 'stopped' }));

@@ -1,7 +1,7 @@
 // One raft process of the bench: the worker thread, and a state machine that only counts. Talks to bench.ts over the
 // IPC channel of its parent. Proposals come from this very process, as they do in the product's main thread.
 import type { Committed, Outcome, RoleReport } from '../../../raft/driver/host.ts';
-import type { MemberHost } from '../../../raft/driver/member.ts';
+import type { MemberHost } from '../../../raft/driver/member-host.ts';
 import type { RaftOptions } from '../../../raft/driver/options.ts';
 import { RaftThread } from '../../../raft/driver/raft-thread.ts';
 

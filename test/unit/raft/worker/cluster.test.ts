@@ -1,7 +1,9 @@
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 
 import type { Config } from '../../../../raft/core/types.ts';
+import { readMarker } from '../../../../raft/store/markers.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { inDirectory } from '../store/log-directory.ts';
 import { leaderOf, peersOf, startAll, TestMember, type TestOptions } from './members.ts';
@@ -71,6 +73,22 @@ describe('members that form a cluster', () => {
       const [again] = start({ ...options[members.indexOf(late)]!, applied: late.applied });
       await eventually(() => expect(again?.words).to.deep.equal(leader.words));
       expect(again?.generation).to.equal(2);
+    }));
+
+  it('take a node back that may have lost its tail, once a leader has shown that it did not', () =>
+    together(async ({ start, directory }) => {
+      const options = await peersOf('a', 'b', 'c');
+      const members = start(...options);
+      const leader = await leaderOf(members);
+      await leader.propose('one');
+      const at = members.findIndex((each) => each !== leader);
+      await members[at]?.stop();
+      const place = join(directory, options[at]!.nodeId);
+      await rm(join(place, 'WITNESS'));
+      const [again] = start({ ...options[at]!, applied: members[at]!.applied });
+      await eventually(() => expect(again?.report?.verdict.kind).to.equal('suspect'));
+      await eventually(async () => expect(await readMarker(place, 'SUSPECT')).to.equal(undefined));
+      expect(again?.notices).to.include('the suspicion is settled: nothing acknowledged is missing');
     }));
 });
 

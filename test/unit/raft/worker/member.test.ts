@@ -2,8 +2,9 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 
+import { listCheckpoints } from '../../../../raft/store/checkpoint-files.ts';
 import { eventually } from '../../../support/eventually.ts';
-import { inDirectory } from '../store/log-directory.ts';
+import { inDirectory, reopen } from '../store/log-directory.ts';
 import { leaderOf, TestMember, type TestOptions } from './members.ts';
 
 describe('a member on its own', () => {
@@ -47,11 +48,15 @@ describe('a member on its own', () => {
     }));
 
   it('builds on a state that was written before there was a log', () =>
-    alone(async (start) => {
+    alone(async (start, directory) => {
       const member = await start({ applied: { index: 100, term: 0 } });
       expect(await member.propose('first of the log')).to.deep.include({ kind: 'committed' });
       expect(member.applied.index).to.be.greaterThan(101);
-      await eventually(() => expect(member.notices.join()).not.to.match(/checkpoint/));
+      await eventually(async () => expect(await listCheckpoints(join(directory, 'checkpoints'))).to.have.length(1));
+      await member.stop();
+      const { boot } = await reopen(directory);
+      expect(boot.base).to.deep.equal({ index: 100, term: 1 });
+      expect(boot.checkpoint?.file).to.match(/checkpoint$/);
     }));
 
   it('refuses a state that is ahead of the log, then and for ever', () =>

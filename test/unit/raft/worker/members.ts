@@ -7,7 +7,8 @@ import { expect } from 'chai';
 
 import { type CheckpointMeta, type LogPosition, type MemberId } from '../../../../raft/core/types.ts';
 import type { MembershipChange, Outcome, RoleReport } from '../../../../raft/driver/host.ts';
-import { type MemberHost, type OpenedReport, RaftMember } from '../../../../raft/driver/member.ts';
+import { RaftMember } from '../../../../raft/driver/member.ts';
+import type { MemberHost, OpenedReport } from '../../../../raft/driver/member-host.ts';
 import { type ClusterOptions, checkpointDirectory, type RaftOptions } from '../../../../raft/driver/options.ts';
 import type { DriverSettings } from '../../../../raft/driver/settings.ts';
 import { systemClock } from '../../../../raft/driver/system-clock.ts';
@@ -57,7 +58,7 @@ export class TestMember implements MemberHost {
       random: randomFillSync,
       settings: { ...quick, ...settings },
     });
-    this.#alive = setInterval(() => this.member.alive(), 250);
+    this.#alive = setInterval(() => this.member.node.alive(), 250);
     this.member.open();
   }
 
@@ -77,7 +78,7 @@ export class TestMember implements MemberHost {
   committed(batch: Parameters<MemberHost['committed']>[0]): void {
     for (const { payload } of batch.entries) this.words.push(Buffer.from(payload).toString());
     this.applied = { index: batch.last, term: batch.term };
-    this.member.applied(batch.last);
+    this.member.node.applied(batch.last);
   }
 
   outcome(id: number, outcome: Outcome): void {
@@ -96,8 +97,8 @@ export class TestMember implements MemberHost {
     const { index, term } = this.applied;
     const content = [Buffer.from(JSON.stringify(this.words))];
     writeCheckpoint(checkpointDirectory(this.options), { index, term, content }).then(
-      (file) => this.member.checkpointWritten({ ...file, time: 0 }),
-      () => this.member.checkpointFailed(),
+      (file) => this.member.node.checkpointWritten({ ...file, time: 0 }),
+      () => this.member.node.checkpointFailed(),
     );
   }
 
@@ -106,9 +107,9 @@ export class TestMember implements MemberHost {
       const parts: Uint8Array[] = [];
       for await (const part of readCheckpoint(checkpointDirectory(this.options), meta)) parts.push(part);
       this.#building = { words: JSON.parse(Buffer.concat(parts).toString()), at: meta };
-      this.member.installed(this.generation + 1, meta.index);
+      this.member.node.installed(this.generation + 1, meta.index);
     };
-    build().catch(() => this.member.installFailed(meta.index));
+    build().catch(() => this.member.node.installFailed(meta.index));
   }
 
   adopt(generation: number): void {
@@ -133,7 +134,7 @@ export class TestMember implements MemberHost {
     const id = this.#nextId++;
     return new Promise((resolve) => {
       this.#outcomes.set(id, resolve);
-      this.member.propose(id, Buffer.from(word));
+      this.member.node.propose(id, Buffer.from(word));
     });
   }
 
@@ -141,7 +142,7 @@ export class TestMember implements MemberHost {
     const id = this.#nextId++;
     return new Promise((resolve) => {
       this.#outcomes.set(id, resolve);
-      this.member.change(id, change);
+      this.member.node.change(id, change);
     });
   }
 
@@ -149,7 +150,7 @@ export class TestMember implements MemberHost {
     const id = this.#nextId++;
     return new Promise((resolve) => {
       this.#reads.set(id, resolve);
-      this.member.read(id);
+      this.member.node.read(id);
     });
   }
 
