@@ -12,6 +12,8 @@ export interface LinkParts {
   readonly random: () => number;
   /** Starts to connect; `ready` is called when the socket stands. */
   readonly dial: (ready: () => void) => Socket;
+  /** Why an attempt did not get as far as a standing socket. */
+  readonly failed: (reason: string) => void;
   /** Greets over a standing socket. The events are the link's. */
   readonly converse: (socket: Socket, events: LinkEvents) => TcpConnection;
 }
@@ -48,10 +50,9 @@ export class TcpLink {
     const { clock, dial } = this.#parts;
     const socket = dial(() => this.#converse(socket));
     this.#socket = socket;
-    const failed = () => this.#retry(socket);
-    socket.on('error', failed);
-    socket.on('close', failed);
-    this.#timer = clock.after(connectWithinMs, () => socket.destroy());
+    socket.on('error', (error) => this.#failed(socket, error.message));
+    socket.on('close', () => this.#failed(socket, 'closed before it stood'));
+    this.#timer = clock.after(connectWithinMs, () => socket.destroy(new Error('no connection in time')));
   }
 
   #converse(socket: Socket): void {
@@ -62,6 +63,12 @@ export class TcpLink {
       },
       closed: () => this.#retry(socket),
     });
+  }
+
+  /** What happens to a standing socket is for its connection to tell. */
+  #failed(socket: Socket, reason: string): void {
+    if (this.#socket === socket && this.#connection === undefined && !this.#closed) this.#parts.failed(reason);
+    this.#retry(socket);
   }
 
   /** Error and close of one socket both come here; the first counts. */

@@ -32,12 +32,20 @@ export function dial(to: { host: string; port: number }, tls: PeerTls | undefine
   return tune(socket);
 }
 
-/** `accepted` gets sockets that stand, TLS included; clients without a certificate of the authority never get there. */
-export function acceptor(tls: PeerTls | undefined, accepted: (socket: Socket) => void): Server {
-  const take = (socket: Socket) => accepted(tune(socket));
+export interface AcceptorEvents {
+  /** A socket that stands, TLS included; clients without a certificate of the authority never get here. */
+  accepted(socket: Socket): void;
+  failed(address: string, reason: string): void;
+}
+
+export function acceptor(tls: PeerTls | undefined, events: AcceptorEvents): Server {
+  const take = (socket: Socket) => events.accepted(tune(socket));
   if (tls === undefined) return createPlainServer(take);
   const server = createTlsServer({ ...tls, minVersion: 'TLSv1.3', requestCert: true, rejectUnauthorized: true }, take);
-  server.on('tlsClientError', (_error, socket) => socket.destroy());
+  server.on('tlsClientError', (error, socket) => {
+    events.failed(socket.remoteAddress ?? 'unknown', error.message);
+    socket.destroy();
+  });
   return server;
 }
 

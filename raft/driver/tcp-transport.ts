@@ -76,7 +76,10 @@ export class TcpTransport implements Transport {
       nonce: randomNonce,
     };
     this.#links = new PeerLinks((address) => this.#dial(address));
-    this.#server = acceptor(options.tls, (socket) => this.#accept(socket));
+    this.#server = acceptor(options.tls, {
+      accepted: (socket) => this.#accept(socket),
+      failed: (address, reason) => this.#refuse(address, reason),
+    });
     this.#server.maxConnections = connectionsMax;
   }
 
@@ -137,6 +140,7 @@ export class TcpTransport implements Transport {
       clock: this.#options.clock,
       random: this.#options.random,
       dial: (ready) => dial(to, this.#options.tls, ready),
+      failed: (reason) => this.#refuse(address, reason),
       converse: (socket, events) => {
         const handshake = new DiallerHandshake(this.#partyFor(socket));
         return this.#converse(socket, address, handshake, events);
