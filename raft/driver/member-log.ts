@@ -1,24 +1,28 @@
 // The log of one member around its store: opened, judged, and rewritten on the rare occasions when a node gets a place
 // in a cluster or another name. After those it is read again rather than patched in memory.
-import type { Config, Index, Member } from '../core/types.ts';
-import { memberId } from '../core/types.ts';
+import { join } from 'node:path';
+
+import { type CheckpointMeta, type Config, type Index, type Member, memberId } from '../core/types.ts';
 import { drawNumber, type RandomBytes } from '../membership/identity.ts';
 import { latestConfig, renamedConfig } from '../membership/rename.ts';
+import { verifyCheckpoint } from '../store/checkpoint-files.ts';
 import { LevelLogStore } from '../store/level-log-store.ts';
 import type { OpenedLog } from '../store/log-store.ts';
 import type { Clock } from './clock.ts';
-import type { RaftOptions } from './options.ts';
+import { checkpointDirectory, type RaftOptions } from './options.ts';
 
 export interface MemberLogParts {
   readonly options: Pick<RaftOptions, 'directory' | 'nodeId'>;
   readonly clock: Clock;
   readonly random: RandomBytes;
+  readonly host: { notice(text: string): void };
 }
 
 export class MemberLog {
   readonly #parts: MemberLogParts;
   #store: LevelLogStore;
   #opened: OpenedLog | undefined;
+  #checkpointLost: Index | undefined;
 
   constructor(parts: MemberLogParts) {
     this.#parts = parts;
@@ -34,12 +38,31 @@ export class MemberLog {
     return this.#opened;
   }
 
+  /** The position of the newest checkpoint when its file cannot be used; undefined when it can. */
+  get checkpointLost(): Index | undefined {
+    return this.#checkpointLost;
+  }
+
   /** Rejects with the reason when the log is unreadable or poisoned. */
   async open(): Promise<OpenedLog> {
     const opened = await this.#store.open();
     if (opened.verdict.kind === 'poisoned') throw new Error(opened.verdict.reason);
     this.#opened = opened;
+    this.#checkpointLost = await this.#findLostCheckpoint(opened.boot.checkpoint);
     return opened;
+  }
+
+  /** Log and state are sound without it: it costs a notice and a new checkpoint, not the node. */
+  async #findLostCheckpoint(meta: CheckpointMeta | undefined): Promise<Index | undefined> {
+    if (meta === undefined) return undefined;
+    if (meta.file === '') return meta.index;
+    try {
+      await verifyCheckpoint(join(checkpointDirectory(this.#parts.options), meta.file), meta);
+      return undefined;
+    } catch (error) {
+      this.#parts.host.notice(`checkpoint at ${meta.index}: ${String(error)}`);
+      return meta.index;
+    }
   }
 
   /** See LevelLogStore.join. */

@@ -111,6 +111,8 @@ export class MemberNetwork {
   /** One line for each reason, not one for each attempt. */
   #refused(address: string, reason: string): void {
     const host = address.replace(/:\d+$/, '');
+    // Discovery gives a node's own address too.
+    if (reason.endsWith('met itself')) return;
     if (this.#noticed.get(host) === reason) return;
     if (this.#noticed.size >= noticesMax) this.#noticed.clear();
     this.#noticed.set(host, reason);

@@ -24,8 +24,8 @@ export class MemberNode implements Omit<RaftNode, 'stop'> {
   }
 
   /**
-   * The log of a state from before raft begins behind a position without a file, `checkpointAfter`; nobody could catch
-   * up from there, so a checkpoint is made as soon as the state is past it.
+   * With `checkpointAfter` the log begins behind a checkpoint whose file is damaged, or never was (a state from before
+   * raft). Nobody could catch up from there, so one is made as soon as the state is past that position.
    */
   attach(driver: RaftNode, checkpointAfter: Index | undefined): void {
     this.#driver = driver;

@@ -145,8 +145,7 @@ export class RaftMember {
       this.#state.index,
     );
     this.#driver = driver;
-    const { checkpoint } = opened.boot;
-    this.node.attach(driver, checkpoint?.file === '' ? checkpoint.index : undefined);
+    this.node.attach(driver, this.#log.checkpointLost);
     driver.start();
     this.#network?.lookAround();
     this.#caretaker = this.#takeCare(driver);

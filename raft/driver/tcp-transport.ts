@@ -80,7 +80,6 @@ export class TcpTransport implements Transport {
       accepted: (socket) => this.#accept(socket),
       failed: (address, reason) => this.#refuse(address, reason),
     });
-    this.#server.maxConnections = connectionsMax;
   }
 
   /** Binds; rejects when the address is taken or not of this machine. Gives the port, for a port of 0. */
@@ -156,10 +155,19 @@ export class TcpTransport implements Transport {
       socket.destroy();
       return;
     }
+    this.#makeRoom();
     const handshake = new AcceptorHandshake(this.#partyFor(socket));
     const forget = () => this.#accepted.delete(connection);
     const connection = this.#converse(socket, address, handshake, { accepted: () => {}, closed: forget });
     this.#accepted.add(connection);
+  }
+
+  /** Whoever knocks without an introduction must not keep members out: the longest of those goes. */
+  #makeRoom(): void {
+    if (this.#accepted.size < connectionsMax) return;
+    const [oldest] = this.#accepted;
+    const stranger = [...this.#accepted].find((connection) => !this.#met.has(connection));
+    (stranger ?? oldest)?.close('too many connections');
   }
 
   /** With TLS and without a token the certificate is what proves the name. */

@@ -151,6 +151,7 @@ export class LevelLogStore implements LogStore {
 
   async #write(batch: WriteBatch): Promise<void> {
     const image = this.#opened();
+    if (this.#failure !== undefined) throw this.#failure;
     if (isLoneCommit(batch)) return image.hold(batch.hardState);
     return this.#commit(image.plan(batch), batch.sync);
   }

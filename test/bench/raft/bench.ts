@@ -4,6 +4,7 @@
 import { parseArgs } from 'node:util';
 
 import { BenchCluster } from './cluster.ts';
+import { gapReport, report } from './report.ts';
 
 const { values } = parseArgs({
   options: {
@@ -39,14 +40,6 @@ async function throughput(cluster: BenchCluster, seconds: number): Promise<void>
   report(`${cluster.nodes.length} node(s), 64 clients, read barriers`, reads);
 }
 
-function report(what: string, done: { latenciesMs: readonly number[]; seconds: number; lost: number }): void {
-  const sorted = [...done.latenciesMs].sort((a, b) => a - b);
-  const rate = Math.round(sorted.length / done.seconds);
-  console.log(
-    `${what}: ${rate}/s, p50 ${ms(sorted, 0.5)}, p99 ${ms(sorted, 0.99)}, max ${ms(sorted, 1)}, lost ${done.lost}`,
-  );
-}
-
 async function handOver(cluster: BenchCluster, rounds: number): Promise<void> {
   const gaps: number[] = [];
   for (let round = 0; round < rounds; round++) {
@@ -70,16 +63,6 @@ async function failOver(cluster: BenchCluster, rounds: number): Promise<void> {
     await pause(2_000);
   }
   gapReport(`${cluster.nodes.length} nodes, fail-over, SIGKILL to first commit`, gaps);
-}
-
-function gapReport(what: string, gaps: readonly number[]): void {
-  const sorted = [...gaps].sort((a, b) => a - b);
-  console.log(`${what}: median ${ms(sorted, 0.5)}, max ${ms(sorted, 1)} of ${sorted.length}`);
-}
-
-function ms(sorted: readonly number[], share: number): string {
-  const value = sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
-  return value === undefined ? '–' : `${value.toFixed(2)} ms`;
 }
 
 function pause(forMs: number): Promise<void> {

@@ -98,7 +98,8 @@ export class BenchCluster {
   }
 }
 
-async function freePorts(count: number): Promise<number[]> {
+/** Ports that were free a moment ago. */
+export async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
   await Promise.all(servers.map((server) => once(server, 'listening')));
   const ports = servers.map((server) => {

@@ -47,6 +47,23 @@ describe('a member on its own', () => {
       expect(again.fatalReason).to.equal(undefined);
     }));
 
+  it('replaces a checkpoint that was damaged at rest by a new one', () =>
+    alone(async (start, directory) => {
+      const settings = { checkpointEntries: 8, trailingEntries: 2 };
+      const member = await start({ settings });
+      for (let n = 0; n < 20; n++) await member.propose(`word ${n}`);
+      const place = join(directory, 'checkpoints');
+      await eventually(async () => expect(await listCheckpoints(place)).not.to.deep.equal([]));
+      await member.stop();
+      const [damaged] = await listCheckpoints(place);
+      await writeFile(join(place, damaged!), 'not what it was');
+      const again = await start({ applied: member.applied });
+      expect(again.notices.join()).to.include(damaged);
+      await again.propose('one more');
+      await eventually(async () => expect((await listCheckpoints(place))[0]).not.to.equal(damaged));
+      expect(again.fatalReason).to.equal(undefined);
+    }));
+
   it('builds on a state that was written before there was a log', () =>
     alone(async (start, directory) => {
       const member = await start({ applied: { index: 100, term: 0 } });
