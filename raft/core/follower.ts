@@ -25,13 +25,15 @@ export function onAppend(state: CoreState, message: Append): void {
   // Beyond this message nothing is known to agree with the leader.
   const agreed = prevIndex + entries.length;
   commitTo(state, Math.min(commit, agreed));
-  if (state.suspect && agreed >= commit && log.term(commit) === message.term) trust(state);
+  const isHeard = message.heardBoot === state.settings.boot;
+  if (state.suspect && isHeard && agreed >= commit && log.term(commit) === message.term) trust(state);
   acknowledge(state, from, agreed, sendSeq);
 }
 
 /**
  * The leader has committed in its own term, so whatever this node ever acknowledged and was committed lies at or
- * below `commit`; and what it acknowledged to this leader it has (`youAcked`).
+ * below `commit`; what it acknowledged to this leader it has (`youAcked`); and acknowledgements of its earlier life
+ * that are still under way will not count, for the leader has heard of the present one.
  */
 function trust(state: CoreState): void {
   state.suspect = false;
@@ -39,15 +41,23 @@ function trust(state: CoreState): void {
 }
 
 function acknowledge(state: CoreState, to: MemberId, match: Index, sendSeq: number): void {
-  const { lastIndex } = state.log;
-  send(state, to, { type: 'appendResp', match, reject: undefined, lastIndex, sendSeq });
+  const { log, settings } = state;
+  const answer = { lastIndex: log.lastIndex, sendSeq, boot: settings.boot };
+  send(state, to, { type: 'appendResp', match, reject: undefined, ...answer });
+}
+
+/** To a leader of an earlier term: the answer's own term is the message. */
+export function tellTerm(state: CoreState, to: MemberId): void {
+  const answer = { lastIndex: state.log.lastIndex, sendSeq: 0, boot: state.settings.boot };
+  send(state, to, { type: 'appendResp', match: undefined, reject: undefined, ...answer });
 }
 
 function refuse(state: CoreState, { from, prevIndex, prevTerm, sendSeq }: Append): void {
-  const { lastIndex } = state.log;
-  const hint = state.log.agreementHint(prevIndex, prevTerm);
+  const { log, settings } = state;
+  const hint = log.agreementHint(prevIndex, prevTerm);
   const reject = { prevIndex, hintIndex: hint.index, hintTerm: hint.term };
-  send(state, from, { type: 'appendResp', match: undefined, reject, lastIndex, sendSeq });
+  const answer = { lastIndex: log.lastIndex, sendSeq, boot: settings.boot };
+  send(state, from, { type: 'appendResp', match: undefined, reject, ...answer });
 }
 
 export function onHeartbeat(state: CoreState, { from, commit, round }: Heartbeat): void {

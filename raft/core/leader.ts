@@ -130,23 +130,31 @@ export function onAppendResp(state: CoreState, message: AppendResp): void {
   const progress = state.progress.get(message.from);
   if (progress === undefined) return;
   progress.active = true;
+  if (message.boot < progress.heardBoot) return;
+  const { lastIndex, match, reject, sendSeq } = message;
+  if (progress.provesLoss(message.boot, sendSeq, lastIndex)) {
+    noteLoss(state, message.from, progress, lastIndex);
+    return;
+  }
+  progress.heardBoot = message.boot;
   const before = progress.state;
-  if (message.match !== undefined) progress.acknowledged(message.match, message.sendSeq, state.log.firstIndex);
-  else if (message.reject !== undefined) onReject(state, progress, message, message.reject);
+  if (match !== undefined) progress.acknowledged(match, sendSeq, state.log.firstIndex);
+  else if (reject !== undefined) onReject(state, progress, sendSeq, reject);
   if (progress.state !== before) state.outbox.event({ type: 'progress', peer: message.from, state: progress.state });
+}
+
+/** The peer has less than it acknowledged: it stops counting. */
+function noteLoss(state: CoreState, peer: MemberId, progress: Progress, last: Index): void {
+  if (!progress.lost) state.outbox.event({ type: 'lostData', peer, acked: progress.match, last });
+  progress.lost = true;
 }
 
 function onReject(
   state: CoreState,
   progress: Progress,
-  { from, lastIndex, sendSeq }: AppendResp,
+  sendSeq: number,
   { prevIndex, hintIndex, hintTerm }: NonNullable<AppendResp['reject']>,
 ): void {
-  if (progress.provesLoss(sendSeq, lastIndex)) {
-    if (!progress.lost) state.outbox.event({ type: 'lostData', peer: from, acked: progress.match, last: lastIndex });
-    progress.lost = true;
-    return;
-  }
   const hint = hintTerm > 0 ? state.log.agreementHint(hintIndex, hintTerm).index : hintIndex;
   progress.refused(prevIndex, sendSeq, hint);
 }

@@ -51,6 +51,8 @@ export interface Append extends Header {
   readonly sendSeq: number;
   /** Highest index that the sender counts as durable at the receiver: lets it discover lost data. */
   readonly youAcked: Index;
+  /** Newest start of the receiver that the sender has heard of in this term, 0 for none. */
+  readonly heardBoot: number;
 }
 
 export interface AppendResp extends Header {
@@ -61,6 +63,8 @@ export interface AppendResp extends Header {
   readonly reject: { readonly prevIndex: Index; readonly hintIndex: Index; readonly hintTerm: Term } | undefined;
   readonly lastIndex: Index;
   readonly sendSeq: number;
+  /** How often the sender's directory was opened: what an earlier life acknowledged may be lost since. */
+  readonly boot: number;
 }
 
 export interface Heartbeat extends Header {

@@ -28,6 +28,8 @@ export class Progress {
   /** Highest `sendSeq` that was acknowledged: older refusals come late. */
   #ackedSeq = 0;
   sentCommit: Index = 0;
+  /** Newest start of the peer that was heard of; what an earlier one says does not count any more. */
+  heardBoot = 0;
   /** Answered since the last check of the quorum. */
   active = false;
   #activeBefore = false;
@@ -134,9 +136,9 @@ export class Progress {
     return true;
   }
 
-  /** The refusal answers an append that already carried `match`, and shows a shorter log. */
-  provesLoss(sendSeq: number, lastIndex: Index): boolean {
-    return sendSeq > this.#matchSeq && lastIndex < this.#match;
+  /** The log is shorter than `match`, and the answer is newer: of a later life, or to an append that carried `match`. */
+  provesLoss(boot: number, sendSeq: number, lastIndex: Index): boolean {
+    return lastIndex < this.#match && (boot > this.heardBoot || sendSeq > this.#matchSeq);
   }
 
   /** The quorum was checked; from now on it has to answer again. */

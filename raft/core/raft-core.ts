@@ -5,7 +5,7 @@
 import { noteRemoved } from './commit.ts';
 import type { MemberChange, Transition } from './config-change.ts';
 import { campaign, countOwnVote, holdsOn, onPreVote, onPreVoteResp, onVote, onVoteResp } from './election.ts';
-import { installCheckpoint, onAppend, onCheckpointBegin, onHeartbeat } from './follower.ts';
+import { installCheckpoint, onAppend, onCheckpointBegin, onHeartbeat, tellTerm } from './follower.ts';
 import {
   bestSuccessor,
   leaderTick,
@@ -123,12 +123,11 @@ export class RaftCore {
   #stepLowerTerm(message: Message): void {
     const state = this.#state;
     const { from } = message;
-    const { lastIndex } = state.log;
     switch (message.type) {
       case 'append':
       case 'heartbeat':
       case 'checkpointBegin':
-        send(state, from, { type: 'appendResp', match: undefined, reject: undefined, lastIndex, sendSeq: 0 });
+        tellTerm(state, from);
         break;
       case 'preVote':
         send(state, from, { type: 'preVoteResp', granted: false, nonce: message.nonce });

@@ -5,6 +5,8 @@ export interface CoreSettings {
   /** 32 hex digits. */
   readonly clusterId: string;
   readonly id: MemberId;
+  /** How often this node's directory was opened. */
+  readonly boot: number;
   /** Minimum election timeout; a node draws its own from [electionTicks, 2 × electionTicks). */
   readonly electionTicks: number;
   readonly heartbeatTicks: number;
@@ -31,7 +33,7 @@ export interface CoreSettings {
   readonly pendingReads: number;
 }
 
-export const defaultSettings: Omit<CoreSettings, 'clusterId' | 'id'> = {
+export const defaultSettings: Omit<CoreSettings, 'clusterId' | 'id' | 'boot'> = {
   electionTicks: 10,
   heartbeatTicks: 1,
   preVote: true,

@@ -64,7 +64,7 @@ export class RaftDriver implements RaftNode, Receiver {
     this.#applied = applied;
     this.#generation = opened.generation;
     this.#aliveAt = clock.monotonicMs();
-    this.#core = new RaftCore(settings, opened.boot, applied, rng);
+    this.#core = new RaftCore({ ...settings, boot: opened.boots }, opened.boot, applied, rng);
     const report = (id: number, outcome: Outcome) => host.outcome(id, outcome);
     this.#writer = new LogWriter(
       store,
@@ -179,9 +179,15 @@ export class RaftDriver implements RaftNode, Receiver {
         seq: undefined,
         batch: { checkpoint: meta, compactTo, sync: true },
         messages: [],
-        whenWritten: () => this.#parts.checkpoints.prune(this.#policy.kept),
+        whenWritten: () => this.#prune(),
       });
     });
+  }
+
+  /** A received checkpoint whose state is being built is in nobody's record yet, and still needed. */
+  #prune(): void {
+    const arriving = this.#traffic.arriving;
+    this.#parts.checkpoints.prune(arriving === undefined ? this.#policy.kept : [...this.#policy.kept, arriving]);
   }
 
   checkpointFailed(): void {

@@ -1,7 +1,7 @@
 // Numbers of the driver, with the core's among them. One place for every default.
 import { type CoreSettings, defaultSettings } from '../core/settings.ts';
 
-export interface DriverSettings extends CoreSettings {
+export interface DriverSettings extends Omit<CoreSettings, 'boot'> {
   readonly tickMs: number;
   /** A gap between ticks above this counts as a stall. */
   readonly stallTicks: number;

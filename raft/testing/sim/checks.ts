@@ -19,6 +19,8 @@ interface Seen {
   durableTerm: Term;
   durableCommit: Index;
   commit: Index;
+  /** Commit index when it was elected last. */
+  electedAt: Index;
   config: Config;
 }
 
@@ -39,7 +41,7 @@ export class Checks {
   #of(id: MemberId): Seen {
     let seen = this.#seen.get(id);
     if (seen === undefined) {
-      seen = { term: 0, durableTerm: 0, durableCommit: 0, commit: 0, config: emptyConfig };
+      seen = { term: 0, durableTerm: 0, durableCommit: 0, commit: 0, electedAt: 0, config: emptyConfig };
       this.#seen.set(id, seen);
     }
     return seen;
@@ -97,6 +99,7 @@ export class Checks {
     this.#ghost.elected(node.id, term);
     const state = node.driver?.inspect();
     if (state === undefined) return;
+    this.#of(node.id).electedAt = state.log.committed;
     const last = this.#ghost.lastCommitted;
     const known = this.#ghost.committed[last - 1];
     if (known !== undefined && state.log.base.index < last && state.log.term(last) !== known.term)
@@ -219,7 +222,13 @@ export class Checks {
     if (log.committed > log.lastIndex) this.#fail('B9', `${node.id} commits beyond its log`);
     if (node.host.state.applied > log.committed)
       this.#fail('B9', `${node.id} applied ${node.host.state.applied} beyond commit ${log.committed}`);
-    if (state.role === 'leader') this.#progress(node, state.progress, state.settings.windowMessages);
+    if (state.role !== 'leader') return;
+    // Only an entry of the own term is committed by counting; a configuration before it may be waited for alone.
+    const newest = log.entry(log.committed);
+    const isOld = newest !== undefined && newest.term !== state.term && newest.kind !== 'config';
+    if (log.committed > seen.electedAt && isOld)
+      this.#fail('B8', `${node.id} leads term ${state.term} and commits ${log.committed} of term ${newest.term}`);
+    this.#progress(node, state.progress, state.settings.windowMessages);
   }
 
   #progress(node: SimNode, peers: NonNullable<ReturnType<typeof progressOf>>, window: number): void {
@@ -238,8 +247,9 @@ export class Checks {
   /** B5, B9, B19. */
   applying(node: SimNode, batch: Committed, state: MachineState): void {
     if (batch.first !== state.applied + 1) this.#fail('B5', `${node.id} applies ${batch.first} after ${state.applied}`);
-    const durable = lastIndexOf(node.disk.durable);
-    if (batch.last > durable) this.#fail('B9', `${node.id} applies ${batch.last}, durable is ${durable}`);
+    const durable = termAt(node.disk.durable, batch.last);
+    if (durable !== batch.term && node.disk.durable.base.index < batch.last)
+      this.#fail('B9', `${node.id} applies ${batch.last} of term ${batch.term}, durable there is term ${durable}`);
     for (const { index, payload } of batch.entries) this.#ghost.applies(node.id, index, decodeOp(payload));
   }
 

@@ -1,4 +1,5 @@
 // The faults a plan can hold. They are plain data: a failing seed's list can be cut down and replayed.
+import type { Message } from '../../core/message.ts';
 
 export type Fault =
   | { readonly kind: 'crash'; readonly slot: number; readonly downMs: number }
@@ -11,6 +12,7 @@ export type Fault =
   | { readonly kind: 'isolate'; readonly slot: number; readonly ms: number }
   | { readonly kind: 'bridge'; readonly slot: number; readonly ms: number }
   | { readonly kind: 'clog'; readonly from: number; readonly to: number; readonly ms: number }
+  | { readonly kind: 'loseKind'; readonly message: Message['type']; readonly ms: number }
   | { readonly kind: 'burst'; readonly ms: number; readonly delayMs: number }
   | { readonly kind: 'diskStall'; readonly slot: number; readonly ms: number }
   | { readonly kind: 'slowDisk'; readonly slot: number; readonly ms: number; readonly writeMs: number }
@@ -20,9 +22,16 @@ export type Fault =
   | { readonly kind: 'clockRate'; readonly slot: number; readonly rate: number; readonly ms: number }
   | { readonly kind: 'clockJump'; readonly slot: number; readonly ms: number }
   | { readonly kind: 'hostStall'; readonly slot: number; readonly ms: number }
+  | { readonly kind: 'unreachable'; readonly slot: number; readonly other: number }
   | { readonly kind: 'transfer'; readonly to: number | undefined }
   | { readonly kind: 'checkpoint'; readonly slot: number }
-  | { readonly kind: 'member'; readonly op: MemberOp; readonly slot: number; readonly other: number }
+  | {
+      readonly kind: 'member';
+      readonly op: MemberOp;
+      readonly slot: number;
+      readonly other: number;
+      readonly twice: boolean;
+    }
   | { readonly kind: 'wipe'; readonly slot: number; readonly downMs: number };
 
 export type MemberOp = 'addLearner' | 'promote' | 'replace' | 'remove' | 'demote' | 'update';

@@ -57,6 +57,9 @@ export class Nemesis {
       case 'clog':
         network.clog(fault.from, fault.to, until);
         return true;
+      case 'loseKind':
+        network.loseKind(fault.message, until);
+        return true;
       case 'burst':
         network.burst(until, fault.delayMs);
         return true;
@@ -112,11 +115,14 @@ export class Nemesis {
       case 'hostStall':
         node.hostStalledUntilMs = now + fault.ms;
         return true;
+      case 'unreachable':
+        node.driver?.unreachable(this.#world.nodes[fault.other]!.id);
+        return node.isUp;
       case 'checkpoint':
         node.host?.makeCheckpoint();
         return node.isUp;
       case 'member':
-        return this.#changeMembers(fault.op, node, this.#world.nodes[fault.other]!);
+        return this.#changeMembers(fault, node, this.#world.nodes[fault.other]!);
       case 'wipe':
         return this.#wipe(node, fault.downMs);
       default:
@@ -210,7 +216,14 @@ export class Nemesis {
     return leader !== undefined;
   }
 
-  #changeMembers(op: MemberOp, node: SimNode, other: SimNode): boolean {
+  #changeMembers({ op, twice }: Fault & { kind: 'member' }, node: SimNode, other: SimNode): boolean {
+    const isProposed = this.#propose(op, node, other);
+    // Two operators at once.
+    if (twice) this.#propose(this.#chance.pick<MemberOp>(['update', 'remove', 'replace', 'promote']), other, node);
+    return isProposed;
+  }
+
+  #propose(op: MemberOp, node: SimNode, other: SimNode): boolean {
     const leader = this.#leader();
     const change = this.#changeFor(op, node, other);
     if (leader?.driver === undefined || change === undefined) return false;

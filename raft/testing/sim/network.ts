@@ -18,6 +18,7 @@ export class SimNetwork {
   readonly #blockedUntil: number[];
   readonly #cloggedUntil: number[];
   #burst = { untilMs: 0, delayMs: 0 };
+  readonly #lostUntil = new Map<Message['type'], number>();
   #isQuiet = false;
   sent = 0;
   lost = 0;
@@ -42,6 +43,11 @@ export class SimNetwork {
     this.#cloggedUntil[from * this.#slots + to] = untilMs;
   }
 
+  /** No message of this type arrives anywhere. */
+  loseKind(type: Message['type'], untilMs: number): void {
+    this.#lostUntil.set(type, untilMs);
+  }
+
   burst(untilMs: number, delayMs: number): void {
     this.#burst = { untilMs, delayMs };
   }
@@ -49,6 +55,7 @@ export class SimNetwork {
   /** From now on the links among these slots are good, and stay so; those to others stay as they are. */
   heal(slots: readonly number[]): void {
     this.#isQuiet = true;
+    this.#lostUntil.clear();
     this.#burst = { untilMs: 0, delayMs: 0 };
     for (const from of slots) {
       for (const to of slots) {
@@ -70,7 +77,11 @@ export class SimNetwork {
     this.sent += 1;
     const now = this.#world.now();
     const link = from * this.#slots + to;
-    if (now < this.#blockedUntil[link]! || this.#chance.happens(this.#isQuiet ? 0 : this.#plan.loss)) {
+    if (
+      now < this.#blockedUntil[link]! ||
+      now < (this.#lostUntil.get(message.type) ?? 0) ||
+      this.#chance.happens(this.#isQuiet ? 0 : this.#plan.loss)
+    ) {
       this.lost += 1;
       return;
     }

@@ -1,5 +1,6 @@
 // What happens in one seed: cluster, network, disks, load and faults, all drawn from the seed before it starts.
 // "Swarm" drawing: each seed switches each kind of fault on or off, so that no kind hides another.
+import type { Message } from '../../core/message.ts';
 import { Chance } from './chance.ts';
 import type { Fault, FaultKind, MemberOp, TimedFault } from './fault.ts';
 
@@ -47,6 +48,8 @@ export interface Tuning {
   readonly checkpointSize: number;
   readonly chunkBytes: number;
   readonly applyCredit: number;
+  /** New leaders look for agreement far back, as leaders of other versions may. */
+  readonly probesBack: boolean;
 }
 
 export interface PlanOptions {
@@ -98,6 +101,7 @@ function drawTuning(chance: Chance): Tuning {
     checkpointSize: chance.pick([1, 300, 2_000]),
     chunkBytes: chance.pick([128, 512]),
     applyCredit: chance.pick([100, 8 * 1024 * 1024]),
+    probesBack: chance.happens(0.3),
   };
 }
 
@@ -123,6 +127,7 @@ const kinds: Record<FaultKind, (chance: Chance, slots: number) => Fault> = {
   isolate: (c, n) => ({ kind: 'isolate', slot: c.below(n), ms: c.exponential(4_000) }),
   bridge: (c, n) => ({ kind: 'bridge', slot: c.below(n), ms: c.exponential(6_000) }),
   clog: (c, n) => ({ kind: 'clog', from: c.below(n), to: c.below(n), ms: c.between(0, 5_000) }),
+  loseKind: (c) => ({ kind: 'loseKind', message: c.pick(losable), ms: c.exponential(4_000) }),
   burst: (c) => ({ kind: 'burst', ms: c.exponential(2_000), delayMs: c.between(100, 2_000) }),
   diskStall: (c, n) => ({
     kind: 'diskStall',
@@ -136,6 +141,7 @@ const kinds: Record<FaultKind, (chance: Chance, slots: number) => Fault> = {
   clockRate: (c, n) => ({ kind: 'clockRate', slot: c.below(n), rate: c.between(0.5, 2), ms: c.exponential(10_000) }),
   clockJump: (c, n) => ({ kind: 'clockJump', slot: c.below(n), ms: c.between(-1, 1) * 7_200_000 }),
   hostStall: (c, n) => ({ kind: 'hostStall', slot: c.below(n), ms: c.between(100, 8_000) }),
+  unreachable: (c, n) => ({ kind: 'unreachable', slot: c.below(n), other: c.below(n) }),
   transfer: (c, n) => ({ kind: 'transfer', to: c.happens(0.3) ? undefined : c.below(n) }),
   checkpoint: (c, n) => ({ kind: 'checkpoint', slot: c.below(n) }),
   member: (c, n) => ({
@@ -153,9 +159,22 @@ const kinds: Record<FaultKind, (chance: Chance, slots: number) => Fault> = {
     ]),
     slot: c.below(n),
     other: c.below(n),
+    twice: c.happens(0.4),
   }),
   wipe: (c, n) => ({ kind: 'wipe', slot: c.below(n), downMs: c.exponential(2_000) }),
 };
+
+/** Whole kinds of messages vanish for a while: the narrow windows between them grow wide. */
+const losable: readonly Message['type'][] = [
+  'vote',
+  'voteResp',
+  'preVoteResp',
+  'append',
+  'appendResp',
+  'heartbeatResp',
+  'checkpointBegin',
+  'checkpointAck',
+];
 
 const rare: readonly FaultKind[] = ['corruption', 'tornTail', 'wipe', 'writeError', 'blackout'];
 const churn: readonly FaultKind[] = ['member', 'wipe'];

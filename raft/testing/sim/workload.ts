@@ -36,7 +36,10 @@ export class Workload {
   #leaderSlot = 0;
   #isStopped = false;
   #isSettled = false;
+  #settledAt = 0;
+  lastReadAt = 0;
   acknowledged = 0;
+  /** When a write was acknowledged last. */
   lastAckedAt = 0;
 
   constructor(nodes: readonly SimNode[], plan: LoadPlan, chance: Chance, world: WorkloadWorld) {
@@ -61,6 +64,7 @@ export class Workload {
   /** From now on clients know who leads: what is well must serve them. */
   settle(): void {
     this.#isSettled = true;
+    this.#settledAt = this.#world.now();
   }
 
   stop(): void {
@@ -85,7 +89,7 @@ export class Workload {
       this.#next(client, this.#chance.between(20, 100));
       return;
     }
-    const kind = this.#chance.happens(this.#isSettled ? 0.1 : this.#plan.reads) ? 'read' : 'write';
+    const kind = this.#wantsRead() ? 'read' : 'write';
     const register = this.#chance.below(registers);
     const op = this.#registerOf.length;
     this.#registerOf.push(register);
@@ -93,6 +97,12 @@ export class Workload {
     // The client gives up; what it asked for may still happen.
     this.#world.at(this.#world.now() + 10_000, -1, () => this.#close(op, 'unknown'));
     this.#world.at(this.#world.now(), slot, () => this.#ask(node, kind, op));
+  }
+
+  /** In peace a read comes first: it must succeed without any write that helps. */
+  #wantsRead(): boolean {
+    if (this.#isSettled) return this.lastReadAt < this.#settledAt;
+    return this.#chance.happens(this.#plan.reads);
   }
 
   #chooseSlot(): number {
@@ -155,6 +165,7 @@ export class Workload {
       this.acknowledged += 1;
       this.lastAckedAt = now;
     }
+    if (outcome === 'ok' && kind === 'read' && invokedAt >= this.#settledAt) this.lastReadAt = now;
     if (outcome !== 'ok') this.#leaderSlot = this.#chance.below(this.#nodes.length);
     this.#next(client, this.#chance.exponential(outcome === 'ok' ? this.#plan.thinkMs : 100));
   }
