@@ -57,14 +57,16 @@ function readFields(reader: ByteReader, type: MessageType, header: Header): Mess
 function readAppend(reader: ByteReader, header: Header): Message {
   const previous = { prevIndex: reader.u64(), prevTerm: reader.u64() };
   const progress = { commit: reader.u64(), sendSeq: reader.u64(), youAcked: reader.u64() };
-  return { ...header, type: 'append', ...previous, ...progress, entries: readEntries(reader) };
+  const heardBoot = reader.u64();
+  return { ...header, type: 'append', ...previous, ...progress, heardBoot, entries: readEntries(reader) };
 }
 
 function readAppendResp(reader: ByteReader, header: Header): Message {
   const match = readOptional(reader);
   const refused = reader.flag();
   const reject = refused ? { prevIndex: reader.u64(), hintIndex: reader.u64(), hintTerm: reader.u64() } : undefined;
-  return { ...header, type: 'appendResp', match, reject, lastIndex: reader.u64(), sendSeq: reader.u64() };
+  const last = { lastIndex: reader.u64(), sendSeq: reader.u64(), boot: reader.u64() };
+  return { ...header, type: 'appendResp', match, reject, ...last };
 }
 
 function readChunk(reader: ByteReader, header: Header): Message {

@@ -52,7 +52,7 @@ function writeFields(writer: ByteWriter, message: Message): void {
       return;
     case 'append':
       writer.u64(message.prevIndex).u64(message.prevTerm).u64(message.commit);
-      writer.u64(message.sendSeq).u64(message.youAcked);
+      writer.u64(message.sendSeq).u64(message.youAcked).u64(message.heardBoot);
       writeEntries(writer, message.entries);
       return;
     case 'appendResp':
@@ -61,7 +61,7 @@ function writeFields(writer: ByteWriter, message: Message): void {
       if (message.reject !== undefined) {
         writer.u64(message.reject.prevIndex).u64(message.reject.hintIndex).u64(message.reject.hintTerm);
       }
-      writer.u64(message.lastIndex).u64(message.sendSeq);
+      writer.u64(message.lastIndex).u64(message.sendSeq).u64(message.boot);
       return;
     case 'heartbeat':
       writer.u64(message.commit).u64(message.round);

@@ -12,7 +12,7 @@ export function heartbeat(fields: Partial<Extract<Message, { type: 'heartbeat' }
 
 export function append(entries: readonly Entry[], fields: Partial<Extract<Message, { type: 'append' }>> = {}): Message {
   const header = { type: 'append', clusterId, from: 'a#1', to: 'b#2', term: 3 } as const;
-  return { ...header, prevIndex: 4, prevTerm: 2, entries, commit: 4, sendSeq: 9, youAcked: 4, ...fields };
+  return { ...header, prevIndex: 4, prevTerm: 2, entries, commit: 4, sendSeq: 9, youAcked: 4, heardBoot: 1, ...fields };
 }
 
 export function command(index: number, payload: Uint8Array | string, term = 3): Entry {
@@ -76,6 +76,7 @@ export const anyMessage: fc.Arbitrary<Message> = fc.oneof(
     commit: position,
     sendSeq: position,
     youAcked: position,
+    heardBoot: position,
   }),
   fc.record({
     ...header,
@@ -84,6 +85,7 @@ export const anyMessage: fc.Arbitrary<Message> = fc.oneof(
     reject: fc.option(reject, { nil: undefined }),
     lastIndex: position,
     sendSeq: position,
+    boot: position,
   }),
   fc.record({ ...header, type: fc.constant('heartbeat' as const), commit: position, round: position }),
   fc.record({
