@@ -38,6 +38,7 @@ export class LevelLogStore implements LogStore {
   #image: LogImage | undefined;
   #identity: IdentityRecord | undefined;
   #writing = false;
+  #poisoned: Promise<void> | undefined;
   #failure: Error | undefined;
 
   constructor(options: LevelLogStoreOptions) {
@@ -166,7 +167,7 @@ export class LevelLogStore implements LogStore {
 
   poison(reason: string): void {
     this.#fail(new Error(reason));
-    setMarker(this.#options.directory, 'POISON', reason).catch(() => {
+    this.#poisoned = setMarker(this.#options.directory, 'POISON', reason).catch(() => {
       // The disk that failed the log may fail the marker too; the next start judges by what it finds.
     });
   }
@@ -177,6 +178,7 @@ export class LevelLogStore implements LogStore {
       const marker = put(keys.clean, encodeNumber('clean', this.#image.persistSeq));
       await this.#commit([...operations, marker], true);
     }
+    await this.#poisoned;
     await this.#database?.close();
     await this.#witness?.close();
   }

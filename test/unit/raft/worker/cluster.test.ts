@@ -87,7 +87,10 @@ describe('members that form a cluster', () => {
       await rm(join(place, 'WITNESS'));
       const [again] = start({ ...options[at]!, applied: members[at]!.applied });
       await eventually(() => expect(again?.report?.verdict.kind).to.equal('suspect'));
-      await eventually(async () => expect(await readMarker(place, 'SUSPECT')).to.equal(undefined));
+      await eventually(async () => {
+        await (await leaderOf(members.filter((each) => each !== members[at]))).propose('a write shows it');
+        expect(await readMarker(place, 'SUSPECT')).to.equal(undefined);
+      });
       await eventually(() => expect(again?.notices.join()).to.match(/suspicion is settled/));
     }));
 });
