@@ -15,7 +15,7 @@ import { systemClock } from '../../../../raft/driver/system-clock.ts';
 import { readCheckpoint, writeCheckpoint } from '../../../../raft/store/checkpoint-files.ts';
 import { eventually } from '../../../support/eventually.ts';
 
-const quick: Partial<DriverSettings> = { tickMs: 15, electionTicks: 6 };
+const quick: Partial<DriverSettings> = { tickMs: 15, electionTicks: 6, stopHandOverMs: 150 };
 
 export interface TestOptions {
   readonly nodeId?: string;
