@@ -13,6 +13,8 @@ export interface BenchNode {
   readonly options: RaftOptions;
   process: ChildProcess;
   leads: boolean;
+  /** Words that it acknowledged. */
+  readonly acked: string[];
   /** When it first committed in the term that it leads; Unix milliseconds. */
   workingAt: number;
 }
@@ -45,7 +47,7 @@ export class BenchCluster {
   }
 
   #start(options: RaftOptions): void {
-    const node: BenchNode = { options, process: this.#fork(options), leads: false, workingAt: 0 };
+    const node: BenchNode = { options, process: this.#fork(options), leads: false, workingAt: 0, acked: [] };
     this.nodes.push(node);
     this.#watch(node);
   }
@@ -58,6 +60,7 @@ export class BenchCluster {
   #watch(node: BenchNode): void {
     node.process.on('message', (message: FromNode) => {
       if (message.type === 'role') node.leads = message.leads;
+      if (message.type === 'acked') node.acked.push(message.word);
       if (message.type === 'working') node.workingAt = message.at;
       if (message.type === 'fatal') throw new Error(`${node.options.nodeId}: ${message.reason}`);
     });
@@ -89,6 +92,15 @@ export class BenchCluster {
     for (;;) {
       const [message]: [FromNode] = (await once(node.process, 'message')) as [FromNode];
       if (message.type === 'done') return message;
+    }
+  }
+
+  /** All that the node has applied in this life. */
+  async words(node: BenchNode): Promise<readonly string[]> {
+    node.process.send({ type: 'words' } satisfies ToNode);
+    for (;;) {
+      const [message]: [FromNode] = (await once(node.process, 'message')) as [FromNode];
+      if (message.type === 'words') return message.words;
     }
   }
 

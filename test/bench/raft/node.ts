@@ -8,6 +8,9 @@ import { RaftThread } from '../../../raft/driver/raft-thread.ts';
 export type ToNode =
   | { readonly type: 'load'; readonly clients: number; readonly seconds: number; readonly bytes: number }
   | { readonly type: 'reads'; readonly clients: number; readonly seconds: number }
+  /** Propose words without end, and tell each that is acknowledged. */
+  | { readonly type: 'stream'; readonly clients: number; readonly prefix: string }
+  | { readonly type: 'words' }
   | { readonly type: 'transfer' }
   | { readonly type: 'stop' };
 
@@ -16,17 +19,21 @@ export type FromNode =
   /** A leader has committed its first proposal; Unix milliseconds. */
   | { readonly type: 'working'; readonly term: number; readonly at: number }
   | { readonly type: 'done'; readonly latenciesMs: readonly number[]; readonly seconds: number; readonly lost: number }
+  | { readonly type: 'acked'; readonly word: string }
+  /** All words applied since the start of this process, which is all there are: the state begins empty. */
+  | { readonly type: 'words'; readonly words: readonly string[] }
   | { readonly type: 'fatal'; readonly reason: string };
 
 const options: RaftOptions = JSON.parse(process.argv[2] ?? '');
 const tell = (message: FromNode) => process.send?.(message);
 const waiting = new Map<number, (done: boolean) => void>();
 let nextId = 1;
+const words: string[] = [];
 let probedTerm = 0;
 
 const host: MemberHost = {
   opened: () => thread.begin(0, 0),
-  committed: (batch: Committed) => thread.applied(batch.last),
+  committed: (batch) => apply(batch),
   outcome: (id, outcome: Outcome) => settle(id, outcome.kind === 'committed'),
   readable: (id, index) => settle(id, index !== undefined),
   role: (report) => role(report),
@@ -38,6 +45,11 @@ const host: MemberHost = {
   fatal: (reason) => tell({ type: 'fatal', reason }),
 };
 const thread = new RaftThread(options, host);
+
+function apply({ entries, last }: Committed): void {
+  for (const { payload } of entries) if (payload.length < 100) words.push(Buffer.from(payload).toString());
+  thread.applied(last);
+}
 
 function role(report: RoleReport): void {
   const leads = report.role === 'leader';
@@ -82,12 +94,24 @@ async function load(clients: number, seconds: number, question: (id: number) => 
   tell({ type: 'done', latenciesMs, seconds: (performance.now() - startedAt) / 1000, lost });
 }
 
+async function stream(client: number, prefix: string): Promise<void> {
+  for (let n = 0; ; n++) {
+    const word = `${prefix}.${client}.${n}`;
+    if (await ask((id) => thread.propose(id, Buffer.from(word)))) tell({ type: 'acked', word });
+    else await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
 process.on('message', (message: ToNode) => {
   if (message.type === 'load') {
     const payload = new Uint8Array(message.bytes).fill(7);
     void load(message.clients, message.seconds, (id) => thread.propose(id, payload));
   }
   if (message.type === 'reads') void load(message.clients, message.seconds, (id) => thread.read(id));
+  if (message.type === 'stream') {
+    for (let client = 0; client < message.clients; client++) void stream(client, message.prefix);
+  }
+  if (message.type === 'words') tell({ type: 'words', words });
   if (message.type === 'transfer') thread.transfer(undefined);
   if (message.type === 'stop') void thread.stop().then(() => process.exit(0));
 });
