@@ -88,6 +88,8 @@ export class TcpTransport implements Transport {
       this.#server.once('error', reject);
       this.#server.listen(this.#options.bind, resolve);
     });
+    // Running out of file descriptors shows here, at an accept. It passes.
+    this.#server.on('error', (error) => this.#refuse('listener', error.message));
     return (this.#server.address() as AddressInfo).port;
   }
 
