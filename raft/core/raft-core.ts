@@ -4,7 +4,16 @@
 
 import { noteRemoved } from './commit.ts';
 import type { MemberChange, Transition } from './config-change.ts';
-import { campaign, countOwnVote, holdsOn, onPreVote, onPreVoteResp, onVote, onVoteResp } from './election.ts';
+import {
+  campaign,
+  countOwnVote,
+  holdsOn,
+  isPromotable,
+  onPreVote,
+  onPreVoteResp,
+  onVote,
+  onVoteResp,
+} from './election.ts';
 import { installCheckpoint, onAppend, onCheckpointBegin, onHeartbeat, tellTerm } from './follower.ts';
 import {
   bestSuccessor,
@@ -65,7 +74,9 @@ export class RaftCore {
     state.electionElapsed = 0;
     // Whoever offered the checkpoint is gone.
     state.fetching = undefined;
-    campaign(state, false);
+    if (isPromotable(state)) campaign(state, false);
+    // Whoever may not lead must not hold on to a leader that is gone, or it could refuse its vote for ever.
+    else if (state.leader !== undefined) becomeFollower(state, state.term, undefined);
   }
 
   /** As if the election timer had fired. */
