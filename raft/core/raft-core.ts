@@ -35,7 +35,7 @@ import { offerCheckpoint } from './replication.ts';
 import type { Rng } from './rng.ts';
 import { becomeFollower } from './role.ts';
 import type { CoreSettings } from './settings.ts';
-import { type CoreState, initialState, send } from './state.ts';
+import { type CoreState, initialState, redrawElectionTimeout, send } from './state.ts';
 import {
   type BootState,
   type CheckpointMeta,
@@ -82,6 +82,11 @@ export class RaftCore {
   /** As if the election timer had fired. */
   campaign(): void {
     campaign(this.#state, false);
+  }
+
+  /** Draws a new election timeout, as a change of role does. */
+  redrawElectionTimeout(): void {
+    this.#state.electionTimeout = redrawElectionTimeout(this.#state);
   }
 
   /** The node did not run for a while: it must not act on what it last knew. */
