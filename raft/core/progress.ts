@@ -106,7 +106,13 @@ export class Progress {
     }
     if (this.#state === 'replicate') this.#free(match);
     else if (this.#state === 'probe' && match >= this.#match) this.becomeReplicate();
-    else if (this.#state === 'checkpoint' && isNews && match + 1 >= firstIndex) this.becomeReplicate();
+    else if (this.#state === 'checkpoint') this.#leaveCheckpoint(firstIndex);
+  }
+
+  /** Done when it holds a position that the leader still knows; if that was compacted meanwhile, start over. */
+  #leaveCheckpoint(firstIndex: Index): void {
+    if (this.#match + 1 >= firstIndex) this.becomeReplicate();
+    else if (this.pendingCheckpoint > 0 && this.#match >= this.pendingCheckpoint) this.becomeProbe();
   }
 
   #free(match: Index): void {

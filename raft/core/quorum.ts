@@ -5,9 +5,8 @@ import type { Config, Index, MemberId } from './types.ts';
 export type VoteResult = 'won' | 'lost' | 'pending';
 type Halves = Pick<Config, 'voters' | 'outgoing'>;
 
-/** Highest index that a majority of both halves holds; a configuration without voters has no such index: 0. */
+/** Highest index that a majority of both halves holds; without any voters there is no limit: Infinity. */
 export function committedIndex({ voters, outgoing }: Halves, matched: (id: MemberId) => Index): Index {
-  if (voters.length === 0 && outgoing.length === 0) return 0;
   return Math.min(majorityIndex(voters, matched), majorityIndex(outgoing, matched));
 }
 
@@ -20,7 +19,6 @@ function majorityIndex(voters: readonly MemberId[], matched: (id: MemberId) => I
 
 /** `vote` gives undefined for members that have not answered. */
 export function voteResult({ voters, outgoing }: Halves, vote: (id: MemberId) => boolean | undefined): VoteResult {
-  if (voters.length === 0 && outgoing.length === 0) return 'pending';
   const halves = [majorityVote(voters, vote), majorityVote(outgoing, vote)];
   if (halves.includes('lost')) return 'lost';
   return halves.includes('pending') ? 'pending' : 'won';

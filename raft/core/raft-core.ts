@@ -4,7 +4,16 @@
 
 import { noteRemoved } from './commit.ts';
 import type { MemberChange, Transition } from './config-change.ts';
-import { campaign, countOwnVote, holdsOn, onPreVote, onPreVoteResp, onVote, onVoteResp } from './election.ts';
+import {
+  campaign,
+  countOwnVote,
+  holdsOn,
+  isPromotable,
+  onPreVote,
+  onPreVoteResp,
+  onVote,
+  onVoteResp,
+} from './election.ts';
 import { installCheckpoint, onAppend, onCheckpointBegin, onHeartbeat, tellTerm } from './follower.ts';
 import {
   bestSuccessor,
@@ -26,7 +35,7 @@ import { offerCheckpoint } from './replication.ts';
 import type { Rng } from './rng.ts';
 import { becomeFollower } from './role.ts';
 import type { CoreSettings } from './settings.ts';
-import { type CoreState, initialState, send } from './state.ts';
+import { type CoreState, initialState, redrawElectionTimeout, send } from './state.ts';
 import {
   type BootState,
   type CheckpointMeta,
@@ -65,12 +74,19 @@ export class RaftCore {
     state.electionElapsed = 0;
     // Whoever offered the checkpoint is gone.
     state.fetching = undefined;
-    campaign(state, false);
+    if (isPromotable(state)) campaign(state, false);
+    // Whoever may not lead must not hold on to a leader that is gone, or it could refuse its vote for ever.
+    else if (state.leader !== undefined) becomeFollower(state, state.term, undefined);
   }
 
   /** As if the election timer had fired. */
   campaign(): void {
     campaign(this.#state, false);
+  }
+
+  /** Draws a new election timeout, as a change of role does. */
+  redrawElectionTimeout(): void {
+    this.#state.electionTimeout = redrawElectionTimeout(this.#state);
   }
 
   /** The node did not run for a while: it must not act on what it last knew. */

@@ -182,11 +182,7 @@ export const mutants: readonly Mutant[] = [
         'if (meta.index > log.committed && log.term(meta.index) === meta.term)',
         'if (meta.index < 0)',
       ),
-      edit(
-        'core/raft-log.ts',
-        '    invariant(meta.index > this.#committed, () => `checkpoint ${meta.index} is behind commit ${this.#committed}`);\n',
-        '',
-      ),
+      edit('core/raft-log.ts', 'invariant(meta.index > this.#committed, ()', 'invariant(meta.index > 0, ()'),
     ],
   },
   one(
@@ -236,6 +232,53 @@ export const mutants: readonly Mutant[] = [
     'core/progress.ts',
     '    this.active = true;\n    this.#waiting = false;\n',
     '    this.active = true;\n',
+  ),
+];
+
+/** What the simulator found in this code once, planted again: each must still be found. */
+export const foundOnce: readonly Mutant[] = [
+  one(
+    'a removed voter insists on the log behind its removal',
+    'core/election.ts',
+    'if (configIndex === 0 || isVoter(config, settings.id) || log.pendingConfig !== undefined)',
+    'if (configIndex >= 0 || isVoter(config, settings.id) || log.pendingConfig !== undefined)',
+  ),
+  one(
+    'chunks that arrive out of order fill the queue',
+    'driver/checkpoint-receiver.ts',
+    '    fetch.queue.set(offset, data);\n',
+    '    if (fetch.queue.size >= this.#window) return;\n    fetch.queue.set(offset, data);\n',
+  ),
+  {
+    name: 'acknowledgements of an earlier life count',
+    edits: [
+      edit('core/leader.ts', '  if (message.boot < progress.heardBoot) return;\n', ''),
+      edit('core/follower.ts', 'message.heardBoot === state.settings.boot', 'message.heardBoot >= 0'),
+    ],
+  },
+  one(
+    'a read round waits for a voter that left',
+    'core/reading.ts',
+    '  if (state.reads.current > 0) confirmRead(state, state.settings.id, state.reads.current);\n',
+    '',
+  ),
+  one(
+    'pruning removes a checkpoint that is being installed',
+    'driver/driver.ts',
+    'arriving === undefined ? this.#policy.kept : [...this.#policy.kept, arriving]',
+    'arriving === undefined ? this.#policy.kept : this.#policy.kept',
+  ),
+  one(
+    'a checkpoint older than the kept log is sent for ever',
+    'core/progress.ts',
+    'else if (this.pendingCheckpoint > 0 && this.#match >= this.pendingCheckpoint) this.becomeProbe();',
+    '',
+  ),
+  one(
+    'a learner holds on to a leader that is gone',
+    'core/raft-core.ts',
+    'else if (state.leader !== undefined) becomeFollower(state, state.term, undefined);',
+    '',
   ),
 ];
 

@@ -3,12 +3,12 @@
 
 import type { Message } from '../../core/message.ts';
 import type { CoreEvent } from '../../core/output.ts';
-import { hasQuorum } from '../../core/quorum.ts';
 import { type Config, emptyConfig, type Index, type MemberId, type Term } from '../../core/types.ts';
 import type { Committed } from '../../driver/host.ts';
 import type { WriteBatch } from '../../store/log-store.ts';
 import { type DiskImage, lastIndexOf, termAt } from './disk-image.ts';
 import type { Ghost } from './ghost.ts';
+import { isQuorum } from './majority.ts';
 import type { SimNode } from './sim-node.ts';
 import { decodeOp, type MachineState } from './state-machine.ts';
 import type { Fail } from './violation.ts';
@@ -104,7 +104,7 @@ export class Checks {
     const known = this.#ghost.committed[last - 1];
     if (known !== undefined && state.log.base.index < last && state.log.term(last) !== known.term)
       this.#fail('B4', `${node.id} leads term ${term} without committed entry ${last} of term ${known.term}`);
-    if (!hasQuorum(this.#of(node.id).config, (id) => votes.includes(id)))
+    if (!isQuorum(this.#of(node.id).config, (id) => votes.includes(id)))
       this.#fail('B13', `${node.id} leads term ${term} with the votes of ${votes.join(' ')}`);
     for (const id of votes)
       if (this.#nodes.some((other) => other.id === id && other.isCondemned && other.isUp))
@@ -134,7 +134,7 @@ export class Checks {
       const disks = [node?.id === id ? node.disk.durable : undefined, node?.graveyard.get(id)];
       return disks.some((disk) => disk && (disk.base.index >= index || termAt(disk, index) === term));
     };
-    if (!hasQuorum(config, holds)) {
+    if (!isQuorum(config, holds)) {
       const holders = [...config.voters, ...config.outgoing].filter(holds);
       this.#fail('B8', `${node.id} commits ${index}, durable only on ${holders.join(' ') || 'no voter'}`);
     }

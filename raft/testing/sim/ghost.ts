@@ -1,6 +1,6 @@
 // What an all-seeing observer remembers of the run: who led, what was committed, what every prefix hashes to.
 // Nodes never see it; the checkers compare them with it.
-import { isJoint } from '../../core/config-change.ts';
+
 import type { Config, ConfigEntry, Entry, Index, MemberId, Term } from '../../core/types.ts';
 import { decodeOp, mix } from './state-machine.ts';
 import type { Fail } from './violation.ts';
@@ -137,7 +137,7 @@ function contentOf(entry: Entry): number {
 }
 
 function halvesOf(config: Config): (readonly MemberId[])[] {
-  return isJoint(config) ? [config.voters, config.outgoing] : [config.voters];
+  return [config.voters, config.outgoing].filter((half) => half.length > 0);
 }
 
 /** Any majority of `a` meets any majority of `b`. */

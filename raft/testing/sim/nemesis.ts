@@ -1,11 +1,13 @@
 // Carries out the plan's faults, and undoes what the liveness phase needs undone.
 import { isMember } from '../../core/config-change.ts';
-import { hasQuorum } from '../../core/quorum.ts';
+import { type Config, emptyConfig, type Index } from '../../core/types.ts';
 import type { MembershipChange } from '../../driver/host.ts';
 import type { Chance } from './chance.ts';
 import type { Checks } from './checks.ts';
+import type { DiskImage } from './disk-image.ts';
 import type { Fault, FaultKind, MemberOp } from './fault.ts';
 import type { Ghost } from './ghost.ts';
+import { isQuorum } from './majority.ts';
 import type { SimNetwork } from './network.ts';
 import type { SimNode } from './sim-node.ts';
 import type { Workload } from './workload.ts';
@@ -30,15 +32,22 @@ export class Nemesis {
   readonly counts = new Map<FaultKind, number>();
   #proposals = firstProposal;
   #isOver = false;
+  readonly #sparesLeader: boolean;
 
-  constructor(world: NemesisWorld, chance: Chance) {
+  /** `sparesLeader`: faults of one node do not strike whoever leads. */
+  constructor(world: NemesisWorld, chance: Chance, sparesLeader: boolean) {
+    this.#sparesLeader = sparesLeader;
     this.#world = world;
     this.#chance = chance;
   }
 
   strike(fault: Fault): void {
-    if (this.#isOver) return;
+    if (this.#isOver || (this.#sparesLeader && this.#hitsLeader(fault))) return;
     if (this.#carryOut(fault)) this.counts.set(fault.kind, (this.counts.get(fault.kind) ?? 0) + 1);
+  }
+
+  #hitsLeader(fault: Fault): boolean {
+    return 'slot' in fault && this.#world.nodes[fault.slot]?.driver?.inspect().role === 'leader';
   }
 
   #carryOut(fault: Fault): boolean {
@@ -169,7 +178,7 @@ export class Nemesis {
       if (config === undefined || !isMember(config, node.id)) return true;
       // A learner may be promoted by someone who has not noticed yet that it is gone.
       const voters = [...new Set([...config.voters, ...config.learners])];
-      return hasQuorum(config, isFine) && hasQuorum({ ...config, voters }, isFine);
+      return isQuorum(config, isFine) && isQuorum({ ...config, voters }, isFine);
     });
   }
 
@@ -217,22 +226,22 @@ export class Nemesis {
   }
 
   #changeMembers({ op, twice }: Fault & { kind: 'member' }, node: SimNode, other: SimNode): boolean {
-    const isProposed = this.#propose(op, node, other);
+    const isProposed = this.#propose(op, node);
     // Two operators at once.
-    if (twice) this.#propose(this.#chance.pick<MemberOp>(['update', 'remove', 'replace', 'promote']), other, node);
+    if (twice) this.#propose(this.#chance.pick<MemberOp>(['update', 'remove', 'replace', 'promote']), other);
     return isProposed;
   }
 
-  #propose(op: MemberOp, node: SimNode, other: SimNode): boolean {
+  #propose(op: MemberOp, node: SimNode): boolean {
     const leader = this.#leader();
-    const change = this.#changeFor(op, node, other);
+    const change = this.#changeFor(op, node);
     if (leader?.driver === undefined || change === undefined) return false;
     this.#proposals += 1;
     leader.driver.change(this.#proposals, change);
     return true;
   }
 
-  #changeFor(op: MemberOp, node: SimNode, other: SimNode): MembershipChange | undefined {
+  #changeFor(op: MemberOp, node: SimNode): MembershipChange | undefined {
     const config = this.#world.ghost.newestConfig;
     if (config === undefined) return undefined;
     if (op === 'addLearner') {
@@ -240,13 +249,13 @@ export class Nemesis {
       return outsiders.length === 0 ? undefined : { op, member: this.#chance.pick(outsiders).member };
     }
     if (op === 'update') return { op, member: { ...node.member, address: `n${node.slot}:${this.#proposals % 9999}` } };
-    const learner = config.learners[0];
-    if (op === 'promote') return learner === undefined ? undefined : { op, id: learner };
+    const learner = config.learners.length === 0 ? undefined : this.#chance.pick(config.learners);
     // Dead identities go first: that is what replacement is for.
     const dead = config.voters.find((id) => !this.#world.nodes.some((each) => each.id === id && !each.isCondemned));
-    const id = dead ?? node.id;
-    if (op === 'replace') return { op, id, by: learner ?? other.id };
-    return { op, id };
+    const voter = dead ?? this.#chance.pick(config.voters);
+    if (op === 'promote') return learner === undefined ? undefined : { op, id: learner };
+    if (op === 'replace') return learner === undefined ? undefined : { op, id: voter, by: learner };
+    return { op, id: op === 'remove' && this.#chance.happens(0.3) ? node.id : voter };
   }
 
   /**
@@ -272,16 +281,19 @@ export class Nemesis {
     return this.#decides(new Set(sound.map(({ id }) => id))) ? well : [];
   }
 
+  /**
+   * These are a quorum wherever they have to be one: of the newest configuration, of any that may still be committed,
+   * and of those that they believe in themselves. (A member that does not know yet that others left still needs them.)
+   */
   #decides(ids: ReadonlySet<string>): boolean {
     const { ghost, nodes } = this.#world;
+    const believed = nodes.filter(({ id }) => ids.has(id)).map(({ disk }) => configOf(disk.durable));
     const pending = nodes.flatMap((node) => node.driver?.inspect().log.pendingConfig?.config ?? []);
-    const stored = nodes.flatMap(({ disk }) =>
-      disk.durable.entries.flatMap((entry) =>
-        entry.kind === 'config' && entry.index > ghost.lastCommitted ? entry.config : [],
-      ),
+    const stored = nodes.flatMap(({ disk }) => configsAbove(disk.durable, ghost.lastCommitted));
+    const newest = ghost.newestConfig === undefined ? [] : [ghost.newestConfig];
+    return [...newest, ...believed, ...pending, ...stored].every(
+      (config) => config.voters.length === 0 || isQuorum(config, (id) => ids.has(id)),
     );
-    const configs = ghost.newestConfig === undefined ? [] : [ghost.newestConfig];
-    return [...configs, ...pending, ...stored].every((config) => hasQuorum(config, (id) => ids.has(id)));
   }
 
   /** Starts from everyone who can be well and drops members at random while a quorum remains. */
@@ -294,4 +306,14 @@ export class Nemesis {
     }
     return well;
   }
+}
+
+/** The configuration that a node with this disk starts with. */
+function configOf({ hardState, entries, checkpoint }: Readonly<DiskImage>): Config {
+  const entry = entries.findLast((each) => each.kind === 'config' && each.index <= hardState.commit);
+  return entry?.kind === 'config' ? entry.config : (checkpoint?.config ?? emptyConfig);
+}
+
+function configsAbove({ entries }: Readonly<DiskImage>, index: Index): Config[] {
+  return entries.flatMap((entry) => (entry.kind === 'config' && entry.index > index ? entry.config : []));
 }

@@ -15,6 +15,8 @@ export interface Plan {
   readonly load: LoadPlan;
   readonly tuning: Tuning;
   readonly faults: readonly TimedFault[];
+  /** Nothing is wrong but what is named: not one election may take place after the first. */
+  readonly calm?: 'pauses' | 'rejoins';
 }
 
 export interface NetworkPlan {
@@ -67,8 +69,34 @@ export function drawPlan(seed: number, options: PlanOptions = {}): Plan {
   const disk = drawDisk(chance);
   const load = { clients: chance.integer(1, 6), thinkMs: chance.pick([50, 150, 400]), reads: chance.between(0, 0.6) };
   const tuning = drawTuning(chance);
+  if (nodes >= 3 && seed % 25 === 0) return calmPlan(seed, nodes, safetyMs, chance, tuning);
   const faults = drawFaults(chance.fork(), { slots: nodes + spares, safetyMs, hasChurn });
   return { seed, nodes, spares, safetyMs, network, disk, load, tuning, faults };
+}
+
+/** One follower at a time pauses, or is cut off and comes back, while a learner joins by a checkpoint. */
+function calmPlan(seed: number, nodes: number, safetyMs: number, chance: Chance, tuning: Tuning): Plan {
+  const calm = chance.pick(['pauses', 'rejoins'] as const);
+  const faults: TimedFault[] = [
+    { at: 8_000, fault: { kind: 'member', op: 'addLearner', slot: nodes, other: nodes, twice: false } },
+  ];
+  for (let at = 10_000; at < safetyMs - 8_000; at += 8_000) {
+    const slot = chance.below(nodes);
+    const ms = chance.between(500, 5_000);
+    faults.push({ at, fault: calm === 'pauses' ? { kind: 'pause', slot, ms } : { kind: 'isolate', slot, ms } });
+  }
+  return {
+    seed,
+    nodes,
+    spares: 1,
+    safetyMs,
+    network: { minDelayMs: 1, meanDelayMs: 20, loss: 0, duplicate: 0, replay: 0 },
+    disk: { writeMs: 2, applyMs: 2, keepsUnsynced: false },
+    load: { clients: 3, thinkMs: 150, reads: 0.3 },
+    tuning,
+    faults,
+    calm,
+  };
 }
 
 function drawNetwork(chance: Chance): NetworkPlan {
@@ -94,14 +122,14 @@ function drawTuning(chance: Chance): Tuning {
   const pressed = chance.happens(0.6);
   return {
     windowMessages: chance.pick([1, 2, 8, 64]),
-    appendBytes: chance.pick([100, 400, 4_000, 256 * 1024]),
+    appendBytes: chance.pick([100, 100, 400, 4_000, 256 * 1024]),
     batchEntries: chance.pick([1, 4, 256]),
     checkpointEntries: pressed ? chance.integer(5, 50) : 400,
     trailingEntries: pressed ? chance.integer(0, 10) : 100,
     checkpointSize: chance.pick([1, 300, 2_000]),
     chunkBytes: chance.pick([128, 512]),
     applyCredit: chance.pick([100, 8 * 1024 * 1024]),
-    probesBack: chance.happens(0.3),
+    probesBack: chance.happens(0.5),
   };
 }
 
@@ -150,7 +178,7 @@ const kinds: Record<FaultKind, (chance: Chance, slots: number) => Fault> = {
       'addLearner',
       'addLearner',
       'promote',
-      'promote',
+      'replace',
       'replace',
       'replace',
       'remove',
@@ -186,7 +214,7 @@ function drawFaults(chance: Chance, { slots, safetyMs, hasChurn }: Scope): Timed
     if (!isOn) continue;
     const everyMs = rare.includes(kind) ? chance.between(20_000, 60_000) : chance.between(3_000, 20_000);
     const first = chance.exponential(everyMs);
-    for (let at = first; at < safetyMs; at += chance.exponential(kind === 'member' ? 4_000 : everyMs))
+    for (let at = first; at < safetyMs; at += chance.exponential(kind === 'member' ? 2_500 : everyMs))
       faults.push({ at: Math.round(at), fault: kinds[kind](chance, slots) });
   }
   return faults.sort((a, b) => a.at - b.at);

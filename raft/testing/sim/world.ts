@@ -1,6 +1,7 @@
 // A whole cluster in one thread of simulated time: builds it from a plan, runs the safety phase with its faults and
 // then the liveness phase without, and says what was broken.
 import type { Message } from '../../core/message.ts';
+import type { CoreEvent } from '../../core/output.ts';
 import { type Config, emptyConfig } from '../../core/types.ts';
 import type { Operation } from '../history/history.ts';
 import { checkRevisionOrder } from '../history/revision-order.ts';
@@ -15,7 +16,7 @@ import { SimNetwork } from './network.ts';
 import type { Plan } from './plan.ts';
 import { type NodeWorld, SimNode } from './sim-node.ts';
 import { copyState, type MachineState, mix } from './state-machine.ts';
-import { Violation } from './violation.ts';
+import { type Fail, Violation } from './violation.ts';
 import { Workload } from './workload.ts';
 
 export interface RunResult {
@@ -38,6 +39,8 @@ export interface RunResult {
   readonly committed: number;
 }
 
+/** By then the first leader is in office. */
+const calmFromMs = 8_000;
 const livenessLimitMs = 60_000;
 
 export class World {
@@ -78,6 +81,7 @@ export class World {
     this.nemesis = new Nemesis(
       { ...this.#timeline, ...this.#parts(), start: (node) => this.start(node) },
       this.#chance.fork(),
+      plan.calm !== undefined,
     );
     this.#format();
   }
@@ -117,7 +121,11 @@ export class World {
 
   start(node: SimNode): void {
     if (node.isUp || node.isCondemned) return;
-    node.start();
+    try {
+      node.start();
+    } catch (error) {
+      this.#violation ??= new Violation('FATAL', `${node.id} can't start: ${String(error)}`);
+    }
     if (node.isUp) this.checks.started(node);
   }
 
@@ -130,6 +138,7 @@ export class World {
       observe: (node, event) => {
         this.#note(node.slot, event.type.length);
         this.checks.event(node, event);
+        this.#checkCalm(node, event, fail);
         if (event.type === 'elected' && this.plan.tuning.probesBack) this.#probeBack(node);
       },
       durable: (node, batch, image) => this.checks.durable(node, batch, image),
@@ -154,12 +163,21 @@ export class World {
     };
   }
 
+  /** B27: no election without a reason, and no poll by a node that only slept. */
+  #checkCalm(node: SimNode, event: CoreEvent, fail: Fail): void {
+    const { calm, safetyMs } = this.plan;
+    if (calm === undefined || event.type !== 'role' || this.#now < calmFromMs || this.#now > safetyMs) return;
+    const isPoll = event.role === 'preCandidate' && calm === 'pauses';
+    if (isPoll || event.role === 'candidate') fail('B27', `${node.id} becomes ${event.role} without need`);
+  }
+
   /** Where a leader starts to look is its own choice: the rule for appends must hold for any. */
   #probeBack(node: SimNode): void {
     const state = node.driver?.inspect();
     if (state === undefined) return;
-    const { firstIndex, lastIndex } = state.log;
-    for (const peer of state.progress.values()) peer.startTerm(this.#chance.integer(firstIndex, lastIndex + 1));
+    const { firstIndex, committed } = state.log;
+    for (const peer of state.progress.values())
+      peer.startTerm(Math.max(firstIndex, committed + this.#chance.integer(-1, 1)));
   }
 
   #writeCheckpoint(node: SimNode, state: MachineState) {
