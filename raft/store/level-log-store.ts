@@ -1,20 +1,18 @@
 // The product's LogStore: classic-level, distrusted. One batch at a time, each with hard state and ring record;
 // checksums and a chain over the entries; a witness beside it; any failed write is the last one.
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { ClassicLevel } from 'classic-level';
 
-import { encodeBase, encodeGeneration, encodeIdentity, encodeNumber, type IdentityRecord } from '../codec/records.ts';
-import type { BootState, Config, ConfigEntry, Index } from '../core/types.ts';
+import { encodeIdentity, encodeNumber, type IdentityRecord } from '../codec/records.ts';
+import type { Config, ConfigEntry, Index } from '../core/types.ts';
+import { bootOf, imageOf, poisonedLog } from './boot-state.ts';
+import { firstGeneration, foundation, foundingBatch } from './founding.ts';
 import { keys } from './keys.ts';
-import { readComplaints } from './leveldb-complaints.ts';
 import { LogImage, type Operation, put } from './log-image.ts';
 import type { LogStore, OpenedLog, Verdict, WriteBatch } from './log-store.ts';
-import { clearMarker, readMarker, setMarker } from './markers.ts';
-import { type Database, type LogContents, type Scan, scanLog } from './recovery.ts';
-import { checkTables } from './table-check.ts';
-import { judge } from './verdict.ts';
-import { type Testimony, Witness } from './witness.ts';
+import { clearMarker, setMarker } from './markers.ts';
+import { type Database, type Scan, scanLog } from './recovery.ts';
+import { startUp } from './start-up.ts';
+import { Witness } from './witness.ts';
 
 export interface LevelLogStoreOptions {
   /** Holds `log/`, the markers and the witness. Created when absent. */
@@ -28,7 +26,6 @@ export interface LevelLogStoreOptions {
 }
 
 const writeBufferBytes = 16 * 1024 * 1024;
-const firstGeneration = 1;
 
 /** Rejections and failures of every method but `open` mean the same: this node is finished until it is restarted. */
 export class LevelLogStore implements LogStore {
@@ -45,50 +42,15 @@ export class LevelLogStore implements LogStore {
     this.#options = options;
   }
 
-  /** Rejects when LevelDB cannot open or read the database; the directory is marked as poisoned then. */
+  /** Rejects when the database cannot be opened or read; the directory is marked as poisoned then. */
   async open(): Promise<OpenedLog> {
-    const { directory } = this.#options;
-    await mkdir(directory, { recursive: true });
-    await keepOldComplaints(directory);
-    await setMarker(directory, 'OPENING', 'no verdict was reached');
-    const testimony = await Witness.read(directory);
-    const scan = await this.#scan();
-    const verdict = await this.#judge(scan, testimony);
-    await clearMarker(directory, 'OPENING');
-    if (verdict.kind === 'poisoned') return poisonedLog(verdict, scan.contents, this.#options.nodeId);
-    return this.#begin(scan, verdict);
-  }
-
-  async #scan(): Promise<Scan> {
-    const location = join(this.#options.directory, 'log');
-    try {
-      const [damaged] = await checkTables(location);
-      if (damaged !== undefined) throw new Error(damaged);
+    const { directory, nodeId } = this.#options;
+    const { scan, verdict } = await startUp(directory, async (location) => {
       this.#database = openDatabase(location);
       await this.#database.open();
-      return await scanLog(this.#database);
-    } catch (error) {
-      const failure = asError(error);
-      if (!isLocked(failure)) await setMarker(this.#options.directory, 'POISON', `unreadable log: ${failure.message}`);
-      throw failure;
-    }
-  }
-
-  async #judge(scan: Scan, testimony: Testimony): Promise<Verdict> {
-    const { directory } = this.#options;
-    const verdict = judge({
-      empty: scan.empty,
-      faults: scan.faults,
-      complaints: await readComplaints(join(directory, 'log')),
-      testimony,
-      persistSeq: scan.contents?.state.persistSeq ?? 0,
-      stoppedCleanly: scan.contents?.stoppedCleanly ?? false,
-      poison: await readMarker(directory, 'POISON'),
-      suspicion: await readMarker(directory, 'SUSPECT'),
+      return scanLog(this.#database);
     });
-    if (verdict.kind === 'poisoned') await setMarker(directory, 'POISON', verdict.reason);
-    if (verdict.kind === 'suspect') await setMarker(directory, 'SUSPECT', verdict.reason);
-    return verdict;
+    return verdict.kind === 'poisoned' ? poisonedLog(verdict, scan.contents, nodeId) : this.#begin(scan, verdict);
   }
 
   /** Counts this start, durably, before anything else can be answered (raft.md P14). */
@@ -217,61 +179,6 @@ function openDatabase(location: string): Database {
   return new ClassicLevel(location, { ...options, keyEncoding: 'buffer', valueEncoding: 'buffer' });
 }
 
-/** An open that died before its verdict may have been told of lost bytes; the next LOG will not repeat it. */
-async function keepOldComplaints(directory: string): Promise<void> {
-  if ((await readMarker(directory, 'OPENING')) === undefined) return;
-  const [complaint] = await readComplaints(join(directory, 'log'));
-  if (complaint !== undefined) await setMarker(directory, 'SUSPECT', complaint);
-}
-
-function foundation(identity: IdentityRecord): Operation[] {
-  return [
-    put(keys.identity, encodeIdentity(identity)),
-    put(keys.base, encodeBase({ index: 0, term: 0, chain: 0 })),
-    put(keys.generation, encodeGeneration({ generation: firstGeneration, builtFrom: 0 })),
-  ];
-}
-
-function foundingBatch(config: Config, after: Index, time: number): WriteBatch {
-  const entry: ConfigEntry = { kind: 'config', index: after + 1, term: 1, time, config };
-  const founding = { hardState: { term: 1, vote: undefined, commit: after + 1 }, entries: [entry], sync: true };
-  if (after === 0) return founding;
-  const meta = { index: after, term: 1, time, config, file: '', size: 0, sha256: '00'.repeat(32) };
-  return { ...founding, install: { meta, generation: firstGeneration } };
-}
-
-function imageOf(contents: LogContents | undefined) {
-  return {
-    base: contents?.base ?? { index: 0, term: 0, chain: 0 },
-    chains: contents?.chains ?? [],
-    hardState: contents?.state.hardState ?? { term: 0, vote: undefined, commit: 0 },
-    persistSeq: contents?.state.persistSeq ?? 0,
-    oldestKey: contents?.oldestKey ?? 1,
-  };
-}
-
-function bootOf(contents: LogContents | undefined, suspect: boolean): BootState {
-  const { base, hardState } = imageOf(contents);
-  return {
-    hardState,
-    base: { index: base.index, term: base.term },
-    entries: contents?.entries ?? [],
-    checkpoint: contents?.checkpoint,
-    suspect,
-  };
-}
-
-/** Enough to say who this was; nothing of a poisoned log is used. */
-function poisonedLog(verdict: Verdict, contents: LogContents | undefined, nodeId: string): OpenedLog {
-  return {
-    identity: contents?.identity ?? { nodeId, incarnation: 0, clusterId: undefined },
-    verdict,
-    boots: contents?.boots ?? 0,
-    generation: contents?.generation ?? firstGeneration,
-    boot: bootOf(undefined, false),
-  };
-}
-
 function isLoneCommit(batch: WriteBatch): batch is WriteBatch & { hardState: NonNullable<WriteBatch['hardState']> } {
   const { hardState, sync, ...rest } = batch;
   return (
@@ -281,11 +188,6 @@ function isLoneCommit(batch: WriteBatch): batch is WriteBatch & { hardState: Non
 
 function isEmptyList(field: unknown): boolean {
   return Array.isArray(field) && field.length === 0;
-}
-
-function isLocked(error: Error): boolean {
-  const cause = error.cause;
-  return cause instanceof Error && 'code' in cause && cause.code === 'LEVEL_LOCKED';
 }
 
 function asError(error: unknown): Error {
