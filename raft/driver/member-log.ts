@@ -2,7 +2,7 @@
 // in a cluster or another name. After those it is read again rather than patched in memory.
 import { join } from 'node:path';
 
-import { type CheckpointMeta, type Config, type Index, type Member, memberId } from '../core/types.ts';
+import { type CheckpointMeta, type Config, type Index, type Member, type MemberId, memberId } from '../core/types.ts';
 import { drawNumber, type RandomBytes } from '../membership/identity.ts';
 import { latestConfig, renamedConfig } from '../membership/rename.ts';
 import { verifyCheckpoint } from '../store/checkpoint-files.ts';
@@ -22,6 +22,7 @@ export class MemberLog {
   readonly #parts: MemberLogParts;
   #store: LevelLogStore;
   #opened: OpenedLog | undefined;
+  #self: { readonly id: MemberId; readonly clusterId: string | undefined } = { id: '', clusterId: undefined };
   #checkpointLost: Index | undefined;
 
   constructor(parts: MemberLogParts) {
@@ -38,6 +39,11 @@ export class MemberLog {
     return this.#opened;
   }
 
+  /** Who this node is by its log, and of which cluster. */
+  get self(): { readonly id: MemberId; readonly clusterId: string | undefined } {
+    return this.#self;
+  }
+
   /** The position of the newest checkpoint when its file cannot be used; undefined when it can. */
   get checkpointLost(): Index | undefined {
     return this.#checkpointLost;
@@ -48,6 +54,7 @@ export class MemberLog {
     const opened = await this.#store.open();
     if (opened.verdict.kind === 'poisoned') throw new Error(opened.verdict.reason);
     this.#opened = opened;
+    this.#self = { id: memberId(opened.identity), clusterId: opened.identity.clusterId };
     this.#checkpointLost = await this.#findLostCheckpoint(opened.boot.checkpoint);
     return opened;
   }

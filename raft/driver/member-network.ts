@@ -10,7 +10,7 @@ import type { Cancel, Clock } from './clock.ts';
 import { Lobby } from './lobby.ts';
 import type { ClusterOptions } from './options.ts';
 import { parseAddress } from './tcp-socket.ts';
-import { TcpTransport } from './tcp-transport.ts';
+import { TcpTransport, type TcpTransportOptions } from './tcp-transport.ts';
 
 export interface MemberNetworkParts {
   readonly nodeId: string;
@@ -18,6 +18,7 @@ export interface MemberNetworkParts {
   readonly clock: Clock;
   readonly random: RandomBytes;
   readonly host: { notice(text: string): void };
+  readonly self: TcpTransportOptions['self'];
   readonly greeting: () => Greeting;
   /** A member of this cluster writes to this node, which waits for one. Called once. */
   readonly contacted: (clusterId: string) => void;
@@ -34,13 +35,14 @@ export class MemberNetwork {
   constructor(parts: MemberNetworkParts) {
     this.#parts = parts;
     this.#discovery = discoveryOf(parts.cluster);
-    const { cluster, clock, random, greeting } = parts;
+    const { cluster, clock, random, self, greeting } = parts;
     const bind = parseAddress(cluster.bindAddress.replace(/^:/, '[::]:'));
     if (bind === undefined) throw new Error(`not an address to listen on: ${cluster.bindAddress}`);
     this.transport = new TcpTransport({
       bind,
       tls: cluster.tls,
       clusterToken: cluster.clusterToken,
+      self,
       greeting,
       clock,
       random: () => drawNumber(random) / 2 ** 53,

@@ -96,6 +96,7 @@ export class RaftMember {
       ...this.#parts,
       nodeId,
       cluster,
+      self: () => this.#log.self,
       greeting: () => this.#greeting(),
       contacted: (clusterId) => this.#attempt(() => this.#join(clusterId, undefined)),
     });

@@ -10,7 +10,7 @@ import { type Member, type MemberId, memberId } from '../core/types.ts';
 import { Admission, isPrivateAddress } from './admission.ts';
 import type { Clock } from './clock.ts';
 import { AcceptorHandshake, DiallerHandshake, type HandshakeParty, randomNonce, tokenKey } from './handshake.ts';
-import { Outlet } from './outlet.ts';
+import { Outlets } from './outlets.ts';
 import { PeerLinks } from './peer-links.ts';
 import { TcpConnection } from './tcp-connection.ts';
 import { type LinkEvents, TcpLink } from './tcp-link.ts';
@@ -23,7 +23,9 @@ export interface TcpTransportOptions {
   readonly tls: PeerTls | undefined;
   /** Shared secret of the cluster. Without it and without `tls` only private addresses may connect. */
   readonly clusterToken: string | undefined;
-  /** What this node says about itself now. */
+  /** Who this node is now, and of which cluster; asked for every message. */
+  readonly self: () => { readonly id: MemberId; readonly clusterId: string | undefined };
+  /** What this node says about itself when a connection opens. */
   readonly greeting: () => Greeting;
   readonly clock: Clock;
   /** Uniform in [0, 1). */
@@ -56,12 +58,11 @@ export class TcpTransport implements Transport {
   readonly #options: TcpTransportOptions;
   readonly #server: Server;
   readonly #party: HandshakeParty;
-  readonly #outlets = new Map<MemberId, Outlet>();
+  readonly #outlets = new Outlets((peer) => this.#receiver?.unreachable(peer));
   readonly #links: PeerLinks;
   readonly #accepted = new Set<TcpConnection>();
   /** Who is at the other end of each connection that stands, in the order of their greetings. */
   readonly #met = new Map<TcpConnection, Greeting>();
-  #members: ReadonlySet<MemberId> = new Set();
   readonly counts: TransportCounts = { wrongCluster: 0, wrongIdentity: 0, malformed: 0, refused: 0, unsendable: 0 };
   #receiver: Receiver | undefined;
   #closed = false;
@@ -113,18 +114,13 @@ export class TcpTransport implements Transport {
   }
 
   send(message: Message): void {
-    const outlet = this.#outlets.get(message.to);
-    if (outlet === undefined) this.counts.unsendable += 1;
-    else if (!outlet.push(message)) this.#unreachable(message.to);
+    if (!this.#outlets.push(message)) this.counts.unsendable += 1;
   }
 
   setPeers(peers: readonly Member[]): void {
-    const self = memberId(this.#options.greeting());
-    const others = peers.filter(({ id }) => id !== self);
-    this.#members = new Set(others.map(({ id }) => id));
-    for (const id of this.#members) this.#outletTo(id);
+    const others = peers.filter(({ id }) => id !== this.#options.self().id);
+    this.#outlets.setMembers(others.map(({ id }) => id));
     this.#links.setMembers(others.map(({ address }) => address));
-    this.#forgetStrangers();
   }
 
   close(): void {
@@ -195,14 +191,14 @@ export class TcpTransport implements Transport {
         peer = greeting;
         this.#met.set(connection, greeting);
         events.accepted(greeting);
-        this.#attach(memberId(greeting), connection, handshake instanceof DiallerHandshake);
+        this.#outlets.attach(memberId(greeting), connection, handshake instanceof DiallerHandshake);
         this.#options.subscriber.greeted(greeting);
       },
       message: (bytes) => peer !== undefined && this.#deliver(peer, bytes),
       closed: (reason) => {
         this.#met.delete(connection);
         if (peer === undefined) this.#refuse(address, reason);
-        else this.#detach(memberId(peer), connection);
+        else this.#outlets.detach(memberId(peer), connection);
         events.closed(reason);
       },
     });
@@ -215,40 +211,12 @@ export class TcpTransport implements Transport {
       this.counts.malformed += 1;
       return false;
     }
-    const self = this.#options.greeting();
-    if (message.from !== memberId(peer) || message.to !== memberId(self)) this.counts.wrongIdentity += 1;
+    const self = this.#options.self();
+    if (message.from !== memberId(peer) || message.to !== self.id) this.counts.wrongIdentity += 1;
     else if (self.clusterId === undefined) this.#options.subscriber.contacted(message.clusterId, peer);
     else if (message.clusterId !== self.clusterId) this.counts.wrongCluster += 1;
     else this.#receiver?.receive(message);
     return true;
-  }
-
-  #attach(id: MemberId, connection: TcpConnection, dialled: boolean): void {
-    this.#outletTo(id).attach(connection, dialled);
-  }
-
-  #detach(id: MemberId, connection: TcpConnection): void {
-    const lost = this.#outlets.get(id)?.detach(connection) ?? false;
-    if (lost && this.#members.has(id)) this.#unreachable(id);
-    this.#forgetStrangers();
-  }
-
-  #outletTo(id: MemberId): Outlet {
-    const outlet = this.#outlets.get(id) ?? new Outlet();
-    this.#outlets.set(id, outlet);
-    return outlet;
-  }
-
-  /** Outlets to those who are no members live as long as their connection. */
-  #forgetStrangers(): void {
-    for (const [id, outlet] of this.#outlets) {
-      if (!this.#members.has(id) && !outlet.connected) this.#outlets.delete(id);
-    }
-  }
-
-  /** Not from inside `send`: the receiver may be in the middle of a step. */
-  #unreachable(id: MemberId): void {
-    queueMicrotask(() => this.#receiver?.unreachable(id));
   }
 
   #refuse(address: string, reason: string): void {

@@ -24,7 +24,10 @@ export function closeNodes(): void {
 
 export async function openNode(
   nodeId: string,
-  { greeting = {}, ...options }: Partial<Omit<TcpTransportOptions, 'greeting'>> & { greeting?: Partial<Greeting> } = {},
+  {
+    greeting = {},
+    ...options
+  }: Partial<Omit<TcpTransportOptions, 'greeting' | 'self'>> & { greeting?: Partial<Greeting> } = {},
 ): Promise<TestNode> {
   const received: Message[] = [];
   const unreachable: MemberId[] = [];
@@ -42,6 +45,7 @@ export async function openNode(
       refused: (_address, reason) => refusals.push(reason),
     },
     ...options,
+    self: () => ({ id: memberId(node.greeting), clusterId: node.greeting.clusterId }),
     greeting: () => node.greeting,
   });
   const port = await transport.listen();
