@@ -3,7 +3,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { banner } from './banner.ts';
-import { type ControlPlane, startControlPlane } from './control-plane.ts';
+import type { ControlPlane } from './control-plane.ts';
 import { embeddedDefault, parseSettings, type Settings } from './settings/settings.ts';
 import { createLogger, type Logger } from './telemetry/logger.ts';
 
@@ -38,6 +38,8 @@ async function run(configFile: string | undefined): Promise<void> {
   for (const warning of settings.warnings) logger.warn({}, `settings: ${warning}`);
 
   const startedAt = performance.now();
+  // Imported only now: --help and a wrong key need not wait for the frameworks.
+  const { startControlPlane } = await import('./control-plane.ts');
   const controlPlane = await startControlPlane(settings, { logger, onFatal: () => process.exit(1) });
   stopOnSignals(controlPlane, logger);
   logger.info({ address: controlPlane.address, ms: Math.round(performance.now() - startedAt) }, 'ready');

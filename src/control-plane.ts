@@ -8,14 +8,16 @@ import { LocalLog } from './cluster/local-log.ts';
 import { Proposer } from './cluster/proposer.ts';
 import { Feed } from './feed/feed.ts';
 import { checkConfig } from './proxy/config-check.ts';
-import { createProxy, type Proxy } from './proxy/proxy.ts';
+import { createProxy, type Proxy as DataPlane } from './proxy/proxy.ts';
 import { type Address, formatAddress } from './settings/address.ts';
 import type { ControlPlaneSettings } from './settings/control-plane.ts';
 import type { Settings } from './settings/settings.ts';
-import { buildProxyConfig } from './snapshot/build.ts';
+import { proxyConfigOf } from './snapshot/build.ts';
+import { thisMachine } from './snapshot/machine.ts';
+import { createSecretSources } from './snapshot/secret-sources.ts';
 import { DurableState } from './state/durable-state.ts';
 import { generationDirectory, LevelStore } from './state/level-store.ts';
-import type { Active, StateView } from './state/view.ts';
+import type { StateView } from './state/view.ts';
 import type { Logger } from './telemetry/logger.ts';
 
 export interface ControlPlane {
@@ -47,18 +49,19 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
   const state = await openState(own, storePath, logger);
   const port = new LocalLog({ nodeId, applied: state.view.applied, clock: systemClock });
   const log = new Proposer({ port, state, clock: systemClock, nodeId });
-  const feed = feedOf(state.view, log, logger);
+  const feed = feedOf(state.view, log);
   const proxy = createProxy({
     source: feed,
     clock: systemClock,
     telemetry: { logger },
     bindAddress: settings.proxy.bindAddress,
+    workers: settings.proxy.workers,
   });
   reactToStorageFailure(state, own, options);
   try {
     await proxy.start();
     const api = await startApi(own, { state, log, feed, proxy, logger });
-    return running({ api, proxy, state, port, own, storePath });
+    return running({ api, proxy, state, log, own, storePath });
   } catch (error) {
     await proxy.close({ withinMs: 0 });
     await state.close();
@@ -76,19 +79,19 @@ async function openState(own: ControlPlaneSettings, storePath: string, logger: L
 }
 
 /** Publishes what is active now and each later activation, with the log index that proxies compare. */
-function feedOf(view: StateView, log: Proposer, logger: Logger): Feed {
+function feedOf(view: StateView, log: Proposer): Feed {
   const feed = new Feed();
-  const publish = ({ snapshotId, index }: Active) => {
-    const snapshot = view.snapshot(snapshotId);
-    if (snapshot) feed.publish(buildProxyConfig(snapshot, index));
-    else logger.error({ snapshot: snapshotId, index }, 'the active snapshot is not there');
-  };
-  if (view.active) publish(view.active);
-  log.onActivation(publish);
+  const snapshot = view.active && view.snapshot(view.active.snapshotId);
+  if (view.active && snapshot) feed.publish(proxyConfigOf(snapshot, view.active.index));
+  log.onActivation((activation) => feed.publish(proxyConfigOf(activation.snapshot, activation.index)));
   return feed;
 }
 
-function reactToStorageFailure(state: DurableState, own: ControlPlaneSettings, { logger, onFatal }: ControlPlaneOptions): void {
+function reactToStorageFailure(
+  state: DurableState,
+  own: ControlPlaneSettings,
+  { logger, onFatal }: ControlPlaneOptions,
+): void {
   state.onFailure((reason) => {
     logger.error({ reason }, 'the store has failed: writes are refused, traffic goes on as it was');
     if (own.onStorageFailure === 'exit') onFatal(reason);
@@ -99,7 +102,7 @@ interface Parts {
   readonly state: DurableState;
   readonly log: Proposer;
   readonly feed: Feed;
-  readonly proxy: Proxy;
+  readonly proxy: DataPlane;
   readonly logger: Logger;
 }
 
@@ -108,13 +111,13 @@ async function startApi(own: ControlPlaneSettings, { state, log, feed, proxy, lo
     view: state.view,
     log,
     feed,
-    options: { ...own, secretSources: own.secretSources ?? {} },
+    options: own,
     clock: systemClock,
     logger,
-    environment: process.env,
+    secretSources: createSecretSources(thisMachine, own.secretSources),
     checkConfig,
     installed: (index, withinMs) => proxy.installed(index, withinMs),
-    health: () => ({ ready: state.failed === undefined, reason: state.failed }),
+    health: () => ({ ready: state.failed === undefined, reason: state.failed ?? '' }),
     clusterId: () => state.identity.clusterId,
   });
   await api.listen();
@@ -123,24 +126,34 @@ async function startApi(own: ControlPlaneSettings, { state, log, feed, proxy, lo
 }
 
 /** Security.md S21: an open API that others can reach is said aloud, not refused. */
-function warnOfExposure({ apiKeys, tls, secretSources }: ControlPlaneSettings, { host }: Address, logger: Logger): void {
+function warnOfExposure(
+  { apiKeys, tls, secretSources }: ControlPlaneSettings,
+  { host }: Address,
+  logger: Logger,
+): void {
   const isLoopback = host === '::1' || host === 'localhost' || host.startsWith('127.');
   const isMutual = tls !== undefined && tls.clientAuth === 'require';
   if (isLoopback || apiKeys.length > 0 || isMutual) return;
-  logger.warn({ address: host }, 'the API is reachable from elsewhere and has no API keys: set controlPlane.auth.apiKeys');
+  logger.warn(
+    { address: host },
+    'the API is reachable from elsewhere and has no API keys: set controlPlane.auth.apiKeys',
+  );
   if (secretSources !== undefined) return;
-  logger.warn({}, 'anyone who reaches the API may read environment and files through secrets: set controlPlane.secretSources');
+  logger.warn(
+    {},
+    'anyone who reaches the API may read environment and files through secrets: set controlPlane.secretSources',
+  );
 }
 
 function running(parts: {
   readonly api: Api;
-  readonly proxy: Proxy;
+  readonly proxy: DataPlane;
   readonly state: DurableState;
-  readonly port: LocalLog;
+  readonly log: Proposer;
   readonly own: ControlPlaneSettings;
   readonly storePath: string;
 }): ControlPlane {
-  const { api, proxy, state, port, own, storePath } = parts;
+  const { api, proxy, state, log, own, storePath } = parts;
   const { view } = state;
   return {
     address: formatAddress(api.address),
@@ -150,7 +163,7 @@ function running(parts: {
     hasApiKeys: own.apiKeys.length > 0,
     async stop() {
       await Promise.all([api.close(), proxy.close({ withinMs: own.shutdownTimeoutMs })]);
-      port.post({ type: 'stop' });
+      await log.stop();
       await state.close();
     },
   };

@@ -18,7 +18,7 @@ export class Group extends Entity {
     distinct: true,
     lengthMax: Number.POSITIVE_INFINITY,
   })
-  readonly routeIds!: readonly string[];
+  readonly routeIds?: readonly string[];
 
   @Text('Goes before the path matcher of each route.', { example: '/api/v1' })
   readonly pathPrefix?: string;
