@@ -5,7 +5,7 @@ const steps = [
   ['format and lint', 'biome', ['check', '.']],
   ['import borders', process.execPath, ['scripts/borders.mjs']],
   ['types', process.execPath, ['node_modules/typescript-native/bin/tsc', '-p', 'tsconfig.test.json', '--noEmit']],
-  ['unit tests', 'c8', ['mocha', '--reporter', 'dot']],
+  ['unit tests', 'c8', ['mocha', 'test/unit/**/*.test.ts', '--reporter', 'dot']],
 ];
 
 for (const [name, command, args] of steps) {

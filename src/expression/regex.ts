@@ -1,15 +1,122 @@
-// Regular expressions in RE2 syntax, matched in linear time.
-import { RE2JS } from 're2js';
+// Regular expressions of users: RE2 syntax, linear time, whatever the pattern and the input (contract.md §0.3).
+// Every regex of the program comes from here, so the engine can be replaced in one file.
+import { RE2JS, RE2JSException, RE2JSSyntaxException, RE2Set } from 're2js';
+import { ExpressionError } from './expression-error.ts';
 
-const patternLengthMax = 4096;
+/** Longest pattern, in UTF-16 units. */
+export const patternMax = 4096;
 
-/** What is wrong with a pattern, for a person; undefined when it compiles. */
-export const checkRegex = (pattern: string): string | undefined => {
-  if (pattern.length > patternLengthMax) return `is longer than ${patternLengthMax} characters`;
+/** One compiled pattern, immutable. */
+export interface Regex {
+  readonly pattern: string;
+  /** Number of capturing groups; group 0 is not counted. */
+  readonly groups: number;
+  /** Number of each named group. */
+  readonly names: Readonly<Record<string, number>>;
+  /** True when the pattern is found anywhere in `text`. */
+  test(text: string): boolean;
+  /** Length of the match that starts at the first character, or -1. */
+  matchedAtStart(text: string): number;
+  /** `text` with every match replaced by what `replace` makes of its groups; a group that took no part is undefined. */
+  replaceAll(text: string, replace: (groups: readonly (string | undefined)[]) => string): string;
+}
+
+/** Patterns that are looked for together, in one pass over the text, each at its first character. */
+export interface RegexSet {
+  /** Indexes of the patterns that match, in no particular order. */
+  match(text: string): readonly number[];
+}
+
+const alive = new Map<string, WeakRef<Regex>>();
+const forgotten = new FinalizationRegistry<string>((pattern) => {
+  if (alive.get(pattern)?.deref() === undefined) alive.delete(pattern);
+});
+
+/** Compiles a pattern; the same text gives the same object as long as anybody holds it. Throws ExpressionError. */
+export function compileRegex(pattern: string): Regex {
+  const known = alive.get(pattern)?.deref();
+  if (known) return known;
+  const regex = new Re2Regex(pattern);
+  alive.set(pattern, new WeakRef(regex));
+  forgotten.register(regex, pattern);
+  return regex;
+}
+
+/** What is wrong with a pattern, or undefined when it compiles. */
+export function checkRegex(pattern: string): string | undefined {
   try {
-    RE2JS.compile(pattern);
+    compileRegex(pattern);
     return undefined;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    if (error instanceof ExpressionError) return error.message;
+    throw error;
   }
-};
+}
+
+/** Compiles patterns into one automaton, each anchored at its start. Throws ExpressionError for the first bad one. */
+export function compileRegexSet(patterns: readonly string[]): RegexSet {
+  const set = new RE2Set(RE2Set.ANCHOR_START);
+  try {
+    for (const pattern of patterns) set.add(pattern);
+    set.compile();
+  } catch (error) {
+    throw readable(error);
+  }
+  return set;
+}
+
+/** A pattern that matches exactly `text`. */
+export const quoteRegex = (text: string): string => RE2JS.quote(text);
+
+class Re2Regex implements Regex {
+  readonly pattern: string;
+  readonly #engine: RE2JS;
+
+  constructor(pattern: string) {
+    if (pattern.length > patternMax) {
+      throw new ExpressionError(`regex: longer than ${patternMax} characters`);
+    }
+    try {
+      this.#engine = RE2JS.compile(pattern);
+    } catch (error) {
+      throw readable(error);
+    }
+    this.pattern = pattern;
+  }
+
+  get groups(): number {
+    return this.#engine.groupCount();
+  }
+
+  get names(): Readonly<Record<string, number>> {
+    return this.#engine.namedGroups();
+  }
+
+  test(text: string): boolean {
+    return this.#engine.test(text);
+  }
+
+  matchedAtStart(text: string): number {
+    const matcher = this.#engine.matcher(text);
+    return matcher.lookingAt() ? matcher.end() : -1;
+  }
+
+  replaceAll(text: string, replace: (groups: readonly (string | undefined)[]) => string): string {
+    const count = this.groups + 1;
+    return this.#engine
+      .matcher(text)
+      .replaceAll((...match: (string | null | undefined)[]) =>
+        replace(match.slice(0, count).map((group) => group ?? undefined)),
+      );
+  }
+}
+
+/** The engine's complaint in words: what is wrong and which part of the pattern it is about. */
+function readable(error: unknown): ExpressionError {
+  if (error instanceof RE2JSSyntaxException) {
+    return new ExpressionError(`regex: ${error.error}${error.input ? `: ${error.input}` : ''}`, { cause: error });
+  }
+  if (error instanceof RE2JSException) return new ExpressionError(`regex: ${error.message}`, { cause: error });
+  if (error instanceof RangeError) return new ExpressionError('regex: nested too deeply', { cause: error });
+  throw error;
+}

@@ -19,7 +19,7 @@ export class Group extends Entity {
     distinct: true,
     lengthMax: Number.POSITIVE_INFINITY,
   })
-  readonly routeIds!: readonly string[];
+  readonly routeIds?: readonly string[];
 
   @Text('Goes before the path matcher of each route.', { example: '/api/v1' })
   readonly pathPrefix?: string;

@@ -40,7 +40,7 @@ export class ListenerProxyErrors {
 
 export class Listener extends Entity {
   @Host('Address to bind, an IP or a host name.', { default: listenerDefaults.address, emitted: true })
-  readonly address!: string;
+  readonly address?: string;
 
   @Port('TCP port to bind.', { required: true, example: 8443 })
   readonly port!: number;

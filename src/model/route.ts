@@ -60,7 +60,7 @@ const actions = ['forward', 'redirect', 'directResponse'] as const;
 })
 export class Route extends Entity {
   @Nested(Match, 'Which requests. `{}`: all.', { default: {}, emitted: true })
-  readonly match!: Match;
+  readonly match?: Match;
 
   @Nested(Forward, 'Action: send the request on. Exactly one action is required.')
   readonly forward?: Forward;

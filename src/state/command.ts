@@ -83,8 +83,8 @@ type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K>
 export interface Result {
   /** Log index at which this was decided. For a retry: of the first time. */
   readonly index: number;
-  /** 201 created, 200 changed, 204 deleted, or the status of the refusal. `moved`: capture again. */
-  readonly status: 200 | 201 | 204 | 404 | 409 | 412 | 422 | 'moved';
+  /** 201 created, 200 changed, 204 deleted, or the status of the refusal. 400: not a command. `moved`: capture again. */
+  readonly status: 200 | 201 | 204 | 400 | 404 | 409 | 412 | 422 | 'moved';
   readonly kind: Kind;
   readonly id: string;
   /** Why it was refused. */

@@ -4,7 +4,6 @@ import { Flag, MapOf, Nested, Text } from '../field.ts';
 import { textOrEmpty } from '../scalar.ts';
 
 export class AccessLogLine {
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: this is how templates are written
   @MapOf(textOrEmpty, 'Templates by key, in the order of the line.', { example: { path: '${request.path}' } })
   readonly fields?: Readonly<Record<string, string>>;
 }

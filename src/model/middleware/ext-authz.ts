@@ -9,7 +9,6 @@ export class InjectedHeader {
   @Token('Header name.', { required: true, example: 'x-original-path' })
   readonly key!: string;
 
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: this is how templates are written
   @Line('Header value; `${request.path}` and the like are filled in.', { required: true, example: '${request.path}' })
   readonly value!: string;
 }

@@ -7,7 +7,6 @@ export class HeaderToAdd {
   @Token('Header name. `Host` in a request changes the upstream host.', { required: true, example: 'x-region' })
   readonly key!: string;
 
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: this is how templates are written
   @Line('Header value; `${request.host}` and the like are filled in.', { required: true, example: 'eu' })
   readonly value!: string;
 

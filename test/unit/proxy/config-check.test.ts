@@ -22,7 +22,7 @@ describe('the check of a configuration', () => {
   it('warns of dangling destinations and routes, and of what is not built', () => {
     const { problems, warnings } = checkConfig({
       ...empty,
-      listeners: [{ id: 'l', name: 'l', port: 1, tls: {} }],
+      listeners: [{ id: 'l', name: 'l', port: 1, tls: { cert: 'c', key: 'k' } }],
       destinations: [{ id: 'd', name: 'd', host: 'h', port: 1, options: { http2: true } }],
       routes: [{ id: 'a', name: 'a', forward: { destinations: [{ destinationId: 'gone' }] } }],
       groups: [{ id: 'g', name: 'g', routeIds: ['none'] }],

@@ -120,7 +120,7 @@ describe('a proxy', () => {
   });
 
   it('redirects', async () => {
-    const redirect = { scheme: 'https', host: 'example.test', code: 308 };
+    const redirect = { scheme: 'https' as const, host: 'example.test', code: 308 as const };
     await bed.install({ listeners: [listener()], routes: [{ id: 'r', name: 'r', redirect }] });
     const response = await send(url('/a?b=c'));
     expect(response.statusCode).to.equal(308);
@@ -148,7 +148,7 @@ describe('a proxy', () => {
       name: 'd',
       host: '127.0.0.1',
       port: upstreamPort,
-      options: { tls: { mode: 'tls' } },
+      options: { tls: { mode: 'tls' as const } },
     };
     await bed.install({ ...config, destinations: [destination] });
     expect((await send(url('/'))).statusCode).to.equal(502);

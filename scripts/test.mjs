@@ -1,0 +1,32 @@
+// `npm test`: everything that must hold before a change lands, in under ten minutes on two cores. What the machine
+// lacks is left out by name, never silently.
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+
+const stages = [
+  ['check', process.execPath, ['scripts/check.mjs']],
+  ['api', 'mocha', ['test/api/**/*.test.ts', '--timeout', '60000']],
+  ['process', 'mocha', ['test/process/**/*.test.ts', '--timeout', '120000']],
+  ['simulation', 'mocha', ['test/simulation/**/*.test.ts', '--timeout', '120000']],
+].filter(([name]) => name === 'check' || existsSync(`test/${name}`));
+
+const only = process.argv.slice(2);
+const unknown = only.filter((name) => !stages.some(([stage]) => stage === name));
+if (unknown.length > 0) {
+  console.error(`test: no stage ${unknown.join(', ')}; there are ${stages.map(([name]) => name).join(', ')}`);
+  process.exit(2);
+}
+
+for (const [name, command, args] of stages) {
+  if (only.length > 0 && !only.includes(name)) continue;
+  const startedAt = performance.now();
+  console.log(`\n== ${name}`);
+  const { status, error } = spawnSync(command, args, { stdio: 'inherit' });
+  if (error) console.error(error.message);
+  if (status !== 0) {
+    console.error(`\ntest: ${name} failed`);
+    process.exit(1);
+  }
+  console.log(`== ${name}: passed in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
+}
+console.log('\nnpm test: all stages passed');

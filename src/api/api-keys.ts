@@ -1,0 +1,36 @@
+// Who a request comes from, by its API key (contract.md §3.2). Keys are compared by their digests, all of them every
+// time, so that neither content nor position of a match shows in the time it takes (security.md S21).
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { SluiceError } from '../errors.ts';
+import { anybody, type Caller, type Role } from '../resources/caller.ts';
+
+export interface ApiKey {
+  readonly name: string;
+  readonly key: string;
+  readonly role: Role;
+}
+
+export class ApiKeys {
+  readonly #holders: readonly { readonly digest: Buffer; readonly caller: Caller }[];
+
+  constructor(keys: readonly ApiKey[]) {
+    this.#holders = keys.map(({ name, key, role }) => ({ digest: digestOf(key), caller: { name, role } }));
+  }
+
+  /** The holder of the key in an `Authorization` header; anybody when no keys are configured. Throws UNAUTHENTICATED. */
+  callerOf(authorization: string | undefined): Caller {
+    if (this.#holders.length === 0) return anybody;
+    if (authorization === undefined) throw refused('missing authorization header');
+    if (!authorization.startsWith('Bearer ')) throw refused('authorization header must use Bearer scheme');
+    const digest = digestOf(authorization.slice('Bearer '.length));
+    const matches = this.#holders.filter((holder) => timingSafeEqual(holder.digest, digest));
+    const [holder] = matches;
+    if (holder === undefined) throw refused('invalid API key');
+    return holder.caller;
+  }
+}
+
+const digestOf = (key: string): Buffer => createHash('sha256').update(key).digest();
+
+const refused = (message: string): SluiceError =>
+  new SluiceError('UNAUTHENTICATED', message, { headers: { 'WWW-Authenticate': 'Bearer' } });

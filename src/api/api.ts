@@ -1,0 +1,92 @@
+// The control plane's REST API as one object: main.ts hands in the state, the log and the settings as values, then
+// listens and closes. Everything that the operations need is made here, once.
+import { randomUUID } from 'node:crypto';
+import type { Provider, Type } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { Clock } from '../clock.ts';
+import type { ReplicatedLog } from '../cluster/replicated-log.ts';
+import { SnapshotStreams } from '../feed/sse.ts';
+import type { ConfigSource } from '../model/proxy-config.ts';
+import { ResourceService } from '../resources/resource.service.ts';
+import { type CheckConfig, Examiner } from '../resources/snapshots/examiner.ts';
+import { type Installed, SnapshotService } from '../resources/snapshots/snapshot.service.ts';
+import { StateReader } from '../resources/state-reader.ts';
+import type { SecretSources } from '../snapshot/secret-sources.ts';
+import type { StateView } from '../state/view.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import { type ApiKey, ApiKeys } from './api-keys.ts';
+import { appModule } from './app.module.ts';
+import { ErrorFilter } from './error-filter.ts';
+import { Gate } from './gate.ts';
+import { openApiDocument } from './openapi.ts';
+import { OpenApiText } from './openapi-text.ts';
+import { type Health, Readiness } from './readiness.ts';
+import { type Address, RunningApi } from './running-api.ts';
+import { type ApiTls, createServer } from './server.ts';
+
+/** The part of `controlPlane` in the settings that the API needs. */
+export interface ApiOptions {
+  readonly address: Address;
+  readonly tls?: ApiTls;
+  /** None: every caller is an admin. */
+  readonly apiKeys: readonly ApiKey[];
+  readonly allowedHosts: readonly string[];
+  /** Milliseconds that requests in flight get at most; never more than five seconds (contract.md §1.8). */
+  readonly shutdownTimeoutMs: number;
+}
+
+export interface ApiDeps {
+  readonly view: StateView;
+  readonly log: ReplicatedLog;
+  readonly feed: ConfigSource;
+  readonly options: ApiOptions;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Environment and files of this node, behind the fences of its settings. */
+  readonly secretSources: SecretSources;
+  readonly checkConfig: CheckConfig;
+  readonly installed: Installed;
+  readonly health: () => Health;
+  readonly clusterId: () => string;
+}
+
+export interface Api {
+  /** Resolves once connections are accepted; rejects when the address is taken. */
+  listen(): Promise<void>;
+  /** Where it listens; valid after `listen`. */
+  readonly address: Address;
+  /** Not ready → streams end → no new connections → requests in flight finish. May be called twice. */
+  close(): Promise<void>;
+}
+
+export async function createApi(deps: ApiDeps): Promise<Api> {
+  const { options, logger, clock, clusterId } = deps;
+  const gate = new Gate({ keys: new ApiKeys(options.apiKeys), allowedHosts: options.allowedHosts });
+  const readiness = new Readiness(deps.health);
+  const isClosing = (): boolean => readiness.closing;
+  const adapter = createServer({ gate, logger, isClosing, ...(options.tls && { tls: options.tls }) });
+  const streams = new SnapshotStreams({ source: deps.feed, clock, logger, clusterId });
+  const document = new OpenApiText();
+  const own = [value(Readiness, readiness), value(SnapshotStreams, streams), value(OpenApiText, document)];
+  const app = await NestFactory.create<NestFastifyApplication>(appModule([...own, ...services(deps)]), adapter, {
+    logger: false,
+    abortOnError: false,
+    bodyParser: false,
+  });
+  app.useGlobalFilters(new ErrorFilter(logger));
+  document.set(openApiDocument(app));
+  await app.init();
+  return new RunningApi({ app, streams, readiness, clock, options });
+}
+
+function services({ view, log, clock, logger, secretSources, checkConfig, installed }: ApiDeps): Provider[] {
+  const reader = new StateReader({ view, log });
+  const newId = randomUUID;
+  const examiner = new Examiner({ sources: secretSources, checkConfig });
+  const resources = new ResourceService({ reader, log, newId });
+  const snapshots = new SnapshotService({ reader, log, newId, clock, logger, examiner, installed });
+  return [value(StateReader, reader), value(ResourceService, resources), value(SnapshotService, snapshots)];
+}
+
+const value = (provide: Type<unknown>, useValue: object): Provider => ({ provide, useValue });

@@ -1,0 +1,36 @@
+// The application: one module per kind of resource, and the controllers that belong to none. Services are plain
+// objects made by createApi; this module only makes them known to the controllers.
+import { type DynamicModule, Module, type Provider } from '@nestjs/common';
+import { DestinationsModule } from '../resources/destinations/destinations.module.ts';
+import { GroupsModule } from '../resources/groups/groups.module.ts';
+import { ListenersModule } from '../resources/listeners/listeners.module.ts';
+import { MiddlewaresModule } from '../resources/middlewares/middlewares.module.ts';
+import { RoutesModule } from '../resources/routes/routes.module.ts';
+import { SecretsModule } from '../resources/secrets/secrets.module.ts';
+import { SnapshotsModule } from '../resources/snapshots/snapshots.module.ts';
+import { DebugController } from './debug.controller.ts';
+import { DocsController } from './docs.controller.ts';
+import { HealthController } from './health.controller.ts';
+import { SyncController } from './sync.controller.ts';
+
+@Module({
+  imports: [
+    ListenersModule,
+    DestinationsModule,
+    RoutesModule,
+    GroupsModule,
+    MiddlewaresModule,
+    SecretsModule,
+    SnapshotsModule,
+  ],
+  controllers: [HealthController, DebugController, SyncController, DocsController],
+})
+class AppModule {}
+
+/** The application with its services, each provided under its own class. */
+export const appModule = (providers: readonly Provider[]): DynamicModule => ({
+  module: AppModule,
+  global: true,
+  providers: [...providers],
+  exports: [...providers],
+});

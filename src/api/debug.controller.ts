@@ -1,0 +1,34 @@
+// `GET /debug/config`: what runs and what is staged on this node (contract.md §3.5).
+import { Controller, Get, Inject, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { debugConfig } from '../feed/debug-config.ts';
+import { revisionHeader } from '../resources/answer.ts';
+import { send } from '../resources/http-exchange.ts';
+import { Operation, Success, schemaRef } from '../resources/operation.ts';
+import { StateReader } from '../resources/state-reader.ts';
+
+@ApiTags('debug')
+@Controller(['debug', 'api/v1/debug'])
+export class DebugController {
+  readonly #reader: StateReader;
+
+  constructor(@Inject(StateReader) reader: StateReader) {
+    this.#reader = reader;
+  }
+
+  @Get('config')
+  @Operation({
+    id: 'getDebugConfig',
+    summary: 'Read the live and the staged configuration',
+    description: 'As this node has it. Values of secrets are shown as `***`.',
+    right: 'read',
+  })
+  @Success(200, 'The configuration of the active snapshot, and the staged one.', schemaRef('DebugConfig'), [
+    'X-Sluice-Revision',
+  ])
+  config(@Res() reply: FastifyReply): void {
+    const { view } = this.#reader;
+    send(reply, { status: 200, headers: revisionHeader(view.applied), body: debugConfig(view) });
+  }
+}

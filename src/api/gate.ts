@@ -1,0 +1,82 @@
+// What every request passes before its operation: page guard → credentials → path and method → role
+// (architecture.md §8). Installed as Fastify's first hook, so no body has been read yet.
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { SluiceError } from '../errors.ts';
+import { anybody, type Caller, holds } from '../resources/caller.ts';
+import type { ApiKeys } from './api-keys.ts';
+import { guardAgainstPages } from './browser-guard.ts';
+import { OperationPaths } from './operation-paths.ts';
+
+interface GateOptions {
+  readonly keys: ApiKeys;
+  readonly allowedHosts: readonly string[];
+}
+
+/** Reveal nothing but ok or not ok, so they need no key (architecture.md §6.21). */
+const open = new Set(['/healthz', '/readyz']);
+/** Has a credential of its own, which its operation checks. */
+const relayPaths = new Set(['/sync/raft', '/api/v1/sync/raft']);
+
+export class Gate {
+  readonly #keys: ApiKeys;
+  readonly #allowedHosts: readonly string[];
+  readonly #paths = new OperationPaths();
+
+  constructor({ keys, allowedHosts }: GateOptions) {
+    this.#keys = keys;
+    this.#allowedHosts = allowedHosts;
+  }
+
+  /** Must be called before the operations are registered: their paths are collected as they come. */
+  install(fastify: FastifyInstance): void {
+    fastify.decorateRequest('caller');
+    fastify.addHook('onRoute', ({ url, method }) => this.#paths.add(url, [method].flat()));
+    fastify.addHook('onRequest', (request, _reply, done) => {
+      try {
+        this.#admit(request);
+      } catch (error) {
+        done(error instanceof Error ? error : new Error('the gate failed', { cause: error }));
+        return;
+      }
+      done();
+    });
+  }
+
+  /** Page guard and credentials, for requests that no operation could be found for. Throws INVALID, FORBIDDEN, UNAUTHENTICATED. */
+  identify(request: FastifyRequest): Caller {
+    const { method, headers, headersDistinct, httpVersionMinor, socket } = request.raw;
+    const hosts = headersDistinct.host?.length ?? 0;
+    if (hosts > 1 || (hosts === 0 && httpVersionMinor > 0)) {
+      throw new SluiceError('INVALID', 'a request has exactly one Host header', { headers: { Connection: 'close' } });
+    }
+    guardAgainstPages({ method: method ?? '', headers, localAddress: socket.localAddress }, this.#allowedHosts);
+    return needsKey(request) ? this.#keys.callerOf(headers.authorization) : anybody;
+  }
+
+  #admit(request: FastifyRequest): void {
+    request.caller = this.identify(request);
+    // J1: whatever the content type says, a body is read as JSON.
+    request.raw.headers['content-type'] = 'application/json';
+    if (request.is404) throw this.#unroutable(request);
+    const { right, phrase } = request.routeOptions.config;
+    if (open.has(request.routeOptions.url ?? '')) return;
+    if (right !== undefined && holds(request.caller.role, right)) return;
+    throw new SluiceError('FORBIDDEN', `role ${request.caller.role} may not ${phrase ?? 'use this path'}`);
+  }
+
+  #unroutable({ raw }: FastifyRequest): SluiceError {
+    const path = pathOf(raw.url);
+    const methods = this.#paths.methodsOf(path);
+    if (methods.length === 0) return new SluiceError('NOT_FOUND', `no such path: ${path}`);
+    const Allow = methods.join(', ');
+    return new SluiceError('METHOD_NOT_ALLOWED', `${raw.method} is not allowed here`, { headers: { Allow } });
+  }
+}
+
+function needsKey({ raw }: FastifyRequest): boolean {
+  const path = pathOf(raw.url);
+  if (open.has(path)) return raw.method !== 'GET' && raw.method !== 'HEAD';
+  return !(relayPaths.has(path) && raw.headers.authorization?.startsWith('Sluice ') === true);
+}
+
+const pathOf = (url: string | undefined): string => (url ?? '').split('?', 1)[0] ?? '';

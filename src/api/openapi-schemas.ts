@@ -1,0 +1,114 @@
+// Schemas of answers that are no resource of src/model.
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { configKinds, nounOf } from '../model/kinds.ts';
+
+type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
+
+const id = {
+  type: 'string',
+  description: 'Assigned by the server.',
+  example: '0b0f8a9e-3c53-4a39-9f0b-6d1f5f3c2a11',
+} as const;
+const name = { type: 'string', minLength: 1, description: 'Unique within the kind.', example: 'release-42' } as const;
+const createdAt = { type: 'string', format: 'date-time', description: 'Time of creation, UTC.' } as const;
+const active = { type: 'boolean', description: 'Whether it is live. At most one snapshot is.' } as const;
+
+const lists = Object.fromEntries(
+  configKinds.map((kind) => {
+    const noun = nounOf(kind);
+    const model = noun.charAt(0).toUpperCase() + noun.slice(1);
+    const items = { $ref: `#/components/schemas/${model}` };
+    return [kind, { type: 'array', items, description: `All ${kind}, ascending by id.` }];
+  }),
+);
+
+const configuration = { $ref: '#/components/schemas/Configuration' };
+const snapshot = { allOf: [configuration], description: 'What was captured.' };
+
+export const schemas: Schemas = {
+  Error: {
+    type: 'object',
+    description: 'Every answer that is not a success.',
+    required: ['error'],
+    properties: {
+      error: { type: 'string', description: 'What is wrong, for a person.', example: 'route "a" not found' },
+      requestId: { type: 'string', description: 'Names the write whose outcome is unknown (504).' },
+    },
+  },
+  Health: {
+    type: 'object',
+    description: 'Ok, and nothing else.',
+    required: ['status'],
+    properties: { status: { type: 'string', enum: ['ok'], description: 'Always `ok`.' } },
+  },
+  SecretSummary: {
+    type: 'object',
+    description: 'A secret without its value.',
+    required: ['id', 'name'],
+    properties: { id, name },
+  },
+  Configuration: {
+    type: 'object',
+    description: 'The five kinds that a proxy runs.',
+    required: [...configKinds],
+    properties: lists,
+  },
+  SnapshotRequest: {
+    type: 'object',
+    description: 'What a snapshot is created from, beside the staged configuration.',
+    required: ['name'],
+    properties: { name },
+  },
+  SnapshotSummary: {
+    type: 'object',
+    description: 'A snapshot without its content.',
+    required: ['id', 'name', 'createdAt', 'active'],
+    properties: { id, name, createdAt, active },
+  },
+  FullSnapshot: {
+    type: 'object',
+    description: 'A snapshot with its content.',
+    required: ['id', 'name', 'createdAt', 'snapshot'],
+    properties: { id, name, createdAt, snapshot },
+  },
+  SnapshotWarning: {
+    type: 'object',
+    description: 'Something that will not work as written, and does not keep the rest from being served.',
+    required: ['pointer', 'message'],
+    properties: {
+      pointer: { type: 'string', description: 'JSON pointer into `snapshot`.', example: '/routes/0/forward' },
+      message: { type: 'string', description: 'What it is, for a person.' },
+    },
+  },
+  CreatedSnapshot: {
+    type: 'object',
+    description: 'A new snapshot, and what is doubtful about it.',
+    required: ['id', 'name', 'createdAt', 'snapshot', 'warnings'],
+    properties: {
+      id,
+      name,
+      createdAt,
+      snapshot,
+      warnings: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/SnapshotWarning' },
+        description: 'Dangling references and parts without effect.',
+      },
+    },
+  },
+  DebugConfig: {
+    type: 'object',
+    description: 'The live configuration, which snapshot it is, and the staged one.',
+    required: [...configKinds, 'snapshot', 'staged'],
+    properties: {
+      ...lists,
+      snapshot: {
+        type: 'object',
+        nullable: true,
+        description: 'The active snapshot; null when there is none.',
+        properties: { id, name, createdAt },
+      },
+      staged: { allOf: [configuration], description: 'As stored, references unresolved.' },
+    },
+  },
+};

@@ -1,0 +1,54 @@
+// The OpenAPI document: the operations as the controllers declare them, the schemas as src/model declares them, and
+// what belongs to neither. Complete enough to generate a client from.
+import type { INestApplication } from '@nestjs/common';
+import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { schemas } from './openapi-schemas.ts';
+
+const base = '/api/v1';
+
+type Paths = OpenAPIObject['paths'];
+
+export function openApiDocument(app: INestApplication): OpenAPIObject {
+  const config = new DocumentBuilder()
+    .setTitle('Sluice API')
+    .setVersion('1.0')
+    .setDescription('Staged resources, snapshots of them, and their activation on every proxy.')
+    .addServer(base, 'This server')
+    .addSecurity('apiKey', { type: 'http', scheme: 'bearer', description: 'Needed when API keys are configured.' })
+    .build();
+  const scanned = SwaggerModule.createDocument(app, config);
+  const components = { ...scanned.components, schemas: { ...scanned.components?.schemas, ...schemas } };
+  return { ...scanned, paths: { ...relative(scanned.paths), ...documentation }, components };
+}
+
+/** Paths as seen from the server's URL. Bare aliases of a path are left out; what exists at the root alone says so. */
+function relative(paths: Paths): Paths {
+  const entries = Object.entries(paths).flatMap(([path, item]): [string, Paths[string]][] => {
+    if (path.startsWith(`${base}/`)) return [[path.slice(base.length), item]];
+    return `${base}${path}` in paths ? [] : [[path, { ...item, servers: [{ url: '/' }] }]];
+  });
+  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+const documentation: Paths = {
+  '/docs/': {
+    get: {
+      operationId: 'getExplorer',
+      summary: 'Explore the API',
+      tags: ['docs'],
+      security: [{ apiKey: [] }],
+      responses: { 200: { description: 'A page.', content: { 'text/html': { schema: { type: 'string' } } } } },
+    },
+  },
+  '/docs/doc.json': {
+    get: {
+      operationId: 'getDocument',
+      summary: 'Read this document',
+      tags: ['docs'],
+      security: [{ apiKey: [] }],
+      responses: {
+        200: { description: 'OpenAPI 3.0.', content: { 'application/json': { schema: { type: 'object' } } } },
+      },
+    },
+  },
+};

@@ -1,0 +1,107 @@
+// The HTTP server under the API: Fastify with the rules of contract.md §0.2 and §3.1 about bodies, URLs and bytes that
+// are no HTTP at all. Knows nothing of resources.
+import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import { FastifyAdapter } from '@nestjs/platform-fastify';
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import type { Logger } from '../telemetry/logger.ts';
+import { sendError } from './error-filter.ts';
+import type { Gate } from './gate.ts';
+import { logRequests } from './request-log.ts';
+
+/** PEM texts; `optional` and `require` need `ca`. */
+export interface ApiTls {
+  readonly cert: string;
+  readonly key: string;
+  readonly ca?: string;
+  readonly clientAuth: 'none' | 'optional' | 'require';
+}
+
+interface ServerOptions {
+  readonly tls?: ApiTls;
+  readonly gate: Gate;
+  readonly logger: Logger;
+  /** From when on connections end with their response, so that closing waits for nobody's keep-alive. */
+  readonly isClosing: () => boolean;
+}
+
+/** Largest request body on any path (architecture.md §9). */
+const bodyLimit = 4 * 1024 * 1024;
+/** The gate refuses a request without Host in the usual form; Node's own refusal has no body. */
+const checksHost = { requireHostHeader: false };
+/** Time for a whole request to arrive. */
+const requestTimeout = 60_000;
+/** The request line is limited by Node to 16 KiB; the router must not give up on an id before that. */
+const maxParamLength = 16 * 1024;
+
+export function createServer({ tls, gate, logger, isClosing }: ServerOptions): FastifyAdapter {
+  const adapter = new FastifyAdapter({
+    logger: false,
+    bodyLimit,
+    requestTimeout,
+    // A request that comes in on an open connection while the server closes is still answered.
+    return503OnClosing: false,
+    routerOptions: { maxParamLength, ignoreTrailingSlash: false },
+    skipMiddie: true,
+    multipart: false,
+    frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) =>
+      sendError(reply, refusal(gate, request, error), logger),
+    clientErrorHandler: (error: Error & { code?: string }, socket: Socket) => refuseConnection(error, socket),
+    ...(tls === undefined ? { http: checksHost } : { https: { ...secure(tls), ...checksHost } }),
+  });
+  const fastify = adapter.getInstance();
+  if (tls?.clientAuth === 'optional') fastify.server.on('secureConnection', refuseUnverified);
+  fastify.server.on('connect', (_request, socket: Socket) => refuseConnection({ code: 'CONNECT' }, socket));
+  fastify.removeAllContentTypeParsers();
+  fastify.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  gate.install(fastify);
+  logRequests(fastify, logger);
+  fastify.addHook('onSend', (_request, reply, payload, done) => {
+    if (isClosing()) reply.header('Connection', 'close');
+    done(null, payload);
+  });
+  return adapter;
+}
+
+// The router answers a malformed URL before any hook runs: who may not ask learns no more than that.
+function refusal(gate: Gate, request: FastifyRequest, error: FastifyError): unknown {
+  try {
+    gate.identify(request);
+    return error;
+  } catch (refused) {
+    return refused;
+  }
+}
+
+const secure = ({ cert, key, ca, clientAuth }: ApiTls) => ({
+  cert,
+  key,
+  ...(ca !== undefined && { ca }),
+  minVersion: 'TLSv1.2' as const,
+  requestCert: clientAuth !== 'none',
+  rejectUnauthorized: clientAuth === 'require',
+});
+
+/** `optional`: no certificate is fine, one that does not verify is not (contract.md §1.3). */
+function refuseUnverified(socket: TLSSocket): void {
+  if (socket.authorized) return;
+  if (Object.keys(socket.getPeerCertificate()).length > 0) socket.destroy();
+}
+
+const clientErrors: Readonly<Record<string, readonly [line: string, text: string]>> = {
+  CONNECT: ['405 Method Not Allowed', 'CONNECT is not allowed here'],
+  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'request headers too large'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'request took too long'],
+};
+
+// Bytes that are no HTTP get the usual error body, since the client may be a person with netcat.
+function refuseConnection({ code = '' }: { code?: string }, socket: Socket): void {
+  if (!socket.writable || code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  const [line, text] = clientErrors[code] ?? ['400 Bad Request', 'malformed HTTP'];
+  const body = JSON.stringify({ error: text });
+  const head = `HTTP/1.1 ${line}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close`;
+  socket.end(`${head}\r\n\r\n${body}`);
+}

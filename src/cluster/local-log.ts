@@ -1,0 +1,132 @@
+// The log of a cluster of one. Nothing is written here: on one node the state's own synced batch is the durable thing, so
+// a command has its index as soon as the batch before it is on disk. What arrives meanwhile forms the next batch.
+import type { Clock } from '../clock.ts';
+import type { CommittedEntry, FromLog, LogPort, Refusal, ToLog } from './log-port.ts';
+
+export const batchMax = 256;
+export const batchBytesMax = 8 * 1024 * 1024;
+
+export interface LocalLogOptions {
+  /** Name of the only member. */
+  readonly nodeId: string;
+  /** Last index of the state; the next command gets the one after. */
+  readonly applied: number;
+  readonly clock: Pick<Clock, 'nowMs'>;
+}
+
+interface Proposal {
+  readonly id: number;
+  readonly bytes: Uint8Array;
+}
+
+const stopped: Refusal = { outcome: 'not-applied', reason: 'the log is stopped' };
+const cutOff: Refusal = { outcome: 'unknown', reason: 'the log was stopped while the write was on its way' };
+
+export class LocalLog implements LogPort {
+  readonly #nodeId: string;
+  readonly #clock: Pick<Clock, 'nowMs'>;
+  #queue: Proposal[] = [];
+  #outstanding: readonly Proposal[] = [];
+  #applied: number;
+  #last: number;
+  #stopped = false;
+  #scheduled = false;
+  #receiver: (message: FromLog) => void = () => undefined;
+
+  constructor({ nodeId, applied, clock }: LocalLogOptions) {
+    this.#nodeId = nodeId;
+    this.#clock = clock;
+    this.#applied = applied;
+    this.#last = applied;
+  }
+
+  receive(receiver: (message: FromLog) => void): void {
+    this.#receiver = receiver;
+    this.#send({ type: 'role', role: 'leader', leader: this.#nodeId });
+  }
+
+  post(message: ToLog): void {
+    switch (message.type) {
+      case 'propose':
+        this.#propose(message);
+        return;
+      case 'read':
+        this.#read(message.id);
+        return;
+      case 'applied':
+        this.#advance(message.index);
+        return;
+      case 'stop':
+        this.#stop();
+        return;
+    }
+  }
+
+  #propose(proposal: Proposal): void {
+    if (this.#stopped) this.#refuse([proposal], stopped);
+    else {
+      this.#queue.push(proposal);
+      this.#schedule();
+    }
+  }
+
+  /** Answers are given after apply, so whatever was acknowledged is at or below the applied index. */
+  #read(id: number): void {
+    const answer = this.#stopped ? { refused: stopped } : { index: this.#applied };
+    this.#send({ type: 'readable', id, ...answer });
+  }
+
+  #advance(index: number): void {
+    this.#applied = Math.max(this.#applied, index);
+    if (this.#applied < this.#last) return;
+    this.#outstanding = [];
+    this.#schedule();
+  }
+
+  #stop(): void {
+    this.#stopped = true;
+    this.#refuse(this.#outstanding, cutOff);
+    this.#refuse(this.#queue, stopped);
+    this.#outstanding = [];
+    this.#queue = [];
+  }
+
+  /** In a microtask, so that everything proposed in the same turn travels together. */
+  #schedule(): void {
+    if (this.#scheduled || this.#queue.length === 0 || this.#outstanding.length > 0) return;
+    this.#scheduled = true;
+    queueMicrotask(() => {
+      this.#scheduled = false;
+      if (!this.#stopped && this.#outstanding.length === 0) this.#commit();
+    });
+  }
+
+  #commit(): void {
+    this.#outstanding = this.#queue.splice(0, batchLength(this.#queue));
+    const first = this.#last + 1;
+    const entries: CommittedEntry[] = this.#outstanding.map(({ bytes }, at) => ({ index: first + at, bytes }));
+    this.#last += entries.length;
+    for (const [at, { id }] of this.#outstanding.entries()) this.#receiver({ type: 'outcome', id, index: first + at });
+    this.#receiver({ type: 'committed', first, last: this.#last, logTime: this.#clock.nowMs(), entries });
+  }
+
+  #refuse(proposals: readonly Proposal[], refused: Refusal): void {
+    for (const { id } of proposals) this.#send({ type: 'outcome', id, refused });
+  }
+
+  #send(message: FromLog): void {
+    queueMicrotask(() => this.#receiver(message));
+  }
+}
+
+/** At least one, at most `batchMax`, and no more than `batchBytesMax` unless a single command is larger. */
+function batchLength(queue: readonly Proposal[]): number {
+  let length = 0;
+  let bytes = 0;
+  for (const proposal of queue) {
+    bytes += proposal.bytes.length;
+    if (length === batchMax || (length > 0 && bytes > batchBytesMax)) break;
+    length += 1;
+  }
+  return length;
+}

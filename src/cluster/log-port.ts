@@ -1,0 +1,48 @@
+// What the main thread and the owner of the log say to each other (architecture.md §7). On one node the owner is
+// `LocalLog`; in a cluster it is the raft worker. Commands are opaque bytes on this line.
+
+export type ToLog =
+  /** Hands a command over. `id` names it on this line only. */
+  | { readonly type: 'propose'; readonly id: number; readonly bytes: Uint8Array }
+  /** Asks for an index that covers everything acknowledged before now. */
+  | { readonly type: 'read'; readonly id: number }
+  /** Everything up to `index` is on disk and visible; gives credit for the next `committed`. */
+  | { readonly type: 'applied'; readonly index: number }
+  /** Hand nothing over any more, and answer what is pending. */
+  | { readonly type: 'stop' };
+
+/** Why a proposal has no index, and whether it can have had an effect. */
+export interface Refusal {
+  readonly outcome: 'not-applied' | 'unknown';
+  readonly reason: string;
+}
+
+export interface CommittedEntry {
+  readonly index: number;
+  readonly bytes: Uint8Array;
+}
+
+export interface Committed {
+  readonly type: 'committed';
+  readonly first: number;
+  readonly last: number;
+  /** Wall clock of the leader at the last entry, Unix ms. Says how far behind a node is; apply takes each command's own. */
+  readonly logTime: number;
+  /** Ascending by index. Indexes of the range that are not here hold nothing for the state machine. */
+  readonly entries: readonly CommittedEntry[];
+}
+
+export type FromLog =
+  | Committed
+  | { readonly type: 'outcome'; readonly id: number; readonly index: number }
+  | { readonly type: 'outcome'; readonly id: number; readonly refused: Refusal }
+  | { readonly type: 'readable'; readonly id: number; readonly index: number }
+  | { readonly type: 'readable'; readonly id: number; readonly refused: Refusal }
+  | { readonly type: 'role'; readonly role: 'leader' | 'follower' | 'candidate'; readonly leader: string | undefined }
+  | { readonly type: 'fatal'; readonly reason: string };
+
+export interface LogPort {
+  post(message: ToLog): void;
+  /** One receiver; messages come in order, never within a call of `post`. */
+  receive(receiver: (message: FromLog) => void): void;
+}

@@ -1,0 +1,104 @@
+// The command line: which settings file, what to print, when to stop. Every failure before the start is one line on
+// stderr and exit code 1 (contract.md §1).
+import { existsSync, readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { banner } from './banner.ts';
+import type { ControlPlane } from './control-plane.ts';
+import { embeddedDefault, parseSettings, type Settings } from './settings/settings.ts';
+import { createLogger, type Logger } from './telemetry/logger.ts';
+
+const help = `Usage: sluice [--config FILE]
+
+A programmable HTTP reverse proxy with its control plane inside.
+
+  --config FILE   settings (YAML); default: config.yaml in this directory if it is
+                  there, else everything on loopback with the store in ./data
+  --version       print the version
+  --help          print this
+
+Signals: the first SIGTERM or SIGINT drains and exits with 0, a second one exits with 130 at once.
+Exit codes: 0 stopped as asked, 1 could not start, 130 stopped at once.
+`;
+
+export async function runCommandLine(args: readonly string[]): Promise<void> {
+  try {
+    const options = parseOptions(args);
+    if (options.help) return void process.stdout.write(help);
+    if (options.version) return void process.stdout.write(`sluice ${version()}\n`);
+    await run(options.config);
+  } catch (error) {
+    fail(error instanceof Error ? error.message : String(error));
+  }
+}
+
+async function run(configFile: string | undefined): Promise<void> {
+  const settings = parseSettings(readSettingsText(configFile), process.env);
+  refuseWhatIsNotBuilt(settings);
+  const logger = createLogger(settings.log);
+  for (const warning of settings.warnings) logger.warn({}, `settings: ${warning}`);
+
+  const startedAt = performance.now();
+  // Imported only now: --help and a wrong key need not wait for the frameworks.
+  const { startControlPlane } = await import('./control-plane.ts');
+  const controlPlane = await startControlPlane(settings, { logger, onFatal: () => process.exit(1) });
+  stopOnSignals(controlPlane, logger);
+  logger.info({ address: controlPlane.address, ms: Math.round(performance.now() - startedAt) }, 'ready');
+  if (settings.log.format === 'console') process.stdout.write(banner({ version: version(), controlPlane }));
+}
+
+function parseOptions(args: readonly string[]): { config?: string; help?: boolean; version?: boolean } {
+  const { values } = parseArgs({
+    // `-config` is what users of comparable programs type (contract.md §0.5).
+    args: args.map((arg) => arg.replace(/^-config(?==|$)/, '--config')),
+    options: { config: { type: 'string' }, help: { type: 'boolean', short: 'h' }, version: { type: 'boolean' } },
+  });
+  return values;
+}
+
+function readSettingsText(configFile: string | undefined): string {
+  const file = configFile ?? (existsSync('config.yaml') ? 'config.yaml' : undefined);
+  if (file === undefined) return embeddedDefault;
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new Error(`cannot read ${file}: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+/** A cluster that silently ran as one node, or a proxy without its source, would be worse than none (architecture.md §6.20). */
+function refuseWhatIsNotBuilt(settings: Settings): void {
+  if (settings.mode === 'proxy') throw new Error('mode proxy is not available in this version');
+  if (settings.controlPlane.raft) throw new Error('controlPlane.raft is not available in this version');
+}
+
+function stopOnSignals(controlPlane: ControlPlane, logger: Logger): void {
+  let stopping = false;
+  const stop = async (signal: NodeJS.Signals) => {
+    if (stopping) {
+      logger.warn({ signal }, 'second signal: stopping at once');
+      process.exit(130);
+    }
+    stopping = true;
+    logger.info({ signal }, 'stopping: requests in flight may finish');
+    try {
+      await controlPlane.stop();
+      logger.info({}, 'stopped');
+      process.exit(0);
+    } catch (error) {
+      logger.error({ err: error }, 'stopping failed');
+      process.exit(1);
+    }
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+}
+
+function version(): string {
+  const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+  return (manifest as { version: string }).version;
+}
+
+function fail(reason: string): void {
+  process.stderr.write(`sluice: ${reason.replaceAll('\n', ' ')}\n`);
+  process.exit(1);
+}

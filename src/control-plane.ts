@@ -1,0 +1,176 @@
+// Puts the parts together for mode `controlplane` and takes them down again, in the order of architecture.md §7.9 and
+// §7.10. The only file that knows everyone; it decides nothing itself.
+import { randomBytes } from 'node:crypto';
+import { resolve } from 'node:path';
+import { type Api, createApi } from './api/api.ts';
+import { systemClock } from './clock.ts';
+import { LocalLog } from './cluster/local-log.ts';
+import { Proposer } from './cluster/proposer.ts';
+import { Feed } from './feed/feed.ts';
+import { checkConfig } from './proxy/config-check.ts';
+import { createProxy, type Proxy as DataPlane } from './proxy/proxy.ts';
+import { type Address, formatAddress } from './settings/address.ts';
+import type { ControlPlaneSettings } from './settings/control-plane.ts';
+import type { Settings } from './settings/settings.ts';
+import { proxyConfigOf } from './snapshot/build.ts';
+import { thisMachine } from './snapshot/machine.ts';
+import { createSecretSources } from './snapshot/secret-sources.ts';
+import { DurableState } from './state/durable-state.ts';
+import { generationDirectory, LevelStore } from './state/level-store.ts';
+import type { StateView } from './state/view.ts';
+import type { Logger } from './telemetry/logger.ts';
+
+export interface ControlPlane {
+  /** `host:port` where the API listens. */
+  readonly address: string;
+  /** Base URL that works from this machine. */
+  readonly url: string;
+  readonly storePath: string;
+  /** Name of the active snapshot, if there is one. */
+  readonly activeSnapshot: string | undefined;
+  readonly hasApiKeys: boolean;
+  /** Drains and closes everything; resolves when nothing of it runs any more. */
+  stop(): Promise<void>;
+}
+
+export interface ControlPlaneOptions {
+  readonly logger: Logger;
+  /** Called when the store has failed and the settings say `exit`. */
+  readonly onFatal: (reason: string) => void;
+}
+
+/** The only member of a cluster of one (architecture.md §7.11). */
+const nodeId = 'single';
+
+export async function startControlPlane(settings: Settings, options: ControlPlaneOptions): Promise<ControlPlane> {
+  const { logger } = options;
+  const own = settings.controlPlane;
+  const storePath = resolve(own.storePath);
+  const state = await openState(own, storePath, logger);
+  const port = new LocalLog({ nodeId, applied: state.view.applied, clock: systemClock });
+  const log = new Proposer({ port, state, clock: systemClock, nodeId });
+  const feed = feedOf(state.view, log);
+  const proxy = createProxy({
+    source: feed,
+    clock: systemClock,
+    telemetry: { logger },
+    bindAddress: settings.proxy.bindAddress,
+    workers: settings.proxy.workers,
+  });
+  reactToStorageFailure(state, own, options);
+  try {
+    await proxy.start();
+    const api = await startApi(own, { state, log, feed, proxy, logger });
+    return running({ api, proxy, state, log, own, storePath });
+  } catch (error) {
+    await proxy.close({ withinMs: 0 });
+    await state.close();
+    throw error;
+  }
+}
+
+async function openState(own: ControlPlaneSettings, storePath: string, logger: Logger): Promise<DurableState> {
+  const store = await LevelStore.open(generationDirectory(storePath, 1)).catch((error: unknown) => {
+    throw new Error(`cannot open the store: ${error instanceof Error ? error.message : error}`, { cause: error });
+  });
+  const state = await DurableState.open(store, { encryptionKey: own.encryptionKey, randomBytes });
+  for (const warning of state.warnings) logger.warn({}, `store: ${warning}`);
+  return state;
+}
+
+/** Publishes what is active now and each later activation, with the log index that proxies compare. */
+function feedOf(view: StateView, log: Proposer): Feed {
+  const feed = new Feed();
+  const snapshot = view.active && view.snapshot(view.active.snapshotId);
+  if (view.active && snapshot) feed.publish(proxyConfigOf(snapshot, view.active.index));
+  log.onActivation((activation) => feed.publish(proxyConfigOf(activation.snapshot, activation.index)));
+  return feed;
+}
+
+function reactToStorageFailure(
+  state: DurableState,
+  own: ControlPlaneSettings,
+  { logger, onFatal }: ControlPlaneOptions,
+): void {
+  state.onFailure((reason) => {
+    logger.error({ reason }, 'the store has failed: writes are refused, traffic goes on as it was');
+    if (own.onStorageFailure === 'exit') onFatal(reason);
+  });
+}
+
+interface Parts {
+  readonly state: DurableState;
+  readonly log: Proposer;
+  readonly feed: Feed;
+  readonly proxy: DataPlane;
+  readonly logger: Logger;
+}
+
+async function startApi(own: ControlPlaneSettings, { state, log, feed, proxy, logger }: Parts): Promise<Api> {
+  const api = await createApi({
+    view: state.view,
+    log,
+    feed,
+    options: own,
+    clock: systemClock,
+    logger,
+    secretSources: createSecretSources(thisMachine, own.secretSources),
+    checkConfig,
+    installed: (index, withinMs) => proxy.installed(index, withinMs),
+    health: () => ({ ready: state.failed === undefined, reason: state.failed ?? '' }),
+    clusterId: () => state.identity.clusterId,
+  });
+  await api.listen();
+  warnOfExposure(own, api.address, logger);
+  return api;
+}
+
+/** Security.md S21: an open API that others can reach is said aloud, not refused. */
+function warnOfExposure(
+  { apiKeys, tls, secretSources }: ControlPlaneSettings,
+  { host }: Address,
+  logger: Logger,
+): void {
+  const isLoopback = host === '::1' || host === 'localhost' || host.startsWith('127.');
+  const isMutual = tls !== undefined && tls.clientAuth === 'require';
+  if (isLoopback || apiKeys.length > 0 || isMutual) return;
+  logger.warn(
+    { address: host },
+    'the API is reachable from elsewhere and has no API keys: set controlPlane.auth.apiKeys',
+  );
+  if (secretSources !== undefined) return;
+  logger.warn(
+    {},
+    'anyone who reaches the API may read environment and files through secrets: set controlPlane.secretSources',
+  );
+}
+
+function running(parts: {
+  readonly api: Api;
+  readonly proxy: DataPlane;
+  readonly state: DurableState;
+  readonly log: Proposer;
+  readonly own: ControlPlaneSettings;
+  readonly storePath: string;
+}): ControlPlane {
+  const { api, proxy, state, log, own, storePath } = parts;
+  const { view } = state;
+  return {
+    address: formatAddress(api.address),
+    url: `${own.tls ? 'https' : 'http'}://${formatAddress(reachable(api.address))}`,
+    storePath,
+    activeSnapshot: view.active && view.snapshot(view.active.snapshotId)?.name,
+    hasApiKeys: own.apiKeys.length > 0,
+    async stop() {
+      await Promise.all([api.close(), proxy.close({ withinMs: own.shutdownTimeoutMs })]);
+      await log.stop();
+      await state.close();
+    },
+  };
+}
+
+/** An address for a person to type: all interfaces are reached through loopback. */
+function reachable({ host, port }: Address): Address {
+  const isAll = host === '' || host === '::' || host === '0.0.0.0';
+  return { host: isAll ? '127.0.0.1' : host, port };
+}

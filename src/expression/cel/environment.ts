@@ -1,0 +1,70 @@
+// What an expression may speak of: one frozen library environment per place where expressions stand (contract.md §6.6),
+// with the limits that keep a hostile expression small, and the overloads that the library lacks.
+import { Environment } from '@marcbachmann/cel-js';
+import { compileRegex } from '../regex.ts';
+
+/** `request`: match.cel, skipWhen, onlyWhen, inlineAuthz. `claims`: jwt.assertClaims, jwt.claimToHeaders. */
+export type EnvironmentName = 'request' | 'claims';
+
+/** Messages of the request environment: type → field → type. */
+export const messages: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  PeerCertificate: { uris: 'list<string>', dnsNames: 'list<string>', subject: 'string', serial: 'string' },
+  Tls: { peerCertificate: 'PeerCertificate' },
+  Body: { raw: 'string', json: 'dyn' },
+  Request: {
+    method: 'string',
+    path: 'string',
+    host: 'string',
+    scheme: 'string',
+    clientIp: 'string',
+    headers: 'map<string, string>',
+    queryParams: 'map<string, string>',
+    body: 'Body',
+    tls: 'Tls',
+  },
+};
+
+const options = {
+  homogeneousAggregateLiterals: false,
+  limits: { maxAstNodes: 1000, maxDepth: 48, maxListElements: 512, maxMapEntries: 64, maxCallArguments: 8 },
+};
+
+export const environments: Readonly<Record<EnvironmentName, Environment>> = {
+  request: requestEnvironment(),
+  claims: withOverloads(new Environment(options))
+    .registerVariable('claims', 'map<string, dyn>')
+    .registerVariable('now', 'int'),
+};
+
+/** Any variable, any type: for the evaluation of single operations whose operands are already known. */
+export const untyped: Environment = withOverloads(new Environment({ ...options, unlistedVariablesAreDyn: true }));
+
+function requestEnvironment(): Environment {
+  const environment = withOverloads(new Environment(options));
+  for (const [name, fields] of Object.entries(messages)) environment.registerType(name, { fields });
+  return environment.registerVariable('request', 'Request');
+}
+
+function withOverloads(environment: Environment): Environment {
+  const timestamp = 'google.protobuf.Timestamp';
+  const duration = 'google.protobuf.Duration';
+  return environment
+    .registerFunction('matches(string, string): bool', (text: string, pattern: string) =>
+      compileRegex(pattern).test(text),
+    )
+    .registerFunction('string.replace(string, string): string', (text: string, old: string, by: string) =>
+      text.replaceAll(old, () => by),
+    )
+    .registerFunction('string.replace(string, string, int): string', replaceFirst)
+    .registerFunction('string.charAt(int): string', (text: string, index: bigint) => text.charAt(Number(index)))
+    .registerFunction('int(uint): int', (value: { valueOf(): bigint }) => value.valueOf())
+    .registerFunction(`int(${timestamp}): int`, (at: Date) => BigInt(Math.floor(at.getTime() / 1000)))
+    .registerFunction(`string(${timestamp}): string`, (at: Date) => at.toISOString().replace('.000Z', 'Z'))
+    .registerFunction(`string(${duration}): string`, String)
+    .registerFunction(`duration(${duration}): ${duration}`, (same: unknown) => same);
+}
+
+function replaceFirst(text: string, old: string, by: string, times: bigint): string {
+  let left = times < 0n ? Number.POSITIVE_INFINITY : Number(times);
+  return text.replaceAll(old, (found) => (left-- > 0 ? by : found));
+}

@@ -1,0 +1,126 @@
+// The rules that the library's parser and checker do not know, found by walking the syntax tree before it is checked:
+// constant patterns, fields named in has(), depth of loops, `"x" in request`, and whether a body must be buffered.
+import type { ASTNode, SourceRange } from '@marcbachmann/cel-js';
+import { ExpressionError } from '../expression-error.ts';
+import { checkRegex } from '../regex.ts';
+import { messages } from './environment.ts';
+import { comprehensionOf, fieldName, operandsOf, textOf } from './syntax.ts';
+
+/** How deep all, exists, map, filter may stand inside each other's bodies. */
+export const loopDepthMax = 2;
+
+export interface Findings {
+  /** True when the expression reads `request.body`. */
+  readonly needsBody: boolean;
+  /** Nodes that ask whether a field of the request is there, `"x" in request`: checked as `has(request.x)`. */
+  readonly presences: readonly Presence[];
+}
+
+export interface Presence {
+  readonly node: ASTNode;
+  /** `has(request.x)`. */
+  readonly asHas: string;
+}
+
+/** Something that a rule refuses, and where. */
+export class RuleError extends ExpressionError {
+  readonly range: SourceRange;
+
+  constructor(message: string, range: SourceRange) {
+    super(message);
+    this.range = range;
+  }
+}
+
+interface Place {
+  readonly loops: number;
+  /** Variables of macros, which may hide `request`. */
+  readonly hidden: ReadonlySet<string>;
+}
+
+/** Walks the whole tree. Throws RuleError for the first rule that is broken. */
+export function inspect(root: ASTNode): Findings {
+  const presences: Presence[] = [];
+  let needsBody = false;
+  const visit = (node: ASTNode, place: Place): void => {
+    checkCall(node, place);
+    const presence = presenceOf(node, place);
+    if (presence) presences.push(presence);
+    needsBody ||= readsBody(node, place);
+    for (const [child, inner] of children(node, place)) visit(child, inner);
+  };
+  visit(root, { loops: 0, hidden: new Set() });
+  return { needsBody, presences };
+}
+
+function checkCall(node: ASTNode, place: Place): void {
+  if (place.loops > loopDepthMax) {
+    throw new RuleError(`loops may be nested ${loopDepthMax} deep at most`, node.range);
+  }
+  if (node.op === 'call' && node.args[0] === 'has') checkField(node.args[1][0], place);
+  const pattern = patternOf(node);
+  if (pattern === undefined) return;
+  if (pattern.op !== 'value' || typeof pattern.args !== 'string') {
+    throw new RuleError('matches() needs a constant pattern', pattern.range);
+  }
+  const fault = checkRegex(pattern.args);
+  if (fault !== undefined) throw new RuleError(fault, pattern.range);
+}
+
+function patternOf(node: ASTNode): ASTNode | undefined {
+  if (node.op === 'rcall' && node.args[0] === 'matches') return node.args[2][0];
+  return node.op === 'call' && node.args[0] === 'matches' ? node.args[1][1] : undefined;
+}
+
+/** The checker does not look inside has(): a misspelt field would be silently absent. */
+function checkField(node: ASTNode | undefined, place: Place): void {
+  if (node?.op !== '.') return;
+  checkField(node.args[0], place);
+  const type = typeOf(node.args[0], place);
+  const fields = type === undefined ? undefined : messages[type];
+  if (fields && !Object.hasOwn(fields, node.args[1])) {
+    throw new RuleError(`No such key: ${node.args[1]}`, { start: node.end - node.args[1].length, end: node.end });
+  }
+}
+
+/** The message type of `request` and what lies under it; undefined for everything else. */
+function typeOf(node: ASTNode, place: Place): string | undefined {
+  if (node.op === 'id') return node.args === 'request' && !place.hidden.has('request') ? 'Request' : undefined;
+  const name = fieldName(node);
+  if (name === undefined || (node.op !== '.' && node.op !== '[]')) return undefined;
+  const fields = messages[typeOf(node.args[0], place) ?? ''];
+  return fields && Object.hasOwn(fields, name) ? fields[name] : undefined;
+}
+
+function presenceOf(node: ASTNode, place: Place): Presence | undefined {
+  if (node.op !== 'in') return undefined;
+  const [name, owner] = node.args;
+  const field = textOf(name);
+  const type = typeOf(owner, place);
+  const fields = type === undefined ? undefined : messages[type];
+  if (field === undefined || !fields) return undefined;
+  if (!Object.hasOwn(fields, field)) throw new RuleError(`No such key: ${field}`, name.range);
+  return { node, asHas: `has(${pathText(owner)}.${field})` };
+}
+
+function pathText(node: ASTNode): string {
+  const name = fieldName(node);
+  return name !== undefined && (node.op === '.' || node.op === '[]') ? `${pathText(node.args[0])}.${name}` : 'request';
+}
+
+/** `request.body`, `request["body"]`, `"body" in request`, and a field that is known only at run time. */
+function readsBody(node: ASTNode, place: Place): boolean {
+  if (node.op === 'in') return textOf(node.args[0]) === 'body' && typeOf(node.args[1], place) === 'Request';
+  if ((node.op !== '.' && node.op !== '[]') || typeOf(node.args[0], place) !== 'Request') return false;
+  return (fieldName(node) ?? 'body') === 'body';
+}
+
+function children(node: ASTNode, place: Place): (readonly [ASTNode, Place])[] {
+  const comprehension = comprehensionOf(node);
+  if (comprehension) {
+    const loops = comprehension.macro === 'bind' ? place.loops : place.loops + 1;
+    const inner = { loops, hidden: new Set(place.hidden).add(comprehension.variable) };
+    return [[comprehension.over, place], ...comprehension.body.map((body) => [body, inner] as const)];
+  }
+  return operandsOf(node).map((operand) => [operand, place]);
+}

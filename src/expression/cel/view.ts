@@ -1,0 +1,133 @@
+// What an expression sees of a request. Nothing is copied until an expression asks for it: a header is looked up where
+// it lies, and the query is decoded and the body parsed at most once.
+
+/** Presented by the proxy. Everything is as the matchers see it: canonical path, trusted client address. */
+export interface RequestFacts {
+  readonly method: string;
+  readonly path: string;
+  /** Authority without port. */
+  readonly host: string;
+  readonly scheme: 'http' | 'https';
+  readonly clientIp: string;
+  /** Without the question mark. */
+  readonly query: string;
+  /** Present when the client showed a verified certificate. */
+  readonly tls?: RequestTls | undefined;
+  /** First value of a field by its lower-case name. */
+  header(name: string): string | undefined;
+  /** Every field in order, names in lower case. */
+  headers(): Iterable<readonly [name: string, value: string]>;
+}
+
+export interface RequestTls {
+  readonly peerCertificate: {
+    readonly uris: readonly string[];
+    readonly dnsNames: readonly string[];
+    /** RFC 2253 style: `CN=agent-a,O=myorg`. */
+    readonly subject: string;
+    /** Lower-case hex without leading zeros. */
+    readonly serial: string;
+  };
+}
+
+/** What was buffered of a body. */
+export interface BodyText {
+  /** At most celBodyMaxSize of it. */
+  readonly raw: string;
+  /** False when the body went on beyond the limit: then `json` is absent. */
+  readonly whole: boolean;
+}
+
+interface BodyView {
+  readonly raw: string;
+  readonly json: unknown;
+}
+
+/** Made once per request that meets an expression; may be kept and reset for the next. */
+export class RequestView {
+  facts: RequestFacts;
+  #headers: ReadonlyMap<string, string> | undefined;
+  #queryParams: ReadonlyMap<string, string> | undefined;
+  #text: BodyText | undefined;
+  #body: BodyView | undefined;
+
+  constructor(facts: RequestFacts) {
+    this.facts = facts;
+  }
+
+  reset(facts: RequestFacts): void {
+    this.facts = facts;
+    this.forgetHeaders();
+    this.#queryParams = undefined;
+    this.#text = undefined;
+    this.#body = undefined;
+  }
+
+  /** A middleware changed the fields: expressions that follow see the new ones (contract.md §6.7). */
+  forgetHeaders(): void {
+    this.#headers = undefined;
+  }
+
+  /** Makes `request.body` present. */
+  attachBody(text: BodyText): void {
+    this.#text = text;
+    this.#body = undefined;
+  }
+
+  /** `host` is no header here (contract.md §6.6): expressions have `request.host`. */
+  header(name: string): string | undefined {
+    return name === 'host' ? undefined : this.facts.header(name);
+  }
+
+  queryParam(name: string): string | undefined {
+    return this.queryParams.get(name);
+  }
+
+  get headers(): ReadonlyMap<string, string> {
+    this.#headers ??= firstValues(this.facts.headers(), 'host');
+    return this.#headers;
+  }
+
+  get queryParams(): ReadonlyMap<string, string> {
+    this.#queryParams ??= parseQuery(this.facts.query);
+    return this.#queryParams;
+  }
+
+  get body(): BodyView | undefined {
+    if (this.#text && !this.#body) this.#body = bodyView(this.#text, this.facts.header('content-type') ?? '');
+    return this.#body;
+  }
+}
+
+/** First value of every parameter, decoded: `+` is a space, `;` separates nothing (contract.md §6.3). */
+export function parseQuery(query: string): ReadonlyMap<string, string> {
+  return firstValues(query === '' ? [] : new URLSearchParams(query));
+}
+
+function firstValues(entries: Iterable<readonly [string, string]>, except?: string): ReadonlyMap<string, string> {
+  const first = new Map<string, string>();
+  for (const [name, value] of entries) if (name !== except && !first.has(name)) first.set(name, value);
+  return first;
+}
+
+function bodyView({ raw, whole }: BodyText, contentType: string): BodyView {
+  const json = whole && contentType.startsWith('application/json') ? parseObject(raw) : undefined;
+  return json === undefined ? { raw, json: undefined } : { raw, json };
+}
+
+/** The object, whole numbers as ints (bigint) and others as doubles; undefined for anything but an object. */
+function parseObject(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text, exactNumber);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function exactNumber(_key: string, value: unknown, context?: { source?: string }): unknown {
+  if (typeof value !== 'number' || !Number.isInteger(value)) return value;
+  const source = context?.source ?? '';
+  const exact = /^-?[0-9]{1,19}$/.test(source) ? BigInt(source) : Math.abs(value) < 2 ** 63 ? BigInt(value) : undefined;
+  return exact !== undefined && BigInt.asIntN(64, exact) === exact ? exact : value;
+}

@@ -1,0 +1,35 @@
+// Who asks, and what their role lets them do (architecture.md §8). The gate of src/api puts the caller on the request;
+// each operation names the right that it needs.
+
+export const roles = ['admin', 'editor', 'viewer', 'proxy'] as const;
+
+export type Role = (typeof roles)[number];
+
+/** The holder of an API key, or anybody when no keys are configured. */
+export interface Caller {
+  /** Name of the API key; empty without keys. */
+  readonly name: string;
+  readonly role: Role;
+}
+
+/**
+ * `read`: kinds, snapshots, docs, debug. `write`: kinds, secrets, snapshots. `administer`: values of secrets.
+ * `follow`: the stream of activations. `relay`: proves itself beyond the API key.
+ */
+export type Right = 'read' | 'write' | 'administer' | 'follow' | 'relay';
+
+const holders: Readonly<Record<Right, readonly Role[]>> = {
+  read: ['viewer', 'editor', 'admin'],
+  write: ['editor', 'admin'],
+  administer: ['admin'],
+  follow: ['admin', 'proxy'],
+  relay: ['admin', 'editor', 'viewer', 'proxy'],
+};
+
+export const holds = (role: Role, right: Right): boolean => holders[right].includes(role);
+
+/** Without keys everybody is an admin; the launcher warns about it (architecture.md §6.21). */
+export const anybody: Caller = { name: '', role: 'admin' };
+
+/** Only an admin sees resolved values and writes references to the node's environment and files. */
+export const seesSecrets = ({ role }: Caller): boolean => role === 'admin';

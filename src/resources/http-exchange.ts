@@ -1,0 +1,36 @@
+// Between Fastify and the operations: what a request says, and how an answer leaves. Used by every controller.
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Answer, ApiRequest } from './answer.ts';
+import type { Caller } from './caller.ts';
+import type { OperationConfig } from './operation.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by the gate before any handler runs. */
+    caller: Caller;
+  }
+  interface FastifyContextConfig extends Partial<OperationConfig> {}
+}
+
+export function requestOf({ caller, raw, query, body }: FastifyRequest): ApiRequest {
+  return {
+    caller,
+    path: (raw.url ?? '').split('?', 1)[0] ?? '',
+    query: isRecord(query) ? query : {},
+    headers: raw.headers,
+    body: Buffer.isBuffer(body) ? body : Buffer.alloc(0),
+  };
+}
+
+/**
+ * Sends JSON with exactly `application/json` (contract.md §0.4), for which it must be bytes: Fastify adds a charset to
+ * text. 204 has no body and no type. Nothing is kept by caches: answers are moments of the state, and may hold secrets.
+ */
+export function send(reply: FastifyReply, { status, headers, body }: Answer): void {
+  reply.code(status).header('Cache-Control', 'no-store');
+  for (const [name, value] of Object.entries(headers)) reply.header(name, value);
+  if (status === 204) reply.send();
+  else reply.header('Content-Type', 'application/json').send(Buffer.from(body));
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;

@@ -1,0 +1,120 @@
+// What every operation of the API declares beside its path: the right it needs, and its entry in the OpenAPI document.
+import { applyDecorators } from '@nestjs/common';
+import { RouteConfig } from '@nestjs/platform-fastify';
+import { ApiHeader, ApiOperation, ApiQuery, ApiResponse, ApiSecurity } from '@nestjs/swagger';
+import { type ApiErrorCode, apiErrors } from '../errors.ts';
+import type { Right } from './caller.ts';
+
+/** Kept with the route; the gate reads it. */
+export interface OperationConfig {
+  readonly right: Right;
+  /** Completes "role viewer may not …". */
+  readonly phrase: string;
+}
+
+interface Declaration {
+  readonly id: string;
+  /** Imperative and capitalised: `Create a route`. */
+  readonly summary: string;
+  readonly description?: string;
+  readonly right: Right;
+  readonly errors?: readonly ApiErrorCode[];
+  readonly headers?: readonly (keyof typeof requestHeaders)[];
+  readonly query?: readonly (keyof typeof queryParameters)[];
+}
+
+/** A schema of the OpenAPI document by name; src/api/openapi.ts checks that all exist. */
+export const schemaRef = (name: string): { $ref: string } => ({ $ref: `#/components/schemas/${name}` });
+
+/** Declares a method of a controller as an operation. */
+export function Operation({ id, summary, description, right, errors = [], headers = [], query = [] }: Declaration) {
+  const config: OperationConfig = { right, phrase: summary.charAt(0).toLowerCase() + summary.slice(1) };
+  return applyDecorators(
+    RouteConfig(config),
+    ApiOperation({ operationId: id, summary, ...(description !== undefined && { description }) }),
+    ApiSecurity('apiKey'),
+    ...headers.map((name) => ApiHeader({ name, required: false, ...requestHeaders[name] })),
+    ...query.map((name) => ApiQuery({ name, required: false, ...queryParameters[name] })),
+    ...[...new Set([...always, ...errors])].map(errorResponse),
+  );
+}
+
+/** A successful answer with a JSON body. `headers` name what it carries. */
+export function Success(
+  status: 200 | 201,
+  description: string,
+  schema: object,
+  headers: readonly (keyof typeof answerHeaders)[],
+) {
+  return ApiResponse({ status, description, schema, headers: chosen(headers) });
+}
+
+/** A successful answer without a body. */
+export const Gone = (description: string) =>
+  ApiResponse({ status: 204, description, headers: chosen(['X-Sluice-Revision']) });
+
+const always = ['UNAUTHENTICATED', 'FORBIDDEN', 'INTERNAL'] as const;
+
+const errorTexts: Record<ApiErrorCode, string> = {
+  INVALID: 'Malformed JSON, a failed validation, or an unresolved or dangling reference.',
+  UNAUTHENTICATED: 'API keys are configured and the request carries none of them.',
+  FORBIDDEN: 'The role of the API key does not allow it, or a web page of another origin asked.',
+  NOT_FOUND: 'There is no such resource.',
+  METHOD_NOT_ALLOWED: 'The path has no such method; `Allow` names those it has.',
+  CONFLICT: 'The name or the id is taken, or the snapshot is active.',
+  PRECONDITION_FAILED: '`If-Match` names another revision.',
+  TOO_LARGE: 'The body is larger than 4 MiB.',
+  NOT_LEADER: 'A relayed write reached a node that does not lead.',
+  KEY_REUSED: 'The `Idempotency-Key` was used with another body.',
+  INTERNAL: 'A bug.',
+  UNAVAILABLE: 'Definitely not applied: no leader, no quorum, or the configuration is changing. Retry later.',
+  OUTCOME_UNKNOWN: 'Nobody can say yet whether the write was applied; the body carries `requestId`.',
+};
+
+const errorResponse = (code: ApiErrorCode) =>
+  ApiResponse({ status: apiErrors[code], description: errorTexts[code], schema: schemaRef('Error') });
+
+const text = { type: 'string' } as const;
+
+const requestHeaders = {
+  'If-Match': {
+    description: 'Quoted revisions as in `ETag`, or `*`. Another revision is answered with 412.',
+    schema: text,
+    example: '"42"',
+  },
+  'Idempotency-Key': {
+    description: '1 to 128 visible characters. A repetition within 24 hours answers as the first request did.',
+    schema: { type: 'string', minLength: 1, maxLength: 128 },
+    example: 'deploy-2031-07',
+  },
+};
+
+const queryParameters = {
+  consistency: {
+    description: '`stale` reads what this node has; the default sees every acknowledged write.',
+    schema: { type: 'string', enum: ['linearizable', 'stale'], default: 'linearizable' },
+  },
+  minRevision: {
+    description: 'Waits until the node has applied this revision (`X-Sluice-Revision` of an earlier answer).',
+    schema: { type: 'integer', minimum: 0 },
+  },
+  fieldValidation: {
+    description: 'What becomes of unknown fields: named in a `Warning` header, refused, or dropped in silence.',
+    schema: { type: 'string', enum: ['warn', 'strict', 'ignore'], default: 'warn' },
+  },
+  strict: {
+    description: 'Refuses the snapshot when a route or destination that it refers to does not exist.',
+    schema: { type: 'boolean', default: false },
+  },
+} as const;
+
+const answerHeaders = {
+  ETag: { description: 'Revision of the resource, quoted, for `If-Match`.', schema: text },
+  Location: { description: 'Path of the created resource.', schema: text },
+  'X-Sluice-Revision': { description: 'Log index of the write, or of the state that was read.', schema: text },
+  Warning: { description: 'One `299` per unknown field that was dropped.', schema: text },
+  'X-Sluice-Installed': { description: 'Proxy workers that have installed it, of all: `2/2`.', schema: text },
+} as const;
+
+const chosen = (names: readonly (keyof typeof answerHeaders)[]) =>
+  Object.fromEntries(names.map((name) => [name, { ...answerHeaders[name] }]));

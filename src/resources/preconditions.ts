@@ -1,0 +1,39 @@
+// The request headers that make a write conditional or repeatable (architecture.md §6.5, §8).
+import { createHash } from 'node:crypto';
+import { SluiceError } from '../errors.ts';
+import type { Idempotency, IfMatch } from '../state/command.ts';
+import type { ApiRequest } from './answer.ts';
+
+const entityTags = /^\s*(?:(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"\s*(?:,\s*|$))+$/;
+const oneTag = /(W\/)?"([^"]*)"/g;
+const visible = /^[\x21-\x7e]{1,128}$/;
+
+/**
+ * `If-Match` of the request, absent when it has none. Tags that are no revision of ours, weak ones included, match
+ * nothing (RFC 9110 §13.1.1). Throws INVALID when it is not a list of entity tags.
+ */
+export function ifMatchOf(request: ApiRequest): { ifMatch?: IfMatch } {
+  const text = single(request, 'if-match');
+  if (text === undefined) return {};
+  if (text.trim() === '*') return { ifMatch: '*' };
+  if (!entityTags.test(text)) throw new SluiceError('INVALID', 'If-Match must be * or a list of quoted revisions');
+  const strong = [...text.matchAll(oneTag)].filter(([, weak]) => weak === undefined).map(([, , tag = '']) => tag);
+  return { ifMatch: strong.filter((tag) => /^\d{1,15}$/.test(tag)).map(Number) };
+}
+
+/**
+ * `Idempotency-Key` of the request, scoped to the API key and the path, with the hash of the raw body.
+ * Throws INVALID unless the key has 1 to 128 visible ASCII characters.
+ */
+export function idempotencyOf(request: ApiRequest): { idempotency?: Idempotency } {
+  const key = single(request, 'idempotency-key');
+  if (key === undefined) return {};
+  if (!visible.test(key)) throw new SluiceError('INVALID', 'Idempotency-Key must have 1 to 128 visible characters');
+  const bodyHash = createHash('sha256').update(request.body).digest('hex');
+  return { idempotency: { scope: `${request.caller.name}\n${request.path}\n${key}`, bodyHash } };
+}
+
+function single({ headers }: ApiRequest, name: string): string | undefined {
+  const value = headers[name];
+  return typeof value === 'string' || value === undefined ? value : value.join(', ');
+}

@@ -1,0 +1,45 @@
+// The query parameters that reads and writes share: how fresh an answer must be, how strict a body is read.
+import { SluiceError } from '../errors.ts';
+import type { ApiRequest } from './answer.ts';
+
+export interface Freshness {
+  /** `linearizable` sees every write acknowledged before the request; `stale` is what this node has. */
+  readonly consistency: 'linearizable' | 'stale';
+  /** Log index that the answer must have seen. */
+  readonly minRevision: number;
+}
+
+export const fieldValidations = ['warn', 'strict', 'ignore'] as const;
+
+/** What becomes of unknown fields: named in a `Warning` header, refused, or dropped in silence. */
+export type FieldValidation = (typeof fieldValidations)[number];
+
+/** `?consistency=stale` and `?minRevision=`. Throws INVALID for other values. */
+export function freshnessOf(request: ApiRequest): Freshness {
+  const consistency = choice(request, 'consistency', ['linearizable', 'stale'] as const, 'linearizable');
+  const minRevision = value(request, 'minRevision') ?? '0';
+  if (!/^\d{1,15}$/.test(minRevision)) throw new SluiceError('INVALID', 'minRevision must be a revision: digits only');
+  return { consistency, minRevision: Number(minRevision) };
+}
+
+/** `?fieldValidation=`. Throws INVALID for other values. */
+export const fieldValidationOf = (request: ApiRequest): FieldValidation =>
+  choice(request, 'fieldValidation', fieldValidations, 'warn');
+
+/** A boolean parameter such as `?strict=true`; absent and empty are false. */
+export const flagOf = (request: ApiRequest, name: string): boolean =>
+  choice(request, name, ['true', 'false'] as const, 'false') === 'true';
+
+function choice<T extends string>(request: ApiRequest, name: string, allowed: readonly T[], absent: T): T {
+  const text = value(request, name) ?? absent;
+  const found = allowed.find((one) => one === text);
+  if (found === undefined) throw new SluiceError('INVALID', `${name} must be one of ${allowed.join(', ')}`);
+  return found;
+}
+
+function value({ query }: ApiRequest, name: string): string | undefined {
+  const found = query[name];
+  if (found === undefined || found === '') return undefined;
+  if (typeof found !== 'string') throw new SluiceError('INVALID', `${name} must be given once`);
+  return found;
+}

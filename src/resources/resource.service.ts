@@ -1,0 +1,121 @@
+// Create, read, update and delete for the six kinds that an operator edits. The controllers of all kinds call it; what
+// differs between kinds is the schema, which parseEntity knows, and that a secret's value is shown only by itself.
+
+import type { ReplicatedLog } from '../cluster/replicated-log.ts';
+import { SluiceError } from '../errors.ts';
+import type { EditableKind } from '../model/kinds.ts';
+import { describe } from '../model/problem.ts';
+import { findReferences } from '../model/secret-reference.ts';
+import { parseEntity } from '../model/validation.ts';
+import type { Spec } from '../state/command.ts';
+import type { Stored } from '../state/view.ts';
+import { type Answer, type ApiRequest, entityTag, jsonArray, revisionHeader } from './answer.ts';
+import { seesSecrets } from './caller.ts';
+import { type JsonObject, objectBody } from './json-body.ts';
+import { idempotencyOf, ifMatchOf } from './preconditions.ts';
+import { fieldValidationOf } from './query.ts';
+import { notFound, type StateReader } from './state-reader.ts';
+import { unknownFieldWarnings } from './unknown-fields.ts';
+import { acceptedHeaders, goneSince } from './write-outcome.ts';
+
+interface Parts {
+  readonly reader: StateReader;
+  readonly log: ReplicatedLog;
+  /** A fresh UUIDv4, lower case. */
+  readonly newId: () => string;
+}
+
+export class ResourceService {
+  readonly #reader: StateReader;
+  readonly #log: ReplicatedLog;
+  readonly #newId: () => string;
+
+  constructor({ reader, log, newId }: Parts) {
+    this.#reader = reader;
+    this.#log = log;
+    this.#newId = newId;
+  }
+
+  /** 200 with all entities, ascending by id. */
+  async list(kind: EditableKind, request: ApiRequest): Promise<Answer> {
+    await this.#reader.catchUp(request);
+    const { view } = this.#reader;
+    const items = view.list(kind).map((stored) => (kind === 'secrets' ? withoutValue(stored.spec) : stored.json));
+    return { status: 200, headers: revisionHeader(view.applied), body: jsonArray(items) };
+  }
+
+  /** 200 with the entity, a secret's value included. Rejects with NOT_FOUND. */
+  async get(kind: EditableKind, id: string, request: ApiRequest): Promise<Answer> {
+    await this.#reader.catchUp(request);
+    const { view } = this.#reader;
+    const stored = view.get(kind, id);
+    if (stored === undefined) throw notFound(kind, id);
+    const headers = { ...entityTag(stored.revision), ...revisionHeader(view.applied) };
+    return { status: 200, headers, body: stored.json };
+  }
+
+  /** 201 with the created entity. Rejects with INVALID, FORBIDDEN, CONFLICT, KEY_REUSED and what the log rejects with. */
+  async create(kind: EditableKind, request: ApiRequest): Promise<Answer> {
+    const { entity, headers } = parse(kind, request, objectBody(request.body));
+    const idempotency = idempotencyOf(request);
+    const { id: wished, ...fields } = entity;
+    const id = typeof wished === 'string' ? wished : this.#newId();
+    const spec = { id, ...fields };
+    const result = await this.#log.propose({ op: 'put', kind, id, mode: 'create', spec, ...idempotency });
+    const accepted = acceptedHeaders(result);
+    const created = result.replay === undefined ? spec : (result.replay.spec ?? this.#current(kind, result.id)?.spec);
+    if (created === undefined) throw goneSince(result);
+    const Location = `/api/v1/${kind}/${encodeURIComponent(result.id)}`;
+    return {
+      status: 201,
+      headers: { Location, ...entityTag(result.index), ...accepted, ...headers },
+      body: written(kind, created),
+    };
+  }
+
+  /** 200 with the whole new entity; the id of the path wins. Rejects as `create` does, and with NOT_FOUND. */
+  async replace(kind: EditableKind, id: string, request: ApiRequest): Promise<Answer> {
+    await this.#reader.mustExist(kind, id);
+    const { id: _, ...body } = objectBody(request.body);
+    const { entity, headers } = parse(kind, request, body);
+    const spec = { id, ...entity };
+    const result = await this.#log.propose({ op: 'put', kind, id, mode: 'update', spec, ...ifMatchOf(request) });
+    const accepted = acceptedHeaders(result);
+    return {
+      status: 200,
+      headers: { ...entityTag(result.index), ...accepted, ...headers },
+      body: written(kind, spec),
+    };
+  }
+
+  /** 204. Referencing entities keep the dangling id (contract.md §2.1). Rejects with NOT_FOUND, PRECONDITION_FAILED. */
+  async remove(kind: EditableKind, id: string, request: ApiRequest): Promise<Answer> {
+    await this.#reader.mustExist(kind, id);
+    const result = await this.#log.propose({ op: 'delete', kind, id, ...ifMatchOf(request) });
+    return { status: 204, headers: acceptedHeaders(result), body: '' };
+  }
+
+  #current(kind: EditableKind, id: string): Stored | undefined {
+    return this.#reader.view.get(kind, id);
+  }
+}
+
+function parse(kind: EditableKind, request: ApiRequest, body: JsonObject) {
+  const validation = fieldValidationOf(request);
+  const { entity, problems, unknown } = parseEntity(kind, body);
+  if (problems.length > 0) throw new SluiceError('INVALID', describe(problems));
+  const headers = unknownFieldWarnings(unknown, validation);
+  if (!seesSecrets(request.caller)) refuseNodeReferences(request, entity);
+  return { entity, headers };
+}
+
+// A reference to the environment or a file reads what belongs to the node, not to the configuration (architecture.md §6.18).
+function refuseNodeReferences({ caller }: ApiRequest, entity: Spec): void {
+  if (findReferences(entity).every(({ source }) => source === 'value')) return;
+  throw new SluiceError('FORBIDDEN', `role ${caller.role} may not write env or file references`);
+}
+
+const written = (kind: EditableKind, spec: Spec): string =>
+  kind === 'secrets' ? withoutValue(spec) : JSON.stringify(spec);
+
+const withoutValue = ({ id, name }: Spec): string => JSON.stringify({ id, name });

@@ -1,0 +1,103 @@
+// Whether the staged configuration can be served as it stands (architecture.md §6.11, §6.19): references resolve,
+// middlewares exist, resolved values are valid, and the whole compiles. All problems of a step are named at once.
+import { SluiceError } from '../../errors.ts';
+import { type ConfigKind, configKinds } from '../../model/kinds.ts';
+import { describe, type Problem, pointerOf } from '../../model/problem.ts';
+import type { Configuration } from '../../model/proxy-config.ts';
+import { holdsSecret } from '../../model/secret-reference.ts';
+import { validateResolved } from '../../model/validation.ts';
+import { configurationOf, resolvedSpec } from '../../snapshot/build.ts';
+import { resolveReferences } from '../../snapshot/collect.ts';
+import { findDangling } from '../../snapshot/dangling.ts';
+import type { SecretSources } from '../../snapshot/secret-sources.ts';
+import { type Captured, stagedOf } from '../../snapshot/staged.ts';
+import type { StateView, Stored } from '../../state/view.ts';
+
+/** Compiles a configuration as a proxy would, without serving it. */
+export type CheckConfig = (config: Configuration) => CheckResult | Promise<CheckResult>;
+
+/** Pointers start at the configuration. */
+export interface CheckResult {
+  /** Not empty: the snapshot must not be created. */
+  readonly problems: readonly Problem[];
+  /** What will not work as written, and does not keep the rest from being served. */
+  readonly warnings: readonly Problem[];
+}
+
+export interface Examined {
+  /** Index of the last change that was seen. */
+  readonly checkedAt: number;
+  /** Values of env and file references, by their whole text. */
+  readonly values: Readonly<Record<string, string>>;
+  readonly warnings: readonly Problem[];
+}
+
+export class Examiner {
+  readonly #sources: SecretSources;
+  readonly #checkConfig: CheckConfig;
+
+  constructor({ sources, checkConfig }: { sources: SecretSources; checkConfig: CheckConfig }) {
+    this.#sources = sources;
+    this.#checkConfig = checkConfig;
+  }
+
+  /** Rejects with INVALID, naming all problems of the first step that has any. `strict`: what dangles is a problem. */
+  async examine(view: StateView, { strict }: { strict: boolean }): Promise<Examined> {
+    const staged = stagedOf(view);
+    const { values, external, problems } = await resolveReferences(staged, this.#sources);
+    refuse(problems);
+    const warnings = await this.#check({ entities: staged.entities, values }, strict);
+    return { checkedAt: staged.changedAt, values: external, warnings };
+  }
+
+  /** What was doubtful about a snapshot when it was created: it has not changed since. */
+  async doubts(captured: Captured): Promise<readonly Problem[]> {
+    const config = configurationOf(captured);
+    const { warnings } = await this.#checkConfig(config);
+    return withoutValues([...findDangling(config).warnings, ...warnings], captured.values);
+  }
+
+  async #check(captured: Captured, strict: boolean): Promise<readonly Problem[]> {
+    const config = configurationOf(captured);
+    const dangling = findDangling(config);
+    const stop = (problems: readonly Problem[]): void => refuse(withoutValues(problems, captured.values));
+    stop(dangling.problems);
+    if (strict) stop(dangling.warnings);
+    stop(faultsOfResolved(captured));
+    const compiled = await this.#checkConfig(config);
+    stop(compiled.problems);
+    return withoutValues([...dangling.warnings, ...compiled.warnings], captured.values);
+  }
+}
+
+// What a value turned out to be wrong about is not said: a message about a regex quotes it, and it may be a secret.
+const faultsOfResolved = (captured: Captured): Problem[] =>
+  withReferences(captured).flatMap(({ kind, entity }) =>
+    validateResolved(kind, resolvedSpec(entity, captured.values)).map(({ pointer }) => ({
+      pointer: pointerOf(kind, entity.id) + pointer,
+      message: 'is not valid with its secret references resolved',
+    })),
+  );
+
+// Entities without references were judged as a whole when they were written.
+const withReferences = ({ entities }: Captured): { kind: ConfigKind; entity: Stored }[] =>
+  configKinds.flatMap((kind) =>
+    entities[kind].filter(({ json }) => holdsSecret(json)).map((entity) => ({ kind, entity })),
+  );
+
+/** Texts shorter than this are parts of ordinary words, and no secrets. */
+const shortestSecret = 4;
+
+/** Answers are read by callers who may not see values (architecture.md §6.12), and so are problems and warnings. */
+function withoutValues(problems: readonly Problem[], values: Captured['values']): Problem[] {
+  const secrets = Object.values(values).filter(({ length }) => length >= shortestSecret);
+  secrets.sort((a, b) => b.length - a.length);
+  return problems.map(({ pointer, message }) => ({
+    pointer,
+    message: secrets.reduce((text, secret) => text.replaceAll(secret, '***'), message),
+  }));
+}
+
+function refuse(problems: readonly Problem[]): void {
+  if (problems.length > 0) throw new SluiceError('INVALID', describe(problems));
+}

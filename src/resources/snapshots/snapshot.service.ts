@@ -1,0 +1,156 @@
+// Snapshots: capture of the staged configuration, reading, deletion, activation (contract.md §2.10, §3.3). A capture is
+// checked against the state that this node sees; when the state has moved before the command is applied, it is checked again.
+import type { Clock } from '../../clock.ts';
+import type { ReplicatedLog } from '../../cluster/replicated-log.ts';
+import { SluiceError } from '../../errors.ts';
+import { describe, type Problem, pointerOf } from '../../model/problem.ts';
+import { parseEntity } from '../../model/validation.ts';
+import { type Form, renderSnapshot } from '../../snapshot/render.ts';
+import type { Draft, Result } from '../../state/command.ts';
+import type { Active, StoredSnapshot } from '../../state/view.ts';
+import type { Logger } from '../../telemetry/logger.ts';
+import { type Answer, type ApiRequest, entityTag, jsonArray, revisionHeader } from '../answer.ts';
+import { type Caller, seesSecrets } from '../caller.ts';
+import { objectBody, optionalBody } from '../json-body.ts';
+import { idempotencyOf, ifMatchOf } from '../preconditions.ts';
+import { fieldValidationOf, flagOf } from '../query.ts';
+import { notFound, type StateReader } from '../state-reader.ts';
+import { unknownFieldWarnings } from '../unknown-fields.ts';
+import { acceptedHeaders, goneSince } from '../write-outcome.ts';
+import type { Examiner } from './examiner.ts';
+
+/** Resolves with how many proxy workers of this node have installed the activation, at the latest after `withinMs`. */
+export type Installed = (index: number, withinMs: number) => Promise<{ readonly done: number; readonly of: number }>;
+
+interface Parts {
+  readonly reader: StateReader;
+  readonly log: ReplicatedLog;
+  readonly examiner: Examiner;
+  readonly installed: Installed;
+  readonly newId: () => string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+type CaptureDraft = Extract<Draft, { op: 'capture' }>;
+
+const mostCaptures = 5;
+const installWaitMs = 5_000;
+
+export class SnapshotService {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** 200 with summaries, ascending by time of creation. */
+  async list(request: ApiRequest): Promise<Answer> {
+    const { reader } = this.#parts;
+    await reader.catchUp(request);
+    const items = reader.view.snapshots().map((snapshot) => snapshotSummary(snapshot, reader.view.active));
+    return { status: 200, headers: revisionHeader(reader.view.applied), body: jsonArray(items) };
+  }
+
+  /** 200 with the snapshot, values resolved for those who may see them. Rejects with NOT_FOUND. */
+  async get(id: string, request: ApiRequest): Promise<Answer> {
+    const { reader } = this.#parts;
+    await reader.catchUp(request);
+    const snapshot = reader.view.snapshot(id);
+    if (snapshot === undefined) throw notFound('snapshots', id);
+    const headers = { ...entityTag(snapshot.revision), ...revisionHeader(reader.view.applied) };
+    return { status: 200, headers, body: renderSnapshot(snapshot, formFor(request.caller)) };
+  }
+
+  /**
+   * 201 with the snapshot and what is doubtful about it. Rejects with INVALID for all that could not be served,
+   * CONFLICT, KEY_REUSED, and UNAVAILABLE when the configuration changes faster than it can be checked.
+   */
+  async create(request: ApiRequest): Promise<Answer> {
+    // The server assigns ids of snapshots; one in the body is no mistake (contract.md §2.1).
+    const { id: _, ...body } = objectBody(request.body);
+    const validation = fieldValidationOf(request);
+    const strict = flagOf(request, 'strict');
+    const { entity, problems, unknown } = parseEntity('snapshots', body);
+    if (problems.length > 0) throw new SluiceError('INVALID', describe(problems));
+    const unknownFields = unknownFieldWarnings(unknown, validation);
+    const { result, warnings } = await this.#capture(String(entity.name), request, strict);
+    const accepted = acceptedHeaders(result);
+    const snapshot = this.#parts.reader.view.snapshot(result.id);
+    if (snapshot === undefined) throw goneSince(result);
+    const Location = `/api/v1/snapshots/${snapshot.id}`;
+    const doubts = warnings ?? (await this.#parts.examiner.doubts(snapshot));
+    return {
+      status: 201,
+      headers: { Location, ...entityTag(result.index), ...accepted, ...unknownFields },
+      body: withWarnings(renderSnapshot(snapshot, formFor(request.caller)), doubts),
+    };
+  }
+
+  /** 204. Rejects with NOT_FOUND, PRECONDITION_FAILED, and CONFLICT while it is active. */
+  async remove(id: string, request: ApiRequest): Promise<Answer> {
+    const { reader, log } = this.#parts;
+    await reader.mustExist('snapshots', id);
+    const result = await log.propose({ op: 'delete', kind: 'snapshots', id, ...ifMatchOf(request) });
+    return { status: 204, headers: acceptedHeaders(result), body: '' };
+  }
+
+  /** 200 with the summary, once this node's proxy runs it or five seconds have passed. Rejects with NOT_FOUND. */
+  async activate(id: string, request: ApiRequest): Promise<Answer> {
+    const { reader, log, logger, installed } = this.#parts;
+    await reader.mustExist('snapshots', id);
+    const unknown = Object.keys(optionalBody(request.body)).map((key) => pointerOf(key));
+    const unknownFields = unknownFieldWarnings(unknown, fieldValidationOf(request));
+    const conditions = { ...ifMatchOf(request), ...idempotencyOf(request) };
+    const result = await log.propose({ op: 'activate', id, ...conditions });
+    const accepted = acceptedHeaders(result);
+    const snapshot = reader.view.snapshot(id);
+    if (snapshot === undefined) throw goneSince(result);
+    const { done, of } = await installed(result.index, installWaitMs);
+    logger.info({ snapshot: id, name: snapshot.name, index: result.index, done, of }, 'a snapshot is active');
+    const headers = {
+      ...entityTag(snapshot.revision),
+      'X-Sluice-Installed': `${done}/${of}`,
+      ...accepted,
+      ...unknownFields,
+    };
+    return { status: 200, headers, body: snapshotSummary(snapshot, { snapshotId: id, index: result.index }) };
+  }
+
+  async #capture(name: string, request: ApiRequest, strict: boolean): Promise<Captured> {
+    const { reader, log, examiner, newId, clock, logger } = this.#parts;
+    const createdAt = new Date(clock.nowMs()).toISOString();
+    const draft = { op: 'capture', id: newId(), name, createdAt, ...idempotencyOf(request) } as const;
+    const earlier = draft.idempotency === undefined ? undefined : await this.#repeated(draft);
+    if (earlier !== undefined) return { result: earlier };
+    for (let attempt = 1; attempt <= mostCaptures; attempt++) {
+      await reader.barrier();
+      const { checkedAt, values, warnings } = await examiner.examine(reader.view, { strict });
+      const result = await log.propose({ ...draft, checkedAt, values });
+      if (result.status !== 'moved') return { result, warnings };
+      logger.info({ snapshot: name, attempt }, 'the configuration changed while it was checked');
+    }
+    throw new SluiceError('UNAVAILABLE', 'configuration is changing');
+  }
+
+  // A repeated request must be answered as the first one was, although the configuration may no longer pass the checks.
+  // A capture that was checked against the empty state is `moved` unless its key is known or the state is still empty.
+  async #repeated(draft: Omit<CaptureDraft, 'checkedAt' | 'values'>): Promise<Result | undefined> {
+    const result = await this.#parts.log.propose({ ...draft, checkedAt: 0, values: {} });
+    return result.status === 'moved' ? undefined : result;
+  }
+}
+
+interface Captured {
+  readonly result: Result;
+  /** Absent when the capture is not new. */
+  readonly warnings?: readonly Problem[];
+}
+
+const formFor = (caller: Caller): Form => (seesSecrets(caller) ? 'resolved' : 'references');
+
+const withWarnings = (json: string, warnings: readonly Problem[]): string =>
+  `${json.slice(0, -1)},"warnings":${JSON.stringify(warnings)}}`;
+
+const snapshotSummary = ({ id, name, createdAt }: StoredSnapshot, active: Active | undefined): string =>
+  JSON.stringify({ id, name, createdAt, active: id === active?.snapshotId });

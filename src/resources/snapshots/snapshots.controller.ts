@@ -1,0 +1,117 @@
+// Operations on snapshots (contract.md §3.3). Immutable once created, so there is no PUT; activation makes one live.
+import { Controller, Delete, Get, Inject, Param, Post, Req, Res } from '@nestjs/common';
+import { ApiBody, ApiParam, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { requestOf, send } from '../http-exchange.ts';
+import { Gone, Operation, Success, schemaRef } from '../operation.ts';
+import { SnapshotService } from './snapshot.service.ts';
+
+const byId = { name: 'id', description: 'Id of the snapshot.', schema: { type: 'string' } } as const;
+
+@ApiTags('snapshots')
+@Controller('api/v1/snapshots')
+export class SnapshotsController {
+  readonly #snapshots: SnapshotService;
+
+  constructor(@Inject(SnapshotService) snapshots: SnapshotService) {
+    this.#snapshots = snapshots;
+  }
+
+  @Get()
+  @Operation({
+    id: 'listSnapshots',
+    summary: 'List snapshots',
+    description: 'Summaries, ascending by time of creation.',
+    right: 'read',
+    query: ['consistency', 'minRevision'],
+    errors: ['INVALID', 'UNAVAILABLE'],
+  })
+  @Success(200, 'All snapshots.', { type: 'array', items: schemaRef('SnapshotSummary') }, ['X-Sluice-Revision'])
+  async list(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    send(reply, await this.#snapshots.list(requestOf(request)));
+  }
+
+  @Post()
+  @Operation({
+    id: 'createSnapshot',
+    summary: 'Create a snapshot',
+    description:
+      'Captures the staged configuration with every secret reference resolved. Refused with all problems when it ' +
+      'could not be served as it stands; what is merely dangling or has no effect is listed in `warnings`.',
+    right: 'write',
+    headers: ['Idempotency-Key'],
+    query: ['fieldValidation', 'strict'],
+    errors: ['INVALID', 'CONFLICT', 'TOO_LARGE', 'KEY_REUSED', 'UNAVAILABLE', 'OUTCOME_UNKNOWN'],
+  })
+  @ApiBody({ schema: schemaRef('SnapshotRequest'), required: true })
+  @Success(201, 'The created snapshot.', schemaRef('CreatedSnapshot'), [
+    'ETag',
+    'Location',
+    'X-Sluice-Revision',
+    'Warning',
+  ])
+  async create(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    send(reply, await this.#snapshots.create(requestOf(request)));
+  }
+
+  @Get(':id')
+  @Operation({
+    id: 'getSnapshot',
+    summary: 'Read a snapshot',
+    description: 'With resolved values for the role admin, with references for others.',
+    right: 'read',
+    query: ['consistency', 'minRevision'],
+    errors: ['INVALID', 'NOT_FOUND', 'UNAVAILABLE'],
+  })
+  @ApiParam(byId)
+  @Success(200, 'The snapshot.', schemaRef('FullSnapshot'), ['ETag', 'X-Sluice-Revision'])
+  async get(@Param('id') id: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    send(reply, await this.#snapshots.get(id, requestOf(request)));
+  }
+
+  @Delete(':id')
+  @Operation({
+    id: 'deleteSnapshot',
+    summary: 'Delete a snapshot',
+    description: 'Not while it is active.',
+    right: 'write',
+    headers: ['If-Match'],
+    errors: ['INVALID', 'NOT_FOUND', 'CONFLICT', 'PRECONDITION_FAILED', 'TOO_LARGE', 'UNAVAILABLE', 'OUTCOME_UNKNOWN'],
+  })
+  @ApiParam(byId)
+  @Gone('It is deleted.')
+  async remove(@Param('id') id: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    send(reply, await this.#snapshots.remove(id, requestOf(request)));
+  }
+
+  @Post(':id/activate')
+  @Operation({
+    id: 'activateSnapshot',
+    summary: 'Activate a snapshot',
+    description:
+      'Makes it live on every proxy. Activating an earlier one is the way back. Answers when every worker of this ' +
+      'node has installed it, or after five seconds; `X-Sluice-Installed` says which. Takes no body.',
+    right: 'write',
+    headers: ['If-Match', 'Idempotency-Key'],
+    query: ['fieldValidation'],
+    errors: [
+      'INVALID',
+      'NOT_FOUND',
+      'PRECONDITION_FAILED',
+      'TOO_LARGE',
+      'KEY_REUSED',
+      'UNAVAILABLE',
+      'OUTCOME_UNKNOWN',
+    ],
+  })
+  @ApiParam(byId)
+  @Success(200, 'It is active.', schemaRef('SnapshotSummary'), [
+    'ETag',
+    'X-Sluice-Revision',
+    'X-Sluice-Installed',
+    'Warning',
+  ])
+  async activate(@Param('id') id: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    send(reply, await this.#snapshots.activate(id, requestOf(request)));
+  }
+}

@@ -1,0 +1,42 @@
+// Reads the agreed state as fresh as the request asks for (architecture.md §6.4). Every operation starts here.
+import type { ReplicatedLog } from '../cluster/replicated-log.ts';
+import { SluiceError } from '../errors.ts';
+import { type Kind, nounOf } from '../model/kinds.ts';
+import type { StateView } from '../state/view.ts';
+import type { ApiRequest } from './answer.ts';
+import { freshnessOf } from './query.ts';
+
+/** How long a read waits for `?minRevision=`; writes wait as long for a leader (contract.md §5.2). */
+const revisionWaitMs = 10_000;
+
+export class StateReader {
+  readonly view: StateView;
+  readonly #log: ReplicatedLog;
+
+  constructor({ view, log }: { view: StateView; log: ReplicatedLog }) {
+    this.view = view;
+    this.#log = log;
+  }
+
+  /** Resolves once the view is as fresh as the request asks. Rejects with INVALID or UNAVAILABLE. */
+  async catchUp(request: ApiRequest): Promise<void> {
+    const { consistency, minRevision } = freshnessOf(request);
+    if (minRevision > this.view.applied) await this.#log.appliedAtLeast(minRevision, revisionWaitMs);
+    if (consistency === 'linearizable') await this.#log.readBarrier();
+  }
+
+  /** Resolves once the view has everything that was acknowledged before the call. */
+  async barrier(): Promise<void> {
+    await this.#log.readBarrier();
+  }
+
+  /** For writes: looks here first, and asks the cluster only when the resource is missing. Rejects with NOT_FOUND. */
+  async mustExist(kind: Kind, id: string): Promise<void> {
+    if (this.view.revision(kind, id) !== undefined) return;
+    await this.#log.readBarrier();
+    if (this.view.revision(kind, id) === undefined) throw notFound(kind, id);
+  }
+}
+
+export const notFound = (kind: Kind, id: string): SluiceError =>
+  new SluiceError('NOT_FOUND', `${nounOf(kind)} ${JSON.stringify(id)} not found`);

@@ -1,0 +1,24 @@
+// Turns what the state machine decided into an answer's headers or into the refusal the client sees.
+import { type ApiErrorCode, SluiceError } from '../errors.ts';
+import { nounOf } from '../model/kinds.ts';
+import type { Result } from '../state/command.ts';
+import { revisionHeader } from './answer.ts';
+
+const refusals: Partial<Record<Result['status'], ApiErrorCode>> = {
+  404: 'NOT_FOUND',
+  409: 'CONFLICT',
+  412: 'PRECONDITION_FAILED',
+  422: 'KEY_REUSED',
+};
+
+/** Headers of the answer to an applied write. Throws what the state machine refused. */
+export function acceptedHeaders(result: Result): { 'X-Sluice-Revision': string } {
+  const headers = revisionHeader(result.index);
+  const code = refusals[result.status];
+  if (code === undefined) return headers;
+  throw new SluiceError(code, result.error ?? `${nounOf(result.kind)} was refused`, { headers });
+}
+
+/** For a replay whose resource was too large to keep with the key and was deleted since. */
+export const goneSince = ({ kind, id }: Result): SluiceError =>
+  new SluiceError('NOT_FOUND', `${nounOf(kind)} ${JSON.stringify(id)} was created with this key and is deleted since`);

@@ -1,0 +1,26 @@
+// `[host]:port` of the settings file.
+import type { Section } from './section.ts';
+
+/** Where to listen or to connect. An empty host means all interfaces. */
+export interface Address {
+  readonly host: string;
+  /** 0…65535; 0 asks the system for a free one. */
+  readonly port: number;
+}
+
+/** `:8080`, `127.0.0.1:8080`, `[::1]:8080`, `name:8080`; undefined for anything else. */
+export function parseAddress(text: string): Address | undefined {
+  const [, bracketed, plain, digits] = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]\s]*)):(\d{1,5})$/.exec(text) ?? [];
+  const port = Number(digits);
+  if (digits === undefined || port > 65_535) return undefined;
+  return { host: bracketed ?? plain ?? '', port };
+}
+
+export const formatAddress = ({ host, port }: Address): string =>
+  host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+
+export function readAddress(section: Section, key: string): Address | undefined {
+  const text = section.text(key);
+  if (text === undefined) return undefined;
+  return parseAddress(text) ?? section.error(key, 'must be [host]:port, for example :8080 or 127.0.0.1:8080');
+}

@@ -1,0 +1,118 @@
+// Section `controlPlane` of the settings file (contract.md §1.3, architecture.md §9).
+import { type Address, readAddress } from './address.ts';
+import { pem, requiredPem, type TlsFiles } from './pem.ts';
+import { type RaftSettings, readRaft } from './raft.ts';
+import type { Section } from './section.ts';
+
+export type Role = 'admin' | 'editor' | 'viewer' | 'proxy';
+
+export interface ApiKey {
+  readonly name: string;
+  readonly key: string;
+  readonly role: Role;
+}
+
+export interface ApiTls extends TlsFiles {
+  readonly clientAuth: 'none' | 'optional' | 'require';
+}
+
+/** Which secret sources snapshots may read (architecture.md §6.18). Absent list = any, empty list = none. */
+export interface SecretSources {
+  /** Names of environment variables; a `*` may stand at the end. */
+  readonly env?: readonly string[];
+  /** Directories, compared by real path. */
+  readonly files?: readonly string[];
+}
+
+export interface ControlPlaneSettings {
+  readonly address: Address;
+  readonly advertiseAddress?: Address;
+  readonly storePath: string;
+  readonly tls?: ApiTls;
+  readonly apiKeys: readonly ApiKey[];
+  /** 32 bytes; present = encryption at rest. */
+  readonly encryptionKey?: Buffer;
+  readonly raft?: RaftSettings;
+  readonly shutdownTimeoutMs: number;
+  readonly onStorageFailure: 'serve' | 'exit';
+  readonly allowedHosts: readonly string[];
+  readonly secretSources?: SecretSources;
+}
+
+export function readControlPlane(section: Section): ControlPlaneSettings {
+  const settings: ControlPlaneSettings = {
+    address: readAddress(section, 'address') ?? { host: '', port: 8080 },
+    advertiseAddress: readAddress(section, 'advertiseAddress'),
+    storePath: section.text('storePath') ?? '/data',
+    tls: readApiTls(section.section('tls')),
+    apiKeys: readApiKeys(section.section('auth')),
+    encryptionKey: readEncryptionKey(section.section('encryption')),
+    raft: readRaft(section.section('raft')),
+    shutdownTimeoutMs: section.duration('shutdownTimeout', 30_000),
+    onStorageFailure: section.oneOf('onStorageFailure', ['serve', 'exit'], 'serve'),
+    allowedHosts: (section.texts('allowedHosts') ?? []).map((host) => host.toLowerCase()),
+    secretSources: readSecretSources(section.section('secretSources')),
+  };
+  section.end();
+  return settings;
+}
+
+function readApiTls(section: Section | undefined): ApiTls | undefined {
+  if (!section) return undefined;
+  const tls: ApiTls = {
+    cert: requiredPem(section, 'cert'),
+    key: requiredPem(section, 'key'),
+    ca: pem(section, 'ca'),
+    clientAuth: section.oneOf('clientAuth', ['none', 'optional', 'require'], 'none'),
+  };
+  if (tls.clientAuth !== 'none' && !section.has('ca'))
+    section.error('ca', `is required by clientAuth ${tls.clientAuth}`);
+  section.end();
+  return tls;
+}
+
+function readApiKeys(section: Section | undefined): ApiKey[] {
+  if (!section) return [];
+  const keys = section.sections('apiKeys').map((each) => {
+    const key: ApiKey = {
+      name: each.required('name'),
+      key: each.required('key'),
+      role: each.oneOf('role', ['admin', 'editor', 'viewer', 'proxy'], 'admin'),
+    };
+    each.end();
+    return key;
+  });
+  reportRepeated(section, keys);
+  section.end();
+  return keys;
+}
+
+/** Two keys of one name or one value would make the role of a caller a matter of order. */
+function reportRepeated(section: Section, keys: readonly ApiKey[]): void {
+  keys.forEach(({ name, key }, at) => {
+    const earlier = keys.slice(0, at);
+    if (name !== '' && earlier.some((each) => each.name === name))
+      section.error(`apiKeys[${at}].name`, 'is used twice');
+    if (key !== '' && earlier.some((each) => each.key === key)) section.error(`apiKeys[${at}].key`, 'is used twice');
+  });
+}
+
+function readEncryptionKey(section: Section | undefined): Buffer | undefined {
+  if (!section) return undefined;
+  const text = section.required('key');
+  section.end();
+  const bytes = Buffer.from(text, 'base64');
+  if (text === '' || (bytes.length === 32 && bytes.toString('base64') === text)) return bytes;
+  return section.error('key', 'must be standard base64 of exactly 32 bytes');
+}
+
+function readSecretSources(section: Section | undefined): SecretSources | undefined {
+  if (!section) return undefined;
+  const sources = { env: section.texts('env'), files: section.texts('files') };
+  for (const pattern of sources.env ?? []) {
+    if (!/^[A-Za-z_][A-Za-z0-9_]*\*?$|^\*$/.test(pattern))
+      section.error('env', `has an invalid pattern ${JSON.stringify(pattern)}`);
+  }
+  section.end();
+  return sources;
+}

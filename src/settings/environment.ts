@@ -1,0 +1,16 @@
+// Puts environment variables into the text of the settings file before it is parsed (contract.md §1.1), so that they
+// may stand anywhere, unquoted numbers included.
+
+const reference = /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
+
+/**
+ * `${NAME}` becomes the variable's value, empty when unset; `${NAME:-text}` falls back to `text` when unset or empty;
+ * `$${` becomes `${`. A bare `$NAME`, `$$` and a lone `$` stay: passwords contain them.
+ */
+export function expand(text: string, environment: Readonly<Record<string, string | undefined>>): string {
+  return text.replace(reference, (whole, name: string | undefined, fallback: string | undefined) => {
+    if (name === undefined) return whole.slice(1);
+    const value = environment[name] ?? '';
+    return value === '' ? (fallback ?? '') : value;
+  });
+}

@@ -1,0 +1,72 @@
+// Section `controlPlane.raft` of the settings file: who the members are and how they trust each other
+// (contract.md §1.3, architecture.md §9).
+import { type Address, parseAddress, readAddress } from './address.ts';
+import { requiredPem, type TlsFiles } from './pem.ts';
+import type { Section } from './section.ts';
+
+export interface RaftSettings {
+  readonly nodeId: string;
+  readonly bindAddress: Address;
+  readonly advertiseAddress: Address;
+  readonly peers: readonly { readonly nodeId: string; readonly address: Address }[];
+  readonly discoveryDns?: string;
+  readonly expect: number;
+  readonly autoJoin: 'none' | 'learner';
+  readonly clusterToken?: string;
+  readonly tls?: Required<TlsFiles>;
+}
+
+export function readRaft(section: Section | undefined): RaftSettings | undefined {
+  if (!section) return undefined;
+  const nodeId = section.required('nodeId');
+  const bindAddress = section.has('bindAddress')
+    ? readAddress(section, 'bindAddress')
+    : section.error('bindAddress', 'is required');
+  const peers = readPeers(section);
+  const discovery = section.section('discovery');
+  const discoveryDns = discovery?.required('dns');
+  discovery?.end();
+  if (peers.length === 0 && !discovery) section.error('peers', 'is required unless discovery.dns is set');
+  if (peers.length > 0 && discovery) section.warn('peers', 'is ignored because discovery.dns is set');
+  if (peers.length > 0 && !discovery && !peers.some((peer) => peer.nodeId === nodeId)) {
+    section.error('peers', `must contain this node, ${JSON.stringify(nodeId)}`);
+  }
+  const bind = bindAddress ?? { host: '', port: 0 };
+  const settings: RaftSettings = {
+    nodeId,
+    bindAddress: bind,
+    advertiseAddress: readAddress(section, 'advertiseAddress') ?? bind,
+    peers,
+    discoveryDns,
+    expect: section.integer('expect', { min: 1, max: 7, otherwise: 3 }),
+    autoJoin: section.oneOf('autoJoin', ['none', 'learner'], 'learner'),
+    clusterToken: readClusterToken(section),
+    tls: readRaftTls(section.section('tls')),
+  };
+  section.end();
+  return settings;
+}
+
+function readPeers(section: Section): RaftSettings['peers'] {
+  return (section.texts('peers') ?? []).flatMap((text, at) => {
+    const [, nodeId = '', addressText = ''] = /^([^=]+)=(.+)$/.exec(text) ?? [];
+    const address = parseAddress(addressText);
+    if (address && address.host !== '') return [{ nodeId, address }];
+    section.error(`peers[${at}]`, 'must be nodeId=host:port');
+    return [];
+  });
+}
+
+function readClusterToken(section: Section): string | undefined {
+  const token = section.text('clusterToken');
+  if (token !== undefined && token.length < 16)
+    return section.error('clusterToken', 'must have at least 16 characters');
+  return token;
+}
+
+function readRaftTls(section: Section | undefined): Required<TlsFiles> | undefined {
+  if (!section) return undefined;
+  const tls = { cert: requiredPem(section, 'cert'), key: requiredPem(section, 'key'), ca: requiredPem(section, 'ca') };
+  section.end();
+  return tls;
+}

@@ -1,0 +1,130 @@
+// Reads one map of the settings file, key by key. Every complaint carries the key's whole path, and reading goes on
+// after it, so that one start shows all that is wrong.
+import { parseDuration } from '../model/duration.ts';
+
+/** Collects what is wrong and what is merely odd, over all sections of a file. */
+export interface Findings {
+  readonly errors: string[];
+  readonly warnings: string[];
+}
+
+type YamlMap = Readonly<Record<string, unknown>>;
+
+export class Section {
+  readonly #map: YamlMap;
+  readonly #path: string;
+  readonly #findings: Findings;
+  readonly #known = new Set<string>();
+
+  constructor(map: YamlMap, path: string, findings: Findings) {
+    this.#map = map;
+    this.#path = path;
+    this.#findings = findings;
+  }
+
+  /** Whether the key is there at all; `key:` with nothing behind it is not. */
+  has(key: string): boolean {
+    this.#known.add(key);
+    return this.#map[key] !== undefined && this.#map[key] !== null;
+  }
+
+  error(key: string, message: string): undefined {
+    this.#findings.errors.push(`${this.pathOf(key)} ${message}`);
+  }
+
+  warn(key: string, message: string): void {
+    this.#findings.warnings.push(`${this.pathOf(key)} ${message}`);
+  }
+
+  pathOf(key: string): string {
+    return this.#path === '' ? key : `${this.#path}.${key}`;
+  }
+
+  /** Text, with numbers and booleans as YAML writes them: `nodeId: 1` is a name too. */
+  text(key: string): string | undefined {
+    if (!this.has(key)) return undefined;
+    const value = this.#map[key];
+    if (typeof value === 'string') return value === '' ? undefined : value;
+    if (typeof value === 'number') return String(value);
+    return this.error(key, 'must be a string');
+  }
+
+  required(key: string): string {
+    const value = this.text(key);
+    if (value === undefined && typeof (this.#map[key] ?? '') === 'string') this.error(key, 'is required');
+    return value ?? '';
+  }
+
+  integer(key: string, bounds: { min: number; max?: number; otherwise: number }): number {
+    if (!this.has(key)) return bounds.otherwise;
+    const value = this.#map[key];
+    const max = bounds.max ?? Number.MAX_SAFE_INTEGER;
+    if (typeof value === 'number' && Number.isInteger(value) && value >= bounds.min && value <= max) return value;
+    const range = bounds.max === undefined ? `of at least ${bounds.min}` : `from ${bounds.min} to ${bounds.max}`;
+    this.error(key, `must be an integer ${range}`);
+    return bounds.otherwise;
+  }
+
+  /** Milliseconds, above zero. */
+  duration(key: string, otherwiseMs: number): number {
+    const text = this.text(key);
+    if (text === undefined) return otherwiseMs;
+    const ms = parseDuration(text);
+    if (ms !== undefined && ms > 0) return ms;
+    this.error(key, 'must be a positive duration such as 500ms or 1m30s');
+    return otherwiseMs;
+  }
+
+  oneOf<const T extends string>(key: string, allowed: readonly T[], otherwise: T): T {
+    const value = this.text(key);
+    if (value === undefined) return otherwise;
+    const found = allowed.find((each) => each === value);
+    if (found !== undefined) return found;
+    this.error(key, `must be one of ${allowed.join(', ')}`);
+    return otherwise;
+  }
+
+  /** Like `oneOf`, but a wrong value only costs a warning (contract.md §1.6). */
+  oneOfOrWarn<const T extends string>(key: string, allowed: readonly T[], otherwise: T): T {
+    const value = this.text(key);
+    if (value === undefined) return otherwise;
+    const found = allowed.find((each) => each === value);
+    if (found === undefined) this.warn(key, `must be one of ${allowed.join(', ')}; using ${otherwise}`);
+    return found ?? otherwise;
+  }
+
+  /** A list of strings, or undefined when the key is absent: an empty list is something else. */
+  texts(key: string): string[] | undefined {
+    if (!this.has(key)) return undefined;
+    const value = this.#map[key];
+    if (Array.isArray(value) && value.every((each) => typeof each === 'string')) return value;
+    return this.error(key, 'must be a list of strings');
+  }
+
+  section(key: string): Section | undefined {
+    if (!this.has(key)) return undefined;
+    const value = this.#map[key];
+    if (isMap(value)) return new Section(value, this.pathOf(key), this.#findings);
+    return this.error(key, 'must be a map');
+  }
+
+  sections(key: string): Section[] {
+    if (!this.has(key)) return [];
+    const value = this.#map[key];
+    if (!Array.isArray(value) || !value.every(isMap)) {
+      this.error(key, 'must be a list of maps');
+      return [];
+    }
+    return value.map((each, at) => new Section(each, `${this.pathOf(key)}[${at}]`, this.#findings));
+  }
+
+  /** Warns of every key that nobody asked for. Call it last. */
+  end(): void {
+    for (const key of Object.keys(this.#map)) {
+      if (!this.#known.has(key)) this.warn(key, 'is unknown and ignored');
+    }
+  }
+}
+
+export const isMap = (value: unknown): value is YamlMap =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

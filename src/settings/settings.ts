@@ -1,0 +1,107 @@
+// The settings file (contract.md §1, architecture.md §9): what one process is told before it starts. `main.ts` reads it
+// once and hands its parts down; nobody else looks at files or the environment.
+import { LineCounter, parseDocument } from 'yaml';
+import { type Address, readAddress } from './address.ts';
+import { type ControlPlaneSettings, readControlPlane } from './control-plane.ts';
+import { expand } from './environment.ts';
+import { type ProxySettings, readProxy } from './proxy.ts';
+import { type Findings, isMap, Section } from './section.ts';
+
+export interface SessionStoreSettings {
+  readonly type: 'redis';
+  readonly address: Address;
+  readonly password?: string;
+  readonly db: number;
+}
+
+export interface LogSettings {
+  readonly format: 'console' | 'json';
+  readonly level: 'debug' | 'info' | 'warn' | 'error';
+}
+
+export interface Settings {
+  readonly mode: 'controlplane' | 'proxy';
+  readonly controlPlane: ControlPlaneSettings;
+  readonly proxy: ProxySettings;
+  readonly sessionStore?: SessionStoreSettings;
+  readonly log: LogSettings;
+  /** Oddities that do not stop a start, each with its key's path. */
+  readonly warnings: readonly string[];
+}
+
+/** What runs when no file is given: everything on loopback, the store beside the caller. */
+export const embeddedDefault = `controlPlane:
+  address: 127.0.0.1:8080
+  storePath: ./data
+`;
+
+/** The file cannot be used. One line; every wrong key with its path (contract.md §1.7). */
+export class SettingsError extends Error {
+  override readonly name = 'SettingsError';
+}
+
+export function parseSettings(text: string, environment: Readonly<Record<string, string | undefined>>): Settings {
+  const findings: Findings = { errors: [], warnings: [] };
+  const root = new Section(parseYaml(expand(text, environment)), '', findings);
+  const mode = readMode(root);
+  const settings: Settings = {
+    mode,
+    controlPlane: readControlPlane(sectionOrEmpty(root, 'controlPlane', findings)),
+    proxy: readProxy(sectionOrEmpty(root, 'proxy', findings), mode),
+    sessionStore: readSessionStore(root.section('sessionStore')),
+    log: readLog(sectionOrEmpty(root, 'log', findings)),
+    warnings: findings.warnings,
+  };
+  root.end();
+  if (findings.errors.length > 0) throw new SettingsError(findings.errors.join('; '));
+  return settings;
+}
+
+function parseYaml(text: string): Readonly<Record<string, unknown>> {
+  const lineCounter = new LineCounter();
+  const document = parseDocument(text, { lineCounter, prettyErrors: false });
+  const [error] = document.errors;
+  if (error) {
+    const { line, col } = lineCounter.linePos(error.pos[0]);
+    throw new SettingsError(`YAML is invalid at line ${line}, column ${col}: ${error.message}`);
+  }
+  const value: unknown = document.toJS({ maxAliasCount: 100 }) ?? {};
+  if (!isMap(value)) throw new SettingsError('the settings must be a map of keys');
+  return value;
+}
+
+const sectionOrEmpty = (root: Section, key: string, findings: Findings): Section =>
+  root.section(key) ?? new Section({}, key, findings);
+
+function readMode(root: Section): Settings['mode'] {
+  const mode = root.text('mode') ?? 'controlplane';
+  if (mode === 'controlplane' || mode === 'proxy') return mode;
+  root.error('mode', `has an unknown mode ${JSON.stringify(mode)}: must be controlplane or proxy`);
+  return 'controlplane';
+}
+
+function readSessionStore(section: Section | undefined): SessionStoreSettings | undefined {
+  if (!section) return undefined;
+  const type = section.text('type');
+  const redis = section.section('redis');
+  const settings: SessionStoreSettings = {
+    type: 'redis',
+    address: (redis && readAddress(redis, 'address')) ?? { host: 'localhost', port: 6379 },
+    password: redis?.text('password'),
+    db: redis?.integer('db', { min: 0, otherwise: 0 }) ?? 0,
+  };
+  redis?.end();
+  section.end();
+  if (type === 'redis') return settings;
+  if (type !== undefined) section.warn('type', `is unknown: ${JSON.stringify(type)}; there is no session store`);
+  return undefined;
+}
+
+function readLog(section: Section): LogSettings {
+  const settings: LogSettings = {
+    format: section.oneOfOrWarn('format', ['console', 'json'], 'console'),
+    level: section.oneOfOrWarn('level', ['debug', 'info', 'warn', 'error'], 'info'),
+  };
+  section.end();
+  return settings;
+}

@@ -1,0 +1,40 @@
+// From what was agreed on to what a proxy runs: entities and values joined, references gone (contract.md §2.9).
+import type { ConfigKind } from '../model/kinds.ts';
+import type { Configuration, ProxyConfig } from '../model/proxy-config.ts';
+import { holdsSecret, replaceReferences } from '../model/secret-reference.ts';
+import type { Spec } from '../state/command.ts';
+import type { Stored, StoredSnapshot } from '../state/view.ts';
+import type { Captured } from './staged.ts';
+
+/** What a proxy is given when snapshot `snapshot` was activated at log index `index`. */
+export const proxyConfigOf = (snapshot: StoredSnapshot, index: number): ProxyConfig => ({
+  index,
+  id: snapshot.id,
+  name: snapshot.name,
+  createdAt: snapshot.createdAt,
+  snapshot: configurationOf(snapshot),
+});
+
+/** Entities without references are the stored objects themselves, not copies. */
+export const configurationOf = (captured: Captured): Configuration => ({
+  listeners: resolvedList(captured, 'listeners'),
+  destinations: resolvedList(captured, 'destinations'),
+  routes: resolvedList(captured, 'routes'),
+  groups: resolvedList(captured, 'groups'),
+  middlewares: resolvedList(captured, 'middlewares'),
+});
+
+/** The entity with every reference replaced that has a value. */
+export function resolvedSpec(entity: Stored, values: Captured['values']): Spec {
+  if (!holdsSecret(entity.json)) return entity.spec;
+  const resolved = replaceReferences(entity.spec, ({ text }) =>
+    Object.hasOwn(values, text) ? values[text] : undefined,
+  );
+  return resolved as Spec;
+}
+
+/** Only validated entities reach the state, so a stored one has the type of its kind; this is where that is said. */
+function resolvedList<K extends ConfigKind>({ entities, values }: Captured, kind: K): Configuration[K] {
+  const resolved: readonly unknown[] = entities[kind].map((entity) => resolvedSpec(entity, values));
+  return resolved as Configuration[K];
+}

@@ -1,0 +1,96 @@
+// Finds the secret references of a staged configuration and gets their values, on the node that handles the request
+// (contract.md §2.9). Says of every one that has no value where it stands.
+import { configKinds } from '../model/kinds.ts';
+import { type Problem, pointerOf } from '../model/problem.ts';
+import { findReferences, holdsSecret, leftovers, type PlacedReference } from '../model/secret-reference.ts';
+import type { Stored } from '../state/view.ts';
+import { resolvedSpec } from './build.ts';
+import type { SecretSources, SourceValue } from './secret-sources.ts';
+import type { Staged } from './staged.ts';
+
+/** Env and file values travel in one command; together they may not be larger. */
+export const externalBytesMax = 2 * 1024 * 1024;
+
+export interface Resolution {
+  /** Value of every reference that has one, by the reference's whole text. */
+  readonly values: Readonly<Record<string, string>>;
+  /** Those of env and file references only: what a capture carries. */
+  readonly external: Readonly<Record<string, string>>;
+  /** References without a value, with pointers such as `/routes/<id>/forward/…`. */
+  readonly problems: readonly Problem[];
+}
+
+/** Every reference with its place, kind by kind and ascending by id. */
+export const referencesOf = (entities: Staged['entities']): readonly PlacedReference[] =>
+  withSecrets(entities).flatMap(({ entity, at }) =>
+    findReferences(entity.spec).map((reference) => ({ ...reference, pointer: at + reference.pointer })),
+  );
+
+/** Each source is asked once per reference, however often it occurs. */
+export async function resolveReferences(staged: Staged, sources: SecretSources): Promise<Resolution> {
+  const values = new Map<string, string>();
+  const external = new Map<string, string>();
+  const missing = new Map<string, string>();
+  const placed = referencesOf(staged.entities);
+  const secrets = new Map(staged.secrets.map((secret) => [secret.id, secret]));
+  for (const [text, reference] of new Map(placed.map((reference) => [reference.text, reference]))) {
+    const found = await lookUp(reference, secrets, sources);
+    if ('missing' in found) missing.set(text, found.missing);
+    else {
+      values.set(text, found.value);
+      if (reference.source !== 'value') external.set(text, found.value);
+    }
+  }
+  const problems = placed.flatMap(({ pointer, text }) => problemAt(pointer, missing.get(text)));
+  const resolved = Object.fromEntries(values);
+  return {
+    values: resolved,
+    external: Object.fromEntries(external),
+    problems: [...problems, ...leftoverProblems(staged, resolved, problems), ...sizeProblems(external)],
+  };
+}
+
+async function lookUp(
+  { source, argument }: PlacedReference,
+  secrets: ReadonlyMap<string, Stored>,
+  sources: SecretSources,
+): Promise<SourceValue> {
+  switch (source) {
+    case 'env':
+      return sources.env(argument);
+    case 'file':
+      return await sources.file(argument);
+    case 'value': {
+      const value = secrets.get(argument)?.spec.value;
+      return typeof value === 'string' ? { value } : { missing: `secret "${argument}" does not exist` };
+    }
+  }
+}
+
+/** After resolution nothing may look like a reference any more: a proxy would take it for the value. */
+function leftoverProblems(staged: Staged, values: Resolution['values'], known: readonly Problem[]): Problem[] {
+  const reported = new Set(known.map(({ pointer }) => pointer));
+  return withSecrets(staged.entities)
+    .flatMap(({ entity, at }) => leftovers(resolvedSpec(entity, values)).map((pointer) => at + pointer))
+    .filter((pointer) => !reported.has(pointer))
+    .map((pointer) => ({ pointer, message: 'holds a secret reference that cannot be resolved' }));
+}
+
+function sizeProblems(external: ReadonlyMap<string, string>): Problem[] {
+  let bytes = 0;
+  for (const value of external.values()) bytes += Buffer.byteLength(value);
+  if (bytes <= externalBytesMax) return [];
+  return [
+    { pointer: '', message: `values of env and file references take ${bytes} bytes, more than ${externalBytesMax}` },
+  ];
+}
+
+const problemAt = (pointer: string, why: string | undefined): Problem[] =>
+  why === undefined ? [] : [{ pointer, message: `holds a secret reference without a value: ${why}` }];
+
+const withSecrets = (entities: Staged['entities']): { entity: Stored; at: string }[] =>
+  configKinds.flatMap((kind) =>
+    entities[kind]
+      .filter(({ json }) => holdsSecret(json))
+      .map((entity) => ({ entity, at: pointerOf(kind, entity.id) })),
+  );

@@ -1,0 +1,71 @@
+// Ids in a configuration that lead nowhere, and listeners that stand in each other's way. A missing middleware would take
+// a protection away, so it is a problem; the rest is a warning (architecture.md §6.11, contract.md §2.1).
+import { type ConfigKind, nounOf } from '../model/kinds.ts';
+import { type Problem, pointerOf } from '../model/problem.ts';
+import type { Configuration } from '../model/proxy-config.ts';
+import { overlappingListeners } from './listener-overlap.ts';
+
+export interface Findings {
+  /** The snapshot is refused. */
+  readonly problems: readonly Problem[];
+  /** The snapshot is made and its answer says so. */
+  readonly warnings: readonly Problem[];
+}
+
+interface Place {
+  readonly in: ConfigKind;
+  /** `*` stands for every element of a list. */
+  readonly path: readonly string[];
+  readonly to: ConfigKind;
+}
+
+/** Every field that holds the id of another entity. */
+const places: readonly Place[] = [
+  { in: 'routes', path: ['forward', 'destinations', '*', 'destinationId'], to: 'destinations' },
+  { in: 'routes', path: ['forward', 'mirror', 'destinationId'], to: 'destinations' },
+  { in: 'routes', path: ['middlewareIds', '*'], to: 'middlewares' },
+  { in: 'groups', path: ['routeIds', '*'], to: 'routes' },
+  { in: 'groups', path: ['middlewareIds', '*'], to: 'middlewares' },
+  { in: 'middlewares', path: ['jwt', 'jwksDestinationId'], to: 'destinations' },
+  { in: 'middlewares', path: ['extAuthz', 'destinationId'], to: 'destinations' },
+  { in: 'middlewares', path: ['extProc', 'destinationId'], to: 'destinations' },
+];
+
+/** Looks at a configuration with its references resolved. Pointers are `/<kind>/<id>/…`. */
+export function findDangling(configuration: Configuration): Findings {
+  const problems: Problem[] = [];
+  const warnings = [...overlappingListeners(configuration.listeners)];
+  for (const place of places) {
+    const known = new Set(configuration[place.to].map(({ id }) => id));
+    const found = place.to === 'middlewares' ? problems : warnings;
+    for (const entity of configuration[place.in]) found.push(...danglingIn(entity, place, known));
+  }
+  return { problems, warnings };
+}
+
+function danglingIn(entity: { readonly id: string }, place: Place, known: ReadonlySet<string>): Problem[] {
+  if (isUnusedBlock(entity, place)) return [];
+  return textsAt(entity, place.path, pointerOf(place.in, entity.id))
+    .filter(({ text }) => !known.has(text))
+    .map(({ text, pointer }) => ({ pointer, message: `names ${nounOf(place.to)} "${text}", which does not exist` }));
+}
+
+/** Of a middleware only the block of its type counts (contract.md §2.7). */
+const isUnusedBlock = (entity: object, place: Place): boolean =>
+  place.in === 'middlewares' && !('type' in entity && entity.type === place.path[0]);
+
+interface TextAt {
+  readonly text: string;
+  readonly pointer: string;
+}
+
+function textsAt(value: unknown, path: readonly string[], pointer: string): TextAt[] {
+  const [step, ...rest] = path;
+  if (step === undefined) return typeof value === 'string' ? [{ text: value, pointer }] : [];
+  if (typeof value !== 'object' || value === null) return [];
+  if (step === '*') {
+    return Array.isArray(value) ? value.flatMap((item, at) => textsAt(item, rest, pointer + pointerOf(at))) : [];
+  }
+  const found = Object.entries(value).find(([key]) => key === step);
+  return found === undefined ? [] : textsAt(found[1], rest, pointer + pointerOf(step));
+}

@@ -1,0 +1,26 @@
+// The staged configuration at one moment. Lists of a view are immutable, so holding them holds the moment, whatever is
+// written while references are resolved and the result is compiled.
+import type { ConfigKind } from '../model/kinds.ts';
+import type { StateView, Stored, StoredSnapshot } from '../state/view.ts';
+
+export interface Staged {
+  /** Index of the last change in it; a capture carries it as `checkedAt`. */
+  readonly changedAt: number;
+  readonly entities: Readonly<Record<ConfigKind, readonly Stored[]>>;
+  readonly secrets: readonly Stored[];
+}
+
+/** Entities and a value for every reference in them: what a snapshot holds, and what a capture is checked with. */
+export type Captured = Pick<StoredSnapshot, 'entities' | 'values'>;
+
+export const stagedOf = (view: StateView): Staged => ({
+  changedAt: view.changedAt,
+  entities: {
+    listeners: view.list('listeners'),
+    destinations: view.list('destinations'),
+    routes: view.list('routes'),
+    groups: view.list('groups'),
+    middlewares: view.list('middlewares'),
+  },
+  secrets: view.list('secrets'),
+});

@@ -1,0 +1,129 @@
+// Commands as bytes: what the log carries and what comes out of it. When encryption is on they are sealed before they
+// enter the log, because a log lies on disk too (architecture.md §7).
+import { editableKinds, kinds } from '../model/kinds.ts';
+import type { Command, RequestId } from './command.ts';
+
+/** Bytes that are no command. Decided the same on every node: a result, not a failure. */
+export interface Malformed {
+  readonly malformed: string;
+  /** Known when the envelope could be read. */
+  readonly requestId?: RequestId;
+}
+
+/** Seals and opens command bytes; see `Cipher`. */
+export interface CommandSeal {
+  sealCommand(plain: Uint8Array): Uint8Array;
+  openCommand(sealed: Uint8Array): Uint8Array;
+}
+
+/** The command was written by a newer program, or cannot be read here. Going on would split this node from the others. */
+export class CommandNotUnderstood extends Error {
+  override readonly name = 'CommandNotUnderstood';
+}
+
+/** First byte of a sealed command. A plain one starts with its brace, so the two cannot be taken for each other. */
+const sealedStart = 1;
+const operations = ['put', 'delete', 'capture', 'activate'];
+const idGrammar = /^[A-Za-z0-9._~:-]{1,128}$/;
+
+export function encodeCommand(command: Command, seal?: CommandSeal): Uint8Array {
+  const plain = Buffer.from(JSON.stringify(command));
+  return seal === undefined ? plain : Buffer.concat([Uint8Array.of(sealedStart), seal.sealCommand(plain)]);
+}
+
+/** @throws {CommandNotUnderstood} */
+export function decodeCommand(bytes: Uint8Array, seal?: CommandSeal): Command | Malformed {
+  return readCommand(parse(plainOf(bytes, seal)));
+}
+
+/**
+ * Checks the shape of a parsed command; what a spec holds was checked before it was proposed.
+ * @throws {CommandNotUnderstood} for an operation or version of a newer program
+ */
+export function readCommand(value: unknown): Command | Malformed {
+  if (!isObject(value)) return { malformed: 'is not a JSON object' };
+  if (typeof value.v === 'number' && value.v !== 1) throw new CommandNotUnderstood(`command version ${value.v}`);
+  if (typeof value.op === 'string' && !operations.includes(value.op)) {
+    throw new CommandNotUnderstood(`command "${value.op}"`);
+  }
+  if (!isRequestId(value.requestId)) return { malformed: 'has no request id' };
+  const malformed = flawOf(value);
+  return malformed === undefined ? (value as unknown as Command) : { malformed, requestId: value.requestId };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The first thing that is wrong; every field that apply reads is looked at. */
+function flawOf(value: Fields): string | undefined {
+  if (value.v !== 1) return 'has no version';
+  if (!isCount(value.time)) return 'has no time';
+  if (typeof value.id !== 'string' || !idGrammar.test(value.id)) return 'has no valid id';
+  if (value.ifMatch !== undefined && !isIfMatch(value.ifMatch)) return 'has an invalid ifMatch';
+  if (value.idempotency !== undefined && !isIdempotency(value.idempotency)) return 'has an invalid idempotency key';
+  switch (value.op) {
+    case 'put':
+      return putFlawOf(value);
+    case 'delete':
+      return kinds.some((kind) => kind === value.kind) ? undefined : 'names no kind';
+    case 'capture':
+      return captureFlawOf(value);
+    case 'activate':
+      return undefined;
+    default:
+      return 'has no operation';
+  }
+}
+
+function putFlawOf({ kind, mode, spec }: Fields): string | undefined {
+  if (!editableKinds.some((known) => known === kind)) return 'names no kind';
+  if (mode !== 'create' && mode !== 'update') return 'has no mode';
+  return isObject(spec) && isName(spec.name) ? undefined : 'has no named spec';
+}
+
+function captureFlawOf({ name, createdAt, checkedAt, values }: Fields): string | undefined {
+  if (!isName(name)) return 'has no name';
+  if (typeof createdAt !== 'string') return 'has no creation time';
+  if (!isCount(checkedAt)) return 'has no checked index';
+  const texts = isObject(values) && Object.values(values).every((text) => typeof text === 'string');
+  return texts ? undefined : 'has no values';
+}
+
+const isObject = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const isName = (value: unknown): boolean => typeof value === 'string' && value !== '';
+
+const isCount = (value: unknown): boolean => typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+
+const isIfMatch = (value: unknown): boolean => value === '*' || (Array.isArray(value) && value.every(isCount));
+
+const isIdempotency = (value: unknown): boolean =>
+  isObject(value) && typeof value.scope === 'string' && typeof value.bodyHash === 'string';
+
+function isRequestId(value: unknown): value is RequestId {
+  if (!isObject(value) || typeof value.origin !== 'string' || !value.origin.isWellFormed()) return false;
+  return [value.incarnation, value.boot, value.seq, value.ackedBelow].every(isCount);
+}
+
+function parse(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString());
+  } catch {
+    return undefined;
+  }
+}
+
+/** Both ways of having another encryption setting than the proposer stop this node; it could not follow the others. */
+function plainOf(bytes: Uint8Array, seal: CommandSeal | undefined): Uint8Array {
+  const sealed = bytes[0] === sealedStart;
+  if (seal === undefined) {
+    if (sealed) throw new CommandNotUnderstood('a command that is encrypted, although encryption is off');
+    return bytes;
+  }
+  if (!sealed) throw new CommandNotUnderstood('a command that is not encrypted, although encryption is on');
+  try {
+    return seal.openCommand(bytes.subarray(1));
+  } catch (cause) {
+    throw new CommandNotUnderstood('a command sealed with another encryption key', { cause });
+  }
+}

@@ -1,0 +1,205 @@
+// What the cluster agreed on, and the only place that changes it. Deterministic: the same commands at the same indexes
+// give the same state, results and hash on every node (raft.md A17). A round is computed beside the visible state, written
+// by its caller, and only then shown with `commit`.
+import { type EditableKind, type Kind } from '../model/kinds.ts';
+import type { Command, RequestId, Result } from './command.ts';
+import type { Malformed } from './command-codec.ts';
+import { decide, kindOf } from './decide.ts';
+import { type IdempotencyLimits, IdempotencyTable } from './idempotency-table.ts';
+import { keys } from './keys.ts';
+import { loadRows, type StoredRow } from './load-rows.ts';
+import { emptyTables, Overlay, type Position, type Tables } from './overlay.ts';
+import { RequestTable } from './request-table.ts';
+import { type DigestOf, plainDigest, StateHash } from './state-hash.ts';
+import type { Active, StateView, Stored, StoredSnapshot } from './view.ts';
+
+export interface Entry {
+  readonly index: number;
+  readonly command: Command | Malformed;
+}
+
+export interface Applied {
+  readonly index: number;
+  /** Undefined when the bytes were no command at all; then nobody waits for it. */
+  readonly requestId: RequestId | undefined;
+  readonly result: Result;
+}
+
+/** A row to write, or to delete when `body` is missing. Plain: sealing is the writer's business. */
+export interface Row {
+  readonly key: string;
+  readonly index: number;
+  readonly body: Buffer | undefined;
+  readonly digest: bigint;
+}
+
+export interface Activation {
+  readonly index: number;
+  readonly snapshot: StoredSnapshot;
+}
+
+export interface Round {
+  readonly applied: number;
+  readonly hash: string;
+  readonly results: readonly Applied[];
+  readonly rows: readonly Row[];
+  /** The last activation of the round; earlier ones were overtaken before anybody could see them. */
+  readonly activation: Activation | undefined;
+  /** Shows the round to readers. To be called once, when its rows are on disk. */
+  commit(): void;
+}
+
+export interface ConfigStateOptions {
+  readonly digestOf?: DigestOf;
+  readonly idempotencyLimits?: IdempotencyLimits;
+}
+
+export class ConfigState implements StateView {
+  readonly #tables: Tables = emptyTables();
+  readonly #requests = new RequestTable();
+  readonly #idempotency: IdempotencyTable;
+  readonly #hash: StateHash;
+  #position: Position = { applied: 0, changedAt: 0, logTime: 0 };
+  #active: Active | undefined;
+  #shownHash: string;
+
+  constructor({ digestOf = plainDigest, idempotencyLimits }: ConfigStateOptions = {}) {
+    this.#idempotency = new IdempotencyTable(idempotencyLimits);
+    this.#hash = new StateHash(digestOf);
+    this.#shownHash = this.#hash.text;
+  }
+
+  /** A state from its rows, or what is wrong with them. The rows were checked one by one before. */
+  static load(rows: readonly StoredRow[], options: ConfigStateOptions = {}): ConfigState | string {
+    const state = new ConfigState(options);
+    return state.#load(rows) ?? state;
+  }
+
+  get applied(): number {
+    return this.#position.applied;
+  }
+
+  get changedAt(): number {
+    return this.#position.changedAt;
+  }
+
+  get logTime(): number {
+    return this.#position.logTime;
+  }
+
+  get hash(): string {
+    return this.#shownHash;
+  }
+
+  get active(): Active | undefined {
+    return this.#active;
+  }
+
+  get(kind: EditableKind, id: string): Stored | undefined {
+    return this.#tables.entities[kind].get(id);
+  }
+
+  list(kind: EditableKind): readonly Stored[] {
+    return this.#tables.entities[kind].list();
+  }
+
+  snapshot(id: string): StoredSnapshot | undefined {
+    return this.#tables.snapshots.get(id);
+  }
+
+  snapshots(): readonly StoredSnapshot[] {
+    return this.#tables.snapshots.list();
+  }
+
+  revision(kind: Kind, id: string): number | undefined {
+    return (kind === 'snapshots' ? this.snapshot(id) : this.get(kind, id))?.revision;
+  }
+
+  /**
+   * Computes the commands of `entries`, ascending by index, up to and including index `last`; indexes without an entry
+   * carry nothing for the state. One round at a time: commit it before the next is prepared.
+   */
+  prepare(entries: readonly Entry[], last: number): Round {
+    const overlay = new Overlay(this.#tables, this.#position, this.#active);
+    const results = entries.map((entry) => this.#apply(overlay, entry));
+    overlay.position = { ...overlay.position, applied: last };
+    overlay.rows.put(keys.position, JSON.stringify(overlay.position), last);
+    const rows = this.#hash.fold(overlay.rows, last);
+    const hash = this.#hash.text;
+    const commit = (): void => {
+      overlay.install();
+      this.#position = overlay.position;
+      this.#active = overlay.active;
+      this.#shownHash = hash;
+    };
+    return { applied: last, hash, results, rows, activation: activationOf(overlay, this.#active), commit };
+  }
+
+  #load(rows: readonly StoredRow[]): string | undefined {
+    const loaded = loadRows(rows, this.#tables, this.#requests, this.#idempotency);
+    if (typeof loaded === 'string') return loaded;
+    for (const { key, digest } of rows) if (key !== keys.hash) this.#hash.add(key, digest);
+    this.#shownHash = this.#hash.text;
+    this.#position = loaded.position ?? this.#position;
+    this.#active = loaded.active;
+    if (rows.length === 0 || loaded.hash === this.#shownHash) return undefined;
+    return `its state hash should be ${loaded.hash ?? 'there'} and is ${this.#shownHash}: rows are missing or too old`;
+  }
+
+  #apply(overlay: Overlay, { index, command }: Entry): Applied {
+    if ('malformed' in command) return this.#refuseMalformed(overlay, index, command);
+    const logTime = Math.max(overlay.position.logTime, command.time);
+    overlay.position = { ...overlay.position, logTime };
+    this.#idempotency.expire(index, logTime, overlay.rows);
+    const { requestId } = command;
+    const admission = this.#requests.admit(requestId, index, logTime, overlay.rows);
+    if (admission !== 'new') return { index, requestId, result: this.#repeated(admission, command, index, logTime) };
+    const result = this.#execute(overlay, command, index, logTime);
+    // What a replay shows beside the result is kept once, under its key.
+    const kept: Result = result.replay === undefined ? result : { ...result, replay: {} };
+    this.#requests.keep(requestId, kept, index, overlay.rows);
+    return { index, requestId, result };
+  }
+
+  #execute(overlay: Overlay, command: Command, index: number, logTime: number): Result {
+    const { idempotency } = command;
+    const replay = idempotency && this.#idempotency.replay(idempotency, index, logTime);
+    if (replay !== undefined) return replay;
+    const result: Result = { index, ...decide(overlay, command, index), kind: kindOf(command), id: command.id };
+    if (idempotency !== undefined && result.status !== 'moved') {
+      const spec =
+        result.status === 201 && command.op === 'put' && command.kind !== 'secrets' ? command.spec : undefined;
+      this.#idempotency.keep(idempotency, result, spec, logTime, overlay.rows);
+    }
+    return result;
+  }
+
+  #repeated(
+    admission: { known: Result } | { refused: string },
+    command: Command,
+    index: number,
+    logTime: number,
+  ): Result {
+    if ('refused' in admission) {
+      return { index, status: 409, kind: kindOf(command), id: command.id, error: admission.refused };
+    }
+    const { known } = admission;
+    if (known.replay === undefined || command.idempotency === undefined) return known;
+    return this.#idempotency.replay(command.idempotency, index, logTime) ?? known;
+  }
+
+  #refuseMalformed(overlay: Overlay, index: number, { malformed, requestId }: Malformed): Applied {
+    const result: Result = { index, status: 400, kind: 'snapshots', id: '', error: `the command ${malformed}` };
+    if (requestId === undefined) return { index, requestId, result };
+    const admission = this.#requests.admit(requestId, index, overlay.position.logTime, overlay.rows);
+    if (admission === 'new') this.#requests.keep(requestId, result, index, overlay.rows);
+    return { index, requestId, result: admission !== 'new' && 'known' in admission ? admission.known : result };
+  }
+}
+
+function activationOf(overlay: Overlay, before: Active | undefined): Activation | undefined {
+  const { active } = overlay;
+  if (active === undefined || active.index === before?.index) return undefined;
+  const snapshot = overlay.snapshot(active.snapshotId);
+  return snapshot === undefined ? undefined : { index: active.index, snapshot };
+}

@@ -1,0 +1,39 @@
+// One resource and its row: `<revision>\n<json>`. The text is kept; the object is parsed when somebody asks for it, so
+// that old snapshots cost their bytes and not a tree of objects.
+import type { Spec } from './command.ts';
+import type { Stored } from './view.ts';
+
+export class Entity implements Stored {
+  readonly id: string;
+  readonly revision: number;
+  readonly json: string;
+  #spec: Spec | undefined;
+
+  constructor(id: string, revision: number, json: string, spec?: Spec) {
+    this.id = id;
+    this.revision = revision;
+    this.json = json;
+    this.#spec = spec;
+  }
+
+  static of(id: string, revision: number, spec: Spec): Entity {
+    return new Entity(id, revision, JSON.stringify(spec), spec);
+  }
+
+  get spec(): Spec {
+    this.#spec ??= JSON.parse(this.json) as Spec;
+    return this.#spec;
+  }
+
+  get name(): string {
+    const { name } = this.spec;
+    return typeof name === 'string' ? name : '';
+  }
+}
+
+export const entityText = (entity: Stored): string => `${entity.revision}\n${entity.json}`;
+
+export function parseEntityText(id: string, text: string): Entity {
+  const end = text.indexOf('\n');
+  return new Entity(id, Number(text.slice(0, end)), text.slice(end + 1));
+}

@@ -1,0 +1,113 @@
+// The store on disk: LevelDB through classic-level, one directory per generation, and the witness in the same directory.
+// LevelDB makes a new database where its CURRENT file is missing and deletes the rest; so this looks first.
+import { mkdir, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ClassicLevel } from 'classic-level';
+import { type Change, type Mark, type Store, StoreDamaged, StoreInUse } from './store.ts';
+import { damagedTable } from './table-check.ts';
+import { readWitness, Witness, witnessName } from './witness.ts';
+
+type Database = ClassicLevel<string, Uint8Array>;
+
+const writeBufferBytes = 16 * 1024 * 1024;
+const readAheadBytes = 1024 * 1024;
+const unmarked: Mark = { applied: 0, hash: '0'.repeat(16), boot: 0 };
+
+/** `<storePath>/state/<generation>` (architecture.md §7). */
+export const generationDirectory = (storePath: string, generation: number): string =>
+  join(storePath, 'state', String(generation));
+
+export class LevelStore implements Store {
+  readonly place: string;
+  readonly mark: Mark | undefined;
+  readonly #database: Database;
+  readonly #witness: Witness;
+
+  private constructor(place: string, mark: Mark | undefined, database: Database, witness: Witness) {
+    this.place = place;
+    this.mark = mark;
+    this.#database = database;
+    this.#witness = witness;
+  }
+
+  /**
+   * Makes the directory when it is missing.
+   * @throws {StoreInUse} when another process, or another handle of this one, has it open
+   * @throws {StoreDamaged} when LevelDB cannot read its files or the witness is not readable
+   */
+  static async open(directory: string): Promise<LevelStore> {
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    const witnessed = await readWitness(directory);
+    if (witnessed === 'unreadable') throw new StoreDamaged(directory, `its file ${witnessName} is not readable`);
+    const mark = witnessed === 'missing' ? undefined : witnessed;
+    const createIfMissing = await mayCreate(directory, mark);
+    const damaged = createIfMissing ? undefined : await damagedTable(directory);
+    if (damaged !== undefined) throw new StoreDamaged(directory, damaged);
+    const database = await openDatabase(directory, createIfMissing);
+    try {
+      return new LevelStore(directory, mark, database, await Witness.open(directory, unmarked));
+    } catch (error) {
+      await database.close();
+      throw error;
+    }
+  }
+
+  async *rows(): AsyncGenerator<readonly [string, Uint8Array]> {
+    try {
+      yield* this.#database.iterator({ highWaterMarkBytes: readAheadBytes, fillCache: false });
+    } catch (cause) {
+      throw new StoreDamaged(this.place, reasonOf(cause), { cause });
+    }
+  }
+
+  async write(changes: readonly Change[], mark: Mark): Promise<void> {
+    const batch = changes.map(({ key, value }) =>
+      value === undefined ? ({ type: 'del', key } as const) : ({ type: 'put', key, value } as const),
+    );
+    await this.#database.batch(batch, { sync: true });
+    await this.#witness.write(mark);
+  }
+
+  async compact(): Promise<void> {
+    await this.#database.compactRange('\u0000', '\u{10ffff}');
+  }
+
+  async close(): Promise<void> {
+    await this.#database.close();
+    await this.#witness.close();
+  }
+}
+
+/** True for a directory that never held rows. LevelDB writes CURRENT before its first row. */
+async function mayCreate(directory: string, mark: Mark | undefined): Promise<boolean> {
+  const names = await readdir(directory);
+  if (names.includes('CURRENT')) return false;
+  const leftover = names.find((name) => /\.(ldb|sst|log)$/.test(name));
+  if (leftover === undefined && (mark === undefined || mark.boot === 0)) return true;
+  throw new StoreDamaged(directory, 'its file CURRENT is missing');
+}
+
+async function openDatabase(directory: string, createIfMissing: boolean): Promise<Database> {
+  const database = new ClassicLevel<string, Uint8Array>(directory, {
+    keyEncoding: 'utf8',
+    valueEncoding: 'view',
+    writeBufferSize: writeBufferBytes,
+    compression: false,
+    createIfMissing,
+  });
+  try {
+    await database.open();
+    return database;
+  } catch (error) {
+    const cause = error instanceof Error ? error.cause : undefined;
+    if (codeOf(cause) === 'LEVEL_LOCKED') throw new StoreInUse(directory, { cause });
+    if (/permission denied|no space left|too many open files|read-only file system/i.test(reasonOf(cause))) {
+      throw new Error(`cannot open the store at ${directory}: ${reasonOf(cause)}`, { cause });
+    }
+    throw new StoreDamaged(directory, reasonOf(cause), { cause });
+  }
+}
+
+const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined);
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

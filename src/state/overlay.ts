@@ -1,0 +1,111 @@
+// The state as it will be after the round that is being computed. Readers see nothing of it before `install`.
+import { type ConfigKind, type EditableKind, editableKinds, type Kind } from '../model/kinds.ts';
+import { type Entity, entityText } from './entity.ts';
+import { keys } from './keys.ts';
+import { RoundRows } from './round-rows.ts';
+import { perKind, snapshotText } from './snapshot-row.ts';
+import { type Named, type Order, Table, type TableOverlay } from './table.ts';
+import type { Active, Stored, StoredSnapshot } from './view.ts';
+
+export interface Tables {
+  readonly entities: Readonly<Record<EditableKind, Table<Entity>>>;
+  readonly snapshots: Table<StoredSnapshot>;
+}
+
+export interface Position {
+  readonly applied: number;
+  readonly changedAt: number;
+  /** Highest time that a command carried, Unix ms. */
+  readonly logTime: number;
+}
+
+export class Overlay {
+  readonly rows = new RoundRows();
+  position: Position;
+  #active: Active | undefined;
+  readonly #entities: Readonly<Record<EditableKind, TableOverlay<Entity>>>;
+  readonly #snapshots: TableOverlay<StoredSnapshot>;
+
+  constructor(tables: Tables, position: Position, active: Active | undefined) {
+    this.position = position;
+    this.#active = active;
+    this.#entities = perEditableKind((kind) => tables.entities[kind].overlay());
+    this.#snapshots = tables.snapshots.overlay();
+  }
+
+  get active(): Active | undefined {
+    return this.#active;
+  }
+
+  find(kind: Kind, id: string): Stored | StoredSnapshot | undefined {
+    return kind === 'snapshots' ? this.#snapshots.get(id) : this.#entities[kind].get(id);
+  }
+
+  snapshot(id: string): StoredSnapshot | undefined {
+    return this.#snapshots.get(id);
+  }
+
+  secret(id: string): Stored | undefined {
+    return this.#entities.secrets.get(id);
+  }
+
+  idOf(kind: Kind, name: string): string | undefined {
+    return kind === 'snapshots' ? this.#snapshots.idOf(name) : this.#entities[kind].idOf(name);
+  }
+
+  /** What a capture at this point holds; the arrays are shared, not copied. */
+  configuration(): Readonly<Record<ConfigKind, readonly Stored[]>> {
+    return perKind((kind) => this.#entities[kind].list());
+  }
+
+  putEntity(kind: EditableKind, entity: Entity): void {
+    this.#entities[kind].put(entity);
+    this.rows.put(keys.entity(kind, entity.id), entityText(entity), entity.revision);
+    this.position = { ...this.position, changedAt: entity.revision };
+  }
+
+  deleteEntity(kind: EditableKind, id: string, index: number): void {
+    this.#entities[kind].delete(id);
+    this.rows.delete(keys.entity(kind, id), index);
+    this.position = { ...this.position, changedAt: index };
+  }
+
+  putSnapshot(snapshot: StoredSnapshot): void {
+    this.#snapshots.put(snapshot);
+    this.rows.put(keys.snapshot(snapshot.id), snapshotText(snapshot), snapshot.revision);
+  }
+
+  deleteSnapshot(id: string, index: number): void {
+    this.#snapshots.delete(id);
+    this.rows.delete(keys.snapshot(id), index);
+  }
+
+  activate(active: Active): void {
+    this.#active = active;
+    this.rows.put(keys.active, JSON.stringify(active), active.index);
+  }
+
+  install(): void {
+    for (const kind of editableKinds) this.#entities[kind].install();
+    this.#snapshots.install();
+  }
+}
+
+export function emptyTables(): Tables {
+  return {
+    entities: perEditableKind(() => new Table<Entity>(byId)),
+    snapshots: new Table<StoredSnapshot>(byCreation),
+  };
+}
+
+/** Ids are ASCII (contract.md §0.3), where the order of code units is the order of bytes. */
+const byId: Order<Named> = (a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
+
+/** All times are written by one function in one length, so text order is time order. */
+const byCreation: Order<StoredSnapshot> = (a, b) =>
+  a.createdAt < b.createdAt ? -1 : a.createdAt > b.createdAt ? 1 : byId(a, b);
+
+const perEditableKind = <T>(make: (kind: EditableKind) => T): Record<EditableKind, T> => ({
+  ...perKind(make),
+  secrets: make('secrets'),
+});

@@ -1,0 +1,135 @@
+// Which requests were applied already, and with what result (raft.md A15). A retry finds its first result here instead
+// of a second effect. Forgetting follows the log alone, so it happens at the same index on every node.
+//
+// Changed in place while a round is computed: nobody reads it but apply, and after a failed write nothing is applied.
+import type { RequestId, Result } from './command.ts';
+import { keys } from './keys.ts';
+import type { RoundRows } from './round-rows.ts';
+
+export const resultsMax = 4_096;
+/** A boot is forgotten this many ms of log time after a newer boot of the same node was seen. */
+export const supersededMs = 3_600_000;
+
+interface BootRow {
+  readonly ackedBelow: number;
+  readonly supersededAt?: number | undefined;
+}
+
+interface Boot {
+  readonly origin: string;
+  readonly incarnation: number;
+  readonly boot: number;
+  ackedBelow: number;
+  supersededAt: number | undefined;
+  readonly results: Map<number, Result>;
+}
+
+export type Admission = { readonly known: Result } | { readonly refused: string } | 'new';
+
+export class RequestTable {
+  readonly #boots = new Map<string, Boot>();
+  readonly #floors = new Map<string, number>();
+  #nextExpiry = Number.POSITIVE_INFINITY;
+
+  /** Says whether a command is to be executed, and forgets what its request id and the log time allow to forget. */
+  admit(id: RequestId, index: number, logTime: number, rows: RoundRows): Admission {
+    this.#expire(index, logTime, rows);
+    if (id.boot < (this.#floors.get(keys.floor(id.origin, id.incarnation)) ?? 0)) {
+      return { refused: 'the request comes from an earlier start of its node' };
+    }
+    const boot = this.#bootOf(id, index, logTime, rows);
+    if (id.ackedBelow > boot.ackedBelow) {
+      this.#forgetBelow(boot, id.ackedBelow, index, rows);
+      writeBoot(boot, index, rows);
+    }
+    const known = boot.results.get(id.seq);
+    if (known !== undefined) return { known };
+    return id.seq < boot.ackedBelow ? { refused: 'the request was answered before' } : 'new';
+  }
+
+  keep(id: RequestId, result: Result, index: number, rows: RoundRows): void {
+    const boot = this.#boots.get(keys.boot(id.origin, id.incarnation, id.boot));
+    if (boot === undefined) return;
+    boot.results.set(id.seq, result);
+    rows.put(keys.result(id.origin, id.incarnation, id.boot, id.seq), JSON.stringify(result), index);
+    if (boot.results.size <= resultsMax) return;
+    this.#forgetBelow(boot, Math.min(...boot.results.keys()) + 1, index, rows);
+    writeBoot(boot, index, rows);
+  }
+
+  loadBoot(origin: string, incarnation: number, boot: number, text: string): void {
+    const { ackedBelow, supersededAt } = JSON.parse(text) as BootRow;
+    const key = keys.boot(origin, incarnation, boot);
+    this.#boots.set(key, { origin, incarnation, boot, ackedBelow, supersededAt, results: new Map() });
+    this.#expectExpiry(supersededAt);
+  }
+
+  /** After every boot was loaded. */
+  loadResult(origin: string, incarnation: number, boot: number, seq: number, text: string): void {
+    this.#boots.get(keys.boot(origin, incarnation, boot))?.results.set(seq, JSON.parse(text) as Result);
+  }
+
+  loadFloor(origin: string, incarnation: number, text: string): void {
+    this.#floors.set(keys.floor(origin, incarnation), Number(text));
+  }
+
+  #bootOf({ origin, incarnation, boot }: RequestId, index: number, logTime: number, rows: RoundRows): Boot {
+    const key = keys.boot(origin, incarnation, boot);
+    const known = this.#boots.get(key);
+    if (known !== undefined) return known;
+    const made: Boot = { origin, incarnation, boot, ackedBelow: 1, supersededAt: undefined, results: new Map() };
+    for (const other of this.#boots.values()) {
+      if (other.origin !== origin) continue;
+      const older = other.incarnation === incarnation && other.boot > boot ? made : other;
+      if (older.supersededAt !== undefined) continue;
+      older.supersededAt = logTime;
+      this.#expectExpiry(logTime);
+      if (older === other) writeBoot(other, index, rows);
+    }
+    this.#boots.set(key, made);
+    writeBoot(made, index, rows);
+    return made;
+  }
+
+  #forgetBelow(boot: Boot, below: number, index: number, rows: RoundRows): void {
+    const { origin, incarnation, boot: number } = boot;
+    const forget = (seq: number): void => {
+      if (boot.results.delete(seq)) rows.delete(keys.result(origin, incarnation, number, seq), index);
+    };
+    if (below - boot.ackedBelow > boot.results.size) {
+      for (const seq of [...boot.results.keys()]) if (seq < below) forget(seq);
+    } else {
+      for (let seq = boot.ackedBelow; seq < below; seq++) forget(seq);
+    }
+    boot.ackedBelow = below;
+  }
+
+  #expire(index: number, logTime: number, rows: RoundRows): void {
+    if (logTime < this.#nextExpiry) return;
+    this.#nextExpiry = Number.POSITIVE_INFINITY;
+    for (const [key, boot] of this.#boots) {
+      if (boot.supersededAt === undefined) continue;
+      if (logTime < boot.supersededAt + supersededMs) this.#expectExpiry(boot.supersededAt);
+      else this.#drop(key, boot, index, rows);
+    }
+  }
+
+  #drop(key: string, boot: Boot, index: number, rows: RoundRows): void {
+    this.#boots.delete(key);
+    rows.delete(key, index);
+    this.#forgetBelow(boot, Number.POSITIVE_INFINITY, index, rows);
+    const floorKey = keys.floor(boot.origin, boot.incarnation);
+    const floor = Math.max(this.#floors.get(floorKey) ?? 0, boot.boot + 1);
+    this.#floors.set(floorKey, floor);
+    rows.put(floorKey, String(floor), index);
+  }
+
+  #expectExpiry(supersededAt: number | undefined): void {
+    if (supersededAt !== undefined) this.#nextExpiry = Math.min(this.#nextExpiry, supersededAt + supersededMs);
+  }
+}
+
+function writeBoot(boot: Boot, index: number, rows: RoundRows): void {
+  const row: BootRow = { ackedBelow: boot.ackedBelow, supersededAt: boot.supersededAt };
+  rows.put(keys.boot(boot.origin, boot.incarnation, boot.boot), JSON.stringify(row), index);
+}

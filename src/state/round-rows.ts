@@ -1,0 +1,24 @@
+// The rows that one apply round writes. A row changed twice in a round is written once, as it is at the end.
+
+export interface RowText {
+  /** Undefined: the row goes. */
+  readonly text: string | undefined;
+  /** Index of the command that wrote it last. */
+  readonly index: number;
+}
+
+export class RoundRows {
+  readonly #rows = new Map<string, RowText>();
+
+  put(key: string, text: string, index: number): void {
+    this.#rows.set(key, { text, index });
+  }
+
+  delete(key: string, index: number): void {
+    this.#rows.set(key, { text: undefined, index });
+  }
+
+  entries(): IterableIterator<[string, RowText]> {
+    return this.#rows.entries();
+  }
+}

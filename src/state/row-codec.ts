@@ -1,0 +1,66 @@
+// Rows as they lie on disk. A plain row is `digest(8) ‖ body`, a sealed one what `Cipher` makes; either way a changed byte
+// is noticed, which LevelDB by itself does not do (raft.md A6).
+import type { Row } from './config-state.ts';
+import type { Cipher } from './encryption.ts';
+import { isSecret } from './keys.ts';
+import { type DigestOf, plainDigest } from './state-hash.ts';
+import type { Change } from './store.ts';
+
+const digestBytes = 8;
+
+export interface OpenedRow {
+  readonly key: string;
+  readonly body: Buffer;
+  readonly digest: bigint;
+}
+
+export class RowCodec {
+  readonly #cipher: Cipher | undefined;
+
+  constructor(cipher: Cipher | undefined) {
+    this.#cipher = cipher;
+  }
+
+  readonly digestOf: DigestOf = (key, body) => (this.#cipherFor(key)?.digestOf ?? plainDigest)(key, body);
+
+  encode({ key, index, body, digest }: Row): Change {
+    if (body === undefined) return { key, value: undefined };
+    const cipher = this.#cipherFor(key);
+    return { key, value: cipher === undefined ? withDigest(digest, body) : cipher.sealRow(key, index, digest, body) };
+  }
+
+  /** A row of this node alone. */
+  encodeLocal(key: string, content: object): Change {
+    const body = Buffer.from(JSON.stringify(content));
+    return this.encode({ key, index: 0, body, digest: this.digestOf(key, body) });
+  }
+
+  /** Undefined when the bytes are not what was written under this key. */
+  decode(key: string, value: Uint8Array): OpenedRow | undefined {
+    const cipher = this.#cipherFor(key);
+    const body = cipher === undefined ? Buffer.from(value.subarray(digestBytes)) : opened(cipher, key, value);
+    if (body === undefined) return undefined;
+    const digest = this.digestOf(key, body);
+    if (cipher === undefined && !withDigest(digest, body).equals(value)) return undefined;
+    return { key, body, digest };
+  }
+
+  #cipherFor(key: string): Cipher | undefined {
+    return isSecret(key) ? this.#cipher : undefined;
+  }
+}
+
+function withDigest(digest: bigint, body: Uint8Array): Buffer {
+  const value = Buffer.allocUnsafe(digestBytes + body.length);
+  value.writeBigUInt64BE(digest);
+  value.set(body, digestBytes);
+  return value;
+}
+
+function opened(cipher: Cipher, key: string, sealed: Uint8Array): Buffer | undefined {
+  try {
+    return cipher.openRow(key, sealed);
+  } catch {
+    return undefined;
+  }
+}

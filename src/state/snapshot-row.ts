@@ -1,0 +1,50 @@
+// A snapshot is one row, put together from texts that exist already: a head, then one line `<revision> <id> <json>` for
+// each entity. JSON.stringify never writes a line break, so lines need no escaping, and ten thousand routes cost a join.
+import { type ConfigKind, configKinds } from '../model/kinds.ts';
+import { Entity } from './entity.ts';
+import type { Stored, StoredSnapshot } from './view.ts';
+
+interface Head {
+  readonly name: string;
+  readonly revision: number;
+  readonly createdAt: string;
+  readonly values: Readonly<Record<string, string>>;
+  readonly counts: Readonly<Record<ConfigKind, number>>;
+}
+
+/** Finds an entity that is in memory already, so that snapshots share what they have in common. */
+export type Intern = (kind: ConfigKind, entity: Entity) => Stored;
+
+export function snapshotText(snapshot: StoredSnapshot): string {
+  const { name, revision, createdAt, values, entities } = snapshot;
+  const counts = Object.fromEntries(configKinds.map((kind) => [kind, entities[kind].length]));
+  const lines = [JSON.stringify({ name, revision, createdAt, values, counts })];
+  for (const kind of configKinds) {
+    for (const entity of entities[kind]) lines.push(`${entity.revision} ${entity.id} ${entity.json}`);
+  }
+  return lines.join('\n');
+}
+
+export function parseSnapshotText(id: string, text: string, intern: Intern): StoredSnapshot {
+  const lines = text.split('\n');
+  const { counts, ...head } = JSON.parse(lines[0] ?? '') as Head;
+  let next = 1;
+  const take = (kind: ConfigKind): readonly Stored[] => {
+    const end = next + counts[kind];
+    const taken = lines.slice(next, end).map((line) => intern(kind, parseLine(line)));
+    next = end;
+    return taken;
+  };
+  return { id, ...head, entities: perKind(take) };
+}
+
+/** One value for each configuration kind, in the order of `configKinds`. */
+export function perKind<T>(make: (kind: ConfigKind) => T): Record<ConfigKind, T> {
+  return Object.fromEntries(configKinds.map((kind) => [kind, make(kind)])) as Record<ConfigKind, T>;
+}
+
+function parseLine(line: string): Entity {
+  const first = line.indexOf(' ');
+  const second = line.indexOf(' ', first + 1);
+  return new Entity(line.slice(first + 1, second), Number(line.slice(0, first)), line.slice(second + 1));
+}

@@ -1,0 +1,57 @@
+// Where rows are kept. Dumb on purpose: a store knows keys and bytes, writes batches that are there whole or not at all,
+// and remembers outside of its own files how far it was told that writes were answered.
+
+export interface Change {
+  readonly key: string;
+  /** Undefined: the row goes. */
+  readonly value: Uint8Array | undefined;
+}
+
+/** How far the store was when a write was last answered. A store that comes back older has lost answered writes. */
+export interface Mark {
+  readonly applied: number;
+  /** State hash at `applied`, 16 hex digits. */
+  readonly hash: string;
+  /** Start counter of the node. */
+  readonly boot: number;
+}
+
+export interface Store {
+  /** For people: a directory, or `memory`. */
+  readonly place: string;
+  /** As it was when the store was opened; undefined when there is none. */
+  readonly mark: Mark | undefined;
+  /** Every row, ascending by key. */
+  rows(): AsyncIterable<readonly [key: string, value: Uint8Array]>;
+  /**
+   * Writes all changes atomically and syncs them, then writes and syncs the mark, then resolves. One write at a time.
+   * After a rejection nobody knows what is on disk: the store must not be written again.
+   */
+  write(changes: readonly Change[], mark: Mark): Promise<void>;
+  /** Rewrites the files so that no deleted or overwritten value is left in them. */
+  compact(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The files do not hold what was written. Serving them would show a state that nobody agreed on. */
+export class StoreDamaged extends Error {
+  override readonly name = 'StoreDamaged';
+
+  constructor(place: string, what: string, options?: ErrorOptions) {
+    const cure = 'restore a backup into an empty directory, or replace this node';
+    super(`the store at ${place} is damaged: ${what}; ${cure}`, options);
+  }
+}
+
+export class StoreInUse extends Error {
+  override readonly name = 'StoreInUse';
+
+  constructor(place: string, options?: ErrorOptions) {
+    super(`store is in use by another process: ${place}`, options);
+  }
+}
+
+/** The store is sound, but these settings or this program do not fit it. */
+export class StoreMismatch extends Error {
+  override readonly name = 'StoreMismatch';
+}

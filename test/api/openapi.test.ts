@@ -1,0 +1,182 @@
+import { expect } from 'chai';
+import { ApiServer } from '../support/api-server.ts';
+import { faults, type Schema } from '../support/openapi-schema.ts';
+import { body, editableKinds } from '../support/resources.ts';
+
+interface Operation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly security?: unknown;
+  readonly parameters?: readonly { name: string; in: string; description?: string }[];
+  readonly requestBody?: unknown;
+  readonly responses: Readonly<Record<string, { description: string; content?: Record<string, { schema: object }> }>>;
+}
+
+interface Document {
+  readonly openapi: string;
+  readonly info: { title: string; version: string };
+  readonly servers: readonly { url: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { schemas: Readonly<Record<string, Schema>>; securitySchemes: object };
+}
+
+const methods = ['get', 'post', 'put', 'delete'] as const;
+
+describe('OpenAPI document', () => {
+  let api: ApiServer;
+  let document: Document;
+  let operations: [name: string, operation: Operation][];
+
+  before(async () => {
+    api = await ApiServer.start();
+    document = (await api.call('GET', '/docs/doc.json')).json as Document;
+    operations = Object.entries(document.paths).flatMap(([path, item]) =>
+      methods.flatMap((method): [string, Operation][] => {
+        const operation = item[method];
+        return operation === undefined ? [] : [[`${method} ${path}`, operation]];
+      }),
+    );
+  });
+
+  after(() => api.stop());
+
+  it('says what it is', () => {
+    expect(document.openapi).to.match(/^3\./);
+    expect(document.info).to.include({ title: 'Sluice API', version: '1.0' });
+    expect(document.servers[0]?.url).to.equal('/api/v1');
+  });
+
+  it('has every operation of contract.md §3 and no path twice', () => {
+    const expected = [
+      ...editableKinds.flatMap((kind) => [
+        `get /${kind}`,
+        `post /${kind}`,
+        `get /${kind}/{id}`,
+        `put /${kind}/{id}`,
+        `delete /${kind}/{id}`,
+      ]),
+      'get /snapshots',
+      'post /snapshots',
+      'get /snapshots/{id}',
+      'delete /snapshots/{id}',
+      'post /snapshots/{id}/activate',
+      'get /docs/',
+      'get /docs/doc.json',
+      'get /debug/config',
+      'get /sync/snapshot',
+      'post /sync/raft',
+      'get /healthz',
+      'get /readyz',
+    ];
+    expect(operations.map(([name]) => name)).to.have.members(expected);
+  });
+
+  it('gives each operation a name of its own, a summary, its security and its errors', () => {
+    const ids = operations.map(([, { operationId }]) => operationId);
+    expect(new Set(ids).size).to.equal(ids.length);
+    for (const [name, { operationId, summary, security, responses, parameters = [] }] of operations) {
+      expect(operationId, name).to.match(/^[a-z][A-Za-z]+$/);
+      expect(summary, name).to.match(/^[A-Z]/);
+      for (const { description, in: place, name: parameter } of parameters)
+        expect(description, `${name} ${place} ${parameter}`).to.be.a('string');
+      if (/healthz|readyz|docs/.test(name)) continue;
+      expect(security, name).to.deep.equal([{ apiKey: [] }]);
+      expect(Object.keys(responses), name).to.include.members(['401', '403', '500']);
+    }
+    expect(document.components.securitySchemes)
+      .to.have.property('apiKey')
+      .that.includes({ type: 'http', scheme: 'bearer' });
+  });
+
+  it('describes every error with the schema Error', () => {
+    for (const [name, { responses }] of operations) {
+      for (const [status, { content, description }] of Object.entries(responses)) {
+        expect(description, `${name} ${status}`).to.not.equal('');
+        if (Number(status) < 400) continue;
+        expect(content?.['application/json']?.schema, `${name} ${status}`).to.deep.equal({
+          $ref: '#/components/schemas/Error',
+        });
+      }
+    }
+  });
+
+  it('has a body where one is sent, and the statuses of contract.md §3.3', () => {
+    for (const kind of editableKinds) {
+      const { post, put, delete: remove } = { ...document.paths[`/${kind}`], ...document.paths[`/${kind}/{id}`] };
+      expect(post, kind).to.have.property('requestBody');
+      expect(put, kind).to.have.property('requestBody');
+      expect(remove, kind).to.not.have.property('requestBody');
+      expect(Object.keys(post?.responses ?? {})).to.include.members(['201', '400', '409', '413', '422', '503', '504']);
+      expect(Object.keys(put?.responses ?? {})).to.include.members(['200', '400', '404', '409', '412', '413', '503']);
+      expect(Object.keys(remove?.responses ?? {})).to.include.members(['204', '404', '412', '503']);
+    }
+  });
+
+  it('refers only to schemas that it has', () => {
+    const missing = refsIn(document).filter((ref) => {
+      const name = /^#\/components\/schemas\/([^/]+)$/.exec(ref)?.[1];
+      return name === undefined || !(name in document.components.schemas);
+    });
+    expect(missing).to.deep.equal([]);
+  });
+
+  it('describes every field of every schema', () => {
+    const silent = Object.entries(document.components.schemas).flatMap(([name, { properties = {} }]) =>
+      Object.entries(properties).flatMap(([field, { description }]) => (description ? [] : [`${name}.${field}`])),
+    );
+    expect(silent).to.deep.equal([]);
+  });
+
+  it('gives examples and defaults that fit their own schemas', () => {
+    const { schemas } = document.components;
+    const wrong = Object.entries(schemas).flatMap(([name, { properties = {} }]) =>
+      Object.entries(properties).flatMap(([field, schema]) =>
+        [schema.example, schema.default]
+          .filter((value) => value !== undefined)
+          .flatMap((value) => faults(schema, value, schemas, `${name}.${field}`)),
+      ),
+    );
+    expect(wrong).to.deep.equal([]);
+  });
+
+  it('describes what the API really answers', async () => {
+    const { schemas } = document.components;
+    const answers: [path: string, schema: Schema][] = [
+      ['/snapshots', { type: 'array', items: { $ref: 'SnapshotSummary' } }],
+      ['/debug/config', { $ref: 'DebugConfig' }],
+      ['/secrets', { type: 'array', items: { $ref: 'SecretSummary' } }],
+      ['/routes/none', { $ref: 'Error' }],
+      ['//healthz', { $ref: 'Health' }],
+    ];
+    for (const kind of editableKinds) {
+      await api.call('POST', `/${kind}`, { body: body(kind, 'x', { id: 'x' }) });
+      const noun = kind.slice(0, -1);
+      answers.push([`/${kind}/x`, { $ref: noun.charAt(0).toUpperCase() + noun.slice(1) }]);
+    }
+    const created = await api.call('POST', '/snapshots', { body: { name: 's' } });
+    expect(faults({ $ref: 'CreatedSnapshot' }, created.json, schemas)).to.deep.equal([]);
+    answers.push([created.headers.location?.slice('/api/v1'.length) ?? '', { $ref: 'FullSnapshot' }]);
+    for (const [path, schema] of answers) {
+      const { json } = await api.call('GET', path);
+      expect(faults(schema, json, schemas), path).to.deep.equal([]);
+    }
+  });
+
+  it('has a schema per kind, by its own name', () => {
+    expect(Object.keys(document.components.schemas)).to.include.members([
+      'Listener',
+      'Destination',
+      'Route',
+      'Group',
+      'Middleware',
+      'Secret',
+    ]);
+  });
+});
+
+function refsIn(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, part]) =>
+    key === '$ref' && typeof part === 'string' ? [part] : refsIn(part),
+  );
+}

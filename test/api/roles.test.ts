@@ -1,0 +1,164 @@
+import { expect } from 'chai';
+import type { Role } from '../../src/resources/caller.ts';
+import { roles } from '../../src/resources/caller.ts';
+import { ApiServer } from '../support/api-server.ts';
+import { body, editableKinds } from '../support/resources.ts';
+
+const apiKeys = roles.map((role) => ({ name: `key of ${role}`, key: `k-${role}`, role }));
+
+interface Cell {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: unknown;
+  readonly may: readonly Role[];
+  /** Completes "role … may not". */
+  readonly phrase: string;
+}
+
+const readers: readonly Role[] = ['viewer', 'editor', 'admin'];
+const writers: readonly Role[] = ['editor', 'admin'];
+
+// architecture.md §8, cell by cell. Statuses beyond 401 and 403 are other tests' business.
+const cells: readonly Cell[] = [
+  ...editableKinds.flatMap((kind): Cell[] => {
+    const noun = kind.slice(0, -1);
+    return [
+      { method: 'GET', path: `/${kind}`, may: readers, phrase: `list ${kind}` },
+      { method: 'POST', path: `/${kind}`, body: {}, may: writers, phrase: `create a ${noun}` },
+      {
+        method: 'GET',
+        path: `/${kind}/x`,
+        may: kind === 'secrets' ? ['admin'] : readers,
+        phrase: kind === 'secrets' ? 'read the value of a secret' : `read a ${noun}`,
+      },
+      { method: 'PUT', path: `/${kind}/x`, body: {}, may: writers, phrase: `update a ${noun}` },
+      { method: 'DELETE', path: `/${kind}/x`, may: writers, phrase: `delete a ${noun}` },
+    ];
+  }),
+  { method: 'GET', path: '/snapshots', may: readers, phrase: 'list snapshots' },
+  { method: 'POST', path: '/snapshots', body: {}, may: writers, phrase: 'create a snapshot' },
+  { method: 'GET', path: '/snapshots/x', may: readers, phrase: 'read a snapshot' },
+  { method: 'DELETE', path: '/snapshots/x', may: writers, phrase: 'delete a snapshot' },
+  { method: 'POST', path: '/snapshots/x/activate', may: writers, phrase: 'activate a snapshot' },
+  { method: 'GET', path: '/docs', may: readers, phrase: 'read the API documentation' },
+  { method: 'GET', path: '/docs/', may: readers, phrase: 'read the API documentation' },
+  { method: 'GET', path: '/docs/doc.json', may: readers, phrase: 'read the API documentation' },
+  { method: 'GET', path: '/debug/config', may: readers, phrase: 'read the live and the staged configuration' },
+  { method: 'GET', path: '//debug/config', may: readers, phrase: 'read the live and the staged configuration' },
+  { method: 'HEAD', path: '/sync/snapshot', may: ['admin', 'proxy'], phrase: 'follow activations' },
+  { method: 'HEAD', path: '//sync/snapshot', may: ['admin', 'proxy'], phrase: 'follow activations' },
+];
+
+describe('roles', () => {
+  let api: ApiServer;
+
+  before(async () => {
+    api = await ApiServer.start({ options: { apiKeys } });
+  });
+
+  after(() => api.stop());
+
+  for (const { method, path, body: sent, may, phrase } of cells) {
+    for (const role of roles) {
+      const allowed = may.includes(role);
+      it(`${role} ${allowed ? 'may' : 'may not'} ${method} ${path}`, async () => {
+        const { status, json } = await api.call(method, path, { key: `k-${role}`, body: sent });
+        if (allowed) expect(status).to.not.be.oneOf([401, 403, 500]);
+        else if (method === 'HEAD') expect(status).to.equal(403);
+        else expect({ status, json }).to.deep.equal({ status: 403, json: { error: `role ${role} may not ${phrase}` } });
+      });
+    }
+  }
+
+  describe('without a valid key', () => {
+    const paths = [
+      ...new Set([
+        ...cells.map(({ path }) => path),
+        '//',
+        '/nothing',
+        '/routes/%zz',
+        '/sync/raft',
+        '//sync/raft',
+        '//healthz/',
+      ]),
+    ];
+    for (const path of paths) {
+      it(`answers 401 on ${path}`, async () => {
+        const missing = await api.call('GET', path);
+        expect(missing.status).to.equal(401);
+        expect(missing.json).to.deep.equal({ error: 'missing authorization header' });
+        const wrong = await api.call('GET', path, { key: 'k-nobody' });
+        expect({ status: wrong.status, json: wrong.json }).to.deep.equal({
+          status: 401,
+          json: { error: 'invalid API key' },
+        });
+      });
+    }
+
+    it('answers 401 before it says that a method is not allowed', async () => {
+      expect(await api.call('PATCH', '/routes')).to.include({ status: 401 });
+      expect(await api.call('POST', '//healthz')).to.include({ status: 401 });
+    });
+
+    it('asks for the Bearer scheme', async () => {
+      const { status, json, headers } = await api.call('GET', '/routes', { headers: { authorization: 'Basic eDp5' } });
+      expect({ status, json }).to.deep.equal({
+        status: 401,
+        json: { error: 'authorization header must use Bearer scheme' },
+      });
+      expect(headers['www-authenticate']).to.equal('Bearer');
+    });
+
+    it('answers /healthz and /readyz, which say nothing but ok', async () => {
+      for (const path of ['//healthz', '//readyz']) {
+        expect((await api.call('GET', path)).json).to.deep.equal({ status: 'ok' });
+      }
+    });
+
+    it('leaves the relay its own credential, which opens nothing else', async () => {
+      const headers = { authorization: 'Sluice 1.2.3' };
+      expect(await api.call('POST', '//sync/raft', { headers, body: {} })).to.include({ status: 503 });
+      expect(await api.call('GET', '/routes', { headers })).to.include({ status: 401 });
+    });
+  });
+
+  describe('and references to the node', () => {
+    const withReference = (text: string) =>
+      body('routes', text, { directResponse: { status: 200, body: `a ${text} b` } });
+
+    for (const text of ['{{secret:env:HOME}}', '{{secret:file:/etc/hostname}}']) {
+      it(`editors may not write ${text}, admins may`, async () => {
+        const spec = withReference(text);
+        const refused = await api.call('POST', '/routes', { key: 'k-editor', body: spec });
+        expect(refused.status).to.equal(403);
+        expect(refused.json).to.deep.equal({ error: 'role editor may not write env or file references' });
+        const created = await api.call('POST', '/routes', { key: 'k-admin', body: spec });
+        expect(created.status).to.equal(201);
+        const path = created.headers.location?.slice('/api/v1'.length) ?? '';
+        expect(await api.call('PUT', path, { key: 'k-editor', body: spec })).to.include({ status: 403 });
+        await api.call('DELETE', path, { key: 'k-admin' });
+      });
+    }
+
+    it('editors may write references to secrets, and say so only after the body is valid', async () => {
+      const spec = withReference('{{secret:value:token}}');
+      expect(await api.call('POST', '/routes', { key: 'k-editor', body: spec })).to.include({ status: 201 });
+      const invalid = { ...withReference('{{secret:env:HOME}}'), match: 7 };
+      expect(await api.call('POST', '/routes', { key: 'k-editor', body: invalid })).to.include({ status: 400 });
+    });
+
+    it('only admins see what references resolve to, on create as on read', async () => {
+      await api.call('POST', '/secrets', { key: 'k-admin', body: body('secrets', 'token', { id: 'token' }) });
+      const byEditor = await api.call('POST', '/snapshots', { key: 'k-editor', body: { name: 'by editor' } });
+      expect(byEditor.status).to.equal(201);
+      expect(byEditor.text).to.contain('{{secret:value:token}}').and.not.contain('CANARY');
+      const path = byEditor.headers.location?.slice('/api/v1'.length) ?? '';
+      for (const role of ['viewer', 'editor'] as const) {
+        const seen = await api.call('GET', path, { key: `k-${role}` });
+        expect(seen.text, role).to.contain('{{secret:value:token}}').and.not.contain('CANARY');
+      }
+      const seen = await api.call('GET', path, { key: 'k-admin' });
+      expect(seen.text).to.contain('a CANARY b').and.not.contain('{{secret:');
+    });
+  });
+});

@@ -1,0 +1,226 @@
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { ApiServer, type ServerSetup } from '../support/api-server.ts';
+import type { Answer } from '../support/http-call.ts';
+import { body } from '../support/resources.ts';
+
+// contract.md §2.9–2.11 and architecture.md §6.11, §6.18, §6.19, §7.7: what may be captured and what may not.
+describe('capture', () => {
+  let api: ApiServer;
+  let disk: string;
+
+  const start = async (setup: ServerSetup = {}): Promise<void> => {
+    api = await ApiServer.start(setup);
+  };
+
+  beforeEach(async () => {
+    disk = await mkdtemp(join(tmpdir(), 'sluice-files-'));
+  });
+
+  afterEach(async () => {
+    await api.stop();
+    await rm(disk, { recursive: true });
+  });
+
+  const route = (id: string, more: object): Promise<Answer> =>
+    api.call('POST', '/routes', { body: body('routes', id, { id, ...more }) });
+  const answering = (id: string, text: string) => route(id, { directResponse: { status: 200, body: text } });
+  const capture = (query = '', name = 's') => api.call('POST', `/snapshots${query}`, { body: { name } });
+
+  describe('of secret references', () => {
+    it('puts in what secrets, environment and files hold, verbatim and not read again', async () => {
+      await start({ env: { TOKEN: 'from env {{secret:env:TOKEN}}' } });
+      await writeFile(join(disk, 'f'), 'from file\n');
+      await api.call('POST', '/secrets', { body: body('secrets', 's', { id: 's', value: 'from secret' }) });
+      await answering('a', `1 {{secret:value:s}} 2 {{secret:file:${disk}/f}}`);
+      const answer = await capture();
+      expect(answer.json).to.have.nested.property(
+        'snapshot.routes[0].directResponse.body',
+        '1 from secret 2 from file\n',
+      );
+    });
+
+    it('is refused for a value that looks like a reference itself', async () => {
+      await start({ env: { TOKEN: '{{secret:env:TOKEN}}' } });
+      await answering('a', '{{secret:env:TOKEN}}');
+      expect(await capture()).to.include({ status: 400 });
+    });
+
+    it('is refused with a list of all that do not resolve, and nothing is stored', async () => {
+      await start({ env: { EMPTY: '' } });
+      const texts = [
+        'value:none',
+        'env:UNSET',
+        'env:EMPTY',
+        `file:${disk}/none`,
+        `file:${disk}`,
+        'file:/dev/zero',
+        'vault:x',
+      ];
+      for (const [index, text] of texts.entries()) await answering(`r${index}`, `{{secret:${text}}}`);
+      const { status, json } = await capture();
+      expect(status).to.equal(400);
+      const { error } = json as { error: string };
+      for (const index of texts.keys()) expect(error).to.contain(`/routes/r${index}/directResponse/body`);
+      expect((await api.call('GET', '/snapshots')).text).to.equal('[]');
+    });
+
+    it('reads the environment and files only inside the fences, links followed', async () => {
+      const [inside, outside] = [join(disk, 'in'), join(disk, 'out')];
+      await Promise.all([writeFile(outside, 'CANARY'), writeFile(`${disk}/allowed`, 'yes')]);
+      await symlink(outside, inside);
+      await start({ env: { APP_A: 'a', HOME: 'CANARY' }, fence: { env: ['APP_*'], files: [join(disk, 'allowed')] } });
+      for (const text of ['env:HOME', `file:${inside}`, `file:${disk}/allowed/../out`, `file:${outside}`]) {
+        await api.call('DELETE', '/routes/a');
+        await answering('a', `{{secret:${text}}}`);
+        const answer = await capture();
+        expect(answer.status, text).to.equal(400);
+        expect(answer.text, text).to.not.contain('CANARY');
+      }
+      await api.call('DELETE', '/routes/a');
+      await answering('a', '{{secret:env:APP_A}}');
+      expect(await capture()).to.include({ status: 201 });
+    });
+
+    it('keeps the value of the moment: later changes do not reach a snapshot', async () => {
+      await start();
+      await api.call('POST', '/secrets', { body: body('secrets', 's', { id: 's', value: 'old' }) });
+      await answering('a', '{{secret:value:s}}');
+      const { headers } = await capture();
+      const path = headers.location?.slice('/api/v1'.length) ?? '';
+      const before = await api.call('GET', path);
+      await api.call('PUT', '/secrets/s', { body: body('secrets', 's', { value: 'new' }) });
+      await api.call('DELETE', '/routes/a');
+      expect((await api.call('GET', path)).text).to.equal(before.text);
+      expect(before.json).to.have.nested.property('snapshot.routes[0].directResponse.body', 'old');
+    });
+  });
+
+  describe('of references between entities', () => {
+    it('is refused for missing middlewares, all of them named', async () => {
+      await start();
+      await route('r', { middlewareIds: ['m1', 'm2'] });
+      await api.call('POST', '/groups', { body: body('groups', 'g', { id: 'g', middlewareIds: ['m3'] }) });
+      const { status, json } = await capture();
+      expect(status).to.equal(400);
+      const { error } = json as { error: string };
+      for (const text of ['/routes/r/middlewareIds/0', '"m1"', '"m2"', '/groups/g/middlewareIds/0', '"m3"']) {
+        expect(error).to.contain(text);
+      }
+    });
+
+    it('goes on for missing destinations and routes, and warns; ?strict=true refuses', async () => {
+      await start();
+      const forward = { destinations: [{ destinationId: 'none' }], mirror: { destinationId: 'nil' } };
+      await api.call('POST', '/routes', { body: { id: 'r', name: 'r', forward } });
+      await api.call('POST', '/groups', { body: body('groups', 'g', { id: 'g', routeIds: ['gone'] }) });
+      const strict = await capture('?strict=true');
+      expect(strict.status).to.equal(400);
+      for (const id of ['"none"', '"nil"', '"gone"'])
+        expect(strict.json).to.have.property('error').that.contains(id.slice(1, -1));
+      const { status, json } = await capture();
+      expect(status).to.equal(201);
+      const { warnings } = json as { warnings: { pointer: string; message: string }[] };
+      expect(warnings.map(({ pointer }) => pointer)).to.have.members([
+        '/routes/r/forward/destinations/0/destinationId',
+        '/routes/r/forward/mirror/destinationId',
+        '/groups/g/routeIds/0',
+      ]);
+      expect(await capture('?strict=maybe', 't')).to.include({ status: 400 });
+    });
+  });
+
+  describe('of what does not compile', () => {
+    it('is refused with the problems of the check, and passes its warnings on', async () => {
+      let problems = [{ pointer: '/routes/r/match', message: 'cannot be compiled' }];
+      await start({ checkConfig: () => ({ problems, warnings: [{ pointer: '/x', message: 'has no effect' }] }) });
+      const refused = await capture();
+      expect({ status: refused.status, json: refused.json }).to.deep.equal({
+        status: 400,
+        json: { error: '/routes/r/match cannot be compiled' },
+      });
+      problems = [];
+      const { json } = await capture();
+      expect(json).to.deep.include({ warnings: [{ pointer: '/x', message: 'has no effect' }] });
+    });
+
+    it('checks resolved values that could not be checked when they were written', async () => {
+      await start();
+      await api.call('POST', '/secrets', { body: body('secrets', 's', { id: 's', value: '(CANARY' }) });
+      const written = await route('r', { match: { pathRegex: '{{secret:value:s}}' } });
+      expect(written.status).to.equal(201);
+      const { status, text } = await capture();
+      expect(status).to.equal(400);
+      expect(text).to.contain('/routes/r/match/pathRegex').and.not.contain('CANARY');
+    });
+  });
+
+  describe('while the configuration changes', () => {
+    const edit = (count: number) => api.call('POST', '/groups', { body: body('groups', `g${count}`) });
+
+    it('is checked again, and holds what the last check saw', async () => {
+      let checks = 0;
+      await start({
+        checkConfig: async ({ groups }) => {
+          checks += 1;
+          if (checks <= 3) await edit(checks);
+          return { problems: [], warnings: [{ pointer: '', message: `saw ${groups.length} groups` }] };
+        },
+      });
+      const { status, json } = await capture();
+      expect({ status, checks }).to.deep.equal({ status: 201, checks: 4 });
+      expect(json).to.deep.include({ warnings: [{ pointer: '', message: 'saw 3 groups' }] });
+      expect(json).to.have.nested.property('snapshot.groups').with.length(3);
+    });
+
+    it('gives up after five times with 503', async () => {
+      let checks = 0;
+      await start({
+        checkConfig: async () => {
+          checks += 1;
+          await edit(checks);
+          return { problems: [], warnings: [] };
+        },
+      });
+      const { status, json, headers } = await capture();
+      expect({ status, json, checks }).to.deep.equal({
+        status: 503,
+        json: { error: 'configuration is changing' },
+        checks: 5,
+      });
+      expect(headers).to.have.property('retry-after');
+      expect((await api.call('GET', '/snapshots')).text).to.equal('[]');
+    });
+  });
+
+  describe('and activation', () => {
+    it('says how many workers have installed it', async () => {
+      const asked: unknown[] = [];
+      await start({
+        installed: async (index, withinMs) => {
+          asked.push([index, withinMs]);
+          return { done: 1, of: 4 };
+        },
+      });
+      const { headers } = await capture();
+      const answer = await api.call('POST', `${headers.location?.slice('/api/v1'.length)}/activate`);
+      expect(answer.headers['x-sluice-installed']).to.equal('1/4');
+      expect(asked).to.deep.equal([[Number(answer.headers['x-sluice-revision']), 5_000]]);
+    });
+
+    it('publishes the configuration before it answers; edits publish nothing', async () => {
+      await start();
+      const seen: number[] = [];
+      api.feed.subscribe(({ index }) => seen.push(index));
+      await answering('a', 'x');
+      const { headers } = await capture();
+      expect(seen).to.deep.equal([]);
+      const path = `${headers.location?.slice('/api/v1'.length)}/activate`;
+      const first = await api.call('POST', path);
+      const again = await api.call('POST', path);
+      expect(seen).to.deep.equal([first, again].map((answer) => Number(answer.headers['x-sluice-revision'])));
+    });
+  });
+});

@@ -1,0 +1,226 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { expect } from 'chai';
+import { ApiServer } from '../support/api-server.ts';
+import { body } from '../support/resources.ts';
+
+// contract.md §0.2, §0.4, §3.1 and §3.4: everything around the operations themselves.
+describe('transport', () => {
+  let api: ApiServer;
+
+  before(async () => {
+    api = await ApiServer.start();
+  });
+
+  after(() => api.stop());
+
+  describe('paths', () => {
+    const unknown = [
+      '//',
+      '//api',
+      '//api/v1',
+      '/nothing',
+      '/routes/',
+      '/routes/a/b',
+      '//docs/',
+      '/docs/nothing',
+      '/snapshots/x/activate/',
+      '//healthz/',
+      '/healthz',
+    ];
+    for (const path of unknown) {
+      it(`answers 404 for ${path}`, async () => {
+        const { status, headers, json } = await api.call('GET', path);
+        expect(status).to.equal(404);
+        expect(headers['content-type']).to.equal('application/json');
+        expect(json).to.have.all.keys('error');
+      });
+    }
+
+    const wrong: [method: string, path: string, allow: string][] = [
+      ['PATCH', '/routes', 'GET, HEAD, POST'],
+      ['PATCH', '/routes/a', 'DELETE, GET, HEAD, PUT'],
+      ['POST', '/routes/a', 'DELETE, GET, HEAD, PUT'],
+      ['PUT', '/snapshots/a', 'DELETE, GET, HEAD'],
+      ['GET', '/snapshots/a/activate', 'POST'],
+      ['OPTIONS', '/snapshots', 'GET, HEAD, POST'],
+      ['POST', '//healthz', 'GET, HEAD'],
+      ['DELETE', '/sync/snapshot', 'GET, HEAD'],
+      ['GET', '//sync/raft', 'POST'],
+      ['POST', '/docs/', 'GET, HEAD'],
+    ];
+    for (const [method, path, allow] of wrong) {
+      it(`answers 405 for ${method} ${path} and names ${allow}`, async () => {
+        const { status, headers, json } = await api.call(method, path);
+        expect(status).to.equal(405);
+        expect(headers.allow).to.equal(allow);
+        expect(json).to.have.all.keys('error');
+      });
+    }
+
+    for (const path of ['/routes/%zz', '//%', '/routes/%c3%28']) {
+      it(`answers 400 or 404 in the usual form for the malformed ${path}`, async () => {
+        const { status, headers, json } = await api.call('GET', path);
+        expect(status).to.be.oneOf([400, 404]);
+        expect(headers['content-type']).to.equal('application/json');
+        expect(json).to.have.all.keys('error');
+      });
+    }
+
+    it('takes an id of 128 characters, and of characters that are escaped', async () => {
+      const id = `a:~._-${'x'.repeat(122)}`;
+      await api.call('POST', '/groups', { body: body('groups', 'long', { id }) });
+      expect(await api.call('GET', `/groups/${encodeURIComponent(id)}`)).to.include({ status: 200 });
+      expect(await api.call('GET', `/groups/${'y'.repeat(2000)}`)).to.include({ status: 404 });
+    });
+  });
+
+  describe('bytes that are no HTTP', () => {
+    const corpus: [bytes: string, status: number][] = [
+      ['nonsense\r\n\r\n', 400],
+      ['\u0000\u0001\u0002\r\n\r\n', 400],
+      ['GET / HTTP/9.9\r\n\r\n', 400],
+      ['POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n', 400],
+      ['GET / HTTP/1.1\r\n\r\n', 400],
+      ['GET / HTTP/1.1\r\nHost: localhost\r\nHost: evil.test\r\n\r\n', 400],
+      ['CONNECT x:25 HTTP/1.1\r\nHost: x:25\r\n\r\n', 405],
+      [`GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
+    ];
+    for (const [bytes, status] of corpus) {
+      it(`answers ${JSON.stringify(bytes.slice(0, 60))} with ${status} in the usual form and closes`, async () => {
+        const socket = connect(api.api.address.port, '127.0.0.1');
+        let text = '';
+        socket.setEncoding('latin1').on('data', (chunk: string) => {
+          text += chunk;
+        });
+        socket.write(bytes);
+        await once(socket, 'end');
+        socket.destroy();
+        expect(text.slice(0, 13)).to.equal(`HTTP/1.1 ${status} `);
+        expect(text.toLowerCase()).to.contain('content-type: application/json\r\n');
+        expect(JSON.parse(text.split('\r\n\r\n')[1] ?? '')).to.have.all.keys('error');
+      });
+    }
+  });
+
+  describe('bodies', () => {
+    const types = [
+      undefined,
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'application/json; charset=utf-8',
+      'application/json;',
+      'multipart/form-data',
+      ';;',
+      '',
+    ];
+    for (const [index, type] of types.entries()) {
+      it(`are JSON whatever the content type says: ${type}`, async () => {
+        const headers: Record<string, string> = type === undefined ? {} : { 'content-type': type };
+        const answer = await api.call('POST', '/groups', { headers, body: body('groups', `type-${index}`) });
+        expect(answer.status).to.equal(201);
+        const faulty = await api.call('POST', '/groups', { headers, body: { name: 7 } });
+        expect(faulty.status).to.equal(400);
+      });
+    }
+
+    for (const text of ['', '{', '[]', 'null', '1', '"a"', 'name=a', '\u0000', '{"name":"a"']) {
+      it(`are 400 as ${JSON.stringify(text)}`, async () => {
+        const { status, json, headers } = await api.call('POST', '/groups', { body: text });
+        expect(status).to.equal(400);
+        expect(json).to.have.all.keys('error');
+        expect(headers['content-type']).to.equal('application/json');
+      });
+    }
+
+    it('may be 4 MiB and no more, on every path that takes one', async () => {
+      const limit = 4 * 1024 * 1024;
+      const exact = JSON.stringify(body('secrets', 'big', { value: '' }));
+      const fitting = JSON.stringify(body('secrets', 'big', { value: 'x'.repeat(limit - exact.length) }));
+      expect(fitting.length).to.equal(limit);
+      expect(await api.call('POST', '/secrets', { body: fitting })).to.include({ status: 201 });
+      for (const [method, path] of [
+        ['POST', '/secrets'],
+        ['PUT', '/secrets/a'],
+        ['POST', '/snapshots/a/activate'],
+        ['POST', '//sync/raft'],
+        ['DELETE', '/secrets/a'],
+      ] as const) {
+        const answer = await api.call(method, path, { body: `${fitting} ` });
+        expect(answer, `${method} ${path}`).to.include({ status: 413 });
+        expect(answer.json).to.deep.equal({ error: 'body is larger than 4 MiB' });
+      }
+    });
+
+    it('with prototype keys change nothing and are refused (S31)', async () => {
+      for (const text of [
+        '{"name":"p","__proto__":{"polluted":1}}',
+        '{"name":"p","constructor":{"prototype":{"polluted":1}}}',
+        '{"name":"p","middlewareOverrides":{"__proto__":{"disabled":true}}}',
+        '{"name":"p","name":"q","toString":"x"}',
+      ]) {
+        const { status } = await api.call('POST', '/groups?fieldValidation=strict', { body: text });
+        expect(status, text).to.equal(400);
+        expect({}).to.not.have.property('polluted');
+        expect(Object.prototype.toString.call([])).to.equal('[object Array]');
+      }
+    });
+  });
+
+  describe('the order of checks', () => {
+    it('is path and method → existence → parse → validation → precondition → conflict', async () => {
+      await api.call('POST', '/groups', { body: body('groups', 'taken', { id: 'taken' }) });
+      await api.call('POST', '/groups', { body: body('groups', 'mine', { id: 'mine' }) });
+      const other = { 'if-match': '"1"' };
+      expect(await api.call('PATCH', '/groups/none', { body: '{' })).to.include({ status: 405 });
+      expect(await api.call('PUT', '/groups/none', { body: '{' })).to.include({ status: 404 });
+      expect(await api.call('PUT', '/groups/mine', { body: '{', headers: other })).to.include({ status: 400 });
+      expect(await api.call('PUT', '/groups/mine', { body: { name: 7 }, headers: other })).to.include({ status: 400 });
+      const taken = body('groups', 'taken');
+      expect(await api.call('PUT', '/groups/mine', { body: taken, headers: other })).to.include({ status: 412 });
+      expect(await api.call('PUT', '/groups/mine', { body: taken })).to.include({ status: 409 });
+    });
+  });
+
+  describe('other endpoints', () => {
+    it('has /healthz and /readyz at the root', async () => {
+      for (const path of ['//healthz', '//readyz']) {
+        expect(await api.call('GET', path)).to.deep.include({ status: 200, json: { status: 'ok' } });
+        expect(await api.call('HEAD', path)).to.include({ status: 200, text: '' });
+      }
+    });
+
+    it('answers 503 to a relay while no cluster is configured, under both paths', async () => {
+      for (const path of ['//sync/raft', '/sync/raft']) {
+        const { status, json } = await api.call('POST', path, { body: {} });
+        expect({ status, json }).to.deep.equal({ status: 503, json: { error: 'cluster mode not active' } });
+      }
+    });
+
+    it('redirects /api/v1/docs to the explorer and serves it under a strict policy', async () => {
+      const redirect = await api.call('GET', '/docs');
+      expect(redirect.status).to.equal(301);
+      expect(redirect.headers.location).to.equal('/api/v1/docs/');
+      const page = await api.call('GET', '/docs/');
+      expect(page.status).to.equal(200);
+      expect(page.headers['content-type']).to.match(/^text\/html/);
+      expect(page.headers['content-security-policy']).to.contain("default-src 'none'");
+      const assets = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path);
+      expect(assets).to.have.length(4);
+      for (const asset of assets) expect(await api.call('GET', `/docs/${asset}`), asset).to.include({ status: 200 });
+      expect(page.text).to.not.match(/https?:\/\//);
+    });
+
+    it('gives no file but the four of the explorer', async () => {
+      for (const name of [
+        'package.json',
+        '../package.json',
+        '..%2fpackage.json',
+        '%2e%2e/package.json',
+        'constructor',
+      ]) {
+        expect(await api.call('GET', `/docs/${name}`), name).to.include({ status: 404 });
+      }
+    });
+  });
+});

@@ -1,0 +1,80 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { newFolder, runSluice, startSluice } from '../support/sluice-process.ts';
+
+describe('the command line', () => {
+  it('explains itself', async () => {
+    const { stdout, code } = await runSluice(['--help']);
+    expect(stdout).to.contain('--config FILE').and.to.contain('Exit codes');
+    expect(code).to.equal(0);
+  });
+
+  it('tells its version', async () => {
+    const { stdout, code } = await runSluice(['--version']);
+    expect(stdout).to.match(/^sluice \d+\.\d+\.\d+\n$/);
+    expect(code).to.equal(0);
+  });
+
+  const folder = newFolder();
+  const file = (text: string) => {
+    const path = join(folder, 'settings.yaml');
+    writeFileSync(path, text);
+    return path;
+  };
+  const refused: [string, () => string[], RegExp][] = [
+    [
+      'a file that is not there',
+      () => ['--config', join(folder, 'nowhere.yaml')],
+      /^sluice: cannot read .*nowhere\.yaml: [^\n]*\n$/,
+    ],
+    ['a wrong key', () => ['--config', file('log: 1')], /^sluice: log must be a map\n$/],
+    ['several wrong keys', () => ['--config', file('mode: x\nlog: 1')], /^sluice: mode [^\n]*; log must be a map\n$/],
+    ['an unknown option', () => ['--port', '1'], /^sluice: [^\n]*--port[^\n]*\n$/],
+    [
+      'proxy mode',
+      () => ['--config', file('mode: proxy\nproxy: { controlPlaneUrl: "http://127.0.0.1:1" }')],
+      /^sluice: mode proxy is not available in this version\n$/,
+    ],
+    [
+      'a store path that is a file',
+      () => ['-config', file(`controlPlane: { address: "127.0.0.1:0", storePath: ${join(folder, 'settings.yaml')} }`)],
+      /^sluice: [^\n]*store[^\n]*\n$/,
+    ],
+  ];
+
+  for (const [name, args, line] of refused) {
+    it(`refuses ${name} with one line and exit code 1`, async () => {
+      const { stderr, code } = await runSluice(args());
+      expect(stderr).to.match(line);
+      expect(code).to.equal(1);
+    });
+  }
+
+  it('says when another process has the store', async () => {
+    const shared = newFolder();
+    const first = await startSluice({ folder: shared });
+    const { stderr, code } = await runSluice(['--config', join(shared, 'sluice.yaml')]);
+    expect(stderr).to.match(/^sluice: [^\n]*in use by another process[^\n]*\n$/);
+    expect(code).to.equal(1);
+    await first.stop();
+  });
+
+  it('says when the API port is taken', async () => {
+    const first = await startSluice();
+    const other = newFolder();
+    const config = join(other, 'sluice.yaml');
+    writeFileSync(config, `controlPlane: { address: "${new URL(first.url).host}", storePath: ${other}/data }`);
+    const { stderr, code } = await runSluice(['--config', config]);
+    expect(stderr).to.match(/^sluice: [^\n]*EADDRINUSE[^\n]*\n$/);
+    expect(code).to.equal(1);
+    await first.stop();
+  });
+
+  it('uses config.yaml of the working directory when no file is named', async () => {
+    const here = newFolder();
+    writeFileSync(join(here, 'config.yaml'), 'mode: elsewhere');
+    const { stderr } = await runSluice([], {}, here);
+    expect(stderr).to.contain('mode has an unknown mode "elsewhere"');
+  });
+});

@@ -1,0 +1,52 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { apiClient } from '../support/api-client.ts';
+import { freePort } from '../support/free-port.ts';
+import { type SluiceProcess, startSluice } from '../support/sluice-process.ts';
+
+const canary = 'CANARY-7f3a91';
+const encryption = `  encryption: { key: "${Buffer.alloc(32, 9).toString('base64')}" }\n`;
+
+/** Files below `folder` whose bytes contain the canary. */
+const leaks = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((file) => readFileSync(file).includes(canary));
+
+async function useSecret(sluice: SluiceProcess): Promise<string[]> {
+  const api = apiClient(sluice.url);
+  await api.create('listeners', { name: 'web', address: '127.0.0.1', port: await freePort() });
+  await api.create('secrets', { id: 's', name: 's', value: canary });
+  await api.create('routes', { id: 'r', name: 'r', directResponse: { status: 200, body: 'key={{secret:value:s}}' } });
+  await api.activateAs('v1');
+  const answers = [
+    await api.get('/secrets'),
+    await api.put('/secrets/s', { name: 's', value: `${canary}-2` }),
+    await api.post('/secrets', { name: 's', value: canary }),
+    await api.post('/secrets', { name: 't', value: canary, id: 17 }),
+    await api.post('/secrets', { value: canary }),
+    await api.post('/routes', { name: 'broken', directResponse: { status: canary } }),
+    await api.get('/debug/config'),
+  ];
+  return answers.map(({ body }) => JSON.stringify(body));
+}
+
+describe('a canary secret', () => {
+  it('is in no file of an encrypted store, in no log line, error body or debug dump', async () => {
+    const sluice = await startSluice({ controlPlane: encryption, logLevel: 'debug' });
+    const bodies = await useSecret(sluice);
+    for (const body of bodies) expect(body).not.to.contain(canary);
+    await sluice.stop();
+    expect(leaks(sluice.storePath)).to.deep.equal([]);
+    expect(sluice.output.filter((line) => line.includes(canary))).to.deep.equal([]);
+  });
+
+  it('is found by the same search in a store that is not encrypted', async () => {
+    const sluice = await startSluice();
+    await useSecret(sluice);
+    await sluice.stop();
+    expect(leaks(sluice.storePath)).not.to.deep.equal([]);
+  });
+});

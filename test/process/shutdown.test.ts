@@ -1,0 +1,60 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { expect } from 'chai';
+import { apiClient } from '../support/api-client.ts';
+import { eventually } from '../support/eventually.ts';
+import { freePort } from '../support/free-port.ts';
+import { startSluice } from '../support/sluice-process.ts';
+import { startUpstream } from '../support/upstream.ts';
+
+describe('SIGTERM', () => {
+  it('ends open event streams, lets requests in flight finish and exits with 0', async () => {
+    const held: ServerResponse[] = [];
+    const upstream = await startUpstream('slow', (_request, response) => {
+      response.write('first ');
+      held.push(response);
+    });
+    const sluice = await startSluice();
+    const api = apiClient(sluice.url);
+    const port = await freePort();
+    await api.create('listeners', { name: 'web', address: '127.0.0.1', port });
+    await api.create('destinations', { id: 'd', name: 'd', host: '127.0.0.1', port: upstream.port });
+    await api.create('routes', { name: 'all', forward: { destinations: [{ destinationId: 'd' }] } });
+    await api.activateAs('v1');
+
+    const stream = await fetch(`${sluice.url}/sync/snapshot`);
+    const events = stream.text();
+    const inFlight = fetch(`http://127.0.0.1:${port}/`).then((response) => response.text());
+    await eventually(() => expect(held).to.have.length(1));
+
+    const stopped = sluice.stop('SIGTERM');
+    await eventually(() => expect(sluice.output.join('\n')).to.contain('stopping'));
+    expect(await events).to.match(/^event: snapshot\n/);
+    held[0]?.end('last');
+    expect(await inFlight).to.equal('first last');
+    expect(await stopped).to.equal(0);
+    await upstream.close();
+  });
+
+  it('answers a second signal with exit code 130 at once', async () => {
+    const held: ServerResponse[] = [];
+    const upstream = await startUpstream('stuck', (_request, response) => void held.push(response));
+    const sluice = await startSluice();
+    const api = apiClient(sluice.url);
+    const port = await freePort();
+    await api.create('listeners', { name: 'web', address: '127.0.0.1', port });
+    await api.create('destinations', { id: 'd', name: 'd', host: '127.0.0.1', port: upstream.port });
+    await api.create('routes', { name: 'all', forward: { destinations: [{ destinationId: 'd' }] } });
+    await api.activateAs('v1');
+    const cut = fetch(`http://127.0.0.1:${port}/`).catch((error: Error) => error);
+    await eventually(() => expect(held).to.have.length(1));
+
+    sluice.child.kill('SIGTERM');
+    await eventually(() => expect(sluice.output.join('\n')).to.contain('stopping'));
+    sluice.child.kill('SIGINT');
+    await once(sluice.child, 'close');
+    expect(sluice.child.exitCode).to.equal(130);
+    expect(await cut).to.be.instanceOf(Error);
+    await upstream.close();
+  });
+});

@@ -1,0 +1,18 @@
+import type { ApiRequest } from '../../src/resources/answer.ts';
+import { anybody, type Role } from '../../src/resources/caller.ts';
+
+interface Parts {
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly role?: Role;
+}
+
+/** A request as the controllers hand it to a service. */
+export const apiRequest = ({ body, headers = {}, query = {}, role }: Parts = {}): ApiRequest => ({
+  caller: role === undefined ? anybody : { name: `key of ${role}`, role },
+  path: '/api/v1/groups',
+  query,
+  headers,
+  body: Buffer.from(body === undefined ? '' : JSON.stringify(body)),
+});

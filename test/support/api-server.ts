@@ -1,0 +1,94 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Api, type ApiDeps, type ApiOptions, createApi } from '../../src/api/api.ts';
+import { type Clock, systemClock } from '../../src/clock.ts';
+import { Feed } from '../../src/feed/feed.ts';
+import { proxyConfigOf } from '../../src/snapshot/build.ts';
+import { thisMachine } from '../../src/snapshot/machine.ts';
+import { createSecretSources, type SecretFence } from '../../src/snapshot/secret-sources.ts';
+import { generationDirectory, LevelStore } from '../../src/state/level-store.ts';
+import { silentLogger } from '../../src/telemetry/logger.ts';
+import { type Answer, type CallOptions, call } from './http-call.ts';
+import { type NodeOfOne, nodeOfOne } from './node-of-one.ts';
+
+export interface ServerSetup extends Partial<Omit<ApiDeps, 'options'>> {
+  readonly options?: Partial<ApiOptions>;
+  readonly clock?: Clock;
+  /** Environment of the node. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly fence?: SecretFence;
+  /** Turns encryption at rest on. */
+  readonly encryptionKey?: Uint8Array;
+}
+
+/** A real API over a real state in a directory of its own, in this process. */
+export class ApiServer {
+  readonly api: Api;
+  readonly feed: Feed;
+  readonly directory: string;
+  readonly #scheme: string;
+  readonly #node: NodeOfOne;
+
+  private constructor(parts: { api: Api; feed: Feed; directory: string; scheme: string; node: NodeOfOne }) {
+    this.api = parts.api;
+    this.feed = parts.feed;
+    this.directory = parts.directory;
+    this.#scheme = parts.scheme;
+    this.#node = parts.node;
+  }
+
+  static async start({ options, env = {}, fence = {}, encryptionKey, ...deps }: ServerSetup = {}): Promise<ApiServer> {
+    const directory = await mkdtemp(join(tmpdir(), 'sluice-api-'));
+    const store = await LevelStore.open(generationDirectory(directory, 1));
+    const node = await nodeOfOne({ store, clock: systemClock, encryptionKey });
+    const { log, state } = node;
+    const clock = deps.clock ?? systemClock;
+    const feed = new Feed();
+    log.onActivation(({ snapshot, index }) => feed.publish(proxyConfigOf(snapshot, index)));
+    const api = await createApi({
+      view: state.view,
+      log,
+      feed,
+      clock,
+      logger: silentLogger,
+      secretSources: createSecretSources({ ...thisMachine, env }, fence),
+      checkConfig: () => ({ problems: [], warnings: [] }),
+      installed: async () => ({ done: 2, of: 2 }),
+      health: () => ({ ready: true, reason: '' }),
+      clusterId: () => state.identity.clusterId,
+      options: {
+        address: { host: '127.0.0.1', port: 0 },
+        apiKeys: [],
+        allowedHosts: [],
+        shutdownTimeoutMs: 30_000,
+        ...options,
+      },
+      ...deps,
+    });
+    const scheme = options?.tls === undefined ? 'http' : 'https';
+    const server = new ApiServer({ api, feed, directory, scheme, node });
+    try {
+      await api.listen();
+      return server;
+    } catch (error) {
+      await server.stop();
+      throw error;
+    }
+  }
+
+  get base(): string {
+    return `${this.#scheme}://127.0.0.1:${this.api.address.port}`;
+  }
+
+  /** A request to a path under /api/v1, or to one that begins with two slashes, from the root. */
+  async call(method: string, path: string, options?: CallOptions): Promise<Answer> {
+    return await call(this.base, method, path.startsWith('//') ? path.slice(1) : `/api/v1${path}`, options);
+  }
+
+  async stop(): Promise<void> {
+    await this.api.close();
+    await this.#node.close();
+    await rm(this.directory, { recursive: true, force: true });
+  }
+}

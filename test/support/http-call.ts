@@ -1,0 +1,60 @@
+import { type IncomingHttpHeaders, Agent as PlainAgent, request as plainRequest } from 'node:http';
+import { request as tlsRequest } from 'node:https';
+
+export interface CallOptions {
+  /** Sent as JSON unless it is text or bytes already. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** API key. */
+  readonly key?: string;
+  readonly tls?: { readonly ca?: string; readonly cert?: string; readonly key?: string };
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  /** The body as JSON; undefined when it is empty. */
+  readonly json: unknown;
+}
+
+const agent = new PlainAgent({ keepAlive: true, maxSockets: 64 });
+
+/** One request, with headers exactly as given: fetch would not let a test set Host, Origin or an empty body. */
+export async function call(base: string, method: string, path: string, options: CallOptions = {}): Promise<Answer> {
+  const { body, headers = {}, key, tls } = options;
+  const url = new URL(base);
+  const bytes = body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
+  const send = url.protocol === 'https:' ? tlsRequest : plainRequest;
+  return await new Promise((resolve, reject) => {
+    const request = send({
+      host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+      port: url.port,
+      method,
+      path,
+      ...(url.protocol === 'https:' ? { agent: false, ...tls } : { agent }),
+      headers: {
+        ...(bytes !== undefined && { 'content-length': Buffer.byteLength(bytes) }),
+        ...(key !== undefined && { authorization: `Bearer ${key}` }),
+        ...headers,
+      },
+    });
+    request.on('error', reject);
+    request.on('response', (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('error', reject);
+      response.on('end', () => {
+        const text = Buffer.concat(chunks).toString();
+        const isJson = response.headers['content-type']?.startsWith('application/json') === true && text !== '';
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          text,
+          json: isJson ? JSON.parse(text) : undefined,
+        });
+      });
+    });
+    request.end(bytes);
+  });
+}

@@ -1,0 +1,43 @@
+// Everything between a draft and its result on one node, over a store of the test's choice.
+import { randomBytes } from 'node:crypto';
+import type { Clock } from '../../src/clock.ts';
+import { LocalLog } from '../../src/cluster/local-log.ts';
+import { Proposer } from '../../src/cluster/proposer.ts';
+import type { Draft } from '../../src/state/command.ts';
+import { DurableState } from '../../src/state/durable-state.ts';
+import { MemoryStore } from '../../src/state/memory-store.ts';
+import type { Store } from '../../src/state/store.ts';
+import { ManualClock } from './manual-clock.ts';
+
+export interface NodeOfOne {
+  readonly state: DurableState;
+  readonly log: Proposer;
+  close(): Promise<void>;
+}
+
+export async function nodeOfOne({
+  store = new MemoryStore(),
+  clock = new ManualClock(),
+  encryptionKey,
+}: {
+  store?: Store;
+  clock?: Clock;
+  encryptionKey?: Uint8Array | undefined;
+} = {}): Promise<NodeOfOne> {
+  const state = await DurableState.open(store, { randomBytes, encryptionKey });
+  const port = new LocalLog({ nodeId: 'single', applied: state.view.applied, clock });
+  const log = new Proposer({ port, state, clock, nodeId: 'single' });
+  const close = async (): Promise<void> => {
+    await log.stop();
+    await state.close();
+  };
+  return { state, log, close };
+}
+
+export const routeDraft = (id: string, fields: object = {}): Draft => ({
+  op: 'put',
+  kind: 'routes',
+  id,
+  mode: 'create',
+  spec: { id, name: id, ...fields },
+});

@@ -1,0 +1,82 @@
+// Commands at random over few ids and names, so that they meet each other often.
+import fc from 'fast-check';
+import { type EditableKind, editableKinds } from '../../src/model/kinds.ts';
+import type { Command, IfMatch } from '../../src/state/command.ts';
+import { startMs } from './commands.ts';
+
+const ids = fc.constantFrom('a', 'b', 'c', 'B');
+const names = fc.constantFrom('one', 'two', 'three');
+const kind: fc.Arbitrary<EditableKind> = fc.constantFrom(...editableKinds);
+const ifMatch: fc.Arbitrary<IfMatch | undefined> = fc.oneof(
+  { weight: 5, arbitrary: fc.constant(undefined) },
+  { weight: 1, arbitrary: fc.constant('*' as const) },
+  { weight: 2, arbitrary: fc.array(fc.integer({ min: 1, max: 20 }), { maxLength: 12 }) },
+);
+const text = fc.constantFrom('plain', '{{secret:value:a}}', '{{secret:env:E}}');
+
+const put = fc.record({
+  op: fc.constant('put' as const),
+  kind,
+  id: ids,
+  mode: fc.constantFrom('create' as const, 'update' as const),
+  name: names,
+  text,
+  ifMatch,
+});
+const remove = fc.record({
+  op: fc.constant('delete' as const),
+  kind: fc.oneof(kind, fc.constant('snapshots' as const)),
+  id: ids,
+  ifMatch,
+});
+const capture = fc.record({
+  op: fc.constant('capture' as const),
+  id: ids,
+  name: names,
+  behind: fc.nat(2),
+  withEnv: fc.boolean(),
+});
+const activate = fc.record({ op: fc.constant('activate' as const), id: ids, ifMatch });
+
+const step = fc.record({
+  draft: fc.oneof({ weight: 5, arbitrary: put }, remove, { weight: 2, arbitrary: capture }, activate),
+  /** The command is a retry of the one so many before it. */
+  retryOf: fc.option(fc.integer({ min: 1, max: 4 }), { freq: 8, nil: undefined }),
+  idempotent: fc.option(fc.record({ scope: fc.constantFrom('k', 'l'), bodyHash: fc.constantFrom('h', 'i') }), {
+    freq: 6,
+    nil: undefined,
+  }),
+  later: fc.constantFrom(0, 1, 1_000, 3_600_000, -5),
+});
+
+export type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
+
+export const steps = (maxLength: number): fc.Arbitrary<Step[]> => fc.array(step, { minLength: 1, maxLength });
+
+/** `changedAt` says, for a capture, where the configuration stands when it is proposed. */
+export function commandOf({ draft, idempotent, later }: Step, seq: number, changedAt: number): Command {
+  const envelope = {
+    v: 1,
+    requestId: { origin: 'n', incarnation: 1, boot: 1, seq, ackedBelow: Math.max(1, seq - 6) },
+    time: startMs + seq * 1_000 + later,
+    ...(idempotent && { idempotency: idempotent }),
+  } as const;
+  const match = 'ifMatch' in draft && draft.ifMatch !== undefined ? { ifMatch: draft.ifMatch } : {};
+  const { id } = draft;
+  switch (draft.op) {
+    case 'put': {
+      const { kind, mode, name, text } = draft;
+      return { ...envelope, ...match, op: 'put', kind, id, mode, spec: { id, name, value: text } };
+    }
+    case 'delete':
+      return { ...envelope, ...match, op: 'delete', kind: draft.kind, id };
+    case 'activate':
+      return { ...envelope, ...match, op: 'activate', id };
+    case 'capture': {
+      const values: Record<string, string> = draft.withEnv ? { '{{secret:env:E}}': 'e' } : {};
+      const createdAt = new Date(startMs + seq).toISOString();
+      const checkedAt = Math.max(0, changedAt - (draft.behind === 2 ? 1 : 0));
+      return { ...envelope, op: 'capture', id, name: draft.name, createdAt, checkedAt, values };
+    }
+  }
+}

@@ -1,0 +1,117 @@
+// A real Sluice in its own process, on ports that the system gave, with its store in a folder of its own.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+export interface SluiceProcess {
+  /** `http://127.0.0.1:<port>` of the API. */
+  readonly url: string;
+  readonly storePath: string;
+  /** Every line it printed so far, stdout and stderr. */
+  readonly output: readonly string[];
+  readonly child: ChildProcess;
+  /** Sends the signal and resolves with the exit code, or the signal's name when that ended it. */
+  stop(signal?: NodeJS.Signals): Promise<number | string>;
+}
+
+export interface SluiceOptions {
+  /** Kept between starts when given; a new one otherwise. */
+  readonly folder?: string;
+  /** YAML below `controlPlane:`, two spaces in. */
+  readonly controlPlane?: string;
+  /** Further sections of the settings file. */
+  readonly more?: string;
+  readonly logLevel?: 'debug' | 'info';
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+const main = new URL('../../dist/src/main.js', import.meta.url).pathname;
+const folders: string[] = [];
+const children = new Set<ChildProcess>();
+
+export function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-test-'));
+  folders.push(folder);
+  return folder;
+}
+
+/** Starts one and waits until it says that it is ready. */
+export async function startSluice(options: SluiceOptions = {}): Promise<SluiceProcess> {
+  const folder = options.folder ?? newFolder();
+  const storePath = join(folder, 'data');
+  mkdirSync(storePath, { recursive: true });
+  const file = join(folder, 'sluice.yaml');
+  writeFileSync(
+    file,
+    `controlPlane:\n  address: 127.0.0.1:0\n  storePath: ${storePath}\n${options.controlPlane ?? ''}\n` +
+      `log: { format: json, level: ${options.logLevel ?? 'info'} }\n${options.more ?? ''}\n`,
+  );
+  const child = spawnSluice(['--config', file], options.env);
+  const output: string[] = [];
+  const address = await readyAddress(child, output);
+  const scheme = options.controlPlane?.includes('tls:') ? 'https' : 'http';
+  return {
+    url: `${scheme}://${address}`,
+    storePath,
+    output,
+    child,
+    async stop(signal = 'SIGTERM') {
+      if (child.exitCode !== null || child.signalCode !== null) return child.exitCode ?? child.signalCode ?? 0;
+      child.kill(signal);
+      await once(child, 'close');
+      return child.exitCode ?? child.signalCode ?? 0;
+    },
+  };
+}
+
+export function spawnSluice(args: readonly string[], env: NodeJS.ProcessEnv = {}, cwd?: string): ChildProcess {
+  const child = spawn(process.execPath, [main, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env.PATH, ...env },
+    cwd,
+  });
+  children.add(child);
+  child.once('close', () => children.delete(child));
+  return child;
+}
+
+/** Runs one to its end; for starts that are refused and for --help. */
+export async function runSluice(args: readonly string[], env?: NodeJS.ProcessEnv, cwd?: string) {
+  const child = spawnSluice(args, env, cwd);
+  const chunks = { stdout: '', stderr: '' };
+  child.stdout?.on('data', (chunk) => (chunks.stdout += chunk));
+  child.stderr?.on('data', (chunk) => (chunks.stderr += chunk));
+  await once(child, 'close');
+  return { ...chunks, code: child.exitCode };
+}
+
+async function readyAddress(child: ChildProcess, output: string[]): Promise<string> {
+  const { stdout, stderr } = child;
+  if (!stdout || !stderr) throw new Error('the process has no output to read');
+  createInterface({ input: stderr }).on('line', (line) => output.push(line));
+  return new Promise((resolve, reject) => {
+    createInterface({ input: stdout }).on('line', (line) => {
+      output.push(line);
+      const entry = parse(line);
+      if (entry?.msg === 'ready' && entry.address) resolve(entry.address);
+    });
+    child.once('close', () => reject(new Error(`sluice ended before it was ready:\n${output.join('\n')}`)));
+  });
+}
+
+function parse(line: string): { msg?: string; address?: string } | undefined {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Ends what a failed test left running and removes the folders; registered once for the whole run. */
+after(() => {
+  for (const child of children) child.kill('SIGKILL');
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});

@@ -1,0 +1,32 @@
+// A backend for the proxy to forward to.
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
+
+export interface Upstream {
+  readonly port: number;
+  /** Every request it got, oldest first. */
+  readonly requests: readonly IncomingMessage[];
+  close(): Promise<void>;
+}
+
+/** Answers every request with `answer`, by default with its own name and the request's target. */
+export async function startUpstream(name = 'upstream', answer?: RequestListener): Promise<Upstream> {
+  const requests: IncomingMessage[] = [];
+  const server = createServer((request, response) => {
+    requests.push(request);
+    if (answer) answer(request, response);
+    else response.end(`${name} ${request.method} ${request.url}`);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return {
+    port: address.port,
+    requests,
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

@@ -1,0 +1,35 @@
+import { expect } from 'chai';
+import { ApiKeys } from '../../../src/api/api-keys.ts';
+import { refusal } from '../../support/refusal.ts';
+
+describe('API keys', () => {
+  const keys = new ApiKeys([
+    { name: 'ops', key: 'k-ops', role: 'admin' },
+    { name: 'ci', key: 'k-ci', role: 'editor' },
+  ]);
+
+  it('lets everybody in as admin when none are configured', () => {
+    expect(new ApiKeys([]).callerOf(undefined)).to.deep.equal({ name: '', role: 'admin' });
+  });
+
+  it('finds the holder of any of them', () => {
+    expect(keys.callerOf('Bearer k-ops')).to.deep.equal({ name: 'ops', role: 'admin' });
+    expect(keys.callerOf('Bearer k-ci')).to.deep.equal({ name: 'ci', role: 'editor' });
+  });
+
+  const refused: [what: string, header: string | undefined, message: string][] = [
+    ['no header', undefined, 'missing authorization header'],
+    ['another scheme', 'Basic b3Bz', 'authorization header must use Bearer scheme'],
+    ['another case', 'bearer k-ops', 'authorization header must use Bearer scheme'],
+    ['no token', 'Bearer', 'authorization header must use Bearer scheme'],
+    ['two spaces', 'Bearer  k-ops', 'invalid API key'],
+    ['an empty token', 'Bearer ', 'invalid API key'],
+    ['a prefix of a key', 'Bearer k-op', 'invalid API key'],
+    ['an unknown key', 'Bearer nobody', 'invalid API key'],
+  ];
+  for (const [what, header, message] of refused) {
+    it(`refuses ${what}`, () => {
+      expect(refusal(() => keys.callerOf(header))).to.include({ code: 'UNAUTHENTICATED', message });
+    });
+  }
+});

@@ -1,0 +1,81 @@
+import { expect } from 'chai';
+import { checkCel, compileCel } from '../../../../src/expression/cel/program.ts';
+import { aRequest } from './request-facts.ts';
+
+/** CPU milliseconds that `run` takes in this thread. */
+function cpuMs(run: () => void): number {
+  const before = process.threadCpuUsage();
+  run();
+  const { user, system } = process.threadCpuUsage(before);
+  return (user + system) / 1000;
+}
+
+const refused: readonly (readonly [what: string, source: string])[] = [
+  ['10,000 nested parentheses', `${'('.repeat(4000)}true${')'.repeat(4000)}`],
+  ['a text of a megabyte', `request.path == "${'a'.repeat(1_000_000)}"`],
+  ['a list of 600 items', `request.path in [${Array.from({ length: 600 }, () => '"a"').join(',')}]`],
+  ['a chain of 1,200 terms', Array.from({ length: 1200 }, () => 'true').join('||')],
+  ['a run of 5,000 negations', `${'!'.repeat(5000)}true`],
+  ['400 open parentheses', '('.repeat(400)],
+  ['nine arguments', 'size(1,2,3,4,5,6,7,8,9) > 0'],
+  ['three loops inside each other', '[1].all(a, [1].all(b, [1].all(c, true)))'],
+];
+
+const heavy = { items: Array.from({ length: 3000 }, (_, i) => `item-${i}`) };
+
+const bounded: readonly (readonly [what: string, source: string])[] = [
+  ['two loops over what a client sent', 'request.body.json.items.all(a, request.body.json.items.all(b, a != b + "x"))'],
+  [
+    'a list compared in a loop',
+    'request.body.json.items.exists(a, [request.body.json.items] != [request.body.json.items])',
+  ],
+  [
+    'text that doubles in cel.bind',
+    `${Array.from({ length: 20 }, (_, i) => `cel.bind(v${i}, ${i ? `v${i - 1} + v${i - 1}` : 'request.body.raw'}, `).join('')}v19.contains("z")${')'.repeat(20)}`,
+  ],
+  ['text that doubles in map', `[request.body.raw]${'.map(t, t + t)'.repeat(40)}.exists(t, t.contains("z"))`],
+  [
+    'replacement that explodes',
+    'request.body.raw.replace("", request.body.raw).replace("", request.body.raw).size() > 0',
+  ],
+  ['split and join', 'request.body.raw.split("").join(request.body.raw).size() > 0'],
+];
+
+describe('a hostile expression', () => {
+  before(() => checkCel('request.path == "warm"', 'request', 'bool'));
+
+  for (const [what, source] of refused) {
+    it(`is refused within 50 ms: ${what}`, () => {
+      let message: string | undefined;
+      expect(cpuMs(() => (message = checkCel(source, 'request', 'bool')))).to.be.below(50);
+      expect(message).to.match(/^cel: /);
+    });
+  }
+
+  for (const [what, source] of bounded) {
+    it(`ends within 50 ms without a match: ${what}`, () => {
+      const program = compileCel(source, 'request', 'bool');
+      const view = aRequest({ headers: { 'content-type': 'application/json' }, body: JSON.stringify(heavy) });
+      program.test(aRequest());
+      let result: boolean | undefined;
+      expect(cpuMs(() => (result = program.test(view)))).to.be.below(50);
+      expect(result).to.equal(false);
+    });
+  }
+
+  it('may be as long as 8,192 characters', () => {
+    const filled = (length: number) => `request.path == "${'a'.repeat(length - 18)}"`;
+    expect(checkCel(filled(8192), 'request', 'bool')).to.equal(undefined);
+    expect(checkCel(filled(8193), 'request', 'bool')).to.equal('cel: longer than 8192 characters');
+  });
+
+  it('runs when it is the longest legal chain', () => {
+    const source = Array.from({ length: 330 }, () => 'request.path == "/b"')
+      .join('||')
+      .slice(0, 8170);
+    const whole = source.slice(0, source.lastIndexOf('||'));
+    expect(checkCel(whole, 'request', 'bool')).to.satisfy((m?: string) => m === undefined || /maxAstNodes/.test(m));
+    const short = Array.from({ length: 190 }, () => 'request.path == "/b"').join('||');
+    expect(compileCel(short, 'request', 'bool').test(aRequest({ path: '/b' }))).to.equal(true);
+  });
+});

@@ -1,0 +1,31 @@
+import { type RequestFacts, type RequestTls, RequestView } from '../../../../src/expression/cel/view.ts';
+
+interface Given {
+  method?: string;
+  path?: string;
+  host?: string;
+  scheme?: 'http' | 'https';
+  clientIp?: string;
+  query?: string;
+  headers?: Readonly<Record<string, string>>;
+  tls?: RequestTls;
+  body?: string;
+}
+
+/** A view of `GET http://shop.test/` with what is given instead. */
+export function aRequest({ headers = {}, body, ...given }: Given = {}): RequestView {
+  const facts: RequestFacts = {
+    method: 'GET',
+    path: '/',
+    host: 'shop.test',
+    scheme: 'http',
+    clientIp: '192.0.2.1',
+    query: '',
+    header: (name) => (Object.hasOwn(headers, name) ? headers[name] : undefined),
+    headers: () => Object.entries(headers),
+    ...given,
+  };
+  const view = new RequestView(facts);
+  if (body !== undefined) view.attachBody({ raw: body, whole: true });
+  return view;
+}

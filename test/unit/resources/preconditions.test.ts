@@ -1,0 +1,57 @@
+import { expect } from 'chai';
+import type { ApiRequest } from '../../../src/resources/answer.ts';
+import { anybody } from '../../../src/resources/caller.ts';
+import { idempotencyOf, ifMatchOf } from '../../../src/resources/preconditions.ts';
+import { refusal } from '../../support/refusal.ts';
+
+const request = (headers: Record<string, string>, body = ''): ApiRequest => ({
+  caller: { ...anybody, name: 'ci' },
+  path: '/api/v1/routes',
+  query: {},
+  headers,
+  body: Buffer.from(body),
+});
+
+describe('If-Match', () => {
+  const accepted: [text: string, expected: unknown][] = [
+    ['*', '*'],
+    ['"7"', [7]],
+    ['"7", "9"', [7, 9]],
+    ['"7","abc" , "9"', [7, 9]],
+    ['W/"7"', []],
+    ['"abc"', []],
+    ['"-1"', []],
+  ];
+  for (const [text, expected] of accepted) {
+    it(`${text} names ${JSON.stringify(expected)}`, () => {
+      expect(ifMatchOf(request({ 'if-match': text }))).to.deep.equal({ ifMatch: expected });
+    });
+  }
+
+  it('is absent without the header', () => {
+    expect(ifMatchOf(request({}))).to.deep.equal({});
+  });
+
+  for (const text of ['', '7', '"7', '7"', '"7" "8"', '*, "7"', 'x"7"']) {
+    it(`is refused as ${JSON.stringify(text)}`, () => {
+      expect(refusal(() => ifMatchOf(request({ 'if-match': text })))).to.include({ code: 'INVALID' });
+    });
+  }
+});
+
+describe('Idempotency-Key', () => {
+  it('is scoped to the API key and the path, and bound to the bytes of the body', () => {
+    const { idempotency } = idempotencyOf(request({ 'idempotency-key': 'k1' }, '{}'));
+    expect(idempotency).to.deep.equal({
+      scope: 'ci\n/api/v1/routes\nk1',
+      bodyHash: '44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a',
+    });
+  });
+
+  it('has 1 to 128 visible characters', () => {
+    expect(idempotencyOf(request({ 'idempotency-key': 'x'.repeat(128) }))).to.have.property('idempotency');
+    for (const key of ['', 'x'.repeat(129), 'a b', 'a\u00e4', '\t']) {
+      expect(refusal(() => idempotencyOf(request({ 'idempotency-key': key })))).to.include({ code: 'INVALID' });
+    }
+  });
+});

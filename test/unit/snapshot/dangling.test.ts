@@ -1,0 +1,122 @@
+import { expect } from 'chai';
+import type { EditableKind } from '../../../src/model/kinds.ts';
+import { configurationOf } from '../../../src/snapshot/build.ts';
+import { findDangling } from '../../../src/snapshot/dangling.ts';
+import { staged } from '../../support/staged.ts';
+
+const findings = (specs: Partial<Record<EditableKind, Record<string, object>>>) =>
+  findDangling(configurationOf({ entities: staged(specs).entities, values: {} }));
+
+describe('ids that lead nowhere', () => {
+  it('are no finding when everything exists', () => {
+    const all = findings({
+      destinations: { d: {} },
+      middlewares: { m: { type: 'jwt', jwt: { jwksDestinationId: 'd' } } },
+      routes: {
+        r: {
+          forward: { destinations: [{ destinationId: 'd' }], mirror: { destinationId: 'd' } },
+          middlewareIds: ['m'],
+        },
+      },
+      groups: { g: { routeIds: ['r'], middlewareIds: ['m'] } },
+    });
+    expect(all).to.deep.equal({ problems: [], warnings: [] });
+  });
+
+  it('are warnings for destinations and routes', () => {
+    const { problems, warnings } = findings({
+      destinations: { d: {} },
+      routes: {
+        r: {
+          forward: { destinations: [{ destinationId: 'd' }, { destinationId: 'x' }], mirror: { destinationId: 'y' } },
+        },
+      },
+      groups: { g: { routeIds: ['r', 'z'] } },
+    });
+    expect(problems).to.deep.equal([]);
+    expect(warnings).to.deep.equal([
+      {
+        pointer: '/routes/r/forward/destinations/1/destinationId',
+        message: 'names destination "x", which does not exist',
+      },
+      { pointer: '/routes/r/forward/mirror/destinationId', message: 'names destination "y", which does not exist' },
+      { pointer: '/groups/g/routeIds/1', message: 'names route "z", which does not exist' },
+    ]);
+  });
+
+  it('are problems for middlewares, each one named', () => {
+    const { problems } = findings({
+      routes: { r: { middlewareIds: ['x'] } },
+      groups: { g: { middlewareIds: ['x', 'y'] } },
+      middlewares: { m: { type: 'cors' } },
+    });
+    expect(problems.map(({ pointer }) => pointer)).to.deep.equal([
+      '/routes/r/middlewareIds/0',
+      '/groups/g/middlewareIds/0',
+      '/groups/g/middlewareIds/1',
+    ]);
+  });
+
+  it('count in a middleware only in the block of its type', () => {
+    const gone = { destinationId: 'x' };
+    const { warnings } = findings({
+      middlewares: {
+        a: { type: 'extAuthz', extAuthz: gone, extProc: gone },
+        b: { type: 'extProc', extProc: gone },
+        c: { type: 'jwt', jwt: { jwksDestinationId: 'x' } },
+        d: { type: 'cors', extAuthz: gone },
+      },
+    });
+    expect(warnings.map(({ pointer }) => pointer)).to.have.members([
+      '/middlewares/a/extAuthz/destinationId',
+      '/middlewares/b/extProc/destinationId',
+      '/middlewares/c/jwt/jwksDestinationId',
+    ]);
+  });
+});
+
+describe('listeners in each other’s way', () => {
+  const taken = (...addresses: readonly (string | undefined)[]) => {
+    const listeners = addresses.map((address, at) => [
+      `l${at}`,
+      { port: 80, ...(address !== undefined && { address }) },
+    ]);
+    return findings({ listeners: Object.fromEntries(listeners) }).warnings.map(({ pointer }) => pointer);
+  };
+
+  it('are named but the first by id', () => {
+    const { warnings } = findings({ listeners: { b: { port: 80 }, a: { port: 80 }, c: { port: 81 } } });
+    expect(warnings).to.deep.equal([
+      {
+        pointer: '/listeners/b/port',
+        message: 'is taken by listener "a" on the same address; this listener will not open',
+      },
+    ]);
+  });
+
+  const clashes: [string | undefined, string | undefined][] = [
+    [undefined, '0.0.0.0'],
+    ['0.0.0.0', '127.0.0.1'],
+    ['127.0.0.1', '0.0.0.0'],
+    ['127.0.0.1', 'localhost'],
+    ['::', '127.0.0.1'],
+    ['::', '[::1]'],
+    ['::1', '0:0:0:0:0:0:0:1'],
+  ];
+  for (const [a, b] of clashes) {
+    it(`are ${a ?? 'the default'} and ${b}`, () => expect(taken(a, b)).to.deep.equal(['/listeners/l1/port']));
+  }
+
+  const neighbours: [string, string][] = [
+    ['127.0.0.1', '127.0.0.2'],
+    ['0.0.0.0', '::1'],
+    ['127.0.0.1', '::1'],
+  ];
+  for (const [a, b] of neighbours) {
+    it(`are not ${a} and ${b}`, () => expect(taken(a, b)).to.deep.equal([]));
+  }
+
+  it('do not keep others from opening when they stay closed themselves', () => {
+    expect(taken('127.0.0.1', '0.0.0.0', '127.0.0.2')).to.deep.equal(['/listeners/l1/port']);
+  });
+});

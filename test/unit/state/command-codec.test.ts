@@ -1,0 +1,75 @@
+import { expect } from 'chai';
+import { CommandNotUnderstood, decodeCommand, encodeCommand } from '../../../src/state/command-codec.ts';
+import { ConfigState } from '../../../src/state/config-state.ts';
+import { Cipher } from '../../../src/state/encryption.ts';
+import { activate, capture, put, remove } from '../../support/commands.ts';
+
+const bytesOf = (value: unknown) => Buffer.from(JSON.stringify(value));
+const cipher = new Cipher(new Uint8Array(32).fill(1));
+
+describe('command bytes', () => {
+  const commands = [
+    put('routes', 'a', { match: {} }, { ifMatch: '*', idempotency: { scope: 's', bodyHash: 'h' } }),
+    remove('snapshots', 'a', { ifMatch: [1, 2] }),
+    capture('a', { values: { '{{secret:env:E}}': 'e' } }),
+    activate('a'),
+  ];
+
+  for (const command of commands) {
+    it(`carry ${command.op} there and back`, () => {
+      expect(decodeCommand(encodeCommand(command))).to.deep.equal(command);
+      expect(decodeCommand(encodeCommand(command, cipher), cipher)).to.deep.equal(command);
+    });
+  }
+
+  const flaws: [string, unknown][] = [
+    ['not JSON', undefined],
+    ['a list', []],
+    ['no version', { ...activate('a'), v: undefined }],
+    ['no request id', { ...activate('a'), requestId: {} }],
+    ['no time', { ...activate('a'), time: 'now' }],
+    ['a negative time', { ...activate('a'), time: -1 }],
+    ['an id that is none', { ...activate('a'), id: 'a/b' }],
+    ['an unknown kind', { ...put('routes', 'a'), kind: 'clusters' }],
+    ['a put of a snapshot', { ...put('routes', 'a'), kind: 'snapshots' }],
+    ['a spec without a name', { ...put('routes', 'a'), spec: {} }],
+    ['an unknown mode', { ...put('routes', 'a'), mode: 'upsert' }],
+    ['an If-Match of text', { ...activate('a'), ifMatch: ['1'] }],
+    ['values that are no text', { ...capture('a'), values: { x: 1 } }],
+    ['no operation', { ...activate('a'), op: undefined }],
+  ];
+
+  for (const [what, value] of flaws) {
+    it(`are malformed with ${what}`, () => {
+      expect(decodeCommand(value === undefined ? Buffer.from('nonsense') : bytesOf(value))).to.have.property(
+        'malformed',
+      );
+    });
+  }
+
+  it('stop this node when a newer program wrote them', () => {
+    for (const newer of [
+      { ...activate('a'), op: 'rename' },
+      { ...activate('a'), v: 2 },
+    ]) {
+      expect(() => decodeCommand(bytesOf(newer))).to.throw(CommandNotUnderstood);
+    }
+  });
+
+  it('stop this node when its encryption setting is another one', () => {
+    const sealed = encodeCommand(activate('a'), cipher);
+    expect(() => decodeCommand(sealed)).to.throw(CommandNotUnderstood, 'encryption is off');
+    expect(() => decodeCommand(bytesOf(activate('a')), cipher)).to.throw(CommandNotUnderstood, 'encryption is on');
+    expect(() => decodeCommand(sealed, new Cipher(new Uint8Array(32)))).to.throw(CommandNotUnderstood, 'another');
+  });
+
+  it('that are malformed become a result that is kept, and nothing else', () => {
+    const state = new ConfigState();
+    const { requestId } = activate('a');
+    const entry = (index: number) => ({ index, command: { malformed: 'names no kind', requestId } });
+    const [first] = state.prepare([entry(1)], 1).results;
+    expect(first?.result).to.deep.include({ index: 1, status: 400, error: 'the command names no kind' });
+    const round = state.prepare([entry(2), { index: 3, command: { malformed: 'is not a JSON object' } }], 3);
+    expect(round.results.map(({ result }) => result.index)).to.deep.equal([1, 3]);
+  });
+});
