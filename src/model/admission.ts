@@ -44,14 +44,17 @@ class Reader {
     }
     for (const [name, field] of fields) {
       const sent = field.readOnly || !Object.hasOwn(json, name) ? undefined : json[name];
-      const value = this.#field(field, sent, pointer + pointerOf(name));
-      Reflect.set(object, name, value === undefined ? field.emitted : value);
+      Reflect.set(
+        object,
+        name,
+        this.#field(field, isAbsent(field, sent) ? field.emitted : sent, pointer + pointerOf(name)),
+      );
     }
     return object;
   }
 
   #field(field: Field, sent: unknown, pointer: string): unknown {
-    if (sent === undefined || sent === null || (sent === '' && emptyIsAbsent(field))) return undefined;
+    if (sent === undefined) return undefined;
     const { shape, shorthand } = field;
     if (shorthand !== undefined && typeof sent === 'string') return this.#shorthand(shorthand, shape, sent, pointer);
     if (shape.is === 'list') return this.#list(shape, sent, pointer);
@@ -108,7 +111,9 @@ class Reader {
   }
 }
 
-/** J5: typed clients write unset texts as "". */
-const emptyIsAbsent = ({ required, shape, shorthand }: Field): boolean =>
-  !required &&
-  (shorthand !== undefined || (shape.is === 'scalar' && shape.scalar.json === 'string' && !shape.scalar.mayBeEmpty));
+/** Typed clients write unset fields as null (J4), unset texts as "" (J5). */
+const isAbsent = ({ required, shape, shorthand }: Field, sent: unknown): boolean => {
+  if (sent !== '') return sent === undefined || sent === null;
+  const holdsText = shape.is === 'scalar' && shape.scalar.json === 'string' && !shape.scalar.mayBeEmpty;
+  return !required && (holdsText || shorthand !== undefined);
+};

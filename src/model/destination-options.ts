@@ -1,7 +1,8 @@
 // How a destination is reached and watched (contract.md §2.3.1–§2.3.7).
 import { destinationDefaults } from './defaults.ts';
 import { EndpointBalancing } from './endpoint-balancing.ts';
-import { AbsolutePath, Duration, Flag, Host, Nested, OneOf, Pem, problemIf, Rules, Uint } from './field.ts';
+import { AbsolutePath, Duration, Flag, Host, Nested, OneOf, Pem, Uint } from './field.ts';
+import { problemIf, Rules } from './rule.ts';
 import { isNewer, type TlsVersion, tlsVersions } from './tls-version.ts';
 
 const { timeouts, circuitBreaker, healthCheck, outlierDetection } = destinationDefaults;

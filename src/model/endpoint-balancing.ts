@@ -2,7 +2,8 @@
 // algorithm counts; the others are kept as they are.
 import { EndpointPinCookie } from './cookie.ts';
 import { destinationDefaults } from './defaults.ts';
-import { Flag, ListOf, Nested, OneOf, problemIf, Rules, Token, Uint } from './field.ts';
+import { Flag, ListOf, Nested, OneOf, Token, Uint } from './field.ts';
+import { problemIf, Rules } from './rule.ts';
 
 export const endpointAlgorithms = ['ROUND_ROBIN', 'LEAST_REQUEST', 'RING_HASH', 'MAGLEV', 'RANDOM', 'STICKY'] as const;
 

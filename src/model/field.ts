@@ -2,10 +2,9 @@
 // OpenAPI property (@nestjs/swagger) and how JSON is read into it (`schema.ts`). A resource's schema is written in its
 // class and nowhere else.
 import { ApiExtraModels, ApiProperty, type ApiPropertyOptions, getSchemaPath } from '@nestjs/swagger';
-import { IsDefined, IsOptional, registerDecorator, ValidateBy, ValidateIf, ValidateNested } from 'class-validator';
-import type { Problem } from './problem.ts';
+import { IsDefined, IsOptional, ValidateBy, ValidateIf, ValidateNested } from 'class-validator';
 import * as scalars from './scalar.ts';
-import { type Class, type Element, type Rule, recordField, recordRule, type Shape, type Shorthand } from './schema.ts';
+import { type Class, type Element, recordField, type Shape, type Shorthand } from './schema.ts';
 import { faultsOf } from './shape.ts';
 
 export interface FieldOptions {
@@ -102,7 +101,11 @@ export const NestedOrText = (
   description: string,
   options: FieldOptions = {},
 ): PropertyDecorator => {
-  const schema = { oneOf: [{ $ref: getSchemaPath(cls) }, { type: 'string', enum: [...shorthand.texts] }] };
+  // Said by hand because swagger would add a reference to the class of the property.
+  const schema = {
+    type: Object,
+    oneOf: [{ $ref: getSchemaPath(cls) }, { type: 'string', enum: [...shorthand.texts] }],
+  };
   return all(field({ is: 'object', of: cls }, schema, description, options, shorthand), ValidateNested(), known(cls));
 };
 
@@ -115,7 +118,12 @@ export const ListOf = (
   const element = elementOf(of);
   const { lengthMin = 0, lengthMax = listLengthMax[element.is], distinct = false } = options;
   const bounded = Number.isFinite(lengthMax) ? { maxItems: lengthMax } : {};
-  const schema = { type: 'array' as const, items: schemaOf(element), minItems: lengthMin, ...bounded };
+  const schema = {
+    type: 'array' as const,
+    items: schemaOf(element),
+    ...(lengthMin > 0 && { minItems: lengthMin }),
+    ...bounded,
+  };
   return all(
     field({ is: 'list', of: element, lengthMin, lengthMax, distinct }, schema, description, options),
     ...(element.is === 'object' ? [ValidateNested(), known(element.of)] : []),
@@ -136,26 +144,6 @@ export const MapOf = (
   );
 };
 
-/** Rules across fields, each under a name that says what holds when it is kept. */
-export const Rules =
-  <T extends object>(rules: Readonly<Record<string, Rule<T>>>) =>
-  (target: Class<T>): void => {
-    for (const [name, rule] of Object.entries(rules)) {
-      const check = (object: object) => (object instanceof target ? rule(object) : []);
-      recordRule(target, name, check);
-      registerDecorator({
-        name,
-        target,
-        propertyName: name,
-        validator: { validate: (_value, args) => args === undefined || check(args.object).length === 0 },
-      });
-    }
-  };
-
-/** For rules: one problem when the condition holds. */
-export const problemIf = (condition: boolean, pointer: string, message: string): readonly Problem[] =>
-  condition ? [{ pointer, message }] : [];
-
 type PropertySchema = Extract<ApiPropertyOptions, { required?: boolean }>;
 
 const field =
@@ -168,20 +156,12 @@ const field =
   ): PropertyDecorator =>
   (target, name) => {
     const { required = false, readOnly = false, emitted = false, example } = options;
-    const shown = {
-      ...(options.default !== undefined && { default: options.default }),
-      ...(example !== undefined && { example }),
-    };
-    recordField(target.constructor, {
-      name: String(name),
-      shape,
-      required,
-      readOnly,
-      emitted: emitted ? options.default : undefined,
-      shorthand,
-    });
+    const { default: fallback } = options;
+    const shown = { ...(fallback !== undefined && { default: fallback }), ...(example !== undefined && { example }) };
+    const stored = emitted ? fallback : undefined;
+    recordField(target.constructor, { name: String(name), shape, required, readOnly, emitted: stored, shorthand });
     all(
-      ApiProperty({ ...schema, description, required, readOnly, ...shown }),
+      ApiProperty({ ...schema, description, required, ...(readOnly && { readOnly }), ...shown }),
       required ? IsDefined() : IsOptional(),
       ValidateBy({ name: shape.is, validator: { validate: (value) => faultsOf(shape, value).length === 0 } }),
     )(target, name);

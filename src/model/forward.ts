@@ -1,9 +1,10 @@
 // The forward action: send the request to one of several destinations (contract.md §2.4.2).
 import { DestinationPinCookie } from './cookie.ts';
 import { routeDefaults } from './defaults.ts';
-import { Duration, ListOf, Nested, OneOf, problemIf, Reference, Rules, Uint } from './field.ts';
+import { Duration, ListOf, Nested, OneOf, Reference, Uint } from './field.ts';
 import { Retry } from './retry.ts';
 import { Rewrite } from './rewrite.ts';
+import { problemIf, Rules } from './rule.ts';
 
 export const destinationAlgorithms = ['WEIGHTED_RANDOM', 'WEIGHTED_CONSISTENT_HASH', 'STICKY'] as const;
 

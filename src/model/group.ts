@@ -1,10 +1,11 @@
 // A group: what several routes share (contract.md §2.5).
 import { groupDefaults } from './defaults.ts';
 import { Entity } from './entity.ts';
-import { Flag, ListOf, MapOf, Nested, problemIf, Regex, Rules, Text } from './field.ts';
+import { Flag, ListOf, MapOf, Nested, Regex, Text } from './field.ts';
 import { HeaderMatcher } from './matcher.ts';
 import { MiddlewareOverride } from './middleware-override.ts';
 import { Retry } from './retry.ts';
+import { problemIf, Rules } from './rule.ts';
 import { hostPattern, reference } from './scalar.ts';
 
 @Rules<Group>({

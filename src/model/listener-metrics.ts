@@ -1,6 +1,7 @@
 // What a listener counts and where it shows it (contract.md §2.2, §10).
 import { listenerDefaults } from './defaults.ts';
-import { AbsolutePath, Flag, ListOf, Nested, problemIf, Rules } from './field.ts';
+import { AbsolutePath, Flag, ListOf, Nested } from './field.ts';
+import { problemIf, Rules } from './rule.ts';
 import { decimal } from './scalar.ts';
 
 const { path, collect, histograms } = listenerDefaults.metrics;

@@ -1,6 +1,7 @@
 // How a listener ends TLS (contract.md §2.2).
 import { listenerDefaults } from './defaults.ts';
-import { Nested, OneOf, Pem, problemIf, Rules } from './field.ts';
+import { Nested, OneOf, Pem } from './field.ts';
+import { problemIf, Rules } from './rule.ts';
 import { isNewer, type TlsVersion, tlsVersions } from './tls-version.ts';
 
 export const clientAuthModes = ['none', 'optional', 'require'] as const;

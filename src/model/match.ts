@@ -1,6 +1,7 @@
 // Which requests a route is for (contract.md §2.4.1, §6). Every matcher that is there must agree.
-import { Cel, Flag, ListOf, problemIf, Regex, Rules, Text } from './field.ts';
+import { Cel, Flag, ListOf, Regex, Text } from './field.ts';
 import { HeaderMatcher, QueryParamMatcher } from './matcher.ts';
+import { problemIf, Rules } from './rule.ts';
 import { hostPattern, token } from './scalar.ts';
 
 const matchersMax = 256;

@@ -1,5 +1,6 @@
 // Header and query matchers of routes and groups (contract.md §2.4.1, §6.3).
-import { Flag, problemIf, Rules, Text, Token } from './field.ts';
+import { Flag, Text, Token } from './field.ts';
+import { problemIf, Rules } from './rule.ts';
 import { faultOf, regex } from './scalar.ts';
 
 interface Comparison {

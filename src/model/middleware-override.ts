@@ -1,8 +1,8 @@
 // What one route or group changes about a middleware (contract.md §2.6).
-import { extProcDefaults } from './defaults.ts';
-import { Flag, ListOf, Nested, problemIf, Rules } from './field.ts';
+import { Flag, ListOf, Nested } from './field.ts';
 import { ExtProcPhases } from './middleware/ext-proc.ts';
 import { HeadersConfig } from './middleware/headers.ts';
+import { problemIf, Rules } from './rule.ts';
 import { cel } from './scalar.ts';
 
 const conditionsMax = 256;
@@ -11,7 +11,7 @@ export class ExtProcOverride {
   @Nested(ExtProcPhases, 'Takes the place of the phases of the middleware.')
   readonly phases?: ExtProcPhases;
 
-  @Flag('Takes the place of allowOnError of the middleware.', { default: extProcDefaults.allowOnError })
+  @Flag('Takes the place of allowOnError of the middleware.')
   readonly allowOnError?: boolean;
 }
 

@@ -1,7 +1,7 @@
 // A middleware: something that stands between a request and its action (contract.md §2.7, §8). Only the block named
 // like `type` counts; the others are kept as they are.
 import { Entity } from './entity.ts';
-import { Nested, OneOf, problemIf, Rules } from './field.ts';
+import { Nested, OneOf } from './field.ts';
 import { AccessLogConfig } from './middleware/access-log.ts';
 import { CorsConfig } from './middleware/cors.ts';
 import { ExtAuthzConfig } from './middleware/ext-authz.ts';
@@ -10,6 +10,7 @@ import { HeadersConfig } from './middleware/headers.ts';
 import { InlineAuthzConfig } from './middleware/inline-authz.ts';
 import { JwtConfig } from './middleware/jwt.ts';
 import { RateLimitConfig } from './middleware/rate-limit.ts';
+import { problemIf, Rules } from './rule.ts';
 
 export const middlewareTypes = [
   'cors',

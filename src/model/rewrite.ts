@@ -1,5 +1,6 @@
 // What a forwarded request looks like to the upstream (contract.md §2.4.4, §7.2).
-import { Authority, Flag, Line, Nested, problemIf, Regex, Rules, TextOrEmpty, Token } from './field.ts';
+import { Authority, Flag, Line, Nested, Regex, TextOrEmpty, Token } from './field.ts';
+import { problemIf, Rules } from './rule.ts';
 
 export class PathRegexRewrite {
   @Regex('Pattern whose first match is replaced.', { required: true, example: '^/v1/(.*)$' })

@@ -1,23 +1,11 @@
 // A route: which requests, what is done with them, and what stands in between (contract.md §2.4).
 import { routeDefaults } from './defaults.ts';
 import { Entity } from './entity.ts';
-import {
-  Authority,
-  Flag,
-  Line,
-  ListOf,
-  MapOf,
-  Nested,
-  OneOf,
-  OneOfNumbers,
-  problemIf,
-  Rules,
-  Text,
-  Uint,
-} from './field.ts';
+import { Authority, Flag, Line, ListOf, MapOf, Nested, OneOf, OneOfNumbers, Text, Uint } from './field.ts';
 import { Forward } from './forward.ts';
 import { Match } from './match.ts';
 import { MiddlewareOverride } from './middleware-override.ts';
+import { problemIf, Rules } from './rule.ts';
 import { reference } from './scalar.ts';
 
 export type { Forward } from './forward.ts';

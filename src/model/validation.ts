@@ -83,7 +83,8 @@ const explain = (error: ValidationError, owner: string): Finding[] => {
     return [...rule(error.target).map((problem) => ({ ...below(owner)(problem), owner })), ...inner];
   }
   const field = fieldsOf(error.target.constructor).get(error.property);
-  if (field === undefined) return inner;
+  // Nothing that class-validator refuses may pass for want of words.
+  if (field === undefined) return [{ pointer: owner, message: 'is not valid' }, ...inner];
   if (error.value === undefined) return [{ pointer, message: 'is required' }, ...inner];
   return [...faultsOf(field.shape, error.value).map(below(pointer)), ...inner];
 };

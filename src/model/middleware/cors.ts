@@ -1,6 +1,7 @@
 // Middleware type cors: cross-origin requests of browsers (contract.md §8.1).
 import { corsDefaults } from '../defaults.ts';
-import { Flag, Line, ListOf, problemIf, Rules, Uint } from '../field.ts';
+import { Flag, Line, ListOf, Uint } from '../field.ts';
+import { problemIf, Rules } from '../rule.ts';
 import { faultOf, namePattern, regex, token } from '../scalar.ts';
 
 @Rules<AllowOrigin>({

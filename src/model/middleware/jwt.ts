@@ -1,6 +1,7 @@
 // Middleware type jwt: only requests with a valid token pass (contract.md §8.4).
 import { jwtDefaults } from '../defaults.ts';
-import { AbsolutePath, Cel, Duration, Flag, ListOf, problemIf, Reference, Rules, Text, Token } from '../field.ts';
+import { AbsolutePath, Cel, Duration, Flag, ListOf, Reference, Text, Token } from '../field.ts';
+import { problemIf, Rules } from '../rule.ts';
 import { cel, text } from '../scalar.ts';
 
 const expressionsMax = 256;

@@ -1,0 +1,24 @@
+// Rules across the fields of a class: exactly one action, weights that sum to 100. A field's own check is its decorator's.
+import { registerDecorator } from 'class-validator';
+import type { Problem } from './problem.ts';
+import { type Class, type Rule, recordRule } from './schema.ts';
+
+/** Rules across fields, each under a name that says what holds when it is kept. */
+export const Rules =
+  <T extends object>(rules: Readonly<Record<string, Rule<T>>>) =>
+  (target: Class<T>): void => {
+    for (const [name, rule] of Object.entries(rules)) {
+      const check = (object: object) => (object instanceof target ? rule(object) : []);
+      recordRule(target, name, check);
+      registerDecorator({
+        name,
+        target,
+        propertyName: name,
+        validator: { validate: (_value, args) => args === undefined || check(args.object).length === 0 },
+      });
+    }
+  };
+
+/** For rules: one problem when the condition holds. */
+export const problemIf = (condition: boolean, pointer: string, message: string): readonly Problem[] =>
+  condition ? [{ pointer, message }] : [];

@@ -1,0 +1,32 @@
+// Smallest bodies that each kind accepts, with changes on top; and what is wrong with a body, in one line each.
+import type { Kind } from '../../src/model/kinds.ts';
+import { parseEntity } from '../../src/model/validation.ts';
+
+type Body = Readonly<Record<string, unknown>>;
+
+export const listenerBody = (changes: Body = {}): Body => ({ name: 'edge', port: 8080, ...changes });
+
+export const destinationBody = (changes: Body = {}): Body => ({
+  name: 'd',
+  host: 'catalog.internal',
+  port: 80,
+  ...changes,
+});
+
+export const forwardTo = (...destinationIds: readonly string[]): Body => ({
+  destinations: destinationIds.map((destinationId) => ({ destinationId })),
+});
+
+export const routeBody = (changes: Body = {}): Body => ({ name: 'r', forward: forwardTo('d'), ...changes });
+
+export const groupBody = (changes: Body = {}): Body => ({ name: 'g', ...changes });
+
+export const middlewareBody = (type: string, block?: unknown): Body => ({ name: 'm', type, [type]: block });
+
+/** Each problem as `<pointer> <message>`. */
+export const problemsWith = (kind: Kind, body: unknown): string[] =>
+  parseEntity(kind, body).problems.map(({ pointer, message }) => `${pointer} ${message}`);
+
+/** The pointers of all problems, in order. */
+export const pointersOf = (kind: Kind, body: unknown): string[] =>
+  parseEntity(kind, body).problems.map(({ pointer }) => pointer);
