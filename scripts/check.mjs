@@ -11,6 +11,7 @@ const steps = [
     ['node_modules/typescript-native/bin/tsc', '-p', 'raft/core/tsconfig.json'],
   ],
   ['unit tests', 'c8', ['mocha', 'test/unit/**/*.test.ts', '--reporter', 'dot']],
+  ['coverage', process.execPath, ['scripts/coverage.mjs']],
 ];
 
 for (const [name, command, args] of steps) {
