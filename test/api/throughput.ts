@@ -24,7 +24,8 @@ else parentPort?.on('message', (job: Job) => void run(job).then((done) => parent
 
 async function measure(): Promise<void> {
   const { ApiServer } = await import('../support/api-server.ts');
-  const api = await ApiServer.start();
+  const { checkConfig } = await import('../../src/proxy/config-check.ts');
+  const api = await ApiServer.start({ checkConfig });
   const worker = new Worker(new URL(import.meta.url));
   const delay = monitorEventLoopDelay({ resolution: 1 });
   const step = async (job: Omit<Job, 'base'>): Promise<Done> => {
@@ -69,6 +70,9 @@ async function request(base: string, step: Job['step'], path: string): Promise<A
 }
 
 async function createAll(base: string): Promise<Answer> {
+  await call(base, 'POST', '/api/v1/destinations', {
+    body: { id: 'd', name: 'd', host: 'upstream.example', port: 80 },
+  });
   let next = 0;
   const client = async (): Promise<void> => {
     for (let index = next++; index < count; index = next++) {

@@ -1,5 +1,6 @@
 // Whether the staged configuration can be served as it stands (architecture.md §6.11, §6.19): references resolve,
 // middlewares exist, resolved values are valid, and the whole compiles. All problems of a step are named at once.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { SluiceError } from '../../errors.ts';
 import { type ConfigKind, configKinds } from '../../model/kinds.ts';
 import { describe, type Problem, pointerOf } from '../../model/problem.ts';
@@ -64,7 +65,10 @@ export class Examiner {
     stop(dangling.problems);
     if (strict) stop(dangling.warnings);
     stop(faultsOfResolved(captured));
+    // Compiling thousands of entities takes a while: others get their turn before and after it.
+    await nextTurn();
     const compiled = await this.#checkConfig(config);
+    await nextTurn();
     stop(compiled.problems);
     return withoutValues([...dangling.warnings, ...compiled.warnings], captured.values);
   }
