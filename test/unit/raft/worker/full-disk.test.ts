@@ -5,12 +5,13 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 
+import { needs } from '../../../support/needs.ts';
 import { inDirectory, reopen } from '../store/log-directory.ts';
 
 describe('a disk that is full', () => {
   // LevelDB acknowledges synced writes after a failed one, and loses them all (raft.md A6.2).
   it('ends in fatal; nothing is acknowledged afterwards, nothing acknowledged before is lost', function () {
-    if (process.platform !== 'linux') return this.skip();
+    needs(this, 'bash', 'prlimit');
     return inDirectory(async (directory) => {
       const { acknowledged, afterwards, fatalReason } = await fillDisk(directory);
       expect(fatalReason).to.match(/log write failed/);
