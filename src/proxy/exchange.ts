@@ -10,7 +10,8 @@ import type { Downstream, DownstreamResponse } from './downstream.ts';
 import type { ClientConnection, ResponseReceiver } from './http1/client-connection.ts';
 import { renderRequest } from './http1/render.ts';
 import { proxyError } from './proxy-error.ts';
-import type { ConnectionTaker, EndpointPool } from './upstream/destination-pool.ts';
+import type { EndpointPool } from './upstream/destination-pool.ts';
+import type { ConnectionTaker } from './upstream/opening.ts';
 import { Timed, type Wheel } from './wheel.ts';
 
 /** What a listener gives to the connections it accepts. */
