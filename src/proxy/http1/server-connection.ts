@@ -28,6 +28,8 @@ const aheadBytesMax = 64 * 1024;
 const lingerMs = 1_000;
 /** After FIN behind a whole request: how long the response may be silent until the client counts as gone. */
 const halfClosedMs = 1_000;
+/** A closing connection that takes nothing for so many times `lingerMs` is given up. */
+const stillLooksMax = 60;
 /** What came is not enough to go on with. */
 const incomplete = -1;
 
@@ -60,6 +62,11 @@ export class ServerConnection extends Timed implements Downstream, Answered {
   #reads = 0;
   #processing = false;
   #paused = false;
+  /** Reading has stopped until the client takes what waits for it. */
+  #congested = false;
+  /** What the socket still had to write when the connection was looked at last. */
+  #unwritten = 0;
+  #looks = 0;
   #headStartedMs = -1;
   readonly #onOver: (connection: ServerConnection) => void;
 
@@ -138,6 +145,12 @@ export class ServerConnection extends Timed implements Downstream, Answered {
     this.#over();
   }
 
+  onRoom(): void {
+    if (!this.#congested) return;
+    this.#congested = false;
+    this.#goOn();
+  }
+
   onProgress(): void {
     if (this.#halfClosed) this.#context.wheel.arm(this, halfClosedMs);
   }
@@ -186,6 +199,10 @@ export class ServerConnection extends Timed implements Downstream, Answered {
       this.#context.wheel.arm(this, halfClosedMs);
       return;
     }
+    if (this.#reading === 'linger' && this.#stillTaking()) {
+      this.#context.wheel.arm(this, lingerMs);
+      return;
+    }
     // No word: a head or a body that does not come, a client that left half, a connection nobody uses.
     this.#exchange.abandon();
     this.destroy();
@@ -224,13 +241,18 @@ export class ServerConnection extends Timed implements Downstream, Answered {
     return this.#reading === 'linger' || this.#reading === 'over' ? to : at;
   }
 
+  /** No request is begun while earlier responses wait for the client to take them. */
   #wantsMore(): boolean {
-    return this.#reading === 'head' || (this.#reading === 'body' && this.#sink !== undefined && !this.#paused);
+    if (this.#reading === 'head' && this.response.congested) this.#congested = true;
+    return (
+      (this.#reading === 'head' && !this.#congested) ||
+      (this.#reading === 'body' && this.#sink !== undefined && !this.#paused)
+    );
   }
 
   #boundAhead(): void {
-    const waiting = this.#reading === 'body' ? 0 : aheadBytesMax;
-    if (this.#reading !== 'head' && this.#held.length > waiting) this.pause();
+    const waiting = this.#reading === 'body' || this.#congested ? 0 : aheadBytesMax;
+    if ((this.#reading !== 'head' || this.#congested) && this.#held.length > waiting) this.pause();
   }
 
   #readHead(bytes: Buffer, from: number, to: number): number {
@@ -342,6 +364,14 @@ export class ServerConnection extends Timed implements Downstream, Answered {
     this.response.close();
     this.#context.wheel.remove(this);
     this.#onOver(this);
+  }
+
+  /** The last response is still on its way to a client that takes it, or has not stood still for long. */
+  #stillTaking(): boolean {
+    const { writableLength } = this.#socket;
+    this.#looks = writableLength < this.#unwritten ? 0 : this.#looks + 1;
+    this.#unwritten = writableLength;
+    return writableLength > 0 && this.#looks < stillLooksMax;
   }
 
   #armHead(ms: number): void {

@@ -28,6 +28,8 @@ export interface Answered {
   onCut(): void;
   /** Part of the response's body has passed. */
   onProgress(): void;
+  /** The client has taken all that was written. */
+  onRoom(): void;
 }
 
 export class ServerResponse implements DownstreamResponse {
@@ -56,9 +58,9 @@ export class ServerResponse implements DownstreamResponse {
     return this.#blocked;
   }
 
-  /** The client has been asked for its body. */
-  get continued(): boolean {
-    return this.#continued;
+  /** The client takes less than it asks for. `onRoom` follows when that changes. */
+  get congested(): boolean {
+    return this.#writer.congested;
   }
 
   /** Ready for the next request. */
@@ -180,6 +182,7 @@ export class ServerResponse implements DownstreamResponse {
   }
 
   #onDrain(): void {
+    this.#request.onRoom();
     if (!this.#blocked) return;
     this.#blocked = false;
     if (this.#context.settings().clientResponseMs === 0) this.#context.wheel.disarm(this.#deadline);
