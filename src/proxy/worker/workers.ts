@@ -148,7 +148,7 @@ class Member {
     this.#worker = new Worker(thread, {
       workerData: start,
       name: 'sluice proxy',
-      resourceLimits: { maxYoungGenerationSizeMb: 64 },
+      resourceLimits: { maxYoungGenerationSizeMb: 32 },
     });
     this.#worker.on('message', (message: FromWorker) => this.#hear(message));
     this.#worker.on('error', (error: Error) =>
