@@ -8,13 +8,20 @@ import type { RequestView } from './http1/request-view.ts';
 import type { LocalAnswer } from './local-answer.ts';
 import type { ProxyError } from './proxy-error.ts';
 
-/** As a source it delivers the request's body, as a sink it takes the response's. */
-export interface Downstream extends BodySource, BodySink {
+/** As a source it delivers the request's body. */
+export interface Downstream extends BodySource {
   readonly request: RequestView;
   /** How the request's body is framed, and what its `Connection` asks for. */
   readonly framing: Framing;
+  readonly response: DownstreamResponse;
   /** Who sends the request at hand. */
   sender(): Sender;
+  /** After 101: joins the client with the upstream's socket. `rest` came behind the head. */
+  tunnel(response: ClientConnection, upstream: Socket, rest: Buffer): void;
+}
+
+/** As a sink it takes the response's body. */
+export interface DownstreamResponse extends BodySink {
   /** The upstream's head goes to the client; its body is to follow through this sink. */
   relay(response: ClientConnection): void;
   /** An interim response of the upstream. */
@@ -25,8 +32,6 @@ export interface Downstream extends BodySource, BodySink {
   answer(answer: LocalAnswer, close?: boolean): void;
   /** While nothing of a response has been sent; later it cuts the connection, so that the client can tell. */
   answerError(error: ProxyError, close?: boolean): void;
-  /** After 101: joins the client with the upstream's socket. `rest` came behind the head. */
-  tunnel(response: ClientConnection, upstream: Socket, rest: Buffer): void;
   /** What was written may leave. */
   flush(): void;
 }

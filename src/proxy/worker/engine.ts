@@ -17,6 +17,8 @@ export interface EngineOptions {
   readonly bindAddress: string | undefined;
   /** Other threads listen on the same ports. */
   readonly shared: boolean;
+  /** Counts upstream connections per destination id. */
+  readonly limitOf: PoolTools['limitOf'];
   /** The generation in force; asked when a request head arrives. */
   readonly generation: () => number;
 }
@@ -35,10 +37,10 @@ export class Engine {
   #current: Generation;
   #prepared: Generation | undefined;
 
-  constructor({ clock, telemetry, bindAddress, shared, generation }: EngineOptions) {
+  constructor({ clock, telemetry, bindAddress, shared, limitOf, generation }: EngineOptions) {
     this.#generation = generation;
     const wheel = new Wheel(clock);
-    this.#tools = { wheel, names: new NameLookup(clock) };
+    this.#tools = { wheel, names: new NameLookup(clock), limitOf };
     const upstreams = new Upstreams([], this.#tools);
     this.#current = { number: generation(), config: undefined, table: { match: () => undefined }, upstreams };
     const installed = (): Installed => this.#installed();
