@@ -7,6 +7,9 @@ export interface Problem {
   readonly message: string;
 }
 
+/** Most problems that one answer lists; what reads input stops looking there. */
+export const problemsMax = 100;
+
 /** One JSON pointer from path segments, escaped as RFC 6901 §3 asks. */
 export const pointerOf = (...segments: readonly (string | number)[]): string =>
   segments.map((segment) => `/${String(segment).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');

@@ -1,0 +1,114 @@
+// Reads JSON into objects of the model's classes by the rules of contract.md §0.2: null is absent, empty texts of
+// optional fields are absent, nothing is coerced, unknown fields are named and left out. Only fields that a class
+// declares are ever read or written, so no key of a body reaches a prototype. Formats and rules are validation's.
+import { type Problem, pointerOf, problemsMax } from './problem.ts';
+import { typeFaultOf } from './scalar.ts';
+import { type Class, type Element, type Field, fieldsOf, type Shape, type Shorthand } from './schema.ts';
+import { holdsSecret } from './secret-reference.ts';
+import { faultsOf, isRecord, lengthFaultOf, notAList, notAnObject } from './shape.ts';
+
+export interface Placed {
+  /** JSON pointer from the body. */
+  readonly pointer: string;
+  readonly object: object;
+}
+
+export interface Admission {
+  readonly object: object;
+  /** Wrong JSON types and sizes, at most `problemsMax`. What they stand at is absent from the object or empty. */
+  readonly problems: readonly Problem[];
+  /** JSON pointers of fields that no class declares, at most `problemsMax`. */
+  readonly unknown: readonly string[];
+  /** Objects inside maps, which class-validator does not enter by itself. */
+  readonly mapped: readonly Placed[];
+}
+
+const mapEntriesMax = 1000;
+
+export const admit = (cls: Class, json: Readonly<Record<string, unknown>>): Admission => {
+  const reader = new Reader();
+  const object = reader.object(cls, json, '');
+  return { object, problems: reader.problems, unknown: reader.unknown, mapped: reader.mapped };
+};
+
+class Reader {
+  readonly problems: Problem[] = [];
+  readonly unknown: string[] = [];
+  readonly mapped: Placed[] = [];
+
+  object(cls: Class, json: Readonly<Record<string, unknown>>, pointer: string): object {
+    const object = new cls();
+    const fields = fieldsOf(cls);
+    for (const key of Object.keys(json)) {
+      if (!fields.has(key) && this.unknown.length < problemsMax) this.unknown.push(pointer + pointerOf(key));
+    }
+    for (const [name, field] of fields) {
+      const sent = field.readOnly || !Object.hasOwn(json, name) ? undefined : json[name];
+      const value = this.#field(field, sent, pointer + pointerOf(name));
+      Reflect.set(object, name, value === undefined ? field.emitted : value);
+    }
+    return object;
+  }
+
+  #field(field: Field, sent: unknown, pointer: string): unknown {
+    if (sent === undefined || sent === null || (sent === '' && emptyIsAbsent(field))) return undefined;
+    const { shape, shorthand } = field;
+    if (shorthand !== undefined && typeof sent === 'string') return this.#shorthand(shorthand, shape, sent, pointer);
+    if (shape.is === 'list') return this.#list(shape, sent, pointer);
+    if (shape.is === 'map') return this.#map(shape.of, sent, pointer);
+    return this.#element(shape, sent, pointer);
+  }
+
+  #shorthand({ texts, expand }: Shorthand, shape: Shape, sent: string, pointer: string): unknown {
+    const known = texts.includes(sent) || holdsSecret(sent);
+    if (shape.is === 'object' && known) return this.object(shape.of, expand(sent), pointer);
+    return this.#refuse(pointer, `must be an object or one of ${texts.join(', ')}`);
+  }
+
+  #element(element: Element, value: unknown, pointer: string): unknown {
+    if (element.is === 'object') {
+      return isRecord(value) ? this.object(element.of, value, pointer) : this.#refuse(pointer, notAnObject);
+    }
+    const fault = typeFaultOf(element.scalar, value);
+    return fault === undefined ? value : this.#refuse(pointer, fault);
+  }
+
+  #list(shape: Shape & { readonly is: 'list' }, value: unknown, pointer: string): unknown {
+    if (!Array.isArray(value)) return this.#refuse(pointer, notAList);
+    const fault = lengthFaultOf(shape, value.length);
+    if (fault !== undefined) return this.#refuse(pointer, fault);
+    const { of } = shape;
+    const list = value.map((sent: unknown, index) => {
+      const element = this.#element(of, sent, pointer + pointerOf(index));
+      // An empty object in the place of a refused one: rules may rely on the class of what they meet.
+      return element === undefined && of.is === 'object' ? new of.of() : element;
+    });
+    // Collapsed only when all is well, so that the pointers of problems keep naming what was sent.
+    return shape.distinct && faultsOf(shape, list).length === 0 ? [...new Set(list)] : list;
+  }
+
+  #map(of: Element, value: unknown, pointer: string): unknown {
+    if (!isRecord(value)) return this.#refuse(pointer, notAnObject);
+    const entries = Object.entries(value).filter(([, sent]) => sent !== null);
+    if (entries.length > mapEntriesMax) return this.#refuse(pointer, `must have at most ${mapEntriesMax} entries`);
+    const map: Record<string, unknown> = {};
+    for (const [key, sent] of entries) {
+      const at = pointer + pointerOf(key);
+      // The one key that a plain object does not hold: assigned, it would change the prototype.
+      const element = key === '__proto__' ? this.#refuse(at, 'must not be used as a key') : this.#element(of, sent, at);
+      if (element === undefined) continue;
+      map[key] = element;
+      if (isRecord(element)) this.mapped.push({ pointer: at, object: element });
+    }
+    return map;
+  }
+
+  #refuse(pointer: string, message: string): undefined {
+    if (this.problems.length < problemsMax) this.problems.push({ pointer, message });
+  }
+}
+
+/** J5: typed clients write unset texts as "". */
+const emptyIsAbsent = ({ required, shape, shorthand }: Field): boolean =>
+  !required &&
+  (shorthand !== undefined || (shape.is === 'scalar' && shape.scalar.json === 'string' && !shape.scalar.mayBeEmpty));

@@ -1,0 +1,117 @@
+// What an absent field means, each value once: the OpenAPI document shows it, and compiling a configuration applies it.
+// A file of its own because the proxy needs the values and must not load the decorated classes.
+
+export const listenerDefaults = {
+  address: '0.0.0.0',
+  http2: false,
+  maxRequestHeadersKB: 0,
+  maxRequestHeaders: 128,
+  pathNormalization: 'enforce',
+  debugHeaders: false,
+  trustedProxies: [],
+  tls: { minVersion: 'TLSv1_2', clientAuth: { mode: 'none' } },
+  timeouts: { clientHeader: '10s', clientRequest: '60s', clientResponse: '60s', idleBetweenRequests: '120s' },
+  metrics: {
+    path: '/metrics',
+    collect: { route: true, destination: true, endpoint: false, middleware: true, listener: true },
+    histograms: {
+      durationBuckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+      sizeBuckets: [100, 1000, 10_000, 100_000, 1_000_000],
+    },
+  },
+  proxyErrors: { detail: 'standard' },
+} as const;
+
+export const destinationDefaults = {
+  http2: false,
+  /** 0 is no limit. */
+  maxConnsPerHost: 0,
+  timeouts: {
+    connect: '5s',
+    dualStackFallback: '300ms',
+    tlsHandshake: '5s',
+    responseHeader: '10s',
+    expectContinue: '1s',
+    idleConnection: '90s',
+  },
+  endpointBalancing: {
+    algorithm: 'ROUND_ROBIN',
+    ringSize: { min: 1024, max: 8_388_608 },
+    tableSize: 65_537,
+    choiceCount: 2,
+    cookie: { name: '_sluice_endpoint_pin', ttl: '1h' },
+    sourceIP: { enabled: false },
+  },
+  circuitBreaker: {
+    maxConnections: 1024,
+    maxPendingRequests: 1024,
+    maxRequests: 1024,
+    maxRetries: 3,
+    failureThreshold: 5,
+    openDuration: '30s',
+  },
+  healthCheck: { interval: '10s', timeout: '5s', unhealthyThreshold: 3, healthyThreshold: 2 },
+  outlierDetection: {
+    consecutive5xx: 5,
+    consecutiveGatewayErrors: 0,
+    interval: '10s',
+    baseEjectionTime: '30s',
+    maxEjectionPercent: 10,
+  },
+  tls: { mode: 'none' },
+} as const;
+
+export const retryDefaults = {
+  attempts: 0,
+  on: ['server-error', 'connection-failure'],
+  retriableCodes: [],
+  backoff: { base: '100ms', max: '1s' },
+} as const;
+
+export const routeDefaults = {
+  weight: 0,
+  destinationBalancing: { algorithm: 'WEIGHTED_RANDOM', cookie: { name: '_sluice_destination_pin', ttl: '1h' } },
+  mirrorPercentage: 100,
+  redirect: { code: 301, stripQuery: false },
+} as const;
+
+export const groupDefaults = { includeAttemptCount: false } as const;
+
+export const corsDefaults = { maxAge: 0, allowCredentials: false } as const;
+
+export const rateLimitDefaults = { requestsPerSecond: 10, trustedProxies: [] } as const;
+
+export const headersDefaults = { append: false } as const;
+
+export const jwtDefaults = { jwksRetrievalTimeout: '10s', forwardJwt: false } as const;
+
+export const extAuthzDefaults = {
+  mode: 'http',
+  decisionTimeout: '5s',
+  failureModeAllow: false,
+  includeBody: false,
+} as const;
+
+export const extProcDefaults = {
+  mode: 'grpc',
+  phaseTimeout: '200ms',
+  phases: {
+    requestHeaders: 'send',
+    responseHeaders: 'send',
+    requestBody: 'none',
+    responseBody: 'none',
+    maxBodyBytes: 1_048_576,
+  },
+  allowOnError: false,
+  statusOnError: 500,
+  disableReject: false,
+  observeMode: { enabled: false, workers: 64, queueSize: 4096 },
+} as const;
+
+export const accessLogDefaults = { json: false } as const;
+
+export const inlineAuthzDefaults = {
+  defaultAction: 'deny',
+  denyStatus: 403,
+  denyBody: '{"error":"access denied"}',
+} as const;

@@ -1,0 +1,169 @@
+// How a destination is reached and watched (contract.md §2.3.1–§2.3.7).
+import { destinationDefaults } from './defaults.ts';
+import { EndpointBalancing } from './endpoint-balancing.ts';
+import { AbsolutePath, Duration, Flag, Host, Nested, OneOf, Pem, problemIf, Rules, Uint } from './field.ts';
+import { isNewer, type TlsVersion, tlsVersions } from './tls-version.ts';
+
+const { timeouts, circuitBreaker, healthCheck, outlierDetection } = destinationDefaults;
+
+export const upstreamTlsModes = ['none', 'tls', 'mtls'] as const;
+export const discoveryTypes = ['kubernetes'] as const;
+
+export class DestinationTimeouts {
+  @Duration('Whole exchange, body included. Absent or 0: no limit.')
+  readonly request?: string;
+
+  @Duration('TCP connect. 0: no limit.', { default: timeouts.connect })
+  readonly connect?: string;
+
+  @Duration('Silence of the first address family after which the other is tried too. 0: at once.', {
+    default: timeouts.dualStackFallback,
+  })
+  readonly dualStackFallback?: string;
+
+  @Duration('TLS handshake. 0: no limit.', { default: timeouts.tlsHandshake })
+  readonly tlsHandshake?: string;
+
+  @Duration('From the request sent to the response headers. 0: no limit.', { default: timeouts.responseHeader })
+  readonly responseHeader?: string;
+
+  @Duration('Wait for `100 Continue` before the body is sent anyway. 0: no limit.', {
+    default: timeouts.expectContinue,
+  })
+  readonly expectContinue?: string;
+
+  @Duration('How long an unused connection stays open. 0: no limit.', { default: timeouts.idleConnection })
+  readonly idleConnection?: string;
+}
+
+export class CircuitBreaker {
+  @Uint('Most exchanges at a time. 0: the default.', { default: circuitBreaker.maxConnections })
+  readonly maxConnections?: number;
+
+  @Uint('Most requests that wait for a connection. 0: the default.', { default: circuitBreaker.maxPendingRequests })
+  readonly maxPendingRequests?: number;
+
+  @Uint('Most requests at a time. 0: the default.', { default: circuitBreaker.maxRequests })
+  readonly maxRequests?: number;
+
+  @Uint('Most retries at a time. 0: the default.', { default: circuitBreaker.maxRetries })
+  readonly maxRetries?: number;
+
+  @Uint('Failures in a row that open the circuit. 0: it never opens.', { default: circuitBreaker.failureThreshold })
+  readonly failureThreshold?: number;
+
+  @Duration('How long the circuit stays open before a probe.', { default: circuitBreaker.openDuration })
+  readonly openDuration?: string;
+}
+
+export class HealthCheck {
+  @AbsolutePath('Path to probe.', { required: true, example: '/healthz' })
+  readonly path!: string;
+
+  @Duration('Time between probes of an endpoint; at least one second is kept.', { default: healthCheck.interval })
+  readonly interval?: string;
+
+  @Duration('Time for a probe.', { default: healthCheck.timeout })
+  readonly timeout?: string;
+
+  @Uint('Failures in a row that make an endpoint unhealthy. 0: the default.', {
+    default: healthCheck.unhealthyThreshold,
+  })
+  readonly unhealthyThreshold?: number;
+
+  @Uint('Successes in a row that make an endpoint healthy. 0: the default.', { default: healthCheck.healthyThreshold })
+  readonly healthyThreshold?: number;
+}
+
+export class OutlierDetection {
+  @Uint('Responses 5xx in a row that eject an endpoint. 0: off.', { default: outlierDetection.consecutive5xx })
+  readonly consecutive5xx?: number;
+
+  @Uint('Responses 502, 503 or 504 in a row that eject an endpoint. 0: off.', {
+    default: outlierDetection.consecutiveGatewayErrors,
+  })
+  readonly consecutiveGatewayErrors?: number;
+
+  @Duration('Upper bound on the time between looks for endpoints to take back.', { default: outlierDetection.interval })
+  readonly interval?: string;
+
+  @Duration('How long an endpoint is ejected, times the number of its ejections.', {
+    default: outlierDetection.baseEjectionTime,
+  })
+  readonly baseEjectionTime?: string;
+
+  @Uint('Most endpoints that may be ejected at a time, in percent.', {
+    max: 100,
+    default: outlierDetection.maxEjectionPercent,
+  })
+  readonly maxEjectionPercent?: number;
+}
+
+export class Discovery {
+  @OneOf(discoveryTypes, 'Where endpoints are found. Absent: they are the ones listed.')
+  readonly type?: (typeof discoveryTypes)[number];
+}
+
+@Rules<DestinationTls>({
+  mutualNeedsCert: ({ mode, cert }) =>
+    problemIf(mode === 'mtls' && cert === undefined, '/cert', 'is required when mode is mtls'),
+  mutualNeedsKey: ({ mode, key }) =>
+    problemIf(mode === 'mtls' && key === undefined, '/key', 'is required when mode is mtls'),
+  versionsInOrder: ({ minVersion, maxVersion }) =>
+    problemIf(isNewer(minVersion, maxVersion), '/maxVersion', `must not be below minVersion, ${minVersion}`),
+})
+export class DestinationTls {
+  @OneOf(upstreamTlsModes, 'Plaintext, TLS, or TLS with a client certificate.', {
+    default: destinationDefaults.tls.mode,
+  })
+  readonly mode?: (typeof upstreamTlsModes)[number];
+
+  @Pem('Client certificate chain, as PEM text or a secret reference.')
+  readonly cert?: string;
+
+  @Pem('Client private key, as PEM text or a secret reference.')
+  readonly key?: string;
+
+  @Pem('Certificates that the server must lead to. Absent: those of the system.')
+  readonly ca?: string;
+
+  @Host('Server name to ask for and to verify. Absent: the host of the destination.')
+  readonly sni?: string;
+
+  @OneOf(tlsVersions, 'Oldest TLS version to use. Absent: TLS 1.2 or what the runtime demands.')
+  readonly minVersion?: TlsVersion;
+
+  @OneOf(tlsVersions, 'Newest TLS version to use. Absent: the newest there is.')
+  readonly maxVersion?: TlsVersion;
+}
+
+export class DestinationOptions {
+  @Nested(DestinationTimeouts, 'Limits on a slow upstream.')
+  readonly timeouts?: DestinationTimeouts;
+
+  @Nested(EndpointBalancing, 'How requests are spread over the endpoints.')
+  readonly endpointBalancing?: EndpointBalancing;
+
+  @Nested(CircuitBreaker, 'Present: requests are refused while the destination fails.')
+  readonly circuitBreaker?: CircuitBreaker;
+
+  @Nested(HealthCheck, 'Present: endpoints are probed.')
+  readonly healthCheck?: HealthCheck;
+
+  @Nested(OutlierDetection, 'Present: endpoints that fail are left out for a while.')
+  readonly outlierDetection?: OutlierDetection;
+
+  @Nested(Discovery, 'Where endpoints come from.')
+  readonly discovery?: Discovery;
+
+  @Nested(DestinationTls, 'TLS towards the upstream.')
+  readonly tls?: DestinationTls;
+
+  @Flag('Speak HTTP/2: by ALPN with TLS, with prior knowledge without. gRPC needs it.', {
+    default: destinationDefaults.http2,
+  })
+  readonly http2?: boolean;
+
+  @Uint('Most TCP connections to the destination. 0: no limit.', { default: destinationDefaults.maxConnsPerHost })
+  readonly maxConnsPerHost?: number;
+}

@@ -1,0 +1,33 @@
+// A destination: an upstream and how to reach it (contract.md §2.3).
+import { DestinationOptions } from './destination-options.ts';
+import { Entity } from './entity.ts';
+import { Host, ListOf, Nested, Port } from './field.ts';
+
+export type { DestinationOptions } from './destination-options.ts';
+
+const endpointsMax = 10_000;
+
+export class Endpoint {
+  @Host('DNS name or IP address.', { required: true, example: '10.0.1.14' })
+  readonly host!: string;
+
+  @Port('TCP port.', { required: true, example: 8080 })
+  readonly port!: number;
+}
+
+export class Destination extends Entity {
+  @Host('DNS name or IP address. The only endpoint when `endpoints` is empty.', {
+    required: true,
+    example: 'catalog.internal',
+  })
+  readonly host!: string;
+
+  @Port('TCP port.', { required: true, example: 8080 })
+  readonly port!: number;
+
+  @ListOf(Endpoint, 'Addresses that take the place of host and port when there are any.', { lengthMax: endpointsMax })
+  readonly endpoints?: readonly Endpoint[];
+
+  @Nested(DestinationOptions, 'How the destination is reached and watched.')
+  readonly options?: DestinationOptions;
+}

@@ -1,0 +1,11 @@
+// What every kind of resource begins with.
+import { Id, Name } from './field.ts';
+
+export class Entity {
+  // Absent only in a body that creates; everywhere else the id is there.
+  @Id()
+  readonly id!: string;
+
+  @Name()
+  readonly name!: string;
+}

@@ -1,0 +1,206 @@
+// One decorator per kind of field. Each says everything about the field at once: the check (class-validator), the
+// OpenAPI property (@nestjs/swagger) and how JSON is read into it (`schema.ts`). A resource's schema is written in its
+// class and nowhere else.
+import { ApiExtraModels, ApiProperty, type ApiPropertyOptions, getSchemaPath } from '@nestjs/swagger';
+import { IsDefined, IsOptional, registerDecorator, ValidateBy, ValidateIf, ValidateNested } from 'class-validator';
+import type { Problem } from './problem.ts';
+import * as scalars from './scalar.ts';
+import { type Class, type Element, type Rule, recordField, recordRule, type Shape, type Shorthand } from './schema.ts';
+import { faultsOf } from './shape.ts';
+
+export interface FieldOptions {
+  /** Absent or null is a problem. */
+  readonly required?: boolean;
+  /** Value that an absent field stands for; shown, not stored. One of `defaults.ts`. */
+  readonly default?: unknown;
+  readonly example?: unknown;
+  /** The default is stored and answered too (J10). */
+  readonly emitted?: boolean;
+  /** Present in answers, ignored in bodies. */
+  readonly readOnly?: boolean;
+}
+
+export interface NestedOptions<T> extends FieldOptions {
+  /** The block counts only then; otherwise it is kept as it is, JSON types checked and nothing else. */
+  readonly when?: (owner: T) => boolean;
+}
+
+export interface ListOptions extends FieldOptions {
+  readonly lengthMin?: number;
+  /** Most elements; no limit but the size of the body when Infinity. */
+  readonly lengthMax?: number;
+  /** Repeated elements collapse to the first. */
+  readonly distinct?: boolean;
+}
+
+/** Objects are dearer to check than scalars, expressions dearer than words. */
+const listLengthMax = { object: 1000, scalar: 10_000 } as const;
+
+const of =
+  (scalar: scalars.Scalar) =>
+  (description: string, options: FieldOptions = {}): PropertyDecorator =>
+    field({ is: 'scalar', scalar }, scalar.schema, description, options);
+
+export const Name = (): PropertyDecorator =>
+  of(scalars.name)('Label of the resource, unique within its kind. Compared byte by byte.', {
+    required: true,
+    example: 'storefront',
+  });
+
+export const Id = (): PropertyDecorator =>
+  of(scalars.id)('Identity of the resource. Assigned when absent on create.', {
+    example: '9b2f6c1e-7f43-4c55-9f0e-0f2d6a1c8e57',
+  });
+
+export const Text = of(scalars.text);
+export const TextOrEmpty = of(scalars.textOrEmpty);
+export const Reference = of(scalars.reference);
+export const Token = of(scalars.token);
+export const Line = of(scalars.line);
+export const AbsolutePath = of(scalars.absolutePath);
+export const Duration = of(scalars.duration);
+export const Regex = of(scalars.regex);
+export const Host = of(scalars.host);
+export const Authority = of(scalars.authority);
+export const Pem = of(scalars.pem);
+export const Timestamp = of(scalars.timestamp);
+export const Port = of(scalars.port);
+export const Decimal = of(scalars.decimal);
+export const Flag = of(scalars.flag);
+
+export const Uint = (description: string, options: FieldOptions & scalars.Bounds = {}): PropertyDecorator =>
+  of(scalars.uint(options))(description, options);
+
+export const OneOf = (values: readonly string[], description: string, options?: FieldOptions): PropertyDecorator =>
+  of(scalars.oneOf(values))(description, options);
+
+export const OneOfNumbers = (
+  values: readonly number[],
+  description: string,
+  options?: FieldOptions,
+): PropertyDecorator => of(scalars.oneOfNumbers(values))(description, options);
+
+export const Cel = (
+  environment: 'request' | 'claims',
+  result: 'bool' | 'any',
+  description: string,
+  options?: FieldOptions,
+): PropertyDecorator => of(scalars.cel(environment, result))(description, options);
+
+/** An object of another class. */
+export const Nested = <T = never>(cls: Class, description: string, options: NestedOptions<T> = {}): PropertyDecorator =>
+  all(
+    ...(options.when === undefined ? [] : [ValidateIf(options.when)]),
+    field({ is: 'object', of: cls }, { type: () => cls }, description, options),
+    ValidateNested(),
+  );
+
+/** An object of another class, for which some texts may stand. It is stored and answered as the object. */
+export const NestedOrText = (
+  cls: Class,
+  shorthand: Shorthand,
+  description: string,
+  options: FieldOptions = {},
+): PropertyDecorator => {
+  const schema = { oneOf: [{ $ref: getSchemaPath(cls) }, { type: 'string', enum: [...shorthand.texts] }] };
+  return all(field({ is: 'object', of: cls }, schema, description, options, shorthand), ValidateNested(), known(cls));
+};
+
+/** A list of scalars or of objects of a class. */
+export const ListOf = (
+  of: scalars.Scalar | Class,
+  description: string,
+  options: ListOptions = {},
+): PropertyDecorator => {
+  const element = elementOf(of);
+  const { lengthMin = 0, lengthMax = listLengthMax[element.is], distinct = false } = options;
+  const bounded = Number.isFinite(lengthMax) ? { maxItems: lengthMax } : {};
+  const schema = { type: 'array' as const, items: schemaOf(element), minItems: lengthMin, ...bounded };
+  return all(
+    field({ is: 'list', of: element, lengthMin, lengthMax, distinct }, schema, description, options),
+    ...(element.is === 'object' ? [ValidateNested(), known(element.of)] : []),
+  );
+};
+
+/** An object with keys of the caller's choice. */
+export const MapOf = (
+  of: scalars.Scalar | Class,
+  description: string,
+  options: FieldOptions = {},
+): PropertyDecorator => {
+  const element = elementOf(of);
+  const schema = { type: Object, additionalProperties: schemaOf(element) };
+  return all(
+    field({ is: 'map', of: element }, schema, description, options),
+    ...(element.is === 'object' ? [known(element.of)] : []),
+  );
+};
+
+/** Rules across fields, each under a name that says what holds when it is kept. */
+export const Rules =
+  <T extends object>(rules: Readonly<Record<string, Rule<T>>>) =>
+  (target: Class<T>): void => {
+    for (const [name, rule] of Object.entries(rules)) {
+      const check = (object: object) => (object instanceof target ? rule(object) : []);
+      recordRule(target, name, check);
+      registerDecorator({
+        name,
+        target,
+        propertyName: name,
+        validator: { validate: (_value, args) => args === undefined || check(args.object).length === 0 },
+      });
+    }
+  };
+
+/** For rules: one problem when the condition holds. */
+export const problemIf = (condition: boolean, pointer: string, message: string): readonly Problem[] =>
+  condition ? [{ pointer, message }] : [];
+
+type PropertySchema = Extract<ApiPropertyOptions, { required?: boolean }>;
+
+const field =
+  (
+    shape: Shape,
+    schema: PropertySchema,
+    description: string,
+    options: FieldOptions,
+    shorthand?: Shorthand,
+  ): PropertyDecorator =>
+  (target, name) => {
+    const { required = false, readOnly = false, emitted = false, example } = options;
+    const shown = {
+      ...(options.default !== undefined && { default: options.default }),
+      ...(example !== undefined && { example }),
+    };
+    recordField(target.constructor, {
+      name: String(name),
+      shape,
+      required,
+      readOnly,
+      emitted: emitted ? options.default : undefined,
+      shorthand,
+    });
+    all(
+      ApiProperty({ ...schema, description, required, readOnly, ...shown }),
+      required ? IsDefined() : IsOptional(),
+      ValidateBy({ name: shape.is, validator: { validate: (value) => faultsOf(shape, value).length === 0 } }),
+    )(target, name);
+  };
+
+const all =
+  (...decorators: readonly PropertyDecorator[]): PropertyDecorator =>
+  (target, name) => {
+    for (const decorate of decorators) decorate(target, name);
+  };
+
+/** Puts a class into the OpenAPI document that no property names as its type. */
+const known =
+  (cls: Class): PropertyDecorator =>
+  (target) =>
+    ApiExtraModels(cls)(target.constructor);
+
+const elementOf = (of: scalars.Scalar | Class): Element =>
+  typeof of === 'function' ? { is: 'object', of } : { is: 'scalar', scalar: of };
+
+const schemaOf = (element: Element) =>
+  element.is === 'scalar' ? { ...element.scalar.schema } : { $ref: getSchemaPath(element.of) };

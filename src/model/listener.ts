@@ -1,0 +1,100 @@
+// A listener: one port of the proxy (contract.md §2.2, architecture.md §9).
+import { listenerDefaults } from './defaults.ts';
+import { Entity } from './entity.ts';
+import { Duration, Flag, Host, Line, ListOf, Nested, NestedOrText, OneOf, Port, Uint } from './field.ts';
+import { ListenerMetrics } from './listener-metrics.ts';
+import { ListenerTls } from './listener-tls.ts';
+import { cidr } from './scalar.ts';
+
+export const proxyErrorDetails = ['minimal', 'standard', 'full'] as const;
+export const pathNormalizations = ['enforce', 'report'] as const;
+
+export class ListenerTimeouts {
+  @Duration('Time to receive all request headers; then the connection is closed. 0: no limit.', {
+    default: listenerDefaults.timeouts.clientHeader,
+  })
+  readonly clientHeader?: string;
+
+  @Duration('Time to receive headers and body; then the connection is closed. 0: no limit.', {
+    default: listenerDefaults.timeouts.clientRequest,
+  })
+  readonly clientRequest?: string;
+
+  @Duration('Time from the first response byte to the last; then the connection is closed. 0: no limit.', {
+    default: listenerDefaults.timeouts.clientResponse,
+  })
+  readonly clientResponse?: string;
+
+  @Duration('How long a connection may stay idle between requests. 0: no limit.', {
+    default: listenerDefaults.timeouts.idleBetweenRequests,
+  })
+  readonly idleBetweenRequests?: string;
+}
+
+export class ListenerProxyErrors {
+  @OneOf(proxyErrorDetails, 'How much the bodies of proxy errors say.', {
+    default: listenerDefaults.proxyErrors.detail,
+  })
+  readonly detail?: (typeof proxyErrorDetails)[number];
+}
+
+export class Listener extends Entity {
+  @Host('Address to bind, an IP or a host name.', { default: listenerDefaults.address, emitted: true })
+  readonly address!: string;
+
+  @Port('TCP port to bind.', { required: true, example: 8443 })
+  readonly port!: number;
+
+  @Nested(ListenerTls, 'Present: this is a TLS listener.')
+  readonly tls?: ListenerTls;
+
+  @Flag('With TLS: offer h2 by ALPN. Without: accept HTTP/2 with prior knowledge beside HTTP/1.1.', {
+    default: listenerDefaults.http2,
+  })
+  readonly http2?: boolean;
+
+  @Line('Value of the `Server` header of every response. Absent: none is added.')
+  readonly serverName?: string;
+
+  @Uint('Limit on the sum of header names and values, in KiB; above it 431. 0: only the hard cap.', {
+    default: listenerDefaults.maxRequestHeadersKB,
+  })
+  readonly maxRequestHeadersKB?: number;
+
+  @Uint('Most header field lines of a request; above it 431.', {
+    min: 1,
+    max: 1000,
+    default: listenerDefaults.maxRequestHeaders,
+  })
+  readonly maxRequestHeaders?: number;
+
+  @Nested(ListenerTimeouts, 'Limits on slow and idle clients.')
+  readonly timeouts?: ListenerTimeouts;
+
+  @Nested(ListenerMetrics, 'Present: metrics are served on this listener; `{}` takes all defaults.')
+  readonly metrics?: ListenerMetrics;
+
+  @NestedOrText(
+    ListenerProxyErrors,
+    { texts: proxyErrorDetails, expand: (detail) => ({ detail }) },
+    'How proxy errors are shown; a text stands for `{"detail": text}`.',
+    { default: listenerDefaults.proxyErrors },
+  )
+  readonly proxyErrors?: ListenerProxyErrors;
+
+  @ListOf(cidr, 'Peers whose X-Forwarded-* headers are believed. Empty: nobody, the client is who connects.', {
+    default: listenerDefaults.trustedProxies,
+    example: ['10.0.0.0/8'],
+  })
+  readonly trustedProxies?: readonly string[];
+
+  @OneOf(
+    pathNormalizations,
+    '`enforce` uses one canonical path everywhere; `report` uses the path as sent and counts what would change.',
+    { default: listenerDefaults.pathNormalization },
+  )
+  readonly pathNormalization?: (typeof pathNormalizations)[number];
+
+  @Flag('Name the matched route in `x-sluice-route` of responses.', { default: listenerDefaults.debugHeaders })
+  readonly debugHeaders?: boolean;
+}

@@ -1,0 +1,49 @@
+// Which requests a route is for (contract.md §2.4.1, §6). Every matcher that is there must agree.
+import { Cel, Flag, ListOf, problemIf, Regex, Rules, Text } from './field.ts';
+import { HeaderMatcher, QueryParamMatcher } from './matcher.ts';
+import { hostPattern, token } from './scalar.ts';
+
+const matchersMax = 256;
+const pathMatchers = ['path', 'pathPrefix', 'pathRegex'] as const;
+
+@Rules<Match>({
+  atMostOnePathMatcher: (match) => {
+    const present = pathMatchers.filter((name) => match[name] !== undefined);
+    return problemIf(present.length > 1, `/${present[1]}`, `must not stand beside ${present[0]}`);
+  },
+})
+export class Match {
+  @Text('The whole path.', { example: '/health' })
+  readonly path?: string;
+
+  @Text('Leading segments of the path: `/api` is for `/api`, `/api/` and `/api/x`, not for `/apix`.', {
+    example: '/api',
+  })
+  readonly pathPrefix?: string;
+
+  @Regex('Pattern that matches from the start of the path.', { example: '/users/[0-9]+' })
+  readonly pathRegex?: string;
+
+  @ListOf(token, 'Methods, case-insensitive. Empty: all.', { lengthMax: matchersMax, example: ['GET', 'HEAD'] })
+  readonly methods?: readonly string[];
+
+  @ListOf(hostPattern, 'Host names without port; `*.suffix` and `*` are understood. Empty: any.', {
+    lengthMax: Number.POSITIVE_INFINITY,
+    example: ['shop.example.com'],
+  })
+  readonly hostnames?: readonly string[];
+
+  @ListOf(HeaderMatcher, 'Headers that must all match.', { lengthMax: matchersMax })
+  readonly headers?: readonly HeaderMatcher[];
+
+  @ListOf(QueryParamMatcher, 'Query parameters that must all match.', { lengthMax: matchersMax })
+  readonly queryParams?: readonly QueryParamMatcher[];
+
+  @Flag('Only requests whose Content-Type begins with `application/grpc`.', { default: false })
+  readonly grpc?: boolean;
+
+  @Cel('request', 'bool', 'Condition over `request`, evaluated when all else matches.', {
+    example: 'request.headers["x-tenant"] == "a"',
+  })
+  readonly cel?: string;
+}

@@ -1,0 +1,38 @@
+// Header and query matchers of routes and groups (contract.md §2.4.1, §6.3).
+import { Flag, problemIf, Rules, Text, Token } from './field.ts';
+import { faultOf, regex } from './scalar.ts';
+
+interface Comparison {
+  readonly value?: string;
+  readonly regex?: boolean;
+}
+
+/** With `regex: true` the value is a pattern. Without a value presence is asked for, whatever `regex` says. */
+const valueIsRegex = ({ value, regex: isRegex }: Comparison) => {
+  const fault = isRegex === true && value !== undefined ? faultOf(regex, value) : undefined;
+  return problemIf(fault !== undefined, '/value', fault ?? '');
+};
+
+@Rules<HeaderMatcher>({ valueIsRegex })
+export class HeaderMatcher {
+  @Token('Header name, case-insensitive. `host` compares the authority.', { required: true, example: 'x-tenant' })
+  readonly name!: string;
+
+  @Text('Value to compare with the first field line. Absent: the header must be present and not empty.')
+  readonly value?: string;
+
+  @Flag('Read `value` as a regular expression that may match anywhere in the header value.', { default: false })
+  readonly regex?: boolean;
+}
+
+@Rules<QueryParamMatcher>({ valueIsRegex })
+export class QueryParamMatcher {
+  @Text('Parameter name, decoded.', { required: true, example: 'version' })
+  readonly name!: string;
+
+  @Text('Value to compare with the first value of the parameter. Absent: the parameter must be present.')
+  readonly value?: string;
+
+  @Flag('Read `value` as a regular expression that may match anywhere in the parameter value.', { default: false })
+  readonly regex?: boolean;
+}

@@ -1,0 +1,69 @@
+// A middleware: something that stands between a request and its action (contract.md §2.7, §8). Only the block named
+// like `type` counts; the others are kept as they are.
+import { Entity } from './entity.ts';
+import { Nested, OneOf, problemIf, Rules } from './field.ts';
+import { AccessLogConfig } from './middleware/access-log.ts';
+import { CorsConfig } from './middleware/cors.ts';
+import { ExtAuthzConfig } from './middleware/ext-authz.ts';
+import { ExtProcConfig } from './middleware/ext-proc.ts';
+import { HeadersConfig } from './middleware/headers.ts';
+import { InlineAuthzConfig } from './middleware/inline-authz.ts';
+import { JwtConfig } from './middleware/jwt.ts';
+import { RateLimitConfig } from './middleware/rate-limit.ts';
+
+export const middlewareTypes = [
+  'cors',
+  'headers',
+  'rateLimit',
+  'jwt',
+  'extAuthz',
+  'extProc',
+  'accessLog',
+  'inlineAuthz',
+] as const;
+
+export type MiddlewareType = (typeof middlewareTypes)[number];
+
+/** Without a block these two do nothing, which harms nobody; any other would be a protection that is not there. */
+const mayLackBlock: readonly MiddlewareType[] = ['cors', 'headers'];
+
+const selected = (type: MiddlewareType) => (middleware: Middleware) => middleware.type === type;
+
+@Rules<Middleware>({
+  hasItsBlock: (middleware) => {
+    const type = middlewareTypes.find((known) => known === middleware.type);
+    const missing = type !== undefined && !mayLackBlock.includes(type) && middleware[type] === undefined;
+    return problemIf(missing, `/${type}`, `is required when type is ${type}`);
+  },
+})
+export class Middleware extends Entity {
+  @OneOf(middlewareTypes, 'What the middleware does; the block of that name configures it.', {
+    required: true,
+    example: 'cors',
+  })
+  readonly type!: MiddlewareType;
+
+  @Nested(CorsConfig, 'Cross-origin requests.', { when: selected('cors') })
+  readonly cors?: CorsConfig;
+
+  @Nested(HeadersConfig, 'Changes to request and response headers.', { when: selected('headers') })
+  readonly headers?: HeadersConfig;
+
+  @Nested(RateLimitConfig, 'Requests per second and client.', { when: selected('rateLimit') })
+  readonly rateLimit?: RateLimitConfig;
+
+  @Nested(JwtConfig, 'JSON Web Tokens.', { when: selected('jwt') })
+  readonly jwt?: JwtConfig;
+
+  @Nested(ExtAuthzConfig, 'A service that allows or denies.', { when: selected('extAuthz') })
+  readonly extAuthz?: ExtAuthzConfig;
+
+  @Nested(ExtProcConfig, 'A service that reads and changes requests and responses.', { when: selected('extProc') })
+  readonly extProc?: ExtProcConfig;
+
+  @Nested(AccessLogConfig, 'A line per request and response.', { when: selected('accessLog') })
+  readonly accessLog?: AccessLogConfig;
+
+  @Nested(InlineAuthzConfig, 'Rules that allow or deny.', { when: selected('inlineAuthz') })
+  readonly inlineAuthz?: InlineAuthzConfig;
+}

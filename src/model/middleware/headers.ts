@@ -1,0 +1,30 @@
+// Middleware type headers: changes to request and response headers (contract.md §8.3).
+import { headersDefaults } from '../defaults.ts';
+import { Flag, Line, ListOf, Token } from '../field.ts';
+import { token } from '../scalar.ts';
+
+export class HeaderToAdd {
+  @Token('Header name. `Host` in a request changes the upstream host.', { required: true, example: 'x-region' })
+  readonly key!: string;
+
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: this is how templates are written
+  @Line('Header value; `${request.host}` and the like are filled in.', { required: true, example: 'eu' })
+  readonly value!: string;
+
+  @Flag('Add another field line. False: replace what is there.', { default: headersDefaults.append })
+  readonly append?: boolean;
+}
+
+export class HeadersConfig {
+  @ListOf(HeaderToAdd, 'Set on the request, first.')
+  readonly requestHeadersToAdd?: readonly HeaderToAdd[];
+
+  @ListOf(token, 'Removed from the request, second.')
+  readonly requestHeadersToRemove?: readonly string[];
+
+  @ListOf(HeaderToAdd, 'Set on the response just before its headers are sent.')
+  readonly responseHeadersToAdd?: readonly HeaderToAdd[];
+
+  @ListOf(token, 'Removed from the response after that.')
+  readonly responseHeadersToRemove?: readonly string[];
+}

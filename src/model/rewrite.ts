@@ -1,0 +1,40 @@
+// What a forwarded request looks like to the upstream (contract.md §2.4.4, §7.2).
+import { Authority, Flag, Line, Nested, problemIf, Regex, Rules, TextOrEmpty, Token } from './field.ts';
+
+export class PathRegexRewrite {
+  @Regex('Pattern whose first match is replaced.', { required: true, example: '^/v1/(.*)$' })
+  readonly pattern!: string;
+
+  @TextOrEmpty('What takes its place; `\\1` and `$1` are its groups. May be empty.', {
+    required: true,
+    example: '/\\1',
+  })
+  readonly substitution!: string;
+}
+
+@Rules<Rewrite>({
+  atMostOnePathRewrite: ({ path, pathRegex }) =>
+    problemIf(path !== undefined && pathRegex !== undefined, '/pathRegex', 'must not stand beside path'),
+  atMostOneHostRewrite: (rewrite) => {
+    const present = (['host', 'hostFromHeader', 'autoHost'] as const).filter(
+      (name) => rewrite[name] !== undefined && rewrite[name] !== false,
+    );
+    return problemIf(present.length > 1, `/${present[1]}`, `must not stand beside ${present[0]}`);
+  },
+})
+export class Rewrite {
+  @Line('Replaces the part of the path that matched.', { example: '/internal' })
+  readonly path?: string;
+
+  @Nested(PathRegexRewrite, 'Replaces a part of the path that a pattern finds.')
+  readonly pathRegex?: PathRegexRewrite;
+
+  @Authority('Host header to send, with or without a port.')
+  readonly host?: string;
+
+  @Token('Request header whose value is sent as the Host header.')
+  readonly hostFromHeader?: string;
+
+  @Flag('Send the host of the destination as the Host header.', { default: false })
+  readonly autoHost?: boolean;
+}

@@ -1,0 +1,91 @@
+// A route: which requests, what is done with them, and what stands in between (contract.md §2.4).
+import { routeDefaults } from './defaults.ts';
+import { Entity } from './entity.ts';
+import {
+  Authority,
+  Flag,
+  Line,
+  ListOf,
+  MapOf,
+  Nested,
+  OneOf,
+  OneOfNumbers,
+  problemIf,
+  Rules,
+  Text,
+  Uint,
+} from './field.ts';
+import { Forward } from './forward.ts';
+import { Match } from './match.ts';
+import { MiddlewareOverride } from './middleware-override.ts';
+import { reference } from './scalar.ts';
+
+export type { Forward } from './forward.ts';
+export type { Match } from './match.ts';
+
+export const redirectCodes = [301, 302, 303, 307, 308] as const;
+
+@Rules<Redirect>({
+  leadsElsewhere: ({ url, scheme, host, path, stripQuery }) =>
+    problemIf(
+      stripQuery !== true && [url, scheme, host, path].every((part) => part === undefined),
+      '',
+      'must set at least one of url, scheme, host, path, stripQuery: it would lead to itself',
+    ),
+})
+export class Redirect {
+  @Line('Location, verbatim; scheme, host, path and stripQuery are ignored then.')
+  readonly url?: string;
+
+  @OneOf(['http', 'https'], 'Scheme of the Location. Absent: that of the request.')
+  readonly scheme?: 'http' | 'https';
+
+  @Authority('Host of the Location, with or without a port. Absent: that of the request.')
+  readonly host?: string;
+
+  @Line('Path of the Location; replaces the part that a prefix matched. Absent: that of the request.')
+  readonly path?: string;
+
+  @Flag('Leave the query out of the Location.', { default: routeDefaults.redirect.stripQuery })
+  readonly stripQuery?: boolean;
+
+  @OneOfNumbers([0, ...redirectCodes], 'Status. 0: the default.', { default: routeDefaults.redirect.code })
+  readonly code?: 0 | (typeof redirectCodes)[number];
+}
+
+export class DirectResponse {
+  @Uint('Status.', { required: true, min: 200, max: 599, example: 503 })
+  readonly status!: number;
+
+  @Text('Body. Absent: empty.')
+  readonly body?: string;
+}
+
+const actions = ['forward', 'redirect', 'directResponse'] as const;
+
+@Rules<Route>({
+  exactlyOneAction: (route) => {
+    const present = actions.filter((name) => route[name] !== undefined);
+    if (present.length === 0) return problemIf(true, '', 'must have one of forward, redirect, directResponse');
+    return problemIf(present.length > 1, `/${present[1]}`, `must not stand beside ${present[0]}`);
+  },
+})
+export class Route extends Entity {
+  @Nested(Match, 'Which requests. `{}`: all.', { default: {}, emitted: true })
+  readonly match!: Match;
+
+  @Nested(Forward, 'Action: send the request on. Exactly one action is required.')
+  readonly forward?: Forward;
+
+  @Nested(Redirect, 'Action: answer with another location.')
+  readonly redirect?: Redirect;
+
+  @Nested(DirectResponse, 'Action: answer at once.')
+  readonly directResponse?: DirectResponse;
+
+  @ListOf(reference, 'Ids of middlewares, outermost first, inside those of the group.', { default: [], distinct: true })
+  readonly middlewareIds?: readonly string[];
+
+  @MapOf(MiddlewareOverride, 'Changes to middlewares for this route, by middleware id.', { default: {} })
+  readonly middlewareOverrides?: Readonly<Record<string, MiddlewareOverride>>;
+}

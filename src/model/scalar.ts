@@ -1,0 +1,191 @@
+// What a single value may be: one constant or function per kind of value of contract.md §0.3, with the check and the
+// OpenAPI fragment side by side. `field.ts` makes decorators of them; lists and maps take them as elements.
+import { min as isAtLeast, max as isAtMost, isIn, isInt } from 'class-validator';
+import { checkCel } from '../expression/cel/program.ts';
+import { checkRegex } from '../expression/regex.ts';
+import { parseCidr } from './cidr.ts';
+import { parseDuration } from './duration.ts';
+import { isHostPattern, parseAuthority, parseHost } from './host.ts';
+import { holdsSecret } from './secret-reference.ts';
+
+/** The part of an OpenAPI schema that follows from the kind of value. */
+export interface ScalarSchema {
+  readonly type: 'string' | 'number' | 'integer' | 'boolean';
+  readonly format?: string;
+  readonly enum?: (string | number)[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly pattern?: string;
+}
+
+export interface TextScalar {
+  readonly json: 'string';
+  readonly schema: ScalarSchema;
+  /** What is wrong with a non-empty text, as the end of a sentence: `must be …`. */
+  readonly check: (text: string) => string | undefined;
+  /** An empty text is a value of its own and not the absence of one (J5). */
+  readonly mayBeEmpty?: true;
+  /** Checked at once even when it holds `{{secret:` (J12): values that are used before any resolution. */
+  readonly literal?: true;
+}
+
+export interface NumberScalar {
+  readonly json: 'number';
+  readonly schema: ScalarSchema;
+  readonly check: (value: number) => string | undefined;
+}
+
+export interface FlagScalar {
+  readonly json: 'boolean';
+  readonly schema: ScalarSchema;
+}
+
+export type Scalar = TextScalar | NumberScalar | FlagScalar;
+
+const articles = { string: 'a string', number: 'a number', boolean: 'true or false' } as const;
+
+/** What is wrong with the JSON type of a value. No coercion (J7). */
+export const typeFaultOf = (scalar: Scalar, value: unknown): string | undefined =>
+  typeof value === scalar.json ? undefined : `must be ${articles[scalar.json]}`;
+
+/** What is wrong with a value of unknown type; undefined when it is fine. */
+export const faultOf = (scalar: Scalar, value: unknown): string | undefined => {
+  if (scalar.json === 'string' && typeof value === 'string') return textFault(scalar, value);
+  if (scalar.json === 'number' && typeof value === 'number') return scalar.check(value);
+  return typeFaultOf(scalar, value);
+};
+
+const textFault = (scalar: TextScalar, text: string): string | undefined => {
+  if (text === '') return scalar.mayBeEmpty ? undefined : 'must not be empty';
+  return holdsSecret(text) && !scalar.literal ? undefined : scalar.check(text);
+};
+
+const textual = (
+  schema: Omit<ScalarSchema, 'type'>,
+  check: TextScalar['check'],
+  traits: Pick<TextScalar, 'mayBeEmpty' | 'literal'> = {},
+): TextScalar => ({ json: 'string', schema: { type: 'string', ...schema }, check, ...traits });
+
+/** Text that matches a pattern; the pattern is shown in the OpenAPI document. */
+const matching = (pattern: RegExp, message: string, schema: Omit<ScalarSchema, 'type'> = {}): TextScalar =>
+  textual({ pattern: pattern.source, ...schema }, (text) => (pattern.test(text) ? undefined : message));
+
+/** Any text but the empty one. */
+export const text: TextScalar = textual({ minLength: 1 }, () => undefined);
+
+/** Any text, the empty one included. */
+export const textOrEmpty: TextScalar = textual({}, () => undefined, { mayBeEmpty: true });
+
+export const name: TextScalar = textual({ minLength: 1 }, () => undefined, { literal: true });
+
+const idPattern = /^[A-Za-z0-9._~:-]{1,128}$/;
+const idMessage = 'must be 1 to 128 characters of A-Z a-z 0-9 . _ ~ : -';
+
+/** Id of the entity itself. */
+export const id: TextScalar = { ...matching(idPattern, idMessage), literal: true };
+
+/** Id of another entity; it need not exist. */
+export const reference: TextScalar = matching(idPattern, idMessage);
+
+/** Methods, header names, cookie names: RFC 9110 §5.6.2. */
+export const token: TextScalar = matching(
+  /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/,
+  "must be a token: letters, digits and !#$%&'*+-.^_`|~",
+);
+
+/** A header name, or the start of one followed by `*` (contract.md §8.0). `*` is a token character. */
+export const namePattern: TextScalar = token;
+
+/** What HTTP lets stand in a field value: no CR, LF, NUL or other control character but the tab (RFC 9110 §5.5). */
+const fieldContent = /^[\t -~\u0080-\uffff]*$/;
+
+/** A text that becomes a header value or a part of one. */
+export const line: TextScalar = textual({ minLength: 1 }, (value) =>
+  fieldContent.test(value) ? undefined : 'must not contain control characters',
+);
+
+export const absolutePath: TextScalar = matching(
+  /^\/[!-~\u0080-\uffff]*$/,
+  'must start with / and hold no blanks or control characters',
+);
+
+export const duration: TextScalar = textual({ format: 'duration-string' }, (value) => {
+  const milliseconds = parseDuration(value);
+  if (milliseconds === undefined) return 'must be a duration such as 500ms, 1.5s or 1h30m';
+  return milliseconds < 0 ? 'must not be negative' : undefined;
+});
+
+export const regex: TextScalar = textual({ format: 're2', maxLength: 4096 }, (value) => {
+  const fault = checkRegex(value);
+  return fault === undefined ? undefined : `must be a regular expression in RE2 syntax: ${fault}`;
+});
+
+/** A CEL expression over `request` or over `claims`, that yields a bool or anything (contract.md §6.6). */
+export const cel = (environment: 'request' | 'claims', result: 'bool' | 'any' = 'bool'): TextScalar =>
+  textual({ format: 'cel', maxLength: 8192 }, (value) => {
+    const fault = checkCel(value, environment, result);
+    return fault === undefined ? undefined : `must be a CEL expression: ${fault}`;
+  });
+
+export const host: TextScalar = textual({ format: 'host' }, (value) =>
+  parseHost(value) === undefined ? 'must be a host name or an IP address, without scheme and port' : undefined,
+);
+
+export const authority: TextScalar = textual({ format: 'host' }, (value) =>
+  parseAuthority(value) === undefined ? 'must be a host name or an IP address, with or without a port' : undefined,
+);
+
+export const hostPattern: TextScalar = textual({ format: 'host-pattern' }, (value) =>
+  isHostPattern(value) ? undefined : 'must be a host name, an IP address, *.suffix or *',
+);
+
+export const cidr: TextScalar = textual({ format: 'cidr' }, (value) =>
+  parseCidr(value) === undefined ? 'must be an IP address or a range such as 10.0.0.0/8' : undefined,
+);
+
+/** PEM text. Its content is not checked: unusable material breaks only what it belongs to (contract.md §2.11). */
+export const pem: TextScalar = textual({ format: 'pem', minLength: 1 }, () => undefined);
+
+export const timestamp: TextScalar = textual({ format: 'date-time' }, () => undefined);
+
+export const oneOf = (values: readonly string[]): TextScalar =>
+  textual({ enum: [...values] }, (value) =>
+    isIn(value, [...values]) ? undefined : `must be one of ${values.join(', ')}`,
+  );
+
+export interface Bounds {
+  readonly min?: number;
+  readonly max?: number;
+}
+
+const uintMax = 4_294_967_295;
+
+/** An integer 0…4294967295 or within narrower bounds (J8). */
+export const uint = ({ min = 0, max = uintMax }: Bounds = {}): NumberScalar => ({
+  json: 'number',
+  schema: { type: 'integer', minimum: min, maximum: max },
+  check: (value) =>
+    isInt(value) && isAtLeast(value, min) && isAtMost(value, max)
+      ? undefined
+      : `must be an integer from ${min} to ${max}`,
+});
+
+export const port: NumberScalar = uint({ min: 1, max: 65_535 });
+
+/** One of a few integers, such as redirect codes. */
+export const oneOfNumbers = (values: readonly number[]): NumberScalar => ({
+  json: 'number',
+  schema: { type: 'integer', enum: [...values] },
+  check: (value) => (isIn(value, [...values]) ? undefined : `must be one of ${values.join(', ')}`),
+});
+
+/** Any finite number. `1e999` is valid JSON and infinite. */
+export const decimal: NumberScalar = {
+  json: 'number',
+  schema: { type: 'number' },
+  check: (value) => (Number.isFinite(value) ? undefined : 'must be a finite number'),
+};
+
+export const flag: FlagScalar = { json: 'boolean', schema: { type: 'boolean' } };

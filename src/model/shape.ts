@@ -1,0 +1,52 @@
+// What is wrong with one field's value by itself. Objects are not entered: class-validator does that through
+// `@ValidateNested`, with the classes of the objects in it.
+import { type Problem, pointerOf, problemsMax } from './problem.ts';
+import { faultOf } from './scalar.ts';
+import type { Element, Shape } from './schema.ts';
+
+/** Problems of a value, pointers relative to the field, at most `problemsMax`. An empty list is a good value. */
+export const faultsOf = (shape: Shape, value: unknown): readonly Problem[] => {
+  if (shape.is === 'list') return listFaults(shape, value);
+  if (shape.is === 'map') {
+    return isRecord(value) ? elementFaults(shape.of, Object.entries(value)) : [{ pointer: '', message: notAnObject }];
+  }
+  const message = elementFault(shape, value);
+  return message === undefined ? [] : [{ pointer: '', message }];
+};
+
+/** A JSON object: neither a list nor null. */
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+export const notAnObject = 'must be an object';
+export const notAList = 'must be a list';
+
+/** What is wrong with the length of a list. */
+export const lengthFaultOf = (
+  { lengthMin, lengthMax }: Shape & { readonly is: 'list' },
+  length: number,
+): string | undefined => {
+  if (length < lengthMin) return `must have at least ${lengthMin === 1 ? 'one entry' : `${lengthMin} entries`}`;
+  return length > lengthMax ? `must have at most ${lengthMax} entries` : undefined;
+};
+
+const listFaults = (shape: Shape & { readonly is: 'list' }, value: unknown): readonly Problem[] => {
+  const message = Array.isArray(value) ? lengthFaultOf(shape, value.length) : notAList;
+  if (message !== undefined) return [{ pointer: '', message }];
+  return Array.isArray(value) ? elementFaults(shape.of, value.entries()) : [];
+};
+
+const elementFaults = (element: Element, entries: Iterable<[string | number, unknown]>): readonly Problem[] => {
+  const problems: Problem[] = [];
+  for (const [key, value] of entries) {
+    const message = elementFault(element, value);
+    if (message !== undefined) problems.push({ pointer: pointerOf(key), message });
+    if (problems.length === problemsMax) break;
+  }
+  return problems;
+};
+
+const elementFault = (element: Element, value: unknown): string | undefined => {
+  if (element.is === 'scalar') return faultOf(element.scalar, value);
+  return isRecord(value) ? undefined : notAnObject;
+};

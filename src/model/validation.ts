@@ -1,0 +1,109 @@
+// From JSON to an entity that may be stored, or to everything that is wrong with it (contract.md §0.2, §2.11). The REST
+// surface calls this for bodies, and for entities whose secret references have been resolved.
+import { type ValidationError, validateSync } from 'class-validator';
+import { type Admission, admit, type Placed } from './admission.ts';
+import { Destination } from './destination.ts';
+import { Group } from './group.ts';
+import { type ConfigKind, configKinds, type Kind } from './kinds.ts';
+import { Listener } from './listener.ts';
+import { Middleware } from './middleware.ts';
+import { type Problem, pointerOf, problemsMax } from './problem.ts';
+import type { Configuration } from './proxy-config.ts';
+import { Route } from './route.ts';
+import { type Class, fieldsOf, ruleOf } from './schema.ts';
+import { Secret } from './secret.ts';
+import { faultsOf, isRecord } from './shape.ts';
+import { Snapshot } from './snapshot.ts';
+
+export interface ParsedEntity {
+  /** What was sent, as plain JSON: nulls and unknown fields gone, keys in the order of the schema, `id` only if sent. */
+  readonly entity: Readonly<Record<string, unknown>>;
+  /** Empty: the entity may be stored. At most 100. */
+  readonly problems: Problem[];
+  /** JSON pointers of fields that were left out because no schema knows them. At most 100. */
+  readonly unknown: string[];
+}
+
+export const classOf: Readonly<Record<Kind, Class>> = {
+  listeners: Listener,
+  destinations: Destination,
+  routes: Route,
+  groups: Group,
+  middlewares: Middleware,
+  secrets: Secret,
+  snapshots: Snapshot,
+};
+
+/** Reads and checks the body of a create or update. Never throws, whatever the JSON. */
+export const parseEntity = (kind: Kind, json: unknown): ParsedEntity => {
+  if (!isRecord(json))
+    return { entity: {}, problems: [{ pointer: '', message: 'must be a JSON object' }], unknown: [] };
+  const admission = admit(classOf[kind], json);
+  const problems = problemsOf(admission);
+  return { entity: problems.length === 0 ? plain(admission.object) : {}, problems, unknown: [...admission.unknown] };
+};
+
+/**
+ * Checks an entity whose secret references were replaced by their values: the formats that could not be judged when it
+ * was written (J12). Entities without references were judged then and need no second look.
+ */
+export const validateResolved = (kind: Kind, entity: unknown): Problem[] => parseEntity(kind, entity).problems;
+
+/** `validateResolved` for all entities of a configuration; pointers start at it: `/routes/3/match/pathRegex`. */
+export const validateConfiguration = (configuration: Configuration): Problem[] =>
+  configKinds.flatMap((kind) => validateAll(kind, configuration[kind])).slice(0, problemsMax);
+
+const validateAll = (kind: ConfigKind, entities: readonly unknown[]): Problem[] =>
+  entities.flatMap((entity, index) => validateResolved(kind, entity).map(below(pointerOf(kind, index))));
+
+interface Finding extends Problem {
+  /** JSON pointer of the object that the problem is about, where a rule found it. */
+  readonly owner?: string;
+}
+
+const problemsOf = ({ object, mapped, problems }: Admission): Problem[] => {
+  const findings = [{ pointer: '', object }, ...mapped].flatMap(findingsOf);
+  // What was refused before is absent now. That is no second problem, and rules across fields cannot judge the rest.
+  const isFollowUp = ({ pointer, owner }: Finding) =>
+    problems.some((first) => covers(first.pointer, pointer) || (owner !== undefined && covers(owner, first.pointer)));
+  const later = findings.slice(0, problemsMax).filter((finding) => !isFollowUp(finding));
+  return [...problems, ...later.map(({ pointer, message }) => ({ pointer, message }))].slice(0, problemsMax);
+};
+
+const findingsOf = ({ pointer, object }: Placed): Finding[] =>
+  validateSync(object, { stopAtFirstError: true }).flatMap((error) => explain(error, pointer));
+
+/** class-validator says which field or rule failed; what exactly is wrong, and at which element, is told here. */
+const explain = (error: ValidationError, owner: string): Finding[] => {
+  const pointer = owner + pointerOf(error.property);
+  const inner = (error.children ?? []).flatMap((child) => explain(child, pointer));
+  if (error.constraints === undefined || error.target === undefined) return inner;
+  const rule = ruleOf(error.target.constructor, error.property);
+  if (rule !== undefined) {
+    return [...rule(error.target).map((problem) => ({ ...below(owner)(problem), owner })), ...inner];
+  }
+  const field = fieldsOf(error.target.constructor).get(error.property);
+  if (field === undefined) return inner;
+  if (error.value === undefined) return [{ pointer, message: 'is required' }, ...inner];
+  return [...faultsOf(field.shape, error.value).map(below(pointer)), ...inner];
+};
+
+const below =
+  (pointer: string) =>
+  (problem: Problem): Problem => ({ pointer: pointer + problem.pointer, message: problem.message });
+
+/** Whether `pointer` is `outer` or lies inside it. */
+const covers = (outer: string, pointer: string): boolean => pointer === outer || pointer.startsWith(`${outer}/`);
+
+/** An object of the classes without what is absent. Fields were set in the order of the schema. */
+const plain = (object: object): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(object)
+      .filter(([, value]) => value !== undefined)
+      .map(([key, value]) => [key, plainValue(value)]),
+  );
+
+const plainValue = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(plainValue);
+  return isRecord(value) ? plain(value) : value;
+};
