@@ -5,7 +5,13 @@ const steps = [
   ['format and lint', 'biome', ['check', '.']],
   ['import borders', process.execPath, ['scripts/borders.mjs']],
   ['types', process.execPath, ['node_modules/typescript-native/bin/tsc', '-p', 'tsconfig.test.json', '--noEmit']],
+  [
+    'types of raft/core, which is pure',
+    process.execPath,
+    ['node_modules/typescript-native/bin/tsc', '-p', 'raft/core/tsconfig.json'],
+  ],
   ['unit tests', 'c8', ['mocha', 'test/unit/**/*.test.ts', '--reporter', 'dot']],
+  ['coverage', process.execPath, ['scripts/coverage.mjs']],
 ];
 
 for (const [name, command, args] of steps) {

@@ -3,7 +3,7 @@
 export interface Health {
   readonly ready: boolean;
   /** Why not, for the log; never shown to callers. */
-  readonly reason: string;
+  readonly reason?: string | undefined;
 }
 
 export class Readiness {

@@ -5,7 +5,7 @@ import { type Problem, pointerOf, problemsMax } from './problem.ts';
 import { typeFaultOf } from './scalar.ts';
 import { type Class, type Element, type Field, fieldsOf, type Shape, type Shorthand } from './schema.ts';
 import { holdsSecret } from './secret-reference.ts';
-import { faultsOf, isRecord, lengthFaultOf, notAList, notAnObject } from './shape.ts';
+import { faultsOf, isRecord, notAList, notAnObject, tooMany } from './shape.ts';
 
 export interface Placed {
   /** JSON pointer from the body. */
@@ -78,8 +78,8 @@ class Reader {
 
   #list(shape: Shape & { readonly is: 'list' }, value: unknown, pointer: string): unknown {
     if (!Array.isArray(value)) return this.#refuse(pointer, notAList);
-    const fault = lengthFaultOf(shape, value.length);
-    if (fault !== undefined) return this.#refuse(pointer, fault);
+    // Too long is not worth looking into; too short is validation's to say, for blocks that count.
+    if (value.length > shape.lengthMax) return this.#refuse(pointer, tooMany(shape.lengthMax));
     const { of } = shape;
     const list = value.map((sent: unknown, index) => {
       const element = this.#element(of, sent, pointer + pointerOf(index));
@@ -93,7 +93,7 @@ class Reader {
   #map(of: Element, value: unknown, pointer: string): unknown {
     if (!isRecord(value)) return this.#refuse(pointer, notAnObject);
     const entries = Object.entries(value).filter(([, sent]) => sent !== null);
-    if (entries.length > mapEntriesMax) return this.#refuse(pointer, `must have at most ${mapEntriesMax} entries`);
+    if (entries.length > mapEntriesMax) return this.#refuse(pointer, tooMany(mapEntriesMax));
     const map: Record<string, unknown> = {};
     for (const [key, sent] of entries) {
       const at = pointer + pointerOf(key);

@@ -11,7 +11,7 @@ export class Endpoint {
   @Host('DNS name or IP address.', { required: true, example: '10.0.1.14' })
   readonly host!: string;
 
-  @Port('TCP port.', { required: true, example: 8080 })
+  @Port('TCP port to connect to.', { required: true, example: 8080 })
   readonly port!: number;
 }
 
@@ -22,7 +22,7 @@ export class Destination extends Entity {
   })
   readonly host!: string;
 
-  @Port('TCP port.', { required: true, example: 8080 })
+  @Port('TCP port to connect to.', { required: true, example: 8080 })
   readonly port!: number;
 
   @ListOf(Endpoint, 'Addresses that take the place of host and port when there are any.', { lengthMax: endpointsMax })

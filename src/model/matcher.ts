@@ -9,7 +9,7 @@ interface Comparison {
 }
 
 /** With `regex: true` the value is a pattern. Without a value presence is asked for, whatever `regex` says. */
-const valueIsRegex = ({ value, regex: isRegex }: Comparison) => {
+export const valueIsRegex = ({ value, regex: isRegex }: Comparison) => {
   const fault = isRegex === true && value !== undefined ? faultOf(regex, value) : undefined;
   return problemIf(fault !== undefined, '/value', fault ?? '');
 };

@@ -37,12 +37,14 @@ export class Redirect {
   @Flag('Leave the query out of the Location.', { default: routeDefaults.redirect.stripQuery })
   readonly stripQuery?: boolean;
 
-  @OneOfNumbers([0, ...redirectCodes], 'Status. 0: the default.', { default: routeDefaults.redirect.code })
+  @OneOfNumbers([0, ...redirectCodes], 'Status of the response. 0: the default.', {
+    default: routeDefaults.redirect.code,
+  })
   readonly code?: 0 | (typeof redirectCodes)[number];
 }
 
 export class DirectResponse {
-  @Uint('Status.', { required: true, min: 200, max: 599, example: 503 })
+  @Uint('Status of the response.', { required: true, min: 200, max: 599, example: 503 })
   readonly status!: number;
 
   @Text('Body. Absent: empty.')

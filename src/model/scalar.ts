@@ -44,17 +44,19 @@ export interface FlagScalar {
 
 export type Scalar = TextScalar | NumberScalar | FlagScalar;
 
-const articles = { string: 'a string', number: 'a number', boolean: 'true or false' } as const;
+const articles = { string: 'a string', number: 'a finite number', boolean: 'true or false' } as const;
 
-/** What is wrong with the JSON type of a value. No coercion (J7). */
+/** What is wrong with the JSON type of a value. No coercion (J7). `1e999` is read as infinite and has no JSON type. */
 export const typeFaultOf = (scalar: Scalar, value: unknown): string | undefined =>
-  typeof value === scalar.json ? undefined : `must be ${articles[scalar.json]}`;
+  typeof value === scalar.json && (typeof value !== 'number' || Number.isFinite(value))
+    ? undefined
+    : `must be ${articles[scalar.json]}`;
 
 /** What is wrong with a value of unknown type; undefined when it is fine. */
 export const faultOf = (scalar: Scalar, value: unknown): string | undefined => {
   if (scalar.json === 'string' && typeof value === 'string') return textFault(scalar, value);
-  if (scalar.json === 'number' && typeof value === 'number') return scalar.check(value);
-  return typeFaultOf(scalar, value);
+  const fault = typeFaultOf(scalar, value);
+  return fault === undefined && scalar.json === 'number' && typeof value === 'number' ? scalar.check(value) : fault;
 };
 
 const textFault = (scalar: TextScalar, text: string): string | undefined => {
@@ -181,11 +183,6 @@ export const oneOfNumbers = (values: readonly number[]): NumberScalar => ({
   check: (value) => (isIn(value, [...values]) ? undefined : `must be one of ${values.join(', ')}`),
 });
 
-/** Any finite number. `1e999` is valid JSON and infinite. */
-export const decimal: NumberScalar = {
-  json: 'number',
-  schema: { type: 'number' },
-  check: (value) => (Number.isFinite(value) ? undefined : 'must be a finite number'),
-};
+export const decimal: NumberScalar = { json: 'number', schema: { type: 'number' }, check: () => undefined };
 
 export const flag: FlagScalar = { json: 'boolean', schema: { type: 'boolean' } };

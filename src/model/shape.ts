@@ -21,19 +21,15 @@ export const isRecord = (value: unknown): value is Record<string, unknown> =>
 export const notAnObject = 'must be an object';
 export const notAList = 'must be a list';
 
-/** What is wrong with the length of a list. */
-export const lengthFaultOf = (
-  { lengthMin, lengthMax }: Shape & { readonly is: 'list' },
-  length: number,
-): string | undefined => {
-  if (length < lengthMin) return `must have at least ${lengthMin === 1 ? 'one entry' : `${lengthMin} entries`}`;
-  return length > lengthMax ? `must have at most ${lengthMax} entries` : undefined;
-};
+export const tooMany = (max: number): string => `must have at most ${max} entries`;
 
 const listFaults = (shape: Shape & { readonly is: 'list' }, value: unknown): readonly Problem[] => {
-  const message = Array.isArray(value) ? lengthFaultOf(shape, value.length) : notAList;
-  if (message !== undefined) return [{ pointer: '', message }];
-  return Array.isArray(value) ? elementFaults(shape.of, value.entries()) : [];
+  if (!Array.isArray(value)) return [{ pointer: '', message: notAList }];
+  const { lengthMin: min, lengthMax: max } = shape;
+  if (value.length > max) return [{ pointer: '', message: tooMany(max) }];
+  if (value.length < min)
+    return [{ pointer: '', message: `must have at least ${min === 1 ? 'one entry' : `${min} entries`}` }];
+  return elementFaults(shape.of, value.entries());
 };
 
 const elementFaults = (element: Element, entries: Iterable<[string | number, unknown]>): readonly Problem[] => {

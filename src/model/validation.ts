@@ -4,11 +4,10 @@ import { type ValidationError, validateSync } from 'class-validator';
 import { type Admission, admit, type Placed } from './admission.ts';
 import { Destination } from './destination.ts';
 import { Group } from './group.ts';
-import { type ConfigKind, configKinds, type Kind } from './kinds.ts';
+import type { Kind } from './kinds.ts';
 import { Listener } from './listener.ts';
 import { Middleware } from './middleware.ts';
 import { type Problem, pointerOf, problemsMax } from './problem.ts';
-import type { Configuration } from './proxy-config.ts';
 import { Route } from './route.ts';
 import { type Class, fieldsOf, ruleOf } from './schema.ts';
 import { Secret } from './secret.ts';
@@ -48,13 +47,6 @@ export const parseEntity = (kind: Kind, json: unknown): ParsedEntity => {
  * was written (J12). Entities without references were judged then and need no second look.
  */
 export const validateResolved = (kind: Kind, entity: unknown): Problem[] => parseEntity(kind, entity).problems;
-
-/** `validateResolved` for all entities of a configuration; pointers start at it: `/routes/3/match/pathRegex`. */
-export const validateConfiguration = (configuration: Configuration): Problem[] =>
-  configKinds.flatMap((kind) => validateAll(kind, configuration[kind])).slice(0, problemsMax);
-
-const validateAll = (kind: ConfigKind, entities: readonly unknown[]): Problem[] =>
-  entities.flatMap((entity, index) => validateResolved(kind, entity).map(below(pointerOf(kind, index))));
 
 interface Finding extends Problem {
   /** JSON pointer of the object that the problem is about, where a rule found it. */

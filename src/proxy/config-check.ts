@@ -1,5 +1,6 @@
 // What a snapshot must be told before it is created: problems refuse it, warnings name what is accepted but not
-// built yet (architecture.md §6.11, §6.19, §6.20). Pure; handed to the snapshot resource as a function.
+// built yet (architecture.md §6.11, §6.19, §6.20). What dangles and listeners in each other's way are src/snapshot's
+// to say. Pure; handed to the snapshot resource as a function.
 import { RE2JS } from 're2js';
 import { type Problem, pointerOf } from '../model/problem.ts';
 import type { Configuration } from '../model/proxy-config.ts';
@@ -10,14 +11,14 @@ export interface ConfigCheck {
   readonly warnings: readonly Problem[];
 }
 
-/** Pointers lead into the configuration: `/routes/3/match/pathRegex`. */
+/** Pointers name entities by id: `/routes/<id>/match/pathRegex`. */
 export function checkConfig(configuration: Configuration): ConfigCheck {
   const found: Found = { problems: [], warnings: [] };
   checkListeners(configuration, found);
   checkDestinations(configuration, found);
   checkMatches(configuration, found);
   checkActions(configuration, found);
-  checkReferences(configuration, found);
+  checkMiddlewares(configuration, found);
   if (found.problems.length === 0) buildTable(configuration);
   return found;
 }
@@ -30,30 +31,21 @@ interface Found {
 const notBuilt = (what: string): string => `${what} is not available in this version`;
 
 function checkListeners({ listeners }: Configuration, { warnings }: Found): void {
-  const taken = new Map<string, string>();
-  listeners.forEach((listener, i) => {
+  listeners.forEach((listener) => {
     if (listener.tls !== undefined)
       warnings.push({
-        pointer: pointerOf('listeners', i, 'tls'),
+        pointer: pointerOf('listeners', listener.id, 'tls'),
         message: `${notBuilt('TLS')}: the listener stays closed`,
       });
     if (listener.http2 === true)
       warnings.push({
-        pointer: pointerOf('listeners', i, 'http2'),
+        pointer: pointerOf('listeners', listener.id, 'http2'),
         message: `${notBuilt('HTTP/2')}: it has no effect`,
       });
     if (listener.metrics !== undefined)
       warnings.push({
-        pointer: pointerOf('listeners', i, 'metrics'),
+        pointer: pointerOf('listeners', listener.id, 'metrics'),
         message: `${notBuilt('metrics')}: it has no effect`,
-      });
-    const place = `${listener.address ?? '0.0.0.0'}:${listener.port}`;
-    const first = taken.get(place);
-    if (first === undefined) taken.set(place, listener.name);
-    else
-      warnings.push({
-        pointer: pointerOf('listeners', i, 'port'),
-        message: `is taken by listener "${first}": the listener stays closed`,
       });
   });
 }
@@ -62,8 +54,8 @@ function checkListeners({ listeners }: Configuration, { warnings }: Found): void
 const idleOptions = ['circuitBreaker', 'healthCheck', 'outlierDetection', 'discovery'] as const;
 
 function checkDestinations({ destinations }: Configuration, { warnings }: Found): void {
-  destinations.forEach(({ options }, i) => {
-    const at = (...rest: string[]): string => pointerOf('destinations', i, 'options', ...rest);
+  destinations.forEach(({ id, options }) => {
+    const at = (...rest: string[]): string => pointerOf('destinations', id, 'options', ...rest);
     if (options === undefined) return;
     if ((options.tls?.mode ?? 'none') !== 'none')
       warnings.push({ pointer: at('tls', 'mode'), message: `${notBuilt('TLS')}: requests are answered 502` });
@@ -89,16 +81,16 @@ function checkMatches({ routes, groups }: Configuration, { problems }: Found): v
     list?.forEach(({ value, regex: isRegex }, i) => {
       if (isRegex === true) regex(`${base}/${i}/value`, value);
     });
-  routes.forEach(({ match }, i) => {
-    regex(pointerOf('routes', i, 'match', 'pathRegex'), match?.pathRegex);
-    fields(pointerOf('routes', i, 'match', 'headers'), match?.headers);
-    fields(pointerOf('routes', i, 'match', 'queryParams'), match?.queryParams);
+  routes.forEach(({ id, match }) => {
+    regex(pointerOf('routes', id, 'match', 'pathRegex'), match?.pathRegex);
+    fields(pointerOf('routes', id, 'match', 'headers'), match?.headers);
+    fields(pointerOf('routes', id, 'match', 'queryParams'), match?.queryParams);
     if (match?.cel !== undefined && match.cel !== '')
-      problems.push({ pointer: pointerOf('routes', i, 'match', 'cel'), message: notBuilt('matching by CEL') });
+      problems.push({ pointer: pointerOf('routes', id, 'match', 'cel'), message: notBuilt('matching by CEL') });
   });
-  groups.forEach((group, i) => {
-    regex(pointerOf('groups', i, 'pathRegex'), group.pathRegex);
-    fields(pointerOf('groups', i, 'headers'), group.headers);
+  groups.forEach((group) => {
+    regex(pointerOf('groups', group.id, 'pathRegex'), group.pathRegex);
+    fields(pointerOf('groups', group.id, 'headers'), group.headers);
   });
 }
 
@@ -112,10 +104,10 @@ function regexFault(pattern: string): string | undefined {
 }
 
 function checkActions({ routes, groups }: Configuration, { warnings }: Found): void {
-  routes.forEach(({ forward }, i) => {
+  routes.forEach(({ id, forward }) => {
     if (forward === undefined) return;
     const warn = (field: string, message: string): void => {
-      warnings.push({ pointer: pointerOf('routes', i, 'forward', field), message });
+      warnings.push({ pointer: `${pointerOf('routes', id, 'forward')}/${field}`, message });
     };
     if ((forward.retry?.attempts ?? 0) > 0) warn('retry', `${notBuilt('retry')}: it has no effect`);
     if (forward.mirror !== undefined) warn('mirror', `${notBuilt('mirroring')}: it has no effect`);
@@ -126,40 +118,23 @@ function checkActions({ routes, groups }: Configuration, { warnings }: Found): v
     if (algorithm !== 'WEIGHTED_RANDOM')
       warn('destinationBalancing/algorithm', `${notBuilt(algorithm)}: acts as WEIGHTED_RANDOM`);
   });
-  groups.forEach((group, i) => {
+  groups.forEach((group) => {
     if ((group.retryDefault?.attempts ?? 0) > 0)
       warnings.push({
-        pointer: pointerOf('groups', i, 'retryDefault'),
+        pointer: pointerOf('groups', group.id, 'retryDefault'),
         message: `${notBuilt('retry')}: it has no effect`,
       });
   });
 }
 
-function checkReferences({ destinations, routes, groups, middlewares }: Configuration, found: Found): void {
-  const destinationIds = new Set(destinations.map(({ id }) => id));
-  const routeIds = new Set(routes.map(({ id }) => id));
-  const middlewareIds = new Set(middlewares.map(({ id }) => id));
-  const protections = (kind: string, i: number, ids: readonly string[] | undefined): void =>
+function checkMiddlewares({ routes, groups, middlewares }: Configuration, found: Found): void {
+  const known = new Set(middlewares.map(({ id }) => id));
+  const protections = (kind: string, entity: string, ids: readonly string[] | undefined): void =>
     ids?.forEach((id, k) => {
-      const pointer = pointerOf(kind, i, 'middlewareIds', k);
-      if (!middlewareIds.has(id)) found.problems.push({ pointer, message: `names no middleware: ${id}` });
+      const pointer = pointerOf(kind, entity, 'middlewareIds', k);
+      if (!known.has(id)) found.problems.push({ pointer, message: `names no middleware: ${id}` });
       else found.warnings.push({ pointer, message: `${notBuilt('the middleware')}: requests are answered 500` });
     });
-  routes.forEach((route, i) => {
-    protections('routes', i, route.middlewareIds);
-    route.forward?.destinations?.forEach(({ destinationId }: { destinationId: string }, k: number) => {
-      if (!destinationIds.has(destinationId))
-        found.warnings.push({
-          pointer: pointerOf('routes', i, 'forward', 'destinations', k, 'destinationId'),
-          message: `names no destination: ${destinationId}`,
-        });
-    });
-  });
-  groups.forEach((group, i) => {
-    protections('groups', i, group.middlewareIds);
-    group.routeIds?.forEach((id: string, k: number) => {
-      if (!routeIds.has(id))
-        found.warnings.push({ pointer: pointerOf('groups', i, 'routeIds', k), message: `names no route: ${id}` });
-    });
-  });
+  for (const { id, middlewareIds } of routes) protections('routes', id, middlewareIds);
+  for (const { id, middlewareIds } of groups) protections('groups', id, middlewareIds);
 }

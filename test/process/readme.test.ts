@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { freePort } from '../support/free-port.ts';
+import { needs } from '../support/needs.ts';
 import { type SluiceProcess, startSluice } from '../support/sluice-process.ts';
 
 interface Step {
@@ -25,11 +26,12 @@ function walkThrough(): Step[] {
 }
 
 describe("the README's walk-through", () => {
-  let sluice: SluiceProcess;
+  let sluice: SluiceProcess | undefined;
   let transcript: string[];
   const end = '---8<---';
 
-  before(async () => {
+  before(async function () {
+    needs(this, 'bash', 'curl', 'grep', 'cut', 'sleep');
     sluice = await startSluice();
     const ports = { 8080: new URL(sluice.url).port, 8081: String(await freePort()), 9000: String(await freePort()) };
     const onFreePorts = (text: string) =>
@@ -47,7 +49,7 @@ describe("the README's walk-through", () => {
     transcript = readmePorts.split(`${end}\n`);
   });
 
-  after(() => sluice.stop());
+  after(() => sluice?.stop());
 
   walkThrough().forEach(({ commands, output }, at) => {
     if (output === undefined) return;

@@ -300,7 +300,7 @@ const strange: readonly Json[] = [
   [null],
   [''],
   [[]],
-  { a: 1 },
+  { [`${unknownPrefix}a`]: 1 },
   'x',
   ' ',
   'ü\u{1f600}',

@@ -1,4 +1,5 @@
 // Smallest bodies that each kind accepts, with changes on top; and what is wrong with a body, in one line each.
+import { expect } from 'chai';
 import type { Kind } from '../../src/model/kinds.ts';
 import { parseEntity } from '../../src/model/validation.ts';
 
@@ -30,3 +31,17 @@ export const problemsWith = (kind: Kind, body: unknown): string[] =>
 /** The pointers of all problems, in order. */
 export const pointersOf = (kind: Kind, body: unknown): string[] =>
   parseEntity(kind, body).problems.map(({ pointer }) => pointer);
+
+/** A row of a table of bodies: what it shows, the body, and the pointers of its problems. */
+export type Row = readonly [what: string, body: unknown, pointers?: readonly string[]];
+
+/** One test per row: the body has exactly these problems; none when the row names none. */
+export const describeRows = (title: string, kind: Kind, rows: readonly Row[]): void => {
+  describe(title, () => {
+    for (const [what, body, pointers = []] of rows) {
+      it(`${pointers.length > 0 ? 'refuses' : 'accepts'} ${what}`, () => {
+        expect(pointersOf(kind, body), JSON.stringify(problemsWith(kind, body))).to.have.members(pointers);
+      });
+    }
+  });
+};

@@ -1,15 +1,11 @@
 // Middleware type cors: cross-origin requests of browsers (contract.md §8.1).
 import { corsDefaults } from '../defaults.ts';
 import { Flag, Line, ListOf, Uint } from '../field.ts';
-import { problemIf, Rules } from '../rule.ts';
-import { faultOf, namePattern, regex, token } from '../scalar.ts';
+import { valueIsRegex } from '../matcher.ts';
+import { Rules } from '../rule.ts';
+import { namePattern, token } from '../scalar.ts';
 
-@Rules<AllowOrigin>({
-  valueIsRegex: ({ value, regex: isRegex }) => {
-    const fault = isRegex === true && value !== undefined ? faultOf(regex, value) : undefined;
-    return problemIf(fault !== undefined, '/value', fault ?? '');
-  },
-})
+@Rules<AllowOrigin>({ valueIsRegex })
 export class AllowOrigin {
   @Line('Origin, exact, or `*` for any.', { required: true, example: 'https://shop.example.com' })
   readonly value!: string;

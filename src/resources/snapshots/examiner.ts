@@ -1,5 +1,6 @@
 // Whether the staged configuration can be served as it stands (architecture.md §6.11, §6.19): references resolve,
 // middlewares exist, resolved values are valid, and the whole compiles. All problems of a step are named at once.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { SluiceError } from '../../errors.ts';
 import { type ConfigKind, configKinds } from '../../model/kinds.ts';
 import { describe, type Problem, pointerOf } from '../../model/problem.ts';
@@ -9,6 +10,7 @@ import { validateResolved } from '../../model/validation.ts';
 import { configurationOf, resolvedSpec } from '../../snapshot/build.ts';
 import { resolveReferences } from '../../snapshot/collect.ts';
 import { findDangling } from '../../snapshot/dangling.ts';
+import { overlappingListeners } from '../../snapshot/listener-overlap.ts';
 import type { SecretSources } from '../../snapshot/secret-sources.ts';
 import { type Captured, stagedOf } from '../../snapshot/staged.ts';
 import type { StateView, Stored } from '../../state/view.ts';
@@ -16,7 +18,7 @@ import type { StateView, Stored } from '../../state/view.ts';
 /** Compiles a configuration as a proxy would, without serving it. */
 export type CheckConfig = (config: Configuration) => CheckResult | Promise<CheckResult>;
 
-/** Pointers start at the configuration. */
+/** Pointers name entities by id, for people: `/routes/<id>/match`. */
 export interface CheckResult {
   /** Not empty: the snapshot must not be created. */
   readonly problems: readonly Problem[];
@@ -54,7 +56,7 @@ export class Examiner {
   async doubts(captured: Captured): Promise<readonly Problem[]> {
     const config = configurationOf(captured);
     const { warnings } = await this.#checkConfig(config);
-    return withoutValues([...findDangling(config).warnings, ...warnings], captured.values);
+    return doubtsOf(captured, [findDangling(config).warnings, overlappingListeners(config.listeners), warnings]);
   }
 
   async #check(captured: Captured, strict: boolean): Promise<readonly Problem[]> {
@@ -64,11 +66,17 @@ export class Examiner {
     stop(dangling.problems);
     if (strict) stop(dangling.warnings);
     stop(faultsOfResolved(captured));
+    // Compiling thousands of entities takes a while: others get their turn before and after it.
+    await nextTurn();
     const compiled = await this.#checkConfig(config);
+    await nextTurn();
     stop(compiled.problems);
-    return withoutValues([...dangling.warnings, ...compiled.warnings], captured.values);
+    return doubtsOf(captured, [dangling.warnings, overlappingListeners(config.listeners), compiled.warnings]);
   }
 }
+
+const doubtsOf = ({ values }: Captured, found: readonly (readonly Problem[])[]): Problem[] =>
+  withoutValues(found.flat(), values);
 
 // What a value turned out to be wrong about is not said: a message about a regex quotes it, and it may be a secret.
 const faultsOfResolved = (captured: Captured): Problem[] =>

@@ -1,0 +1,75 @@
+// Writes the fixed-width fields that ByteReader reads. Used by frames, messages and records.
+
+const initialBytes = 256;
+
+/** All integers are big-endian. Writing a number that its field cannot hold throws: that is a bug, not input. */
+export class ByteWriter {
+  #buffer: Buffer = Buffer.allocUnsafe(initialBytes);
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  u8(value: number): this {
+    const at = this.#grow(1);
+    this.#buffer.writeUInt8(value, at);
+    return this;
+  }
+
+  flag(value: boolean): this {
+    return this.u8(value ? 1 : 0);
+  }
+
+  u32(value: number): this {
+    const at = this.#grow(4);
+    this.#buffer.writeUInt32BE(value, at);
+    return this;
+  }
+
+  /** Bit operators would cut the value to 32 bits, hence the division. */
+  u64(value: number): this {
+    if (!Number.isSafeInteger(value) || value < 0) throw new RangeError(`${value} is not a safe unsigned integer`);
+    const at = this.#grow(8);
+    this.#buffer.writeUInt32BE(Math.floor(value / 0x1_0000_0000), at);
+    this.#buffer.writeUInt32BE(value % 0x1_0000_0000, at + 4);
+    return this;
+  }
+
+  bytes(value: Uint8Array): this {
+    const at = this.#grow(value.length);
+    this.#buffer.set(value, at);
+    return this;
+  }
+
+  /** Bytes after their own 32-bit length. */
+  block(value: Uint8Array): this {
+    return this.u32(value.length).bytes(value);
+  }
+
+  text(value: string): this {
+    return this.block(Buffer.from(value, 'utf8'));
+  }
+
+  list<T>(items: readonly T[], item: (value: T) => void): this {
+    this.u32(items.length);
+    for (const value of items) item(value);
+    return this;
+  }
+
+  /** What was written so far; a view that stays valid because the writer never overwrites. */
+  finish(): Buffer {
+    return this.#buffer.subarray(0, this.#length);
+  }
+
+  #grow(bytes: number): number {
+    const at = this.#length;
+    this.#length += bytes;
+    if (this.#length > this.#buffer.length) {
+      const larger = Buffer.allocUnsafe(Math.max(this.#length, this.#buffer.length * 2));
+      larger.set(this.#buffer.subarray(0, at));
+      this.#buffer = larger;
+    }
+    return at;
+  }
+}

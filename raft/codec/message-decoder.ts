@@ -1,0 +1,83 @@
+// Turns bytes of a peer into a message of the core, or into nothing. It never throws, and what it allocates
+// is bounded by the bytes it was given. The layout is described in message-encoder.ts.
+import type { Message, MessageType } from '../core/message.ts';
+import { ByteReader } from './byte-reader.ts';
+import { fragmentBytesMax } from './frames.ts';
+import { messageTypes } from './message-encoder.ts';
+import { memberIdBytesMax, readCheckpointMeta, readEntries } from './values.ts';
+
+type Header = Pick<Message, 'clusterId' | 'from' | 'to' | 'term'>;
+
+/** Undefined for anything but exactly one well-formed message. Payloads are copies of the input. */
+export function decodeMessage(bytes: Uint8Array): Message | undefined {
+  const reader = new ByteReader(bytes);
+  const type = messageTypes[reader.u8()];
+  if (type === undefined) return undefined;
+  const clusterId = Buffer.from(reader.bytes(16)).toString('hex');
+  const from = reader.text(memberIdBytesMax);
+  const to = reader.text(memberIdBytesMax);
+  const message = readFields(reader, type, { clusterId, from, to, term: reader.u64() });
+  return reader.complete ? message : undefined;
+}
+
+function readFields(reader: ByteReader, type: MessageType, header: Header): Message {
+  switch (type) {
+    case 'preVote':
+      return { ...header, type, ...readLog(reader), nonce: reader.u64() };
+    case 'vote':
+      return { ...header, type, ...readLog(reader), nonce: reader.u64(), transfer: reader.flag() };
+    case 'preVoteResp':
+    case 'voteResp':
+      return { ...header, type, granted: reader.flag(), nonce: reader.u64() };
+    case 'append':
+      return readAppend(reader, header);
+    case 'appendResp':
+      return readAppendResp(reader, header);
+    case 'heartbeat':
+      return { ...header, type, commit: reader.u64(), round: reader.u64() };
+    case 'heartbeatResp':
+      return { ...header, type, round: reader.u64(), applyLag: reader.u64(), diskSlow: reader.flag() };
+    case 'checkpointBegin':
+      return { ...header, type, transfer: reader.u64(), meta: readCheckpointMeta(reader) };
+    case 'checkpointChunk':
+      return readChunk(reader, header);
+    case 'checkpointAck':
+      return { ...header, type, transfer: reader.u64(), offset: reader.u64(), refused: reader.flag() };
+    case 'timeoutNow':
+      return { ...header, type };
+    case 'readIndexReq':
+      return { ...header, type, id: reader.u64() };
+    case 'readIndexResp':
+      return { ...header, type, id: reader.u64(), index: readOptional(reader) };
+    case 'removed':
+      return { ...header, type, index: reader.u64() };
+  }
+}
+
+function readAppend(reader: ByteReader, header: Header): Message {
+  const previous = { prevIndex: reader.u64(), prevTerm: reader.u64() };
+  const progress = { commit: reader.u64(), sendSeq: reader.u64(), youAcked: reader.u64() };
+  const heardBoot = reader.u64();
+  return { ...header, type: 'append', ...previous, ...progress, heardBoot, entries: readEntries(reader) };
+}
+
+function readAppendResp(reader: ByteReader, header: Header): Message {
+  const match = readOptional(reader);
+  const refused = reader.flag();
+  const reject = refused ? { prevIndex: reader.u64(), hintIndex: reader.u64(), hintTerm: reader.u64() } : undefined;
+  const last = { lastIndex: reader.u64(), sendSeq: reader.u64(), boot: reader.u64() };
+  return { ...header, type: 'appendResp', match, reject, ...last };
+}
+
+function readChunk(reader: ByteReader, header: Header): Message {
+  const place = { transfer: reader.u64(), offset: reader.u64() };
+  return { ...header, type: 'checkpointChunk', ...place, data: reader.copy(fragmentBytesMax) };
+}
+
+function readLog(reader: ByteReader): { lastIndex: number; lastTerm: number } {
+  return { lastIndex: reader.u64(), lastTerm: reader.u64() };
+}
+
+function readOptional(reader: ByteReader): number | undefined {
+  return reader.flag() ? reader.u64() : undefined;
+}

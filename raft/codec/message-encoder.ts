@@ -1,0 +1,102 @@
+// Turns a message of the core into the bytes that frames carry. Its counterpart is message-decoder.ts;
+// a field added here is added there, with a new protocol version.
+import type { Message, MessageType } from '../core/message.ts';
+import { ByteWriter } from './byte-writer.ts';
+import type { Lane } from './frames.ts';
+import { writeCheckpointMeta, writeEntries } from './values.ts';
+
+/** A message begins with the place of its type in this list. Places are never used again for something else. */
+export const messageTypes = [
+  'preVote',
+  'preVoteResp',
+  'vote',
+  'voteResp',
+  'append',
+  'appendResp',
+  'heartbeat',
+  'heartbeatResp',
+  'checkpointBegin',
+  'checkpointChunk',
+  'checkpointAck',
+  'timeoutNow',
+  'readIndexReq',
+  'readIndexResp',
+  'removed',
+] as const satisfies readonly MessageType[];
+
+/** What carries entries or checkpoints is bulk; everything a term's life depends on overtakes it. */
+export function laneOf(type: MessageType): Lane {
+  return type === 'append' || type === 'checkpointBegin' || type === 'checkpointChunk' ? 'bulk' : 'urgent';
+}
+
+/** Layout: type u8 · cluster id (16 bytes) · from · to · term u64 · the fields of its type. */
+export function encodeMessage(message: Message): Buffer {
+  const writer = new ByteWriter();
+  writer.u8(messageTypes.indexOf(message.type)).bytes(Buffer.from(message.clusterId, 'hex'));
+  writer.text(message.from).text(message.to).u64(message.term);
+  writeFields(writer, message);
+  return writer.finish();
+}
+
+function writeFields(writer: ByteWriter, message: Message): void {
+  switch (message.type) {
+    case 'preVote':
+      writer.u64(message.lastIndex).u64(message.lastTerm).u64(message.nonce);
+      return;
+    case 'vote':
+      writer.u64(message.lastIndex).u64(message.lastTerm).u64(message.nonce).flag(message.transfer);
+      return;
+    case 'preVoteResp':
+    case 'voteResp':
+      writer.flag(message.granted).u64(message.nonce);
+      return;
+    case 'append':
+      writer.u64(message.prevIndex).u64(message.prevTerm).u64(message.commit);
+      writer.u64(message.sendSeq).u64(message.youAcked).u64(message.heardBoot);
+      writeEntries(writer, message.entries);
+      return;
+    case 'appendResp':
+      writeOptional(writer, message.match);
+      writer.flag(message.reject !== undefined);
+      if (message.reject !== undefined) {
+        writer.u64(message.reject.prevIndex).u64(message.reject.hintIndex).u64(message.reject.hintTerm);
+      }
+      writer.u64(message.lastIndex).u64(message.sendSeq).u64(message.boot);
+      return;
+    case 'heartbeat':
+      writer.u64(message.commit).u64(message.round);
+      return;
+    case 'heartbeatResp':
+      writer.u64(message.round).u64(message.applyLag).flag(message.diskSlow);
+      return;
+    case 'checkpointBegin':
+      writer.u64(message.transfer);
+      writeCheckpointMeta(writer, message.meta);
+      return;
+    case 'checkpointChunk':
+      writer.u64(message.transfer).u64(message.offset).block(message.data);
+      return;
+    case 'checkpointAck':
+      writer.u64(message.transfer).u64(message.offset).flag(message.refused);
+      return;
+    case 'timeoutNow':
+      return;
+    case 'readIndexReq':
+      writer.u64(message.id);
+      return;
+    case 'readIndexResp':
+      writer.u64(message.id);
+      writeOptional(writer, message.index);
+      return;
+    case 'removed':
+      writer.u64(message.index);
+      return;
+    default:
+      message satisfies never;
+  }
+}
+
+function writeOptional(writer: ByteWriter, value: number | undefined): void {
+  writer.flag(value !== undefined);
+  if (value !== undefined) writer.u64(value);
+}

@@ -1,0 +1,117 @@
+// Elections: polls (pre-votes) that disturb nobody, then votes. Nobody loses a leader it still hears.
+import { isVoter } from './config-change.ts';
+import { becomeLeader } from './leader.ts';
+import type { PreVote, PreVoteResp, Vote, VoteResp } from './message.ts';
+import { voteResult } from './quorum.ts';
+import { becomeFollower, changeRole } from './role.ts';
+import { type CoreState, send } from './state.ts';
+import type { Index, MemberId, Term } from './types.ts';
+
+const nonceRange = 0x8000_0000;
+
+/** A node that can't say for sure what it holds, or can't serve, does not ask to lead. */
+export function isPromotable(state: CoreState): boolean {
+  if (state.poisoned || state.suspect || state.removed || !state.mayLead) return false;
+  return isVoter(state.config, state.settings.id) && state.fetching === undefined && state.applied >= state.replayTo;
+}
+
+/** The election timer fired, or the leader asked for it (`transfer`: no poll, and voters let go of their leader). */
+export function campaign(state: CoreState, transfer: boolean): void {
+  if (state.role === 'leader' || !isPromotable(state)) return;
+  if (state.settings.preVote && !transfer) startPoll(state);
+  else startVote(state, transfer);
+}
+
+function startPoll(state: CoreState): void {
+  changeRole(state, 'preCandidate', undefined, false);
+  const nonce = newCampaign(state);
+  const { lastIndex, lastTerm } = state.log;
+  for (const peer of otherVoters(state))
+    send(state, peer, { type: 'preVote', term: state.term + 1, lastIndex, lastTerm, nonce });
+  count(state, state.settings.id, true);
+}
+
+/** The own vote counts when it is on disk, and the requests leave then too: they advertise the tail of the log. */
+function startVote(state: CoreState, transfer: boolean): void {
+  state.term += 1;
+  state.vote = state.settings.id;
+  state.fetching = undefined;
+  changeRole(state, 'candidate', undefined, true);
+  const nonce = newCampaign(state);
+  const { lastIndex, lastTerm } = state.log;
+  for (const peer of otherVoters(state)) send(state, peer, { type: 'vote', lastIndex, lastTerm, nonce, transfer });
+}
+
+function newCampaign(state: CoreState): number {
+  state.votes = new Map();
+  state.nonce = state.rng.below(nonceRange);
+  return state.nonce;
+}
+
+function otherVoters({ config, settings }: CoreState): MemberId[] {
+  const voters = new Set([...config.voters, ...config.outgoing]);
+  voters.delete(settings.id);
+  return [...voters].sort();
+}
+
+/** Called when a write reached the disk. */
+export function countOwnVote(state: CoreState): void {
+  const { id } = state.settings;
+  const { term, vote } = state.outbox.durable;
+  if (state.role === 'candidate' && term === state.term && vote === id && !state.votes.has(id)) count(state, id, true);
+}
+
+/** Only members of the configuration in force decide. */
+function count(state: CoreState, from: MemberId, granted: boolean): void {
+  state.votes.set(from, granted);
+  const result = voteResult(state.config, (id) => state.votes.get(id));
+  if (result === 'lost') becomeFollower(state, state.term, undefined);
+  if (result !== 'won') return;
+  if (state.role === 'preCandidate') startVote(state, false);
+  else becomeLeader(state);
+}
+
+export function onPreVoteResp(state: CoreState, { from, granted, nonce, term }: PreVoteResp): void {
+  if (state.role !== 'preCandidate' || nonce !== state.nonce || state.votes.has(from)) return;
+  if (!granted || term === state.term + 1) count(state, from, granted);
+}
+
+export function onVoteResp(state: CoreState, { from, granted, nonce }: VoteResp): void {
+  if (state.role === 'candidate' && nonce === state.nonce && !state.votes.has(from)) count(state, from, granted);
+}
+
+/** While a leader is heard, neither poll nor vote is answered, and their term is not adopted. */
+export function holdsOn(state: CoreState, message: PreVote | Vote): boolean {
+  if (message.type === 'vote' && message.transfer) return false;
+  const { checkQuorum, electionTicks } = state.settings;
+  return checkQuorum && state.leader !== undefined && state.electionElapsed < electionTicks;
+}
+
+export function onPreVote(state: CoreState, message: PreVote): void {
+  const { from, lastIndex, lastTerm, nonce, term } = message;
+  const granted = term > state.term && !state.suspect && holdsEnough(state, lastIndex, lastTerm);
+  send(state, from, { type: 'preVoteResp', term: granted ? term : state.term, granted, nonce });
+}
+
+/**
+ * The candidate's log must reach as far as this one. A node that no longer votes is asked only by candidates that
+ * don't know so yet: what it holds behind the configuration that took its vote was never committed with its help,
+ * and insisting on it could block them for ever, for it can't lead itself.
+ */
+function holdsEnough(state: CoreState, lastIndex: Index, lastTerm: Term): boolean {
+  const { config, configIndex, configTerm, log, settings } = state;
+  if (configIndex === 0 || isVoter(config, settings.id) || log.pendingConfig !== undefined)
+    return log.isUpToDate(lastIndex, lastTerm);
+  return lastTerm > configTerm || (lastTerm === configTerm && lastIndex >= configIndex);
+}
+
+/** Whatever this node believes its own role to be: a learner that was promoted without knowing must not block. */
+export function onVote(state: CoreState, { from, lastIndex, lastTerm, nonce }: Vote): void {
+  const isFree = state.vote === undefined && state.leader === undefined;
+  const granted = (state.vote === from || isFree) && !state.suspect && holdsEnough(state, lastIndex, lastTerm);
+  if (granted) {
+    state.vote = from;
+    state.electionElapsed = 0;
+  }
+  send(state, from, { type: 'voteResp', granted, nonce });
+}

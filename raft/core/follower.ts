@@ -1,0 +1,121 @@
+// How a node follows: the exact rule for appends, heartbeats, the offer of a checkpoint, and the discovery that
+// the own disk forgot something.
+import { activate, commitTo } from './commit.ts';
+import { invariant } from './invariant.ts';
+import type { Append, CheckpointBegin, Heartbeat } from './message.ts';
+import { becomeFollower } from './role.ts';
+import { type CoreState, send } from './state.ts';
+import type { CheckpointMeta, Index, MemberId } from './types.ts';
+
+export function onAppend(state: CoreState, message: Append): void {
+  hearLeader(state, message.from);
+  if (hasLost(state, message.youAcked)) return;
+  const { log } = state;
+  const { from, prevIndex, prevTerm, entries, commit, sendSeq } = message;
+  if (prevIndex < log.committed) {
+    acknowledge(state, from, log.committed, sendSeq);
+    return;
+  }
+  if (log.term(prevIndex) !== prevTerm) {
+    refuse(state, message);
+    return;
+  }
+  const truncated = log.merge(entries);
+  if (truncated !== undefined) state.outbox.event({ type: 'truncated', from: truncated });
+  // Beyond this message nothing is known to agree with the leader.
+  const agreed = prevIndex + entries.length;
+  commitTo(state, Math.min(commit, agreed));
+  const isHeard = message.heardBoot === state.settings.boot;
+  if (state.suspect && isHeard && agreed >= commit && log.term(commit) === message.term) trust(state);
+  acknowledge(state, from, agreed, sendSeq);
+}
+
+/**
+ * The leader has committed in its own term, so whatever this node ever acknowledged and was committed lies at or
+ * below `commit`; what it acknowledged to this leader it has (`youAcked`); and acknowledgements of its earlier life
+ * that are still under way will not count, for the leader has heard of the present one.
+ */
+function trust(state: CoreState): void {
+  state.suspect = false;
+  state.outbox.event({ type: 'trusted' });
+}
+
+function acknowledge(state: CoreState, to: MemberId, match: Index, sendSeq: number): void {
+  const { log, settings } = state;
+  const answer = { lastIndex: log.lastIndex, sendSeq, boot: settings.boot };
+  send(state, to, { type: 'appendResp', match, reject: undefined, ...answer });
+}
+
+/** To a leader of an earlier term: the answer's own term is the message. */
+export function tellTerm(state: CoreState, to: MemberId): void {
+  const answer = { lastIndex: state.log.lastIndex, sendSeq: 0, boot: state.settings.boot };
+  send(state, to, { type: 'appendResp', match: undefined, reject: undefined, ...answer });
+}
+
+function refuse(state: CoreState, { from, prevIndex, prevTerm, sendSeq }: Append): void {
+  const { log, settings } = state;
+  const hint = log.agreementHint(prevIndex, prevTerm);
+  const reject = { prevIndex, hintIndex: hint.index, hintTerm: hint.term };
+  const answer = { lastIndex: log.lastIndex, sendSeq, boot: settings.boot };
+  send(state, from, { type: 'appendResp', match: undefined, reject, ...answer });
+}
+
+export function onHeartbeat(state: CoreState, { from, commit, round }: Heartbeat): void {
+  hearLeader(state, from);
+  // The leader never names a commit index here that this node has not acknowledged.
+  if (hasLost(state, commit)) return;
+  commitTo(state, commit);
+  send(state, from, {
+    type: 'heartbeatResp',
+    // A suspect node may have forgotten a vote: it can't confirm that nobody newer leads.
+    round: state.suspect ? 0 : round,
+    applyLag: state.log.committed - state.applied,
+    diskSlow: state.diskSlow,
+  });
+}
+
+/** A checkpoint is needed unless the log reaches as far, or agrees with it. */
+export function onCheckpointBegin(state: CoreState, { from, meta, transfer }: CheckpointBegin): void {
+  hearLeader(state, from);
+  const { log } = state;
+  if (meta.index > log.committed && log.term(meta.index) === meta.term) commitTo(state, meta.index);
+  if (meta.index <= log.committed) {
+    acknowledge(state, from, log.committed, 0);
+    return;
+  }
+  state.fetching = meta;
+  state.outbox.fetch({ from, meta, transfer });
+}
+
+/**
+ * The checkpoint is here, verified, and the state is built from it. False when it is not wanted any more: another
+ * leader, another term, or the log has caught up meanwhile.
+ */
+export function installCheckpoint(state: CoreState, meta: CheckpointMeta): boolean {
+  const { fetching, log } = state;
+  if (fetching?.index !== meta.index || fetching.sha256 !== meta.sha256) return false;
+  state.fetching = undefined;
+  if (meta.index <= log.committed) return false;
+  log.restore(meta);
+  state.outbox.event({ type: 'commit', index: meta.index });
+  state.outbox.skipApplyTo(meta.index);
+  state.applied = Math.max(state.applied, meta.index);
+  activate(state, meta.config, meta);
+  if (state.leader !== undefined) acknowledge(state, state.leader, meta.index, 0);
+  return true;
+}
+
+function hearLeader(state: CoreState, leader: MemberId): void {
+  invariant(state.role !== 'leader', () => `${leader} also leads term ${state.term}`);
+  if (state.role !== 'follower' || state.leader !== leader) becomeFollower(state, state.term, leader);
+  state.electionElapsed = 0;
+}
+
+/** What this node acknowledged in this term can't be missing, unless the disk lied. */
+function hasLost(state: CoreState, acked: Index): boolean {
+  const { lastIndex } = state.log;
+  if (acked <= lastIndex) return false;
+  state.poisoned = true;
+  state.outbox.event({ type: 'lostData', peer: undefined, acked, last: lastIndex });
+  return true;
+}

@@ -1,0 +1,232 @@
+// The leader's rules: taking office, adding entries, reading the answers of its peers, and noticing in time
+// that it has lost them.
+
+import { advanceCommit, reconcileProgress } from './commit.ts';
+import { applyChanges, isJoint, isVoter, type MemberChange, type Transition } from './config-change.ts';
+import type { AppendResp, HeartbeatResp } from './message.ts';
+import type { Progress } from './progress.ts';
+import { hasQuorum } from './quorum.ts';
+import { sizeOf } from './raft-log.ts';
+import { confirmRead, startReadRound } from './reading.ts';
+import { broadcastHeartbeat, sendAppends } from './replication.ts';
+import { becomeFollower, changeRole } from './role.ts';
+import { type CoreState, hasCommittedInTerm, send } from './state.ts';
+import type { Config, Entry, Index, MemberId } from './types.ts';
+
+export interface Proposal {
+  readonly payload: Uint8Array;
+  /** The leader's wall clock, Unix milliseconds. */
+  readonly time: number;
+}
+
+export type ProposeResult =
+  | { readonly index: Index; readonly term: number }
+  | { readonly refused: ProposeRefusal; readonly detail?: string };
+
+export type ProposeRefusal =
+  | 'not leader'
+  | 'overload'
+  | 'transferring'
+  | 'too large'
+  | 'pending change'
+  | 'invalid change';
+
+/** Nothing of earlier terms counts as committed until the no-op of this one is. */
+export function becomeLeader(state: CoreState): void {
+  const voters = [...state.votes].filter(([, granted]) => granted).map(([id]) => id);
+  changeRole(state, 'leader', state.settings.id, false);
+  state.outbox.event({ type: 'elected', term: state.term, votes: voters });
+  state.fetching = undefined;
+  state.progress = new Map();
+  reconcileProgress(state);
+  for (const progress of state.progress.values()) progress.startTerm(state.log.lastIndex + 1);
+  state.uncommittedBytes = 0;
+  for (let at = state.log.committed + 1; at <= state.log.lastIndex; at += 1)
+    state.uncommittedBytes += sizeOf(state.log.entry(at)!);
+  appendEntry(state, { ...nextHead(state, 0), kind: 'noop' });
+}
+
+/** Log time never goes back, whatever the clocks of successive leaders say. */
+function nextHead({ log, term }: CoreState, time: number): { index: Index; term: number; time: number } {
+  return { index: log.lastIndex + 1, term, time: Math.max(time, log.lastTime) };
+}
+
+function appendEntry(state: CoreState, entry: Entry): void {
+  state.log.append(entry);
+  state.uncommittedBytes += sizeOf(entry);
+}
+
+export function propose(state: CoreState, { payload, time }: Proposal): ProposeResult {
+  const refused = refusal(state, payload.length);
+  if (refused !== undefined) return { refused };
+  const entry: Entry = { ...nextHead(state, time), kind: 'command', payload };
+  appendEntry(state, entry);
+  return { index: entry.index, term: entry.term };
+}
+
+function refusal(state: CoreState, bytes: number): ProposeRefusal | undefined {
+  const { log, settings } = state;
+  if (state.role !== 'leader' || state.resigning) return 'not leader';
+  if (state.transferee !== undefined) return 'transferring';
+  if (bytes > settings.commandBytes) return 'too large';
+  const uncommitted = log.lastIndex - log.committed;
+  // One command always fits, however small the limit.
+  if (uncommitted > 0 && state.uncommittedBytes + bytes > settings.uncommittedBytes) return 'overload';
+  if (uncommitted >= settings.uncommittedEntries) return 'overload';
+  return log.committed - state.applied > settings.applyLag ? 'overload' : undefined;
+}
+
+/**
+ * Logs the resulting configuration. At most one change is under way, and only a leader that has committed in its
+ * own term may begin one: two leaders starting from uncommitted configurations could split the cluster.
+ */
+export function proposeConfig(
+  state: CoreState,
+  changes: readonly MemberChange[],
+  transition: Transition,
+  time: number,
+): ProposeResult {
+  const refused = refusal(state, 0);
+  if (refused !== undefined) return { refused };
+  const isLeaving = changes.length === 0;
+  if (state.log.pendingConfig !== undefined || !hasCommittedInTerm(state)) return { refused: 'pending change' };
+  if (isJoint(state.config) && !isLeaving) return { refused: 'pending change' };
+  const result = applyChanges(state.config, changes, transition);
+  if ('error' in result) return { refused: 'invalid change', detail: result.error };
+  return appendConfig(state, result.config, time);
+}
+
+function appendConfig(state: CoreState, config: Config, time: number): ProposeResult {
+  const entry: Entry = { ...nextHead(state, time), kind: 'config', config };
+  appendEntry(state, entry);
+  return { index: entry.index, term: entry.term };
+}
+
+/** What follows from news, whoever brought it: called once per turn, before the output is collected. */
+export function leaderTurn(state: CoreState): void {
+  advanceCommit(state);
+  leaveJointWhenDue(state);
+  advanceCommit(state);
+  if (state.resigning) {
+    sendAppends(state);
+    if (state.settings.onRemoval === 'handOver') resign(state);
+    else becomeFollower(state, state.term, undefined);
+    return;
+  }
+  startReadRound(state);
+  sendAppends(state);
+  finishTransfer(state);
+}
+
+/** A joint configuration is a passage: whoever leads while it is in force closes it. */
+function leaveJointWhenDue(state: CoreState): void {
+  if (!isJoint(state.config) || !state.config.autoLeave || state.log.pendingConfig !== undefined) return;
+  if (!hasCommittedInTerm(state)) return;
+  const result = applyChanges(state.config, [], 'auto');
+  if ('config' in result) appendConfig(state, result.config, 0);
+}
+
+export function onAppendResp(state: CoreState, message: AppendResp): void {
+  const progress = state.progress.get(message.from);
+  if (progress === undefined) return;
+  progress.active = true;
+  if (message.boot < progress.heardBoot) return;
+  const { lastIndex, match, reject, sendSeq } = message;
+  if (progress.provesLoss(message.boot, sendSeq, lastIndex)) {
+    noteLoss(state, message.from, progress, lastIndex);
+    return;
+  }
+  progress.heardBoot = message.boot;
+  const before = progress.state;
+  if (match !== undefined) progress.acknowledged(match, sendSeq, state.log.firstIndex);
+  else if (reject !== undefined) onReject(state, progress, sendSeq, reject);
+  if (progress.state !== before) state.outbox.event({ type: 'progress', peer: message.from, state: progress.state });
+}
+
+/** The peer has less than it acknowledged: it stops counting. */
+function noteLoss(state: CoreState, peer: MemberId, progress: Progress, last: Index): void {
+  if (!progress.lost) state.outbox.event({ type: 'lostData', peer, acked: progress.match, last });
+  progress.lost = true;
+}
+
+function onReject(
+  state: CoreState,
+  progress: Progress,
+  sendSeq: number,
+  { prevIndex, hintIndex, hintTerm }: NonNullable<AppendResp['reject']>,
+): void {
+  const hint = hintTerm > 0 ? state.log.agreementHint(hintIndex, hintTerm).index : hintIndex;
+  progress.refused(prevIndex, sendSeq, hint);
+}
+
+export function onHeartbeatResp(state: CoreState, { from, round }: HeartbeatResp): void {
+  const progress = state.progress.get(from);
+  if (progress === undefined) return;
+  progress.heard(state.log.lastIndex);
+  if (!progress.lost && round > 0) confirmRead(state, from, round);
+}
+
+export function leaderTick(state: CoreState): void {
+  state.heartbeatElapsed += 1;
+  state.electionElapsed += 1;
+  if (state.electionElapsed >= state.settings.electionTicks) {
+    state.electionElapsed = 0;
+    if (state.settings.checkQuorum && !hearsQuorum(state)) {
+      becomeFollower(state, state.term, undefined);
+      return;
+    }
+    state.transferee = undefined;
+  }
+  if (state.heartbeatElapsed >= state.settings.heartbeatTicks) {
+    state.heartbeatElapsed = 0;
+    broadcastHeartbeat(state);
+  }
+}
+
+function hearsQuorum(state: CoreState): boolean {
+  const hears = hasQuorum(state.config, (id) => id === state.settings.id || state.progress.get(id)?.active === true);
+  for (const progress of state.progress.values()) progress.startCheck();
+  return hears;
+}
+
+/** It answered within the last two election timeouts at most. */
+export function isHeard(state: Readonly<CoreState>, id: MemberId): boolean {
+  return id === state.settings.id || state.progress.get(id)?.wasActive === true;
+}
+
+/** Takes no proposals from here on; the target campaigns as soon as it holds everything. */
+export function transferTo(state: CoreState, target: MemberId): boolean {
+  if (state.role !== 'leader' || target === state.settings.id) return false;
+  if (!isVoter(state.config, target) || !isHeard(state, target)) return false;
+  if (state.transferee === target) return true;
+  state.transferee = target;
+  state.electionElapsed = 0;
+  state.transferSent = false;
+  return true;
+}
+
+/** The voter that can take over soonest: heard, and holding most. */
+export function bestSuccessor(state: CoreState): MemberId | undefined {
+  let best: MemberId | undefined;
+  for (const [id, { match }] of state.progress) {
+    if (!isVoter(state.config, id) || !isHeard(state, id)) continue;
+    if (best === undefined || match > state.progress.get(best)!.match) best = id;
+  }
+  return best;
+}
+
+/** Stops leading at once: this node can't do the office any more. */
+export function resign(state: CoreState): void {
+  if (state.role !== 'leader') return;
+  const successor = bestSuccessor(state);
+  if (successor !== undefined) send(state, successor, { type: 'timeoutNow' });
+  becomeFollower(state, state.term, undefined);
+}
+
+function finishTransfer(state: CoreState): void {
+  const target = state.transferee;
+  if (target === undefined || state.transferSent) return;
+  if (state.progress.get(target)?.match !== state.log.lastIndex) return;
+  state.transferSent = true;
+  send(state, target, { type: 'timeoutNow' });
+}

@@ -1,0 +1,154 @@
+// What members say to each other. Field by field this is the wire format's content; framing, checksums and
+// protocol versions belong to raft/codec, connections and greetings to the transport.
+import type { CheckpointMeta, Entry, Index, MemberId, Term } from './types.ts';
+
+interface Header {
+  /** 32 hex digits. A message of another cluster is dropped and counted. */
+  readonly clusterId: string;
+  readonly from: MemberId;
+  readonly to: MemberId;
+  /** The sender's term; in `preVote` and a granted `preVoteResp` the term that is campaigned for. */
+  readonly term: Term;
+}
+
+interface VoteFields extends Header {
+  readonly lastIndex: Index;
+  readonly lastTerm: Term;
+  /** Random per start and campaign: an answer to an earlier life of the candidate is not counted. */
+  readonly nonce: number;
+}
+
+interface VoteAnswer extends Header {
+  readonly granted: boolean;
+  readonly nonce: number;
+}
+
+export interface PreVote extends VoteFields {
+  readonly type: 'preVote';
+}
+
+export interface PreVoteResp extends VoteAnswer {
+  readonly type: 'preVoteResp';
+}
+
+export interface Vote extends VoteFields {
+  readonly type: 'vote';
+  /** The leader asked for this campaign: voters do not hold on to it. */
+  readonly transfer: boolean;
+}
+
+export interface VoteResp extends VoteAnswer {
+  readonly type: 'voteResp';
+}
+
+export interface Append extends Header {
+  readonly type: 'append';
+  readonly prevIndex: Index;
+  readonly prevTerm: Term;
+  readonly entries: readonly Entry[];
+  readonly commit: Index;
+  /** Numbers the sender's appends to this peer; echoed, so that late refusals are recognised. */
+  readonly sendSeq: number;
+  /** Highest index that the sender counts as durable at the receiver: lets it discover lost data. */
+  readonly youAcked: Index;
+  /** Newest start of the receiver that the sender has heard of in this term, 0 for none. */
+  readonly heardBoot: number;
+}
+
+export interface AppendResp extends Header {
+  readonly type: 'appendResp';
+  /** Highest index known to agree with the leader and to be durable here; absent in a refusal. */
+  readonly match: Index | undefined;
+  /** Why it was refused: `prevIndex` did not agree; the log may agree at `hintIndex`, whose term is `hintTerm`. */
+  readonly reject: { readonly prevIndex: Index; readonly hintIndex: Index; readonly hintTerm: Term } | undefined;
+  readonly lastIndex: Index;
+  readonly sendSeq: number;
+  /** How often the sender's directory was opened: what an earlier life acknowledged may be lost since. */
+  readonly boot: number;
+}
+
+export interface Heartbeat extends Header {
+  readonly type: 'heartbeat';
+  /** Never beyond what the receiver is known to hold. */
+  readonly commit: Index;
+  /** The read round in flight, 0 when none is; echoed. */
+  readonly round: number;
+}
+
+export interface HeartbeatResp extends Header {
+  readonly type: 'heartbeatResp';
+  readonly round: number;
+  /** Committed entries not yet applied there. */
+  readonly applyLag: number;
+  /** A log write has been outstanding for longer than a second there. */
+  readonly diskSlow: boolean;
+}
+
+/** Offers a checkpoint: the receiver answers with `checkpointAck`, or with `appendResp` when it needs none. */
+export interface CheckpointBegin extends Header {
+  readonly type: 'checkpointBegin';
+  readonly meta: CheckpointMeta;
+  /** Names this transfer at its sender. */
+  readonly transfer: number;
+}
+
+export interface CheckpointChunk extends Header {
+  readonly type: 'checkpointChunk';
+  readonly transfer: number;
+  readonly offset: number;
+  /** At most 256 KiB. */
+  readonly data: Uint8Array;
+}
+
+export interface CheckpointAck extends Header {
+  readonly type: 'checkpointAck';
+  readonly transfer: number;
+  /** Bytes held from the start of the file; the sender goes on from here. */
+  readonly offset: number;
+  /** The receiver gives up this transfer: damaged file, wrong cluster, or no longer wanted. */
+  readonly refused: boolean;
+}
+
+export interface TimeoutNow extends Header {
+  readonly type: 'timeoutNow';
+}
+
+export interface ReadIndexReq extends Header {
+  readonly type: 'readIndexReq';
+  /** Fresh for each attempt. */
+  readonly id: number;
+}
+
+export interface ReadIndexResp extends Header {
+  readonly type: 'readIndexResp';
+  readonly id: number;
+  /** Absent: refused, ask again (perhaps elsewhere). */
+  readonly index: Index | undefined;
+}
+
+/** The receiver left the configuration at `index` and stops campaigning. */
+export interface Removed extends Header {
+  readonly type: 'removed';
+  readonly index: Index;
+}
+
+export type Message =
+  | PreVote
+  | PreVoteResp
+  | Vote
+  | VoteResp
+  | Append
+  | AppendResp
+  | Heartbeat
+  | HeartbeatResp
+  | CheckpointBegin
+  | CheckpointChunk
+  | CheckpointAck
+  | TimeoutNow
+  | ReadIndexReq
+  | ReadIndexResp
+  | Removed;
+
+export type MessageType = Message['type'];
+/** A message as core code writes it: the header is added when it is queued. */
+export type Draft<M extends Message = Message> = M extends Message ? Omit<M, keyof Header> & { term?: Term } : never;

@@ -1,0 +1,55 @@
+// The leader's sending side: appends, heartbeats, the offer of a checkpoint.
+import type { Progress } from './progress.ts';
+import { sizeOf } from './raft-log.ts';
+import { type CoreState, send } from './state.ts';
+import type { CheckpointMeta, MemberId } from './types.ts';
+
+/** Everything that may go out now, to everyone. Called once per turn, so that one message carries all news. */
+export function sendAppends(state: CoreState): void {
+  for (const [peer, progress] of state.progress) {
+    while (sendAppend(state, peer, progress)) {
+      // Until the window is full or there is nothing left to say.
+    }
+  }
+}
+
+function sendAppend(state: CoreState, peer: MemberId, progress: Progress): boolean {
+  if (progress.isPaused) return false;
+  const { log, settings } = state;
+  const prevIndex = progress.next - 1;
+  const prevTerm = log.term(prevIndex);
+  if (prevTerm === undefined) return startCheckpoint(state, peer, progress);
+  const hasRoom = progress.state === 'probe' || !progress.isFull;
+  const entries = hasRoom ? log.slice(progress.next, settings.appendBytes, settings.appendEntries) : [];
+  if (entries.length === 0 && !progress.wantsEmpty(log.committed)) return false;
+  const known = { youAcked: progress.match, heardBoot: progress.heardBoot };
+  const bytes = entries.reduce((sum, entry) => sum + sizeOf(entry), 0);
+  const sendSeq = progress.sending(entries.at(-1)?.index, bytes, log.committed);
+  send(state, peer, { type: 'append', prevIndex, prevTerm, entries, commit: log.committed, sendSeq, ...known });
+  return progress.state === 'replicate';
+}
+
+/** The entries it needs are compacted away. A peer that does not answer gets no checkpoint. */
+function startCheckpoint(state: CoreState, peer: MemberId, progress: Progress): false {
+  if (!progress.wasActive) return false;
+  progress.becomeCheckpoint();
+  state.outbox.event({ type: 'progress', peer, state: 'checkpoint' });
+  state.outbox.needsCheckpoint(peer);
+  return false;
+}
+
+/** The driver chose the checkpoint that `needsCheckpoint` asked for. */
+export function offerCheckpoint(state: CoreState, peer: MemberId, meta: CheckpointMeta, transfer: number): boolean {
+  const progress = state.progress.get(peer);
+  if (state.role !== 'leader' || progress?.state !== 'checkpoint') return false;
+  progress.pendingCheckpoint = meta.index;
+  send(state, peer, { type: 'checkpointBegin', meta, transfer });
+  return true;
+}
+
+export function broadcastHeartbeat(state: CoreState): void {
+  for (const [peer, progress] of state.progress) {
+    const commit = Math.min(progress.match, state.log.committed);
+    send(state, peer, { type: 'heartbeat', commit, round: state.reads.current });
+  }
+}

@@ -1,0 +1,118 @@
+// Everything a node knows, in one place. It is changed only from inside one synchronous call into RaftCore;
+// the files beside this one are the rules by which it changes.
+
+import type { Draft, Message } from './message.ts';
+import { Outbox } from './outbox.ts';
+import type { Role } from './output.ts';
+import type { Progress } from './progress.ts';
+import { RaftLog } from './raft-log.ts';
+import { ReadRounds } from './read-rounds.ts';
+import type { Rng } from './rng.ts';
+import type { CoreSettings } from './settings.ts';
+import type { BootState, CheckpointMeta, Config, Index, MemberId, Term } from './types.ts';
+import { emptyConfig } from './types.ts';
+
+export interface CoreState {
+  readonly settings: CoreSettings;
+  readonly rng: Rng;
+  readonly log: RaftLog;
+  readonly outbox: Outbox;
+  readonly reads: ReadRounds;
+
+  term: Term;
+  /** Whom this node voted for in `term`. At most one identity per term, for ever. */
+  vote: MemberId | undefined;
+  role: Role;
+  leader: MemberId | undefined;
+
+  /** The newest committed configuration, and the index of its entry. */
+  config: Config;
+  configIndex: Index;
+  configTerm: Term;
+  /** This identity left the configuration and can't come back. */
+  removed: boolean;
+
+  electionElapsed: number;
+  heartbeatElapsed: number;
+  electionTimeout: number;
+
+  /** Candidate: names the campaign, and who answered it. */
+  nonce: number;
+  votes: Map<MemberId, boolean>;
+
+  /** Leader: one for every other member, sorted by id. */
+  progress: Map<MemberId, Progress>;
+  transferee: MemberId | undefined;
+  /** The transferee was told to campaign. */
+  transferSent: boolean;
+  uncommittedBytes: number;
+  /** Leader: it is no voter any more and stops leading once its peers were told. */
+  resigning: boolean;
+
+  /** Entries up to here must be applied again before this node may lead. */
+  readonly replayTo: Index;
+  applied: Index;
+  /** The program above is able to work. */
+  mayLead: boolean;
+  suspect: boolean;
+  /** This node found that it lost data which it had acknowledged: it takes no further part. */
+  poisoned: boolean;
+  diskSlow: boolean;
+  /** The checkpoint that is being fetched. */
+  fetching: CheckpointMeta | undefined;
+}
+
+export function initialState(settings: CoreSettings, boot: BootState, applied: Index, rng: Rng): CoreState {
+  const log = new RaftLog(boot, applied);
+  const { term, vote } = boot.hardState;
+  const above = boot.checkpoint?.index ?? 0;
+  const entry = log.committedConfig(above);
+  return {
+    settings,
+    rng,
+    log,
+    outbox: new Outbox(boot.hardState, Math.max(applied, boot.base.index)),
+    reads: new ReadRounds(),
+    term,
+    vote,
+    role: 'follower',
+    leader: undefined,
+    config: entry?.config ?? boot.checkpoint?.config ?? emptyConfig,
+    configIndex: entry?.index ?? above,
+    configTerm: entry?.term ?? boot.checkpoint?.term ?? 0,
+    removed: false,
+    electionElapsed: 0,
+    heartbeatElapsed: 0,
+    electionTimeout: settings.electionTicks + rng.below(settings.electionTicks),
+    nonce: 0,
+    votes: new Map(),
+    progress: new Map(),
+    transferee: undefined,
+    transferSent: false,
+    uncommittedBytes: 0,
+    resigning: false,
+    replayTo: log.committed,
+    applied: Math.max(applied, boot.base.index),
+    mayLead: true,
+    suspect: boot.suspect,
+    poisoned: false,
+    diskSlow: false,
+    fetching: undefined,
+  };
+}
+
+/** Queues a message; term defaults to the own. */
+export function send(state: CoreState, to: MemberId, draft: Draft): void {
+  const { clusterId, id } = state.settings;
+  const message: Message = { clusterId, from: id, to, term: state.term, ...draft };
+  state.outbox.send(message);
+}
+
+/** The leader has committed an entry of its own term: from then on its commit index is the cluster's. */
+export function hasCommittedInTerm(state: CoreState): boolean {
+  return state.log.term(state.log.committed) === state.term;
+}
+
+export function redrawElectionTimeout({ settings, rng }: CoreState): number {
+  return settings.electionTicks + rng.below(settings.electionTicks);
+}

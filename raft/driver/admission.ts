@@ -1,0 +1,62 @@
+// Who may come in, once the token was proven: the same cluster, the same key for data at rest, and nobody twice
+// (raft.md A19–A21, architecture.md §7.8 and §7.11).
+import type { Greeting } from '../codec/greeting.ts';
+import { type MemberId, memberId } from '../core/types.ts';
+
+/** Remembers which run of each identity was met last. One per transport. */
+export class Admission {
+  readonly #runs = new Map<MemberId, { readonly boots: number; readonly run: number }>();
+  readonly #self: () => Greeting;
+
+  constructor(self: () => Greeting) {
+    this.#self = self;
+  }
+
+  /** Why this peer is refused, for its log and ours; undefined lets it in. */
+  objection(peer: Greeting): string | undefined {
+    const self = this.#self();
+    if (self.clusterId !== undefined && peer.clusterId !== undefined && self.clusterId !== peer.clusterId) {
+      return `${self.nodeId} belongs to cluster ${self.clusterId}, ${peer.nodeId} to cluster ${peer.clusterId}`;
+    }
+    if (self.keyFingerprint !== peer.keyFingerprint) return keyObjection(self, peer);
+    const id = memberId(peer);
+    if (peer.run === self.run) return `${id} met itself`;
+    if (id === memberId(self)) return `${id} is here already: its directory was copied`;
+    return this.#twin(id, peer);
+  }
+
+  /** A restart counts its boots up. The same count in another run, or a lower one, is a copy of the directory. */
+  #twin(id: MemberId, { boots, run }: Greeting): string | undefined {
+    const met = this.#runs.get(id);
+    if (met !== undefined && met.run !== run && boots <= met.boots) {
+      return `${id} was met in another process: its directory was copied`;
+    }
+    this.#remember(id, { boots, run });
+    return undefined;
+  }
+
+  #remember(id: MemberId, run: { boots: number; run: number }): void {
+    this.#runs.delete(id);
+    this.#runs.set(id, run);
+    const [oldest] = this.#runs.keys();
+    if (this.#runs.size > identitiesMax && oldest !== undefined) this.#runs.delete(oldest);
+  }
+}
+
+const identitiesMax = 256;
+
+function keyObjection(self: Greeting, peer: Greeting): string {
+  const state = ({ nodeId, keyFingerprint }: Greeting) =>
+    keyFingerprint === '' ? `${nodeId} does not encrypt` : `${nodeId} encrypts with key ${keyFingerprint}`;
+  return `data at rest: ${state(self)}, ${state(peer)}`;
+}
+
+/** Loopback, private, link-local and unique local addresses: all that may connect when nothing else protects a port. */
+export function isPrivateAddress(address: string | undefined): boolean {
+  if (address === undefined) return false;
+  const ip = address.startsWith('::ffff:') ? address.slice(7) : address.toLowerCase();
+  if (ip === '::1' || /^f[cd][0-9a-f]{2}:/.test(ip) || /^fe[89ab][0-9a-f]:/.test(ip)) return true;
+  const [a, b] = ip.split('.').map(Number);
+  if (a === 10 || a === 127) return true;
+  return (a === 172 && b !== undefined && b >= 16 && b <= 31) || (a === 192 && b === 168) || (a === 169 && b === 254);
+}

@@ -1,0 +1,397 @@
+// The only loop: inputs go into the core, what it hands out is persisted, sent and applied. Everything is
+// synchronous and driven by callbacks, so the simulator runs this very code and nothing can interleave.
+// Clock, disk, network and state machine are parameters.
+import type { Message } from '../core/message.ts';
+import type { CoreEvent, CoreOutput } from '../core/output.ts';
+import { RaftCore } from '../core/raft-core.ts';
+import type { Rng } from '../core/rng.ts';
+import { type CheckpointMeta, type Index, type Member, type MemberId, memberId } from '../core/types.ts';
+import type { CheckpointStore } from '../store/checkpoint-store.ts';
+import type { LogStore, OpenedLog, WriteBatch } from '../store/log-store.ts';
+import { Applier } from './applier.ts';
+import { CheckpointPolicy } from './checkpoint-policy.ts';
+import { CheckpointTraffic } from './checkpoint-traffic.ts';
+import type { Cancel, Clock } from './clock.ts';
+import type { CheckpointImage, Host, MembershipChange, Outcome, RaftNode } from './host.ts';
+import { LogWriter } from './log-writer.ts';
+import { MembershipDesk } from './membership-desk.ts';
+import { Proposals } from './proposals.ts';
+import { Readers } from './readers.ts';
+import type { DriverSettings } from './settings.ts';
+import { Ticker } from './ticker.ts';
+import type { Receiver, Transport } from './transport.ts';
+
+export interface DriverParts {
+  readonly settings: DriverSettings;
+  readonly store: Pick<LogStore, 'write' | 'poison'>;
+  readonly checkpoints: CheckpointStore;
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly host: Host;
+  readonly rng: Rng;
+  /** Sees every event of the core: trace and metrics. Must not throw. */
+  readonly observe?: (event: CoreEvent) => void;
+}
+
+/** Ids that reach other nodes are unique across restarts: each start has its own range. */
+const idsPerBoot = 2 ** 32;
+
+export class RaftDriver implements RaftNode, Receiver {
+  readonly #parts: DriverParts;
+  readonly #settings: DriverSettings;
+  readonly #core: RaftCore;
+  readonly #writer: LogWriter;
+  readonly #applier: Applier;
+  readonly #proposals: Proposals;
+  readonly #readers: Readers;
+  readonly #desk: MembershipDesk;
+  readonly #policy: CheckpointPolicy;
+  readonly #traffic: CheckpointTraffic;
+  readonly #ticker: Ticker;
+  #applied: Index;
+  #generation: number;
+  #aliveAt: number;
+  #isScheduled = false;
+  #isDead = false;
+  #stopping: { readonly done: () => void; readonly until: number } | undefined;
+  #cancelStop: Cancel | undefined;
+
+  /** `opened` is a clean or suspect log; `applied` is what the host's state holds durably. */
+  constructor(parts: DriverParts, opened: OpenedLog, applied: Index) {
+    const { settings, clock, host, rng, store } = parts;
+    this.#parts = parts;
+    this.#settings = settings;
+    this.#applied = applied;
+    this.#generation = opened.generation;
+    this.#aliveAt = clock.monotonicMs();
+    this.#core = new RaftCore({ ...settings, boot: opened.boots }, opened.boot, applied, rng);
+    const report = (id: number, outcome: Outcome) => host.outcome(id, outcome);
+    this.#writer = new LogWriter(
+      store,
+      { entries: settings.batchEntries, bytes: settings.batchBytes },
+      () => clock.monotonicMs(),
+      {
+        written: (seq) => this.#written(seq),
+        send: (message) => parts.transport.send(message),
+        failed: (failure) => this.#die(`log write failed: ${failure.message}`),
+      },
+    );
+    this.#applier = new Applier(
+      applied,
+      settings.applyCredit,
+      (index) => this.#core.entry(index),
+      (batch, entries) => {
+        host.committed(batch);
+        this.#proposals.committed(entries);
+      },
+    );
+    this.#proposals = new Proposals(report);
+    const firstId = opened.boots * idsPerBoot;
+    this.#readers = new Readers(
+      { retryMs: settings.readRetryMs, limitMs: settings.readLimitMs },
+      firstId,
+      (attempt) => this.#core.read(attempt),
+      (id, index) => host.readable(id, index),
+    );
+    this.#desk = new MembershipDesk(this.#core, settings, report);
+    this.#policy = new CheckpointPolicy(settings, rng, opened.boot.checkpoint);
+    this.#traffic = new CheckpointTraffic(this.#core, parts, this.#policy, firstId);
+    this.#ticker = new Ticker(clock, settings.tickMs, settings.stallTicks, {
+      stalled: (ticks) => this.#enter(() => this.#core.stalled(ticks)),
+      tick: (now) => this.#enter(() => this.#tick(now)),
+    });
+  }
+
+  /** For metrics, tests and checkers. */
+  inspect(): ReturnType<RaftCore['inspect']> {
+    return this.#core.inspect();
+  }
+
+  get isDead(): boolean {
+    return this.#isDead;
+  }
+
+  start(): void {
+    this.#parts.transport.start(this);
+    this.#enter(() => {
+      this.#reportRole();
+      this.#setPeers();
+    });
+    this.#ticker.start();
+  }
+
+  receive(message: Message): void {
+    this.#enter(() => {
+      if (!this.#traffic.receive(message, this.#now())) this.#core.step(message);
+    });
+  }
+
+  unreachable(peer: MemberId): void {
+    this.#enter(() => this.#core.peerUnreachable(peer));
+  }
+
+  propose(id: number, payload: Uint8Array): void {
+    this.#enter(
+      () => {
+        const [result] = this.#core.propose([{ payload, time: this.#parts.clock.nowMs() }]);
+        if (result === undefined || 'refused' in result)
+          this.#parts.host.outcome(id, { kind: 'notApplied', why: result?.refused ?? 'stopped' });
+        else this.#proposals.add(id, result.index, result.term);
+      },
+      () => this.#parts.host.outcome(id, { kind: 'notApplied', why: 'stopped' }),
+    );
+  }
+
+  change(id: number, change: MembershipChange, { force = false }: { readonly force?: boolean } = {}): void {
+    this.#enter(
+      () => this.#desk.propose(id, change, force, this.#parts.clock.nowMs()),
+      () => this.#parts.host.outcome(id, { kind: 'notApplied', why: 'stopped' }),
+    );
+  }
+
+  read(id: number): void {
+    this.#enter(
+      () => this.#readers.add(id, this.#now()),
+      () => this.#parts.host.readable(id, undefined),
+    );
+  }
+
+  applied(index: Index): void {
+    this.#enter(() => {
+      this.#applied = Math.max(this.#applied, index);
+      this.#core.applied(index);
+      this.#applier.applied(index);
+      if (this.#policy.isDue(this.#applied)) this.#parts.host.makeCheckpoint();
+    });
+  }
+
+  checkpointWritten(image: CheckpointImage): void {
+    this.#enter(() => {
+      const newest = this.#policy.newest;
+      if (image.index <= (newest?.index ?? 0)) {
+        this.#policy.failed();
+        return;
+      }
+      const meta: CheckpointMeta = { ...image, config: this.#core.configAt(image.index, newest) };
+      this.#policy.adopt(meta);
+      const compactTo = this.#core.compactTo(this.#policy.compactable(this.#core, this.#applied));
+      this.#writer.add({
+        seq: undefined,
+        batch: { checkpoint: meta, compactTo, sync: true },
+        messages: [],
+        whenWritten: () => this.#prune(),
+      });
+    });
+  }
+
+  /** A received checkpoint whose state is being built is in nobody's record yet, and still needed. */
+  #prune(): void {
+    const arriving = this.#traffic.arriving;
+    this.#parts.checkpoints.prune(arriving === undefined ? this.#policy.kept : [...this.#policy.kept, arriving]);
+  }
+
+  checkpointFailed(): void {
+    this.#enter(() => this.#policy.failed());
+  }
+
+  installed(generation: number, index: Index): void {
+    this.#enter(() => {
+      const meta = this.#traffic.complete(index);
+      this.#traffic.dropFetch();
+      if (meta === undefined || generation <= this.#generation || !this.#core.checkpointReady(meta)) {
+        this.#parts.host.discard(generation);
+        return;
+      }
+      this.#generation = generation;
+      this.#applied = index;
+      this.#applier.skipTo(index);
+      this.#proposals.compacted(index);
+      this.#policy.adopt(meta);
+    });
+  }
+
+  installFailed(index: Index): void {
+    this.#enter(() => this.#traffic.refuseFetch(index));
+  }
+
+  transfer(to: MemberId | undefined): void {
+    this.#enter(() => {
+      const target = to ?? this.#core.bestSuccessor();
+      if (target !== undefined) this.#core.transferTo(target);
+    });
+  }
+
+  alive(): void {
+    this.#aliveAt = this.#now();
+  }
+
+  stop(done: () => void): void {
+    this.#stopping = { done, until: this.#now() + this.#settings.stopHandOverMs };
+    this.transfer(undefined);
+    this.#enter(() => this.#finishStop());
+  }
+
+  /** Hands leadership over within the time given, then lets the write in flight end. */
+  #finishStop(): void {
+    const stopping = this.#stopping;
+    if (stopping === undefined) return;
+    const doesLead = this.#core.inspect().role === 'leader' && this.#core.bestSuccessor() !== undefined;
+    if ((doesLead && this.#now() < stopping.until) || !this.#writer.isIdle) {
+      this.#cancelStop?.();
+      this.#cancelStop = this.#parts.clock.after(10, () => this.#enter(() => this.#finishStop()));
+      return;
+    }
+    this.#stopping = undefined;
+    this.#shutDown();
+    stopping.done();
+  }
+
+  #now(): number {
+    return this.#parts.clock.monotonicMs();
+  }
+
+  /** Every input passes here. What a failed step leaves behind is half done: nothing may follow it. */
+  #enter(run: () => void, otherwise?: () => void): void {
+    if (this.#isDead) {
+      otherwise?.();
+      return;
+    }
+    try {
+      run();
+      this.#schedule();
+    } catch (error) {
+      this.#die(error instanceof Error ? `${error.name}: ${error.message}` : String(error));
+    }
+  }
+
+  /** Inputs of one turn share one output. */
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    this.#parts.clock.soon(() => {
+      this.#isScheduled = false;
+      if (this.#isDead) return;
+      try {
+        this.#turn();
+      } catch (error) {
+        this.#die(error instanceof Error ? `${error.name}: ${error.message}` : String(error));
+      }
+    });
+  }
+
+  #turn(): void {
+    for (let output = this.#core.drain(); output !== null && !this.#isDead; output = this.#core.drain())
+      this.#carryOut(output);
+  }
+
+  #carryOut(output: CoreOutput): void {
+    for (const event of output.events) this.#onEvent(event);
+    if (this.#core.inspect().poisoned) {
+      this.#die('this node lost data that it had acknowledged');
+      return;
+    }
+    for (const message of output.sendNow) this.#parts.transport.send(message);
+    this.#persist(output);
+    this.#writer.sendWhenWritten(output.sendAfterPersist);
+    if (output.apply !== undefined) this.#applier.extend(output.apply.to);
+    for (const { id, index } of output.reads) this.#readers.answered(id, index, this.#now());
+    this.#traffic.carryOut(output, this.#now());
+  }
+
+  #persist({ seq, persist, sync }: CoreOutput): void {
+    if (persist === undefined) return;
+    const { hardState, truncateFrom, entries, install } = persist;
+    const generation = this.#generation;
+    const batch: WriteBatch = {
+      ...(hardState && { hardState }),
+      ...(truncateFrom !== undefined && { truncateFrom }),
+      ...(install && { install: { meta: install, generation } }),
+      entries,
+      sync,
+    };
+    const whenWritten = install && (() => this.#parts.host.adopt(generation, install.index));
+    this.#writer.add({ seq, batch, messages: [], whenWritten });
+  }
+
+  #written(seq: number | undefined): void {
+    if (seq === undefined) return;
+    this.#enter(() => this.#core.persisted(seq));
+  }
+
+  #onEvent(event: CoreEvent): void {
+    this.#parts.observe?.(event);
+    if (event.type === 'role') {
+      this.#traffic.roleChanged(event.role);
+      this.#leads(event.role === 'leader');
+      this.#reportRole();
+    }
+    if (event.type === 'config') {
+      this.#desk.activated(event.index, event.config);
+      this.#setPeers();
+      this.#reportRole();
+    }
+    if (event.type === 'trusted')
+      this.#writer.add({ seq: undefined, batch: { trusted: true, sync: true }, messages: [] });
+    if (event.type === 'progress' && event.state !== 'checkpoint') this.#traffic.closeSender(event.peer);
+  }
+
+  #leads(doesLead: boolean): void {
+    const patience = this.#settings.electionTicks * this.#settings.tickMs;
+    this.#proposals.leads(doesLead, this.#now(), patience);
+    this.#desk.leads(doesLead, this.#now(), patience);
+  }
+
+  #reportRole(): void {
+    const { config, leader, role, term } = this.#core.inspect();
+    this.#parts.host.role({ role, term, leader: config.members.find(({ id }) => id === leader), config });
+  }
+
+  #setPeers(): void {
+    const { config, settings } = this.#core.inspect();
+    this.#parts.transport.setPeers(config.members.filter(({ id }: Member) => id !== settings.id));
+  }
+
+  #tick(now: number): void {
+    this.#watchHealth(now);
+    if (this.#isDead) return;
+    this.#core.tick();
+    this.#proposals.tick(now);
+    this.#desk.tick(now);
+    this.#readers.tick(now);
+    this.#traffic.tick(now);
+  }
+
+  /** A disk that hangs, or a program above that does, must not keep a leader in office. */
+  #watchHealth(now: number): void {
+    const { aliveMs, diskFatalMs, diskHandOverMs, diskSlowMs } = this.#settings;
+    const owed = this.#writer.outstandingMs;
+    const isAlive = now - this.#aliveAt <= aliveMs;
+    const diskSlow = owed > diskSlowMs;
+    this.#core.health({ mayLead: isAlive && !diskSlow && this.#stopping === undefined, diskSlow });
+    if (owed > diskFatalMs) this.#die(`a log write has been outstanding for ${owed} ms`);
+    else if (owed > diskHandOverMs) this.#core.resign();
+    else if (!isAlive) this.transfer(undefined);
+  }
+
+  #die(reason: string): void {
+    if (this.#isDead) return;
+    this.#shutDown();
+    this.#parts.store.poison(reason);
+    this.#parts.host.fatal(reason);
+  }
+
+  #shutDown(): void {
+    this.#proposals.stop();
+    this.#desk.stop();
+    this.#readers.stop();
+    this.#isDead = true;
+    this.#ticker.stop();
+    this.#cancelStop?.();
+    this.#traffic.close();
+    this.#parts.transport.close();
+  }
+}
+
+export function ownId({ identity }: OpenedLog): MemberId {
+  return memberId(identity);
+}

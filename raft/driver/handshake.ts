@@ -1,0 +1,130 @@
+// How two nodes convince each other before the first message (raft.md A21, architecture.md §7.8). Both prove that they
+// hold the cluster token without sending it, over fresh nonces of both sides; then each looks at the other's greeting.
+//   dialler  hello{nonce}                              acceptor  challenge{nonce}
+//   dialler  proof{greeting, mac}                      acceptor  welcome{greeting, mac} or refusal{reason}
+// The acceptor says nothing about itself before the proof is checked.
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import {
+  decodeGreeting,
+  decodeHandshake,
+  encodeGreeting,
+  encodeHandshake,
+  type Greeting,
+  type HandshakeFrame,
+  nonceBytes,
+} from '../codec/greeting.ts';
+
+/** What one frame of the other side leads to. With `refused` the connection is over once `send` has left. */
+export interface HandshakeStep {
+  readonly send?: Uint8Array;
+  readonly accepted?: Greeting;
+  readonly refused?: string;
+}
+
+export interface HandshakeParty {
+  /** Derived from the cluster token by `tokenKey`. */
+  readonly key: Uint8Array;
+  readonly greeting: () => Greeting;
+  /** Why the other side may not come in, or undefined. Called once its proof has been checked. */
+  readonly objection: (peer: Greeting) => string | undefined;
+  readonly nonce: () => Uint8Array;
+}
+
+/** The key of proofs. Without a token it is a constant: a proof is then only a checksum. */
+export function tokenKey(clusterToken: string | undefined): Uint8Array {
+  return new Uint8Array(hkdfSync('sha256', clusterToken ?? '', '', 'sluice peer', 32));
+}
+
+/** A random nonce for `HandshakeParty.nonce`. */
+export function randomNonce(): Uint8Array {
+  return crypto.getRandomValues(new Uint8Array(nonceBytes));
+}
+
+export class DiallerHandshake {
+  readonly #party: HandshakeParty;
+  readonly #nonce: Uint8Array;
+  #challenge: Uint8Array | undefined;
+
+  constructor(party: HandshakeParty) {
+    this.#party = party;
+    this.#nonce = party.nonce();
+  }
+
+  /** The first frame. */
+  hello(): Uint8Array {
+    return encodeHandshake({ type: 'hello', nonce: this.#nonce });
+  }
+
+  take(bytes: Uint8Array): HandshakeStep {
+    const frame = decodeHandshake(bytes);
+    if (frame?.type === 'refusal') return { refused: `the peer refuses: ${frame.reason}` };
+    if (this.#challenge === undefined && frame?.type === 'challenge') return this.#prove(frame.nonce);
+    if (this.#challenge !== undefined && frame?.type === 'welcome') return this.#check(frame, this.#challenge);
+    return { refused: 'unexpected frame in the handshake' };
+  }
+
+  #prove(challenge: Uint8Array): HandshakeStep {
+    this.#challenge = challenge;
+    const greeting = encodeGreeting(this.#party.greeting());
+    const mac = proofOf(this.#party.key, 'dialler', this.#nonce, challenge, greeting);
+    return { send: encodeHandshake({ type: 'proof', greeting, mac }) };
+  }
+
+  #check(frame: HandshakeFrame & { type: 'proof' | 'welcome' }, challenge: Uint8Array): HandshakeStep {
+    const expected = proofOf(this.#party.key, 'acceptor', this.#nonce, challenge, frame.greeting);
+    return admit(this.#party, frame, expected);
+  }
+}
+
+export class AcceptorHandshake {
+  readonly #party: HandshakeParty;
+  readonly #nonce: Uint8Array;
+  #hello: Uint8Array | undefined;
+
+  constructor(party: HandshakeParty) {
+    this.#party = party;
+    this.#nonce = party.nonce();
+  }
+
+  take(bytes: Uint8Array): HandshakeStep {
+    const frame = decodeHandshake(bytes);
+    if (this.#hello === undefined && frame?.type === 'hello') {
+      this.#hello = frame.nonce;
+      return { send: encodeHandshake({ type: 'challenge', nonce: this.#nonce }) };
+    }
+    if (this.#hello !== undefined && frame?.type === 'proof') return this.#check(frame, this.#hello);
+    return { refused: 'unexpected frame in the handshake' };
+  }
+
+  #check(frame: HandshakeFrame & { type: 'proof' | 'welcome' }, hello: Uint8Array): HandshakeStep {
+    const expected = proofOf(this.#party.key, 'dialler', hello, this.#nonce, frame.greeting);
+    const step = admit(this.#party, frame, expected);
+    if (step.accepted === undefined) return step;
+    const greeting = encodeGreeting(this.#party.greeting());
+    const mac = proofOf(this.#party.key, 'acceptor', hello, this.#nonce, greeting);
+    return { ...step, send: encodeHandshake({ type: 'welcome', greeting, mac }) };
+  }
+}
+
+function admit(party: HandshakeParty, { greeting, mac }: { greeting: Uint8Array; mac: Uint8Array }, expected: Buffer) {
+  if (!timingSafeEqual(mac, expected)) return refuse('the cluster token differs');
+  const peer = decodeGreeting(greeting);
+  if (peer === undefined) return refuse('the greeting is malformed');
+  const objection = party.objection(peer);
+  return objection === undefined ? { accepted: peer } : refuse(objection);
+}
+
+function refuse(reason: string): HandshakeStep {
+  return { send: encodeHandshake({ type: 'refusal', reason }), refused: reason };
+}
+
+/** The role keeps a proof from being sent back as the other side's; lengths are fixed but for the last part. */
+function proofOf(
+  key: Uint8Array,
+  role: 'dialler' | 'acceptor',
+  hello: Uint8Array,
+  challenge: Uint8Array,
+  greeting: Uint8Array,
+): Buffer {
+  return createHmac('sha256', key).update(role).update(hello).update(challenge).update(greeting).digest();
+}

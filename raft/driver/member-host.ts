@@ -1,0 +1,20 @@
+// What a member tells the program above it: all that a driver tells, and what happens around it.
+import type { MemberId } from '../core/types.ts';
+import type { Verdict } from '../store/log-store.ts';
+import type { Host } from './host.ts';
+
+/** What the log says about this node, before anything runs. The host deletes the generations that do not count. */
+export interface OpenedReport {
+  readonly id: MemberId;
+  /** Undefined: this node waits for a cluster, or creates one. */
+  readonly clusterId: string | undefined;
+  readonly generation: number;
+  readonly boots: number;
+  readonly verdict: Verdict;
+}
+
+export interface MemberHost extends Host {
+  opened(report: OpenedReport): void;
+  /** Something worth a line in the log; never more than a few a minute. */
+  notice(text: string): void;
+}

@@ -1,0 +1,242 @@
+// One member of a cluster, put together: log, checkpoint files, network, driver. The worker thread runs one of these;
+// tests run several in one process. Whatever goes wrong in it ends in one `fatal`, never in an exit.
+import type { Greeting } from '../codec/greeting.ts';
+import { seededRng } from '../core/rng.ts';
+import type { Config, LogPosition } from '../core/types.ts';
+import { configOf, memberOf } from '../membership/bootstrap.ts';
+import { drawClusterId, drawNumber, type RandomBytes } from '../membership/identity.ts';
+import { appliedFault } from '../store/applied-check.ts';
+import { CheckpointDirectory } from '../store/checkpoint-directory.ts';
+import { removePartials } from '../store/checkpoint-files.ts';
+import type { OpenedLog } from '../store/log-store.ts';
+import { Caretaker } from './caretaker.ts';
+import type { Clock } from './clock.ts';
+import { measureSpace } from './disk-watch.ts';
+import { ownId, RaftDriver } from './driver.ts';
+import type { Host } from './host.ts';
+import type { MemberHost } from './member-host.ts';
+import { MemberLog } from './member-log.ts';
+import { MemberNetwork } from './member-network.ts';
+import { MemberNode } from './member-node.ts';
+import { checkpointDirectory, type RaftOptions } from './options.ts';
+import { type DriverSettings, defaultDriverSettings } from './settings.ts';
+import { silentTransport } from './silent-transport.ts';
+import { type MemberStatus, statusOf } from './status.ts';
+
+export interface MemberParts {
+  readonly options: RaftOptions;
+  readonly host: MemberHost;
+  readonly clock: Clock;
+  readonly random: RandomBytes;
+  /** Numbers that differ from the defaults; for tests. */
+  readonly settings?: Partial<DriverSettings>;
+}
+
+/** Changes the member asks for itself have ids below zero: their outcome is nobody's business. */
+const ownChange = -1;
+
+export class RaftMember {
+  /** For everything the program above asks; refuses while there is no cluster. */
+  readonly node: MemberNode;
+  readonly #parts: MemberParts;
+  readonly #run: number;
+  readonly #log: MemberLog;
+  readonly #checkpoints: CheckpointDirectory;
+  #state: LogPosition = { index: 0, term: 0 };
+  #network: MemberNetwork | undefined;
+  #driver: RaftDriver | undefined;
+  #caretaker: Caretaker | undefined;
+  #isFinished = false;
+
+  constructor(parts: MemberParts) {
+    const { options, host, random } = parts;
+    const directory = checkpointDirectory(options);
+    this.#parts = parts;
+    this.#run = drawNumber(random);
+    this.#log = new MemberLog(parts);
+    this.#checkpoints = new CheckpointDirectory(directory, (error) => host.notice(`checkpoints: ${String(error)}`));
+    this.node = new MemberNode({
+      host,
+      checkpointDirectory: directory,
+      isDiskFull: () => this.#caretaker?.space === 'full',
+    });
+  }
+
+  /** Reads and judges the log, and tells the host what counts. `begin` comes next. */
+  open(): void {
+    this.#attempt(async () => {
+      await removePartials(checkpointDirectory(this.#parts.options));
+      const opened = await this.#log.open();
+      const { generation, boots, verdict, identity } = opened;
+      if (verdict.kind === 'suspect') this.#parts.host.notice(`the log is suspect: ${verdict.reason}`);
+      this.#parts.host.opened({ id: ownId(opened), clusterId: identity.clusterId, generation, boots, verdict });
+    });
+  }
+
+  /**
+   * `applied` is the last entry in the host's state. Index above 0 with term 0: the state was written before there
+   * was a log, and this node founds a cluster of its own on top of it.
+   */
+  begin(applied: LogPosition): void {
+    this.#attempt(async () => {
+      this.#state = applied;
+      await this.#listen();
+      const opened = this.#log.opened;
+      if (opened?.identity.clusterId !== undefined) await this.#resume(opened);
+      else if (this.#network === undefined || isBeforeRaft(applied)) await this.#found(configOf([this.#greeting()]));
+      else if (applied.index > 0) throw new Error(`the state holds entry ${applied.index}, the log is empty`);
+      else this.#network.enterLobby((config) => this.#attempt(() => this.#found(config)));
+    });
+  }
+
+  async #listen(): Promise<void> {
+    const { cluster, nodeId } = this.#parts.options;
+    if (cluster === undefined) return;
+    this.#network = new MemberNetwork({
+      ...this.#parts,
+      nodeId,
+      cluster,
+      self: () => this.#log.self,
+      greeting: () => this.#greeting(),
+      contacted: (clusterId) => this.#attempt(() => this.#join(clusterId, undefined)),
+    });
+    await this.#network.listen();
+  }
+
+  #found(config: Config): Promise<void> {
+    return this.#join(drawClusterId(this.#parts.random), config);
+  }
+
+  async #join(clusterId: string, config: Config | undefined): Promise<void> {
+    this.#parts.host.notice(config === undefined ? `joins cluster ${clusterId}` : `creates cluster ${clusterId}`);
+    await this.#log.join(clusterId, config, this.#state.index);
+    if (isBeforeRaft(this.#state)) this.#state = { ...this.#state, term: 1 };
+    this.#drive();
+  }
+
+  async #resume(opened: OpenedLog): Promise<void> {
+    const { options, host } = this.#parts;
+    const fault = appliedFault(opened.boot, this.#state);
+    if (fault !== undefined) this.#log.store.poison(fault);
+    const hopeless = fault ?? this.#log.hopeless;
+    if (hopeless !== undefined) throw new Error(hopeless);
+    const known = opened.identity.nodeId;
+    const self = memberOf({ ...this.#greeting(), nodeId: options.nodeId });
+    if (known !== options.nodeId && !(await this.#log.rename(self, options.nodeId))) {
+      host.notice(`the settings call this node ${options.nodeId}, its cluster knows it as ${known}`);
+    }
+    this.#drive();
+  }
+
+  #drive(): void {
+    const { clock, random, settings } = this.#parts;
+    const opened = this.#log.opened;
+    if (opened?.identity.clusterId === undefined || this.#isFinished) return;
+    const driver = new RaftDriver(
+      {
+        settings: { ...defaultDriverSettings, ...settings, clusterId: opened.identity.clusterId, id: ownId(opened) },
+        store: this.#log.store,
+        checkpoints: this.#checkpoints,
+        transport: this.#network?.transport ?? silentTransport,
+        clock,
+        host: this.#driverHost(),
+        rng: seededRng(drawNumber(random) % 2 ** 32),
+      },
+      opened,
+      this.#state.index,
+    );
+    this.#driver = driver;
+    this.node.attach(driver, this.#log.checkpointLost);
+    driver.start();
+    this.#network?.lookAround();
+    this.#caretaker = this.#takeCare(driver);
+  }
+
+  #driverHost(): Host {
+    const { host } = this.#parts;
+    return {
+      committed: (batch) => host.committed(batch),
+      outcome: (id, outcome) => {
+        if (id >= 0) host.outcome(id, outcome);
+      },
+      readable: (id, index) => host.readable(id, index),
+      role: (report) => host.role(report),
+      makeCheckpoint: () => host.makeCheckpoint(),
+      install: (meta) => host.install(meta),
+      adopt: (generation, index) => host.adopt(generation, index),
+      discard: (generation) => host.discard(generation),
+      fatal: (reason) => this.#fail(reason),
+    };
+  }
+
+  #takeCare(driver: RaftDriver): Caretaker {
+    const { clock, options, host } = this.#parts;
+    return new Caretaker({
+      clock,
+      policy: { autoJoin: options.cluster?.autoJoin ?? 'none' },
+      leads: () => (driver.inspect().role === 'leader' ? driver.inspect().config : undefined),
+      met: () => (this.#network === undefined ? [] : [this.#greeting(), ...this.#network.transport.met()]),
+      change: (change) => driver.change(ownChange, change),
+      isSuspect: () => driver.inspect().suspect,
+      trust: () => this.#log.store.trust(),
+      measure: () => measureSpace(options.directory),
+      notice: (text) => host.notice(text),
+    });
+  }
+
+  /** Undefined until this node belongs to a cluster. */
+  status(): MemberStatus | undefined {
+    return this.#driver && statusOf(this.#driver.inspect(), this.#network?.transport.counts);
+  }
+
+  /** Hands leadership over, closes everything and leaves the mark of a clean stop. Calls `done` in any case. */
+  stop(done: () => void): void {
+    const clean = !this.#isFinished;
+    this.#isFinished = true;
+    this.#caretaker?.close();
+    const close = () => {
+      this.#network?.close();
+      const closed = this.#checkpoints.close().then(() => this.#log.store.close({ clean }));
+      closed.catch((error: unknown) => this.#parts.host.notice(`stop: ${String(error)}`)).finally(done);
+    };
+    if (this.#driver === undefined || this.#driver.isDead) close();
+    else this.#driver.stop(close);
+  }
+
+  #greeting(): Greeting {
+    const { options } = this.#parts;
+    const opened = this.#log.opened;
+    const log = this.#driver?.inspect().log;
+    return {
+      clusterId: opened?.identity.clusterId,
+      nodeId: opened?.identity.nodeId ?? options.nodeId,
+      incarnation: opened?.identity.incarnation ?? 0,
+      boots: opened?.boots ?? 0,
+      run: this.#run,
+      address: options.cluster?.advertiseAddress ?? '',
+      clientAddress: options.clientAddress,
+      lastIndex: log?.lastIndex ?? 0,
+      lastTerm: log?.term(log.lastIndex) ?? 0,
+      expects: this.#network?.expects ?? [],
+      keyFingerprint: options.keyFingerprint,
+      capabilities: 0,
+    };
+  }
+
+  /** The way out for every failure that is not the driver's: the same `fatal`, once. */
+  #attempt(run: () => Promise<void>): void {
+    run().catch((error: unknown) => this.#fail(error instanceof Error ? error.message : String(error)));
+  }
+
+  #fail(reason: string): void {
+    if (this.#isFinished) return;
+    this.#isFinished = true;
+    this.#caretaker?.close();
+    this.#network?.close();
+    this.#parts.host.fatal(reason);
+  }
+}
+
+function isBeforeRaft({ index, term }: LogPosition): boolean {
+  return index > 0 && term === 0;
+}

@@ -1,0 +1,95 @@
+// What waits to leave for one peer: two lanes, both bounded (raft.md A8, A21). Frames of the urgent lane go between
+// those of the bulk lane, so a heartbeat waits for at most one fragment. Messages are encoded when they are taken.
+import { encodeFrames } from '../codec/frames.ts';
+import { encodeMessage, laneOf } from '../codec/message-encoder.ts';
+import type { Message } from '../core/message.ts';
+
+export interface SendQueueLimits {
+  /** Payload bytes of waiting bulk messages; a single message may exceed it when it is alone. */
+  readonly bulkBytesMax: number;
+  /** Beyond this many urgent messages the oldest goes: a newer one of its kind says more. */
+  readonly urgentMessagesMax: number;
+}
+
+export const sendQueueLimits: SendQueueLimits = { bulkBytesMax: 8 * 1024 * 1024, urgentMessagesMax: 64 };
+
+export class SendQueue {
+  readonly #limits: SendQueueLimits;
+  #urgent: Message[] = [];
+  #bulk: Message[] = [];
+  #bulkBytes = 0;
+  /** Frames of the bulk message that is leaving. */
+  #frames: Buffer[] = [];
+  #dropped = 0;
+
+  constructor(limits: SendQueueLimits = sendQueueLimits) {
+    this.#limits = limits;
+  }
+
+  get isEmpty(): boolean {
+    return this.#urgent.length === 0 && this.#bulk.length === 0 && this.#frames.length === 0;
+  }
+
+  /** Messages that did not fit, since the start. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  /** False when bulk was dropped for it: the peer has a gap, and whoever sends must learn of it. */
+  push(message: Message): boolean {
+    if (laneOf(message.type) === 'urgent') {
+      this.#urgent.push(message);
+      if (this.#urgent.length > this.#limits.urgentMessagesMax) this.#drop(this.#urgent.splice(0, 1).length);
+      return true;
+    }
+    const bytes = weightOf(message);
+    if (this.#bulk.length > 0 && this.#bulkBytes + bytes > this.#limits.bulkBytesMax) {
+      this.#drop(1);
+      return false;
+    }
+    this.#bulk.push(message);
+    this.#bulkBytes += bytes;
+    return true;
+  }
+
+  /** The next frames to write: one urgent message whole, or one fragment of bulk. Undefined when nothing waits. */
+  take(): readonly Buffer[] | undefined {
+    const urgent = this.#urgent.shift();
+    if (urgent !== undefined) return encodeFrames(encodeMessage(urgent), 'urgent');
+    if (this.#frames.length === 0) this.#frames = this.#nextBulk();
+    const frame = this.#frames.shift();
+    return frame === undefined ? undefined : [frame];
+  }
+
+  /** The connection is gone: what it had begun is lost, and bulk is stale by the time there is a new one. */
+  breakOff(): boolean {
+    const lost = this.#bulk.length > 0 || this.#frames.length > 0;
+    this.#drop(this.#bulk.length);
+    this.#bulk = [];
+    this.#bulkBytes = 0;
+    this.#frames = [];
+    return lost;
+  }
+
+  #nextBulk(): Buffer[] {
+    const message = this.#bulk.shift();
+    if (message === undefined) return [];
+    this.#bulkBytes -= weightOf(message);
+    return encodeFrames(encodeMessage(message), 'bulk');
+  }
+
+  #drop(count: number): void {
+    this.#dropped += count;
+  }
+}
+
+const headerBytes = 128;
+
+function weightOf(message: Message): number {
+  if (message.type === 'checkpointChunk') return headerBytes + message.data.length;
+  if (message.type !== 'append') return headerBytes;
+  return message.entries.reduce(
+    (sum, entry) => sum + headerBytes + (entry.kind === 'command' ? entry.payload.length : 1024),
+    headerBytes,
+  );
+}

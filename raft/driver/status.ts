@@ -1,0 +1,50 @@
+// What a member says about itself for metrics and debugging (raft.md A22). Plain data: it crosses the thread border.
+
+import type { Role } from '../core/output.ts';
+import type { CoreState } from '../core/state.ts';
+import type { Config, Index, MemberId, Term } from '../core/types.ts';
+import type { TransportCounts } from './tcp-transport.ts';
+
+export interface PeerStatus {
+  readonly id: MemberId;
+  readonly state: 'probe' | 'replicate' | 'checkpoint';
+  readonly match: Index;
+}
+
+export interface MemberStatus {
+  readonly clusterId: string | undefined;
+  readonly id: MemberId;
+  readonly role: Role;
+  readonly term: Term;
+  readonly leader: MemberId | undefined;
+  readonly commit: Index;
+  readonly applied: Index;
+  readonly firstIndex: Index;
+  readonly lastIndex: Index;
+  readonly suspect: boolean;
+  readonly config: Config;
+  /** On a leader: what it knows of the others. */
+  readonly peers: readonly PeerStatus[];
+  /** What the transport dropped or refused; undefined for a cluster of one. */
+  readonly transport: TransportCounts | undefined;
+}
+
+export function statusOf(state: Readonly<CoreState>, transport: TransportCounts | undefined): MemberStatus {
+  const { settings, role, term, leader, log, applied, suspect, config, progress } = state;
+  const peers = [...progress].map(([id, peer]) => ({ id, state: peer.state, match: peer.match }));
+  return {
+    clusterId: settings.clusterId,
+    id: settings.id,
+    role,
+    term,
+    leader,
+    commit: log.committed,
+    applied,
+    firstIndex: log.base.index + 1,
+    lastIndex: log.lastIndex,
+    suspect,
+    config,
+    peers,
+    transport: transport && { ...transport },
+  };
+}

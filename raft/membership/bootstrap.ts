@@ -1,0 +1,75 @@
+// Who creates the cluster (raft.md A19). Exactly one node may, and only after every expected node has said in person
+// that it belongs to none. Two creators would be two clusters, and no protocol can join those again.
+import { type Config, emptyConfig, type Member, type MemberId, memberId } from '../core/types.ts';
+
+/** What a node has said about itself; a part of its greeting. */
+export interface Candidate {
+  readonly nodeId: string;
+  readonly incarnation: number;
+  readonly clusterId: string | undefined;
+  readonly address: string;
+  readonly clientAddress: string;
+  /** Node ids it expects or has met, for discovery. */
+  readonly expects: readonly string[];
+}
+
+export type Founding =
+  /** This node creates the cluster with this first configuration. */
+  | { readonly kind: 'create'; readonly config: Config }
+  /** Somebody else does, or somebody belongs to a cluster already: it will make contact. */
+  | { readonly kind: 'wait'; readonly why: string };
+
+/**
+ * Static peers: the smallest node id of the list creates, once all of the list have been met without a cluster.
+ * `peers` holds the node ids of the list, this node's included; `met` the latest greeting of each node met.
+ */
+export function staticFounding(self: Candidate, peers: readonly string[], met: readonly Candidate[]): Founding {
+  const member = met.find(({ clusterId }) => clusterId !== undefined);
+  if (member !== undefined) return wait(`${member.nodeId} belongs to cluster ${member.clusterId}`);
+  const list = [...peers].sort();
+  const other = met.find(({ expects }) => [...expects].sort().join() !== list.join());
+  if (other !== undefined) return wait(`${other.nodeId} expects ${other.expects.join(', ') || 'nobody'}`);
+  const creator = list[0];
+  if (creator !== self.nodeId) return wait(`${creator} creates the cluster`);
+  const missing = peers.filter((nodeId) => nodeId !== self.nodeId && !met.some((each) => each.nodeId === nodeId));
+  if (missing.length > 0) return wait(`not met yet: ${missing.join(', ')}`);
+  const founders = peers.map((nodeId) => (nodeId === self.nodeId ? self : met.find((each) => each.nodeId === nodeId)));
+  return { kind: 'create', config: configOf(founders.filter((each) => each !== undefined)) };
+}
+
+/**
+ * Discovery gives addresses only. Exactly `expect` nodes must have been met, all without a cluster, all naming the
+ * same nodes; the caller asks for this to hold twice in a row, with fresh greetings.
+ */
+export function discoveredFounding(self: Candidate, expect: number, met: readonly Candidate[]): Founding {
+  const member = met.find(({ clusterId }) => clusterId !== undefined);
+  if (member !== undefined) return wait(`${member.nodeId} belongs to cluster ${member.clusterId}`);
+  const everyone = [self, ...met].sort((a, b) => (a.nodeId < b.nodeId ? -1 : 1));
+  const names = everyone.map(({ nodeId }) => nodeId);
+  if (new Set(names).size !== names.length) return wait(`a node id is used twice: ${names.join(', ')}`);
+  if (everyone.length !== expect) return wait(`met ${names.join(', ')}; ${expect} nodes are expected`);
+  const stranger = met.find(({ expects }) => [...expects].sort().join() !== names.join());
+  if (stranger !== undefined) return wait(`${stranger.nodeId} has met ${stranger.expects.join(', ') || 'nobody'}`);
+  if (names[0] !== self.nodeId) return wait(`${names[0]} creates the cluster`);
+  return { kind: 'create', config: configOf(everyone) };
+}
+
+/** The first configuration: all founders vote. */
+export function configOf(founders: readonly Candidate[]): Config {
+  const members = founders.map(memberOf).sort(byId);
+  return { ...emptyConfig, voters: members.map(({ id }) => id), members };
+}
+
+export function memberOf(candidate: Candidate): Member {
+  return { id: memberId(candidate), address: candidate.address, clientAddress: candidate.clientAddress };
+}
+
+/** Node ids and addresses compare by code unit, like the ids of a configuration everywhere. */
+function byId(a: { readonly id: MemberId }, b: { readonly id: MemberId }): number {
+  if (a.id === b.id) return 0;
+  return a.id < b.id ? -1 : 1;
+}
+
+function wait(why: string): Founding {
+  return { kind: 'wait', why };
+}

@@ -1,0 +1,59 @@
+// Files that must be either whole or absent after a power loss: synced before they get their name,
+// and the name synced before anyone relies on it. Used for markers and checkpoints.
+import { type FileHandle, open, readFile, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+/** Syncs a directory, so that names created, renamed or removed in it survive a power loss. */
+export async function syncDirectory(directory: string): Promise<void> {
+  const handle = await open(directory, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Puts `bytes` under `path`, replacing what was there in one step. */
+export async function writeDurably(path: string, bytes: Uint8Array | string): Promise<void> {
+  const temporary = `${path}.partial`;
+  await withFile(temporary, 'w', async (file) => {
+    await file.writeFile(bytes);
+    await file.sync();
+  });
+  await renameDurably(temporary, path);
+}
+
+/** Gives a file that was synced already its final name. */
+export async function renameDurably(from: string, to: string): Promise<void> {
+  await rename(from, to);
+  await syncDirectory(dirname(to));
+}
+
+/** Removes a file if it is there. */
+export async function removeDurably(path: string): Promise<void> {
+  await rm(path, { force: true });
+  await syncDirectory(dirname(path));
+}
+
+/** The text of a file, or undefined when there is none. Any other failure is thrown. */
+export async function readIfPresent(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+export async function withFile<T>(path: string, flags: string, use: (file: FileHandle) => Promise<T>): Promise<T> {
+  const file = await open(path, flags, 0o600);
+  try {
+    return await use(file);
+  } finally {
+    await file.close();
+  }
+}
+
+export function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+}

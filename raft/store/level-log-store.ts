@@ -1,0 +1,195 @@
+// The product's LogStore: classic-level, distrusted. One batch at a time, each with hard state and ring record;
+// checksums and a chain over the entries; a witness beside it; any failed write is the last one.
+import { ClassicLevel } from 'classic-level';
+
+import { encodeIdentity, encodeNumber, type IdentityRecord } from '../codec/records.ts';
+import type { Config, ConfigEntry, Index } from '../core/types.ts';
+import { bootOf, imageOf, poisonedLog } from './boot-state.ts';
+import { firstGeneration, foundation, foundingBatch } from './founding.ts';
+import { keys } from './keys.ts';
+import { LogImage, type Operation, put } from './log-image.ts';
+import type { LogStore, OpenedLog, Verdict, WriteBatch } from './log-store.ts';
+import { clearMarker, setMarker } from './markers.ts';
+import { type Database, type Scan, scanLog } from './recovery.ts';
+import { startUp } from './start-up.ts';
+import { Witness } from './witness.ts';
+
+export interface LevelLogStoreOptions {
+  /** Holds `log/`, the markers and the witness. Created when absent. */
+  readonly directory: string;
+  /** Name of this node; used only when the directory is empty, afterwards the stored identity counts. */
+  readonly nodeId: string;
+  /** Draws the incarnation of a new directory: a random integer below 2^53. */
+  readonly incarnation: () => number;
+  /** Unix milliseconds. */
+  readonly nowMs: () => number;
+}
+
+const writeBufferBytes = 16 * 1024 * 1024;
+
+/** Rejections and failures of every method but `open` mean the same: this node is finished until it is restarted. */
+export class LevelLogStore implements LogStore {
+  readonly #options: LevelLogStoreOptions;
+  #database: Database | undefined;
+  #witness: Witness | undefined;
+  #image: LogImage | undefined;
+  #identity: IdentityRecord | undefined;
+  #writing = false;
+  #poisoned: Promise<void> | undefined;
+  #failure: Error | undefined;
+
+  constructor(options: LevelLogStoreOptions) {
+    this.#options = options;
+  }
+
+  /** Rejects when the database cannot be opened or read; the directory is marked as poisoned then. */
+  async open(): Promise<OpenedLog> {
+    const { directory, nodeId } = this.#options;
+    const { scan, verdict } = await startUp(directory, async (location) => {
+      this.#database = openDatabase(location);
+      await this.#database.open();
+      return scanLog(this.#database);
+    });
+    return verdict.kind === 'poisoned' ? poisonedLog(verdict, scan.contents, nodeId) : this.#begin(scan, verdict);
+  }
+
+  /** Counts this start, durably, before anything else can be answered (raft.md P14). */
+  async #begin({ contents }: Scan, verdict: Verdict): Promise<OpenedLog> {
+    const boots = (contents?.boots ?? 0) + 1;
+    const image = new LogImage(imageOf(contents));
+    this.#witness = await Witness.open(this.#options.directory, (error) => this.#fail(asError(error)));
+    this.#image = image;
+    this.#identity = contents?.identity ?? this.#newIdentity();
+    const first = contents === undefined ? foundation(this.#identity) : [];
+    const counted = put(keys.boots, encodeNumber('boots', boots));
+    await this.#commit([...first, counted, { type: 'del', key: keys.clean }, ...image.plan({ sync: true })], true);
+    return {
+      identity: this.#identity,
+      verdict,
+      boots,
+      generation: contents?.generation ?? firstGeneration,
+      boot: bootOf(contents, verdict.kind === 'suspect'),
+    };
+  }
+
+  #newIdentity(): IdentityRecord {
+    const { nodeId, incarnation, nowMs } = this.#options;
+    return { nodeId, incarnation: incarnation(), clusterId: undefined, createdAt: nowMs() };
+  }
+
+  /** With `after` the state machine has already applied entries of a time before raft: the log begins behind them. */
+  async join(clusterId: string, config: Config | undefined, after: Index = 0): Promise<void> {
+    const image = this.#opened();
+    if (this.#identity === undefined || image.lastIndex > 0) throw new Error('this node has a place in a cluster');
+    this.#identity = { ...this.#identity, clusterId };
+    const batch = config === undefined ? { sync: true } : foundingBatch(config, after, this.#options.nowMs());
+    await this.#commit([put(keys.identity, encodeIdentity(this.#identity)), ...image.plan(batch)], true);
+  }
+
+  /**
+   * Gives the only voter of a cluster another name: the identity and a configuration that says so, in one batch.
+   * Only a sole voter may: it is the quorum that commits the entry. Reopen afterwards.
+   */
+  async rename(nodeId: string, config: Config): Promise<void> {
+    const image = this.#opened();
+    if (this.#identity === undefined) throw new Error('the log is not open');
+    this.#identity = { ...this.#identity, nodeId };
+    const term = image.hardState.term + 1;
+    const index = image.lastIndex + 1;
+    const entry: ConfigEntry = { kind: 'config', index, term, time: this.#options.nowMs(), config };
+    const operations = image.plan({
+      hardState: { term, vote: undefined, commit: index },
+      entries: [entry],
+      sync: true,
+    });
+    await this.#commit([put(keys.identity, encodeIdentity(this.#identity)), ...operations], true);
+  }
+
+  write(batch: WriteBatch, done: (failure: Error | undefined) => void): void {
+    this.#write(batch).then(
+      () => done(undefined),
+      (error: unknown) => done(asError(error)),
+    );
+  }
+
+  async #write(batch: WriteBatch): Promise<void> {
+    const image = this.#opened();
+    if (this.#failure !== undefined) throw this.#failure;
+    if (isLoneCommit(batch)) return image.hold(batch.hardState);
+    return this.#commit(image.plan(batch), batch.sync);
+  }
+
+  /**
+   * The suspicion of an earlier start is settled: a leader has shown that everything acknowledged is here.
+   * Until it resolves a restart finds the node suspect again.
+   */
+  async trust(): Promise<void> {
+    await clearMarker(this.#options.directory, 'SUSPECT');
+  }
+
+  poison(reason: string): void {
+    this.#fail(new Error(reason));
+    this.#poisoned = setMarker(this.#options.directory, 'POISON', reason).catch(() => {
+      // The disk that failed the log may fail the marker too; the next start judges by what it finds.
+    });
+  }
+
+  async close({ clean }: { readonly clean: boolean }): Promise<void> {
+    if (clean && this.#failure === undefined && this.#image !== undefined) {
+      const operations = this.#image.plan({ sync: true });
+      const marker = put(keys.clean, encodeNumber('clean', this.#image.persistSeq));
+      await this.#commit([...operations, marker], true);
+    }
+    await this.#poisoned;
+    await this.#database?.close();
+    await this.#witness?.close();
+  }
+
+  /** P1 and P13: one batch outstanding, none after a failure. LevelDB acknowledges writes that it then loses. */
+  async #commit(operations: readonly Operation[], sync: boolean): Promise<void> {
+    if (this.#writing) throw this.#fail(new Error('two batches outstanding'));
+    if (this.#failure !== undefined) throw this.#failure;
+    const seq = this.#image?.persistSeq ?? 0;
+    this.#writing = true;
+    try {
+      if (this.#database === undefined) throw new Error('the log is not open');
+      await this.#database.batch([...operations], { sync });
+    } catch (error) {
+      throw this.#fail(asError(error));
+    } finally {
+      this.#writing = false;
+    }
+    if (sync) this.#witness?.note(seq);
+  }
+
+  #fail(error: Error): Error {
+    this.#failure ??= error;
+    return this.#failure;
+  }
+
+  #opened(): LogImage {
+    if (this.#image === undefined) throw new Error('the log is not open');
+    return this.#image;
+  }
+}
+
+/** The constructor begins to open: nothing that must come before may come after this call. */
+function openDatabase(location: string): Database {
+  const options = { compression: false, writeBufferSize: writeBufferBytes } as const;
+  return new ClassicLevel(location, { ...options, keyEncoding: 'buffer', valueEncoding: 'buffer' });
+}
+
+function isLoneCommit(batch: WriteBatch): batch is WriteBatch & { hardState: NonNullable<WriteBatch['hardState']> } {
+  const { hardState, sync, ...rest } = batch;
+  return (
+    !sync && hardState !== undefined && Object.values(rest).every((field) => field === undefined || isEmptyList(field))
+  );
+}
+
+function isEmptyList(field: unknown): boolean {
+  return Array.isArray(field) && field.length === 0;
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}

@@ -1,0 +1,70 @@
+// The order of a start (raft.md A18): old complaints before a new open replaces them, tables before LevelDB reads them,
+// the scan, the verdict, and what the next start must know of it.
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { readComplaints } from './leveldb-complaints.ts';
+import type { Verdict } from './log-store.ts';
+import { clearMarker, readMarker, setMarker } from './markers.ts';
+import type { Scan } from './recovery.ts';
+import { checkTables } from './table-check.ts';
+import { judge } from './verdict.ts';
+import { type Testimony, Witness } from './witness.ts';
+
+/**
+ * `scanDatabase` opens the database at the place it is given and scans it. Rejects when that fails; unless another
+ * process holds the database, the directory is marked as poisoned first.
+ */
+export async function startUp(
+  directory: string,
+  scanDatabase: (location: string) => Promise<Scan>,
+): Promise<{ readonly scan: Scan; readonly verdict: Verdict }> {
+  await mkdir(directory, { recursive: true });
+  await keepOldComplaints(directory);
+  await setMarker(directory, 'OPENING', 'no verdict was reached');
+  const testimony = await Witness.read(directory);
+  const scan = await readDatabase(directory, scanDatabase);
+  const verdict = await reachVerdict(directory, scan, testimony);
+  await clearMarker(directory, 'OPENING');
+  return { scan, verdict };
+}
+
+/** An open that died before its verdict may have been told of lost bytes; the next LOG will not repeat it. */
+async function keepOldComplaints(directory: string): Promise<void> {
+  if ((await readMarker(directory, 'OPENING')) === undefined) return;
+  const [complaint] = await readComplaints(join(directory, 'log'));
+  if (complaint !== undefined) await setMarker(directory, 'SUSPECT', complaint);
+}
+
+async function readDatabase(directory: string, scanDatabase: (location: string) => Promise<Scan>): Promise<Scan> {
+  const location = join(directory, 'log');
+  try {
+    const [damaged] = await checkTables(location);
+    if (damaged !== undefined) throw new Error(damaged);
+    return await scanDatabase(location);
+  } catch (error) {
+    const failure = error instanceof Error ? error : new Error(String(error));
+    if (!isLocked(failure)) await setMarker(directory, 'POISON', `unreadable log: ${failure.message}`);
+    throw failure;
+  }
+}
+
+async function reachVerdict(directory: string, scan: Scan, testimony: Testimony): Promise<Verdict> {
+  const verdict = judge({
+    empty: scan.empty,
+    faults: scan.faults,
+    complaints: await readComplaints(join(directory, 'log')),
+    testimony,
+    persistSeq: scan.contents?.state.persistSeq ?? 0,
+    stoppedCleanly: scan.contents?.stoppedCleanly ?? false,
+    poison: await readMarker(directory, 'POISON'),
+    suspicion: await readMarker(directory, 'SUSPECT'),
+  });
+  if (verdict.kind === 'poisoned') await setMarker(directory, 'POISON', verdict.reason);
+  if (verdict.kind === 'suspect') await setMarker(directory, 'SUSPECT', verdict.reason);
+  return verdict;
+}
+
+function isLocked({ cause }: Error): boolean {
+  return cause instanceof Error && 'code' in cause && cause.code === 'LEVEL_LOCKED';
+}

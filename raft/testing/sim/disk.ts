@@ -1,0 +1,154 @@
+// A disk that can lose power: what was synced stays, what was not may go. Survives the processes that use it.
+// Writes that overlap finish in any order, as they do in a thread pool.
+import type { Entry } from '../../core/types.ts';
+import type { WriteBatch } from '../../store/log-store.ts';
+import type { Chance } from './chance.ts';
+import { applyBatch, copyImage, type DiskImage, emptyImage, lastIndexOf } from './disk-image.ts';
+
+export interface DiskWorld {
+  /** Runs `done` after `ms` unless the process has ended by then. */
+  later(ms: number, done: () => void): void;
+  /** The batch became durable; `image` is the disk's durable content, the batch included. */
+  durable(batch: WriteBatch, image: DiskImage): void;
+  /** The store was asked to do something it can't. */
+  misuse(problem: string): void;
+}
+
+interface Flight {
+  readonly batch: WriteBatch;
+  isDone: boolean;
+}
+
+export class SimDisk {
+  readonly #chance: Chance;
+  readonly #world: DiskWorld;
+  /** What a process finds after a crash that leaves the machine running. */
+  #written = emptyImage();
+  /** What is left when the power goes. */
+  #durable = emptyImage();
+  #unsynced: WriteBatch[] = [];
+  #flights = new Set<Flight>();
+  writeMs: number;
+  stalledUntilMs = 0;
+  /** The next write fails; those after it are acknowledged and lost. */
+  failsNext = false;
+  #isBroken = false;
+  isSuspect = false;
+  /** Damage that the start-up scan finds. */
+  isDamaged = false;
+
+  constructor(writeMs: number, chance: Chance, world: DiskWorld) {
+    this.writeMs = writeMs;
+    this.#chance = chance;
+    this.#world = world;
+  }
+
+  get durable(): Readonly<DiskImage> {
+    return this.#durable;
+  }
+
+  get isBusy(): boolean {
+    return this.#flights.size > 0;
+  }
+
+  /** The first content of a directory. */
+  format(image: DiskImage): void {
+    this.#written = copyImage(image);
+    this.#durable = copyImage(image);
+  }
+
+  write(batch: WriteBatch, nowMs: number, done: (failure: Error | undefined) => void): void {
+    const flight = { batch, isDone: false };
+    this.#flights.add(flight);
+    const stall = Math.max(0, this.stalledUntilMs - nowMs);
+    const ms = stall + (batch.sync ? this.#chance.exponential(this.writeMs) : this.#chance.between(0, 0.2));
+    this.#world.later(ms, () => {
+      this.#flights.delete(flight);
+      if (this.failsNext) {
+        this.failsNext = false;
+        this.#isBroken = true;
+        done(new Error('no space left on device'));
+        return;
+      }
+      if (!this.#isBroken) this.#land(batch);
+      done(undefined);
+    });
+  }
+
+  #land(batch: WriteBatch): void {
+    const problem = applyBatch(this.#written, batch);
+    if (problem !== undefined) this.#world.misuse(problem);
+    this.#unsynced.push(batch);
+    if (batch.sync) this.#sync();
+  }
+
+  #sync(): void {
+    for (const batch of this.#unsynced) {
+      applyBatch(this.#durable, batch);
+      if (batch.trusted) this.isSuspect = false;
+      this.#world.durable(batch, this.#durable);
+    }
+    this.#unsynced = [];
+  }
+
+  /** The process ends; a write under way has reached the page cache or not. */
+  crash(): void {
+    for (const { batch } of this.#flights) if (!this.#isBroken && this.#chance.happens(0.5)) this.#landUnsynced(batch);
+    this.#flights.clear();
+    this.#isBroken = false;
+    this.failsNext = false;
+  }
+
+  #landUnsynced(batch: WriteBatch): void {
+    if (applyBatch(this.#written, batch) === undefined) this.#unsynced.push(batch);
+  }
+
+  /** Unsynced bytes go, all of them or some; a write under way is complete, torn (and then dropped) or absent. */
+  losePower(keepsSome: boolean): void {
+    const flights = [...this.#flights].map(({ batch }) => batch);
+    this.#flights.clear();
+    if (!this.#isBroken && keepsSome) {
+      for (const batch of [...this.#unsynced, ...flights]) {
+        // A hole ends the log: what came after it is dropped at the next start.
+        if (this.#chance.happens(0.5) || applyBatch(this.#durable, batch) !== undefined) break;
+        this.#world.durable(batch, this.#durable);
+      }
+    }
+    this.#unsynced = [];
+    this.#written = copyImage(this.#durable);
+    this.#isBroken = false;
+    this.failsNext = false;
+  }
+
+  /** Acknowledged data at the end of the log is gone, and the scan can't tell it from a torn tail. */
+  tearTail(entries: number): void {
+    const image = this.#durable;
+    const keep = Math.max(0, image.entries.length - entries);
+    const cut: Entry[] = image.entries.slice(0, keep);
+    const { term, commit } = image.hardState;
+    const last = image.base.index + keep;
+    const forgetsVote = entries > 0 && this.#chance.happens(0.5);
+    this.#durable = {
+      ...image,
+      entries: cut,
+      hardState: {
+        term: forgetsVote ? (cut.at(-1)?.term ?? image.base.term) : term,
+        vote: forgetsVote ? undefined : image.hardState.vote,
+        commit: Math.min(commit, last),
+      },
+    };
+    this.#written = copyImage(this.#durable);
+    this.#unsynced = [];
+    this.isSuspect = true;
+  }
+
+  /** What a process sees when it starts; opening a database syncs what it recovered. */
+  open(): DiskImage {
+    this.#sync();
+    return copyImage(this.#written);
+  }
+
+  get lastIndex(): number {
+    return lastIndexOf(this.#written);
+  }
+}

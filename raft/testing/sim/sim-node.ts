@@ -1,0 +1,292 @@
+// One slot of the simulated cluster: a machine whose disks outlive its processes, and the process that runs on it,
+// which is the product's driver with simulated clock, disk, network and host.
+import type { Message } from '../../core/message.ts';
+import type { CoreEvent } from '../../core/output.ts';
+import { type Config, emptyConfig, type Member, type MemberId } from '../../core/types.ts';
+import type { Clock } from '../../driver/clock.ts';
+import { RaftDriver } from '../../driver/driver.ts';
+import { type DriverSettings, defaultDriverSettings } from '../../driver/settings.ts';
+import type { Transport } from '../../driver/transport.ts';
+import type { OpenedLog } from '../../store/log-store.ts';
+import type { Chance } from './chance.ts';
+import { CheckpointShelf } from './checkpoint-shelf.ts';
+import { SimDisk } from './disk.ts';
+import { type DiskImage, lastIndexOf } from './disk-image.ts';
+import type { Plan } from './plan.ts';
+import { type HostWorld, newStateDisk, SimHost, type StateDisk } from './sim-host.ts';
+
+export const clusterId = '0123456789abcdef0123456789abcdef';
+
+export interface NodeWorld {
+  readonly plan: Plan;
+  now(): number;
+  /** Plans an event of this slot. */
+  at(time: number, slot: number, run: () => void): void;
+  soon(run: () => void): void;
+  send(node: SimNode, message: Message): void;
+  observe(node: SimNode, event: CoreEvent): void;
+  durable(node: SimNode, ...args: Parameters<ConstructorParameters<typeof SimDisk>[2]['durable']>): void;
+  misuse(node: SimNode, problem: string): void;
+  host(node: SimNode): Omit<HostWorld, 'later' | 'applyMs' | 'fatal'>;
+  fatal(node: SimNode, reason: string): void;
+}
+
+export class SimNode {
+  readonly slot: number;
+  readonly #world: NodeWorld;
+  readonly #chance: Chance;
+  disk: SimDisk;
+  stateDisk: StateDisk = newStateDisk();
+  shelf = new CheckpointShelf();
+  /** What identities held that were wiped or damaged since: they had acknowledged it rightly. */
+  readonly graveyard = new Map<MemberId, Readonly<DiskImage>>();
+  incarnation = 1;
+  boots = 0;
+  driver: RaftDriver | undefined;
+  host: SimHost | undefined;
+  /** Counts processes: what an ended one planned never happens. */
+  #life = 0;
+  #startedAt = 0;
+  #clockBase = { worldMs: 0, ownMs: 0, rate: 1 };
+  #wallOffset = 0;
+  pausedUntilMs = 0;
+  hostStalledUntilMs = 0;
+  backlog: (() => void)[] = [];
+  /** It lost data and says so: only a new incarnation may run here. */
+  isCondemned = false;
+  /** The reason of the last process's end, if it ended itself. */
+  fatalReason: string | undefined;
+
+  constructor(slot: number, world: NodeWorld, chance: Chance) {
+    this.slot = slot;
+    this.#world = world;
+    this.#chance = chance;
+    this.disk = this.#newDisk();
+  }
+
+  #newDisk(): SimDisk {
+    return new SimDisk(this.#world.plan.disk.writeMs, this.#chance.fork(), {
+      later: (ms, done) => this.later(ms, done),
+      durable: (batch, image) => this.#world.durable(this, batch, image),
+      misuse: (problem) => this.#world.misuse(this, problem),
+    });
+  }
+
+  get id(): MemberId {
+    return `n${this.slot + 1}#${this.incarnation}`;
+  }
+
+  get member(): Member {
+    return { id: this.id, address: `n${this.slot + 1}:7000`, clientAddress: '' };
+  }
+
+  get isUp(): boolean {
+    return this.driver !== undefined && !this.driver.isDead;
+  }
+
+  get settings(): DriverSettings {
+    const { tuning } = this.#world.plan;
+    return {
+      ...defaultDriverSettings,
+      ...tuning,
+      clusterId,
+      id: this.id,
+      checkpointBytes: 1024 * 1024,
+      caughtUpEntries: 8,
+    };
+  }
+
+  /** A new machine: nothing on its disks but, for a first member, the configuration of the cluster. */
+  format(config: Config | undefined): void {
+    this.disk = this.#newDisk();
+    this.stateDisk = newStateDisk();
+    this.shelf = new CheckpointShelf();
+    this.isCondemned = false;
+    if (config === undefined) return;
+    const image: DiskImage = {
+      hardState: { term: 1, vote: undefined, commit: 1 },
+      base: { index: 0, term: 0 },
+      entries: [{ index: 1, term: 1, time: 0, kind: 'config', config }],
+      checkpoint: undefined,
+      generation: 0,
+    };
+    this.disk.format(image);
+  }
+
+  start(): void {
+    if (this.isUp || this.isCondemned) return;
+    this.#life += 1;
+    this.boots += 1;
+    this.fatalReason = undefined;
+    this.#startedAt = this.#world.now();
+    this.#clockBase = { worldMs: this.#startedAt, ownMs: 0, rate: this.#clockBase.rate };
+    const image = this.disk.open();
+    if (this.#isPoisoned(image)) {
+      this.isCondemned = true;
+      return;
+    }
+    const host = new SimHost(this.stateDisk, image.generation, this.#hostWorld());
+    const driver = new RaftDriver(
+      {
+        settings: this.settings,
+        store: {
+          write: (batch, done) => this.disk.write(batch, this.#world.now(), done),
+          poison: () => undefined,
+        },
+        checkpoints: this.shelf.open((ms, run) => this.later(ms, run)),
+        transport: this.#transport(),
+        clock: this.#clock(),
+        host,
+        rng: this.#chance.fork(),
+        observe: (event) => this.#world.observe(this, event),
+      },
+      this.#opened(image),
+      host.state.applied,
+    );
+    host.attach(driver);
+    this.host = host;
+    this.driver = driver;
+    driver.start();
+    this.#sayAlive(driver);
+  }
+
+  /** What the product's start-up scan calls poisoned: the log ends before what is known to be committed. */
+  #isPoisoned(image: DiskImage): boolean {
+    const applied = this.stateDisk.generations.get(image.generation)?.applied ?? 0;
+    const isShort = Math.max(applied, image.hardState.commit) > lastIndexOf(image);
+    if (isShort && !this.disk.isSuspect) this.#world.misuse(this, `the log ends at ${lastIndexOf(image)}`);
+    return isShort;
+  }
+
+  #opened(image: DiskImage): OpenedLog {
+    const { hardState, base, entries, checkpoint, generation } = image;
+    const { isSuspect } = this.disk;
+    return {
+      identity: { nodeId: `n${this.slot + 1}`, incarnation: this.incarnation, clusterId },
+      verdict: isSuspect ? { kind: 'suspect', reason: 'the tail is torn' } : { kind: 'clean' },
+      boots: this.boots,
+      generation,
+      boot: { hardState, base, entries, checkpoint, suspect: isSuspect },
+    };
+  }
+
+  #sayAlive(driver: RaftDriver): void {
+    this.later(Math.max(250, this.hostStalledUntilMs - this.#world.now()), () => {
+      driver.alive();
+      this.#sayAlive(driver);
+    });
+  }
+
+  #transport(): Transport {
+    const life = this.#life;
+    return {
+      start: () => undefined,
+      send: (message) => {
+        if (life === this.#life) this.#world.send(this, message);
+      },
+      setPeers: () => undefined,
+      close: () => undefined,
+    };
+  }
+
+  #clock(): Clock {
+    const life = this.#life;
+    return {
+      nowMs: () => Math.max(0, Math.floor(this.#world.now() + this.#wallOffset)),
+      monotonicMs: () => this.#ownTime(),
+      after: (ms, run) => {
+        let isCancelled = false;
+        this.later(ms / this.#clockBase.rate, () => {
+          if (!isCancelled) run();
+        });
+        return () => {
+          isCancelled = true;
+        };
+      },
+      soon: (run) =>
+        this.#world.soon(() => {
+          if (life === this.#life) run();
+        }),
+    };
+  }
+
+  #ownTime(): number {
+    const { worldMs, ownMs, rate } = this.#clockBase;
+    return ownMs + (this.#world.now() - worldMs) * rate;
+  }
+
+  setClockRate(rate: number): void {
+    this.#clockBase = { worldMs: this.#world.now(), ownMs: this.#ownTime(), rate };
+  }
+
+  jumpClock(ms: number): void {
+    this.#wallOffset += ms;
+  }
+
+  /** Runs in this process, or never. */
+  later(ms: number, run: () => void): void {
+    const life = this.#life;
+    this.#world.at(this.#world.now() + ms, this.slot, () => {
+      if (life === this.#life) run();
+    });
+  }
+
+  #hostWorld(): HostWorld {
+    const stalled = (ms: number) => Math.max(0, this.hostStalledUntilMs - this.#world.now()) + ms;
+    return {
+      ...this.#world.host(this),
+      later: (ms, run) => this.later(stalled(ms), run),
+      applyMs: () => this.#chance.exponential(this.#world.plan.disk.applyMs),
+      fatal: (reason) => {
+        this.fatalReason = reason;
+        this.#world.fatal(this, reason);
+      },
+    };
+  }
+
+  receive(message: Message): void {
+    if (this.isUp) this.driver?.receive(message);
+  }
+
+  /** The process ends between two instructions; `power`: the machine does too. */
+  crash(power: boolean): void {
+    if (power) this.disk.losePower(this.#world.plan.disk.keepsUnsynced);
+    else this.disk.crash();
+    this.#end();
+  }
+
+  #end(): void {
+    this.#life += 1;
+    this.driver = undefined;
+    this.host = undefined;
+    this.backlog = [];
+    this.pausedUntilMs = 0;
+  }
+
+  stop(done: () => void): void {
+    this.driver?.stop(() => {
+      this.disk.crash();
+      this.#end();
+      done();
+    });
+  }
+
+  /** The same name comes back on an empty disk: another identity. */
+  wipe(): void {
+    this.#end();
+    this.graveyard.set(this.id, this.disk.durable);
+    this.incarnation += 1;
+    this.boots = 0;
+    this.format(undefined);
+  }
+
+  /** Acknowledged entries vanish from the end of the log. */
+  tearTail(entries: number): void {
+    this.graveyard.set(this.id, this.disk.durable);
+    this.disk.tearTail(entries);
+  }
+
+  get config(): Config {
+    return this.driver?.inspect().config ?? emptyConfig;
+  }
+}

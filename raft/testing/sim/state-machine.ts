@@ -1,0 +1,42 @@
+// The replicated state in the simulator: registers, and a hash over everything that was ever applied.
+import type { CommandEntry, Index, Term } from '../../core/types.ts';
+
+/** A command is the number of its operation: four bytes, big-endian, then padding. */
+export function encodeOp(op: number, size: number): Uint8Array {
+  const payload = new Uint8Array(Math.max(4, size));
+  new DataView(payload.buffer).setUint32(0, op);
+  return payload;
+}
+
+export function decodeOp(payload: Uint8Array): number {
+  return new DataView(payload.buffer, payload.byteOffset).getUint32(0);
+}
+
+export function mix(hash: number, value: number): number {
+  let h = Math.imul(hash ^ value, 0x9e3779b1);
+  h ^= h >>> 15;
+  return (Math.imul(h, 0x85ebca77) ^ Math.floor(value / 0x1_0000_0000)) >>> 0;
+}
+
+export interface MachineState {
+  applied: Index;
+  term: Term;
+  time: number;
+  hash: number;
+  /** Register → the operation that wrote it last. */
+  readonly registers: Map<number, number>;
+}
+
+export function emptyState(): MachineState {
+  return { applied: 0, term: 0, time: 0, hash: 0, registers: new Map() };
+}
+
+export function copyState(state: MachineState): MachineState {
+  return { ...state, registers: new Map(state.registers) };
+}
+
+export function applyCommand(state: MachineState, { index, payload }: CommandEntry, register: number): void {
+  const op = decodeOp(payload);
+  state.hash = mix(mix(state.hash, index), op);
+  state.registers.set(register, op);
+}

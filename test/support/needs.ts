@@ -1,0 +1,22 @@
+// Programs that a test needs beside Node. A machine that lacks one leaves the test out and says so by name.
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+/** Skips the running test or hook when one of the programs is not on PATH. */
+export function needs(context: Mocha.Context, ...programs: readonly string[]): void {
+  const missing = programs.filter((program) => !isOnPath(program));
+  if (missing.length === 0) return;
+  process.stderr.write(`left out, needs ${missing.join(', ')}: ${context.test?.fullTitle()}\n`);
+  context.skip();
+}
+
+function isOnPath(program: string): boolean {
+  return (process.env.PATH ?? '').split(delimiter).some((folder) => {
+    try {
+      accessSync(join(folder, program), constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}

@@ -1,0 +1,132 @@
+import { describeRows, destinationBody } from '../../support/entities.ts';
+
+const options = (value: object) => destinationBody({ options: value });
+const balancing = (value: object) => options({ endpointBalancing: value });
+const ring = (value: object) => balancing({ algorithm: 'RING_HASH', ringHash: value });
+const maglev = (value: object) => balancing({ algorithm: 'MAGLEV', maglev: value });
+const at = (...paths: readonly string[]) => paths.map((path) => `/options${path}`);
+
+describeRows('destinations: host, port, endpoints (contract.md §2.11)', 'destinations', [
+  ['a missing host and port', { name: 'd' }, ['/host', '/port']],
+  ['a host with a scheme', destinationBody({ host: 'http://a' }), ['/host']],
+  ['a host with a port', destinationBody({ host: 'a:80' }), ['/host']],
+  ['IPv6 with and without brackets', destinationBody({ host: '[::1]', endpoints: [{ host: '::1', port: 1 }] })],
+  ['no endpoints', destinationBody({ endpoints: [] })],
+  [
+    'an endpoint without host and port',
+    destinationBody({ endpoints: [{}] }),
+    ['/endpoints/0/host', '/endpoints/0/port'],
+  ],
+  ['an endpoint of a bad port', destinationBody({ endpoints: [{ host: 'a', port: 70_000 }] }), ['/endpoints/0/port']],
+  ['ten thousand endpoints', destinationBody({ endpoints: Array(10_000).fill({ host: 'a', port: 1 }) })],
+]);
+
+describeRows('destinations: endpoint balancing (contract.md §2.3.3)', 'destinations', [
+  ['an unknown algorithm', balancing({ algorithm: 'FASTEST' }), at('/endpointBalancing/algorithm')],
+  ['RING_HASH without a block', balancing({ algorithm: 'RING_HASH' })],
+  ['ring min above max', ring({ ringSize: { min: 11, max: 10 } }), at('/endpointBalancing/ringHash/ringSize/min')],
+  [
+    'ring max below the default of min',
+    ring({ ringSize: { max: 10 } }),
+    at('/endpointBalancing/ringHash/ringSize/min'),
+  ],
+  ['ring min 0', ring({ ringSize: { min: 0 } }), at('/endpointBalancing/ringHash/ringSize/min')],
+  [
+    'a ring that no memory holds',
+    ring({ ringSize: { min: 4e9, max: 4e9 } }),
+    at('/endpointBalancing/ringHash/ringSize/min'),
+  ],
+  ['ring min equal to max', ring({ ringSize: { min: 10, max: 10 } })],
+  ['a table of a prime', maglev({ tableSize: 5_000_011 })],
+  ['the smallest table', maglev({ tableSize: 3 })],
+  ['a table of no prime', maglev({ tableSize: 65_536 }), at('/endpointBalancing/maglev/tableSize')],
+  ['a table of an odd number that is no prime', maglev({ tableSize: 9 }), at('/endpointBalancing/maglev/tableSize')],
+  ['a table of 2', maglev({ tableSize: 2 }), at('/endpointBalancing/maglev/tableSize')],
+  ['a table above the bound', maglev({ tableSize: 5_000_021 }), at('/endpointBalancing/maglev/tableSize')],
+  [
+    'no choices',
+    balancing({ algorithm: 'LEAST_REQUEST', leastRequest: { choiceCount: 0 } }),
+    at('/endpointBalancing/leastRequest/choiceCount'),
+  ],
+  [
+    'a bad cookie name',
+    balancing({ algorithm: 'STICKY', sticky: { cookie: { name: 'a b' } } }),
+    at('/endpointBalancing/sticky/cookie/name'),
+  ],
+  [
+    'a bad cookie ttl',
+    balancing({ algorithm: 'STICKY', sticky: { cookie: { ttl: '1d' } } }),
+    at('/endpointBalancing/sticky/cookie/ttl'),
+  ],
+  [
+    'blocks of algorithms that are not selected',
+    balancing({
+      algorithm: 'ROUND_ROBIN',
+      maglev: { tableSize: 0 },
+      ringHash: { hashPolicy: [{}] },
+      leastRequest: { choiceCount: 0 },
+    }),
+  ],
+  ['wrong types even there', balancing({ maglev: { tableSize: '7' } }), at('/endpointBalancing/maglev/tableSize')],
+]);
+
+describeRows('destinations: hash policies (contract.md §2.3.3)', 'destinations', [
+  ['one of each', ring({ hashPolicy: [{ header: { name: 'x-a' } }, { cookie: {} }, { sourceIP: { enabled: true } }] })],
+  ['none of the three', maglev({ hashPolicy: [{}] }), at('/endpointBalancing/maglev/hashPolicy/0')],
+  [
+    'two of the three',
+    ring({ hashPolicy: [{ cookie: {} }, { header: { name: 'a' }, cookie: {} }] }),
+    at('/endpointBalancing/ringHash/hashPolicy/1'),
+  ],
+  [
+    'a header without name',
+    ring({ hashPolicy: [{ header: {} }] }),
+    at('/endpointBalancing/ringHash/hashPolicy/0/header/name'),
+  ],
+]);
+
+describeRows('destinations: health, breaker, outliers (contract.md §2.3.4–§2.3.6)', 'destinations', [
+  ['a health check without path', options({ healthCheck: {} }), at('/healthCheck/path')],
+  ['a health check path without /', options({ healthCheck: { path: 'h' } }), at('/healthCheck/path')],
+  [
+    'a health check of a bad interval',
+    options({ healthCheck: { path: '/', interval: '10' } }),
+    at('/healthCheck/interval'),
+  ],
+  ['thresholds of 0', options({ healthCheck: { path: '/', unhealthyThreshold: 0, healthyThreshold: 0 } })],
+  ['a breaker of zeros', options({ circuitBreaker: { maxConnections: 0, maxRetries: 0, failureThreshold: 0 } })],
+  ['a breaker of a negative cap', options({ circuitBreaker: { maxRequests: -1 } }), at('/circuitBreaker/maxRequests')],
+  ['ejection of 100 percent', options({ outlierDetection: { maxEjectionPercent: 100 } })],
+  [
+    'ejection of 101 percent',
+    options({ outlierDetection: { maxEjectionPercent: 101 } }),
+    at('/outlierDetection/maxEjectionPercent'),
+  ],
+]);
+
+describeRows('destinations: discovery, tls, the rest (contract.md §2.3.1, §2.3.7)', 'destinations', [
+  ['discovery by kubernetes', options({ discovery: { type: 'kubernetes' } })],
+  ['discovery by something else', options({ discovery: { type: 'consul' } }), at('/discovery/type')],
+  ['an unknown tls mode', options({ tls: { mode: 'ssl' } }), at('/tls/mode')],
+  ['mtls without cert and key', options({ tls: { mode: 'mtls' } }), at('/tls/cert', '/tls/key')],
+  ['mtls without key', options({ tls: { mode: 'mtls', cert: 'c', key: '' } }), at('/tls/key')],
+  ['mtls with cert and key', options({ tls: { mode: 'mtls', cert: 'c', key: 'k' } })],
+  ['tls without cert', options({ tls: { mode: 'tls', sni: 'a.example' } })],
+  ['an unknown tls version', options({ tls: { maxVersion: 'TLSv2' } }), at('/tls/maxVersion')],
+  ['tls min above max', options({ tls: { minVersion: 'TLSv1_3', maxVersion: 'TLSv1_2' } }), at('/tls/maxVersion')],
+  [
+    'all timeouts',
+    options({
+      timeouts: {
+        request: '0s',
+        connect: '1s',
+        dualStackFallback: '0',
+        tlsHandshake: '1s',
+        responseHeader: '1m',
+        expectContinue: '1s',
+        idleConnection: '1h',
+      },
+    }),
+  ],
+  ['a bad timeout', options({ timeouts: { connect: 'soon' } }), at('/timeouts/connect')],
+]);

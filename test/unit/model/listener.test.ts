@@ -1,0 +1,84 @@
+import { listenerBody as body, describeRows } from '../../support/entities.ts';
+
+const tls = (changes: object = {}) => body({ tls: { cert: 'c', key: 'k', ...changes } });
+const clientAuth = (value: object) => tls({ clientAuth: value });
+const metrics = (value: object) => body({ metrics: value });
+const buckets = (durationBuckets: unknown) => metrics({ histograms: { durationBuckets } });
+
+describeRows('listeners, any kind: name and id (contract.md §2.11)', 'listeners', [
+  ['a missing name', { port: 1 }, ['/name']],
+  ['an empty name', body({ name: '' }), ['/name']],
+  ['a name with : and / and blanks (§12 row 29)', body({ name: 'k8s:ns/name/rule-0 match' })],
+  ['an id of all its characters', body({ id: 'Az09._~:-' })],
+  ['an id of 128 characters', body({ id: 'a'.repeat(128) })],
+  ['an id of 129 characters', body({ id: 'a'.repeat(129) }), ['/id']],
+  ['an id with a slash', body({ id: 'a/b' }), ['/id']],
+  ['an id with a line end', body({ id: 'a\n' }), ['/id']],
+]);
+
+describeRows('listeners: address and port', 'listeners', [
+  ['the smallest body (§12 row 3)', body()],
+  ['a missing port', { name: 'a' }, ['/port']],
+  ['port 0', body({ port: 0 }), ['/port']],
+  ['port 65536', body({ port: 65_536 }), ['/port']],
+  ['port 1.5', body({ port: 1.5 }), ['/port']],
+  ['port 65535', body({ port: 65_535 })],
+  ['IPv6 as an address', body({ address: '[::]' })],
+  ['a host name as an address', body({ address: 'localhost' })],
+  ['an address with a port', body({ address: 'localhost:80' }), ['/address']],
+]);
+
+describeRows('listeners: tls (contract.md §2.11)', 'listeners', [
+  ['cert and key that are no PEM (§12 row 11)', tls()],
+  ['tls without cert and key', body({ tls: {} }), ['/tls/cert', '/tls/key']],
+  ['tls without key', body({ tls: { cert: 'c' } }), ['/tls/key']],
+  ['an unknown version', tls({ minVersion: 'TLSv1.2' }), ['/tls/minVersion']],
+  ['min above max', tls({ minVersion: 'TLSv1_3', maxVersion: 'TLSv1_2' }), ['/tls/maxVersion']],
+  ['max below the default of min', tls({ maxVersion: 'TLSv1_1' }), ['/tls/maxVersion']],
+  ['max below the default of min when min is lower too', tls({ minVersion: 'TLSv1_0', maxVersion: 'TLSv1_1' })],
+  ['min equal to max', tls({ minVersion: 'TLSv1_3', maxVersion: 'TLSv1_3' })],
+  ['an unknown clientAuth mode', clientAuth({ mode: 'maybe' }), ['/tls/clientAuth/mode']],
+  ['optional without ca', clientAuth({ mode: 'optional' }), ['/tls/clientAuth/ca']],
+  ['require without ca', clientAuth({ mode: 'require', ca: '' }), ['/tls/clientAuth/ca']],
+  ['require with ca', clientAuth({ mode: 'require', ca: 'c' })],
+  ['clientAuth without a mode', clientAuth({})],
+  ['none without ca', clientAuth({ mode: 'none' })],
+]);
+
+describeRows('listeners: proxyErrors and metrics (contract.md §2.11)', 'listeners', [
+  ['each detail', body({ proxyErrors: { detail: 'minimal' } })],
+  ['an unknown detail', body({ proxyErrors: { detail: 'all' } }), ['/proxyErrors/detail']],
+  ['the short form', body({ proxyErrors: 'standard' })],
+  ['an unknown detail in the short form', body({ proxyErrors: 'all' }), ['/proxyErrors']],
+  ['empty metrics', metrics({})],
+  [
+    'all of metrics',
+    metrics({ path: '/m', collect: { endpoint: true, route: false }, histograms: { sizeBuckets: [1, 2] } }),
+  ],
+  ['a metrics path without /', metrics({ path: 'm' }), ['/metrics/path']],
+  ['a metrics path with a blank', metrics({ path: '/a b' }), ['/metrics/path']],
+  ['increasing buckets', buckets([0.001, 1, 10.5])],
+  ['no buckets', buckets([])],
+  ['buckets that repeat', buckets([1, 2, 2]), ['/metrics/histograms/durationBuckets/2']],
+  ['buckets that fall', buckets([2, 1]), ['/metrics/histograms/durationBuckets/1']],
+  ['a bucket of 0', buckets([0, 1]), ['/metrics/histograms/durationBuckets/0']],
+  ['an infinite bucket', buckets([1, Number.POSITIVE_INFINITY]), ['/metrics/histograms/durationBuckets/1']],
+  ['a bucket that is no number', buckets(['1']), ['/metrics/histograms/durationBuckets/0']],
+  ['size buckets that fall', metrics({ histograms: { sizeBuckets: [2, 1] } }), ['/metrics/histograms/sizeBuckets/1']],
+]);
+
+describeRows('listeners: limits (contract.md §2.2, architecture.md §9)', 'listeners', [
+  ['all timeouts off', body({ timeouts: { clientHeader: '0', clientRequest: '0s', clientResponse: '0ms' } })],
+  ['a bad timeout', body({ timeouts: { idleBetweenRequests: '1d' } }), ['/timeouts/idleBetweenRequests']],
+  ['a negative timeout', body({ timeouts: { clientRequest: '-1s' } }), ['/timeouts/clientRequest']],
+  ['maxRequestHeadersKB 0', body({ maxRequestHeadersKB: 0 })],
+  ['maxRequestHeaders 1 and 1000', body({ maxRequestHeaders: 1000 })],
+  ['maxRequestHeaders 0', body({ maxRequestHeaders: 0 }), ['/maxRequestHeaders']],
+  ['maxRequestHeaders 1001', body({ maxRequestHeaders: 1001 }), ['/maxRequestHeaders']],
+  ['trusted proxies', body({ trustedProxies: ['10.0.0.0/8', '::1'] })],
+  ['a trusted proxy that is no range', body({ trustedProxies: ['10.0.0.0/8', 'host'] }), ['/trustedProxies/1']],
+  ['pathNormalization report', body({ pathNormalization: 'report' })],
+  ['an unknown pathNormalization', body({ pathNormalization: 'off' }), ['/pathNormalization']],
+  ['debugHeaders', body({ debugHeaders: true })],
+  ['a server name that breaks the line', body({ serverName: 'a\r\nSet-Cookie: b' }), ['/serverName']],
+]);

@@ -1,0 +1,213 @@
+import { middlewareTypes } from '../../../src/model/middleware.ts';
+import { middlewareBody as body, describeRows } from '../../support/entities.ts';
+
+const jwt = (changes: object) => body('jwt', { issuer: 'i', jwksInline: '{}', ...changes });
+const authz = (changes: object) => body('extAuthz', { destinationId: 'd', ...changes });
+const proc = (changes: object) => body('extProc', { destinationId: 'd', ...changes });
+const inline = (changes: object) => body('inlineAuthz', { rules: [{ cel: 'true', action: 'allow' }], ...changes });
+const needed = ['rateLimit', 'jwt', 'extAuthz', 'extProc', 'accessLog', 'inlineAuthz'];
+
+describeRows('middlewares: type and block (contract.md §2.7, §2.11)', 'middlewares', [
+  ['an unknown type', { name: 'm', type: 'waf' }, ['/type']],
+  ['a missing type', { name: 'm' }, ['/type']],
+  ['a type of another case', { name: 'm', type: 'CORS' }, ['/type']],
+  ...needed.map((type) => [`${type} without its block`, { name: 'm', type }, [`/${type}`]] as const),
+  ['cors without its block', { name: 'm', type: 'cors' }],
+  ['headers without its block', { name: 'm', type: 'headers' }],
+  ['unfinished blocks of other types', { name: 'm', type: 'cors', jwt: {}, inlineAuthz: { rules: [] } }],
+  ['wrong types even in those', { name: 'm', type: 'cors', jwt: { issuer: 5 } }, ['/jwt/issuer']],
+  ...middlewareTypes.map((type) => [`a ${type} block that is no object`, body(type, 'on'), [`/${type}`]] as const),
+]);
+
+describeRows('middlewares: cors (contract.md §8.1)', 'middlewares', [
+  [
+    'all fields',
+    body('cors', {
+      allowOrigins: [{ value: '*' }, { value: 'https://.*\\.example', regex: true }],
+      allowMethods: ['GET'],
+      allowHeaders: ['x-a', '*'],
+      exposeHeaders: ['x-b'],
+      maxAge: 0,
+      allowCredentials: true,
+    }),
+  ],
+  ['an origin without value', body('cors', { allowOrigins: [{}] }), ['/cors/allowOrigins/0/value']],
+  [
+    'an origin of a bad regex',
+    body('cors', { allowOrigins: [{ value: '(', regex: true }] }),
+    ['/cors/allowOrigins/0/value'],
+  ],
+  ['a negative maxAge', body('cors', { maxAge: -1 }), ['/cors/maxAge']],
+  ['a method that breaks the line', body('cors', { allowMethods: ['GET\r\nX: y'] }), ['/cors/allowMethods/0']],
+]);
+
+describeRows('middlewares: rateLimit (contract.md §8.2)', 'middlewares', [
+  ['an empty block', body('rateLimit', {})],
+  ['fractions, zeros and less', body('rateLimit', { requestsPerSecond: 0.5, burst: 0 })],
+  ['a rate below 0, which means the default', body('rateLimit', { requestsPerSecond: -1 })],
+  [
+    'an infinite rate',
+    body('rateLimit', { requestsPerSecond: Number.POSITIVE_INFINITY }),
+    ['/rateLimit/requestsPerSecond'],
+  ],
+  ['a fractional burst', body('rateLimit', { burst: 1.5 }), ['/rateLimit/burst']],
+  ['a bare address and a range', body('rateLimit', { trustedProxies: ['10.0.0.1', 'fd00::/8'] })],
+  [
+    'a range that is none',
+    body('rateLimit', { trustedProxies: ['10.0.0.0/8', '10.0.0.0/99'] }),
+    ['/rateLimit/trustedProxies/1'],
+  ],
+]);
+
+describeRows('middlewares: headers (contract.md §8.3)', 'middlewares', [
+  [
+    'all fields',
+    body('headers', {
+      requestHeadersToAdd: [{ key: 'X-A', value: 'b', append: true }],
+      requestHeadersToRemove: ['x-b'],
+      responseHeadersToAdd: [],
+      responseHeadersToRemove: [],
+    }),
+  ],
+  [
+    'an addition without parts',
+    body('headers', { responseHeadersToAdd: [{}] }),
+    ['/headers/responseHeadersToAdd/0/key', '/headers/responseHeadersToAdd/0/value'],
+  ],
+  [
+    'a name that is no token',
+    body('headers', { requestHeadersToAdd: [{ key: 'a:', value: 'b' }] }),
+    ['/headers/requestHeadersToAdd/0/key'],
+  ],
+  [
+    'a value that breaks the line',
+    body('headers', { requestHeadersToAdd: [{ key: 'a', value: 'b\nc' }] }),
+    ['/headers/requestHeadersToAdd/0/value'],
+  ],
+  [
+    'a removal of no name',
+    body('headers', { requestHeadersToRemove: ['a', ''] }),
+    ['/headers/requestHeadersToRemove/1'],
+  ],
+]);
+
+describeRows('middlewares: jwt (contract.md §8.4)', 'middlewares', [
+  ['keys of its own', jwt({ audiences: ['a'], forwardJwt: true, jwksRetrievalTimeout: '1s' })],
+  ['keys of a destination', body('jwt', { issuer: 'i', jwksPath: '/jwks', jwksDestinationId: 'd' })],
+  ['a missing issuer', body('jwt', { jwksInline: '{}' }), ['/jwt/issuer']],
+  ['no source', body('jwt', { issuer: 'i' }), ['/jwt']],
+  ['both sources', jwt({ jwksPath: '/jwks', jwksDestinationId: 'd' }), ['/jwt/jwksInline']],
+  ['a path without destination', body('jwt', { issuer: 'i', jwksPath: '/jwks' }), ['/jwt/jwksDestinationId']],
+  ['a path without /', body('jwt', { issuer: 'i', jwksPath: 'jwks', jwksDestinationId: 'd' }), ['/jwt/jwksPath']],
+  ['claims of any type in a header', jwt({ claimToHeaders: [{ expr: 'claims.sub', header: 'x-user' }] })],
+  [
+    'a header without parts',
+    jwt({ claimToHeaders: [{}] }),
+    ['/jwt/claimToHeaders/0/expr', '/jwt/claimToHeaders/0/header'],
+  ],
+  [
+    'a bad claim expression',
+    jwt({ claimToHeaders: [{ expr: 'claims.', header: 'x' }] }),
+    ['/jwt/claimToHeaders/0/expr'],
+  ],
+  ['assertions over claims and now', jwt({ assertClaims: ['claims.admin == true', 'claims.exp > now'] })],
+  ['an assertion that yields a string', jwt({ assertClaims: ['"a"'] }), ['/jwt/assertClaims/0']],
+  ['an assertion over the request', jwt({ assertClaims: ['request.method == "GET"'] }), ['/jwt/assertClaims/0']],
+]);
+
+describeRows('middlewares: extAuthz (contract.md §8.5)', 'middlewares', [
+  [
+    'all fields',
+    authz({
+      mode: 'grpc',
+      path: '/check',
+      decisionTimeout: '1s',
+      failureModeAllow: true,
+      includeBody: true,
+      onCheck: { forwardHeaders: ['cookie'], injectHeaders: [{ key: 'x-p', value: 'b' }] },
+      onAllow: { copyToUpstream: ['x-*'], copyToClient: ['x-a'] },
+      onDeny: { copyToClient: ['*'] },
+    }),
+  ],
+  ['a missing destination', body('extAuthz', {}), ['/extAuthz/destinationId']],
+  ['an unknown mode', authz({ mode: 'soap' }), ['/extAuthz/mode']],
+  ['a bad timeout', authz({ decisionTimeout: '5' }), ['/extAuthz/decisionTimeout']],
+  [
+    'an injected header without parts',
+    authz({ onCheck: { injectHeaders: [{}] } }),
+    ['/extAuthz/onCheck/injectHeaders/0/key', '/extAuthz/onCheck/injectHeaders/0/value'],
+  ],
+  [
+    'a pattern that is no name',
+    authz({ onAllow: { copyToUpstream: ['x y'] } }),
+    ['/extAuthz/onAllow/copyToUpstream/0'],
+  ],
+]);
+
+describeRows('middlewares: extProc (contract.md §8.6)', 'middlewares', [
+  [
+    'all fields',
+    proc({
+      mode: 'http',
+      phaseTimeout: '1s',
+      phases: {
+        requestHeaders: 'skip',
+        responseHeaders: 'send',
+        requestBody: 'bufferedPartial',
+        responseBody: 'streamed',
+        maxBodyBytes: 1,
+      },
+      allowOnError: true,
+      statusOnError: 503,
+      allowedMutations: { allowHeaders: ['x-*'], denyHeaders: [] },
+      forwardRules: { allowHeaders: [], denyHeaders: ['cookie'] },
+      disableReject: true,
+      observeMode: { enabled: true, workers: 1, queueSize: 1 },
+      metricsPrefix: 'p',
+    }),
+  ],
+  ['a missing destination', body('extProc', {}), ['/extProc/destinationId']],
+  ['an unknown mode', proc({ mode: 'GRPC' }), ['/extProc/mode']],
+  ['body words for header phases', proc({ phases: { requestHeaders: 'none' } }), ['/extProc/phases/requestHeaders']],
+  ['header words for body phases', proc({ phases: { responseBody: 'send' } }), ['/extProc/phases/responseBody']],
+  ['statusOnError 399', proc({ statusOnError: 399 }), ['/extProc/statusOnError']],
+  ['statusOnError 600', proc({ statusOnError: 600 }), ['/extProc/statusOnError']],
+]);
+
+describeRows('middlewares: accessLog (contract.md §8.7)', 'middlewares', [
+  ['a path alone', body('accessLog', { path: 'stdout' })],
+  [
+    'templates, empty ones too',
+    body('accessLog', { path: '/var/log/a', json: true, onResponse: { fields: { 'a b': '', c: 'd' } } }),
+  ],
+  ['a missing path', body('accessLog', {}), ['/accessLog/path']],
+  [
+    'a template that is no text',
+    body('accessLog', { path: 'x', onRequest: { fields: { a: 5 } } }),
+    ['/accessLog/onRequest/fields/a'],
+  ],
+  ['fields as a list', body('accessLog', { path: 'x', onRequest: { fields: ['a'] } }), ['/accessLog/onRequest/fields']],
+]);
+
+describeRows('middlewares: inlineAuthz (contract.md §8.8)', 'middlewares', [
+  ['all fields', inline({ defaultAction: 'allow', denyStatus: 401, denyBody: '{}' })],
+  ['no rules', body('inlineAuthz', {}), ['/inlineAuthz/rules']],
+  ['an empty list of rules', body('inlineAuthz', { rules: [] }), ['/inlineAuthz/rules']],
+  [
+    'a rule without parts',
+    body('inlineAuthz', { rules: [{}] }),
+    ['/inlineAuthz/rules/0/cel', '/inlineAuthz/rules/0/action'],
+  ],
+  [
+    'a rule that does not compile',
+    body('inlineAuthz', { rules: [{ cel: '1 +', action: 'deny' }] }),
+    ['/inlineAuthz/rules/0/cel'],
+  ],
+  [
+    'an unknown action',
+    body('inlineAuthz', { rules: [{ cel: 'true', action: 'log' }] }),
+    ['/inlineAuthz/rules/0/action'],
+  ],
+  ['an unknown defaultAction', inline({ defaultAction: 'ask' }), ['/inlineAuthz/defaultAction']],
+  ['denyStatus 200', inline({ denyStatus: 200 }), ['/inlineAuthz/denyStatus']],
+]);

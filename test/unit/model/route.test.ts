@@ -1,0 +1,198 @@
+import { expect } from 'chai';
+import { describeRows, forwardTo, problemsWith, routeBody } from '../../support/entities.ts';
+
+const match = (value: object) => routeBody({ match: value });
+const forward = (changes: object) => routeBody({ forward: { ...forwardTo('d'), ...changes } });
+const weights = (...list: readonly (number | undefined)[]) =>
+  routeBody({ forward: { destinations: list.map((weight) => ({ destinationId: 'd', weight })) } });
+const redirect = (value: object) => ({ name: 'r', redirect: value });
+const answer = (value: object) => ({ name: 'r', directResponse: value });
+const override = (value: object) => routeBody({ middlewareOverrides: { m: value } });
+const bool = 'request.method == "GET"';
+
+describeRows('routes: exactly one action (contract.md §2.11)', 'routes', [
+  ['none', { name: 'r' }, ['']],
+  ['forward alone', routeBody()],
+  ['redirect alone', redirect({ path: '/x' })],
+  ['directResponse alone', answer({ status: 200 })],
+  ['forward with redirect', routeBody({ redirect: { path: '/' } }), ['/redirect']],
+  ['redirect with directResponse', { ...redirect({ path: '/' }), ...answer({ status: 200 }) }, ['/directResponse']],
+  ['all three', routeBody({ redirect: { path: '/' }, directResponse: { status: 200 } }), ['/redirect']],
+  ['an empty action beside another', routeBody({ redirect: {} }), ['/redirect', '/redirect']],
+]);
+
+describeRows('routes: match (contract.md §2.4.1)', 'routes', [
+  ['each path matcher alone', match({ path: '/a' })],
+  ['a path without leading /', match({ pathPrefix: 'products' })],
+  ['path with pathPrefix', match({ path: '/a', pathPrefix: '/b' }), ['/match/pathPrefix']],
+  ['pathPrefix with pathRegex', match({ pathPrefix: '/a', pathRegex: '/b' }), ['/match/pathRegex']],
+  ['all three path matchers', match({ path: '/', pathPrefix: '/', pathRegex: '/' }), ['/match/pathPrefix']],
+  ['a path matcher beside an empty one', match({ path: '/a', pathPrefix: '' })],
+  ['RE2 syntax', match({ pathRegex: '/(?P<id>[0-9]+)\\z' })],
+  ['a regex that does not end', match({ pathRegex: '/(' }), ['/match/pathRegex']],
+  ['a look-ahead', match({ pathRegex: '/(?=a)' }), ['/match/pathRegex']],
+  ['a back-reference', match({ pathRegex: '/(a)\\1' }), ['/match/pathRegex']],
+  ['a regex of 4097 characters', match({ pathRegex: 'a'.repeat(4097) }), ['/match/pathRegex']],
+  ['methods in any case', match({ methods: ['get', 'PURGE', 'M-SEARCH'] })],
+  ['a method with a blank', match({ methods: ['GET '] }), ['/match/methods/0']],
+  ['host names, suffixes and any', match({ hostnames: ['a.example', '*.example', '*', '10.0.0.1'] })],
+  ['a host name with a port', match({ hostnames: ['a:80'] }), ['/match/hostnames/0']],
+  ['a header by presence', match({ headers: [{ name: 'X-A' }] })],
+  ['a header without name', match({ headers: [{ value: 'a' }] }), ['/match/headers/0/name']],
+  ['a header of a name that is no token', match({ headers: [{ name: 'a b' }] }), ['/match/headers/0/name']],
+  ['a header of a bad regex', match({ headers: [{ name: 'a', value: '(', regex: true }] }), ['/match/headers/0/value']],
+  ['the same text when it is no regex', match({ headers: [{ name: 'a', value: '(' }] })],
+  ['a query parameter without name', match({ queryParams: [{}] }), ['/match/queryParams/0/name']],
+  [
+    'a query parameter of a bad regex',
+    match({ queryParams: [{ name: 'a b', value: '[', regex: true }] }),
+    ['/match/queryParams/0/value'],
+  ],
+  ['CEL that yields bool', match({ cel: `${bool} && request.headers["x-a"] == "b"`, grpc: true })],
+  ['CEL that does not parse', match({ cel: 'request.method ==' }), ['/match/cel']],
+  ['CEL that yields a string', match({ cel: '"a" + "b"' }), ['/match/cel']],
+  ['CEL of an unknown variable', match({ cel: 'reqest.method == "GET"' }), ['/match/cel']],
+  ['CEL of 8193 characters', match({ cel: `${bool}${' '.repeat(8193)}` }), ['/match/cel']],
+]);
+
+describeRows('routes: destinations and weights (contract.md §2.4.2, §12 row 19)', 'routes', [
+  ['no list', { name: 'r', forward: {} }, ['/forward/destinations']],
+  ['an empty list', { name: 'r', forward: { destinations: [] } }, ['/forward/destinations']],
+  [
+    'an entry without id',
+    { name: 'r', forward: { destinations: [{ weight: 1 }] } },
+    ['/forward/destinations/0/destinationId'],
+  ],
+  ['one entry of any weight', weights(7)],
+  ['100 and 0', weights(100, 0)],
+  ['the same id twice', weights(60, 40)],
+  ['60 and 41', weights(60, 41), ['/forward/destinations']],
+  ['two without weights', weights(undefined, undefined), ['/forward/destinations']],
+  ['100 and an absent one', weights(100, undefined)],
+  ['a negative weight', weights(110, -10), ['/forward/destinations/1/weight']],
+  ['a fractional weight', weights(99.5, 0.5), ['/forward/destinations/0/weight', '/forward/destinations/1/weight']],
+]);
+
+describeRows('routes: the rest of forward (contract.md §2.4.2–§2.4.4)', 'routes', [
+  ['each balancing', forward({ destinationBalancing: { algorithm: 'WEIGHTED_CONSISTENT_HASH' } })],
+  [
+    'an unknown balancing',
+    forward({ destinationBalancing: { algorithm: 'RANDOM' } }),
+    ['/forward/destinationBalancing/algorithm'],
+  ],
+  [
+    'a pin cookie of its own (§12 row 20)',
+    forward({ destinationBalancing: { algorithm: 'STICKY', sticky: { cookie: { name: 'pin', ttl: '1h' } } } }),
+  ],
+  [
+    'a bad ttl',
+    forward({ destinationBalancing: { algorithm: 'STICKY', sticky: { cookie: { ttl: 'x' } } } }),
+    ['/forward/destinationBalancing/sticky/cookie/ttl'],
+  ],
+  [
+    'every retry condition',
+    forward({
+      retry: {
+        attempts: 2,
+        on: ['server-error', 'connection-failure', 'gateway-error', 'retriable-codes'],
+        retriableCodes: [100, 599],
+      },
+    }),
+  ],
+  ['an unknown retry condition', forward({ retry: { on: ['server-error', 'always'] } }), ['/forward/retry/on/1']],
+  [
+    'codes out of range',
+    forward({ retry: { retriableCodes: [99, 600] } }),
+    ['/forward/retry/retriableCodes/0', '/forward/retry/retriableCodes/1'],
+  ],
+  [
+    'a bad back-off',
+    forward({ retry: { backoff: { base: '1', max: '2' } } }),
+    ['/forward/retry/backoff/base', '/forward/retry/backoff/max'],
+  ],
+  [
+    'two path rewrites',
+    forward({ rewrite: { path: '/a', pathRegex: { pattern: 'a', substitution: 'b' } } }),
+    ['/forward/rewrite/pathRegex'],
+  ],
+  [
+    'a path rewrite without parts',
+    forward({ rewrite: { pathRegex: {} } }),
+    ['/forward/rewrite/pathRegex/pattern', '/forward/rewrite/pathRegex/substitution'],
+  ],
+  [
+    'a path rewrite of a bad regex',
+    forward({ rewrite: { pathRegex: { pattern: '(', substitution: '' } } }),
+    ['/forward/rewrite/pathRegex/pattern'],
+  ],
+  [
+    'host with hostFromHeader',
+    forward({ rewrite: { host: 'a', hostFromHeader: 'x-h' } }),
+    ['/forward/rewrite/hostFromHeader'],
+  ],
+  ['host with autoHost', forward({ rewrite: { host: 'a', autoHost: true } }), ['/forward/rewrite/autoHost']],
+  ['host with autoHost false', forward({ rewrite: { host: 'a.example:8080', autoHost: false } })],
+  ['a host that is none', forward({ rewrite: { host: 'a b' } }), ['/forward/rewrite/host']],
+  ['a mirror of 0 percent', forward({ mirror: { destinationId: 'd', percentage: 0 } })],
+  [
+    'a mirror of 101 percent',
+    forward({ mirror: { destinationId: 'd', percentage: 101 } }),
+    ['/forward/mirror/percentage'],
+  ],
+  ['a mirror without destination', forward({ mirror: {} }), ['/forward/mirror/destinationId']],
+  ['maxGrpcTimeout 0s', forward({ maxGrpcTimeout: '0s', timeouts: { request: '0s' } })],
+  ['a bad maxGrpcTimeout', forward({ maxGrpcTimeout: '1' }), ['/forward/maxGrpcTimeout']],
+]);
+
+describeRows('routes: redirect (contract.md §2.4.5)', 'routes', [
+  ['one that changes nothing', redirect({}), ['/redirect']],
+  ['one that changes only the code', redirect({ code: 308, stripQuery: false }), ['/redirect']],
+  ['stripQuery alone', redirect({ stripQuery: true })],
+  ['scheme alone', redirect({ scheme: 'https' })],
+  ['a url that needs no more', redirect({ url: 'https://example.com/x?y' })],
+  ['a url that breaks the line', redirect({ url: 'https://a/\r\nSet-Cookie: b=c' }), ['/redirect/url']],
+  ['an unknown scheme', redirect({ scheme: 'ftp' }), ['/redirect/scheme']],
+  ['a host with a port', redirect({ host: 'a.example:8443' })],
+  ['a host with a path', redirect({ host: 'a.example/x' }), ['/redirect/host']],
+  ['code 0', redirect({ path: '/', code: 0 })],
+  ['code 304', redirect({ path: '/', code: 304 }), ['/redirect/code']],
+]);
+
+describeRows('routes: direct response (contract.md §2.4.6)', 'routes', [
+  ['a missing status', answer({}), ['/directResponse/status']],
+  ['status 199', answer({ status: 199 }), ['/directResponse/status']],
+  ['status 600', answer({ status: 600 }), ['/directResponse/status']],
+  ['status 599 with a body', answer({ status: 599, body: 'späť' })],
+]);
+
+describeRows('routes: middleware overrides (contract.md §2.6)', 'routes', [
+  ['keys that are no ids', routeBody({ middlewareOverrides: { 'ns/name': { disabled: true } } })],
+  ['skipWhen with onlyWhen', override({ skipWhen: [bool], onlyWhen: [bool] }), ['/middlewareOverrides/m/onlyWhen']],
+  ['skipWhen with an empty onlyWhen', override({ skipWhen: [bool], onlyWhen: [] })],
+  ['a bad condition', override({ skipWhen: [bool, 'nope('] }), ['/middlewareOverrides/m/skipWhen/1']],
+  [
+    'bad headers',
+    override({ headers: { requestHeadersToAdd: [{ key: 'a' }] } }),
+    ['/middlewareOverrides/m/headers/requestHeadersToAdd/0/value'],
+  ],
+  [
+    'bad phases',
+    override({ extProc: { phases: { requestBody: 'all' } } }),
+    ['/middlewareOverrides/m/extProc/phases/requestBody'],
+  ],
+  ['an override that is no object', override([]), ['/middlewareOverrides/m']],
+]);
+
+describe('what is wrong with a route', () => {
+  it('is said so that a person can mend it', () => {
+    expect(problemsWith('routes', weights(60, 41))).to.deep.equal([
+      '/forward/destinations must have weights that sum to 100, not 101',
+    ]);
+    expect(problemsWith('routes', match({ path: '/', pathRegex: '/' }))).to.deep.equal([
+      '/match/pathRegex must not stand beside path',
+    ]);
+    expect(problemsWith('routes', redirect({ path: '/', code: 304 }))).to.deep.equal([
+      '/redirect/code must be one of 0, 301, 302, 303, 307, 308',
+    ]);
+  });
+});

@@ -1,0 +1,68 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+
+import { decodeMessage } from '../../../../raft/codec/message-decoder.ts';
+import { encodeMessage, laneOf } from '../../../../raft/codec/message-encoder.ts';
+import type { Entry } from '../../../../raft/core/types.ts';
+import { anyMessage, append, command, heartbeat } from './messages.ts';
+
+describe('messages between peers', () => {
+  it('come back as they were sent', () => {
+    fc.assert(
+      fc.property(anyMessage, (message) => {
+        expect(decodeMessage(encodeMessage(message))).to.deep.equal(message);
+      }),
+      { seed: 5, numRuns: 300 },
+    );
+  });
+
+  it('are refused when a byte is missing or left over', () => {
+    fc.assert(
+      fc.property(anyMessage, fc.nat(), (message, cut) => {
+        const bytes = encodeMessage(message);
+        expect(decodeMessage(bytes.subarray(0, cut % bytes.length))).to.equal(undefined);
+        expect(decodeMessage(Buffer.concat([bytes, Buffer.of(0)]))).to.equal(undefined);
+      }),
+      { seed: 6, numRuns: 200 },
+    );
+  });
+
+  it('are refused when a number is beyond what JavaScript counts exactly', () => {
+    const bytes = encodeMessage(heartbeat({ term: 1 }));
+    const termAt = bytes.length - 24;
+    expect(bytes.readBigUInt64BE(termAt)).to.equal(1n);
+    bytes.writeBigUInt64BE(2n ** 53n, termAt);
+    expect(decodeMessage(bytes)).to.equal(undefined);
+  });
+
+  it('allocate nothing for a list that claims more items than bytes', () => {
+    const bytes = encodeMessage(append([]));
+    bytes.writeUInt32BE(0xffff_ffff, bytes.length - 4);
+    expect(decodeMessage(bytes)).to.equal(undefined);
+  });
+
+  it('own their payloads: the buffer they came in may be used again', () => {
+    const bytes = encodeMessage(append([command(5, 'kept')]));
+    const message = decodeMessage(bytes);
+    bytes.fill(0);
+    expect(payloads(message?.type === 'append' ? message.entries : [])).to.deep.equal(['kept']);
+  });
+
+  it('carry a command of 4 MiB and not a byte more', () => {
+    const largest = new Uint8Array(4 * 1024 * 1024).fill(7);
+    expect(decodeMessage(encodeMessage(append([command(5, largest)])))?.type).to.equal('append');
+    const beyond = encodeMessage(append([command(5, new Uint8Array(largest.length + 1))]));
+    expect(decodeMessage(beyond)).to.equal(undefined);
+  });
+
+  it('travel in the bulk lane only when they carry entries or checkpoints', () => {
+    expect(laneOf('append')).to.equal('bulk');
+    expect(laneOf('checkpointChunk')).to.equal('bulk');
+    expect(laneOf('heartbeat')).to.equal('urgent');
+    expect(laneOf('voteResp')).to.equal('urgent');
+  });
+});
+
+function payloads(entries: readonly Entry[]): string[] {
+  return entries.flatMap((entry) => (entry.kind === 'command' ? [Buffer.from(entry.payload).toString()] : []));
+}

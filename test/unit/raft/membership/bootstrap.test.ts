@@ -1,0 +1,81 @@
+import { expect } from 'chai';
+
+import {
+  type Candidate,
+  discoveredFounding,
+  type Founding,
+  staticFounding,
+} from '../../../../raft/membership/bootstrap.ts';
+
+const list = ['a', 'b', 'c'];
+
+describe('who creates the cluster, with static peers', () => {
+  it('the smallest node id, once it has met all the others without a cluster', () => {
+    const founding = staticFounding(node('a'), list, [node('c'), node('b')]);
+    expect(configIn(founding)?.voters).to.deep.equal(['a#97', 'b#98', 'c#99']);
+    expect(configIn(founding)?.members[1]).to.deep.equal({ id: 'b#98', address: 'b:7000', clientAddress: 'b:8080' });
+  });
+
+  it('nobody while one is missing', () => {
+    expect(reason(staticFounding(node('a'), list, [node('c')]))).to.equal('not met yet: b');
+  });
+
+  it('nobody but the smallest', () => {
+    expect(reason(staticFounding(node('b'), list, [node('a'), node('c')]))).to.equal('a creates the cluster');
+  });
+
+  it('nobody when one belongs to a cluster already: a wiped node must not found a second one', () => {
+    const member = node('b', { clusterId: 'ff' });
+    expect(reason(staticFounding(node('a'), list, [member, node('c')]))).to.equal('b belongs to cluster ff');
+  });
+
+  it('nobody while two have different lists', () => {
+    const other = node('b', { expects: ['b', 'c'] });
+    expect(reason(staticFounding(node('a'), list, [other, node('c')]))).to.equal('b expects b, c');
+  });
+
+  it('a node that is the whole list, at once', () => {
+    expect(configIn(staticFounding(node('a'), ['a'], []))?.voters).to.deep.equal(['a#97']);
+  });
+});
+
+describe('who creates the cluster, with discovery', () => {
+  it('the smallest node id, once as many as expected have met each other', () => {
+    const founding = discoveredFounding(node('a'), 3, [node('b'), node('c')]);
+    expect(configIn(founding)?.voters).to.deep.equal(['a#97', 'b#98', 'c#99']);
+  });
+
+  it('nobody with fewer or more than expected: an address record says nothing about membership', () => {
+    expect(reason(discoveredFounding(node('a'), 3, [node('b')]))).to.match(/3 nodes are expected/);
+    expect(reason(discoveredFounding(node('a'), 2, [node('b'), node('c')]))).to.match(/2 nodes are expected/);
+  });
+
+  it('nobody while one has met others than this node has', () => {
+    const behind = node('c', { expects: ['b', 'c'] });
+    expect(reason(discoveredFounding(node('a'), 3, [node('b'), behind]))).to.equal('c has met b, c');
+  });
+
+  it('nobody when two nodes carry the same name', () => {
+    const twin = node('b', { incarnation: 5 });
+    expect(reason(discoveredFounding(node('a'), 3, [node('b'), twin]))).to.match(/used twice/);
+  });
+
+  it('nobody when one belongs to a cluster already', () => {
+    expect(reason(discoveredFounding(node('a'), 2, [node('b', { clusterId: 'ff' })]))).to.match(
+      /belongs to cluster ff/,
+    );
+  });
+});
+
+function node(nodeId: string, different: Partial<Candidate> = {}): Candidate {
+  const addresses = { address: `${nodeId}:7000`, clientAddress: `${nodeId}:8080` };
+  return { nodeId, incarnation: nodeId.charCodeAt(0), clusterId: undefined, ...addresses, expects: list, ...different };
+}
+
+function configIn(founding: Founding) {
+  return founding.kind === 'create' ? founding.config : undefined;
+}
+
+function reason(founding: Founding): string {
+  return founding.kind === 'wait' ? founding.why : 'creates';
+}

@@ -1,0 +1,123 @@
+import { expect } from 'chai';
+
+import { emptyConfig } from '../../../../raft/core/types.ts';
+import { rejection } from '../../../support/rejection.ts';
+import {
+  appendBatch,
+  checkpointAt,
+  entriesFrom,
+  inDirectory,
+  reopen,
+  storeIn,
+  write,
+  writeLog,
+} from './log-directory.ts';
+
+describe('the log store', () => {
+  it('gives an empty directory an identity that stays', () =>
+    inDirectory(async (directory) => {
+      const first = await reopen(directory);
+      expect(first.verdict.kind).to.equal('clean');
+      expect(first.identity).to.deep.include({ nodeId: 'a', incarnation: 77, clusterId: undefined });
+      expect(first.boot).to.deep.include({ base: { index: 0, term: 0 }, entries: [] });
+      expect((await reopen(directory)).identity).to.deep.equal(first.identity);
+    }));
+
+  it('counts every start', () =>
+    inDirectory(async (directory) => {
+      expect((await reopen(directory)).boots).to.equal(1);
+      expect((await reopen(directory)).boots).to.equal(2);
+    }));
+
+  it('gives back entries and hard state', () =>
+    inDirectory(async (directory) => {
+      await writeLog(directory, [appendBatch(1, 3), appendBatch(4, 2, { term: 2, commit: 3 })]);
+      const { boot, verdict } = await reopen(directory);
+      expect(verdict.kind).to.equal('clean');
+      expect(boot.entries).to.deep.equal([...entriesFrom(1, 3), ...entriesFrom(4, 2, 2)]);
+      expect(boot.hardState).to.deep.equal({ term: 2, vote: 'a#77', commit: 3 });
+    }));
+
+  it('is clean after a process that was killed', () =>
+    inDirectory(async (directory) => {
+      await writeLog(directory, [appendBatch(1, 3)], { clean: false });
+      const { verdict, boot } = await reopen(directory);
+      expect(verdict.kind).to.equal('clean');
+      expect(boot.entries).to.have.length(3);
+    }));
+
+  it('leaves nothing behind of a suffix that a conflict replaced by a shorter one', () =>
+    inDirectory(async (directory) => {
+      await writeLog(directory, [appendBatch(1, 10), { ...appendBatch(4, 2, { term: 2 }), truncateFrom: 4 }]);
+      const { boot, verdict } = await reopen(directory);
+      expect(verdict.kind).to.equal('clean');
+      expect(boot.entries).to.deep.equal([...entriesFrom(1, 3), ...entriesFrom(4, 2, 2)]);
+    }));
+
+  it('carries a lone advance of the commit with the next synced batch', () =>
+    inDirectory(async (directory) => {
+      const store = storeIn(directory);
+      await store.open();
+      await write(store, appendBatch(1, 3));
+      await write(store, { hardState: { term: 1, vote: 'a#77', commit: 2 }, sync: false });
+      await write(store, { entries: entriesFrom(4, 1), sync: true });
+      await store.close({ clean: false });
+      expect((await reopen(directory)).boot.hardState.commit).to.equal(2);
+    }));
+
+  it('forgets compacted entries, a thousand with each batch', () =>
+    inDirectory(async (directory) => {
+      const cover = { checkpoint: checkpointAt(1_500), compactTo: { index: 1_500, term: 1 }, sync: true };
+      await writeLog(directory, [appendBatch(1, 1_600), cover, appendBatch(1_601, 1)]);
+      const { boot, verdict } = await reopen(directory);
+      expect(verdict.kind).to.equal('clean');
+      expect(boot.base).to.deep.equal({ index: 1_500, term: 1 });
+      expect(boot.entries.map((entry) => entry.index)).to.deep.equal(entriesFrom(1_501, 101).map((each) => each.index));
+    }));
+
+  it('replaces everything by an installed checkpoint in one batch', () =>
+    inDirectory(async (directory) => {
+      const install = { meta: checkpointAt(50, 4), generation: 9 };
+      const after = { install, hardState: { term: 5, vote: undefined, commit: 50 }, entries: entriesFrom(51, 2, 5) };
+      await writeLog(directory, [appendBatch(1, 20), { ...after, sync: true }]);
+      const { boot, generation, verdict } = await reopen(directory);
+      expect(verdict.kind).to.equal('clean');
+      expect(generation).to.equal(9);
+      expect(boot.base).to.deep.equal({ index: 50, term: 4 });
+      expect(boot.checkpoint).to.deep.equal(checkpointAt(50, 4));
+      expect(boot.entries).to.deep.equal(entriesFrom(51, 2, 5));
+    }));
+
+  it('creates a cluster with entry 1, or takes a place in one without', () =>
+    inDirectory(async (directory) => {
+      const store = storeIn(directory);
+      await store.open();
+      await store.join('ab'.repeat(16), { ...emptyConfig, voters: ['a#77'] });
+      await store.close({ clean: true });
+      const { boot, identity } = await reopen(directory);
+      expect(identity.clusterId).to.equal('ab'.repeat(16));
+      expect(boot.entries.map((entry) => entry.kind)).to.deep.equal(['config']);
+      expect(boot.hardState).to.deep.equal({ term: 1, vote: undefined, commit: 1 });
+    }));
+
+  it('writes nothing more after one failure', () =>
+    inDirectory(async (directory) => {
+      const store = storeIn(directory);
+      await store.open();
+      const gap = await rejection(write(store, appendBatch(5, 1)));
+      expect(gap.message).to.match(/does not follow/);
+      store.poison('a write failed');
+      expect((await rejection(write(store, appendBatch(1, 1)))).message).to.equal('a write failed');
+      await store.close({ clean: true });
+    }));
+
+  it('has one batch outstanding: LevelDB may reorder two', () =>
+    inDirectory(async (directory) => {
+      const store = storeIn(directory);
+      await store.open();
+      const first = write(store, appendBatch(1, 1));
+      expect((await rejection(write(store, appendBatch(2, 1)))).message).to.match(/two batches/);
+      await first;
+      await store.close({ clean: false });
+    }));
+});

@@ -1,0 +1,24 @@
+import { existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { expect } from 'chai';
+
+import { type FuzzOptions, fuzzRecovery } from './recovery-fuzz.ts';
+
+/** Memory-backed where there is such a place: what is tested is the judgement, not the disk. */
+const parent = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+
+describe('a start on a damaged log directory', () => {
+  const rounds: [string, Pick<FuzzOptions, 'step' | 'files' | 'clean' | 'tables'>][] = [
+    ['the log of a clean stop', { step: 997, files: /\.log$/, clean: true, tables: false }],
+    ['the log of a killed process', { step: 1499, files: /\.log$/, clean: false, tables: false }],
+    ['table files', { step: 1009, files: /\.ldb$/, clean: true, tables: true }],
+    ['the manifest', { step: 13, files: /MANIFEST|CURRENT/, clean: true, tables: false }],
+  ];
+  for (const [what, options] of rounds) {
+    it(`never takes ${what} with a byte flipped or cut off for sound and different`, async () => {
+      const { fates, missed } = await fuzzRecovery({ ...options, parent });
+      expect(missed).to.deep.equal([]);
+      expect(fates.poisoned + fates.suspect + fates.refused, 'damage that was noticed').to.be.greaterThan(5);
+    });
+  }
+});

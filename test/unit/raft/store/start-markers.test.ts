@@ -1,0 +1,91 @@
+import { copyFile, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+
+import { readMarker } from '../../../../raft/store/markers.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { rejection } from '../../../support/rejection.ts';
+import { appendBatch, inDirectory, reopen, storeIn, writeLog } from './log-directory.ts';
+
+describe('what one start leaves for the next', () => {
+  it('a poisoned node stays poisoned, for the first reason', () =>
+    inDirectory(async (directory) => {
+      const store = storeIn(directory);
+      await store.open();
+      store.poison('no space left');
+      await eventually(async () => expect(await readMarker(directory, 'POISON')).to.equal('no space left'));
+      await store.close({ clean: false });
+      expect((await reopen(directory)).verdict).to.deep.equal({ kind: 'poisoned', reason: 'no space left' });
+    }));
+
+  it('nothing of a poisoned log is used', () =>
+    inDirectory(async (directory) => {
+      await writeLog(directory, [appendBatch(1, 5)]);
+      await cutLog(directory, 300);
+      const { verdict, boot } = await reopen(directory);
+      expect(verdict.kind).to.equal('poisoned');
+      expect(boot.entries).to.deep.equal([]);
+    }));
+
+  it('a suspicion outlives restarts until it is settled', () =>
+    inDirectory(async (directory) => {
+      await writeLog(directory, [appendBatch(1, 5)], { clean: false });
+      await rm(join(directory, 'WITNESS'));
+      expect((await reopen(directory)).boot.suspect).to.equal(true);
+      expect((await reopen(directory)).boot.suspect).to.equal(true);
+      const store = storeIn(directory);
+      await store.open();
+      await store.trust();
+      await store.close({ clean: false });
+      expect((await reopen(directory)).verdict.kind).to.equal('clean');
+    }));
+
+  it("a complaint of LevelDB's is not lost when the start that caused it dies before its verdict", () =>
+    inDirectory(async (directory) => {
+      await writeLog(directory, [appendBatch(1, 5)], { clean: false });
+      await writeFile(join(directory, 'OPENING'), 'no verdict was reached\n');
+      const log = join(directory, 'log', 'LOG');
+      await writeFile(log, '2026/01/01-00:00:00.1 7f00 000003.log: dropping 27 bytes; Corruption: checksum mismatch\n');
+      expect((await reopen(directory)).verdict.kind).to.equal('suspect');
+      expect(await readMarker(directory, 'SUSPECT')).to.match(/dropping 27 bytes/);
+    }));
+
+  it('an older database beside a newer witness is found out', () =>
+    inDirectory(async (older) => {
+      await writeLog(older, [appendBatch(1, 2)]);
+      await inDirectory(async (newer) => {
+        await writeLog(newer, [appendBatch(1, 2), appendBatch(3, 1)]);
+        await copyFile(join(newer, 'WITNESS'), join(older, 'WITNESS'));
+      });
+      expect((await reopen(older)).verdict).to.deep.equal({
+        kind: 'poisoned',
+        reason: 'batch 4 was durable, the log ends with batch 3',
+      });
+    }));
+
+  it('a damaged table costs the verdict and not the process', () =>
+    inDirectory(async (directory) => {
+      await writeLog(directory, [appendBatch(1, 50)]);
+      await reopen(directory);
+      const [table] = (await readdir(join(directory, 'log'))).filter((name) => name.endsWith('.ldb'));
+      const bytes = await readFile(join(directory, 'log', table!));
+      bytes[100] = bytes[100]! ^ 1;
+      await writeFile(join(directory, 'log', table!), bytes);
+      expect((await rejection(reopen(directory))).message).to.match(/block at 0 is damaged/);
+      expect(await readMarker(directory, 'POISON')).to.match(/block at 0 is damaged/);
+    }));
+
+  it('a directory that another process holds is refused and not poisoned', () =>
+    inDirectory(async (directory) => {
+      const store = storeIn(directory);
+      await store.open();
+      await rejection(storeIn(directory).open());
+      expect(await readMarker(directory, 'POISON')).to.equal(undefined);
+      await store.close({ clean: true });
+    }));
+});
+
+async function cutLog(directory: string, bytes: number): Promise<void> {
+  const [name] = (await readdir(join(directory, 'log'))).filter((each) => each.endsWith('.log'));
+  await truncate(join(directory, 'log', name!), bytes);
+}

@@ -1,0 +1,130 @@
+import { connect } from 'node:net';
+import { expect } from 'chai';
+
+import { encodeFrames } from '../../../../raft/codec/frames.ts';
+import type { Message } from '../../../../raft/core/message.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { append, clusterId, command, heartbeat } from '../codec/messages.ts';
+import { closeNodes, introduce, openNode, type TestNode } from './nodes.ts';
+
+describe('the transport', () => {
+  afterEach(closeNodes);
+
+  it('carries messages both ways', async () => {
+    const [a, b] = [await openNode('a'), await openNode('b')];
+    introduce(a, b);
+    await talking(a, b);
+    await talking(b, a);
+  });
+
+  it('carries a command that takes many frames', async () => {
+    const [a, b] = [await openNode('a'), await openNode('b')];
+    introduce(a, b);
+    await talking(a, b);
+    const payload = new Uint8Array(3 * 1024 * 1024).map((_, at) => at % 251);
+    a.transport.send(between(a, b, append([command(5, payload)])));
+    await eventually(() => expect(b.received.some(({ type }) => type === 'append')).to.equal(true));
+    const arrived = b.received.find((message) => message.type === 'append');
+    expect(arrived).to.deep.include({ entries: [command(5, payload)] });
+  });
+
+  it('answers a node that cannot be dialled over the connection it opened', async () => {
+    const [a, b] = [await openNode('a'), await openNode('b')];
+    a.transport.setPeers([b.member]);
+    await talking(a, b);
+    b.transport.send(between(b, a, heartbeat({ term: 9 })));
+    await eventually(() => expect(a.received.map(({ term }) => term)).to.include(9));
+  });
+
+  it('finds a peer again that was away', async () => {
+    const [a, b] = [await openNode('a'), await openNode('b')];
+    introduce(a, b);
+    await talking(a, b);
+    b.transport.close();
+    await eventually(() => expect(a.unreachable).to.include(b.member.id));
+    const port = Number(b.member.address.split(':')[1]);
+    const again = await openNode('b', { bind: { host: '127.0.0.1', port }, greeting: { boots: 2 } });
+    await talking(a, again);
+  });
+
+  it('finds a member under another address than the recorded one', async () => {
+    const [a, b] = [await openNode('a'), await openNode('b')];
+    a.transport.setPeers([{ ...b.member, address: '127.0.0.1:1' }]);
+    a.transport.setHints([b.member.address]);
+    await talking(a, b);
+  });
+
+  it('says so when it has to drop bulk', async () => {
+    const a = await openNode('a');
+    a.transport.setPeers([{ id: 'z#1', address: '127.0.0.1:1', clientAddress: '' }]);
+    a.transport.send(append([command(5, 'x')], { from: a.member.id, to: 'z#1' }));
+    await eventually(() => expect(a.unreachable).to.deep.equal(['z#1']));
+  });
+
+  it('drops and counts what is not from the peer that introduced itself, or for another cluster', async () => {
+    const [a, b] = [await openNode('a'), await openNode('b')];
+    introduce(a, b);
+    await talking(a, b);
+    a.transport.send({ ...between(a, b, heartbeat()), from: 'someone#1' });
+    a.transport.send({ ...between(a, b, heartbeat()), clusterId: 'ff'.repeat(16) });
+    await eventually(() => expect(b.transport.counts).to.include({ wrongIdentity: 1, wrongCluster: 1 }));
+    expect(b.received.filter((message) => message.from !== a.member.id || message.clusterId !== clusterId)).to.be.empty;
+  });
+
+  it('closes a connection whose bytes make no sense, and stays', async () => {
+    const [a, b] = [await openNode('a'), await openNode('b')];
+    const port = Number(b.member.address.split(':')[1]);
+    const closed = new Promise((resolve) => {
+      const socket = connect(port, '127.0.0.1', () => socket.write(Buffer.alloc(64, 0xff)));
+      socket.on('close', resolve).on('error', () => {});
+    });
+    await closed;
+    expect(b.refusals.join()).to.match(/frame of 4294967295 bytes/);
+    introduce(a, b);
+    await talking(a, b);
+  });
+
+  it('takes no message before the handshake', async () => {
+    const b = await openNode('b');
+    const port = Number(b.member.address.split(':')[1]);
+    const frames = encodeFrames(Buffer.from([6, 1, 2, 3]), 'urgent');
+    await new Promise((resolve) => {
+      const socket = connect(port, '127.0.0.1', () => socket.write(frames[0]!));
+      socket.on('close', resolve).on('error', () => {});
+    });
+    expect(b.refusals).to.deep.equal(['unexpected frame in the handshake']);
+    expect(b.received).to.deep.equal([]);
+  });
+
+  it('tells a node without a cluster that one has made contact', async () => {
+    const a = await openNode('a');
+    const b = await openNode('b', { greeting: { clusterId: undefined } });
+    a.transport.setPeers([b.member]);
+    await eventually(() => {
+      a.transport.send(between(a, b, heartbeat()));
+      expect(b.contacts).to.include(`${clusterId} a`);
+    });
+    expect(b.received).to.deep.equal([]);
+  });
+
+  it('knows who is connected now', async () => {
+    const [a, b] = [await openNode('a'), await openNode('b')];
+    b.transport.setHints([a.member.address]);
+    await eventually(() => expect(a.transport.met().map(({ nodeId }) => nodeId)).to.deep.equal(['b']));
+    b.transport.close();
+    await eventually(() => expect(a.transport.met()).to.deep.equal([]));
+  });
+});
+
+function between(from: TestNode, to: TestNode, message: Message): Message {
+  return { ...message, from: from.member.id, to: to.member.id };
+}
+
+/** Sends until one arrives: a connection may still be on its way up. */
+async function talking(from: TestNode, to: TestNode): Promise<void> {
+  const before = to.received.length;
+  await eventually(() => {
+    from.transport.send(between(from, to, heartbeat()));
+    expect(to.received.length).to.be.greaterThan(before);
+  });
+}

@@ -1,0 +1,203 @@
+// Whole members in one process for the tests: real logs, real sockets, and a state machine that is a list of words.
+import { randomFillSync } from 'node:crypto';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+
+import { expect } from 'chai';
+
+import { type CheckpointMeta, type LogPosition, type MemberId } from '../../../../raft/core/types.ts';
+import type { MembershipChange, Outcome, RoleReport } from '../../../../raft/driver/host.ts';
+import { RaftMember } from '../../../../raft/driver/member.ts';
+import type { MemberHost, OpenedReport } from '../../../../raft/driver/member-host.ts';
+import { type ClusterOptions, checkpointDirectory, type RaftOptions } from '../../../../raft/driver/options.ts';
+import type { DriverSettings } from '../../../../raft/driver/settings.ts';
+import { systemClock } from '../../../../raft/driver/system-clock.ts';
+import { readCheckpoint, writeCheckpoint } from '../../../../raft/store/checkpoint-files.ts';
+import { eventually } from '../../../support/eventually.ts';
+
+const quick: Partial<DriverSettings> = { tickMs: 15, electionTicks: 6, stopHandOverMs: 150 };
+
+export interface TestOptions {
+  readonly nodeId?: string;
+  readonly cluster?: Partial<ClusterOptions> | undefined;
+  readonly settings?: Partial<DriverSettings>;
+  /** What the state holds already. */
+  readonly applied?: LogPosition;
+}
+
+/** A member and the program above it. The state is in memory: a test that starts it again says what it held. */
+export class TestMember implements MemberHost {
+  readonly member: RaftMember;
+  readonly options: RaftOptions;
+  readonly notices: string[] = [];
+  words: string[] = [];
+  applied: LogPosition;
+  report: OpenedReport | undefined;
+  lastRole: RoleReport | undefined;
+  fatalReason: string | undefined;
+  generation = 1;
+  readonly #outcomes = new Map<number, (outcome: Outcome) => void>();
+  readonly #reads = new Map<number, (index: number | undefined) => void>();
+  readonly #alive: NodeJS.Timeout;
+  #nextId = 1;
+  #building: { words: string[]; at: LogPosition } | undefined;
+
+  constructor(directory: string, { nodeId = 'single', cluster, settings, applied }: TestOptions = {}) {
+    this.applied = applied ?? { index: 0, term: 0 };
+    this.options = {
+      directory,
+      nodeId,
+      clientAddress: '',
+      keyFingerprint: '',
+      cluster: cluster && { ...clusterDefaults, ...cluster },
+    };
+    this.member = new RaftMember({
+      options: this.options,
+      host: this,
+      clock: systemClock,
+      random: randomFillSync,
+      settings: { ...quick, ...settings },
+    });
+    this.#alive = setInterval(() => this.member.node.alive(), 250);
+    this.member.open();
+  }
+
+  get id(): MemberId {
+    return this.member.status()?.id ?? '';
+  }
+
+  get leads(): boolean {
+    return this.lastRole?.role === 'leader';
+  }
+
+  opened(report: OpenedReport): void {
+    this.report = report;
+    this.member.begin(this.applied);
+  }
+
+  committed(batch: Parameters<MemberHost['committed']>[0]): void {
+    for (const { payload } of batch.entries) this.words.push(Buffer.from(payload).toString());
+    this.applied = { index: batch.last, term: batch.term };
+    this.member.node.applied(batch.last);
+  }
+
+  outcome(id: number, outcome: Outcome): void {
+    this.#outcomes.get(id)?.(outcome);
+  }
+
+  readable(id: number, index: number | undefined): void {
+    this.#reads.get(id)?.(index);
+  }
+
+  role(report: RoleReport): void {
+    this.lastRole = report;
+  }
+
+  makeCheckpoint(): void {
+    const { index, term } = this.applied;
+    const content = [Buffer.from(JSON.stringify(this.words))];
+    writeCheckpoint(checkpointDirectory(this.options), { index, term, content }).then(
+      (file) => this.member.node.checkpointWritten({ ...file, time: 0 }),
+      () => this.member.node.checkpointFailed(),
+    );
+  }
+
+  install(meta: CheckpointMeta): void {
+    const build = async () => {
+      const parts: Uint8Array[] = [];
+      for await (const part of readCheckpoint(checkpointDirectory(this.options), meta)) parts.push(part);
+      this.#building = { words: JSON.parse(Buffer.concat(parts).toString()), at: meta };
+      this.member.node.installed(this.generation + 1, meta.index);
+    };
+    build().catch(() => this.member.node.installFailed(meta.index));
+  }
+
+  adopt(generation: number): void {
+    this.words = this.#building?.words ?? [];
+    this.applied = this.#building?.at ?? this.applied;
+    this.generation = generation;
+  }
+
+  discard(): void {
+    this.#building = undefined;
+  }
+
+  notice(text: string): void {
+    this.notices.push(text);
+  }
+
+  fatal(reason: string): void {
+    this.fatalReason = reason;
+  }
+
+  propose(word: string): Promise<Outcome> {
+    const id = this.#nextId++;
+    return new Promise((resolve) => {
+      this.#outcomes.set(id, resolve);
+      this.member.node.propose(id, Buffer.from(word));
+    });
+  }
+
+  change(change: MembershipChange): Promise<Outcome> {
+    const id = this.#nextId++;
+    return new Promise((resolve) => {
+      this.#outcomes.set(id, resolve);
+      this.member.node.change(id, change);
+    });
+  }
+
+  read(): Promise<number | undefined> {
+    const id = this.#nextId++;
+    return new Promise((resolve) => {
+      this.#reads.set(id, resolve);
+      this.member.node.read(id);
+    });
+  }
+
+  stop(): Promise<void> {
+    clearInterval(this.#alive);
+    return new Promise((resolve) => this.member.stop(resolve));
+  }
+}
+
+const clusterDefaults: ClusterOptions = {
+  bindAddress: '127.0.0.1:0',
+  advertiseAddress: '127.0.0.1:1',
+  peers: [],
+  discovery: undefined,
+  clusterToken: 'a token of the cluster',
+  tls: undefined,
+  autoJoin: 'learner',
+};
+
+/** Settings of nodes that name each other as peers, on ports that were free a moment ago. */
+export async function peersOf(...nodeIds: string[]): Promise<{ nodeId: string; cluster: Partial<ClusterOptions> }[]> {
+  const addresses = await Promise.all(nodeIds.map(freeAddress));
+  const peers = nodeIds.map((nodeId, at) => ({ nodeId, address: addresses[at] ?? '' }));
+  return peers.map(({ nodeId, address }) => ({
+    nodeId,
+    cluster: { bindAddress: address, advertiseAddress: address, peers },
+  }));
+}
+
+async function freeAddress(): Promise<string> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return `127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+}
+
+/** Starts one member for each of the settings, each in its own directory below `parent`. */
+export function startAll(parent: string, all: readonly TestOptions[]): TestMember[] {
+  return all.map((options) => new TestMember(join(parent, options.nodeId ?? 'single'), options));
+}
+
+export function leaderOf(members: readonly TestMember[]): Promise<TestMember> {
+  return eventually(() => {
+    const leader = members.find((each) => each.leads);
+    const reasons = members.map((each) => each.fatalReason ?? each.notices.at(-1));
+    expect(leader, reasons.join('; ')).not.to.equal(undefined);
+    return leader!;
+  });
+}

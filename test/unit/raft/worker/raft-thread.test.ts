@@ -1,0 +1,72 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { expect } from 'chai';
+
+import type { MemberHost } from '../../../../raft/driver/member-host.ts';
+import { RaftThread } from '../../../../raft/index.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { inDirectory, reopen } from '../store/log-directory.ts';
+
+describe('the raft worker, from the thread that started it', () => {
+  it('commits, reads, tells its status, and leaves a clean log', () =>
+    inDirectory(async (directory) => {
+      const { thread, seen } = start(directory);
+      await eventually(() => expect(seen).to.include('leader'));
+      const payload = Buffer.from('a command');
+      thread.propose(1, payload);
+      thread.read(2);
+      await eventually(() =>
+        expect(seen).to.include.members(['outcome 1 committed', 'readable 2', 'applies a command']),
+      );
+      expect(payload.toString(), 'the caller keeps its bytes').to.equal('a command');
+      expect(await thread.status()).to.include({ role: 'leader', suspect: false });
+      await thread.stop();
+      expect(await thread.status()).to.equal(undefined);
+      expect((await reopen(directory)).verdict.kind).to.equal('clean');
+      expect(seen.join()).not.to.match(/fatal/);
+    }));
+
+  it('goes on while main is blocked: what was asked before is answered by the end', () =>
+    inDirectory(async (directory) => {
+      const { thread, seen } = start(directory);
+      await eventually(() => expect(seen).to.include('leader'));
+      thread.propose(1, Buffer.from('while nobody looks'));
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+      await setImmediate();
+      expect(seen).to.include('outcome 1 committed');
+      await thread.stop();
+    }));
+
+  it('reports what it cannot work with as fatal, once, and can still be stopped', () =>
+    inDirectory(async (parent) => {
+      await writeFile(join(parent, 'file'), 'in the way');
+      const { thread, seen } = start(join(parent, 'file'));
+      await eventually(() => expect(seen.join()).to.match(/fatal/));
+      await thread.stop();
+      expect(seen.filter((each) => each.startsWith('fatal'))).to.have.length(1);
+    }));
+});
+
+function start(directory: string): { thread: RaftThread; seen: string[] } {
+  const seen: string[] = [];
+  const host: MemberHost = {
+    opened: () => thread.begin(0, 0),
+    committed: (batch) => {
+      for (const { payload } of batch.entries) seen.push(`applies ${Buffer.from(payload).toString()}`);
+      thread.applied(batch.last);
+    },
+    outcome: (id, { kind }) => seen.push(`outcome ${id} ${kind}`),
+    readable: (id) => seen.push(`readable ${id}`),
+    role: ({ role }) => seen.push(role),
+    makeCheckpoint: () => thread.checkpointFailed(),
+    install: () => seen.push('install'),
+    adopt: () => seen.push('adopt'),
+    discard: () => seen.push('discard'),
+    notice: (text) => seen.push(`notice ${text}`),
+    fatal: (reason) => seen.push(`fatal ${reason}`),
+  };
+  const options = { directory, nodeId: 'single', clientAddress: '', keyFingerprint: '', cluster: undefined };
+  const thread = new RaftThread(options, host);
+  return { thread, seen };
+}
