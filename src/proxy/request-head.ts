@@ -32,6 +32,4 @@ export interface RequestHead {
 export interface RoutedRequest extends RequestFacts {
   readonly authority: string;
   readonly view: RequestView;
-  /** The body, or what may be looked at of it, is attached to `view`, or it is settled that there will be none. */
-  readonly bodyReady: boolean;
 }

@@ -57,7 +57,9 @@ export function decideLink({ disabled, skipWhen, onlyWhen }: ChainLink, view: Re
   const skipping = skipWhen.find((program) => program.test(view));
   if (skipping) return { run: false, why: 'skipWhen', expression: skipping.source };
   if (onlyWhen.length === 0) return { run: true, why: 'always' };
-  return onlyWhen.some((program) => program.test(view)) ? { run: true, why: 'onlyWhen' } : { run: false, why: 'onlyWhen' };
+  return onlyWhen.some((program) => program.test(view))
+    ? { run: true, why: 'onlyWhen' }
+    : { run: false, why: 'onlyWhen' };
 }
 
 function linkOf(
@@ -72,8 +74,18 @@ function linkOf(
   const overriddenBy = ofRoute ? 'route' : override ? 'group' : undefined;
   const disabled = override?.disabled === true;
   const programs = (field: 'skipWhen' | 'onlyWhen') =>
-    disabled ? [] : conditions(override?.[field] ?? [], overriddenBy ?? 'route', ['middlewareOverrides', id, field], faults);
-  return { id, middleware, overriddenBy, override, disabled, skipWhen: programs('skipWhen'), onlyWhen: programs('onlyWhen') };
+    disabled
+      ? []
+      : conditions(override?.[field] ?? [], overriddenBy ?? 'route', ['middlewareOverrides', id, field], faults);
+  return {
+    id,
+    middleware,
+    overriddenBy,
+    override,
+    disabled,
+    skipWhen: programs('skipWhen'),
+    onlyWhen: programs('onlyWhen'),
+  };
 }
 
 function conditions(

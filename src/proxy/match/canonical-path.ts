@@ -33,9 +33,9 @@ export function canonicalLiteral(text: string): string | undefined {
 
 const slash = 0x2f;
 
-function canonicalEscape(escape: string): string {
-  const character = String.fromCharCode(Number.parseInt(escape.slice(1), 16));
-  return unreserved.test(character) ? character : escape.toUpperCase();
+function canonicalEscape(triplet: string): string {
+  const character = String.fromCharCode(Number.parseInt(triplet.slice(1), 16));
+  return unreserved.test(character) ? character : triplet.toUpperCase();
 }
 
 const escapeBytes = (text: string): string =>
