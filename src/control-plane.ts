@@ -15,6 +15,7 @@ import type { Settings } from './settings/settings.ts';
 import { proxyConfigOf } from './snapshot/build.ts';
 import { thisMachine } from './snapshot/machine.ts';
 import { createSecretSources } from './snapshot/secret-sources.ts';
+import { checkCertificate, listenFailure, storeFailure } from './start-failure.ts';
 import { DurableState } from './state/durable-state.ts';
 import { generationDirectory, LevelStore } from './state/level-store.ts';
 import type { StateView } from './state/view.ts';
@@ -71,7 +72,7 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
 
 async function openState(own: ControlPlaneSettings, storePath: string, logger: Logger): Promise<DurableState> {
   const store = await LevelStore.open(generationDirectory(storePath, 1)).catch((error: unknown) => {
-    throw new Error(`cannot open the store: ${error instanceof Error ? error.message : error}`, { cause: error });
+    throw storeFailure(storePath, error);
   });
   const state = await DurableState.open(store, { encryptionKey: own.encryptionKey, randomBytes });
   for (const warning of state.warnings) logger.warn({}, `store: ${warning}`);
@@ -107,6 +108,7 @@ interface Parts {
 }
 
 async function startApi(own: ControlPlaneSettings, { state, log, feed, proxy, logger }: Parts): Promise<Api> {
+  checkCertificate(own.tls);
   const api = await createApi({
     view: state.view,
     log,
@@ -120,7 +122,9 @@ async function startApi(own: ControlPlaneSettings, { state, log, feed, proxy, lo
     health: () => ({ ready: state.failed === undefined, reason: state.failed ?? '' }),
     clusterId: () => state.identity.clusterId,
   });
-  await api.listen();
+  await api.listen().catch((error: unknown) => {
+    throw listenFailure(own.address, error);
+  });
   warnOfExposure(own, api.address, logger);
   return api;
 }
