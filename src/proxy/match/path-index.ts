@@ -1,15 +1,9 @@
 // The entries of one host, found by path: exact paths by hash, prefixes by segments, patterns by sets that are asked all
 // at once. Each list is in the table's order, so the first entry of a list that agrees is the best of that list.
-import type { Entry } from '../compile/entry.ts';
 import type { RoutedRequest } from '../request-head.ts';
 import type { PatternSets } from './pattern-sets.ts';
+import { firstOf, type Placed } from './placed.ts';
 import { SegmentTrie } from './segment-trie.ts';
-
-/** An entry and its place in the total order of contract.md §6.4; the lower one wins. */
-export interface Placed {
-  readonly entry: Entry;
-  readonly place: number;
-}
 
 export class PathIndex {
   readonly #exact = new Map<string, Placed[]>();
@@ -66,18 +60,3 @@ export class PathIndex {
 
 /** Used again for each look-up; one look-up never begins within another. */
 const found: (Placed[] | undefined)[] = [];
-
-export function firstOf(list: readonly Placed[], request: RoutedRequest, best: Placed | undefined): Placed | undefined {
-  for (let i = 0; i < list.length; i++) {
-    const placed = list[i];
-    if (placed === undefined || (best !== undefined && placed.place > best.place)) return best;
-    if (agrees(placed.entry, request)) return placed;
-  }
-  return best;
-}
-
-/** What is asked beside host and path. */
-function agrees({ matchers }: Entry, request: RoutedRequest): boolean {
-  for (let i = 0; i < matchers.length; i++) if (matchers[i]?.test(request) === false) return false;
-  return true;
-}

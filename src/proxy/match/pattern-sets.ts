@@ -2,7 +2,7 @@
 // A pattern stands in its set once, however many entries have it.
 import { compileRegexSet, type RegexSet } from '../../expression/regex.ts';
 import type { RoutedRequest } from '../request-head.ts';
-import { firstOf, type Placed } from './path-index.ts';
+import { firstOf, type Placed } from './placed.ts';
 
 /** Building a set takes time that cannot be divided; 200 patterns stay below 30 ms. */
 export const setSize = 200;

@@ -3,8 +3,9 @@
 import type { Entry } from '../compile/entry.ts';
 import type { RoutedRequest } from '../request-head.ts';
 import { HostIndex } from './host-index.ts';
-import { PathIndex, type Placed } from './path-index.ts';
+import { PathIndex } from './path-index.ts';
 import { type Automata, PatternSets } from './pattern-sets.ts';
+import type { Placed } from './placed.ts';
 
 export class RoutingTable {
   /** In total order; the first that matches wins. */
