@@ -8,6 +8,7 @@ import { LocalLog } from './cluster/local-log.ts';
 import { Proposer } from './cluster/proposer.ts';
 import { Feed } from './feed/feed.ts';
 import { checkConfig } from './proxy/config-check.ts';
+import { Explainer } from './proxy/explain/explainer.ts';
 import { createProxy, type Proxy as DataPlane } from './proxy/proxy.ts';
 import { type Address, formatAddress } from './settings/address.ts';
 import type { ControlPlaneSettings } from './settings/control-plane.ts';
@@ -109,6 +110,7 @@ interface Parts {
 
 async function startApi(own: ControlPlaneSettings, { state, log, feed, proxy, logger }: Parts): Promise<Api> {
   checkCertificate(own.tls);
+  const explainer = new Explainer();
   const api = await createApi({
     view: state.view,
     log,
@@ -118,6 +120,7 @@ async function startApi(own: ControlPlaneSettings, { state, log, feed, proxy, lo
     logger,
     secretSources: createSecretSources(thisMachine, own.secretSources),
     checkConfig,
+    explain: (key, configuration, question) => explainer.explain(key, configuration, question),
     installed: (index, withinMs) => proxy.installed(index, withinMs),
     health: () => ({ ready: state.failed === undefined, reason: state.failed ?? '' }),
     clusterId: () => state.identity.clusterId,
