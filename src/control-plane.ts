@@ -95,8 +95,15 @@ function reactToStorageFailure(
   { logger, onFatal }: ControlPlaneOptions,
 ): void {
   state.onFailure((reason) => {
-    logger.error({ reason }, 'the store has failed: writes are refused, traffic goes on as it was');
-    if (own.onStorageFailure === 'exit') onFatal(reason);
+    if (own.onStorageFailure === 'exit') {
+      logger.error({ reason }, 'the store has failed: the process ends, as onStorageFailure says');
+      onFatal(reason);
+    } else {
+      logger.error(
+        { reason },
+        'the store has failed: writes are refused, traffic goes on as it was; restart when cured',
+      );
+    }
   });
 }
 

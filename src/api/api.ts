@@ -77,7 +77,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
     bodyParser: false,
   });
   app.useGlobalFilters(new ErrorFilter(logger));
-  document.set(openApiDocument(app));
+  document.set(() => openApiDocument(app));
   await app.init();
   return new RunningApi({ app, streams, readiness, clock, options });
 }
