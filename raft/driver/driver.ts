@@ -309,8 +309,13 @@ export class RaftDriver implements RaftNode, Receiver {
       entries,
       sync,
     };
-    const whenWritten = install && (() => this.#parts.host.adopt(generation, install.index));
+    const whenWritten = install && (() => this.#installDone(generation, install.index));
     this.#writer.add({ seq, batch, messages: [], whenWritten });
+  }
+
+  #installDone(generation: number, index: Index): void {
+    this.#parts.host.adopt(generation, index);
+    this.#prune();
   }
 
   #written(seq: number | undefined): void {
