@@ -292,7 +292,10 @@ export class World {
     if (this.workload.openCount > 0) return false;
     const config = this.ghost.newestConfig;
     const members = well.filter(({ id }) => config?.members.some((member) => member.id === id));
-    return members.every((node) => node.host?.state.applied === this.ghost.lastCommitted || node.isCondemned);
+    return members.every(({ host, driver, isCondemned }) => {
+      const isCaughtUp = host?.state.applied === this.ghost.lastCommitted && driver?.inspect().suspect === false;
+      return isCaughtUp || isCondemned;
+    });
   }
 
   #describe(well: readonly SimNode[]): string {
