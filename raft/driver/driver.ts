@@ -179,13 +179,14 @@ export class RaftDriver implements RaftNode, Receiver {
         seq: undefined,
         batch: { checkpoint: meta, compactTo, sync: true },
         messages: [],
-        whenWritten: () => this.#prune(),
+        whenWritten: () => this.#recorded(meta.index),
       });
     });
   }
 
   /** A received checkpoint whose state is being built is in nobody's record yet, and still needed. */
-  #prune(): void {
+  #recorded(index: Index): void {
+    this.#policy.recorded(index);
     const arriving = this.#traffic.arriving;
     this.#parts.checkpoints.prune(arriving === undefined ? this.#policy.kept : [...this.#policy.kept, arriving]);
   }
@@ -315,7 +316,7 @@ export class RaftDriver implements RaftNode, Receiver {
 
   #installDone(generation: number, index: Index): void {
     this.#parts.host.adopt(generation, index);
-    this.#prune();
+    this.#recorded(index);
   }
 
   #written(seq: number | undefined): void {
