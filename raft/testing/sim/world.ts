@@ -76,7 +76,7 @@ export class World {
     });
     for (let slot = 0; slot < slots; slot += 1)
       this.nodes.push(new SimNode(slot, this.#nodeWorld(fail), this.#chance.fork()));
-    this.checks = new Checks(this.nodes, this.ghost, () => this.#now, fail);
+    this.checks = new Checks(this.nodes, this.ghost, fail);
     this.workload = new Workload(this.nodes, plan.load, this.#chance.fork(), this.#timeline);
     this.nemesis = new Nemesis(
       { ...this.#timeline, ...this.#parts(), start: (node) => this.start(node) },
