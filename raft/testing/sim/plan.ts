@@ -39,6 +39,8 @@ export interface LoadPlan {
   readonly clients: number;
   readonly thinkMs: number;
   readonly reads: number;
+  /** Now and then a client asks for so many writes at once: a leader that is cut off gathers a long tail. */
+  readonly burst: number;
 }
 
 export interface Tuning {
@@ -67,7 +69,7 @@ export function drawPlan(seed: number, options: PlanOptions = {}): Plan {
   const spares = hasChurn ? chance.integer(1, 2) : 0;
   const network = drawNetwork(chance);
   const disk = drawDisk(chance);
-  const load = { clients: chance.integer(1, 6), thinkMs: chance.pick([50, 150, 400]), reads: chance.between(0, 0.6) };
+  const load = drawLoad(chance, seed);
   const tuning = drawTuning(chance);
   if (nodes >= 3 && seed % 25 === 0) return calmPlan(seed, nodes, safetyMs, chance, tuning);
   const faults = drawFaults(chance.fork(), { slots: nodes + spares, safetyMs, hasChurn });
@@ -92,7 +94,7 @@ function calmPlan(seed: number, nodes: number, safetyMs: number, chance: Chance,
     safetyMs,
     network: { minDelayMs: 1, meanDelayMs: 20, loss: 0, duplicate: 0, replay: 0 },
     disk: { writeMs: 2, applyMs: 2, keepsUnsynced: false },
-    load: { clients: 3, thinkMs: 150, reads: 0.3 },
+    load: { clients: 3, thinkMs: 150, reads: 0.3, burst: 0 },
     tuning,
     faults,
     calm,
@@ -107,6 +109,17 @@ function drawNetwork(chance: Chance): NetworkPlan {
     loss: chance.happens(0.5) ? chance.between(0, 0.3) ** 2 * 3 : 0,
     duplicate: chance.happens(0.4) ? chance.between(0, 0.5) : 0,
     replay: chance.happens(0.3) ? chance.between(0, 0.02) : 0,
+  };
+}
+
+function drawLoad(chance: Chance, seed: number): LoadPlan {
+  // Drawn apart: seeds without bursts are what they were before there were any.
+  const bursts = new Chance(seed ^ 0x2545f491);
+  return {
+    clients: chance.integer(1, 6),
+    thinkMs: chance.pick([50, 150, 400]),
+    reads: chance.between(0, 0.6),
+    burst: bursts.happens(0.25) ? bursts.integer(10, 80) : 0,
   };
 }
 

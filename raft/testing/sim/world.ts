@@ -76,7 +76,7 @@ export class World {
     });
     for (let slot = 0; slot < slots; slot += 1)
       this.nodes.push(new SimNode(slot, this.#nodeWorld(fail), this.#chance.fork()));
-    this.checks = new Checks(this.nodes, this.ghost, () => this.#now, fail);
+    this.checks = new Checks(this.nodes, this.ghost, fail);
     this.workload = new Workload(this.nodes, plan.load, this.#chance.fork(), this.#timeline);
     this.nemesis = new Nemesis(
       { ...this.#timeline, ...this.#parts(), start: (node) => this.start(node) },
@@ -292,7 +292,10 @@ export class World {
     if (this.workload.openCount > 0) return false;
     const config = this.ghost.newestConfig;
     const members = well.filter(({ id }) => config?.members.some((member) => member.id === id));
-    return members.every((node) => node.host?.state.applied === this.ghost.lastCommitted || node.isCondemned);
+    return members.every(({ host, driver, isCondemned }) => {
+      const isCaughtUp = host?.state.applied === this.ghost.lastCommitted && driver?.inspect().suspect === false;
+      return isCaughtUp || isCondemned;
+    });
   }
 
   #describe(well: readonly SimNode[]): string {
