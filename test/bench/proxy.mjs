@@ -1,5 +1,5 @@
 // CPU per request of a proxy hop, beside others on the same machine: `npm run bench`. Proxies are pinned to core 0,
-// load and upstream to core 1 (sluice-2 is Sluice with two workers, on the same core); every case runs in turn on each proxy, the median of RUNS (7) counts.
+// load (wrk; h2load at a fixed rate) and upstream to core 1 (sluice-2 is Sluice with two workers, on the same core); every case runs in turn on each proxy, the median of RUNS (7) counts.
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -30,7 +30,9 @@ const freePort = () =>
   });
 
 function start(core, command, args) {
-  const child = spawn('taskset', ['-c', String(core), command, ...args], { stdio: ['ignore', 'inherit', 'inherit'] });
+  const env = { ...process.env, XDG_CONFIG_HOME: folder, XDG_DATA_HOME: folder };
+  const stdio = ['ignore', 'inherit', 'inherit'];
+  const child = spawn('taskset', ['-c', String(core), command, ...args], { env, stdio });
   children.push(child);
   return child;
 }
@@ -139,7 +141,7 @@ backend b\n  server s 127.0.0.1:${upstreamPort}\n`,
     const file = join(folder, 'Caddyfile');
     writeFileSync(
       file,
-      `{\n admin off\n auto_https off\n}\nhttp://127.0.0.1:${port} {\n reverse_proxy 127.0.0.1:${upstreamPort}\n}\n`,
+      `{\n admin off\n auto_https off\n log {\n  level ERROR\n }\n}\nhttp://127.0.0.1:${port} {\n reverse_proxy 127.0.0.1:${upstreamPort}\n}\n`,
     );
     const child = start(0, 'caddy', ['run', '--config', file, '--adapter', 'caddyfile']);
     await listening(port);
@@ -200,6 +202,34 @@ function load({ port, pid }, { args, path }, duration) {
       });
     });
   });
+}
+
+const fixedRate = 5_000;
+const clients = 50;
+
+/** Latency of each request at `fixedRate` a second, in milliseconds: the p50 and p99 of one run of h2load. */
+function latencyAtFixedRate({ port }, duration) {
+  const file = join(folder, 'latency.log');
+  rmSync(file, { force: true });
+  const perClient = fixedRate / clients;
+  const args = ['--h1', `-c${clients}`, '-t1', `-n${fixedRate * duration}`, `--rps=${perClient}`, `--log-file=${file}`];
+  execFileSync('taskset', ['-c', '1', 'h2load', ...args, `http://127.0.0.1:${port}/`], { stdio: 'ignore' });
+  const answers = readFileSync(file, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => line.split('\t').map(Number));
+  const failed = answers.filter(([, status]) => status !== 200).length;
+  const sorted = answers.map(([, , micros]) => micros / 1_000).toSorted((a, b) => a - b);
+  return { p50: sorted[Math.floor(sorted.length * 0.5)], p99: sorted[Math.floor(sorted.length * 0.99)], failed };
+}
+
+async function fixedRateOf(name, upstreamPort) {
+  const proxy = await proxies[name](upstreamPort, 1000);
+  latencyAtFixedRate(proxy, 1);
+  const results = Array.from({ length: runs }, () => latencyAtFixedRate(proxy, seconds));
+  process.kill(proxy.pid);
+  const middle = (key) => median(results.map((result) => result[key]));
+  return { p50: middle('p50'), p99: middle('p99'), failed: results.reduce((sum, { failed }) => sum + failed, 0) };
 }
 
 function cleanUp() {
@@ -266,6 +296,13 @@ try {
       );
     }
     for (const { pid } of Object.values(running)) process.kill(pid);
+  }
+  if ((!wanted || wanted.includes('fixed')) && installed('h2load')) {
+    console.log(`\nlatency at ${fixedRate} requests a second, 1,000 routes`);
+    for (const name of names) {
+      const { p50, p99, failed } = await fixedRateOf(name, upstreamPort);
+      console.log(`  ${name.padEnd(8)} p50 ${p50.toFixed(2)} ms p99 ${p99.toFixed(2)} ms, ${failed} failed`);
+    }
   }
   if (!wanted || wanted.includes('idle')) {
     console.log('\n10,000 idle keep-alive connections');
