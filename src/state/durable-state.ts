@@ -3,7 +3,7 @@
 // is not known any more, so nothing is applied until the process starts again (raft.md P13).
 
 import type { Command } from './command.ts';
-import { CommandNotUnderstood, decodeCommand, encodeCommand } from './command-codec.ts';
+import { CommandNotUnderstood, decodeCommand, encodeCommand, type Malformed } from './command-codec.ts';
 import type { Activation, Applied, ConfigState, Entry } from './config-state.ts';
 import { type Identity, type OpenedState, type OpenOptions, openState } from './opening.ts';
 import type { Store } from './store.ts';
@@ -70,6 +70,11 @@ export class DurableState {
     return encodeCommand(command, this.#opened.cipher);
   }
 
+  /** What the bytes of the log say. Throws CommandNotUnderstood for a command of a newer program or another key. */
+  decode(bytes: Uint8Array): Command | Malformed {
+    return decodeCommand(bytes, this.#opened.cipher);
+  }
+
   /**
    * Applies the commands up to and including index `last`; resolves once they are on disk and visible.
    * Rejects when they could not be written, and for ever after.
@@ -101,7 +106,7 @@ export class DurableState {
   }
 
   #decoded(entries: readonly CommandEntry[]): Entry[] {
-    return entries.map(({ index, bytes }) => ({ index, command: decodeCommand(bytes, this.#opened.cipher) }));
+    return entries.map(({ index, bytes }) => ({ index, command: this.decode(bytes) }));
   }
 
   #fail(error: unknown): void {
