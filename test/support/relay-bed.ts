@@ -4,6 +4,7 @@ import { createServer as createPlain, type IncomingMessage, type RequestListener
 import { createServer as createTls, type ServerOptions } from 'node:https';
 import { TLSSocket } from 'node:tls';
 import { systemClock } from '../../src/clock.ts';
+import { LeaderConnections, type LeaderConnectionsOptions } from '../../src/cluster/leader-connections.ts';
 import type { ReceivedOutcome, RelayRequest, RelayTarget } from '../../src/cluster/relay.ts';
 import { RelayClient, type RelayClientOptions } from '../../src/cluster/relay-client.ts';
 import { relayKey } from '../../src/cluster/relay-credential.ts';
@@ -64,15 +65,23 @@ export const relayServer = (options: Partial<RelayServerOptions> = {}): RelaySer
 let nonces = 0;
 export const newNonce = (): string => `nonce-${String(++nonces).padStart(20, '0')}`;
 
-export const relayClient = (options: Partial<RelayClientOptions> = {}): RelayClient =>
-  new RelayClient({
+/** A client with connections of its own. */
+export function relayClient({
+  tls,
+  clock = systemClock,
+  ...options
+}: Partial<Omit<RelayClientOptions, 'clock'> & LeaderConnectionsOptions> = {}) {
+  const connections = new LeaderConnections({ tls, clock });
+  const client = new RelayClient({
+    connections,
     clusterId: () => clusterId,
     key: relayKey(token),
-    tls: undefined,
-    clock: systemClock,
+    clock,
     newNonce,
     ...options,
   });
+  return { send: (request: RelayRequest) => client.send(request), close: () => connections.close() };
+}
 
 export const requestTo = (address: string, fields: Partial<RelayRequest> = {}): RelayRequest => ({
   leader: { nodeId: 'a', address },

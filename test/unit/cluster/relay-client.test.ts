@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { expect } from 'chai';
 import type { RelayOutcome } from '../../../src/cluster/relay.ts';
-import type { RelayClient } from '../../../src/cluster/relay-client.ts';
 import { ca, client as member, server, stranger } from '../../support/certificates.ts';
 import { freePort } from '../../support/free-port.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -10,7 +9,7 @@ import { applied, relayClient, relayServer, requestTo, Servers, TakingTarget } f
 
 describe('relay client', () => {
   const servers = new Servers();
-  let client: RelayClient;
+  let client: ReturnType<typeof relayClient>;
 
   beforeEach(() => {
     client = relayClient();
