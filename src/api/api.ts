@@ -18,6 +18,7 @@ import type { StateView } from '../state/view.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { type ApiKey, ApiKeys } from './api-keys.ts';
 import { appModule } from './app.module.ts';
+import { ClusterOperations, type ClusterOperationsOptions } from './cluster-operations.ts';
 import { ErrorFilter } from './error-filter.ts';
 import { Gate } from './gate.ts';
 import { openApiDocument } from './openapi.ts';
@@ -51,6 +52,7 @@ export interface ApiDeps {
   readonly installed: Installed;
   readonly health: () => Health;
   readonly clusterId: () => string;
+  readonly cluster: ClusterOperationsOptions;
   /** Takes writes of other nodes; undefined without a cluster. */
   readonly relay?: RelayServer | undefined;
 }
@@ -74,7 +76,8 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   const streams = new SnapshotStreams({ source: deps.feed, clock, logger, clusterId });
   const document = new OpenApiText();
   const own = [value(Readiness, readiness), value(SnapshotStreams, streams), value(OpenApiText, document)];
-  const providers = [...own, value(RelayDoor, relay), ...services(deps)];
+  const cluster = value(ClusterOperations, new ClusterOperations(deps.cluster));
+  const providers = [...own, value(RelayDoor, relay), cluster, ...services(deps)];
   const app = await NestFactory.create<NestFastifyApplication>(appModule(providers), adapter, {
     logger: false,
     abortOnError: false,

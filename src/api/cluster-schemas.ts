@@ -52,4 +52,86 @@ export const clusterSchemas: Schemas = {
       },
     },
   },
+  Cluster: {
+    type: 'object',
+    description: 'The cluster, as its leader sees it; as this node does while nobody leads.',
+    required: ['clustered', 'clusterId', 'leader', 'term', 'commit', 'applied', 'log', 'members', 'candidates'],
+    properties: {
+      clustered: { type: 'boolean', description: 'False: a cluster of one, without a `raft` section.' },
+      clusterId: { type: 'string', nullable: true, description: 'Drawn when the cluster was created.' },
+      leader: { type: 'string', nullable: true, description: 'Name of the node that leads; null while none does.' },
+      term: { type: 'integer', description: 'Counts elections.' },
+      commit: { type: 'integer', description: 'Last index that the cluster agreed on.' },
+      applied: { type: 'integer', description: 'Last index that is applied.' },
+      log: {
+        type: 'object',
+        description: 'What of the log is kept; earlier entries are in checkpoints.',
+        properties: {
+          first: { type: 'integer', description: 'First index.' },
+          last: { type: 'integer', description: 'Last index.' },
+        },
+      },
+      members: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/Member' },
+        description: 'Voters and learners, ascending by name.',
+      },
+      candidates: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: {
+            nodeId: { type: 'string', description: 'Name of the node.' },
+            raftAddress: { type: 'string', description: 'Where peers reach it.' },
+          },
+        },
+        description: 'Connected nodes that belong to no cluster yet.',
+      },
+    },
+  },
+  Member: {
+    type: 'object',
+    description: 'A node of the cluster.',
+    required: ['nodeId', 'incarnation', 'role', 'raftAddress', 'apiAddress', 'match', 'lag', 'healthy'],
+    properties: {
+      nodeId: { type: 'string', description: 'Its name.' },
+      incarnation: { type: 'integer', description: 'Tells two lives of one name apart.' },
+      role: {
+        type: 'string',
+        enum: ['leader', 'voter', 'learner', 'leaving'],
+        description: 'A learner follows and does not vote.',
+      },
+      raftAddress: { type: 'string', description: 'Where peers reach it, `host:port`.' },
+      apiAddress: { type: 'string', description: 'Where its API is, `host:port`; empty when it says none.' },
+      match: { type: 'integer', nullable: true, description: 'Last index that it holds; null when not known.' },
+      lag: { type: 'integer', nullable: true, description: 'Entries it is behind; null when not known.' },
+      healthy: { type: 'boolean', nullable: true, description: 'Heard of lately; null when not known.' },
+    },
+  },
+  MemberRequest: {
+    type: 'object',
+    description: 'A started node that waits for this cluster.',
+    required: ['nodeId', 'address'],
+    properties: {
+      nodeId: { type: 'string', description: 'Its name.', example: 'node-4' },
+      address: { type: 'string', description: 'Where peers reach it, `host:port`.', example: '10.0.0.4:7000' },
+    },
+  },
+  ReplacementRequest: {
+    type: 'object',
+    description: 'Who votes instead.',
+    required: ['by'],
+    properties: { by: { type: 'string', description: 'Name of a learner that has caught up.', example: 'node-4' } },
+  },
+  TransferRequest: {
+    type: 'object',
+    description: 'Who shall lead.',
+    properties: { to: { type: 'string', description: 'Name of a voter.', example: 'node-2' } },
+  },
+  Leadership: {
+    type: 'object',
+    description: 'Who leads now.',
+    required: ['leader'],
+    properties: { leader: { type: 'string', description: 'Name of the node.' } },
+  },
 };
