@@ -42,6 +42,8 @@ async function run(configFile: string | undefined): Promise<void> {
   const { startControlPlane } = await import('./control-plane.ts');
   const controlPlane = await startControlPlane(settings, { logger, onFatal: () => process.exit(1) });
   stopOnSignals(controlPlane, logger);
+  logger.info({ address: controlPlane.address }, 'the API listens');
+  await controlPlane.ready;
   logger.info({ address: controlPlane.address, ms: Math.round(performance.now() - startedAt) }, 'ready');
   if (settings.log.format === 'console') process.stdout.write(banner({ version: version(), controlPlane }));
 }

@@ -2,10 +2,14 @@
 // §7.10. The only file that knows everyone; it decides nothing itself.
 import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
+import { checkpointDirectory } from '../raft/index.ts';
 import { type Api, createApi } from './api/api.ts';
 import { systemClock } from './clock.ts';
-import { LocalLog } from './cluster/local-log.ts';
+import { Generations, removeOtherGenerations } from './cluster/generations.ts';
 import { Proposer } from './cluster/proposer.ts';
+import { RaftLog } from './cluster/raft-log.ts';
+import { raftOptions } from './cluster/raft-options.ts';
+import { ClusterReadiness } from './cluster/readiness.ts';
 import { Feed } from './feed/feed.ts';
 import { checkConfig } from './proxy/config-check.ts';
 import { createProxy, type Proxy as DataPlane } from './proxy/proxy.ts';
@@ -29,6 +33,8 @@ export interface ControlPlane {
   /** Name of the active snapshot, if there is one. */
   readonly activeSnapshot: string | undefined;
   readonly hasApiKeys: boolean;
+  /** Resolves once this node knows a leader and shows what was acknowledged before it started. */
+  readonly ready: Promise<void>;
   /** Drains and closes everything; resolves when nothing of it runs any more. */
   stop(): Promise<void>;
 }
@@ -39,16 +45,12 @@ export interface ControlPlaneOptions {
   readonly onFatal: (reason: string) => void;
 }
 
-/** The only member of a cluster of one (architecture.md §7.11). */
-const nodeId = 'single';
-
 export async function startControlPlane(settings: Settings, options: ControlPlaneOptions): Promise<ControlPlane> {
   const { logger } = options;
   const own = settings.controlPlane;
   const storePath = resolve(own.storePath);
-  const state = await openState(own, storePath, logger);
-  const port = new LocalLog({ nodeId, applied: state.view.applied, clock: systemClock });
-  const log = new Proposer({ port, state, clock: systemClock, nodeId });
+  const core = await openCore(own, storePath, logger);
+  const { state, log } = core;
   const feed = feedOf(state.view, log);
   const proxy = createProxy({
     source: feed,
@@ -57,22 +59,59 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
     bindAddress: settings.proxy.bindAddress,
     workers: settings.proxy.workers,
   });
-  reactToStorageFailure(state, own, options);
+  reactToStorageFailure(core, own, options);
   try {
     await proxy.start();
-    const api = await startApi(own, { state, log, feed, proxy, logger });
-    return running({ api, proxy, state, log, own, storePath });
+    const readiness = new ClusterReadiness({ log, clock: systemClock });
+    const api = await startApi(own, { ...core, readiness, feed, proxy, logger });
+    return running({ ...core, api, proxy, own, storePath, ready: readiness.whenReady });
   } catch (error) {
     await proxy.close({ withinMs: 0 });
+    await core.raft.stop();
     await state.close();
     throw error;
   }
 }
 
-async function openState(own: ControlPlaneSettings, storePath: string, logger: Logger): Promise<DurableState> {
-  const store = await LevelStore.open(generationDirectory(storePath, 1)).catch((error: unknown) => {
-    throw new Error(`cannot open the store: ${error instanceof Error ? error.message : error}`, { cause: error });
-  });
+/** What was agreed on and how more is agreed on: the log in its thread, the state, and the line between them. */
+interface Core {
+  readonly raft: RaftLog;
+  readonly state: DurableState;
+  readonly log: Proposer;
+}
+
+async function openCore(own: ControlPlaneSettings, storePath: string, logger: Logger): Promise<Core> {
+  const options = raftOptions(own, storePath);
+  const notice = (text: string): void => logger.info({}, `cluster: ${text}`);
+  const raft = await RaftLog.open({ raft: options, notice }).catch(cannotOpen);
+  try {
+    const { generation } = raft;
+    await removeOtherGenerations(storePath, generation);
+    const state = await openState(own, generationDirectory(storePath, generation), logger);
+    const openOptions = { encryptionKey: own.encryptionKey, randomBytes };
+    const checkpoints = checkpointDirectory(options);
+    const generations = new Generations({ storePath, checkpoints, log: raft, state, openOptions, notice });
+    const log = new Proposer({
+      port: raft,
+      state,
+      clock: systemClock,
+      nodeId: options.nodeId,
+      adopt: (next) => generations.adopt(next),
+    });
+    raft.begin({ applied: state.view.applied, term: state.entry?.term ?? 0 }, generations);
+    return { raft, state, log };
+  } catch (error) {
+    await raft.stop();
+    throw error;
+  }
+}
+
+function cannotOpen(error: unknown): never {
+  throw new Error(`cannot open the store: ${error instanceof Error ? error.message : error}`, { cause: error });
+}
+
+async function openState(own: ControlPlaneSettings, directory: string, logger: Logger): Promise<DurableState> {
+  const store = await LevelStore.open(directory).catch(cannotOpen);
   const state = await DurableState.open(store, { encryptionKey: own.encryptionKey, randomBytes });
   for (const warning of state.warnings) logger.warn({}, `store: ${warning}`);
   return state;
@@ -88,25 +127,27 @@ function feedOf(view: StateView, log: Proposer): Feed {
 }
 
 function reactToStorageFailure(
-  state: DurableState,
+  { state, raft }: Core,
   own: ControlPlaneSettings,
   { logger, onFatal }: ControlPlaneOptions,
 ): void {
-  state.onFailure((reason) => {
+  const react = (reason: string): void => {
     logger.error({ reason }, 'the store has failed: writes are refused, traffic goes on as it was');
     if (own.onStorageFailure === 'exit') onFatal(reason);
-  });
+  };
+  state.onFailure(react);
+  raft.onFailure(react);
 }
 
-interface Parts {
-  readonly state: DurableState;
-  readonly log: Proposer;
+interface Parts extends Core {
+  readonly readiness: ClusterReadiness;
   readonly feed: Feed;
   readonly proxy: DataPlane;
   readonly logger: Logger;
 }
 
-async function startApi(own: ControlPlaneSettings, { state, log, feed, proxy, logger }: Parts): Promise<Api> {
+async function startApi(own: ControlPlaneSettings, parts: Parts): Promise<Api> {
+  const { raft, state, log, readiness, feed, proxy, logger } = parts;
   const api = await createApi({
     view: state.view,
     log,
@@ -117,8 +158,8 @@ async function startApi(own: ControlPlaneSettings, { state, log, feed, proxy, lo
     secretSources: createSecretSources(thisMachine, own.secretSources),
     checkConfig,
     installed: (index, withinMs) => proxy.installed(index, withinMs),
-    health: () => ({ ready: state.failed === undefined, reason: state.failed ?? '' }),
-    clusterId: () => state.identity.clusterId,
+    health: () => ({ ready: readiness.ready && state.failed === undefined, reason: state.failed ?? 'no leader' }),
+    clusterId: () => raft.clusterId ?? state.identity.clusterId,
   });
   await api.listen();
   warnOfExposure(own, api.address, logger);
@@ -145,15 +186,15 @@ function warnOfExposure(
   );
 }
 
-function running(parts: {
+interface RunningParts extends Core {
   readonly api: Api;
   readonly proxy: DataPlane;
-  readonly state: DurableState;
-  readonly log: Proposer;
   readonly own: ControlPlaneSettings;
   readonly storePath: string;
-}): ControlPlane {
-  const { api, proxy, state, log, own, storePath } = parts;
+  readonly ready: Promise<void>;
+}
+
+function running({ api, proxy, raft, state, log, own, storePath, ready }: RunningParts): ControlPlane {
   const { view } = state;
   return {
     address: formatAddress(api.address),
@@ -161,9 +202,11 @@ function running(parts: {
     storePath,
     activeSnapshot: view.active && view.snapshot(view.active.snapshotId)?.name,
     hasApiKeys: own.apiKeys.length > 0,
+    ready,
     async stop() {
       await Promise.all([api.close(), proxy.close({ withinMs: own.shutdownTimeoutMs })]);
       await log.stop();
+      await raft.stop();
       await state.close();
     },
   };

@@ -3,7 +3,7 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ClassicLevel } from 'classic-level';
-import { type Change, type Mark, type Store, StoreDamaged, StoreInUse } from './store.ts';
+import { type Change, type Mark, type Store, StoreDamaged, type StoreImage, StoreInUse } from './store.ts';
 import { damagedTable } from './table-check.ts';
 import { readWitness, Witness, witnessName } from './witness.ts';
 
@@ -58,6 +58,15 @@ export class LevelStore implements Store {
     } catch (cause) {
       throw new StoreDamaged(this.place, reasonOf(cause), { cause });
     }
+  }
+
+  image(): StoreImage {
+    const snapshot = this.#database.snapshot();
+    return {
+      get: (key) => this.#database.get(key, { snapshot }),
+      rows: () => this.#database.iterator({ snapshot, highWaterMarkBytes: readAheadBytes, fillCache: false }),
+      close: () => snapshot.close(),
+    };
   }
 
   async write(changes: readonly Change[], mark: Mark): Promise<void> {
