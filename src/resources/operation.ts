@@ -102,6 +102,10 @@ const queryParameters = {
     description: 'What becomes of unknown fields: named in a `Warning` header, refused, or dropped in silence.',
     schema: { type: 'string', enum: ['warn', 'strict', 'ignore'], default: 'warn' },
   },
+  force: {
+    description: 'Does it even if the cluster may lose its quorum by it.',
+    schema: { type: 'boolean', default: false },
+  },
   strict: {
     description: 'Refuses the snapshot when a route or destination that it refers to does not exist.',
     schema: { type: 'boolean', default: false },
