@@ -3,7 +3,9 @@
 import { resolve } from 'node:path';
 import { type Api, createApi } from './api/api.ts';
 import { systemClock } from './clock.ts';
+import { ClusterDesk } from './cluster/cluster-desk.ts';
 import type { Core } from './cluster/core.ts';
+import { trustWarning } from './cluster/node-links.ts';
 import type { Proposer } from './cluster/proposer.ts';
 import { ClusterReadiness } from './cluster/readiness.ts';
 import { Feed } from './feed/feed.ts';
@@ -98,7 +100,7 @@ interface Parts extends Core {
 }
 
 async function startApi(own: ControlPlaneSettings, parts: Parts): Promise<Api> {
-  const { raft, state, log, readiness, feed, proxy, logger } = parts;
+  const { raft, state, log, links, readiness, feed, proxy, logger } = parts;
   const api = await createApi({
     view: state.view,
     log,
@@ -111,9 +113,13 @@ async function startApi(own: ControlPlaneSettings, parts: Parts): Promise<Api> {
     installed: (index, withinMs) => proxy.installed(index, withinMs),
     health: () => ({ ready: readiness.ready && state.failed === undefined, reason: state.failed ?? 'no leader' }),
     clusterId: () => raft.clusterId ?? state.identity.clusterId,
+    cluster: { desk: new ClusterDesk(raft, systemClock), leader: links.leader },
+    relay: links.server(log, (bytes) => state.decode(bytes)),
   });
   await api.listen();
   warnOfExposure(own, api.address, logger);
+  const warning = trustWarning(own);
+  if (warning !== undefined) logger.warn({}, warning);
   return api;
 }
 

@@ -10,27 +10,26 @@ import { generationDirectory, LevelStore } from '../state/level-store.ts';
 import type { OpenOptions } from '../state/opening.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { Generations, removeOtherGenerations } from './generations.ts';
+import { NodeLinks } from './node-links.ts';
 import { Proposer } from './proposer.ts';
 import { RaftLog } from './raft-log.ts';
 import { raftOptions } from './raft-options.ts';
-import type { Relay } from './relay.ts';
 
 export interface Core {
   readonly raft: RaftLog;
   readonly state: DurableState;
   readonly log: Proposer;
+  readonly links: NodeLinks;
   close(): Promise<void>;
 }
 
 export interface CoreOptions {
   readonly settings: ControlPlaneSettings;
   readonly logger: Logger;
-  /** Carries writes to the leader; made when the log is open, because it is of that cluster. */
-  readonly relay?: ((raft: RaftLog) => Relay) | undefined;
 }
 
 /** Rejects with a sentence for people, nothing left open. When it resolves this node votes and follows. */
-export async function openCore({ settings, logger, relay }: CoreOptions): Promise<Core> {
+export async function openCore({ settings, logger }: CoreOptions): Promise<Core> {
   const storePath = resolve(settings.storePath);
   const options = raftOptions(settings, storePath);
   const notice = (text: string): void => logger.info({}, `cluster: ${text}`);
@@ -41,16 +40,17 @@ export async function openCore({ settings, logger, relay }: CoreOptions): Promis
     const state = await openState(generationDirectory(storePath, raft.generation), openOptions, logger);
     const checkpoints = checkpointDirectory(options);
     const generations = new Generations({ storePath, checkpoints, log: raft, state, openOptions, notice });
+    const links = new NodeLinks({ settings, clusterId: () => raft.clusterId, clock: systemClock });
     const log = new Proposer({
       port: raft,
       state,
       clock: systemClock,
       nodeId: options.nodeId,
-      relay: relay?.(raft),
+      relay: links.relay,
       adopt: (generation) => generations.adopt(generation),
     });
     raft.begin({ applied: state.view.applied, term: state.entry?.term ?? 0 }, generations);
-    return { raft, state, log, close: () => close(raft, state, log) };
+    return { raft, state, log, links, close: () => close({ raft, state, log, links }) };
   } catch (error) {
     await raft.stop();
     throw error;
@@ -65,8 +65,9 @@ async function openState(directory: string, options: OpenOptions, logger: Logger
 }
 
 /** What is under way is answered, leadership is handed over, and then the log ends before the state does. */
-async function close(raft: RaftLog, state: DurableState, log: Proposer): Promise<void> {
+async function close({ raft, state, log, links }: Omit<Core, 'close'>): Promise<void> {
   await log.stop();
+  await links.close();
   await raft.stop();
   await state.close();
 }
