@@ -5,7 +5,9 @@ import { resolve } from 'node:path';
 import { checkpointDirectory } from '../raft/index.ts';
 import { type Api, createApi } from './api/api.ts';
 import { systemClock } from './clock.ts';
+import { ClusterDesk } from './cluster/cluster-desk.ts';
 import { Generations, removeOtherGenerations } from './cluster/generations.ts';
+import { NodeLinks, trustWarning } from './cluster/node-links.ts';
 import { Proposer } from './cluster/proposer.ts';
 import { RaftLog } from './cluster/raft-log.ts';
 import { raftOptions } from './cluster/raft-options.ts';
@@ -67,6 +69,7 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
     return running({ ...core, api, proxy, own, storePath, ready: readiness.whenReady });
   } catch (error) {
     await proxy.close({ withinMs: 0 });
+    await core.links.close();
     await core.raft.stop();
     await state.close();
     throw error;
@@ -78,6 +81,7 @@ interface Core {
   readonly raft: RaftLog;
   readonly state: DurableState;
   readonly log: Proposer;
+  readonly links: NodeLinks;
 }
 
 async function openCore(own: ControlPlaneSettings, storePath: string, logger: Logger): Promise<Core> {
@@ -91,15 +95,17 @@ async function openCore(own: ControlPlaneSettings, storePath: string, logger: Lo
     const openOptions = { encryptionKey: own.encryptionKey, randomBytes };
     const checkpoints = checkpointDirectory(options);
     const generations = new Generations({ storePath, checkpoints, log: raft, state, openOptions, notice });
+    const links = new NodeLinks({ settings: own, clusterId: () => raft.clusterId, clock: systemClock });
     const log = new Proposer({
       port: raft,
+      relay: links.relay,
       state,
       clock: systemClock,
       nodeId: options.nodeId,
       adopt: (next) => generations.adopt(next),
     });
     raft.begin({ applied: state.view.applied, term: state.entry?.term ?? 0 }, generations);
-    return { raft, state, log };
+    return { raft, state, log, links };
   } catch (error) {
     await raft.stop();
     throw error;
@@ -147,7 +153,7 @@ interface Parts extends Core {
 }
 
 async function startApi(own: ControlPlaneSettings, parts: Parts): Promise<Api> {
-  const { raft, state, log, readiness, feed, proxy, logger } = parts;
+  const { raft, state, log, links, readiness, feed, proxy, logger } = parts;
   const api = await createApi({
     view: state.view,
     log,
@@ -160,9 +166,13 @@ async function startApi(own: ControlPlaneSettings, parts: Parts): Promise<Api> {
     installed: (index, withinMs) => proxy.installed(index, withinMs),
     health: () => ({ ready: readiness.ready && state.failed === undefined, reason: state.failed ?? 'no leader' }),
     clusterId: () => raft.clusterId ?? state.identity.clusterId,
+    cluster: { desk: new ClusterDesk(raft, systemClock), leader: links.leader },
+    relay: links.server(log, (bytes) => state.decode(bytes)),
   });
   await api.listen();
   warnOfExposure(own, api.address, logger);
+  const warning = trustWarning(own);
+  if (warning !== undefined) logger.warn({}, warning);
   return api;
 }
 
@@ -194,7 +204,7 @@ interface RunningParts extends Core {
   readonly ready: Promise<void>;
 }
 
-function running({ api, proxy, raft, state, log, own, storePath, ready }: RunningParts): ControlPlane {
+function running({ api, proxy, raft, state, log, links, own, storePath, ready }: RunningParts): ControlPlane {
   const { view } = state;
   return {
     address: formatAddress(api.address),
@@ -206,6 +216,7 @@ function running({ api, proxy, raft, state, log, own, storePath, ready }: Runnin
     async stop() {
       await Promise.all([api.close(), proxy.close({ withinMs: own.shutdownTimeoutMs })]);
       await log.stop();
+      await links.close();
       await raft.stop();
       await state.close();
     },

@@ -78,11 +78,6 @@ export class DurableState {
     return encodeCommand(command, this.#opened.cipher);
   }
 
-  /** What the bytes of the log say. Throws CommandNotUnderstood for a command of a newer program or another key. */
-  decode(bytes: Uint8Array): Command | Malformed {
-    return decodeCommand(bytes, this.#opened.cipher);
-  }
-
   /**
    * A command from the log's bytes.
    * @throws {CommandNotUnderstood} when applying it would stop this node
