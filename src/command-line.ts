@@ -67,10 +67,9 @@ function readSettingsText(configFile: string | undefined): string {
   }
 }
 
-/** A cluster that silently ran as one node, or a proxy without its source, would be worse than none (architecture.md §6.20). */
+/** A proxy without its source would be worse than none (architecture.md §6.20). */
 function refuseWhatIsNotBuilt(settings: Settings): void {
   if (settings.mode === 'proxy') throw new Error('mode proxy is not available in this version');
-  if (settings.controlPlane.raft) throw new Error('controlPlane.raft is not available in this version');
 }
 
 function stopOnSignals(controlPlane: ControlPlane, logger: Logger): void {
