@@ -39,8 +39,13 @@ async function run(configFile: string | undefined): Promise<void> {
 
   const startedAt = performance.now();
   // Imported only now: --help and a wrong key need not wait for the frameworks.
+  const core = import('./cluster/core.ts').then(({ openCore }) =>
+    openCore({ settings: settings.controlPlane, logger }),
+  );
+  // Waited for a moment later; a failure meanwhile is not lost.
+  core.catch(() => undefined);
   const { startControlPlane } = await import('./control-plane.ts');
-  const controlPlane = await startControlPlane(settings, { logger, onFatal: () => process.exit(1) });
+  const controlPlane = await startControlPlane(settings, { core, logger, onFatal: () => process.exit(1) });
   stopOnSignals(controlPlane, logger);
   logger.info({ address: controlPlane.address }, 'the API listens');
   await controlPlane.ready;

@@ -1,16 +1,12 @@
 // Puts the parts together for mode `controlplane` and takes them down again, in the order of architecture.md §7.9 and
 // §7.10. The only file that knows everyone; it decides nothing itself.
-import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
-import { checkpointDirectory } from '../raft/index.ts';
 import { type Api, createApi } from './api/api.ts';
 import { systemClock } from './clock.ts';
 import { ClusterDesk } from './cluster/cluster-desk.ts';
-import { Generations, removeOtherGenerations } from './cluster/generations.ts';
-import { NodeLinks, trustWarning } from './cluster/node-links.ts';
-import { Proposer } from './cluster/proposer.ts';
-import { RaftLog } from './cluster/raft-log.ts';
-import { raftOptions } from './cluster/raft-options.ts';
+import type { Core } from './cluster/core.ts';
+import { trustWarning } from './cluster/node-links.ts';
+import type { Proposer } from './cluster/proposer.ts';
 import { ClusterReadiness } from './cluster/readiness.ts';
 import { Feed } from './feed/feed.ts';
 import { checkConfig } from './proxy/config-check.ts';
@@ -21,8 +17,6 @@ import type { Settings } from './settings/settings.ts';
 import { proxyConfigOf } from './snapshot/build.ts';
 import { thisMachine } from './snapshot/machine.ts';
 import { createSecretSources } from './snapshot/secret-sources.ts';
-import { DurableState } from './state/durable-state.ts';
-import { generationDirectory, LevelStore } from './state/level-store.ts';
 import type { StateView } from './state/view.ts';
 import type { Logger } from './telemetry/logger.ts';
 
@@ -42,6 +36,8 @@ export interface ControlPlane {
 }
 
 export interface ControlPlaneOptions {
+  /** Log and state, opened already or just opening. Closed with the rest, and when the start fails. */
+  readonly core: Promise<Core>;
   readonly logger: Logger;
   /** Called when the store has failed and the settings say `exit`. */
   readonly onFatal: (reason: string) => void;
@@ -51,7 +47,7 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
   const { logger } = options;
   const own = settings.controlPlane;
   const storePath = resolve(own.storePath);
-  const core = await openCore(own, storePath, logger);
+  const core = await options.core;
   const { state, log } = core;
   const feed = feedOf(state.view, log);
   const proxy = createProxy({
@@ -69,58 +65,9 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
     return running({ ...core, api, proxy, own, storePath, ready: readiness.whenReady });
   } catch (error) {
     await proxy.close({ withinMs: 0 });
-    await core.links.close();
-    await core.raft.stop();
-    await state.close();
+    await core.close();
     throw error;
   }
-}
-
-/** What was agreed on and how more is agreed on: the log in its thread, the state, and the line between them. */
-interface Core {
-  readonly raft: RaftLog;
-  readonly state: DurableState;
-  readonly log: Proposer;
-  readonly links: NodeLinks;
-}
-
-async function openCore(own: ControlPlaneSettings, storePath: string, logger: Logger): Promise<Core> {
-  const options = raftOptions(own, storePath);
-  const notice = (text: string): void => logger.info({}, `cluster: ${text}`);
-  const raft = await RaftLog.open({ raft: options, notice }).catch(cannotOpen);
-  try {
-    const { generation } = raft;
-    await removeOtherGenerations(storePath, generation);
-    const state = await openState(own, generationDirectory(storePath, generation), logger);
-    const openOptions = { encryptionKey: own.encryptionKey, randomBytes };
-    const checkpoints = checkpointDirectory(options);
-    const generations = new Generations({ storePath, checkpoints, log: raft, state, openOptions, notice });
-    const links = new NodeLinks({ settings: own, clusterId: () => raft.clusterId, clock: systemClock });
-    const log = new Proposer({
-      port: raft,
-      relay: links.relay,
-      state,
-      clock: systemClock,
-      nodeId: options.nodeId,
-      adopt: (next) => generations.adopt(next),
-    });
-    raft.begin({ applied: state.view.applied, term: state.entry?.term ?? 0 }, generations);
-    return { raft, state, log, links };
-  } catch (error) {
-    await raft.stop();
-    throw error;
-  }
-}
-
-function cannotOpen(error: unknown): never {
-  throw new Error(`cannot open the store: ${error instanceof Error ? error.message : error}`, { cause: error });
-}
-
-async function openState(own: ControlPlaneSettings, directory: string, logger: Logger): Promise<DurableState> {
-  const store = await LevelStore.open(directory).catch(cannotOpen);
-  const state = await DurableState.open(store, { encryptionKey: own.encryptionKey, randomBytes });
-  for (const warning of state.warnings) logger.warn({}, `store: ${warning}`);
-  return state;
 }
 
 /** Publishes what is active now and each later activation, with the log index that proxies compare. */
@@ -204,7 +151,7 @@ interface RunningParts extends Core {
   readonly ready: Promise<void>;
 }
 
-function running({ api, proxy, raft, state, log, links, own, storePath, ready }: RunningParts): ControlPlane {
+function running({ api, proxy, state, close, own, storePath, ready }: RunningParts): ControlPlane {
   const { view } = state;
   return {
     address: formatAddress(api.address),
@@ -215,10 +162,7 @@ function running({ api, proxy, raft, state, log, links, own, storePath, ready }:
     ready,
     async stop() {
       await Promise.all([api.close(), proxy.close({ withinMs: own.shutdownTimeoutMs })]);
-      await log.stop();
-      await links.close();
-      await raft.stop();
-      await state.close();
+      await close();
     },
   };
 }

@@ -22,6 +22,8 @@ export class LevelStore implements Store {
   readonly mark: Mark | undefined;
   readonly #database: Database;
   readonly #witness: Witness;
+  /** The mark of the write before. */
+  #marked: Promise<void> = Promise.resolve();
 
   private constructor(place: string, mark: Mark | undefined, database: Database, witness: Witness) {
     this.place = place;
@@ -73,8 +75,10 @@ export class LevelStore implements Store {
     const batch = changes.map(({ key, value }) =>
       value === undefined ? ({ type: 'del', key } as const) : ({ type: 'put', key, value } as const),
     );
+    await this.#marked;
     await this.#database.batch(batch, { sync: true });
-    await this.#witness.write(mark);
+    this.#marked = this.#witness.write(mark);
+    this.#marked.catch(() => undefined);
   }
 
   async compact(): Promise<void> {
@@ -83,6 +87,7 @@ export class LevelStore implements Store {
 
   async close(): Promise<void> {
     await this.#database.close();
+    await this.#marked.catch(() => undefined);
     await this.#witness.close();
   }
 }

@@ -33,7 +33,8 @@ export interface Store {
   rows(): AsyncIterable<readonly [key: string, value: Uint8Array]>;
   image(): StoreImage;
   /**
-   * Writes all changes atomically and syncs them, then writes and syncs the mark, then resolves. One write at a time.
+   * Writes all changes atomically, syncs them and resolves. The mark follows and is synced before the next write begins:
+   * what is answered meanwhile is in the log, so the mark need not hold the answer up. One write at a time.
    * After a rejection nobody knows what is on disk: the store must not be written again.
    */
   write(changes: readonly Change[], mark: Mark): Promise<void>;
