@@ -65,6 +65,12 @@ describe('OpenAPI document', () => {
       'get /debug/config',
       'get /sync/snapshot',
       'post /sync/raft',
+      'get /cluster',
+      'post /cluster/members',
+      'post /cluster/members/{nodeId}/promote',
+      'post /cluster/members/{nodeId}/replace',
+      'delete /cluster/members/{nodeId}',
+      'post /cluster/transfer',
       'get /healthz',
       'get /readyz',
     ];
