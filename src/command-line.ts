@@ -41,14 +41,21 @@ async function run(configFile: string | undefined): Promise<void> {
   const starting = start(settings, logger);
   stopOnSignals(starting, logger);
   const controlPlane = await starting;
+  logger.info({ address: controlPlane.address }, 'the API listens');
+  await controlPlane.ready;
   logger.info({ address: controlPlane.address, ms: Math.round(performance.now() - startedAt) }, 'ready');
   if (settings.log.format === 'console') process.stdout.write(banner({ version: version(), controlPlane }));
 }
 
+/** Imported only now: --help and a wrong key need not wait for the frameworks. */
 async function start(settings: Settings, logger: Logger): Promise<ControlPlane> {
-  // Imported only now: --help and a wrong key need not wait for the frameworks.
+  const core = import('./cluster/core.ts').then(({ openCore }) =>
+    openCore({ settings: settings.controlPlane, logger }),
+  );
+  // Waited for a moment later; a failure meanwhile is not lost.
+  core.catch(() => undefined);
   const { startControlPlane } = await import('./control-plane.ts');
-  return startControlPlane(settings, { logger, onFatal: () => process.exit(1) });
+  return startControlPlane(settings, { core, logger, onFatal: () => process.exit(1) });
 }
 
 function parseOptions(args: readonly string[]): { config?: string; help?: boolean; version?: boolean } {
@@ -70,10 +77,9 @@ function readSettingsText(configFile: string | undefined): string {
   }
 }
 
-/** A cluster that silently ran as one node, or a proxy without its source, would be worse than none (architecture.md §6.20). */
+/** A proxy without its source would be worse than none (architecture.md §6.20). */
 function refuseWhatIsNotBuilt(settings: Settings): void {
   if (settings.mode === 'proxy') throw new Error('mode proxy is not available in this version');
-  if (settings.controlPlane.raft) throw new Error('controlPlane.raft is not available in this version');
 }
 
 /** From the first moment on: without a handler, the first process of a container would not hear a signal at all. */

@@ -186,7 +186,9 @@ export class RaftMember {
 
   /** Undefined until this node belongs to a cluster. */
   status(): MemberStatus | undefined {
-    return this.#driver && statusOf(this.#driver.inspect(), this.#network?.transport.counts);
+    const transport = this.#network?.transport;
+    const candidates = (transport?.met() ?? []).filter(({ clusterId }) => clusterId === undefined).map(memberOf);
+    return this.#driver && statusOf(this.#driver.inspect(), transport?.counts, candidates);
   }
 
   /** Hands leadership over, closes everything and leaves the mark of a clean stop. Calls `done` in any case. */

@@ -6,7 +6,7 @@ import { isLocal, isSecret, keys } from './keys.ts';
 import { type OpenedRow, RowCodec } from './row-codec.ts';
 import { type Store, StoreDamaged, StoreMismatch } from './store.ts';
 
-const formatVersion = 1;
+export const formatVersion = 1;
 
 /** Who this store belongs to. Made once, except `boot`. */
 export interface Identity {
@@ -130,7 +130,8 @@ function checkEncryption(
     : refuse('holds secrets or snapshots in plain text; delete them before controlPlane.encryption.key is set');
 }
 
-const markerFor = (cipher: Cipher | undefined): EncryptionMarker =>
+/** What a store says of its encryption. */
+export const markerFor = (cipher: Cipher | undefined): EncryptionMarker =>
   cipher === undefined ? { mode: 'none' } : { mode: 'aes-256-gcm', fingerprint: cipher.fingerprint };
 
 function checkMark(store: Store, state: ConfigState, { boot }: Identity, isNew: boolean): string[] {
