@@ -1,4 +1,4 @@
-// `npm start` and `npm test` on a machine that has only npm and some Node ≥ 20: installs when packages are not those
+// `npm start`, `npm run cluster` and `npm test` on a machine that has only npm and some Node ≥ 20: installs when packages are not those
 // of the lock file, builds when the sources are not those of the build, then runs on Node 26, which the packages bring.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -21,6 +21,7 @@ const node = chooseNode();
 process.env.PATH = [join(modules, '.bin'), process.env.PATH].join(delimiter);
 await build();
 if (task === 'test') await run([join(root, 'scripts/test.mjs'), ...args]);
+else if (task === 'cluster') await run([join(root, 'scripts/cluster.mjs')]);
 else await start();
 
 async function install() {

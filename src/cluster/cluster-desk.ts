@@ -4,7 +4,7 @@ import { identityOf, type Member, type MemberId, type MemberStatus, type Outcome
 import type { Clock } from '../clock.ts';
 import { SluiceError } from '../errors.ts';
 import type { Cluster } from './cluster.ts';
-import { type ClusterOverview, type MemberView, overviewOf } from './cluster-overview.ts';
+import { type ClusterOverview, candidatesOf, type MemberView, overviewOf } from './cluster-overview.ts';
 
 /** Time in which a leader that was asked to hands over, or says that it could not. */
 const transferMs = 3_000;
@@ -38,7 +38,7 @@ export class ClusterDesk {
     const status = await this.#leading();
     const present = membersNamed(status, nodeId).find((member) => member.address === address);
     if (present !== undefined) return await this.#view(present.id);
-    const candidate = status.candidates.find(
+    const candidate = candidatesOf(status).find(
       (member) => identityOf(member.id).nodeId === nodeId && member.address === address,
     );
     if (candidate === undefined) {

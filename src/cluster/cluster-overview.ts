@@ -35,7 +35,7 @@ export interface ClusterOverview {
 }
 
 export function overviewOf(status: MemberStatus, clustered: boolean): ClusterOverview {
-  const { clusterId, leader, term, commit, applied, firstIndex, lastIndex, config, candidates } = status;
+  const { clusterId, leader, term, commit, applied, firstIndex, lastIndex, config } = status;
   return {
     clustered,
     clusterId: clusterId ?? null,
@@ -45,8 +45,17 @@ export function overviewOf(status: MemberStatus, clustered: boolean): ClusterOve
     applied,
     log: { first: firstIndex, last: lastIndex },
     members: config.members.map((member) => memberView(member, status)),
-    candidates: candidates.map(({ id, address }) => ({ nodeId: identityOf(id).nodeId, raftAddress: address })),
+    candidates: candidatesOf(status).map(({ id, address }) => ({
+      nodeId: identityOf(id).nodeId,
+      raftAddress: address,
+    })),
   };
+}
+
+/** Who can be added: a greeting from before a node joined stays as long as its connection does. */
+export function candidatesOf({ candidates, config }: MemberStatus): readonly Member[] {
+  const known = new Set([...config.members.map(({ id }) => id), ...config.removed]);
+  return candidates.filter(({ id }) => !known.has(id));
 }
 
 function memberView({ id, address, clientAddress }: Member, status: MemberStatus): MemberView {

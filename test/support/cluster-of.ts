@@ -36,7 +36,7 @@ export const statusOfFour: MemberStatus = {
     { id: 'c#3', state: 'probe', match: 12, heard: false },
     { id: 'd#4', state: 'replicate', match: 40, heard: true },
   ],
-  candidates: [member('e', 5)],
+  candidates: [member('d', 4), member('e', 5)],
   transport: undefined,
 };
 

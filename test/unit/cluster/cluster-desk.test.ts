@@ -57,7 +57,7 @@ describe('cluster desk', () => {
   });
 
   it('adds a node that waits under that name and address', async () => {
-    const [candidate] = statusOfFour.candidates;
+    const candidate = statusOfFour.candidates.at(-1);
     cluster.outcome = () => {
       const { config } = statusOfFour;
       if (candidate === undefined) throw new Error('no candidate');
