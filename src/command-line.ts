@@ -38,12 +38,17 @@ async function run(configFile: string | undefined): Promise<void> {
   for (const warning of settings.warnings) logger.warn({}, `settings: ${warning}`);
 
   const startedAt = performance.now();
-  // Imported only now: --help and a wrong key need not wait for the frameworks.
-  const { startControlPlane } = await import('./control-plane.ts');
-  const controlPlane = await startControlPlane(settings, { logger, onFatal: () => process.exit(1) });
-  stopOnSignals(controlPlane, logger);
+  const starting = start(settings, logger);
+  stopOnSignals(starting, logger);
+  const controlPlane = await starting;
   logger.info({ address: controlPlane.address, ms: Math.round(performance.now() - startedAt) }, 'ready');
   if (settings.log.format === 'console') process.stdout.write(banner({ version: version(), controlPlane }));
+}
+
+async function start(settings: Settings, logger: Logger): Promise<ControlPlane> {
+  // Imported only now: --help and a wrong key need not wait for the frameworks.
+  const { startControlPlane } = await import('./control-plane.ts');
+  return startControlPlane(settings, { logger, onFatal: () => process.exit(1) });
 }
 
 function parseOptions(args: readonly string[]): { config?: string; help?: boolean; version?: boolean } {
@@ -71,7 +76,8 @@ function refuseWhatIsNotBuilt(settings: Settings): void {
   if (settings.controlPlane.raft) throw new Error('controlPlane.raft is not available in this version');
 }
 
-function stopOnSignals(controlPlane: ControlPlane, logger: Logger): void {
+/** From the first moment on: without a handler, the first process of a container would not hear a signal at all. */
+function stopOnSignals(starting: Promise<ControlPlane>, logger: Logger): void {
   let stopping = false;
   const stop = async (signal: NodeJS.Signals) => {
     if (stopping) {
@@ -81,6 +87,7 @@ function stopOnSignals(controlPlane: ControlPlane, logger: Logger): void {
     stopping = true;
     logger.info({ signal }, 'stopping: requests in flight may finish');
     try {
+      const controlPlane = await starting;
       await controlPlane.stop();
       logger.info({}, 'stopped');
       process.exit(0);

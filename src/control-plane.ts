@@ -8,6 +8,7 @@ import { LocalLog } from './cluster/local-log.ts';
 import { Proposer } from './cluster/proposer.ts';
 import { Feed } from './feed/feed.ts';
 import { checkConfig } from './proxy/config-check.ts';
+import { Explainer } from './proxy/explain/explainer.ts';
 import { createProxy, type Proxy as DataPlane } from './proxy/proxy.ts';
 import { type Address, formatAddress } from './settings/address.ts';
 import type { ControlPlaneSettings } from './settings/control-plane.ts';
@@ -15,6 +16,7 @@ import type { Settings } from './settings/settings.ts';
 import { proxyConfigOf } from './snapshot/build.ts';
 import { thisMachine } from './snapshot/machine.ts';
 import { createSecretSources } from './snapshot/secret-sources.ts';
+import { checkCertificate, listenFailure, storeFailure } from './start-failure.ts';
 import { DurableState } from './state/durable-state.ts';
 import { generationDirectory, LevelStore } from './state/level-store.ts';
 import type { StateView } from './state/view.ts';
@@ -71,7 +73,7 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
 
 async function openState(own: ControlPlaneSettings, storePath: string, logger: Logger): Promise<DurableState> {
   const store = await LevelStore.open(generationDirectory(storePath, 1)).catch((error: unknown) => {
-    throw new Error(`cannot open the store: ${error instanceof Error ? error.message : error}`, { cause: error });
+    throw storeFailure(storePath, error);
   });
   const state = await DurableState.open(store, { encryptionKey: own.encryptionKey, randomBytes });
   for (const warning of state.warnings) logger.warn({}, `store: ${warning}`);
@@ -93,8 +95,15 @@ function reactToStorageFailure(
   { logger, onFatal }: ControlPlaneOptions,
 ): void {
   state.onFailure((reason) => {
-    logger.error({ reason }, 'the store has failed: writes are refused, traffic goes on as it was');
-    if (own.onStorageFailure === 'exit') onFatal(reason);
+    if (own.onStorageFailure === 'exit') {
+      logger.error({ reason }, 'the store has failed: the process ends, as onStorageFailure says');
+      onFatal(reason);
+    } else {
+      logger.error(
+        { reason },
+        'the store has failed: writes are refused, traffic goes on as it was; restart when cured',
+      );
+    }
   });
 }
 
@@ -107,6 +116,8 @@ interface Parts {
 }
 
 async function startApi(own: ControlPlaneSettings, { state, log, feed, proxy, logger }: Parts): Promise<Api> {
+  checkCertificate(own.tls);
+  const explainer = new Explainer();
   const api = await createApi({
     view: state.view,
     log,
@@ -116,11 +127,14 @@ async function startApi(own: ControlPlaneSettings, { state, log, feed, proxy, lo
     logger,
     secretSources: createSecretSources(thisMachine, own.secretSources),
     checkConfig,
+    explain: (key, configuration, question) => explainer.explain(key, configuration, question),
     installed: (index, withinMs) => proxy.installed(index, withinMs),
     health: () => ({ ready: state.failed === undefined, reason: state.failed ?? '' }),
     clusterId: () => state.identity.clusterId,
   });
-  await api.listen();
+  await api.listen().catch((error: unknown) => {
+    throw listenFailure(own.address, error);
+  });
   warnOfExposure(own, api.address, logger);
   return api;
 }

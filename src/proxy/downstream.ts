@@ -1,11 +1,11 @@
 // A client's connection as an exchange sees it, whatever version of HTTP it speaks.
 import type { Socket } from 'node:net';
 import type { BodySink, BodySource } from './body.ts';
+import type { LocalAnswer } from './decision.ts';
 import type { ClientConnection } from './http1/client-connection.ts';
 import type { Framing } from './http1/framing.ts';
 import type { Sender } from './http1/render.ts';
 import type { RequestView } from './http1/request-view.ts';
-import type { LocalAnswer } from './local-answer.ts';
 import type { ProxyError } from './proxy-error.ts';
 
 /** As a source it delivers the request's body. */
@@ -22,6 +22,8 @@ export interface Downstream extends BodySource {
 
 /** As a sink it takes the response's body. */
 export interface DownstreamResponse extends BodySink {
+  /** Name of the route that the response is to show; undefined shows none. Forgotten with the response. */
+  debugRoute: string | undefined;
   /** The upstream's head goes to the client; its body is to follow through this sink. */
   relay(response: ClientConnection): void;
   /** An interim response of the upstream. */

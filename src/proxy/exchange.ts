@@ -47,7 +47,10 @@ export class Exchange extends Timed implements ConnectionTaker, ResponseReceiver
   /** The downstream has a request whose head is whole. */
   begin(): void {
     const downstream = this.#downstream;
-    const decision = decide(downstream.request, this.#context.installed());
+    const { table, upstreams } = this.#context.installed();
+    const entry = table.match(downstream.request);
+    if (this.#context.settings().debugHeaders) downstream.response.debugRoute = entry?.route.name;
+    const decision = decide(entry, downstream.request, upstreams);
     if ('type' in decision) downstream.response.answerError(decision);
     else if ('status' in decision) downstream.response.answer(decision);
     else this.#forward(decision);
@@ -75,7 +78,7 @@ export class Exchange extends Timed implements ConnectionTaker, ResponseReceiver
     this.#phase = 'sent';
     this.#connection = connection;
     const { method, authority } = request;
-    const line = { method, target: order.target, host: order.host, authority };
+    const line = { method, target: order.target, host: order.host, authority, attempt: order.attemptCount ? 1 : 0 };
     const head = renderRequest(line, request.parser.head, framing, this.#downstream.sender());
     connection.send(this, head, framing.kind, method, framing.upgrade !== '');
     if (framing.kind === 'none') return;

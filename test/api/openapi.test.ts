@@ -67,6 +67,7 @@ describe('OpenAPI document', () => {
       'get /debug/config',
       'get /sync/snapshot',
       'post /sync/raft',
+      'post /explain',
       'get /healthz',
       'get /readyz',
     ];

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type Api, type ApiDeps, type ApiOptions, createApi } from '../../src/api/api.ts';
 import { type Clock, systemClock } from '../../src/clock.ts';
 import { Feed } from '../../src/feed/feed.ts';
+import { Explainer } from '../../src/proxy/explain/explainer.ts';
 import { proxyConfigOf } from '../../src/snapshot/build.ts';
 import { thisMachine } from '../../src/snapshot/machine.ts';
 import { createSecretSources, type SecretFence } from '../../src/snapshot/secret-sources.ts';
@@ -46,6 +47,7 @@ export class ApiServer {
     const clock = deps.clock ?? systemClock;
     const feed = new Feed();
     log.onActivation(({ snapshot, index }) => feed.publish(proxyConfigOf(snapshot, index)));
+    const explainer = new Explainer();
     const api = await createApi({
       view: state.view,
       log,
@@ -54,6 +56,7 @@ export class ApiServer {
       logger: silentLogger,
       secretSources: createSecretSources({ ...thisMachine, env }, fence),
       checkConfig: () => ({ problems: [], warnings: [] }),
+      explain: (key, configuration, question) => explainer.explain(key, configuration, question),
       installed: async () => ({ done: 2, of: 2 }),
       health: () => ({ ready: true, reason: '' }),
       clusterId: () => state.identity.clusterId,

@@ -4,9 +4,9 @@
 import type { Socket } from 'node:net';
 import { type ProxyErrorType, proxyErrors } from '../../errors.ts';
 import type { BodySink } from '../body.ts';
-import type { TrustedProxies } from '../client-address.ts';
 import type { Downstream } from '../downstream.ts';
 import { Exchange, type ExchangeContext } from '../exchange.ts';
+import type { TrustedProxies } from '../match/client-address.ts';
 import { type ProxyError, proxyError } from '../proxy-error.ts';
 import { Timed } from '../wheel.ts';
 import { BodyDecoder } from './body-decoder.ts';
@@ -76,7 +76,7 @@ export class ServerConnection extends Timed implements Downstream, Answered {
     this.#context = context;
     this.#onOver = onOver;
     this.#parser = new RequestParser(context.settings().headLimits);
-    this.request = new RequestView(this.#parser);
+    this.request = new RequestView(this.#parser, () => this.sender());
     this.#exchange = new Exchange(this, context);
     this.response = new ServerResponse(socket, this, context);
     this.#peer = socket.remoteAddress ?? '';
@@ -105,7 +105,7 @@ export class ServerConnection extends Timed implements Downstream, Answered {
 
   sender(): Sender {
     const { trusted } = this.#context.settings();
-    if (this.#sender !== undefined && this.#senderRule === trusted && !this.#sender.trusted) return this.#sender;
+    if (this.#sender !== undefined && this.#senderRule === trusted && !this.#sender.peerTrusted) return this.#sender;
     this.#senderRule = trusted;
     const chain = valuesOf(this.#parser.head, fieldId.forwardedFor).join(',');
     this.#sender = { ...trusted.locate(this.#peer, chain), scheme: 'http' };

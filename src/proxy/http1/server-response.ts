@@ -2,9 +2,9 @@
 // it is decided here whether the connection goes on afterwards.
 import type { Socket } from 'node:net';
 import type { BodySource } from '../body.ts';
+import type { LocalAnswer } from '../decision.ts';
 import type { DownstreamResponse } from '../downstream.ts';
 import type { ExchangeContext } from '../exchange.ts';
-import type { LocalAnswer } from '../local-answer.ts';
 import { type ProxyError, renderProxyError, statusOf } from '../proxy-error.ts';
 import { Timed } from '../wheel.ts';
 import type { ClientConnection } from './client-connection.ts';
@@ -45,6 +45,7 @@ export class ServerResponse implements DownstreamResponse {
   /** The socket has not taken what it was given. */
   #blocked = false;
   #over = false;
+  debugRoute: string | undefined;
 
   constructor(socket: Socket, request: Answered, context: ExchangeContext) {
     this.#request = request;
@@ -67,6 +68,7 @@ export class ServerResponse implements DownstreamResponse {
   reset(): void {
     this.#headSent = false;
     this.#continued = false;
+    this.debugRoute = undefined;
   }
 
   /** The connection has ended: nothing is written any more. */
@@ -176,7 +178,8 @@ export class ServerResponse implements DownstreamResponse {
   }
 
   #connectionLines(kind: BodyKind): string {
-    const lines = kind === 'chunked' ? 'Transfer-Encoding: chunked\r\n' : '';
+    let lines = kind === 'chunked' ? 'Transfer-Encoding: chunked\r\n' : '';
+    if (this.debugRoute !== undefined) lines += `x-sluice-route: ${encodeURI(this.debugRoute)}\r\n`;
     if (!this.#keepAlive) return `${lines}Connection: close\r\n`;
     return this.#request.minor === 0 ? `${lines}Connection: keep-alive\r\n` : lines;
   }

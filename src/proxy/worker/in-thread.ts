@@ -28,7 +28,7 @@ export class InThread implements Installer {
   }
 
   async install(config: ProxyConfig, onThreadDone: () => void): Promise<void> {
-    this.#engine.prepare(this.#generation + 1, config);
+    await this.#engine.prepare(this.#generation + 1, config);
     this.#generation++;
     await this.#engine.commit([]);
     onThreadDone();

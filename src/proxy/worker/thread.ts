@@ -59,7 +59,7 @@ async function prepared(
   { generation, config }: Extract<ToWorker, { type: 'prepare' }>,
 ): Promise<FromWorker> {
   try {
-    engine.prepare(generation, await reader.read(config));
+    await engine.prepare(generation, await reader.read(config));
     return { type: 'prepared', generation };
   } catch (error) {
     return { type: 'prepared', generation, veto: error instanceof Error ? error.message : String(error) };
