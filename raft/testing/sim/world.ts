@@ -218,11 +218,20 @@ export class World {
   run(): RunResult {
     for (const node of this.nodes) this.#queue.push(this.#chance.between(0, 300), -1, () => this.start(node));
     for (const { at, fault } of this.plan.faults) this.#queue.push(at, -1, () => this.nemesis.strike(fault));
+    this.#armCrashPoint();
     this.workload.start();
     this.runUntil(this.plan.safetyMs);
     if (this.#violation === undefined) this.#runLiveness();
     if (this.#violation === undefined) this.#checkHistory();
     return this.#result();
+  }
+
+  #armCrashPoint(): void {
+    const { crashPoint } = this.plan;
+    if (crashPoint === undefined) return;
+    const { slot, write, when } = crashPoint;
+    const strike = () => this.nemesis.strike({ kind: 'powerLoss', slot, downMs: 500 });
+    this.nodes[slot]?.disk.crashAt(write, when, () => this.#queue.push(this.#now, -1, strike));
   }
 
   runUntil(end: number, isDone: () => boolean = () => false): void {
