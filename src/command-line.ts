@@ -17,7 +17,8 @@ A programmable HTTP reverse proxy with its control plane inside.
   --help          print this
 
 Signals: the first SIGTERM or SIGINT drains and exits with 0, a second one exits with 130 at once.
-Exit codes: 0 stopped as asked, 1 could not start, 130 stopped at once.
+Exit codes: 0 stopped as asked, 1 could not start (or the store failed and onStorageFailure is exit), 130 stopped at once.
+Settings: docs/settings.md. API: docs/api.md, and the explorer at /api/v1/docs/ of a running one.
 `;
 
 export async function runCommandLine(args: readonly string[]): Promise<void> {
