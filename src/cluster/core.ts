@@ -1,6 +1,7 @@
 // What was agreed on and how more is agreed on: the log in its thread, the state on disk, and the line between them. It
 // knows nothing of the API, so it opens while the frameworks are still being loaded.
 import { randomBytes } from 'node:crypto';
+import { rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { checkpointDirectory } from '../../raft/index.ts';
 import { systemClock } from '../clock.ts';
@@ -34,19 +35,36 @@ export async function openCore({ settings, logger }: CoreOptions): Promise<Core>
   const storePath = resolve(settings.storePath);
   const options = raftOptions(settings, storePath);
   const notice = (text: string): void => logger.info({}, `cluster: ${text}`);
+<<<<<<< HEAD
   const cannotOpen = (error: unknown): never => {
     throw storeFailure(storePath, error);
   };
   const raft = await RaftLog.open({ raft: options, notice }).catch(cannotOpen);
+=======
+  const openLog = (): Promise<RaftLog> => RaftLog.open({ raft: options, notice }).catch(cannotOpen);
+  let raft = await openLog();
+>>>>>>> cluster
   try {
-    await removeOtherGenerations(storePath, raft.generation);
+    await removeOtherGenerations(storePath, raft.generation, raft.clusterId === undefined);
     const openOptions: OpenOptions = { encryptionKey: settings.encryptionKey, randomBytes };
+<<<<<<< HEAD
     const store = await LevelStore.open(generationDirectory(storePath, raft.generation)).catch(cannotOpen);
     const state = await DurableState.open(store, openOptions);
     for (const warning of state.warnings) logger.warn({}, `store: ${warning}`);
+=======
+    const beforeEncryption = async (applied: number): Promise<void> => {
+      refuseToDrop(raft, applied);
+      await raft.stop();
+      await rm(options.directory, { recursive: true, force: true });
+      raft = await openLog();
+    };
+    const directory = generationDirectory(storePath, raft.generation);
+    const state = await openState(directory, { ...openOptions, beforeEncryption }, logger);
+>>>>>>> cluster
     const checkpoints = checkpointDirectory(options);
     const generations = new Generations({ storePath, checkpoints, log: raft, state, openOptions, notice });
-    const links = new NodeLinks({ settings, clusterId: () => raft.clusterId, clock: systemClock });
+    const opened = raft;
+    const links = new NodeLinks({ settings, clusterId: () => opened.clusterId, clock: systemClock });
     const log = new Proposer({
       port: raft,
       state,
@@ -63,6 +81,28 @@ export async function openCore({ settings, logger }: CoreOptions): Promise<Core>
   }
 }
 
+<<<<<<< HEAD
+=======
+/** A new log counts on this one. */
+const firstGeneration = 1;
+
+/** Commands lie in the log in plain text, so turning encryption on begins a new log behind the state. */
+function refuseToDrop({ clustered, clusterId, generation, lastIndex }: RaftLog, applied: number): void {
+  const first = 'start once more without controlPlane.encryption.key and stop it, then set the key';
+  if (lastIndex > applied) throw new Error(`the log holds entries that the store does not have yet: ${first}`);
+  if ((clustered && clusterId !== undefined) || generation !== firstGeneration) {
+    throw new Error('encryption cannot be turned on for a node of a cluster; make a new cluster with the key');
+  }
+}
+
+async function openState(directory: string, options: OpenOptions, logger: Logger): Promise<DurableState> {
+  const store = await LevelStore.open(directory).catch(cannotOpen);
+  const state = await DurableState.open(store, options);
+  for (const warning of state.warnings) logger.warn({}, `store: ${warning}`);
+  return state;
+}
+
+>>>>>>> cluster
 /** What is under way is answered, leadership is handed over, and then the log ends before the state does. */
 async function close({ raft, state, log, links }: Omit<Core, 'close'>): Promise<void> {
   await log.stop();
