@@ -35,32 +35,23 @@ export async function openCore({ settings, logger }: CoreOptions): Promise<Core>
   const storePath = resolve(settings.storePath);
   const options = raftOptions(settings, storePath);
   const notice = (text: string): void => logger.info({}, `cluster: ${text}`);
-<<<<<<< HEAD
   const cannotOpen = (error: unknown): never => {
     throw storeFailure(storePath, error);
   };
-  const raft = await RaftLog.open({ raft: options, notice }).catch(cannotOpen);
-=======
   const openLog = (): Promise<RaftLog> => RaftLog.open({ raft: options, notice }).catch(cannotOpen);
   let raft = await openLog();
->>>>>>> cluster
   try {
     await removeOtherGenerations(storePath, raft.generation, raft.clusterId === undefined);
     const openOptions: OpenOptions = { encryptionKey: settings.encryptionKey, randomBytes };
-<<<<<<< HEAD
-    const store = await LevelStore.open(generationDirectory(storePath, raft.generation)).catch(cannotOpen);
-    const state = await DurableState.open(store, openOptions);
-    for (const warning of state.warnings) logger.warn({}, `store: ${warning}`);
-=======
     const beforeEncryption = async (applied: number): Promise<void> => {
       refuseToDrop(raft, applied);
       await raft.stop();
       await rm(options.directory, { recursive: true, force: true });
       raft = await openLog();
     };
-    const directory = generationDirectory(storePath, raft.generation);
-    const state = await openState(directory, { ...openOptions, beforeEncryption }, logger);
->>>>>>> cluster
+    const store = await LevelStore.open(generationDirectory(storePath, raft.generation)).catch(cannotOpen);
+    const state = await DurableState.open(store, { ...openOptions, beforeEncryption });
+    for (const warning of state.warnings) logger.warn({}, `store: ${warning}`);
     const checkpoints = checkpointDirectory(options);
     const generations = new Generations({ storePath, checkpoints, log: raft, state, openOptions, notice });
     const opened = raft;
@@ -81,8 +72,6 @@ export async function openCore({ settings, logger }: CoreOptions): Promise<Core>
   }
 }
 
-<<<<<<< HEAD
-=======
 /** A new log counts on this one. */
 const firstGeneration = 1;
 
@@ -95,14 +84,6 @@ function refuseToDrop({ clustered, clusterId, generation, lastIndex }: RaftLog, 
   }
 }
 
-async function openState(directory: string, options: OpenOptions, logger: Logger): Promise<DurableState> {
-  const store = await LevelStore.open(directory).catch(cannotOpen);
-  const state = await DurableState.open(store, options);
-  for (const warning of state.warnings) logger.warn({}, `store: ${warning}`);
-  return state;
-}
-
->>>>>>> cluster
 /** What is under way is answered, leadership is handed over, and then the log ends before the state does. */
 async function close({ raft, state, log, links }: Omit<Core, 'close'>): Promise<void> {
   await log.stop();
