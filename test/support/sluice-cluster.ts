@@ -1,159 +1,81 @@
-// Three real nodes on one machine, each with its own store, ports and settings file. Started together unless a test says
-// otherwise; each can be stopped, killed and started again.
-import { join } from 'node:path';
-import { type ApiClient, apiClient } from './api-client.ts';
+// Several real Sluices that form one cluster, each with ports that the system gave and a folder of its own.
+import { expect } from 'chai';
+import { apiClient } from './api-client.ts';
 import { eventually } from './eventually.ts';
 import { freePort } from './free-port.ts';
-import { type CallOptions, call } from './http-call.ts';
 import { newFolder, type SluiceProcess, startSluice } from './sluice-process.ts';
-
-export interface ClusterSetup {
-  readonly nodeIds?: readonly string[];
-  /** YAML below `controlPlane:` that all nodes share, two spaces in. */
-  readonly controlPlane?: string;
-  /** API key and trust of those who ask the nodes. */
-  readonly caller?: Pick<CallOptions, 'key' | 'tls'>;
-  /** Without one only private addresses are let in. */
-  readonly clusterToken?: string | undefined;
-  /** Ports that node `from` dials instead of those of `to`: for proxies in between. */
-  readonly via?: (from: string, to: string, ports: NodePorts) => NodePorts | Promise<NodePorts>;
-}
-
-export interface NodePorts {
-  readonly raft: number;
-  readonly api: number;
-}
 
 export interface ClusterNode {
   readonly nodeId: string;
-  readonly ports: NodePorts;
+  /** `http://127.0.0.1:<port>` of its API, the same at each start. */
   readonly url: string;
-  readonly storePath: string;
-  /** For plain HTTP. */
-  readonly api: ApiClient;
-  overview(): Promise<Overview>;
-  /** Every line of all its lives. */
-  readonly output: string[];
+  readonly folder: string;
+  readonly api: ReturnType<typeof apiClient>;
+  /** Resolves when it says that it is ready. */
   start(): Promise<void>;
   stop(signal?: NodeJS.Signals): Promise<number | string>;
-  /** The process while it runs. */
-  readonly process: SluiceProcess | undefined;
+  readonly output: readonly string[];
 }
 
-export interface Overview {
-  readonly leader: string | null;
-  readonly clusterId: string;
-  readonly members: readonly { readonly nodeId: string; readonly role: string; readonly lag: number | null }[];
+export interface ClusterSetup {
+  readonly nodeIds?: readonly string[];
+  /** YAML below `controlPlane:`, two spaces in, the same for all. */
+  readonly controlPlane?: string;
 }
 
-export class SluiceCluster {
-  readonly nodes: readonly ClusterNode[];
+export const clusterToken = 'a token that only tests know';
 
-  private constructor(nodes: readonly ClusterNode[]) {
-    this.nodes = nodes;
-  }
-
-  /** Prepares the nodes; none runs yet. */
-  static async prepare(setup: ClusterSetup = {}): Promise<SluiceCluster> {
-    const { nodeIds = ['a', 'b', 'c'] } = setup;
-    const ports = new Map<string, NodePorts>();
-    for (const nodeId of nodeIds) ports.set(nodeId, { raft: await freePort(), api: await freePort() });
-    const nodes = await Promise.all(
-      [...ports].map(([nodeId, own]) => clusterNode(nodeId, own, { setup, ports, folder: newFolder() })),
-    );
-    return new SluiceCluster(nodes);
-  }
-
-  static async start(setup: ClusterSetup = {}): Promise<SluiceCluster> {
-    const cluster = await SluiceCluster.prepare(setup);
-    await Promise.all(cluster.nodes.map((node) => node.start()));
-    return cluster;
-  }
-
-  node(nodeId: string): ClusterNode {
-    const node = this.nodes.find((one) => one.nodeId === nodeId);
-    if (node === undefined) throw new Error(`no node ${nodeId}`);
-    return node;
-  }
-
-  async leader(): Promise<ClusterNode> {
-    const running = this.nodes.filter((node) => node.process !== undefined);
-    return await eventually(
-      async () => {
-        for (const node of running) {
-          const { leader, members } = await node.overview();
-          const found = running.find(({ nodeId }) => nodeId === leader);
-          // Only a leader that was asked itself knows that somebody lags.
-          if (found !== undefined && members.some(({ role, lag }) => role === 'leader' && lag === 0)) return found;
-        }
-        throw new Error('nobody leads');
-      },
-      { withinMs: 15_000 },
-    );
-  }
-
-  async followers(): Promise<readonly ClusterNode[]> {
-    const { nodeId } = await this.leader();
-    return this.nodes.filter((node) => node.nodeId !== nodeId && node.process !== undefined);
-  }
-
-  async stop(): Promise<void> {
-    await Promise.all(this.nodes.map((node) => node.stop('SIGKILL')));
-  }
+/** Made, not started. */
+export async function clusterOf({ nodeIds = ['n1', 'n2', 'n3'], controlPlane = '' }: ClusterSetup = {}) {
+  const seats = await Promise.all(nodeIds.map(async (nodeId) => ({ nodeId, raft: await freePort() })));
+  const peers = seats.map(({ nodeId, raft }) => `${nodeId}=127.0.0.1:${raft}`);
+  return await Promise.all(
+    seats.map(async ({ nodeId, raft }) => {
+      const section =
+        `  raft:\n    nodeId: ${nodeId}\n    bindAddress: 127.0.0.1:${raft}\n` +
+        `    peers: [${peers.join(', ')}]\n    clusterToken: ${clusterToken}\n`;
+      return nodeOf(nodeId, await freePort(), section + controlPlane);
+    }),
+  );
 }
 
-interface Surroundings {
-  readonly setup: ClusterSetup;
-  readonly ports: ReadonlyMap<string, NodePorts>;
-  readonly folder: string;
-}
-
-async function clusterNode(nodeId: string, ports: NodePorts, around: Surroundings): Promise<ClusterNode> {
-  const { setup, folder } = around;
-  const controlPlane = await sectionOf(nodeId, ports, around);
-  const scheme = setup.controlPlane?.includes('tls:') ? 'https' : 'http';
-  const url = `${scheme}://127.0.0.1:${ports.api}`;
-  const output: string[] = [];
-  let running: SluiceProcess | undefined;
+function nodeOf(nodeId: string, port: number, controlPlane: string): ClusterNode {
+  const folder = newFolder();
+  const url = `http://127.0.0.1:${port}`;
+  let process: SluiceProcess | undefined;
   return {
     nodeId,
-    ports,
     url,
-    storePath: join(folder, 'data'),
-    api: apiClient(url, setup.caller?.key === undefined ? {} : { authorization: `Bearer ${setup.caller.key}` }),
-    async overview() {
-      const { status, text, json } = await call(url, 'GET', '/api/v1/cluster', setup.caller);
-      if (status !== 200) throw new Error(`no overview: ${text}`);
-      return json as Overview;
-    },
-    output,
-    get process() {
-      return running;
-    },
+    folder,
+    api: apiClient(url),
     async start() {
-      running = await startSluice({ folder, port: ports.api, controlPlane, more: 'proxy: { workers: 1 }' });
-      output.push(...running.output);
+      process = await startSluice({ folder, port, controlPlane, more: 'proxy: { workers: 1 }' });
     },
-    async stop(signal = 'SIGTERM') {
-      const stopped = await running?.stop(signal);
-      running = undefined;
-      return stopped ?? 0;
+    async stop(signal) {
+      return (await process?.stop(signal)) ?? 0;
+    },
+    get output() {
+      return process?.output ?? [];
     },
   };
 }
 
-async function sectionOf(nodeId: string, own: NodePorts, { setup, ports }: Surroundings): Promise<string> {
-  const { via = (_from: string, _to: string, direct: NodePorts) => direct, clusterToken = 'a cluster token of tests' } =
-    setup;
-  const peers: string[] = [];
-  for (const [peer, direct] of ports) {
-    const { raft } = peer === nodeId ? direct : await via(nodeId, peer, direct);
-    peers.push(`"${peer}=127.0.0.1:${raft}"`);
-  }
-  const token = 'clusterToken' in setup && setup.clusterToken === undefined ? '' : `clusterToken: "${clusterToken}", `;
-  return (
-    `  advertiseAddress: 127.0.0.1:${own.api}\n` +
-    `  raft: { nodeId: ${nodeId}, bindAddress: "127.0.0.1:${own.raft}", ${token}peers: [${peers.join(', ')}] }\n` +
-    (setup.controlPlane ?? '')
-  );
+export async function startAll(nodes: readonly ClusterNode[]): Promise<void> {
+  await Promise.all(nodes.map((node) => node.start()));
+}
+
+interface ClusterBody {
+  readonly leader?: { readonly nodeId: string } | string | null;
+}
+
+/** Whom all of `nodes` believe to lead. */
+export async function leaderOf(nodes: readonly ClusterNode[]): Promise<ClusterNode> {
+  return await eventually(async () => {
+    const named = await Promise.all(nodes.map(async ({ api }) => (await api.get<ClusterBody>('/cluster')).body.leader));
+    const names = new Set(named.map((leader) => (typeof leader === 'object' ? leader?.nodeId : leader)));
+    const found = nodes.find(({ nodeId }) => names.has(nodeId));
+    expect(names.size).to.equal(1);
+    if (found === undefined) throw new Error(`no node leads: ${[...names].join()}`);
+    return found;
+  });
 }
