@@ -152,10 +152,13 @@ async function sectionOf(nodeId: string, own: NodePorts, { setup, ports }: Surro
     const raft = peer === nodeId || via === undefined ? direct.raft : await via(nodeId, peer, direct);
     peers.push(`"${peer}=127.0.0.1:${raft}"`);
   }
+  // Nodes dial the address that a member advertises as well: one that nobody listens on leaves them the links alone.
+  const advertised =
+    via === undefined ? '' : `advertiseAddress: "127.0.0.1:${[...ports.keys()].indexOf(nodeId) + 1}", `;
   const token = 'clusterToken' in setup && setup.clusterToken === undefined ? '' : `clusterToken: "${clusterToken}", `;
   return (
     `  advertiseAddress: 127.0.0.1:${own.api}\n` +
-    `  raft: { nodeId: ${nodeId}, bindAddress: "127.0.0.1:${own.raft}", ${token}peers: [${peers.join(', ')}] }\n` +
+    `  raft: { nodeId: ${nodeId}, bindAddress: "127.0.0.1:${own.raft}", ${advertised}${token}peers: [${peers.join(', ')}] }\n` +
     (setup.controlPlane ?? '')
   );
 }
