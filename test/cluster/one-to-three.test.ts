@@ -1,11 +1,11 @@
 // A node that ran alone, since before there was a log even, becomes the first of three: nothing is lost, and the others
 // catch up by a checkpoint, because no log holds what came before it.
 import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { apiClient } from '../support/api-client.ts';
 import { eventually } from '../support/eventually.ts';
-import { type ClusterNode, clusterOf } from '../support/sluice-cluster.ts';
+import { type ClusterNode, SluiceCluster } from '../support/sluice-cluster.ts';
 import { startSluice } from '../support/sluice-process.ts';
 import { writeStoreBeforeRaft } from '../support/store-before-raft.ts';
 import { stateOf } from '../support/stored-state.ts';
@@ -19,40 +19,42 @@ interface Overview {
 
 describe('one node that becomes three', function () {
   this.timeout(60_000);
-  let nodes: ClusterNode[];
+  let cluster: SluiceCluster;
+  let nodes: readonly ClusterNode[];
 
   before(async () => {
-    nodes = await clusterOf();
+    cluster = await SluiceCluster.prepare();
+    ({ nodes } = cluster);
   });
 
-  after(() => Promise.all(nodes.map((node) => node.stop('SIGKILL'))));
+  after(() => cluster.stop());
 
   it('takes over a store from before the log, with everything in it', async () => {
-    const folder = nodes[0]?.folder ?? '';
-    await writeStoreBeforeRaft(folder, count);
+    const { storePath } = cluster.node('a');
+    await writeStoreBeforeRaft(storePath, count);
     for (const name of ['first', 'second']) {
-      const alone = await startSluice({ folder });
+      const alone = await startSluice({ folder: dirname(storePath) });
       const api = apiClient(alone.url);
       expect((await api.post('/routes', route(name))).status).to.equal(201);
       expect((await api.get<object[]>('/routes')).body.length).to.be.at.least(count + 1);
       await alone.stop('SIGKILL');
     }
-    expect((await stateOf(folder)).routes).to.equal(count + 2);
+    expect((await stateOf(storePath)).routes).to.equal(count + 2);
   });
 
   it('goes on under its new name when it is told of a cluster', async () => {
     await nodes[0]?.start();
     expect((await nodes[0]?.api.get<object[]>('/routes'))?.body).to.have.length(count + 2);
-    expect(await membersOf(nodes[0])).to.deep.equal(['n1']);
+    expect(await membersOf(nodes[0])).to.deep.equal(['a']);
   });
 
   it('takes two empty nodes in, which catch up by a checkpoint', async () => {
     await Promise.all(nodes.slice(1).map((node) => node.start()));
-    await eventually(async () => expect(await membersOf(nodes[0])).to.deep.equal(['n1', 'n2', 'n3']));
+    await eventually(async () => expect(await membersOf(nodes[0])).to.deep.equal(['a', 'b', 'c']));
     for (const node of nodes.slice(1)) {
       expect((await node.api.get<object[]>('/routes')).body).to.have.length(count + 2);
       expect(node.output.join('\n')).to.include('by a checkpoint');
-      const state = join(node.folder, 'data', 'state');
+      const state = join(node.storePath, 'state');
       await eventually(() => expect(readdirSync(state)).to.deep.equal(['2']));
       expect(existsSync(join(state, '2', 'CURRENT'))).to.equal(true);
     }
@@ -79,7 +81,7 @@ describe('one node that becomes three', function () {
     const revision = Number(last?.headers.get('x-sluice-revision'));
     for (const { api } of nodes) await api.get(`/routes?minRevision=${revision}`);
     await Promise.all(nodes.map((node) => node.stop('SIGKILL')));
-    const states = await Promise.all(nodes.map(({ folder }) => stateOf(folder)));
+    const states = await Promise.all(nodes.map(({ storePath }) => stateOf(storePath)));
     expect(new Set(states.map(({ applied, hash }) => `${applied} ${hash}`)).size).to.equal(1);
     expect(states[0]?.routes).to.equal(count + 4);
   });

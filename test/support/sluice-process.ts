@@ -20,7 +20,7 @@ export interface SluiceProcess {
 export interface SluiceOptions {
   /** Kept between starts when given; a new one otherwise. */
   readonly folder?: string;
-  /** Of the API; the system's choice by default. */
+  /** Of the API; one that the system gives otherwise. */
   readonly port?: number;
   /** YAML below `controlPlane:`, two spaces in. */
   readonly controlPlane?: string;

@@ -1,13 +1,12 @@
 // A store as Sluice left it before there was a log: the rows of state/1, and nothing in them of a log.
 import { randomBytes } from 'node:crypto';
-import { join } from 'node:path';
 import { DurableState } from '../../src/state/durable-state.ts';
 import { generationDirectory, LevelStore } from '../../src/state/level-store.ts';
 import { routeDraft } from './node-of-one.ts';
 
-/** Writes `count` routes `old-0`, `old-1`, … into `folder` as of `startSluice`; gives the last index. */
-export async function writeStoreBeforeRaft(folder: string, count: number): Promise<number> {
-  const store = await LevelStore.open(generationDirectory(join(folder, 'data'), 1));
+/** Writes `count` routes `old-0`, `old-1`, … into `storePath`; gives the last index. */
+export async function writeStoreBeforeRaft(storePath: string, count: number): Promise<number> {
+  const store = await LevelStore.open(generationDirectory(storePath, 1));
   const state = await DurableState.open(store, { randomBytes });
   const { incarnation, boot } = state.identity;
   for (let index = 1; index <= count; index++) {

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { DurableState } from '../../src/state/durable-state.ts';
 import { LevelStore } from '../../src/state/level-store.ts';
 
-/** `folder` as of `startSluice`. Of several generations the newest counts. */
-export async function stateOf(folder: string): Promise<{ applied: number; hash: string; routes: number }> {
-  const parent = join(folder, 'data', 'state');
+/** `storePath`. Of several generations the newest counts. */
+export async function stateOf(storePath: string): Promise<{ applied: number; hash: string; routes: number }> {
+  const parent = join(storePath, 'state');
   const newest = Math.max(...(await readdir(parent)).map(Number));
   const state = await DurableState.open(await LevelStore.open(join(parent, String(newest))), { randomBytes });
   const { applied, hash } = state.view;
