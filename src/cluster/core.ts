@@ -1,6 +1,7 @@
 // What was agreed on and how more is agreed on: the log in its thread, the state on disk, and the line between them. It
 // knows nothing of the API, so it opens while the frameworks are still being loaded.
 import { randomBytes } from 'node:crypto';
+import { rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { checkpointDirectory } from '../../raft/index.ts';
 import { systemClock } from '../clock.ts';
@@ -33,14 +34,23 @@ export async function openCore({ settings, logger }: CoreOptions): Promise<Core>
   const storePath = resolve(settings.storePath);
   const options = raftOptions(settings, storePath);
   const notice = (text: string): void => logger.info({}, `cluster: ${text}`);
-  const raft = await RaftLog.open({ raft: options, notice }).catch(cannotOpen);
+  const openLog = (): Promise<RaftLog> => RaftLog.open({ raft: options, notice }).catch(cannotOpen);
+  let raft = await openLog();
   try {
-    await removeOtherGenerations(storePath, raft.generation);
+    await removeOtherGenerations(storePath, raft.generation, raft.clusterId === undefined);
     const openOptions: OpenOptions = { encryptionKey: settings.encryptionKey, randomBytes };
-    const state = await openState(generationDirectory(storePath, raft.generation), openOptions, logger);
+    const beforeEncryption = async (applied: number): Promise<void> => {
+      refuseToDrop(raft, applied);
+      await raft.stop();
+      await rm(options.directory, { recursive: true, force: true });
+      raft = await openLog();
+    };
+    const directory = generationDirectory(storePath, raft.generation);
+    const state = await openState(directory, { ...openOptions, beforeEncryption }, logger);
     const checkpoints = checkpointDirectory(options);
     const generations = new Generations({ storePath, checkpoints, log: raft, state, openOptions, notice });
-    const links = new NodeLinks({ settings, clusterId: () => raft.clusterId, clock: systemClock });
+    const opened = raft;
+    const links = new NodeLinks({ settings, clusterId: () => opened.clusterId, clock: systemClock });
     const log = new Proposer({
       port: raft,
       state,
@@ -54,6 +64,18 @@ export async function openCore({ settings, logger }: CoreOptions): Promise<Core>
   } catch (error) {
     await raft.stop();
     throw error;
+  }
+}
+
+/** A new log counts on this one. */
+const firstGeneration = 1;
+
+/** Commands lie in the log in plain text, so turning encryption on begins a new log behind the state. */
+function refuseToDrop({ clustered, clusterId, generation, lastIndex }: RaftLog, applied: number): void {
+  const first = 'start once more without controlPlane.encryption.key and stop it, then set the key';
+  if (lastIndex > applied) throw new Error(`the log holds entries that the store does not have yet: ${first}`);
+  if ((clustered && clusterId !== undefined) || generation !== firstGeneration) {
+    throw new Error('encryption cannot be turned on for a node of a cluster; make a new cluster with the key');
   }
 }
 

@@ -109,16 +109,21 @@ export class Generations implements CheckpointKeeper {
   }
 }
 
-/** At start: whatever a crash left of generations that do not count. */
-export async function removeOtherGenerations(storePath: string, generation: number): Promise<void> {
+/**
+ * At start: whatever a crash left of generations that do not count. A log that is new knows of no other generation, so
+ * nothing goes on its word.
+ */
+export async function removeOtherGenerations(storePath: string, generation: number, isNewLog: boolean): Promise<void> {
   const parent = dirname(generationDirectory(storePath, generation));
   const names = await readdir(parent).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
     throw error;
   });
-  for (const name of names) {
-    if (/^\d+$/.test(name) && name !== String(generation)) await rm(join(parent, name), { recursive: true });
+  const others = names.filter((name) => /^\d+$/.test(name) && name !== String(generation));
+  if (isNewLog && others.length > 0) {
+    throw new Error(`the log of the state in ${join(parent, ...others.slice(0, 1))} is gone; replace this node`);
   }
+  for (const name of others) await rm(join(parent, name), { recursive: true });
 }
 
 async function syncDirectory(path: string): Promise<void> {

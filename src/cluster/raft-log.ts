@@ -86,14 +86,19 @@ export class RaftLog implements LogPort, Cluster {
     this.#failures.add(subscriber);
   }
 
+  /** Of the last entry in the log when it was opened. */
+  get lastIndex(): number {
+    return this.#opened?.lastIndex ?? 0;
+  }
+
   /**
-   * From here on this node votes and follows. A state that has lost its log is refused: what was acknowledged after it
-   * cannot be known.
+   * From here on this node votes and follows. A state without its log is refused in a cluster, for what was acknowledged
+   * after it cannot be known. Alone, all that was acknowledged is in the state, and a new log begins behind it.
    */
   begin({ applied, term }: StateAtStart, keeper: CheckpointKeeper): void {
     this.#keeper = keeper;
     const hasLog = this.#opened?.clusterId !== undefined;
-    if (!hasLog && term > 0) {
+    if (!hasLog && term > 0 && this.clustered) {
       throw new Error(
         `the state ends at index ${applied} of a log that is gone; restore a backup or replace this node`,
       );

@@ -21,6 +21,8 @@ export interface OpenOptions {
   /** 32 bytes; encryption at rest is on when present. */
   readonly encryptionKey?: Uint8Array | undefined;
   readonly randomBytes: (count: number) => Uint8Array;
+  /** Encryption is being turned on: removes what lies elsewhere in plain text. The store is marked afterwards. */
+  readonly beforeEncryption?: ((applied: number) => Promise<void>) | undefined;
 }
 
 export interface OpenedState {
@@ -56,7 +58,10 @@ export async function openState(store: Store, options: OpenOptions): Promise<Ope
     ? newIdentity(options.randomBytes)
     : nextBoot(localRow<Identity>(store, plain, rows, keys.local.identity));
   const warnings = checkMark(store, state, identity, isNew);
-  if (turnOn) await store.compact();
+  if (turnOn) {
+    await options.beforeEncryption?.(state.applied);
+    await store.compact();
+  }
   const changes = [
     codec.encodeLocal(keys.local.format, { version: formatVersion }),
     codec.encodeLocal(keys.local.encryption, markerFor(cipher)),
