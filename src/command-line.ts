@@ -8,11 +8,17 @@ import { embeddedDefault, parseSettings, type Settings } from './settings/settin
 import { createLogger, type Logger } from './telemetry/logger.ts';
 
 const help = `Usage: sluice [--config FILE]
+       sluice restore BACKUP [--config FILE]
+       sluice force-new-cluster [--config FILE]
 
 A programmable HTTP reverse proxy with its control plane inside.
 
   --config FILE   settings (YAML); default: config.yaml in this directory if it is
                   there, else everything on loopback with the store in ./data
+  restore         fill the empty store of the settings from a backup
+  force-new-cluster
+                  make what this node has the beginning of a new cluster, when the quorum of
+                  the old one is lost for good
   --version       print the version
   --help          print this
 
@@ -26,7 +32,8 @@ export async function runCommandLine(args: readonly string[]): Promise<void> {
     const options = parseOptions(args);
     if (options.help) return void process.stdout.write(help);
     if (options.version) return void process.stdout.write(`sluice ${version()}\n`);
-    await run(options.config);
+    if (options.task === undefined) await run(options.config);
+    else await recover(options.task, options);
   } catch (error) {
     fail(error instanceof Error ? error.message : String(error));
   }
@@ -59,13 +66,38 @@ async function start(settings: Settings, logger: Logger): Promise<ControlPlane> 
   return startControlPlane(settings, { core, logger, onFatal: () => process.exit(1) });
 }
 
-function parseOptions(args: readonly string[]): { config?: string; help?: boolean; version?: boolean } {
-  const { values } = parseArgs({
+/** Runs while no node uses the store; says what it did and ends. */
+async function recover(task: Task, { config, backup }: Options): Promise<void> {
+  const { controlPlane } = parseSettings(readSettingsText(config), process.env);
+  const { forceNewCluster, restore } = await import('./cluster/recovery.ts');
+  const done = task === 'restore' ? restore(controlPlane, backup ?? '') : forceNewCluster(controlPlane);
+  process.stdout.write(`${await done}\n`);
+}
+
+const tasks = { restore: 1, 'force-new-cluster': 0 } as const;
+type Task = keyof typeof tasks;
+
+interface Options {
+  readonly config?: string | undefined;
+  readonly help?: boolean | undefined;
+  readonly version?: boolean | undefined;
+  readonly task?: Task | undefined;
+  readonly backup?: string | undefined;
+}
+
+function parseOptions(args: readonly string[]): Options {
+  const { values, positionals } = parseArgs({
     // `-config` is what users of comparable programs type (contract.md §0.5).
     args: args.map((arg) => arg.replace(/^-config(?==|$)/, '--config')),
     options: { config: { type: 'string' }, help: { type: 'boolean', short: 'h' }, version: { type: 'boolean' } },
+    allowPositionals: true,
   });
-  return values;
+  const [task, backup, ...rest] = positionals;
+  if (task === undefined) return values;
+  if (task !== 'restore' && task !== 'force-new-cluster') throw new Error(`unknown task ${JSON.stringify(task)}`);
+  const given = positionals.length - 1;
+  if (given === tasks[task] && rest.length === 0) return { ...values, task, backup };
+  throw new Error(task === 'restore' ? 'restore takes one backup file' : `${task} takes no file`);
 }
 
 function readSettingsText(configFile: string | undefined): string {

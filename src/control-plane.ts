@@ -1,8 +1,10 @@
 // Puts the parts together for mode `controlplane` and takes them down again, in the order of architecture.md §7.9 and
 // §7.10. The only file that knows everyone; it decides nothing itself.
+import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { type Api, createApi } from './api/api.ts';
 import { systemClock } from './clock.ts';
+import { Backups } from './cluster/backup.ts';
 import { ClusterDesk } from './cluster/cluster-desk.ts';
 import type { Core } from './cluster/core.ts';
 import { trustWarning } from './cluster/node-links.ts';
@@ -125,7 +127,7 @@ async function startApi(own: ControlPlaneSettings, parts: Parts): Promise<Api> {
     installed: (index, withinMs) => proxy.installed(index, withinMs),
     health: () => ({ ready: readiness.ready && state.failed === undefined, reason: state.failed ?? 'no leader' }),
     clusterId: () => raft.clusterId ?? state.identity.clusterId,
-    cluster: { desk: new ClusterDesk(raft, systemClock), leader: links.leader },
+    cluster: { desk: new ClusterDesk(raft, systemClock), leader: links.leader, backups: backupsOf(own, parts) },
     relay: links.server(log, (bytes) => state.decode(bytes)),
   });
   await api.listen().catch((error: unknown) => {
@@ -135,6 +137,11 @@ async function startApi(own: ControlPlaneSettings, parts: Parts): Promise<Api> {
   const warning = trustWarning(own);
   if (warning !== undefined) logger.warn({}, warning);
   return api;
+}
+
+function backupsOf({ encryptionKey }: ControlPlaneSettings, { state, log, raft }: Parts): Backups {
+  const openOptions = { encryptionKey, randomBytes };
+  return new Backups({ state, log, clusterId: () => raft.clusterId, openOptions, clock: systemClock });
 }
 
 /** Security.md S21: an open API that others can reach is said aloud, not refused. */

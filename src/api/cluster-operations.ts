@@ -1,5 +1,6 @@
 // The operations on the cluster: reads the request, asks the desk of this node or the leader's API, writes the answer.
 // Every node answers alike, because the leader does; without one, each shows what it knows.
+import type { Backups } from '../cluster/backup.ts';
 import type { ClusterDesk } from '../cluster/cluster-desk.ts';
 import { type LeaderOperation, type LeaderOperations, relayedHeader } from '../cluster/leader-operations.ts';
 import { SluiceError } from '../errors.ts';
@@ -16,15 +17,18 @@ export interface ClusterRequest extends ApiRequest {
 export interface ClusterOperationsOptions {
   readonly desk: ClusterDesk;
   readonly leader: LeaderOperations;
+  readonly backups: Backups;
 }
 
 export class ClusterOperations {
   readonly #desk: ClusterDesk;
   readonly #leader: LeaderOperations;
+  readonly #backups: Backups;
 
-  constructor({ desk, leader }: ClusterOperationsOptions) {
+  constructor({ desk, leader, backups }: ClusterOperationsOptions) {
     this.#desk = desk;
     this.#leader = leader;
+    this.#backups = backups;
   }
 
   /** What the leader knows; what this node knows where the leader cannot be asked. */
@@ -70,6 +74,12 @@ export class ClusterOperations {
       const to = 'to' in body ? fields(body, ['to']).to : fields(body, []) && undefined;
       return answer(200, { leader: await this.#desk.transfer(to) });
     });
+  }
+
+  /** The file and its name. Any node can make one. */
+  async backup(): Promise<{ readonly file: Buffer; readonly name: string; readonly index: number }> {
+    const { head, file } = await this.#backups.make();
+    return { file, name: `sluice-${head.index}.backup`, index: head.index };
   }
 
   async #atLeader(request: ClusterRequest, own: () => Promise<Answer>): Promise<Answer> {

@@ -1,6 +1,6 @@
 // Operations on the cluster (architecture.md §8): who is in it, how it is, and how that changes.
 import { Controller, Delete, Get, HttpCode, Inject, Param, Post, Req, Res } from '@nestjs/common';
-import { ApiBody, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { requestOf, send } from '../resources/http-exchange.ts';
 import { Gone, Operation, Success, schemaRef } from '../resources/operation.ts';
@@ -101,6 +101,31 @@ export class ClusterController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     send(reply, await this.#cluster.remove(nodeId, clusterRequest('DELETE', request)));
+  }
+
+  @Get('backup')
+  @Operation({
+    id: 'getBackup',
+    summary: 'Back up the cluster',
+    description:
+      'Everything acknowledged before the request, checked, in one file for `sluice restore`. Refused without encryption ' +
+      'at rest, for secrets would be in it in plain text.',
+    right: 'administer',
+    errors: ['CONFLICT', 'UNAVAILABLE'],
+  })
+  @ApiResponse({
+    status: 200,
+    description: 'The backup.',
+    content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } },
+  })
+  async backup(@Res() reply: FastifyReply): Promise<void> {
+    const { file, name, index } = await this.#cluster.backup();
+    reply
+      .header('Cache-Control', 'no-store')
+      .header('Content-Type', 'application/octet-stream')
+      .header('Content-Disposition', `attachment; filename="${name}"`)
+      .header('X-Sluice-Revision', String(index))
+      .send(file);
   }
 
   @Post('transfer')

@@ -122,12 +122,14 @@ export class ConfigState implements StateView {
 
   /**
    * Computes the commands of `entries`, ascending by index, up to and including index `last`; indexes without an entry
-   * carry nothing for the state. `entry` is the log's at `last`. One round at a time: commit it before the next is prepared.
+   * carry nothing for the state. `entry` is the log's at `last`; null leaves the log behind, as before there was one.
+   * One round at a time: commit it before the next is prepared.
    */
-  prepare(entries: readonly Entry[], last: number, entry: LogStamp | undefined = this.entry): Round {
+  prepare(entries: readonly Entry[], last: number, entry: LogStamp | null | undefined = this.entry): Round {
     const overlay = new Overlay(this.#tables, this.#position, this.#active);
     const results = entries.map((entry) => this.#apply(overlay, entry));
-    overlay.position = { ...overlay.position, applied: last, ...(entry && { entry }) };
+    const { entry: _former, ...position } = overlay.position;
+    overlay.position = { ...position, applied: last, ...(entry && { entry }) };
     overlay.rows.put(keys.position, JSON.stringify(overlay.position), last);
     const rows = this.#hash.fold(overlay.rows, last);
     const hash = this.#hash.text;

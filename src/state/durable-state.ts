@@ -95,7 +95,7 @@ export class DurableState {
    * Applies the commands up to and including index `last`; resolves once they are on disk and visible.
    * Rejects when they could not be written, and for ever after.
    */
-  async apply(entries: readonly CommandEntry[], last: number, entry?: LogStamp): Promise<AppliedRound> {
+  async apply(entries: readonly CommandEntry[], last: number, entry?: LogStamp | null): Promise<AppliedRound> {
     if (this.#failed !== undefined) throw new Error(this.#failed);
     if (this.#writing) throw new Error('a round is being written already');
     this.#writing = true;
@@ -115,6 +115,11 @@ export class DurableState {
     } finally {
       this.#writing = false;
     }
+  }
+
+  /** The state as of a log of its own that begins after index `last`. For a cluster that is made from what is left. */
+  async leaveLog(last: number): Promise<void> {
+    await this.apply([], last, null);
   }
 
   /** The state as it is on disk now, for a checkpoint. To be closed. */

@@ -158,7 +158,8 @@ function checkMark(store: Store, state: ConfigState, { boot }: Identity, isNew: 
 
 const nextBoot = (identity: Identity): Identity => ({ ...identity, boot: identity.boot + 1 });
 
-function newIdentity(randomBytes: (count: number) => Uint8Array): Identity {
+/** For a store that is made anew. */
+export function newIdentity(randomBytes: (count: number) => Uint8Array): Identity {
   const bytes = Buffer.from(randomBytes(22));
   return { clusterId: bytes.toString('hex', 0, 16), incarnation: bytes.readUIntBE(16, 6), boot: 1 };
 }

@@ -86,4 +86,11 @@ describe('operations on the cluster', () => {
       json: { error: 'no node leads the cluster at the moment' },
     });
   });
+
+  it('backs nothing up without encryption: the secrets would be readable', async () => {
+    expect(await leader.call('GET', '/cluster/backup', { key })).to.deep.include({
+      status: 409,
+      json: { error: 'a backup would hold secrets in plain text: set controlPlane.encryption.key' },
+    });
+  });
 });

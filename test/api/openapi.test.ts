@@ -74,6 +74,7 @@ describe('OpenAPI document', () => {
       'post /cluster/members/{nodeId}/replace',
       'delete /cluster/members/{nodeId}',
       'post /cluster/transfer',
+      'get /cluster/backup',
       'get /healthz',
       'get /readyz',
     ];

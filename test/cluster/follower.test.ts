@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { ca, server } from '../support/certificates.ts';
 import { type Answer, call } from '../support/http-call.ts';
+import { type ClusterNode, type ClusterSetup, NodeCluster } from '../support/node-cluster.ts';
 import { body, editableKinds } from '../support/resources.ts';
-import { type ClusterNode, type ClusterSetup, SluiceCluster } from '../support/sluice-cluster.ts';
 
 const key = 'an admin key';
 const folder = mkdtempSync(join(tmpdir(), 'sluice-certificates-'));
@@ -87,13 +87,13 @@ function comparable(answer: Answer, id: string): unknown {
 for (const [what, setup] of setups) {
   const options = setup.caller;
   describe(`a follower ${what}`, () => {
-    let cluster: SluiceCluster;
+    let cluster: NodeCluster;
     let leader: ClusterNode;
     let follower: ClusterNode;
 
     before(async function () {
       this.timeout(60_000);
-      cluster = await SluiceCluster.start(setup);
+      cluster = await NodeCluster.start(setup);
       leader = await cluster.leader();
       [follower = leader] = await cluster.followers();
       expect(follower).not.to.equal(leader);

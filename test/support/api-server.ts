@@ -1,8 +1,10 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Api, type ApiDeps, type ApiOptions, createApi } from '../../src/api/api.ts';
 import { type Clock, systemClock } from '../../src/clock.ts';
+import { Backups } from '../../src/cluster/backup.ts';
 import type { Cluster } from '../../src/cluster/cluster.ts';
 import { ClusterDesk } from '../../src/cluster/cluster-desk.ts';
 import { LeaderConnections } from '../../src/cluster/leader-connections.ts';
@@ -76,6 +78,13 @@ export class ApiServer {
       cluster: {
         desk: new ClusterDesk(cluster ?? new ClusterOf(statusOfOne, false), clock),
         leader: new LeaderOperations(connections),
+        backups: new Backups({
+          state,
+          log,
+          clusterId: () => state.identity.clusterId,
+          openOptions: { encryptionKey, randomBytes },
+          clock,
+        }),
       },
       view: state.view,
       log,

@@ -4,15 +4,14 @@ import { join } from 'node:path';
 import { type ApiClient, apiClient } from './api-client.ts';
 import { eventually } from './eventually.ts';
 import { freePort } from './free-port.ts';
-import { type CallOptions, call } from './http-call.ts';
 import { newFolder, type SluiceProcess, startSluice } from './sluice-process.ts';
 
 export interface ClusterSetup {
   readonly nodeIds?: readonly string[];
   /** YAML below `controlPlane:` that all nodes share, two spaces in. */
   readonly controlPlane?: string;
-  /** API key and trust of those who ask the nodes. */
-  readonly caller?: Pick<CallOptions, 'key' | 'tls'>;
+  /** Sent by the clients of the nodes. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Without one only private addresses are let in. */
   readonly clusterToken?: string | undefined;
   /** Ports that node `from` dials instead of those of `to`: for proxies in between. */
@@ -29,9 +28,7 @@ export interface ClusterNode {
   readonly ports: NodePorts;
   readonly url: string;
   readonly storePath: string;
-  /** For plain HTTP. */
   readonly api: ApiClient;
-  overview(): Promise<Overview>;
   /** Every line of all its lives. */
   readonly output: string[];
   start(): Promise<void>;
@@ -40,7 +37,7 @@ export interface ClusterNode {
   readonly process: SluiceProcess | undefined;
 }
 
-export interface Overview {
+interface Overview extends Record<string, unknown> {
   readonly leader: string | null;
   readonly clusterId: string;
   readonly members: readonly { readonly nodeId: string; readonly role: string; readonly lag: number | null }[];
@@ -80,11 +77,11 @@ export class SluiceCluster {
     const running = this.nodes.filter((node) => node.process !== undefined);
     return await eventually(
       async () => {
-        for (const node of running) {
-          const { leader, members } = await node.overview();
-          const found = running.find(({ nodeId }) => nodeId === leader);
-          // Only a leader that was asked itself knows that somebody lags.
-          if (found !== undefined && members.some(({ role, lag }) => role === 'leader' && lag === 0)) return found;
+        for (const { api } of running) {
+          const { body } = await api.get<Overview>('/cluster');
+          const leader = running.find(({ nodeId }) => nodeId === body.leader);
+          const knows = body.members?.some(({ role, lag }) => role === 'leader' && lag === 0);
+          if (leader !== undefined && knows === true) return leader;
         }
         throw new Error('nobody leads');
       },
@@ -120,12 +117,7 @@ async function clusterNode(nodeId: string, ports: NodePorts, around: Surrounding
     ports,
     url,
     storePath: join(folder, 'data'),
-    api: apiClient(url, setup.caller?.key === undefined ? {} : { authorization: `Bearer ${setup.caller.key}` }),
-    async overview() {
-      const { status, text, json } = await call(url, 'GET', '/api/v1/cluster', setup.caller);
-      if (status !== 200) throw new Error(`no overview: ${text}`);
-      return json as Overview;
-    },
+    api: apiClient(url, { ...setup.headers }),
     output,
     get process() {
       return running;
