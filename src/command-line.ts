@@ -23,7 +23,8 @@ A programmable HTTP reverse proxy with its control plane inside.
   --help          print this
 
 Signals: the first SIGTERM or SIGINT drains and exits with 0, a second one exits with 130 at once.
-Exit codes: 0 stopped as asked, 1 could not start, 130 stopped at once.
+Exit codes: 0 stopped as asked, 1 could not start (or the store failed and onStorageFailure is exit), 130 stopped at once.
+Settings: docs/settings.md. API: docs/api.md, and the explorer at /api/v1/docs/ of a running one.
 `;
 
 export async function runCommandLine(args: readonly string[]): Promise<void> {
@@ -45,19 +46,24 @@ async function run(configFile: string | undefined): Promise<void> {
   for (const warning of settings.warnings) logger.warn({}, `settings: ${warning}`);
 
   const startedAt = performance.now();
-  // Imported only now: --help and a wrong key need not wait for the frameworks.
+  const starting = start(settings, logger);
+  stopOnSignals(starting, logger);
+  const controlPlane = await starting;
+  logger.info({ address: controlPlane.address }, 'the API listens');
+  await controlPlane.ready;
+  logger.info({ address: controlPlane.address, ms: Math.round(performance.now() - startedAt) }, 'ready');
+  if (settings.log.format === 'console') process.stdout.write(banner({ version: version(), controlPlane }));
+}
+
+/** Imported only now: --help and a wrong key need not wait for the frameworks. */
+async function start(settings: Settings, logger: Logger): Promise<ControlPlane> {
   const core = import('./cluster/core.ts').then(({ openCore }) =>
     openCore({ settings: settings.controlPlane, logger }),
   );
   // Waited for a moment later; a failure meanwhile is not lost.
   core.catch(() => undefined);
   const { startControlPlane } = await import('./control-plane.ts');
-  const controlPlane = await startControlPlane(settings, { core, logger, onFatal: () => process.exit(1) });
-  stopOnSignals(controlPlane, logger);
-  logger.info({ address: controlPlane.address }, 'the API listens');
-  await controlPlane.ready;
-  logger.info({ address: controlPlane.address, ms: Math.round(performance.now() - startedAt) }, 'ready');
-  if (settings.log.format === 'console') process.stdout.write(banner({ version: version(), controlPlane }));
+  return startControlPlane(settings, { core, logger, onFatal: () => process.exit(1) });
 }
 
 /** Runs while no node uses the store; says what it did and ends. */
@@ -109,7 +115,8 @@ function refuseWhatIsNotBuilt(settings: Settings): void {
   if (settings.mode === 'proxy') throw new Error('mode proxy is not available in this version');
 }
 
-function stopOnSignals(controlPlane: ControlPlane, logger: Logger): void {
+/** From the first moment on: without a handler, the first process of a container would not hear a signal at all. */
+function stopOnSignals(starting: Promise<ControlPlane>, logger: Logger): void {
   let stopping = false;
   const stop = async (signal: NodeJS.Signals) => {
     if (stopping) {
@@ -119,6 +126,7 @@ function stopOnSignals(controlPlane: ControlPlane, logger: Logger): void {
     stopping = true;
     logger.info({ signal }, 'stopping: requests in flight may finish');
     try {
+      const controlPlane = await starting;
       await controlPlane.stop();
       logger.info({}, 'stopped');
       process.exit(0);

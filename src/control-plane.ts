@@ -12,6 +12,7 @@ import type { Proposer } from './cluster/proposer.ts';
 import { ClusterReadiness } from './cluster/readiness.ts';
 import { Feed } from './feed/feed.ts';
 import { checkConfig } from './proxy/config-check.ts';
+import { Explainer } from './proxy/explain/explainer.ts';
 import { createProxy, type Proxy as DataPlane } from './proxy/proxy.ts';
 import { type Address, formatAddress } from './settings/address.ts';
 import type { ControlPlaneSettings } from './settings/control-plane.ts';
@@ -19,6 +20,7 @@ import type { Settings } from './settings/settings.ts';
 import { proxyConfigOf } from './snapshot/build.ts';
 import { thisMachine } from './snapshot/machine.ts';
 import { createSecretSources } from './snapshot/secret-sources.ts';
+import { checkCertificate, listenFailure } from './start-failure.ts';
 import type { StateView } from './state/view.ts';
 import type { Logger } from './telemetry/logger.ts';
 
@@ -87,8 +89,15 @@ function reactToStorageFailure(
   { logger, onFatal }: ControlPlaneOptions,
 ): void {
   const react = (reason: string): void => {
-    logger.error({ reason }, 'the store has failed: writes are refused, traffic goes on as it was');
-    if (own.onStorageFailure === 'exit') onFatal(reason);
+    if (own.onStorageFailure === 'exit') {
+      logger.error({ reason }, 'the store has failed: the process ends, as onStorageFailure says');
+      onFatal(reason);
+    } else {
+      logger.error(
+        { reason },
+        'the store has failed: writes are refused, traffic goes on as it was; restart when cured',
+      );
+    }
   };
   state.onFailure(react);
   raft.onFailure(react);
@@ -103,6 +112,8 @@ interface Parts extends Core {
 
 async function startApi(own: ControlPlaneSettings, parts: Parts): Promise<Api> {
   const { raft, state, log, links, readiness, feed, proxy, logger } = parts;
+  checkCertificate(own.tls);
+  const explainer = new Explainer();
   const api = await createApi({
     view: state.view,
     log,
@@ -112,13 +123,16 @@ async function startApi(own: ControlPlaneSettings, parts: Parts): Promise<Api> {
     logger,
     secretSources: createSecretSources(thisMachine, own.secretSources),
     checkConfig,
+    explain: (key, configuration, question) => explainer.explain(key, configuration, question),
     installed: (index, withinMs) => proxy.installed(index, withinMs),
     health: () => ({ ready: readiness.ready && state.failed === undefined, reason: state.failed ?? 'no leader' }),
     clusterId: () => raft.clusterId ?? state.identity.clusterId,
     cluster: { desk: new ClusterDesk(raft, systemClock), leader: links.leader, backups: backupsOf(own, parts) },
     relay: links.server(log, (bytes) => state.decode(bytes)),
   });
-  await api.listen();
+  await api.listen().catch((error: unknown) => {
+    throw listenFailure(own.address, error);
+  });
   warnOfExposure(own, api.address, logger);
   const warning = trustWarning(own);
   if (warning !== undefined) logger.warn({}, warning);

@@ -23,7 +23,9 @@ export interface MemberStatus {
   readonly commit: Index;
   readonly applied: Index;
   readonly firstIndex: Index;
+  /** Position and term of the last entry: of two logs the one with the higher term, then the longer one, reaches further. */
   readonly lastIndex: Index;
+  readonly lastTerm: Term;
   readonly suspect: boolean;
   readonly config: Config;
   /** On a leader: what it knows of the others. */
@@ -56,6 +58,7 @@ export function statusOf(
     applied,
     firstIndex: log.base.index + 1,
     lastIndex: log.lastIndex,
+    lastTerm: log.lastTerm,
     suspect,
     config,
     peers,

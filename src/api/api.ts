@@ -9,6 +9,7 @@ import type { RelayServer } from '../cluster/relay-server.ts';
 import type { ReplicatedLog } from '../cluster/replicated-log.ts';
 import { SnapshotStreams } from '../feed/sse.ts';
 import type { ConfigSource } from '../model/proxy-config.ts';
+import { type Explain, ExplainService } from '../resources/explain/explain.service.ts';
 import { ResourceService } from '../resources/resource.service.ts';
 import { type CheckConfig, Examiner } from '../resources/snapshots/examiner.ts';
 import { type Installed, SnapshotService } from '../resources/snapshots/snapshot.service.ts';
@@ -49,6 +50,7 @@ export interface ApiDeps {
   /** Environment and files of this node, behind the fences of its settings. */
   readonly secretSources: SecretSources;
   readonly checkConfig: CheckConfig;
+  readonly explain: Explain;
   readonly installed: Installed;
   readonly health: () => Health;
   readonly clusterId: () => string;
@@ -84,18 +86,24 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
     bodyParser: false,
   });
   app.useGlobalFilters(new ErrorFilter(logger));
-  document.set(openApiDocument(app));
+  document.set(() => openApiDocument(app));
   await app.init();
   return new RunningApi({ app, streams, readiness, clock, options });
 }
 
-function services({ view, log, clock, logger, secretSources, checkConfig, installed }: ApiDeps): Provider[] {
+function services(deps: ApiDeps): Provider[] {
+  const { view, log, clock, logger, secretSources, checkConfig, explain, installed } = deps;
   const reader = new StateReader({ view, log });
   const newId = randomUUID;
   const examiner = new Examiner({ sources: secretSources, checkConfig });
   const resources = new ResourceService({ reader, log, newId });
   const snapshots = new SnapshotService({ reader, log, newId, clock, logger, examiner, installed });
-  return [value(StateReader, reader), value(ResourceService, resources), value(SnapshotService, snapshots)];
+  return [
+    value(StateReader, reader),
+    value(ResourceService, resources),
+    value(SnapshotService, snapshots),
+    value(ExplainService, new ExplainService({ reader, sources: secretSources, explain })),
+  ];
 }
 
 const value = (provide: Type<unknown>, useValue: object): Provider => ({ provide, useValue });

@@ -2,6 +2,7 @@
 // objects made by createApi; this module only makes them known to the controllers.
 import { type DynamicModule, Module, type Provider } from '@nestjs/common';
 import { DestinationsModule } from '../resources/destinations/destinations.module.ts';
+import { ExplainModule } from '../resources/explain/explain.module.ts';
 import { GroupsModule } from '../resources/groups/groups.module.ts';
 import { ListenersModule } from '../resources/listeners/listeners.module.ts';
 import { MiddlewaresModule } from '../resources/middlewares/middlewares.module.ts';
@@ -23,6 +24,7 @@ import { SyncController } from './sync.controller.ts';
     MiddlewaresModule,
     SecretsModule,
     SnapshotsModule,
+    ExplainModule,
   ],
   controllers: [HealthController, ClusterController, DebugController, SyncController, DocsController],
 })

@@ -2,6 +2,8 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { configKinds, nounOf } from '../model/kinds.ts';
 
+import { explainSchemas } from './explain-schemas.ts';
+
 type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
 
 const id = {
@@ -11,7 +13,6 @@ const id = {
 } as const;
 const name = { type: 'string', minLength: 1, description: 'Unique within the kind.', example: 'release-42' } as const;
 const createdAt = { type: 'string', format: 'date-time', description: 'Time of creation, UTC.' } as const;
-const active = { type: 'boolean', description: 'Whether it is live. At most one snapshot is.' } as const;
 
 const lists = Object.fromEntries(
   configKinds.map((kind) => {
@@ -26,6 +27,7 @@ const configuration = { $ref: '#/components/schemas/Configuration' };
 const snapshot = { allOf: [configuration], description: 'What was captured.' };
 
 export const schemas: Schemas = {
+  ...explainSchemas,
   Error: {
     type: 'object',
     description: 'Every answer that is not a success.',
@@ -59,12 +61,6 @@ export const schemas: Schemas = {
     required: ['name'],
     properties: { name },
   },
-  SnapshotSummary: {
-    type: 'object',
-    description: 'A snapshot without its content.',
-    required: ['id', 'name', 'createdAt', 'active'],
-    properties: { id, name, createdAt, active },
-  },
   FullSnapshot: {
     type: 'object',
     description: 'A snapshot with its content.',
@@ -76,7 +72,11 @@ export const schemas: Schemas = {
     description: 'Something that will not work as written, and does not keep the rest from being served.',
     required: ['pointer', 'message'],
     properties: {
-      pointer: { type: 'string', description: 'JSON pointer into `snapshot`.', example: '/routes/0/forward' },
+      pointer: {
+        type: 'string',
+        description: 'Where: a JSON pointer whose second step is the id of the entity, `/<kind>/<id>/<field>…`.',
+        example: '/routes/shop/forward/destinations/0/destinationId',
+      },
       message: { type: 'string', description: 'What it is, for a person.' },
     },
   },
@@ -92,7 +92,8 @@ export const schemas: Schemas = {
       warnings: {
         type: 'array',
         items: { $ref: '#/components/schemas/SnapshotWarning' },
-        description: 'Dangling references and parts without effect.',
+        description:
+          'Dangling references, listeners that ask for the same port, parts without effect. Each place once.',
       },
     },
   },

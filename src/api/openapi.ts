@@ -34,6 +34,12 @@ function relative(paths: Paths): Paths {
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
+const error = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
+const refusals = {
+  401: { description: 'API keys are configured and the request carries none of them.', content: error },
+  403: { description: 'The role of the API key does not allow it.', content: error },
+};
+
 const documentation: Paths = {
   '/docs/': {
     get: {
@@ -41,7 +47,10 @@ const documentation: Paths = {
       summary: 'Explore the API',
       tags: ['docs'],
       security: [{ apiKey: [] }],
-      responses: { 200: { description: 'A page.', content: { 'text/html': { schema: { type: 'string' } } } } },
+      responses: {
+        200: { description: 'A page.', content: { 'text/html': { schema: { type: 'string' } } } },
+        ...refusals,
+      },
     },
   },
   '/docs/doc.json': {
@@ -52,6 +61,7 @@ const documentation: Paths = {
       security: [{ apiKey: [] }],
       responses: {
         200: { description: 'OpenAPI 3.0.', content: { 'application/json': { schema: { type: 'object' } } } },
+        ...refusals,
       },
     },
   },

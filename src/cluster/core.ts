@@ -6,6 +6,7 @@ import { resolve } from 'node:path';
 import { checkpointDirectory } from '../../raft/index.ts';
 import { systemClock } from '../clock.ts';
 import type { ControlPlaneSettings } from '../settings/control-plane.ts';
+import { storeFailure } from '../start-failure.ts';
 import { DurableState } from '../state/durable-state.ts';
 import { generationDirectory, LevelStore } from '../state/level-store.ts';
 import type { OpenOptions } from '../state/opening.ts';
@@ -34,6 +35,9 @@ export async function openCore({ settings, logger }: CoreOptions): Promise<Core>
   const storePath = resolve(settings.storePath);
   const options = raftOptions(settings, storePath);
   const notice = (text: string): void => logger.info({}, `cluster: ${text}`);
+  const cannotOpen = (error: unknown): never => {
+    throw storeFailure(storePath, error);
+  };
   const openLog = (): Promise<RaftLog> => RaftLog.open({ raft: options, notice }).catch(cannotOpen);
   let raft = await openLog();
   try {
@@ -45,8 +49,9 @@ export async function openCore({ settings, logger }: CoreOptions): Promise<Core>
       await rm(options.directory, { recursive: true, force: true });
       raft = await openLog();
     };
-    const directory = generationDirectory(storePath, raft.generation);
-    const state = await openState(directory, { ...openOptions, beforeEncryption }, logger);
+    const store = await LevelStore.open(generationDirectory(storePath, raft.generation)).catch(cannotOpen);
+    const state = await DurableState.open(store, { ...openOptions, beforeEncryption });
+    for (const warning of state.warnings) logger.warn({}, `store: ${warning}`);
     const checkpoints = checkpointDirectory(options);
     const generations = new Generations({ storePath, checkpoints, log: raft, state, openOptions, notice });
     const opened = raft;
@@ -79,21 +84,10 @@ function refuseToDrop({ clustered, clusterId, generation, lastIndex }: RaftLog, 
   }
 }
 
-async function openState(directory: string, options: OpenOptions, logger: Logger): Promise<DurableState> {
-  const store = await LevelStore.open(directory).catch(cannotOpen);
-  const state = await DurableState.open(store, options);
-  for (const warning of state.warnings) logger.warn({}, `store: ${warning}`);
-  return state;
-}
-
 /** What is under way is answered, leadership is handed over, and then the log ends before the state does. */
 async function close({ raft, state, log, links }: Omit<Core, 'close'>): Promise<void> {
   await log.stop();
   await links.close();
   await raft.stop();
   await state.close();
-}
-
-function cannotOpen(error: unknown): never {
-  throw new Error(`cannot open the store: ${error instanceof Error ? error.message : error}`, { cause: error });
 }

@@ -2,6 +2,7 @@
 // Every regex of the program comes from here, so the engine can be replaced in one file.
 import { RE2JS, RE2JSException, RE2JSSyntaxException, RE2Set } from 're2js';
 import { ExpressionError } from './expression-error.ts';
+import { SharedByText } from './shared-by-text.ts';
 
 /** Longest pattern, in UTF-16 units. */
 export const patternMax = 4096;
@@ -27,20 +28,14 @@ export interface RegexSet {
   match(text: string): readonly number[];
 }
 
-const alive = new Map<string, WeakRef<Regex>>();
-const forgotten = new FinalizationRegistry<string>((pattern) => {
-  if (alive.get(pattern)?.deref() === undefined) alive.delete(pattern);
-});
+const regexes = new SharedByText<Regex>();
 
-/** Compiles a pattern; the same text gives the same object as long as anybody holds it. Throws ExpressionError. */
-export function compileRegex(pattern: string): Regex {
-  const known = alive.get(pattern)?.deref();
-  if (known) return known;
-  const regex = new Re2Regex(pattern);
-  alive.set(pattern, new WeakRef(regex));
-  forgotten.register(regex, pattern);
-  return regex;
-}
+/**
+ * Compiles a pattern; the same text gives the same object as long as anybody holds it. Throws ExpressionError.
+ * `lengthMax` is raised for patterns that were composed of several.
+ */
+export const compileRegex = (pattern: string, lengthMax = patternMax): Regex =>
+  regexes.get(pattern, () => new Re2Regex(pattern, lengthMax));
 
 /** What is wrong with a pattern, or undefined when it compiles. */
 export function checkRegex(pattern: string): string | undefined {
@@ -53,9 +48,12 @@ export function checkRegex(pattern: string): string | undefined {
   }
 }
 
-/** Compiles patterns into one automaton, each anchored at its start. Throws ExpressionError for the first bad one. */
-export function compileRegexSet(patterns: readonly string[]): RegexSet {
-  const set = new RE2Set(RE2Set.ANCHOR_START);
+/**
+ * Compiles patterns into one automaton, each anchored at its start. Throws ExpressionError for the first bad one.
+ * What the automaton learns from texts is kept within `bytesMax` and begun anew beyond it.
+ */
+export function compileRegexSet(patterns: readonly string[], bytesMax = 8 << 20): RegexSet {
+  const set = new RE2Set(RE2Set.ANCHOR_START, 0, bytesMax);
   try {
     for (const pattern of patterns) set.add(pattern);
     set.compile();
@@ -72,9 +70,9 @@ class Re2Regex implements Regex {
   readonly pattern: string;
   readonly #engine: RE2JS;
 
-  constructor(pattern: string) {
-    if (pattern.length > patternMax) {
-      throw new ExpressionError(`regex: longer than ${patternMax} characters`);
+  constructor(pattern: string, lengthMax: number) {
+    if (pattern.length > lengthMax) {
+      throw new ExpressionError(`regex: longer than ${lengthMax} characters`);
     }
     try {
       this.#engine = RE2JS.compile(pattern);

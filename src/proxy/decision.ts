@@ -1,18 +1,20 @@
 // What is to happen with a request, decided at once from its head and the table that is installed when it arrives:
 // an answer of Sluice's own, or an order to forward. Pure but for the cursors of balancing.
-import type { Forward } from '../model/route.ts';
-import type { TrustedProxies } from './client-address.ts';
+import type { Forward } from '../model/forward.ts';
+import { redirectAnswer } from './action/redirect.ts';
+import { upstreamHost, upstreamTarget } from './action/rewrite.ts';
+import type { Action, Entry } from './compile/entry.ts';
 import { durationMs } from './duration.ts';
 import type { HeadLimits } from './http1/head-parser.ts';
-import type { RequestView } from './http1/request-view.ts';
-import { type AnswerSubject, directAnswer, joinPath, type LocalAnswer, redirectAnswer } from './local-answer.ts';
+import type { TrustedProxies } from './match/client-address.ts';
+import type { RoutingTable } from './match/routing-table.ts';
 import { type ErrorDetail, type ProxyError, proxyError } from './proxy-error.ts';
-import type { Entry, Table } from './table.ts';
+import type { RoutedRequest } from './request-head.ts';
 import type { Upstream, Upstreams } from './upstream/upstreams.ts';
 
 /** What all listeners share; replaced whole by an install. */
 export interface Installed {
-  readonly table: Table;
+  readonly table: RoutingTable;
   readonly upstreams: Upstreams;
 }
 
@@ -23,6 +25,8 @@ export interface ServeSettings {
   readonly trusted: TrustedProxies;
   readonly serverName: string | undefined;
   readonly detail: ErrorDetail;
+  /** Responses name the route that made them, `x-sluice-route`. */
+  readonly debugHeaders: boolean;
   readonly clientHeaderMs: number;
   readonly clientRequestMs: number;
   /** From the first to the last byte of a response; 0 when the listener does not say. */
@@ -30,6 +34,13 @@ export interface ServeSettings {
   /** How long a client may take none of the response that waits for it, when `clientResponseMs` is 0. */
   readonly clientStallMs: number;
   readonly idleMs: number;
+}
+
+/** An answer that needs no upstream. Fields are names and values in turn. */
+export interface LocalAnswer {
+  readonly status: number;
+  readonly fields: readonly string[];
+  readonly body: string;
 }
 
 export interface ForwardOrder {
@@ -40,27 +51,46 @@ export interface ForwardOrder {
   readonly upstream: Upstream;
   /** Whole exchange, body included; 0 = no limit. */
   readonly budgetMs: number;
+  /** The upstream is told which try it sees. */
+  readonly attemptCount: boolean;
 }
 
 export type Decision = ForwardOrder | LocalAnswer | ProxyError;
 
-export function decide(request: RequestView, { table, upstreams }: Installed): Decision {
-  const entry = table.match(request);
+/** `entry` is what the table says of the request; undefined when nothing matches. */
+export function decide(entry: Entry | undefined, request: RoutedRequest, upstreams: Upstreams): Decision {
   if (entry === undefined) return proxyError('no_route');
-  if (entry.middlewareIds.length > 0) return proxyError('middleware_unavailable');
-  const { redirect, directResponse, forward: action } = entry.route;
-  if (redirect !== undefined) return redirectAnswer(redirect, subjectOf(request, entry));
-  if (directResponse !== undefined) return directAnswer(directResponse);
-  if (action === undefined || action.rewrite?.pathRegex !== undefined) return proxyError('middleware_unavailable');
-  const upstream = upstreams.get(chooseDestination(action, upstreams));
+  if (entry.closed !== undefined || entry.action === undefined) {
+    return proxyError(entry.closed ?? 'middleware_unavailable');
+  }
+  const { action } = entry;
+  if (action.kind === 'forward') return forwardOrder(action, entry, request, upstreams);
+  if (action.kind === 'redirect') {
+    const { status, location } = redirectAnswer(action.redirect, entry.path, request);
+    return { status, fields: ['Location', location], body: '' };
+  }
+  const { status, contentType, body } = action.answer;
+  return { status, fields: contentType === undefined ? [] : ['Content-Type', contentType], body };
+}
+
+function forwardOrder(
+  { forward, rewrite }: Extract<Action, { kind: 'forward' }>,
+  { path, attemptCount }: Entry,
+  request: RoutedRequest,
+  upstreams: Upstreams,
+): ForwardOrder | ProxyError {
+  const upstream = upstreams.get(chooseDestination(forward, upstreams));
   if (upstream === undefined) return proxyError('no_destination');
-  if (upstream.closed !== undefined)
+  if (upstream.closed !== undefined) {
     return proxyError(upstream.closed, { destination: upstream.id }, 'not available in this version');
+  }
   return {
-    target: targetOf(action, entry, request),
-    host: hostFor(action, request, upstream.host),
+    target: upstreamTarget(rewrite, path, request),
+    // A request of HTTP/1.0 may name no host.
+    host: upstreamHost(rewrite, request, upstream.host) || upstream.host,
     upstream,
-    budgetMs: durationMs(action.timeouts?.request, upstream.requestMs),
+    budgetMs: durationMs(forward.timeouts?.request, upstream.requestMs),
+    attemptCount,
   };
 }
 
@@ -76,24 +106,4 @@ function chooseDestination({ destinations }: Forward, upstreams: Upstreams): str
     if (left < 0) return destinationId;
   }
   return '';
-}
-
-function targetOf({ rewrite }: Forward, entry: Entry, { path, queryPart }: RequestView): string {
-  if (rewrite?.path === undefined || rewrite.path === '') return path + queryPart;
-  const matched = entry.matchPath(path);
-  return joinPath(rewrite.path, path.slice(0, matched), path.slice(matched)) + queryPart;
-}
-
-function hostFor({ rewrite }: Forward, request: RequestView, destinationHost: string): string {
-  const sent = request.authority === '' ? destinationHost : request.authority;
-  if (rewrite === undefined) return sent;
-  if (rewrite.host) return rewrite.host;
-  if (rewrite.hostFromHeader) return request.header(rewrite.hostFromHeader.toLowerCase()) || sent;
-  return rewrite.autoHost === true ? destinationHost : sent;
-}
-
-function subjectOf(request: RequestView, entry: Entry): AnswerSubject {
-  const { path, authority, queryPart } = request;
-  const matchedLength = entry.routePathIsWhole ? path.length : entry.matchPath(path);
-  return { scheme: 'http', authority, path, query: queryPart, matchedLength };
 }

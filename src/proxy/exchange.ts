@@ -6,11 +6,12 @@ import type { Clock } from '../clock.ts';
 import type { ProxyErrorType } from '../errors.ts';
 import { pump } from './body.ts';
 import { decide, type ForwardOrder, type Installed, type ServeSettings } from './decision.ts';
-import type { Downstream } from './downstream.ts';
+import type { Downstream, DownstreamResponse } from './downstream.ts';
 import type { ClientConnection, ResponseReceiver } from './http1/client-connection.ts';
 import { renderRequest } from './http1/render.ts';
 import { proxyError } from './proxy-error.ts';
-import type { ConnectionTaker, EndpointPool } from './upstream/destination-pool.ts';
+import type { EndpointPool } from './upstream/destination-pool.ts';
+import type { ConnectionTaker } from './upstream/opening.ts';
 import { Timed, type Wheel } from './wheel.ts';
 
 /** What a listener gives to the connections it accepts. */
@@ -46,9 +47,12 @@ export class Exchange extends Timed implements ConnectionTaker, ResponseReceiver
   /** The downstream has a request whose head is whole. */
   begin(): void {
     const downstream = this.#downstream;
-    const decision = decide(downstream.request, this.#context.installed());
-    if ('type' in decision) downstream.answerError(decision);
-    else if ('status' in decision) downstream.answer(decision);
+    const { table, upstreams } = this.#context.installed();
+    const entry = table.match(downstream.request);
+    if (this.#context.settings().debugHeaders) downstream.response.debugRoute = entry?.route.name;
+    const decision = decide(entry, downstream.request, upstreams);
+    if ('type' in decision) downstream.response.answerError(decision);
+    else if ('status' in decision) downstream.response.answer(decision);
     else this.#forward(decision);
   }
 
@@ -74,7 +78,7 @@ export class Exchange extends Timed implements ConnectionTaker, ResponseReceiver
     this.#phase = 'sent';
     this.#connection = connection;
     const { method, authority } = request;
-    const line = { method, target: order.target, host: order.host, authority };
+    const line = { method, target: order.target, host: order.host, authority, attempt: order.attemptCount ? 1 : 0 };
     const head = renderRequest(line, request.parser.head, framing, this.#downstream.sender());
     connection.send(this, head, framing.kind, method, framing.upgrade !== '');
     if (framing.kind === 'none') return;
@@ -88,13 +92,13 @@ export class Exchange extends Timed implements ConnectionTaker, ResponseReceiver
   }
 
   onInterim(connection: ClientConnection): void {
-    this.#downstream.interim(connection);
+    this.#downstream.response.interim(connection);
   }
 
   onResponse(connection: ClientConnection): void {
     this.#phase = 'responding';
-    this.#downstream.relay(connection);
-    pump(connection, this.#downstream);
+    this.#downstream.response.relay(connection);
+    pump(connection, this.#downstream.response);
   }
 
   onUpgrade(connection: ClientConnection, socket: Socket, rest: Buffer): void {
@@ -109,7 +113,7 @@ export class Exchange extends Timed implements ConnectionTaker, ResponseReceiver
   }
 
   onSettled(): void {
-    this.#downstream.flush();
+    this.#downstream.response.flush();
   }
 
   /** The response has been written to its end. */
@@ -155,13 +159,12 @@ export class Exchange extends Timed implements ConnectionTaker, ResponseReceiver
     const endpoint = this.#endpoint;
     this.#finish();
     const place = { destination: order?.upstream.id, endpoint: endpoint?.name };
-    this.#downstream.answerError(proxyError(type, place, message));
-    this.#downstream.flush();
+    this.#downstream.response.answerError(proxyError(type, place, message));
   }
 
   #expect(ms: number): void {
     if (ms <= 0) return;
-    this.#expectation = new Expectation(this.#downstream);
+    this.#expectation = new Expectation(this.#downstream.response);
     this.#context.wheel.arm(this.#expectation, ms);
   }
 
@@ -178,15 +181,15 @@ export class Exchange extends Timed implements ConnectionTaker, ResponseReceiver
 
 /** An upstream that says nothing to `Expect: 100-continue` gets the body all the same (contract.md §2.3.2). */
 class Expectation extends Timed {
-  readonly #downstream: Downstream;
+  readonly #response: DownstreamResponse;
 
-  constructor(downstream: Downstream) {
+  constructor(response: DownstreamResponse) {
     super();
-    this.#downstream = downstream;
+    this.#response = response;
   }
 
   override onDeadline(): void {
-    this.#downstream.continue();
+    this.#response.continue();
   }
 }
 

@@ -1,10 +1,8 @@
 // The data plane as the rest of the program sees it: it takes configurations from a source and serves the latest.
 // Made by main.ts; `installed` tells the activation of a snapshot when its configuration is live.
 import type { Cancel, Clock } from '../clock.ts';
-import { describe } from '../model/problem.ts';
-import type { ConfigSource, Configuration, ProxyConfig } from '../model/proxy-config.ts';
+import type { ConfigSource, ProxyConfig } from '../model/proxy-config.ts';
 import type { Telemetry } from '../telemetry/logger.ts';
-import { type ConfigCheck, checkConfig } from './config-check.ts';
 import type { ListenerStatus } from './listener/listeners.ts';
 import { InThread } from './worker/in-thread.ts';
 import type { Installer } from './worker/installer.ts';
@@ -18,8 +16,6 @@ export interface ProxyOptions {
   readonly bindAddress?: string | undefined;
   /** Worker threads that serve. Default: none, the calling thread serves. */
   readonly workers?: number | undefined;
-  /** Asked before each install; a configuration with problems is refused and the former one stays. */
-  readonly check?: ((configuration: Configuration) => ConfigCheck) | undefined;
 }
 
 export interface Proxy {
@@ -43,7 +39,6 @@ class SourcedProxy implements Proxy {
   readonly #source: ConfigSource;
   readonly #clock: Clock;
   readonly #telemetry: Telemetry;
-  readonly #check: (configuration: Configuration) => ConfigCheck;
   readonly #makeInstaller: () => Installer;
   readonly #size: number;
   readonly #waiting = new Set<() => void>();
@@ -59,11 +54,10 @@ class SourcedProxy implements Proxy {
   #installing: Promise<void> | undefined;
   #unsubscribe: Cancel = () => {};
 
-  constructor({ source, clock, telemetry, bindAddress, workers = 0, check = checkConfig }: ProxyOptions) {
+  constructor({ source, clock, telemetry, bindAddress, workers = 0 }: ProxyOptions) {
     this.#source = source;
     this.#clock = clock;
     this.#telemetry = telemetry;
-    this.#check = check;
     this.#size = Math.max(1, workers);
     this.#makeInstaller = () =>
       workers === 0
@@ -101,13 +95,6 @@ class SourcedProxy implements Proxy {
       logger.debug({ index: config.index, installed: this.#index }, 'a configuration that is not newer is passed over');
       return;
     }
-    const { problems, warnings } = this.#check(config.snapshot);
-    if (problems.length > 0) {
-      this.#refuse(config, describe(problems));
-      return;
-    }
-    if (warnings.length > 0)
-      logger.warn({ snapshot: config.id, warnings: describe(warnings) }, 'a snapshot uses what is not available');
     this.#index = config.index;
     this.#next = config;
     this.#installing ??= this.#installAll();

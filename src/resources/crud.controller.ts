@@ -4,6 +4,7 @@ import { Controller, Delete, Get, Inject, Param, Post, Put, Req, Res, type Type 
 import { ApiBody, ApiExtraModels, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type EditableKind, nounOf } from '../model/kinds.ts';
+import { exampleBodies } from './example-bodies.ts';
 import { requestOf, send } from './http-exchange.ts';
 import { Gone, Operation, Success, schemaRef } from './operation.ts';
 import { ResourceService } from './resource.service.ts';
@@ -15,6 +16,7 @@ export function crudController(kind: EditableKind, model: Type<unknown>): Type<u
   const isSecret = kind === 'secrets';
   const entity = schemaRef(model.name);
   const shown = isSecret ? schemaRef('SecretSummary') : entity;
+  const examples = { working: { summary: `A ${noun} that works`, value: exampleBodies[kind] } };
   const refusals = ['INVALID', 'CONFLICT', 'TOO_LARGE', 'UNAVAILABLE', 'OUTCOME_UNKNOWN'] as const;
 
   @ApiTags(kind)
@@ -51,7 +53,7 @@ export function crudController(kind: EditableKind, model: Type<unknown>): Type<u
       query: ['fieldValidation'],
       errors: [...refusals, 'KEY_REUSED'],
     })
-    @ApiBody({ schema: entity, required: true })
+    @ApiBody({ schema: entity, required: true, examples })
     @Success(201, `The created ${noun}.`, shown, ['ETag', 'Location', 'X-Sluice-Revision', 'Warning'])
     async create(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
       send(reply, await this.#resources.create(kind, requestOf(request)));
@@ -86,7 +88,7 @@ export function crudController(kind: EditableKind, model: Type<unknown>): Type<u
       description: `Id of the ${noun}; an id in the body is ignored.`,
       schema: { type: 'string' },
     })
-    @ApiBody({ schema: entity, required: true })
+    @ApiBody({ schema: entity, required: true, examples })
     @Success(200, `The stored ${noun}.`, shown, ['ETag', 'X-Sluice-Revision', 'Warning'])
     async replace(@Param('id') id: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
       send(reply, await this.#resources.replace(kind, id, requestOf(request)));

@@ -76,16 +76,15 @@ const errorResponse = (code: ApiErrorCode) =>
 
 const text = { type: 'string' } as const;
 
+/** Without examples: explorers would send them, and the second request would be refused. */
 const requestHeaders = {
   'If-Match': {
-    description: 'Quoted revisions as in `ETag`, or `*`. Another revision is answered with 412.',
+    description: 'Quoted revisions as in `ETag`: `"42"`; or `*`. Another revision is answered with 412.',
     schema: text,
-    example: '"42"',
   },
   'Idempotency-Key': {
     description: '1 to 128 visible characters. A repetition within 24 hours answers as the first request did.',
     schema: { type: 'string', minLength: 1, maxLength: 128 },
-    example: 'deploy-2031-07',
   },
 };
 
@@ -107,7 +106,8 @@ const queryParameters = {
     schema: { type: 'boolean', default: false },
   },
   strict: {
-    description: 'Refuses the snapshot when a route or destination that it refers to does not exist.',
+    description:
+      'Refuses the snapshot when a destination or route that something refers to does not exist; otherwise that is a warning.',
     schema: { type: 'boolean', default: false },
   },
 } as const;

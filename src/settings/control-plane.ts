@@ -44,14 +44,14 @@ export function readControlPlane(section: Section): ControlPlaneSettings {
     address: readAddress(section, 'address') ?? { host: '', port: 8080 },
     advertiseAddress: readAddress(section, 'advertiseAddress'),
     storePath: section.text('storePath') ?? '/data',
-    tls: readApiTls(section.section('tls')),
-    apiKeys: readApiKeys(section.section('auth')),
-    encryptionKey: readEncryptionKey(section.section('encryption')),
+    tls: readApiTls(section.protection('tls')),
+    apiKeys: readApiKeys(section.protection('auth')),
+    encryptionKey: readEncryptionKey(section.protection('encryption')),
     raft: readRaft(section.section('raft')),
     shutdownTimeoutMs: section.duration('shutdownTimeout', 30_000),
     onStorageFailure: section.oneOf('onStorageFailure', ['serve', 'exit'], 'serve'),
     allowedHosts: (section.texts('allowedHosts') ?? []).map((host) => host.toLowerCase()),
-    secretSources: readSecretSources(section.section('secretSources')),
+    secretSources: readSecretSources(section.protection('secretSources')),
   };
   section.end();
   return settings;

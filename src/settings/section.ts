@@ -108,6 +108,13 @@ export class Section {
     return this.error(key, 'must be a map');
   }
 
+  /** Of what protects something: written down and left empty, it is a mistake and not a wish to go without. */
+  protection(key: string): Section | undefined {
+    if (this.#map[key] !== null) return this.section(key);
+    this.#known.add(key);
+    return this.error(key, 'is empty: fill it in or leave it out');
+  }
+
   sections(key: string): Section[] {
     if (!this.has(key)) return [];
     const value = this.#map[key];

@@ -1,11 +1,11 @@
 // The settings file (contract.md §1, architecture.md §9): what one process is told before it starts. `main.ts` reads it
 // once and hands its parts down; nobody else looks at files or the environment.
-import { LineCounter, parseDocument } from 'yaml';
 import { type Address, readAddress } from './address.ts';
 import { type ControlPlaneSettings, readControlPlane } from './control-plane.ts';
 import { expand } from './environment.ts';
 import { type ProxySettings, readProxy } from './proxy.ts';
-import { type Findings, isMap, Section } from './section.ts';
+import { type Findings, Section } from './section.ts';
+import { parseYaml, SettingsError } from './yaml.ts';
 
 export interface SessionStoreSettings {
   readonly type: 'redis';
@@ -35,11 +35,6 @@ export const embeddedDefault = `controlPlane:
   storePath: ./data
 `;
 
-/** The file cannot be used. One line; every wrong key with its path (contract.md §1.7). */
-export class SettingsError extends Error {
-  override readonly name = 'SettingsError';
-}
-
 export function parseSettings(text: string, environment: Readonly<Record<string, string | undefined>>): Settings {
   const findings: Findings = { errors: [], warnings: [] };
   const root = new Section(parseYaml(expand(text, environment)), '', findings);
@@ -55,19 +50,6 @@ export function parseSettings(text: string, environment: Readonly<Record<string,
   root.end();
   if (findings.errors.length > 0) throw new SettingsError(findings.errors.join('; '));
   return settings;
-}
-
-function parseYaml(text: string): Readonly<Record<string, unknown>> {
-  const lineCounter = new LineCounter();
-  const document = parseDocument(text, { lineCounter, prettyErrors: false });
-  const [error] = document.errors;
-  if (error) {
-    const { line, col } = lineCounter.linePos(error.pos[0]);
-    throw new SettingsError(`YAML is invalid at line ${line}, column ${col}: ${error.message}`);
-  }
-  const value: unknown = document.toJS({ maxAliasCount: 100 }) ?? {};
-  if (!isMap(value)) throw new SettingsError('the settings must be a map of keys');
-  return value;
 }
 
 const sectionOrEmpty = (root: Section, key: string, findings: Findings): Section =>

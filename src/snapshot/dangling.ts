@@ -1,9 +1,8 @@
-// Ids in a configuration that lead nowhere, and listeners that stand in each other's way. A missing middleware would take
-// a protection away, so it is a problem; the rest is a warning (architecture.md §6.11, contract.md §2.1).
+// Ids in a configuration that lead nowhere. A missing middleware would take a protection away, so it is a problem; the
+// rest is a warning, which `?strict=true` turns into a problem (architecture.md §6.11, contract.md §2.1).
 import { type ConfigKind, nounOf } from '../model/kinds.ts';
 import { type Problem, pointerOf } from '../model/problem.ts';
 import type { Configuration } from '../model/proxy-config.ts';
-import { overlappingListeners } from './listener-overlap.ts';
 
 export interface Findings {
   /** The snapshot is refused. */
@@ -34,7 +33,7 @@ const places: readonly Place[] = [
 /** Looks at a configuration with its references resolved. Pointers are `/<kind>/<id>/…`. */
 export function findDangling(configuration: Configuration): Findings {
   const problems: Problem[] = [];
-  const warnings = [...overlappingListeners(configuration.listeners)];
+  const warnings: Problem[] = [];
   for (const place of places) {
     const known = new Set(configuration[place.to].map(({ id }) => id));
     const found = place.to === 'middlewares' ? problems : warnings;

@@ -116,7 +116,7 @@ async function openDatabase(directory: string, createIfMissing: boolean): Promis
     const cause = error instanceof Error ? error.cause : undefined;
     if (codeOf(cause) === 'LEVEL_LOCKED') throw new StoreInUse(directory, { cause });
     if (/permission denied|no space left|too many open files|read-only file system/i.test(reasonOf(cause))) {
-      throw new Error(`cannot open the store at ${directory}: ${reasonOf(cause)}`, { cause });
+      throw new Error(reasonOf(cause), { cause });
     }
     throw new StoreDamaged(directory, reasonOf(cause), { cause });
   }

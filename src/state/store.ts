@@ -57,7 +57,7 @@ export class StoreInUse extends Error {
   override readonly name = 'StoreInUse';
 
   constructor(place: string, options?: ErrorOptions) {
-    super(`store is in use by another process: ${place}`, options);
+    super(`the store at ${place} is in use by another process: stop that one, or set another storePath`, options);
   }
 }
 

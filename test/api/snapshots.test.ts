@@ -130,6 +130,15 @@ describe('capture', () => {
       ]);
       expect(await capture('?strict=maybe', 't')).to.include({ status: 400 });
     });
+
+    it('warns of listeners on one port with ?strict=true too, for nothing dangles', async () => {
+      await start();
+      for (const id of ['a', 'b']) await api.call('POST', '/listeners', { body: { id, name: id, port: 80 } });
+      const { status, json } = await capture('?strict=true');
+      expect(status).to.equal(201);
+      const { warnings } = json as { warnings: { pointer: string }[] };
+      expect(warnings.map(({ pointer }) => pointer)).to.deep.equal(['/listeners/b/port']);
+    });
   });
 
   describe('of what does not compile', () => {

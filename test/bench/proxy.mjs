@@ -1,5 +1,5 @@
 // CPU per request of a proxy hop, beside others on the same machine: `npm run bench`. Proxies are pinned to core 0,
-// load and upstream to core 1; every case runs in turn on each proxy, the median of RUNS (7) counts.
+// load and upstream to core 1 (sluice-2 is Sluice with two workers, on the same core); every case runs in turn on each proxy, the median of RUNS (7) counts.
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -99,14 +99,18 @@ location /upload { client_body_buffer_size 2m; proxy_pass http://127.0.0.1:${por
   return port;
 }
 
+async function sluice(upstreamPort, routes, workers) {
+  const port = await freePort();
+  const program = new URL('sluice.ts', import.meta.url).pathname;
+  const options = process.env.NODE_ARGS?.split(' ') ?? [];
+  const child = start(0, process.execPath, [...options, program, ...[port, upstreamPort, routes, workers].map(String)]);
+  await listening(port);
+  return { port, pid: child.pid };
+}
+
 const proxies = {
-  async sluice(upstreamPort, routes) {
-    const port = await freePort();
-    const args = [new URL('sluice.ts', import.meta.url).pathname, String(port), String(upstreamPort), String(routes)];
-    const child = start(0, process.execPath, [...(process.env.NODE_ARGS?.split(' ') ?? []), ...args]);
-    await listening(port);
-    return { port, pid: child.pid };
-  },
+  sluice: (upstreamPort, routes) => sluice(upstreamPort, routes, 1),
+  'sluice-2': (upstreamPort, routes) => sluice(upstreamPort, routes, 2),
   async nginx(upstreamPort) {
     const port = await freePort();
     const http = `upstream u { server 127.0.0.1:${upstreamPort}; keepalive 256; keepalive_requests 1000000000; }`;
@@ -161,7 +165,7 @@ const cases = {
   '16 pipelined': { routes: 1, args: ['-c16', '-s', pipelined], path: '/' },
   '64 KB response': { routes: 1, args: ['-c64'], path: '/64k' },
   '10 MB response': { routes: 1, args: ['-c8'], path: '/10m' },
-  '1 MB upload': { routes: 1, args: ['-c16', '-s', upload], path: '/sink' },
+  '1 MB upload': { routes: 1, args: ['-c16', '-s', upload], path: '/upload' },
 };
 
 function load({ port, pid }, { args, path }, duration) {
@@ -198,6 +202,16 @@ function load({ port, pid }, { args, path }, duration) {
   });
 }
 
+function cleanUp() {
+  for (const child of children) child.kill();
+  rmSync(folder, { recursive: true, force: true });
+}
+for (const signal of ['SIGINT', 'SIGTERM'])
+  process.once(signal, () => {
+    cleanUp();
+    process.exit(130);
+  });
+
 const median = (list) => list.toSorted((a, b) => a - b)[Math.floor(list.length / 2)];
 
 async function idleRss(name, upstreamPort) {
@@ -224,7 +238,7 @@ async function idleRss(name, upstreamPort) {
 
 try {
   const names = Object.keys(proxies).filter(
-    (name) => (name === 'sluice' || installed(name)) && (!only || only.includes(name)),
+    (name) => (name.startsWith('sluice') || installed(name)) && (!only || only.includes(name)),
   );
   const upstreamPort = await upstream();
   const wanted = process.env.CASES?.split(';');
@@ -259,6 +273,5 @@ try {
       console.log(`  ${name.padEnd(8)} ${(await idleRss(name, upstreamPort)).toFixed(1)} KB RSS each`);
   }
 } finally {
-  for (const child of children) child.kill();
-  setTimeout(() => rmSync(folder, { recursive: true, force: true }), 300);
+  cleanUp();
 }

@@ -1,9 +1,9 @@
-// A proxy with a fixed configuration, for the benchmark to start: `node sluice.ts <port> <upstream port> <routes>`.
+// A proxy with a fixed configuration, for the benchmark to start: `node sluice.ts <port> <upstream port> <routes> <workers>`.
 import { systemClock } from '../../src/clock.ts';
 import { createProxy } from '../../src/proxy/proxy.ts';
 import { silentLogger } from '../../src/telemetry/logger.ts';
 
-const [port = 0, upstreamPort = 0, routeCount = 1] = process.argv.slice(2).map(Number);
+const [port = 0, upstreamPort = 0, routeCount = 1, workers = 1] = process.argv.slice(2).map(Number);
 
 const forward = { destinations: [{ destinationId: 'd' }] };
 const routes = Array.from({ length: routeCount - 1 }, (_, i) => ({
@@ -14,6 +14,7 @@ const routes = Array.from({ length: routeCount - 1 }, (_, i) => ({
 }));
 const proxy = createProxy({
   clock: systemClock,
+  workers,
   telemetry: { logger: silentLogger },
   source: {
     subscribe(subscriber) {

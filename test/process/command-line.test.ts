@@ -39,7 +39,17 @@ describe('the command line', () => {
     [
       'a store path that is a file',
       () => ['-config', file(`controlPlane: { address: "127.0.0.1:0", storePath: ${join(folder, 'settings.yaml')} }`)],
-      /^sluice: [^\n]*store[^\n]*\n$/,
+      /^sluice: cannot open the store at controlPlane\.storePath [^\n]*\n$/,
+    ],
+    [
+      'a certificate that is none',
+      () => [
+        '--config',
+        file(
+          `controlPlane: { address: "127.0.0.1:0", storePath: ${join(folder, 'tls')}, tls: { cert: "-----BEGIN C", key: "-----BEGIN K" } }`,
+        ),
+      ],
+      /^sluice: controlPlane\.tls cannot be used, look at cert, key and ca: [^\n]*\n$/,
     ],
   ];
 
@@ -66,7 +76,7 @@ describe('the command line', () => {
     const config = join(other, 'sluice.yaml');
     writeFileSync(config, `controlPlane: { address: "${new URL(first.url).host}", storePath: ${other}/data }`);
     const { stderr, code } = await runSluice(['--config', config]);
-    expect(stderr).to.match(/^sluice: [^\n]*EADDRINUSE[^\n]*\n$/);
+    expect(stderr).to.match(/^sluice: the API cannot listen at controlPlane\.address [^\n]*EADDRINUSE[^\n]*\n$/);
     expect(code).to.equal(1);
     await first.stop();
   });

@@ -10,6 +10,7 @@ import { ClusterDesk } from '../../src/cluster/cluster-desk.ts';
 import { LeaderConnections } from '../../src/cluster/leader-connections.ts';
 import { LeaderOperations } from '../../src/cluster/leader-operations.ts';
 import { Feed } from '../../src/feed/feed.ts';
+import { Explainer } from '../../src/proxy/explain/explainer.ts';
 import { proxyConfigOf } from '../../src/snapshot/build.ts';
 import { thisMachine } from '../../src/snapshot/machine.ts';
 import { createSecretSources, type SecretFence } from '../../src/snapshot/secret-sources.ts';
@@ -71,6 +72,7 @@ export class ApiServer {
     const clock = deps.clock ?? systemClock;
     const feed = new Feed();
     log.onActivation(({ snapshot, index }) => feed.publish(proxyConfigOf(snapshot, index)));
+    const explainer = new Explainer();
     const connections = new LeaderConnections({ tls: undefined, clock });
     const api = await createApi({
       cluster: {
@@ -91,6 +93,7 @@ export class ApiServer {
       logger: silentLogger,
       secretSources: createSecretSources({ ...thisMachine, env }, fence),
       checkConfig: () => ({ problems: [], warnings: [] }),
+      explain: (key, configuration, question) => explainer.explain(key, configuration, question),
       installed: async () => ({ done: 2, of: 2 }),
       health: () => ({ ready: true, reason: '' }),
       clusterId: () => state.identity.clusterId,

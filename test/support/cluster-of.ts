@@ -21,6 +21,7 @@ export const statusOfFour: MemberStatus = {
   applied: 40,
   firstIndex: 1,
   lastIndex: 41,
+  lastTerm: 1,
   suspect: false,
   config: {
     voters: ['a#1', 'b#2', 'c#3'],

@@ -2,6 +2,7 @@
 // checks expressions with `checkCel`; the proxy compiles them once per table and runs them per request.
 import type { ASTNode, Environment, ParseResult, SourceRange } from '@marcbachmann/cel-js';
 import { ExpressionError } from '../expression-error.ts';
+import { SharedByText } from '../shared-by-text.ts';
 import { compileNode } from './closures.ts';
 import { type EnvironmentName, environments } from './environment.ts';
 import type { Frame, Run } from './frame.ts';
@@ -35,19 +36,17 @@ export interface CelProgram<Input> {
   value(input: Input): Value | undefined;
 }
 
-/** Compiles an expression. Throws ExpressionError: `cel: Unknown variable: reqest at line 1, column 1`. */
+/** The same text gives the same program as long as anybody holds it. Throws ExpressionError: `cel: … at line 1, column 1`. */
 export function compileCel<Name extends EnvironmentName>(
   source: string,
   environment: Name,
   result: ResultKind,
 ): CelProgram<CelInputs[Name]> {
-  const { ast, needsBody } = checked(source, environments[environment], result);
-  const roots: { readonly [N in EnvironmentName]: Roots<CelInputs[N]> } = {
-    request: requestRoots,
-    claims: claimsRoots,
-  };
-  const run = compileNode(ast, { roots: roots[environment], variables: new Map(), depth: 0 });
-  return new Program(source, needsBody, run);
+  return programs[environment].get(`${result} ${source}`, () => {
+    const { ast, needsBody } = checked(source, environments[environment], result);
+    const run = compileNode(ast, { roots: roots[environment], variables: new Map(), depth: 0 });
+    return new Program(source, needsBody, run);
+  });
 }
 
 /** What is wrong with an expression, for a person, or undefined when nothing is. */
@@ -60,6 +59,16 @@ export function checkCel(source: string, environment: EnvironmentName, result: R
     throw error;
   }
 }
+
+const roots: { readonly [Name in EnvironmentName]: Roots<CelInputs[Name]> } = {
+  request: requestRoots,
+  claims: claimsRoots,
+};
+
+const programs: { readonly [Name in EnvironmentName]: SharedByText<CelProgram<CelInputs[Name]>> } = {
+  request: new SharedByText(),
+  claims: new SharedByText(),
+};
 
 class Program<Input> implements CelProgram<Input> {
   readonly source: string;

@@ -46,6 +46,13 @@ export class MessageWriter {
     this.#kind = 'none';
   }
 
+  /** The other side takes less than it is given: nothing new should be begun. Everything gathered leaves first. */
+  get congested(): boolean {
+    if (this.#text.length + this.#socket.writableLength < this.#socket.writableHighWaterMark) return false;
+    this.flush();
+    return this.#socket.writableLength >= this.#socket.writableHighWaterMark;
+  }
+
   /** Everything gathered leaves now. To be called before waiting for anything. */
   flush(): void {
     if (this.#text === '') return;

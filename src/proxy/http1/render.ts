@@ -1,7 +1,7 @@
 // The heads that Sluice sends: what a hop must not pass on is left out first, what Sluice says itself comes after, so
 // that a client can neither forge nor remove it (contract.md §7.1, architecture.md §6.9). Lines that stay are copied
 // as they came, whole runs at a time.
-import type { ClientAddress } from '../client-address.ts';
+import type { ClientAddress } from '../match/client-address.ts';
 import { fieldId } from './field-name.ts';
 import type { Framing } from './framing.ts';
 import type { Head } from './head.ts';
@@ -20,18 +20,24 @@ export interface RequestLine {
   readonly host: string;
   /** Host as the client named it; empty when it named none. */
   readonly authority: string;
+  /** Which try the upstream is to be told of, from 1; 0 = it is told nothing and the client's own line stays. */
+  readonly attempt: number;
 }
 
 /** Head of the request towards the upstream; its body is framed as the client framed it. */
 export function renderRequest(line: RequestLine, head: Head, framing: Framing, sender: Sender): string {
   const start = `${line.method} ${line.target} HTTP/1.1\r\nHost: ${line.host}\r\n`;
-  let text = start + keptLines(head, framing.named, sender.trusted ? keptFromTrusted : keptFromClient);
+  const named = line.attempt > 0 ? [...framing.named, attemptName] : framing.named;
+  let text = start + keptLines(head, named, sender.peerTrusted ? keptFromTrusted : keptFromClient);
   if (framing.kind === 'chunked') text += 'Transfer-Encoding: chunked\r\n';
   if (framing.expectContinue) text += 'Expect: 100-continue\r\n';
   if (framing.upgrade !== '') text += `Connection: upgrade\r\nUpgrade: ${framing.upgrade}\r\n`;
   if (head.find(fieldId.te) >= 0 && acceptsTrailers(head)) text += 'TE: trailers\r\n';
+  if (line.attempt > 0) text += `X-Gateway-Attempt-Count: ${line.attempt}\r\n`;
   return `${text}${forwardedLines(line, head, framing.named, sender)}\r\n`;
 }
+
+const attemptName = 'x-gateway-attempt-count';
 
 export interface ResponseSettings {
   /** Replaces whatever the upstream calls itself. */
@@ -102,8 +108,8 @@ const isNamed = (head: Head, line: number, named: readonly string[]): boolean =>
   named.includes(head.name(line).toLowerCase());
 
 function forwardedLines(line: RequestLine, head: Head, named: readonly string[], sender: Sender): string {
-  const { peerIp, trusted, scheme } = sender;
-  const stays = (id: number, name: string): boolean => trusted && head.find(id) >= 0 && !named.includes(name);
+  const { peerIp, peerTrusted, scheme } = sender;
+  const stays = (id: number, name: string): boolean => peerTrusted && head.find(id) >= 0 && !named.includes(name);
   let chain = '';
   if (stays(forwardedFor, 'x-forwarded-for')) for (const value of valuesOf(head, forwardedFor)) chain += `${value}, `;
   let lines = `X-Forwarded-For: ${chain}${peerIp}\r\n`;

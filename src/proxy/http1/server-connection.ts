@@ -3,24 +3,23 @@
 // that lets the last response arrive.
 import type { Socket } from 'node:net';
 import { type ProxyErrorType, proxyErrors } from '../../errors.ts';
-import type { BodySink, BodySource } from '../body.ts';
-import type { TrustedProxies } from '../client-address.ts';
+import type { BodySink } from '../body.ts';
 import type { Downstream } from '../downstream.ts';
 import { Exchange, type ExchangeContext } from '../exchange.ts';
-import type { LocalAnswer } from '../local-answer.ts';
-import { type ProxyError, proxyError, renderProxyError, statusOf } from '../proxy-error.ts';
+import type { TrustedProxies } from '../match/client-address.ts';
+import { type ProxyError, proxyError } from '../proxy-error.ts';
 import { Timed } from '../wheel.ts';
 import { BodyDecoder } from './body-decoder.ts';
 import type { ClientConnection } from './client-connection.ts';
+import { Discard } from './discard.ts';
 import { fieldId } from './field-name.ts';
-import { type BodyKind, Framing } from './framing.ts';
+import { Framing } from './framing.ts';
 import type { HeadStatus } from './head-parser.ts';
 import { HeldBytes } from './held-bytes.ts';
-import { MessageWriter } from './message-writer.ts';
-import { reasonOf } from './reason.ts';
-import { renderResponse, renderTrailers, type Sender, valuesOf } from './render.ts';
+import { renderTrailers, type Sender, valuesOf } from './render.ts';
 import { RequestParser } from './request-parser.ts';
 import { RequestView } from './request-view.ts';
+import { type Answered, ServerResponse } from './server-response.ts';
 import { joinSockets } from './tunnel.ts';
 
 /** What a client may send ahead of the response it waits for. */
@@ -29,6 +28,8 @@ const aheadBytesMax = 64 * 1024;
 const lingerMs = 1_000;
 /** After FIN behind a whole request: how long the response may be silent until the client counts as gone. */
 const halfClosedMs = 1_000;
+/** A closing connection that takes nothing for so many times `lingerMs` is given up. */
+const stillLooksMax = 60;
 /** What came is not enough to go on with. */
 const incomplete = -1;
 
@@ -38,37 +39,34 @@ const incomplete = -1;
  */
 type Reading = 'head' | 'body' | 'done' | 'linger' | 'tunnel' | 'over';
 
-export class ServerConnection extends Timed implements Downstream {
+export class ServerConnection extends Timed implements Downstream, Answered {
   readonly framing = new Framing();
   readonly request: RequestView;
+  readonly response: ServerResponse;
   readonly #parser: RequestParser;
   readonly #socket: Socket;
   readonly #context: ExchangeContext;
   readonly #exchange: Exchange;
   readonly #decoder = new BodyDecoder();
   readonly #held = new HeldBytes();
-  readonly #writer: MessageWriter;
-  readonly #responseDeadline: ResponseDeadline;
   readonly #peer: string;
   #sender: Sender | undefined;
   /** What the sender was found by. */
   #senderRule: TrustedProxies | undefined;
   #reading: Reading = 'head';
   #sink: BodySink | undefined;
-  #responseSource: BodySource | undefined;
   /** A response is owed or under way. */
   #answering = false;
-  /** Its head has been written. */
-  #headSent = false;
-  #keepAlive = true;
   /** FIN has come behind a whole request. */
   #halfClosed = false;
-  #responseKind: BodyKind = 'none';
   #reads = 0;
   #processing = false;
   #paused = false;
-  #blocked = false;
-  #continued = false;
+  /** Reading has stopped until the client takes what waits for it. */
+  #congested = false;
+  /** What the socket still had to write when the connection was looked at last. */
+  #unwritten = 0;
+  #looks = 0;
   #headStartedMs = -1;
   readonly #onOver: (connection: ServerConnection) => void;
 
@@ -78,13 +76,11 @@ export class ServerConnection extends Timed implements Downstream {
     this.#context = context;
     this.#onOver = onOver;
     this.#parser = new RequestParser(context.settings().headLimits);
-    this.request = new RequestView(this.#parser);
-    this.#writer = new MessageWriter(socket);
+    this.request = new RequestView(this.#parser, () => this.sender());
     this.#exchange = new Exchange(this, context);
-    this.#responseDeadline = new ResponseDeadline(() => this.#reset());
+    this.response = new ServerResponse(socket, this, context);
     this.#peer = socket.remoteAddress ?? '';
     socket.on('data', (chunk: Buffer) => this.#onData(chunk));
-    socket.on('drain', () => this.#onDrain());
     socket.on('end', () => this.#onEnd());
     socket.on('error', () => this.#over());
     socket.on('close', () => this.#over());
@@ -109,114 +105,69 @@ export class ServerConnection extends Timed implements Downstream {
 
   sender(): Sender {
     const { trusted } = this.#context.settings();
-    if (this.#sender !== undefined && this.#senderRule === trusted && !this.#sender.trusted) return this.#sender;
+    if (this.#sender !== undefined && this.#senderRule === trusted && !this.#sender.peerTrusted) return this.#sender;
     this.#senderRule = trusted;
     const chain = valuesOf(this.#parser.head, fieldId.forwardedFor).join(',');
     this.#sender = { ...trusted.locate(this.#peer, chain), scheme: 'http' };
     return this.#sender;
   }
 
-  // Responses.
+  // What the response asks and tells.
 
-  relay(response: ClientConnection): void {
-    const kind = response.framing.kind;
-    const open = kind === 'chunked' || kind === 'close';
-    this.#responseKind = open ? (this.#parser.minor === 1 ? 'chunked' : 'close') : kind;
-    this.#headSent = true;
-    this.#keepAlive = this.#mayKeepAlive(this.#responseKind);
-    const connectionLines = this.#connectionLines(this.#responseKind);
-    const { serverName, clientResponseMs } = this.#context.settings();
-    const head = renderResponse(response.parser, response.framing, { serverName, connectionLines });
-    this.#writer.head(head, this.#responseKind);
-    if (clientResponseMs > 0) this.#context.wheel.arm(this.#responseDeadline, clientResponseMs);
+  get method(): string {
+    return this.#parser.method;
   }
 
-  interim(response: ClientConnection): void {
-    if (this.#parser.minor === 0) return;
-    if (response.parser.status === 100) {
-      this.continue();
-      return;
-    }
-    const { serverName } = this.#context.settings();
-    this.#writer.head(renderResponse(response.parser, response.framing, { serverName, connectionLines: '' }), 'none');
+  get minor(): number {
+    return this.#parser.minor;
   }
 
-  continue(): void {
-    if (!this.framing.expectContinue || this.#continued || this.#reading !== 'body') return;
-    this.#continued = true;
-    this.#writer.head('HTTP/1.1 100 Continue\r\n\r\n', 'none');
-    this.#writer.flush();
+  get mayGoOn(): boolean {
+    return this.framing.keepAlive && !this.#halfClosed;
   }
 
-  answer({ status, fields, body }: LocalAnswer, close = false): void {
-    this.#headSent = true;
-    this.#keepAlive = !close && this.#mayKeepAlive('length');
-    const bodiless = status === 204 || status === 304;
-    const content = Buffer.from(body, 'utf8');
-    let head = `HTTP/1.1 ${status} ${reasonOf(status)}\r\n`;
-    const { serverName } = this.#context.settings();
-    if (serverName !== undefined) head += `Server: ${serverName}\r\n`;
-    for (let i = 0; i + 1 < fields.length; i += 2) head += `${fields[i]}: ${fields[i + 1]}\r\n`;
-    if (!bodiless) head += `Content-Length: ${content.length}\r\n`;
-    this.#writer.head(`${head}${this.#connectionLines('length')}\r\n`, 'length');
-    if (!bodiless && content.length > 0 && this.#parser.method !== 'HEAD') this.#writer.data(content);
-    this.#responseDone();
-    if (!this.#processing) this.#writer.flush();
+  get holdsBodyBack(): boolean {
+    return this.framing.expectContinue && this.#reading === 'body';
   }
 
-  answerError(error: ProxyError, close = false): void {
-    if (this.#headSent) {
-      this.#reset();
-      return;
-    }
-    const { detail } = this.#context.settings();
-    const body = renderProxyError(error, detail, this.#context.clock.nowMs());
-    this.answer({ status: statusOf(error), fields: ['Content-Type', 'application/json'], body }, close);
+  onAnswered(keepAlive: boolean): void {
+    this.#answering = false;
+    this.#exchange.onResponseSent();
+    // The port may have closed after the head had gone out without `Connection: close`.
+    const isLast = this.#context.draining() && this.#held.length === 0;
+    if (!keepAlive || this.#halfClosed || isLast) this.#endGently();
+    else if (this.#reading === 'done') this.#next();
+    else this.start(new Discard(() => this.#endGently()));
+    if (!this.#processing) this.response.flush();
+  }
+
+  onCut(): void {
+    this.#exchange.abandon();
+    this.#socket.resetAndDestroy();
+    this.#over();
+  }
+
+  onRoom(): void {
+    if (!this.#congested) return;
+    this.#congested = false;
+    this.#goOn();
+  }
+
+  onProgress(): void {
+    if (this.#halfClosed) this.#context.wheel.arm(this, halfClosedMs);
   }
 
   tunnel(response: ClientConnection, upstream: Socket, rest: Buffer): void {
-    const { parser, framing } = response;
-    const { serverName } = this.#context.settings();
-    const connectionLines = `Connection: upgrade\r\nUpgrade: ${framing.upgrade || this.framing.upgrade}\r\n`;
-    this.#writer.head(renderResponse(parser, framing, { serverName, connectionLines }), 'none');
-    this.#writer.flush();
+    this.response.switching(response, response.framing.upgrade || this.framing.upgrade);
     if (rest.length > 0) this.#socket.write(rest);
     const { bytes, length } = this.#held;
     if (length > 0) upstream.write(Buffer.from(bytes.subarray(0, length)));
     this.#held.clear();
     this.#reading = 'tunnel';
-    this.#disarm();
+    this.response.close();
+    this.#context.wheel.remove(this);
     this.#socket.removeAllListeners('data').removeAllListeners('drain');
     joinSockets(this.#socket, upstream, () => this.#over());
-  }
-
-  flush(): void {
-    this.#writer.flush();
-  }
-
-  // The response's body comes in here.
-
-  from(source: BodySource): void {
-    this.#responseSource = source;
-  }
-
-  data(chunk: Buffer): boolean {
-    if (this.#reading === 'over') return true;
-    const room = this.#writer.data(chunk);
-    if (this.#halfClosed) this.#context.wheel.arm(this, halfClosedMs);
-    this.#blocked = !room;
-    if (!room) this.#armStall();
-    return room;
-  }
-
-  end(trailers: string): void {
-    if (this.#reading === 'over') return;
-    this.#writer.end(this.#parser.minor === 1 ? trailers : '');
-    this.#responseDone();
-  }
-
-  fail(_why: ProxyError): void {
-    this.#reset();
   }
 
   // The request's body goes out here.
@@ -245,9 +196,13 @@ export class ServerConnection extends Timed implements Downstream {
   }
 
   override onDeadline(): void {
-    if (this.#halfClosed && this.#blocked) {
+    if (this.#halfClosed && this.response.blocked) {
       // It is slow, not silent; the response has deadlines of its own.
       this.#context.wheel.arm(this, halfClosedMs);
+      return;
+    }
+    if (this.#reading === 'linger' && this.#stillTaking()) {
+      this.#context.wheel.arm(this, lingerMs);
       return;
     }
     // No word: a head or a body that does not come, a client that left half, a connection nobody uses.
@@ -284,17 +239,22 @@ export class ServerConnection extends Timed implements Downstream {
       at = next;
     }
     this.#processing = false;
-    this.#writer.flush();
+    this.response.flush();
     return this.#reading === 'linger' || this.#reading === 'over' ? to : at;
   }
 
+  /** No request is begun while earlier responses wait for the client to take them. */
   #wantsMore(): boolean {
-    return this.#reading === 'head' || (this.#reading === 'body' && this.#sink !== undefined && !this.#paused);
+    if (this.#reading === 'head' && this.response.congested) this.#congested = true;
+    return (
+      (this.#reading === 'head' && !this.#congested) ||
+      (this.#reading === 'body' && this.#sink !== undefined && !this.#paused)
+    );
   }
 
   #boundAhead(): void {
-    const waiting = this.#reading === 'body' ? 0 : aheadBytesMax;
-    if (this.#reading !== 'head' && this.#held.length > waiting) this.pause();
+    const waiting = this.#reading === 'body' || this.#congested ? 0 : aheadBytesMax;
+    if ((this.#reading !== 'head' || this.#congested) && this.#held.length > waiting) this.pause();
   }
 
   #readHead(bytes: Buffer, from: number, to: number): number {
@@ -304,7 +264,7 @@ export class ServerConnection extends Timed implements Downstream {
       return incomplete;
     }
     this.#answering = true;
-    this.#headSent = false;
+    this.response.reset();
     if (status !== 'done') {
       this.#refuse(refusals[status], this.#parser.fault);
       return to;
@@ -327,7 +287,6 @@ export class ServerConnection extends Timed implements Downstream {
       return;
     }
     this.#decoder.reset(this.framing.kind, this.framing.length);
-    this.#continued = false;
     this.#reading = this.#decoder.done ? 'done' : 'body';
     if (this.#reading === 'done') wheel.disarm(this);
     else this.#armBody();
@@ -358,31 +317,7 @@ export class ServerConnection extends Timed implements Downstream {
 
   #refuse(type: ProxyErrorType, fault: string): void {
     const message = fault === '' ? undefined : `${proxyErrors[type].message}: ${fault}`;
-    this.answerError(proxyError(type, {}, message), true);
-  }
-
-  #mayKeepAlive(kind: BodyKind): boolean {
-    const bodyHeldBack = this.framing.expectContinue && !this.#continued && this.#reading === 'body';
-    return (
-      this.framing.keepAlive && !this.#halfClosed && kind !== 'close' && !bodyHeldBack && !this.#context.draining()
-    );
-  }
-
-  #connectionLines(kind: BodyKind): string {
-    const lines = kind === 'chunked' ? 'Transfer-Encoding: chunked\r\n' : '';
-    if (!this.#keepAlive) return `${lines}Connection: close\r\n`;
-    return this.#parser.minor === 0 ? `${lines}Connection: keep-alive\r\n` : lines;
-  }
-
-  #responseDone(): void {
-    this.#answering = false;
-    this.#responseSource = undefined;
-    this.#blocked = false;
-    this.#context.wheel.disarm(this.#responseDeadline);
-    this.#exchange.onResponseSent();
-    if (!this.#keepAlive) this.#endGently();
-    else if (this.#reading === 'done') this.#next();
-    else this.start(new Discard(() => this.#endGently()));
+    this.response.answerError(proxyError(type, {}, message), true);
   }
 
   #next(): void {
@@ -402,7 +337,7 @@ export class ServerConnection extends Timed implements Downstream {
 
   /** What is still to come is read and dropped for a while, for closing with bytes unread would reset the connection. */
   #endGently(): void {
-    this.#writer.flush();
+    this.response.flush();
     this.#reading = 'linger';
     this.#held.clear();
     this.#sink = undefined;
@@ -411,19 +346,11 @@ export class ServerConnection extends Timed implements Downstream {
     this.#context.wheel.arm(this, lingerMs);
   }
 
-  #onDrain(): void {
-    if (!this.#blocked) return;
-    this.#blocked = false;
-    if (this.#context.settings().clientResponseMs === 0) this.#context.wheel.disarm(this.#responseDeadline);
-    this.#responseSource?.resume();
-  }
-
   /** FIN. Behind a whole request it may be all the client had to say; anything else is a client that has gone. */
   #onEnd(): void {
     if (this.#reading === 'tunnel') return;
     if (this.#reading === 'done' && this.#answering) {
       this.#halfClosed = true;
-      this.#keepAlive = false;
       this.#context.wheel.arm(this, halfClosedMs);
       return;
     }
@@ -431,24 +358,22 @@ export class ServerConnection extends Timed implements Downstream {
     this.#socket.destroySoon();
   }
 
-  #reset(): void {
-    this.#exchange.abandon();
-    this.#socket.resetAndDestroy();
-    this.#over();
-  }
-
   #over(): void {
     if (this.#reading === 'over') return;
     this.#reading = 'over';
     this.#exchange.abandon();
     this.#held.clear();
-    this.#disarm();
+    this.response.close();
+    this.#context.wheel.remove(this);
     this.#onOver(this);
   }
 
-  #disarm(): void {
-    this.#context.wheel.remove(this);
-    this.#context.wheel.remove(this.#responseDeadline);
+  /** The last response is still on its way to a client that takes it, or has not stood still for long. */
+  #stillTaking(): boolean {
+    const { writableLength } = this.#socket;
+    this.#looks = writableLength < this.#unwritten ? 0 : this.#looks + 1;
+    this.#unwritten = writableLength;
+    return writableLength > 0 && this.#looks < stillLooksMax;
   }
 
   #armHead(ms: number): void {
@@ -471,47 +396,6 @@ export class ServerConnection extends Timed implements Downstream {
       const spentMs = this.#headStartedMs < 0 ? 0 : wheel.nowMs - this.#headStartedMs;
       wheel.arm(this, Math.max(0, clientRequestMs - spentMs));
     }
-  }
-
-  #armStall(): void {
-    const { clientResponseMs, clientStallMs } = this.#context.settings();
-    if (clientResponseMs === 0 && clientStallMs > 0) this.#context.wheel.arm(this.#responseDeadline, clientStallMs);
-  }
-}
-
-/** Takes the rest of a request that was answered without it, so that the connection can go on; within limits. */
-class Discard implements BodySink {
-  readonly #tooMuch: () => void;
-  #bytes = 0;
-
-  constructor(tooMuch: () => void) {
-    this.#tooMuch = tooMuch;
-  }
-
-  from(_source: BodySource): void {}
-
-  data(chunk: Buffer): boolean {
-    this.#bytes += chunk.length;
-    if (this.#bytes > aheadBytesMax) this.#tooMuch();
-    return true;
-  }
-
-  end(_trailers: string): void {}
-
-  fail(_why: ProxyError): void {}
-}
-
-/** The deadline of the response beside the one of the request: both may run. */
-class ResponseDeadline extends Timed {
-  readonly #act: () => void;
-
-  constructor(act: () => void) {
-    super();
-    this.#act = act;
-  }
-
-  override onDeadline(): void {
-    this.#act();
   }
 }
 

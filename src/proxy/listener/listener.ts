@@ -3,10 +3,10 @@
 import { createServer, type Server } from 'node:net';
 import type { Clock } from '../../clock.ts';
 import type { Listener } from '../../model/listener.ts';
-import { trustedProxies } from '../client-address.ts';
 import type { Installed, ServeSettings } from '../decision.ts';
 import { durationMs } from '../duration.ts';
 import { ServerConnection } from '../http1/server-connection.ts';
+import { TrustedProxies } from '../match/client-address.ts';
 import type { Wheel } from '../wheel.ts';
 
 export interface OpenListener {
@@ -112,7 +112,8 @@ function settingsOf(listener: Listener): ServeSettings {
       linesMax: listener.maxRequestHeaders ?? 128,
     },
     pathNormalization: listener.pathNormalization ?? 'enforce',
-    trusted: trustedProxies(listener.trustedProxies ?? []),
+    trusted: new TrustedProxies(listener.trustedProxies ?? []),
+    debugHeaders: listener.debugHeaders ?? false,
     serverName: listener.serverName || undefined,
     detail: listener.proxyErrors?.detail ?? 'standard',
     clientHeaderMs: durationMs(timeouts?.clientHeader, 10_000),

@@ -1,51 +1,50 @@
 // The connections to one destination: idle ones per endpoint, the last used first; at most `maxConnsPerHost` in all,
 // whoever comes then waits in order, and not more than may wait (contract.md §2.3, §7.9).
-import { connect } from 'node:net';
-import type { ProxyErrorType } from '../../errors.ts';
+import type { Socket } from 'node:net';
 import { ClientConnection, type ConnectionOwner } from '../http1/client-connection.ts';
-import { Timed, type Wheel } from '../wheel.ts';
-import type { NameLookup } from './name-lookup.ts';
+import type { ConnectionLimit } from '../shared/connection-counts.ts';
+import { Timed } from '../wheel.ts';
+import {
+  type ConnectionTaker,
+  type EndpointAddress,
+  Opening,
+  type OpeningOptions,
+  type OpeningOwner,
+  type OpeningTools,
+} from './opening.ts';
 
-/** Whoever needs a connection. Exactly one of the two is called, perhaps before `take` returns. */
-export interface ConnectionTaker {
-  onConnection(connection: ClientConnection): void;
-  onNoConnection(type: ProxyErrorType, message: string): void;
-}
-
-export interface PoolOptions {
+export interface PoolOptions extends OpeningOptions {
   /** 0 = no limit. */
   readonly connectionsMax: number;
   readonly waitingMax: number;
-  /** Milliseconds; 0 = no limit, for the fallback: no delay. */
-  readonly connectMs: number;
-  readonly dualStackFallbackMs: number;
+  /** Milliseconds; 0 = no limit. */
   readonly responseHeaderMs: number;
   readonly idleMs: number;
 }
 
-export interface PoolTools {
-  readonly wheel: Wheel;
-  readonly names: NameLookup;
-}
-
-export interface EndpointAddress {
-  readonly host: string;
-  readonly port: number;
+export interface PoolTools extends OpeningTools {
+  /** Counts the connections of the destination with that id in the whole process. */
+  limitOf(destinationId: string): ConnectionLimit;
 }
 
 /** Idle connections kept per endpoint; beyond, the oldest goes. */
 const idleMax = 1_024;
 
-export class DestinationPool {
+/** How often those who wait look whether another worker has let go of a connection. */
+const lookMs = 50;
+
+export class DestinationPool extends Timed {
   readonly options: PoolOptions;
   readonly tools: PoolTools;
   readonly #endpoints: EndpointPool[];
   readonly #waiting: { readonly taker: ConnectionTaker; readonly endpoint: EndpointPool }[] = [];
-  /** Open or opening. Invariant: at most `connectionsMax`, unless that is 0. */
-  #connections = 0;
+  /** Open or opening ones are counted here. Invariant: at most `connectionsMax` in the process, unless that is 0. */
+  readonly #limit: ConnectionLimit;
   #closed = false;
 
-  constructor(addresses: readonly EndpointAddress[], options: PoolOptions, tools: PoolTools) {
+  constructor(id: string, addresses: readonly EndpointAddress[], options: PoolOptions, tools: PoolTools) {
+    super();
+    this.#limit = tools.limitOf(id);
     this.options = options;
     this.tools = tools;
     this.#endpoints = addresses.map((address) => new EndpointPool(address, this));
@@ -63,11 +62,11 @@ export class DestinationPool {
       return;
     }
     const { connectionsMax, waitingMax } = this.options;
-    if (connectionsMax === 0 || this.#connections < connectionsMax || this.#evictIdle()) {
-      this.#connections++;
-      endpoint.open(taker);
-    } else if (this.#waiting.length < waitingMax) this.#waiting.push({ taker, endpoint });
-    else taker.onNoConnection('circuit_open', 'too many requests wait for a connection');
+    if (connectionsMax === 0 || this.#limit.acquire(connectionsMax) || this.#evictIdle()) endpoint.open(taker);
+    else if (this.#waiting.length < waitingMax) {
+      this.#waiting.push({ taker, endpoint });
+      this.tools.wheel.arm(this, lookMs);
+    } else taker.onNoConnection('circuit_open', 'too many requests wait for a connection');
   }
 
   /** Gives up a place in the queue. A connection that is being opened for the taker is the endpoint's affair. */
@@ -94,8 +93,16 @@ export class DestinationPool {
   /** A connection is gone, or was never opened. */
   onGone(): void {
     const next = this.#waiting.shift();
-    if (next === undefined) this.#connections--;
+    if (next === undefined) this.#release();
     else next.endpoint.open(next.taker);
+  }
+
+  override onDeadline(): void {
+    while (this.#waiting.length > 0 && this.#limit.acquire(this.options.connectionsMax)) {
+      const next = this.#waiting.shift();
+      next?.endpoint.open(next.taker);
+    }
+    if (this.#waiting.length > 0) this.tools.wheel.arm(this, lookMs);
   }
 
   /** Idle connections end; busy ones when their exchange does. */
@@ -106,23 +113,27 @@ export class DestinationPool {
 
   #drop(connection: ClientConnection): true {
     connection.close();
-    this.#connections--;
+    this.#release();
     return true;
   }
 
+  #release(): void {
+    if (this.options.connectionsMax > 0) this.#limit.release();
+  }
+
+  /** Ends an idle connection of another endpoint: its place is the caller's. */
   #evictIdle(): boolean {
     for (const endpoint of this.#endpoints) {
       const oldest = endpoint.takeOldest();
       if (oldest === undefined) continue;
       oldest.close();
-      this.#connections--;
       return true;
     }
     return false;
   }
 }
 
-export class EndpointPool implements ConnectionOwner {
+export class EndpointPool implements ConnectionOwner, OpeningOwner {
   /** `host:port`, as in errors and labels. */
   readonly name: string;
   readonly #address: EndpointAddress;
@@ -151,7 +162,8 @@ export class EndpointPool implements ConnectionOwner {
   }
 
   open(taker: ConnectionTaker): void {
-    this.#opening.add(new Opening(taker, this.#address, this.#pool, this, (opening) => this.#opening.delete(opening)));
+    const { options, tools } = this.#pool;
+    this.#opening.add(new Opening(taker, this.#address, this, options, tools));
   }
 
   cancel(taker: ConnectionTaker): void {
@@ -163,6 +175,21 @@ export class EndpointPool implements ConnectionOwner {
       connection.close();
       this.#pool.onGone();
     }
+  }
+
+  onOpened(opening: Opening, socket: Socket): void {
+    this.#opening.delete(opening);
+    const { tools, options } = this.#pool;
+    const connection = new ClientConnection(socket, this, {
+      wheel: tools.wheel,
+      responseHeaderMs: options.responseHeaderMs,
+    });
+    opening.taker.onConnection(connection);
+  }
+
+  onNotOpened(opening: Opening): void {
+    this.#opening.delete(opening);
+    this.#pool.onGone();
   }
 
   onRelease(connection: ClientConnection, reusable: boolean): void {
@@ -187,82 +214,4 @@ export class EndpointPool implements ConnectionOwner {
     this.#idle.splice(place, 1);
     this.#pool.onGone();
   }
-}
-
-/** A connection on its way to being one. */
-class Opening extends Timed {
-  readonly taker: ConnectionTaker;
-  readonly #pool: DestinationPool;
-  readonly #done: (opening: Opening) => void;
-  readonly #socket;
-  #settled = false;
-
-  constructor(
-    taker: ConnectionTaker,
-    { host, port }: EndpointAddress,
-    pool: DestinationPool,
-    owner: EndpointPool,
-    done: (opening: Opening) => void,
-  ) {
-    super();
-    this.taker = taker;
-    this.#pool = pool;
-    this.#done = done;
-    const { options, tools } = pool;
-    this.#socket = connect({
-      host: host.replace(/^\[(.*)\]$/, '$1'),
-      port,
-      noDelay: true,
-      lookup: tools.names.lookup,
-      autoSelectFamily: true,
-      autoSelectFamilyAttemptTimeout: Math.max(10, options.dualStackFallbackMs),
-    });
-    if (options.connectMs > 0) tools.wheel.arm(this, options.connectMs);
-    this.#socket.once('error', (error: NodeJS.ErrnoException) =>
-      this.#fail(typeOf(error), error.code ?? error.message),
-    );
-    this.#socket.once('connect', () => {
-      if (this.#settled) return;
-      this.#settle();
-      this.#socket.removeAllListeners('error');
-      taker.onConnection(
-        new ClientConnection(this.#socket, owner, { wheel: tools.wheel, responseHeaderMs: options.responseHeaderMs }),
-      );
-    });
-  }
-
-  /** Nobody waits any more. */
-  abandon(): void {
-    if (this.#settled) return;
-    this.#settle();
-    this.#socket.destroy();
-    this.#pool.onGone();
-  }
-
-  override onDeadline(): void {
-    this.#fail('timeout', 'not connected in time');
-  }
-
-  #fail(type: ProxyErrorType, message: string): void {
-    if (this.#settled) return;
-    this.#settle();
-    this.#socket.on('error', () => {});
-    this.#socket.destroy();
-    this.#pool.onGone();
-    this.taker.onNoConnection(type, message);
-  }
-
-  #settle(): void {
-    this.#settled = true;
-    this.#pool.tools.wheel.remove(this);
-    this.#done(this);
-  }
-}
-
-const dnsCodes = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EAI_NONAME', 'ENODATA']);
-
-/** contract.md §9: what is not a name or a time is a refusal. */
-function typeOf({ code = '' }: NodeJS.ErrnoException): ProxyErrorType {
-  if (dnsCodes.has(code)) return 'dns_failure';
-  return code === 'ETIMEDOUT' ? 'timeout' : 'connection_refused';
 }

@@ -54,7 +54,7 @@ export class Upstreams {
 function open(destination: Destination, tools: PoolTools): Upstream {
   const { id, host, port, endpoints, options } = destination;
   const addresses = endpoints !== undefined && endpoints.length > 0 ? endpoints : [{ host, port }];
-  const pool = new DestinationPool(addresses, poolOptions(options), tools);
+  const pool = new DestinationPool(id, addresses, poolOptions(options), tools);
   const secured = (options?.tls?.mode ?? 'none') !== 'none';
   let cursor = 0;
   return {

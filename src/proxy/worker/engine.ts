@@ -1,11 +1,14 @@
 // Everything that serves requests in one thread: the tables of the generation in force and of the one being prepared,
 // the upstreams, the listeners. It runs in a worker, or in the calling thread where there are none.
 import type { Clock } from '../../clock.ts';
+import { describe } from '../../model/problem.ts';
 import type { ProxyConfig } from '../../model/proxy-config.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
+import type { Memory } from '../compile/compile.ts';
+import { compileInSlices } from '../compile/slices.ts';
 import type { Installed } from '../decision.ts';
 import { type BusyPlace, type ListenerStatus, Listeners } from '../listener/listeners.ts';
-import { buildTable } from '../table.ts';
+import { RoutingTable } from '../match/routing-table.ts';
 import type { PoolTools } from '../upstream/destination-pool.ts';
 import { NameLookup } from '../upstream/name-lookup.ts';
 import { Upstreams } from '../upstream/upstreams.ts';
@@ -17,6 +20,8 @@ export interface EngineOptions {
   readonly bindAddress: string | undefined;
   /** Other threads listen on the same ports. */
   readonly shared: boolean;
+  /** Counts upstream connections per destination id. */
+  readonly limitOf: PoolTools['limitOf'];
   /** The generation in force; asked when a request head arrives. */
   readonly generation: () => number;
 }
@@ -34,22 +39,32 @@ export class Engine {
   readonly #listeners: Listeners;
   #current: Generation;
   #prepared: Generation | undefined;
+  readonly #telemetry: Telemetry;
+  /** Of the table compiled last. */
+  #memory: Memory | undefined;
 
-  constructor({ clock, telemetry, bindAddress, shared, generation }: EngineOptions) {
+  constructor({ clock, telemetry, bindAddress, shared, limitOf, generation }: EngineOptions) {
     this.#generation = generation;
+    this.#telemetry = telemetry;
     const wheel = new Wheel(clock);
-    this.#tools = { wheel, names: new NameLookup(clock) };
+    this.#tools = { wheel, names: new NameLookup(clock), limitOf };
     const upstreams = new Upstreams([], this.#tools);
-    this.#current = { number: generation(), config: undefined, table: { match: () => undefined }, upstreams };
+    this.#current = { number: generation(), config: undefined, table: RoutingTable.empty, upstreams };
     const installed = (): Installed => this.#installed();
     this.#listeners = new Listeners({ installed, clock, wheel, telemetry, bindAddress, drainMsMax, shared });
   }
 
-  /** Compiles beside what is in force. Throws when it cannot; nothing has changed then. */
-  prepare(number: number, config: ProxyConfig): void {
+  /** Compiles beside what is in force, in slices. Rejects when it cannot; nothing has changed then. */
+  async prepare(number: number, config: ProxyConfig): Promise<void> {
     const { snapshot } = config;
+    const { table, problems, memory } = await compileInSlices(snapshot, this.#memory);
+    if (table === undefined) throw new Error(describe(problems));
+    if (problems.length > 0) {
+      this.#telemetry.logger.error({ snapshot: config.id, problems: describe(problems) }, 'routes are closed');
+    }
+    this.#memory = memory;
     const upstreams = new Upstreams(snapshot.destinations, this.#tools, this.#current.upstreams);
-    this.#prepared = { number, config, table: buildTable(snapshot), upstreams };
+    this.#prepared = { number, config, table, upstreams };
   }
 
   discard(number: number): void {

@@ -3,6 +3,7 @@ import type { Clock } from '../../clock.ts';
 import type { ProxyConfig } from '../../model/proxy-config.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import type { ListenerStatus } from '../listener/listeners.ts';
+import { OwnCount } from '../shared/connection-counts.ts';
 import { Engine } from './engine.ts';
 import type { Installer } from './installer.ts';
 
@@ -18,11 +19,16 @@ export class InThread implements Installer {
   #generation = 0;
 
   constructor(options: InThreadOptions) {
-    this.#engine = new Engine({ ...options, shared: false, generation: () => this.#generation });
+    this.#engine = new Engine({
+      ...options,
+      shared: false,
+      limitOf: () => new OwnCount(),
+      generation: () => this.#generation,
+    });
   }
 
   async install(config: ProxyConfig, onThreadDone: () => void): Promise<void> {
-    this.#engine.prepare(this.#generation + 1, config);
+    await this.#engine.prepare(this.#generation + 1, config);
     this.#generation++;
     await this.#engine.commit([]);
     onThreadDone();

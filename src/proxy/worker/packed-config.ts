@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { type ConfigKind, configKinds } from '../../model/kinds.ts';
 import type { Configuration, ProxyConfig } from '../../model/proxy-config.ts';
+import { RowBook } from '../shared/connection-counts.ts';
 
 /** What can be posted to a worker without copying the configuration. */
 export interface PackedConfig {
@@ -11,6 +12,8 @@ export interface PackedConfig {
   readonly name: string;
   readonly createdAt: string;
   readonly bytes: SharedArrayBuffer;
+  /** Row of each destination in what the workers count together, by id. */
+  readonly rows: ReadonlyMap<string, number>;
   readonly entities: Readonly<Record<ConfigKind, readonly PackedEntity[]>>;
 }
 
@@ -21,7 +24,7 @@ export interface PackedEntity {
   readonly hash: string;
 }
 
-export function packConfig(config: ProxyConfig): PackedConfig {
+export function packConfig(config: ProxyConfig, book = new RowBook()): PackedConfig {
   const { index, id, name, createdAt, snapshot } = config;
   const texts: Buffer[] = [];
   let offset = 0;
@@ -41,7 +44,9 @@ export function packConfig(config: ProxyConfig): PackedConfig {
   };
   const bytes = new SharedArrayBuffer(offset);
   Buffer.concat(texts).copy(Buffer.from(bytes));
-  return { index, id, name, createdAt, bytes, entities };
+  const limited = snapshot.destinations.filter(({ options }) => (options?.maxConnsPerHost ?? 0) > 0);
+  const rows = new Map(limited.map((destination) => [destination.id, book.rowOf(destination.id)]));
+  return { index, id, name, createdAt, bytes, rows, entities };
 }
 
 /** Reads configurations and remembers the entities of the last one. */

@@ -7,6 +7,10 @@ export interface WorkerStart {
   readonly bindAddress: string | undefined;
   /** One number: the generation in force. */
   readonly generation: SharedArrayBuffer;
+  /** ConnectionCounts of the process, for so many workers, of which this is the one at `place`. */
+  readonly connections: SharedArrayBuffer;
+  readonly workers: number;
+  readonly place: number;
   /** Whether other workers listen on the same ports. */
   readonly shared: boolean;
 }

@@ -3,6 +3,7 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../../clock.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { requestAtHand } from '../http1/request-view.ts';
+import { ConnectionCounts, OwnCount } from '../shared/connection-counts.ts';
 import { Engine } from './engine.ts';
 import { ConfigReader } from './packed-config.ts';
 import type { FromWorker, ToWorker, WorkerStart } from './protocol.ts';
@@ -10,7 +11,10 @@ import type { FromWorker, ToWorker, WorkerStart } from './protocol.ts';
 if (parentPort === null) throw new Error('a proxy worker is a thread of its own');
 serve(parentPort, workerData);
 
-function serve(port: MessagePort, { bindAddress, generation, shared }: WorkerStart): void {
+function serve(port: MessagePort, start: WorkerStart): void {
+  const { bindAddress, generation, shared, workers, place } = start;
+  const counts = new ConnectionCounts(workers, start.connections);
+  let rows: ReadonlyMap<string, number> = new Map();
   const cell = new Int32Array(generation);
   const say = (message: FromWorker): void => port.postMessage(message);
   const engine = new Engine({
@@ -18,12 +22,18 @@ function serve(port: MessagePort, { bindAddress, generation, shared }: WorkerSta
     telemetry: { logger: remoteLogger(say, {}) },
     bindAddress,
     shared,
+    limitOf: (id) => {
+      const row = rows.get(id);
+      return row === undefined ? new OwnCount() : counts.limit(row, place);
+    },
     generation: () => Atomics.load(cell, 0),
   });
   const reader = new ConfigReader(() => new Promise((resolve) => setImmediate(resolve)));
   const obey = async (message: ToWorker): Promise<void> => {
-    if (message.type === 'prepare') say(await prepared(engine, reader, message));
-    else if (message.type === 'discard') engine.discard(message.generation);
+    if (message.type === 'prepare') {
+      rows = message.config.rows;
+      say(await prepared(engine, reader, message));
+    } else if (message.type === 'discard') engine.discard(message.generation);
     else if (message.type === 'commit') {
       const listeners = await engine.commit(message.busy);
       say({ type: 'settled', generation: message.generation, listeners });
@@ -49,7 +59,7 @@ async function prepared(
   { generation, config }: Extract<ToWorker, { type: 'prepare' }>,
 ): Promise<FromWorker> {
   try {
-    engine.prepare(generation, await reader.read(config));
+    await engine.prepare(generation, await reader.read(config));
     return { type: 'prepared', generation };
   } catch (error) {
     return { type: 'prepared', generation, veto: error instanceof Error ? error.message : String(error) };

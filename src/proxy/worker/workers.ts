@@ -5,6 +5,7 @@ import { Worker } from 'node:worker_threads';
 import type { ProxyConfig } from '../../model/proxy-config.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import { type BusyPlace, keyOf, type ListenerStatus, placeOf, statusIn } from '../listener/listeners.ts';
+import { ConnectionCounts, RowBook } from '../shared/connection-counts.ts';
 import type { Installer } from './installer.ts';
 import { type PackedConfig, packConfig } from './packed-config.ts';
 import type { FromWorker, ToWorker, WorkerStart } from './protocol.ts';
@@ -32,6 +33,8 @@ export class Workers implements Installer {
   readonly #options: WorkersOptions;
   readonly #generation = new SharedArrayBuffer(4);
   readonly #cell = new Int32Array(this.#generation);
+  readonly #counts: ConnectionCounts;
+  readonly #rows = new RowBook();
   readonly #members: Member[];
   #number = 0;
   #inForce: InForce | undefined;
@@ -40,11 +43,12 @@ export class Workers implements Installer {
   constructor(options: WorkersOptions) {
     this.#options = options;
     this.size = options.count;
+    this.#counts = new ConnectionCounts(options.count);
     this.#members = Array.from({ length: options.count }, (_, i) => this.#startMember(i));
   }
 
   async install(config: ProxyConfig, onThreadDone: () => void): Promise<void> {
-    const packed = packConfig(config);
+    const packed = packConfig(config, this.#rows);
     const generation = ++this.#number;
     const vetoes = await Promise.all(this.#members.map((member) => member.prepare(generation, packed)));
     const veto = vetoes.find((reason) => reason !== undefined);
@@ -98,11 +102,15 @@ export class Workers implements Installer {
     const start: WorkerStart = {
       bindAddress: this.#options.bindAddress,
       generation: this.#generation,
+      connections: this.#counts.buffer,
+      workers: this.size,
+      place,
       shared: true,
     };
     const startedMs = performance.now();
     const { telemetry, thread = ownThread } = this.#options;
     return new Member(thread, start, telemetry, () => {
+      this.#counts.forget(place);
       if (this.#closing) return;
       const waitMs = Math.max(0, restartMsMin - (performance.now() - startedMs));
       setTimeout(() => this.#replace(place), waitMs).unref();
@@ -140,7 +148,7 @@ class Member {
     this.#worker = new Worker(thread, {
       workerData: start,
       name: 'sluice proxy',
-      resourceLimits: { maxYoungGenerationSizeMb: 64 },
+      resourceLimits: { maxYoungGenerationSizeMb: 32 },
     });
     this.#worker.on('message', (message: FromWorker) => this.#hear(message));
     this.#worker.on('error', (error: Error) =>

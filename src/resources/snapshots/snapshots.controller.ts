@@ -1,7 +1,8 @@
 // Operations on snapshots (contract.md §3.3). Immutable once created, so there is no PUT; activation makes one live.
 import { Controller, Delete, Get, Inject, Param, Post, Req, Res } from '@nestjs/common';
-import { ApiBody, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiExtraModels, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { SnapshotSummary } from '../../model/snapshot.ts';
 import { requestOf, send } from '../http-exchange.ts';
 import { Gone, Operation, Success, schemaRef } from '../operation.ts';
 import { SnapshotService } from './snapshot.service.ts';
@@ -9,6 +10,7 @@ import { SnapshotService } from './snapshot.service.ts';
 const byId = { name: 'id', description: 'Id of the snapshot.', schema: { type: 'string' } } as const;
 
 @ApiTags('snapshots')
+@ApiExtraModels(SnapshotSummary)
 @Controller('api/v1/snapshots')
 export class SnapshotsController {
   readonly #snapshots: SnapshotService;
@@ -26,7 +28,7 @@ export class SnapshotsController {
     query: ['consistency', 'minRevision'],
     errors: ['INVALID', 'UNAVAILABLE'],
   })
-  @Success(200, 'All snapshots.', { type: 'array', items: schemaRef('SnapshotSummary') }, ['X-Sluice-Revision'])
+  @Success(200, 'All snapshots.', { type: 'array', items: schemaRef(SnapshotSummary.name) }, ['X-Sluice-Revision'])
   async list(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     send(reply, await this.#snapshots.list(requestOf(request)));
   }
@@ -105,7 +107,7 @@ export class SnapshotsController {
     ],
   })
   @ApiParam(byId)
-  @Success(200, 'It is active.', schemaRef('SnapshotSummary'), [
+  @Success(200, 'It is active.', schemaRef(SnapshotSummary.name), [
     'ETag',
     'X-Sluice-Revision',
     'X-Sluice-Installed',

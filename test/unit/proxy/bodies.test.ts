@@ -63,6 +63,40 @@ describe('a body', () => {
     expect(taken).to.equal(64 << 20);
   });
 
+  it('asked for again and again by a client that does not read is not fetched again and again', async () => {
+    const body = 'x'.repeat(20_000);
+    let asked = 0;
+    const upstream = await bed.upstream((_request, response) => {
+      asked++;
+      response.end(body);
+    });
+    await bed.install(forwarding(port, upstream));
+    const wire = bed.wire(port);
+    wire.socket.pause();
+    const requests = 3_000;
+    wire.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(requests));
+    await eventually(() => expect(asked).to.be.greaterThan(10));
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(asked).to.be.lessThan(requests / 2);
+    wire.socket.resume();
+    await eventually(() => expect(asked).to.equal(requests), { withinMs: 9_000 });
+  });
+
+  it('that is the last of its connection reaches a slow client whole', async () => {
+    const upstream = await bed.upstream((_request, response) => void response.end(Buffer.alloc(8 << 20, 'x')));
+    await bed.install(forwarding(port, upstream));
+    const wire = bed.wire(port);
+    let bytes = 0;
+    wire.socket.removeAllListeners('data').on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      wire.socket.pause();
+      setTimeout(() => wire.socket.resume(), bytes > 7 << 20 ? 60 : 0);
+    });
+    wire.send('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    await wire.untilClosed(8_000);
+    expect(bytes).to.be.greaterThan(8 << 20);
+  });
+
   it('of many small chunks arrives whole', async () => {
     const upstream = await bed.upstream((request, response) => request.pipe(response));
     await bed.install(forwarding(port, upstream));

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { Agent, request as send } from 'undici';
 import { systemClock } from '../../../src/clock.ts';
 import { createProxy, type Proxy as DataPlane } from '../../../src/proxy/proxy.ts';
+import { ConnectionCounts } from '../../../src/proxy/shared/connection-counts.ts';
 import { ConfigReader, packConfig } from '../../../src/proxy/worker/packed-config.ts';
 import { Workers } from '../../../src/proxy/worker/workers.ts';
 import { silentLogger } from '../../../src/telemetry/logger.ts';
@@ -80,6 +81,23 @@ describe('proxy workers', function () {
     expect(served).to.be.greaterThan(60);
   });
 
+  it('keep maxConnsPerHost together, and those who wait get their turn', async () => {
+    let open = 0;
+    let most = 0;
+    const upstream = await bed.upstream((_request, response) => {
+      most = Math.max(most, ++open);
+      setTimeout(() => {
+        open--;
+        response.end('ok');
+      }, 10);
+    });
+    source.publish(1, forwarding(port, upstream, { destination: { options: { maxConnsPerHost: 3 } } }));
+    await proxy.start();
+    const answers = await Promise.all(Array.from({ length: 30 }, fresh));
+    expect(new Set(answers)).to.deep.equal(new Set(['ok']));
+    expect(most).to.be.within(1, 3);
+  });
+
   it('leave a port alone that another process has, and open the others', async () => {
     const busy = await bed.upstream((_request, response) => void response.end());
     const config = answering('x');
@@ -144,5 +162,22 @@ describe('a packed configuration', () => {
     const second = await reader.read(packConfig({ ...config, index: 8, snapshot: { ...config.snapshot, routes } }));
     expect(second.snapshot.routes[0]).to.equal(first.snapshot.routes[1]);
     expect(second.snapshot.routes.at(-1)).to.deep.equal({ id: 'new', name: 'new' });
+  });
+});
+
+describe('the count of upstream connections', () => {
+  it('holds for all workers together, and takes back what a fallen one held', () => {
+    const counts = new ConnectionCounts(2);
+    const [first, second] = [0, 1].map((place) => new ConnectionCounts(2, counts.buffer).limit(5, place));
+    expect([first?.acquire(3), second?.acquire(3), second?.acquire(3), first?.acquire(3)]).to.deep.equal([
+      true,
+      true,
+      true,
+      false,
+    ]);
+    first?.release();
+    expect(second?.acquire(3)).to.equal(true);
+    counts.forget(1);
+    expect([first?.acquire(2), first?.acquire(2), first?.acquire(2)]).to.deep.equal([true, true, false]);
   });
 });

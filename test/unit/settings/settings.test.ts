@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { embeddedDefault, parseSettings, SettingsError } from '../../../src/settings/settings.ts';
+import { embeddedDefault, parseSettings } from '../../../src/settings/settings.ts';
+import { SettingsError } from '../../../src/settings/yaml.ts';
 
 const settings = (text: string, environment: Record<string, string> = {}) => parseSettings(text, environment);
 
@@ -211,6 +212,10 @@ describe('settings that are refused (contract.md §1.7)', () => {
       'controlPlane: { raft: { nodeId: a, bindAddress: ":1", peers: ["a=b:1"], tls: { cert: "-----BEGIN" } } }',
       'controlPlane.raft.tls.key is required',
     ],
+    ['encryption left empty', 'controlPlane: { encryption: }', 'controlPlane.encryption is empty'],
+    ['tls left empty', 'controlPlane: { tls: }', 'controlPlane.tls is empty'],
+    ['auth left empty', 'controlPlane: { auth: }', 'controlPlane.auth is empty'],
+    ['secretSources left empty', 'controlPlane: { secretSources: }', 'controlPlane.secretSources is empty'],
     ['tls without cert', 'controlPlane: { tls: { key: "-----BEGIN" } }', 'controlPlane.tls.cert is required'],
     ['tls without key', 'controlPlane: { tls: { cert: "-----BEGIN" } }', 'controlPlane.tls.key is required'],
     [

@@ -62,7 +62,9 @@ describe('opening a store', () => {
     const node = await start();
     const error = await rejection(LevelStore.open(directory));
     expect(error.name).to.equal('StoreInUse');
-    expect(error.message).to.equal(`store is in use by another process: ${directory}`);
+    expect(error.message).to.equal(
+      `the store at ${directory} is in use by another process: stop that one, or set another storePath`,
+    );
     await node.close();
   });
 

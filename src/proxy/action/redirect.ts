@@ -1,0 +1,77 @@
+// The Location of a redirect (contract.md §7.8). Without scheme and host it is a relative reference that never leaves
+// the origin, whatever the client wrote into the path.
+import { routeDefaults } from '../../model/defaults.ts';
+import type { Redirect } from '../../model/route.ts';
+import type { Fault } from '../compile/fault.ts';
+import type { EntryPath } from '../compile/path.ts';
+import { canonicalLiteral } from '../match/canonical-path.ts';
+import type { RoutedRequest } from '../request-head.ts';
+import { replaceMatched } from './join-path.ts';
+
+export interface RedirectPlan {
+  readonly status: number;
+  readonly url: string | undefined;
+  readonly scheme: 'http' | 'https' | undefined;
+  readonly host: string | undefined;
+  readonly path: string | undefined;
+  readonly stripQuery: boolean;
+}
+
+export interface RedirectAnswer {
+  readonly status: number;
+  readonly location: string;
+}
+
+export function compileRedirect(redirect: Redirect, faults: Fault[]): RedirectPlan {
+  const { url, scheme, host, path, stripQuery = routeDefaults.redirect.stripQuery, code } = redirect;
+  for (const [field, text] of Object.entries({ url, host })) {
+    if (text === undefined || !unsendable.test(text)) continue;
+    const message = 'holds a control character';
+    faults.push({ of: 'route', path: ['redirect', field], message, closes: 'middleware_unavailable' });
+  }
+  const rooted = path === undefined || path.startsWith('/') ? path : `/${path}`;
+  return {
+    status: code || routeDefaults.redirect.code,
+    url,
+    scheme,
+    host,
+    path: rooted === undefined ? undefined : (canonicalLiteral(rooted) ?? '/'),
+    stripQuery,
+  };
+}
+
+export function redirectAnswer(plan: RedirectPlan, matched: EntryPath, request: RoutedRequest): RedirectAnswer {
+  return { status: plan.status, location: plan.url ?? location(plan, matched, request) };
+}
+
+function location(plan: RedirectPlan, matched: EntryPath, request: RoutedRequest): string {
+  const query = plan.stripQuery || request.query === '' ? '' : `?${request.query}`;
+  const target = sendable(oneSlash(pathOf(plan, matched, request.path)) + query);
+  const { scheme, host } = plan;
+  if (scheme === undefined && host === undefined) return target;
+  const newScheme = scheme ?? request.scheme;
+  const authority = host ?? (newScheme === request.scheme ? request.authority : withoutDefaultPort(request));
+  return `${newScheme}://${authority}${target}`;
+}
+
+/** The rest of the path follows the override only where the route itself matched a prefix, or said nothing of paths. */
+function pathOf({ path }: RedirectPlan, matched: EntryPath, requested: string): string {
+  if (path === undefined) return requested;
+  const replacesAll = path === '/' || matched.routePart === 'exact' || matched.routePart === 'regex';
+  return replacesAll ? path : replaceMatched(matched, requested, path);
+}
+
+/** `//host` and `/\host` would be another origin. */
+const oneSlash = (path: string): string => path.replace(/^[/\\]+/, '/');
+
+const unsendable = /[^\x20-\x7e\x80-\xff]/;
+
+/** A path as it was sent may hold what must not stand in a header. */
+const sendable = (text: string): string => text.replace(/[^\x21-\x7e]+/gu, (found) => encodeURIComponent(found));
+
+function withoutDefaultPort({ authority, scheme }: RoutedRequest): string {
+  const port = scheme === 'https' ? ':443' : ':80';
+  const bare = authority.endsWith(port) ? authority.slice(0, -port.length) : authority;
+  // `::80` at the end of a bare IPv6 address is no port.
+  return bare.endsWith(':') ? authority : bare;
+}

@@ -1,0 +1,79 @@
+// What the upstream sees instead of the request's own path and host (contract.md §7.2). Logs, expressions and metrics
+// keep the original.
+import { compileRegex, type Regex } from '../../expression/regex.ts';
+import { compileSubstitution, type Substitution } from '../../expression/substitution.ts';
+import type { Rewrite } from '../../model/rewrite.ts';
+import type { Fault } from '../compile/fault.ts';
+import type { EntryPath } from '../compile/path.ts';
+import { canonicalLiteral } from '../match/canonical-path.ts';
+import type { RoutedRequest } from '../request-head.ts';
+import { canonicalLike, replaceMatched } from './join-path.ts';
+
+export interface RewritePlan {
+  readonly path: string | undefined;
+  readonly pathRegex: { readonly regex: Regex; readonly substitution: Substitution } | undefined;
+  readonly host: string | undefined;
+  /** In lower case. */
+  readonly hostFromHeader: string | undefined;
+  readonly autoHost: boolean;
+}
+
+export function compileRewrite(rewrite: Rewrite | undefined, faults: Fault[]): RewritePlan | undefined {
+  if (!rewrite) return undefined;
+  const { path, pathRegex, host, hostFromHeader, autoHost = false } = rewrite;
+  return {
+    path: path === undefined ? undefined : (canonicalLiteral(path.startsWith('/') ? path : `/${path}`) ?? '/'),
+    pathRegex: pathRegex && compilePathRegex(pathRegex, faults),
+    host,
+    hostFromHeader: hostFromHeader?.toLowerCase(),
+    autoHost,
+  };
+}
+
+/** Path and query towards the upstream. Without a plan: the request's own, in canonical form. */
+export function upstreamTarget(plan: RewritePlan | undefined, matched: EntryPath, request: RoutedRequest): string {
+  const { path, query } = request;
+  if (plan?.path !== undefined) return withQuery(replaceMatched(matched, path, plan.path), query);
+  if (!plan?.pathRegex) return withQuery(path, query);
+  const { regex, substitution } = plan.pathRegex;
+  const made = regex.replaceAll(path, substitution);
+  const mark = made.indexOf('?');
+  if (mark < 0) return withQuery(canonicalLike(path, made), query);
+  const first = escapeQuery(made.slice(mark + 1));
+  return withQuery(canonicalLike(path, made.slice(0, mark)), [first, query].filter(Boolean).join('&'));
+}
+
+/** Value of `Host` towards the upstream; `destinationHost` is the destination's host, without port. */
+export function upstreamHost(
+  plan: RewritePlan | undefined,
+  request: Pick<RoutedRequest, 'authority' | 'header'>,
+  destinationHost: string,
+): string {
+  if (plan?.host !== undefined) return plan.host;
+  if (plan?.autoHost)
+    return destinationHost.includes(':') && !destinationHost.startsWith('[') ? `[${destinationHost}]` : destinationHost;
+  const named = plan?.hostFromHeader;
+  const fromHeader = named === undefined ? undefined : named === 'host' ? request.authority : request.header(named);
+  return fromHeader || request.authority;
+}
+
+const withQuery = (path: string, query: string): string => (query === '' ? path : `${path}?${query}`);
+
+/** A substitution is free text: what cannot stand in a request line is escaped. */
+const escapeQuery = (query: string): string =>
+  query.replace(/[^\x21-\x7e]+|#/gu, (found) => (found === '#' ? '%23' : encodeURIComponent(found)));
+
+function compilePathRegex(
+  { pattern, substitution }: NonNullable<Rewrite['pathRegex']>,
+  faults: Fault[],
+): RewritePlan['pathRegex'] {
+  try {
+    const regex = compileRegex(pattern);
+    return { regex, substitution: compileSubstitution(substitution, regex) };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    const path = ['forward', 'rewrite', 'pathRegex', 'pattern'];
+    faults.push({ of: 'route', path, message, closes: 'middleware_unavailable' });
+    return undefined;
+  }
+}

@@ -1,0 +1,110 @@
+// The middlewares of an entry: those of the group, then those of the route, each once, outermost first, with the
+// override that counts (contract.md §6.7). What cannot be built closes the entry; it is never left out of the chain.
+import { type CelProgram, compileCel } from '../../expression/cel/program.ts';
+import type { RequestView } from '../../expression/cel/view.ts';
+import type { Group } from '../../model/group.ts';
+import type { Middleware } from '../../model/middleware.ts';
+import type { MiddlewareOverride } from '../../model/middleware-override.ts';
+import type { Route } from '../../model/route.ts';
+import type { Fault } from './fault.ts';
+
+export interface ChainLink {
+  readonly id: string;
+  /** Undefined when no middleware has that id: then the entry is closed. */
+  readonly middleware: Middleware | undefined;
+  /** Whose entry in `middlewareOverrides` counts. */
+  readonly overriddenBy: 'group' | 'route' | undefined;
+  readonly override: MiddlewareOverride | undefined;
+  readonly disabled: boolean;
+  /** The middleware is skipped when any is true. */
+  readonly skipWhen: readonly CelProgram<RequestView>[];
+  /** When there are any, the middleware runs only if one is true. */
+  readonly onlyWhen: readonly CelProgram<RequestView>[];
+}
+
+export type LinkDecision =
+  | { readonly run: true; readonly why: 'always' | 'onlyWhen' }
+  | { readonly run: false; readonly why: 'disabled' | 'skipWhen' | 'onlyWhen'; readonly expression?: string };
+
+export interface Chain {
+  readonly links: readonly ChainLink[];
+  readonly faults: readonly Fault[];
+}
+
+export function compileChain(
+  group: Group | undefined,
+  route: Route,
+  middlewares: ReadonlyMap<string, Middleware>,
+): Chain {
+  const faults: Fault[] = [];
+  const listed = { group: group?.middlewareIds ?? [], route: route.middlewareIds ?? [] };
+  const ids = new Set([...listed.group, ...listed.route]);
+  const links = Array.from(ids, (id): ChainLink => {
+    const middleware = middlewares.get(id);
+    const of = listed.group.includes(id) ? 'group' : 'route';
+    if (!middleware) {
+      const path = ['middlewareIds', listed[of].indexOf(id)];
+      faults.push({ of, path, message: `names no middleware: ${id}`, closes: 'middleware_unavailable' });
+    }
+    return linkOf(id, middleware, group, route, faults);
+  });
+  return { links, faults };
+}
+
+/** Whether a link takes part, decided when it is reached: it sees what earlier middlewares changed. */
+export function decideLink({ disabled, skipWhen, onlyWhen }: ChainLink, view: RequestView): LinkDecision {
+  if (disabled) return { run: false, why: 'disabled' };
+  const skipping = skipWhen.find((program) => program.test(view));
+  if (skipping) return { run: false, why: 'skipWhen', expression: skipping.source };
+  if (onlyWhen.length === 0) return { run: true, why: 'always' };
+  return onlyWhen.some((program) => program.test(view))
+    ? { run: true, why: 'onlyWhen' }
+    : { run: false, why: 'onlyWhen' };
+}
+
+function linkOf(
+  id: string,
+  middleware: Middleware | undefined,
+  group: Group | undefined,
+  route: Route,
+  faults: Fault[],
+): ChainLink {
+  const ofRoute = own(route.middlewareOverrides, id);
+  const override = ofRoute ?? own(group?.middlewareOverrides, id);
+  const overriddenBy = ofRoute ? 'route' : override ? 'group' : undefined;
+  const disabled = override?.disabled === true;
+  const programs = (field: 'skipWhen' | 'onlyWhen') =>
+    disabled
+      ? []
+      : conditions(override?.[field] ?? [], overriddenBy ?? 'route', ['middlewareOverrides', id, field], faults);
+  return {
+    id,
+    middleware,
+    overriddenBy,
+    override,
+    disabled,
+    skipWhen: programs('skipWhen'),
+    onlyWhen: programs('onlyWhen'),
+  };
+}
+
+function conditions(
+  sources: readonly string[],
+  of: 'group' | 'route',
+  path: readonly string[],
+  faults: Fault[],
+): CelProgram<RequestView>[] {
+  return sources.flatMap((source, i) => {
+    try {
+      return [compileCel(source, 'request', 'bool')];
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      faults.push({ of, path: [...path, i], message, closes: 'middleware_unavailable' });
+      return [];
+    }
+  });
+}
+
+/** Overrides are keyed by what users wrote: an inherited name is no override. */
+const own = <T>(map: Readonly<Record<string, T>> | undefined, key: string): T | undefined =>
+  map && Object.hasOwn(map, key) ? map[key] : undefined;

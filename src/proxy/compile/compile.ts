@@ -1,0 +1,121 @@
+// ProxyConfig → RoutingTable or problems (architecture.md §1). Pure, and in steps: whoever compiles beside running
+// traffic gives the thread back between two of them. What did not change since the former table is taken from it.
+import type { Group } from '../../model/group.ts';
+import { type Problem, pointerOf } from '../../model/problem.ts';
+import type { Configuration } from '../../model/proxy-config.ts';
+import type { Route } from '../../model/route.ts';
+import { RoutingTable } from '../match/routing-table.ts';
+import { type CompiledEntry, compileEntry, type Entry, type EntryContext } from './entry.ts';
+import type { Fault } from './fault.ts';
+import { compareEntries } from './order.ts';
+import { sortInSteps } from './sort.ts';
+
+export interface Compiled {
+  /** Undefined when a match cannot be compiled: nobody can say which requests it was for (architecture.md §6.19). */
+  readonly table: RoutingTable | undefined;
+  /** Everything that cannot be built. Pointers name entities by id: `/routes/<id>/match/cel`. At most one per place. */
+  readonly problems: readonly Problem[];
+  /** For the compilation that follows this one. */
+  readonly memory: Memory;
+}
+
+/** What entries were made from; an entry whose sources are the same objects is used again. */
+export interface Memory {
+  readonly pairs: ReadonlyMap<Route, readonly Pair[]>;
+  readonly table: RoutingTable | undefined;
+}
+
+interface Pair {
+  readonly group: Group | undefined;
+  readonly position: number;
+  readonly compiled: CompiledEntry;
+}
+
+export interface CompileOptions {
+  readonly former?: Memory | undefined;
+  /** Whether a middleware can be built and run; entries that need another are closed. */
+  readonly canRun: (type: string) => boolean;
+}
+
+export function compile(configuration: Configuration, options: CompileOptions): Compiled {
+  const steps = compileInSteps(configuration, options);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+/** Steps take well under a millisecond, but for a set of patterns, which takes up to 30 ms. */
+export function* compileInSteps(
+  { groups, routes, middlewares }: Configuration,
+  { former, canRun }: CompileOptions,
+): Generator<void, Compiled> {
+  const context: EntryContext = {
+    middlewares: new Map(middlewares.map((middleware) => [middleware.id, middleware])),
+    unavailable: new Set(middlewares.filter(({ type }) => !canRun(type)).map(({ id }) => id)),
+  };
+  const pairs = new Map<Route, Pair[]>();
+  const problems = new Map<string, Problem>();
+  const entries: Entry[] = [];
+  let refused = false;
+  let count = 0;
+  for (const { route, group, position } of pairsOf(groups, routes)) {
+    const compiled = again(former, context, route, group, position) ?? compileEntry(route, group, position, context);
+    const known = pairs.get(route);
+    if (known === undefined) pairs.set(route, [{ group, position, compiled }]);
+    else known.push({ group, position, compiled });
+    for (const fault of compiled.faults) note(problems, fault, route, group);
+    if (compiled.entry === undefined) refused = true;
+    else entries.push(compiled.entry);
+    if (++count % 16 === 0) yield;
+  }
+  if (refused) return { table: undefined, problems: [...problems.values()], memory: { pairs, table: former?.table } };
+  const table = new RoutingTable(yield* sortInSteps(entries, compareEntries));
+  yield* table.build(former?.table);
+  return { table, problems: [...problems.values()], memory: { pairs, table } };
+}
+
+interface Source {
+  readonly route: Route;
+  readonly group: Group | undefined;
+  readonly position: number;
+}
+
+/** One entry for each group and route pair, and one for a route that is in no group (contract.md §6.5). */
+function* pairsOf(groups: readonly Group[], routes: readonly Route[]): Generator<Source> {
+  const byId = new Map(routes.map((route) => [route.id, route]));
+  const grouped = new Set<string>();
+  for (const group of groups) {
+    const ids = [...new Set(group.routeIds ?? [])];
+    for (let position = 0; position < ids.length; position++) {
+      const route = byId.get(ids[position] ?? '');
+      if (route === undefined) continue;
+      grouped.add(route.id);
+      yield { route, group, position };
+    }
+  }
+  for (const route of routes) if (!grouped.has(route.id)) yield { route, group: undefined, position: 0 };
+}
+
+function again(
+  former: Memory | undefined,
+  { middlewares, unavailable }: EntryContext,
+  route: Route,
+  group: Group | undefined,
+  position: number,
+): CompiledEntry | undefined {
+  const pair = former?.pairs.get(route)?.find((each) => each.group === group && each.position === position);
+  const entry = pair?.compiled.entry;
+  if (entry === undefined || pair === undefined || pair.compiled.faults.length > 0) return undefined;
+  const same = entry.chain.every(({ id, middleware }) => middlewares.get(id) === middleware);
+  const wasClosed = entry.closed !== undefined;
+  const isClosed = entry.chain.some(({ id, disabled }) => !disabled && unavailable.has(id));
+  return same && wasClosed === isClosed ? pair.compiled : undefined;
+}
+
+/** A fault of a group is found again with each of its routes and said once. */
+function note(problems: Map<string, Problem>, fault: Fault, route: Route, group: Group | undefined): void {
+  const place = fault.of === 'group' && group !== undefined ? ['groups', group.id] : ['routes', route.id];
+  const pointer = pointerOf(...place, ...fault.path);
+  if (!problems.has(pointer)) problems.set(pointer, { pointer, message: fault.message });
+}

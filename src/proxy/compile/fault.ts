@@ -1,0 +1,14 @@
+// Something in a resource that cannot be compiled, and what becomes of the entries that need it (architecture.md §6.19).
+import type { ProxyErrorType } from '../../errors.ts';
+
+export interface Fault {
+  readonly of: 'group' | 'route';
+  /** Fields from the resource down: `['match', 'pathRegex']`. */
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+  /**
+   * The entry still wins its requests and answers this error. Undefined: nobody can say which requests the entry is
+   * for, so the whole configuration is refused.
+   */
+  readonly closes?: ProxyErrorType;
+}

@@ -1,0 +1,64 @@
+// The total order of entries (contract.md §6.4). The counted keys are packed into one number, so that most comparisons
+// are one subtraction; names decide only between entries that are equally specific.
+import type { Group } from '../../model/group.ts';
+import type { Match } from '../../model/match.ts';
+import type { Route } from '../../model/route.ts';
+import type { HostPattern } from '../match/host.ts';
+import type { EntryPath } from './path.ts';
+
+export interface Ranked {
+  /** Keys 1 to 9, smaller first. */
+  readonly weight: number;
+  readonly groupName: string;
+  /** Position in the group's routeIds. */
+  readonly position: number;
+  readonly route: Route;
+}
+
+export function compareEntries(a: Ranked, b: Ranked): number {
+  return (
+    a.weight - b.weight ||
+    bytewise(a.groupName, b.groupName) ||
+    a.position - b.position ||
+    bytewise(a.route.name, b.route.name) ||
+    bytewise(a.route.id, b.route.id)
+  );
+}
+
+/** The counted keys of one entry. Each takes a fixed range of the number; 43 bits in all, exact in a double. */
+export function weightOf(
+  path: EntryPath,
+  hosts: readonly HostPattern[],
+  headers: number,
+  match: Match,
+  group: Group | undefined,
+): number {
+  const keys: readonly (readonly [value: number, range: number])[] = [
+    [{ exact: 0, prefix: 1, regex: 2 }[path.type], 3],
+    [path.type === 'prefix' ? descending(path.text.length, 65536) : 0, 65536],
+    [descending(headers, 1024), 1024],
+    [hostClass(hosts), 3],
+    [descending(match.queryParams?.length ?? 0, 1024), 1024],
+    [match.methods && match.methods.length > 0 ? 0 : 1, 2],
+    [match.grpc === true ? 0 : 1, 2],
+    [match.cel !== undefined ? 0 : 1, 2],
+    [group ? 0 : 1, 2],
+  ];
+  return keys.reduce((weight, [value, range]) => weight * range + value, 0);
+}
+
+const descending = (count: number, range: number): number => range - 1 - Math.min(count, range - 1);
+
+function hostClass(hosts: readonly HostPattern[]): number {
+  if (hosts.length === 0 || hosts.some(({ kind }) => kind === 'any')) return 2;
+  return hosts.some(({ kind }) => kind === 'suffix') ? 1 : 0;
+}
+
+/** UTF-8 byte order, which is code point order. */
+function bytewise(a: string, b: string): number {
+  if (a === b) return 0;
+  const plain = a < b ? -1 : 1;
+  return surrogates.test(a) || surrogates.test(b) ? Buffer.compare(Buffer.from(a), Buffer.from(b)) : plain;
+}
+
+const surrogates = /[\ud800-\udfff]/;

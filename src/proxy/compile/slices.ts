@@ -1,0 +1,21 @@
+// Compiling beside running traffic: the thread serves what waits between two slices.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Configuration } from '../../model/proxy-config.ts';
+import { type Compiled, compileInSteps, type Memory } from './compile.ts';
+import { runnableMiddlewares } from './unsupported.ts';
+
+/** How long one slice holds the thread, but for a set of patterns, which cannot be divided. */
+const sliceMs = 4;
+
+export async function compileInSlices(configuration: Configuration, former?: Memory): Promise<Compiled> {
+  const canRun = (type: string): boolean => runnableMiddlewares.has(type);
+  const steps = compileInSteps(configuration, { former, canRun });
+  let sliceEnd = performance.now() + sliceMs;
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+    if (performance.now() < sliceEnd) continue;
+    await nextTurn();
+    sliceEnd = performance.now() + sliceMs;
+  }
+}

@@ -1,0 +1,114 @@
+// What a configuration uses that is accepted but not built yet (architecture.md §6.20): each place is named, so that
+// nobody relies on it. Pointers name entities by id.
+
+import { compileCel } from '../../expression/cel/program.ts';
+import { type Problem, pointerOf } from '../../model/problem.ts';
+import type { Configuration } from '../../model/proxy-config.ts';
+
+/** Middleware types that this version can run. Routes that use another are closed, never unprotected. */
+export const runnableMiddlewares: ReadonlySet<string> = new Set();
+
+export function findUnsupported(configuration: Configuration): Problem[] {
+  const warnings: Problem[] = [];
+  checkListeners(configuration, warnings);
+  checkDestinations(configuration, warnings);
+  checkActions(configuration, warnings);
+  checkMiddlewares(configuration, warnings);
+  checkBodies(configuration, warnings);
+  return warnings;
+}
+
+const notBuilt = (what: string): string => `${what} is not available in this version`;
+
+function checkListeners({ listeners }: Configuration, warnings: Problem[]): void {
+  listeners.forEach((listener) => {
+    if (listener.tls !== undefined)
+      warnings.push({
+        pointer: pointerOf('listeners', listener.id, 'tls'),
+        message: `${notBuilt('TLS')}: the listener stays closed`,
+      });
+    if (listener.http2 === true)
+      warnings.push({
+        pointer: pointerOf('listeners', listener.id, 'http2'),
+        message: `${notBuilt('HTTP/2')}: it has no effect`,
+      });
+    if (listener.metrics !== undefined)
+      warnings.push({
+        pointer: pointerOf('listeners', listener.id, 'metrics'),
+        message: `${notBuilt('metrics')}: it has no effect`,
+      });
+  });
+}
+
+/** Options with no effect yet; each falls back to plain forwarding. */
+const idleOptions = ['circuitBreaker', 'healthCheck', 'outlierDetection', 'discovery'] as const;
+
+function checkDestinations({ destinations }: Configuration, warnings: Problem[]): void {
+  destinations.forEach(({ id, options }) => {
+    const at = (...rest: string[]): string => pointerOf('destinations', id, 'options', ...rest);
+    if (options === undefined) return;
+    if ((options.tls?.mode ?? 'none') !== 'none')
+      warnings.push({ pointer: at('tls', 'mode'), message: `${notBuilt('TLS')}: requests are answered 502` });
+    if (options.http2 === true)
+      warnings.push({ pointer: at('http2'), message: `${notBuilt('HTTP/2')}: requests are answered 502` });
+    for (const option of idleOptions)
+      if (options[option] !== undefined)
+        warnings.push({ pointer: at(option), message: `${notBuilt('it')}: it has no effect` });
+    if ((options.endpointBalancing?.algorithm ?? 'ROUND_ROBIN') !== 'ROUND_ROBIN')
+      warnings.push({
+        pointer: at('endpointBalancing', 'algorithm'),
+        message: `${notBuilt('it')}: acts as ROUND_ROBIN`,
+      });
+  });
+}
+
+function checkActions({ routes, groups }: Configuration, warnings: Problem[]): void {
+  routes.forEach(({ id, forward }) => {
+    if (forward === undefined) return;
+    const warn = (field: string, message: string): void => {
+      warnings.push({ pointer: `${pointerOf('routes', id, 'forward')}/${field}`, message });
+    };
+    if ((forward.retry?.attempts ?? 0) > 0) warn('retry', `${notBuilt('retry')}: it has no effect`);
+    if (forward.mirror !== undefined) warn('mirror', `${notBuilt('mirroring')}: it has no effect`);
+    if (forward.maxGrpcTimeout !== undefined) warn('maxGrpcTimeout', `${notBuilt('it')}: it has no effect`);
+    const algorithm = forward.destinationBalancing?.algorithm ?? 'WEIGHTED_RANDOM';
+    if (algorithm !== 'WEIGHTED_RANDOM')
+      warn('destinationBalancing/algorithm', `${notBuilt(algorithm)}: acts as WEIGHTED_RANDOM`);
+  });
+  groups.forEach((group) => {
+    if ((group.retryDefault?.attempts ?? 0) > 0)
+      warnings.push({
+        pointer: pointerOf('groups', group.id, 'retryDefault'),
+        message: `${notBuilt('retry')}: it has no effect`,
+      });
+  });
+}
+
+function checkMiddlewares({ routes, groups, middlewares }: Configuration, warnings: Problem[]): void {
+  const closing = new Set(middlewares.filter(({ type }) => !runnableMiddlewares.has(type)).map(({ id }) => id));
+  const check = (kind: 'routes' | 'groups', entity: string, ids: readonly string[] | undefined): void =>
+    ids?.forEach((id, at) => {
+      if (!closing.has(id)) return;
+      const pointer = pointerOf(kind, entity, 'middlewareIds', at);
+      warnings.push({ pointer, message: `${notBuilt('the middleware')}: requests are answered 500` });
+    });
+  for (const { id, middlewareIds } of routes) check('routes', id, middlewareIds);
+  for (const { id, middlewareIds } of groups) check('groups', id, middlewareIds);
+}
+
+/** Bodies are not buffered for matching yet, so an expression that reads one never sees it. */
+function checkBodies({ routes }: Configuration, warnings: Problem[]): void {
+  for (const { id, match } of routes) {
+    if (match?.cel === undefined || !readsBody(match.cel)) continue;
+    const pointer = pointerOf('routes', id, 'match', 'cel');
+    warnings.push({ pointer, message: `reads request.body: ${notBuilt('it')}, the body is always absent` });
+  }
+}
+
+function readsBody(cel: string): boolean {
+  try {
+    return cel.includes('body') && compileCel(cel, 'request', 'bool').needsBody;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,57 @@
+// Whose request it is (architecture.md §6.9): the rightmost address that is not one of the trusted proxies. A client
+// can write what it likes into X-Forwarded-For, but not to the right of what a trusted proxy appended.
+import { BlockList, isIP } from 'node:net';
+
+export interface ClientAddress {
+  /** The socket's other end. */
+  readonly peerIp: string;
+  readonly clientIp: string;
+  /** The peer itself is trusted, so what it forwards may be believed. */
+  readonly peerTrusted: boolean;
+}
+
+export class TrustedProxies {
+  readonly #blocks = new BlockList();
+  readonly #none: boolean;
+
+  /** Takes addresses and CIDR blocks; what is neither trusts nobody. */
+  constructor(list: readonly string[]) {
+    this.#none = list.length === 0;
+    for (const item of list) this.#add(item);
+  }
+
+  /** `forwardedFor` is the text of every X-Forwarded-For line, joined by commas in the order in which they came. */
+  locate(peer: string, forwardedFor: string | undefined): ClientAddress {
+    const peerIp = plainIp(peer);
+    if (this.#none || !this.#trusts(peerIp)) return { peerIp, clientIp: peerIp, peerTrusted: false };
+    let clientIp = peerIp;
+    for (const hop of (forwardedFor ?? '').split(',').reverse()) {
+      const address = plainIp(hop.trim());
+      if (isIP(address) === 0) break;
+      clientIp = address;
+      if (!this.#trusts(address)) break;
+    }
+    return { peerIp, clientIp, peerTrusted: true };
+  }
+
+  #trusts(address: string): boolean {
+    return this.#blocks.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+  }
+
+  #add(item: string): void {
+    const [text = '', bits] = item.split('/');
+    const address = plainIp(text);
+    const family = isIP(address);
+    const width = family === 6 ? 128 : 32;
+    const length = bits === undefined ? width : Number(bits) - (address === text ? 0 : 96);
+    if (family === 0 || !Number.isInteger(length) || length < 0 || length > width) return;
+    this.#blocks.addSubnet(address, length, family === 6 ? 'ipv6' : 'ipv4');
+  }
+}
+
+/** `::ffff:10.0.0.1` is `10.0.0.1`; brackets and a zone are left out. */
+export function plainIp(address: string): string {
+  const bare = address.replace(/^\[(.*)\]$/, '$1').replace(/%.*$/, '');
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(bare);
+  return mapped?.[1] ?? bare;
+}

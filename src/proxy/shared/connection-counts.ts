@@ -1,0 +1,83 @@
+// How many upstream connections each destination has in the whole process: limits hold for all workers together
+// (architecture.md §2). A row of shared numbers per destination; main gives out the rows, workers count in them.
+
+/** What a pool asks before it opens a connection, and tells when one has ended. */
+export interface ConnectionLimit {
+  /** Counts one more, unless there are `max` already. */
+  acquire(max: number): boolean;
+  release(): void;
+}
+
+/** Destinations with a limit; beyond, each worker counts for itself. */
+const rowsMax = 16_384;
+
+export class ConnectionCounts {
+  readonly buffer: SharedArrayBuffer;
+  readonly #cells: Int32Array;
+  readonly #workers: number;
+
+  /** Each row holds the sum and one number per worker, so that what a fallen worker held can be taken back. */
+  constructor(workers: number, buffer = new SharedArrayBuffer(rowsMax * (workers + 1) * 4)) {
+    this.buffer = buffer;
+    this.#workers = workers;
+    this.#cells = new Int32Array(buffer);
+  }
+
+  /** The limit of the destination with that row, as the worker at `place` counts it. */
+  limit(row: number, place: number): ConnectionLimit {
+    if (row >= rowsMax) return new OwnCount();
+    const cells = this.#cells;
+    const sum = row * (this.#workers + 1);
+    const own = sum + 1 + place;
+    return {
+      acquire(max) {
+        if (Atomics.add(cells, sum, 1) >= max) {
+          Atomics.sub(cells, sum, 1);
+          return false;
+        }
+        Atomics.add(cells, own, 1);
+        return true;
+      },
+      release() {
+        Atomics.sub(cells, own, 1);
+        Atomics.sub(cells, sum, 1);
+      },
+    };
+  }
+
+  /** The worker at `place` has fallen, and its connections with it. */
+  forget(place: number): void {
+    for (let sum = 0; sum < this.#cells.length; sum += this.#workers + 1) {
+      const held = Atomics.exchange(this.#cells, sum + 1 + place, 0);
+      if (held !== 0) Atomics.sub(this.#cells, sum, held);
+    }
+  }
+}
+
+/** One thread counting for itself. */
+export class OwnCount implements ConnectionLimit {
+  #count = 0;
+
+  acquire(max: number): boolean {
+    if (this.#count >= max) return false;
+    this.#count++;
+    return true;
+  }
+
+  release(): void {
+    this.#count--;
+  }
+}
+
+/** Gives each destination id its row, and the same one again. */
+export class RowBook {
+  readonly #rows = new Map<string, number>();
+
+  rowOf(id: string): number {
+    const known = this.#rows.get(id);
+    if (known !== undefined) return known;
+    const row = this.#rows.size;
+    this.#rows.set(id, row);
+    return row;
+  }
+}

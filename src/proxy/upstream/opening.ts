@@ -1,0 +1,114 @@
+// A connection to an endpoint on its way to being one: both families of a name are tried (RFC 8305), and nobody waits
+// for longer than the destination allows.
+import { connect, type Socket } from 'node:net';
+import type { ProxyErrorType } from '../../errors.ts';
+import type { ClientConnection } from '../http1/client-connection.ts';
+import { Timed, type Wheel } from '../wheel.ts';
+import type { NameLookup } from './name-lookup.ts';
+
+/** Whoever needs a connection. Exactly one of the two is called, perhaps before `take` returns. */
+export interface ConnectionTaker {
+  onConnection(connection: ClientConnection): void;
+  onNoConnection(type: ProxyErrorType, message: string): void;
+}
+
+export interface EndpointAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface OpeningOptions {
+  /** Milliseconds; 0 = no limit. */
+  readonly connectMs: number;
+  /** Milliseconds until the other family is tried as well; 0 = at once. */
+  readonly dualStackFallbackMs: number;
+}
+
+export interface OpeningTools {
+  readonly wheel: Wheel;
+  readonly names: NameLookup;
+}
+
+/** Who asked for it, and is told what became of it. */
+export interface OpeningOwner {
+  onOpened(opening: Opening, socket: Socket): void;
+  onNotOpened(opening: Opening): void;
+}
+
+export class Opening extends Timed {
+  readonly taker: ConnectionTaker;
+  readonly #owner: OpeningOwner;
+  readonly #wheel: Wheel;
+  readonly #socket: Socket;
+  #settled = false;
+
+  constructor(
+    taker: ConnectionTaker,
+    address: EndpointAddress,
+    owner: OpeningOwner,
+    options: OpeningOptions,
+    tools: OpeningTools,
+  ) {
+    super();
+    this.taker = taker;
+    this.#owner = owner;
+    this.#wheel = tools.wheel;
+    this.#socket = connect({
+      host: address.host.replace(/^\[(.*)\]$/, '$1'),
+      port: address.port,
+      noDelay: true,
+      lookup: tools.names.lookup,
+      autoSelectFamily: true,
+      autoSelectFamilyAttemptTimeout: Math.max(10, options.dualStackFallbackMs),
+    });
+    if (options.connectMs > 0) tools.wheel.arm(this, options.connectMs);
+    this.#socket.once('error', (error: NodeJS.ErrnoException) =>
+      this.#fail(typeOf(error), error.code ?? error.message),
+    );
+    this.#socket.once('connect', () => this.#succeed());
+  }
+
+  /** Nobody waits any more. */
+  abandon(): void {
+    if (this.#settled) return;
+    this.#settle();
+    this.#giveUp();
+  }
+
+  override onDeadline(): void {
+    this.#fail('timeout', 'not connected in time');
+  }
+
+  #succeed(): void {
+    if (this.#settled) return;
+    this.#settle();
+    this.#socket.removeAllListeners('error');
+    this.#owner.onOpened(this, this.#socket);
+  }
+
+  #fail(type: ProxyErrorType, message: string): void {
+    if (this.#settled) return;
+    this.#settle();
+    this.#giveUp();
+    this.taker.onNoConnection(type, message);
+  }
+
+  #giveUp(): void {
+    this.#socket.on('error', () => {});
+    this.#socket.destroy();
+    this.#owner.onNotOpened(this);
+  }
+
+  #settle(): void {
+    this.#settled = true;
+    this.#wheel.remove(this);
+  }
+}
+
+const dnsCodes = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EAI_NONAME', 'ENODATA']);
+
+/** contract.md §9: what is not a name or a time is a refusal. */
+function typeOf({ code = '' }: NodeJS.ErrnoException): ProxyErrorType {
+  if (dnsCodes.has(code)) return 'dns_failure';
+  return code === 'ETIMEDOUT' ? 'timeout' : 'connection_refused';
+}
