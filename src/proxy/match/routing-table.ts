@@ -50,6 +50,7 @@ export class RoutingTable {
 
   /** Entries whose host and path agree, in order. For explaining; serving asks no more than it needs. */
   candidates(request: RoutedRequest): readonly Entry[] {
+    if (request.path.charCodeAt(0) !== slash) return [];
     const places = new Map<number, Entry>();
     const buckets: (Bucket | undefined)[] = [];
     this.#hosts.collect(request.host, buckets);
