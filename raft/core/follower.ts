@@ -46,8 +46,11 @@ function acknowledge(state: CoreState, to: MemberId, match: Index, sendSeq: numb
   send(state, to, { type: 'appendResp', match, reject: undefined, ...answer });
 }
 
-/** To a leader of an earlier term: the answer's own term is the message. */
-export function tellTerm(state: CoreState, to: MemberId): void {
+/**
+ * To a leader of an earlier term: the answer's own term is the message. From a suspect node to its leader: how far its
+ * log reaches and which start this is; the leader answers with an append, which settles the suspicion.
+ */
+export function introduce(state: CoreState, to: MemberId): void {
   const answer = { lastIndex: state.log.lastIndex, sendSeq: 0, boot: state.settings.boot };
   send(state, to, { type: 'appendResp', match: undefined, reject: undefined, ...answer });
 }
@@ -65,6 +68,7 @@ export function onHeartbeat(state: CoreState, { from, commit, round }: Heartbeat
   // The leader never names a commit index here that this node has not acknowledged.
   if (hasLost(state, commit)) return;
   commitTo(state, commit);
+  if (state.suspect) introduce(state, from);
   send(state, from, {
     type: 'heartbeatResp',
     // A suspect node may have forgotten a vote: it can't confirm that nobody newer leads.

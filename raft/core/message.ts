@@ -55,6 +55,7 @@ export interface Append extends Header {
   readonly heardBoot: number;
 }
 
+/** With neither `match` nor `reject` it only says who answers: a node in a later term, or a suspect one. */
 export interface AppendResp extends Header {
   readonly type: 'appendResp';
   /** Highest index known to agree with the leader and to be durable here; absent in a refusal. */

@@ -165,6 +165,12 @@ export class Progress {
     if (this.#state === 'replicate' && this.#match < lastIndex) this.#nudged = true;
   }
 
+  /** It is suspect and waits for an append that names its present start, whether or not there is anything to send. */
+  introduced(): void {
+    this.#waiting = false;
+    if (this.#state === 'replicate') this.#nudged = true;
+  }
+
   becomeProbe(): void {
     const after = this.#state === 'checkpoint' ? this.pendingCheckpoint + 1 : 0;
     this.#reset('probe');

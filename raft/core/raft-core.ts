@@ -14,7 +14,7 @@ import {
   onVote,
   onVoteResp,
 } from './election.ts';
-import { installCheckpoint, onAppend, onCheckpointBegin, onHeartbeat, tellTerm } from './follower.ts';
+import { installCheckpoint, introduce, onAppend, onCheckpointBegin, onHeartbeat } from './follower.ts';
 import {
   bestSuccessor,
   leaderTick,
@@ -143,7 +143,7 @@ export class RaftCore {
       case 'append':
       case 'heartbeat':
       case 'checkpointBegin':
-        tellTerm(state, from);
+        introduce(state, from);
         break;
       case 'preVote':
         send(state, from, { type: 'preVoteResp', granted: false, nonce: message.nonce });

@@ -7,8 +7,8 @@ import type { DriverSettings } from './settings.ts';
 export class CheckpointPolicy {
   readonly #settings: DriverSettings;
   readonly #rng: Rng;
-  #newest: CheckpointMeta | undefined;
-  #previous: CheckpointMeta | undefined;
+  /** Ascending: what the log on disk may name, the one before it, and what waits to be named. */
+  #files: CheckpointMeta[];
   #bytesSince = 0;
   #factor: number;
   #isBeingMade = false;
@@ -16,17 +16,17 @@ export class CheckpointPolicy {
   constructor(settings: DriverSettings, rng: Rng, newest: CheckpointMeta | undefined) {
     this.#settings = settings;
     this.#rng = rng;
-    this.#newest = newest;
+    this.#files = newest === undefined ? [] : [newest];
     this.#factor = this.#drawFactor();
   }
 
   get newest(): CheckpointMeta | undefined {
-    return this.#newest;
+    return this.#files.at(-1);
   }
 
-  /** Files worth keeping: the newest, and the one before it. */
-  get kept(): CheckpointMeta[] {
-    return [this.#newest, this.#previous].filter((meta) => meta !== undefined);
+  /** Files that must stay. */
+  get kept(): readonly CheckpointMeta[] {
+    return this.#files;
   }
 
   get isBeingMade(): boolean {
@@ -42,11 +42,11 @@ export class CheckpointPolicy {
     this.#bytesSince += bytes;
   }
 
-  /** True once per checkpoint. */
+  /** True once per checkpoint; a disk that is behind with naming earlier ones gets no more of them. */
   isDue(applied: Index): boolean {
-    if (this.#isBeingMade) return false;
+    if (this.#isBeingMade || this.#files.length > 2) return false;
     const { checkpointBytes, checkpointEntries } = this.#settings;
-    const entries = applied - (this.#newest?.index ?? 0);
+    const entries = applied - (this.newest?.index ?? 0);
     if (entries < checkpointEntries * this.#factor && this.#bytesSince < checkpointBytes * this.#factor) return false;
     if (entries <= 0) return false;
     this.#isBeingMade = true;
@@ -63,18 +63,23 @@ export class CheckpointPolicy {
   /** Written here or installed. */
   adopt(meta: CheckpointMeta): void {
     this.#isBeingMade = false;
-    if (meta.index <= (this.#newest?.index ?? 0)) return;
-    this.#previous = this.#newest;
-    this.#newest = meta;
+    if (meta.index <= (this.newest?.index ?? 0)) return;
+    this.#files.push(meta);
     this.#bytesSince = 0;
     this.#factor = this.#drawFactor();
+  }
+
+  /** The log on disk names this one: of those before it only the last is worth keeping. */
+  recorded(index: Index): void {
+    const at = this.#files.findIndex((meta) => meta.index === index);
+    this.#files = this.#files.slice(Math.max(0, at - 1));
   }
 
   /** Highest index that may be forgotten: covered by the newest checkpoint, applied, and not missed by a live peer. */
   compactable(core: RaftCore, applied: Index): Index {
     const { log, progress } = core.inspect();
     const { checkpointEntries, lagFactor, trailingEntries } = this.#settings;
-    const covered = Math.min(this.#newest?.index ?? 0, applied);
+    const covered = Math.min(this.newest?.index ?? 0, applied);
     let index = covered - trailingEntries;
     const isLong = log.lastIndex - log.base.index > lagFactor * checkpointEntries;
     if (!isLong) {

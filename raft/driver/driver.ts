@@ -179,13 +179,14 @@ export class RaftDriver implements RaftNode, Receiver {
         seq: undefined,
         batch: { checkpoint: meta, compactTo, sync: true },
         messages: [],
-        whenWritten: () => this.#prune(),
+        whenWritten: () => this.#recorded(meta.index),
       });
     });
   }
 
   /** A received checkpoint whose state is being built is in nobody's record yet, and still needed. */
-  #prune(): void {
+  #recorded(index: Index): void {
+    this.#policy.recorded(index);
     const arriving = this.#traffic.arriving;
     this.#parts.checkpoints.prune(arriving === undefined ? this.#policy.kept : [...this.#policy.kept, arriving]);
   }
@@ -309,8 +310,13 @@ export class RaftDriver implements RaftNode, Receiver {
       entries,
       sync,
     };
-    const whenWritten = install && (() => this.#parts.host.adopt(generation, install.index));
+    const whenWritten = install && (() => this.#installDone(generation, install.index));
     this.#writer.add({ seq, batch, messages: [], whenWritten });
+  }
+
+  #installDone(generation: number, index: Index): void {
+    this.#parts.host.adopt(generation, index);
+    this.#recorded(index);
   }
 
   #written(seq: number | undefined): void {

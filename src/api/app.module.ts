@@ -2,12 +2,14 @@
 // objects made by createApi; this module only makes them known to the controllers.
 import { type DynamicModule, Module, type Provider } from '@nestjs/common';
 import { DestinationsModule } from '../resources/destinations/destinations.module.ts';
+import { ExplainModule } from '../resources/explain/explain.module.ts';
 import { GroupsModule } from '../resources/groups/groups.module.ts';
 import { ListenersModule } from '../resources/listeners/listeners.module.ts';
 import { MiddlewaresModule } from '../resources/middlewares/middlewares.module.ts';
 import { RoutesModule } from '../resources/routes/routes.module.ts';
 import { SecretsModule } from '../resources/secrets/secrets.module.ts';
 import { SnapshotsModule } from '../resources/snapshots/snapshots.module.ts';
+import { ClusterController } from './cluster.controller.ts';
 import { DebugController } from './debug.controller.ts';
 import { DocsController } from './docs.controller.ts';
 import { HealthController } from './health.controller.ts';
@@ -22,8 +24,9 @@ import { SyncController } from './sync.controller.ts';
     MiddlewaresModule,
     SecretsModule,
     SnapshotsModule,
+    ExplainModule,
   ],
-  controllers: [HealthController, DebugController, SyncController, DocsController],
+  controllers: [HealthController, ClusterController, DebugController, SyncController, DocsController],
 })
 class AppModule {}
 

@@ -6,25 +6,29 @@ import { anybody, type Caller, holds } from '../resources/caller.ts';
 import type { ApiKeys } from './api-keys.ts';
 import { guardAgainstPages } from './browser-guard.ts';
 import { OperationPaths } from './operation-paths.ts';
+import type { RelayDoor } from './relay-door.ts';
 
 interface GateOptions {
   readonly keys: ApiKeys;
   readonly allowedHosts: readonly string[];
+  readonly relay: RelayDoor;
 }
 
 /** Reveal nothing but ok or not ok, so they need no key (architecture.md §6.21). */
 const open = new Set(['/healthz', '/readyz']);
-/** Has a credential of its own, which its operation checks. */
+/** Nodes prove themselves to each other by a credential of their own; an API key opens nothing here. */
 const relayPaths = new Set(['/sync/raft', '/api/v1/sync/raft']);
 
 export class Gate {
   readonly #keys: ApiKeys;
   readonly #allowedHosts: readonly string[];
+  readonly #relay: RelayDoor;
   readonly #paths = new OperationPaths();
 
-  constructor({ keys, allowedHosts }: GateOptions) {
+  constructor({ keys, allowedHosts, relay }: GateOptions) {
     this.#keys = keys;
     this.#allowedHosts = allowedHosts;
+    this.#relay = relay;
   }
 
   /** Must be called before the operations are registered: their paths are collected as they come. */
@@ -60,6 +64,7 @@ export class Gate {
     if (request.is404) throw this.#unroutable(request);
     const { right, phrase } = request.routeOptions.config;
     if (open.has(request.routeOptions.url ?? '')) return;
+    if (isRelay(request)) this.#relay.admit(request);
     if (right !== undefined && holds(request.caller.role, right)) return;
     throw new SluiceError('FORBIDDEN', `role ${request.caller.role} may not ${phrase ?? 'use this path'}`);
   }
@@ -73,10 +78,13 @@ export class Gate {
   }
 }
 
-function needsKey({ raw }: FastifyRequest): boolean {
+function needsKey({ raw }: Pick<FastifyRequest, 'raw'>): boolean {
   const path = pathOf(raw.url);
   if (open.has(path)) return raw.method !== 'GET' && raw.method !== 'HEAD';
-  return !(relayPaths.has(path) && raw.headers.authorization?.startsWith('Sluice ') === true);
+  return !isRelay({ raw });
 }
+
+const isRelay = ({ raw }: Pick<FastifyRequest, 'raw'>): boolean =>
+  raw.method === 'POST' && relayPaths.has(pathOf(raw.url));
 
 const pathOf = (url: string | undefined): string => (url ?? '').split('?', 1)[0] ?? '';

@@ -2,6 +2,8 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { configKinds, nounOf } from '../model/kinds.ts';
 
+import { explainSchemas } from './explain-schemas.ts';
+
 type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
 
 const id = {
@@ -25,6 +27,7 @@ const configuration = { $ref: '#/components/schemas/Configuration' };
 const snapshot = { allOf: [configuration], description: 'What was captured.' };
 
 export const schemas: Schemas = {
+  ...explainSchemas,
   Error: {
     type: 'object',
     description: 'Every answer that is not a success.',

@@ -16,6 +16,8 @@ export interface NodeOptions {
   readonly stepDownOnRemoval?: boolean;
   /** Bytes of committed entries handed out at a time. */
   readonly maxCommittedPerReady?: number;
+  /** The start-up scan could not exclude that the end of the log is missing. */
+  readonly suspect?: boolean;
 }
 
 export const scenarioCluster = 'scenario';
@@ -52,7 +54,7 @@ export class AdapterNode {
         base: { index, term: index > 0 ? 1 : 0 },
         entries: [],
         checkpoint: meta,
-        suspect: false,
+        suspect: options.suspect ?? false,
       },
       index,
       rng,

@@ -24,7 +24,8 @@ function relevant(history: readonly Operation[], register: number): Operation[] 
   const seen = new Set(
     own.filter(({ kind, outcome }) => kind === 'read' && outcome === 'ok').map(({ value }) => value),
   );
-  return own.filter(({ kind, outcome, op }) => outcome === 'ok' || (kind === 'write' && seen.has(op)));
+  const isPossible = ({ kind, outcome, op }: Operation) => kind === 'write' && outcome === 'unknown' && seen.has(op);
+  return own.filter((operation) => operation.outcome === 'ok' || isPossible(operation));
 }
 
 interface Node {

@@ -268,6 +268,17 @@ export const foundOnce: readonly Mutant[] = [
     'arriving === undefined ? this.#policy.kept : [...this.#policy.kept, arriving]',
     'arriving === undefined ? this.#policy.kept : this.#policy.kept',
   ),
+  {
+    name: 'pruning removes the checkpoint that the log on disk names',
+    edits: [
+      edit('driver/checkpoint-policy.ts', 'if (this.#isBeingMade || this.#files.length > 2)', 'if (this.#isBeingMade)'),
+      edit(
+        'driver/checkpoint-policy.ts',
+        'this.#files.slice(Math.max(0, at - 1))',
+        'this.#files.slice(Math.min(-2, at))',
+      ),
+    ],
+  },
   one(
     'a checkpoint older than the kept log is sent for ever',
     'core/progress.ts',

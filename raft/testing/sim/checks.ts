@@ -28,13 +28,11 @@ export class Checks {
   readonly #ghost: Ghost;
   readonly #fail: Fail;
   readonly #nodes: readonly SimNode[];
-  readonly #now: () => number;
   readonly #seen = new Map<MemberId, Seen>();
 
-  constructor(nodes: readonly SimNode[], ghost: Ghost, now: () => number, fail: Fail) {
+  constructor(nodes: readonly SimNode[], ghost: Ghost, fail: Fail) {
     this.#nodes = nodes;
     this.#ghost = ghost;
-    this.#now = now;
     this.#fail = fail;
   }
 
@@ -100,7 +98,8 @@ export class Checks {
     const state = node.driver?.inspect();
     if (state === undefined) return;
     this.#of(node.id).electedAt = state.log.committed;
-    const last = this.#ghost.lastCommitted;
+    // A candidate that slept through a later term may still count old votes: it has to hold what was there before.
+    const last = this.#ghost.committedBefore(term);
     const known = this.#ghost.committed[last - 1];
     if (known !== undefined && state.log.base.index < last && state.log.term(last) !== known.term)
       this.#fail('B4', `${node.id} leads term ${term} without committed entry ${last} of term ${known.term}`);
@@ -113,14 +112,15 @@ export class Checks {
 
   /** B5, B7, B8. */
   #committed(node: SimNode, index: Index): void {
-    const log = node.driver?.inspect().log;
-    if (log === undefined) return;
+    const state = node.driver?.inspect();
+    if (state === undefined) return;
+    const { log, term } = state;
     const seen = this.#of(node.id);
     if (index < seen.commit) this.#fail('B7', `${node.id} takes its commit index back from ${seen.commit} to ${index}`);
     if (index > this.#ghost.lastCommitted) this.#checkDurable(node, index, seen.config);
     for (let at = Math.max(seen.commit, log.base.index) + 1; at <= index; at += 1) {
       const entry = log.entry(at);
-      if (entry !== undefined) this.#ghost.commits(node.id, entry, this.#now());
+      if (entry !== undefined) this.#ghost.commits(node.id, entry, term);
     }
     if (index > this.#ghost.lastCommitted) this.#fail('B5', `${node.id} commits ${index} that nobody has`);
     seen.commit = index;

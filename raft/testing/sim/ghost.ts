@@ -9,7 +9,8 @@ export interface CommittedEntry {
   readonly term: Term;
   /** The operation, or -1 for entries of raft's own. */
   readonly op: number;
-  readonly atMs: number;
+  /** The term of whoever knew first that it was committed. */
+  readonly committedIn: Term;
 }
 
 const termsPerIndex = 2 ** 20;
@@ -37,6 +38,11 @@ export class Ghost {
 
   get newestConfig(): Config | undefined {
     return this.configs.at(-1)?.config;
+  }
+
+  /** The last index that was committed before anyone led `term`. */
+  committedBefore(term: Term): Index {
+    return this.committed.findLastIndex(({ committedIn }) => committedIn < term) + 1;
   }
 
   /** The configuration in force at `index`. */
@@ -84,7 +90,7 @@ export class Ghost {
   }
 
   /** B4, B5: the first node that commits an index decides what it is; all others must agree. */
-  commits(node: MemberId, entry: Entry, atMs: number): void {
+  commits(node: MemberId, entry: Entry, committedIn: Term): void {
     const known = this.committed[entry.index - 1];
     const op = entry.kind === 'command' ? decodeOp(entry.payload) : -1;
     if (known !== undefined) {
@@ -96,7 +102,7 @@ export class Ghost {
       this.#fail('B5', `${node} commits ${entry.index} after ${this.committed.length}`);
       return;
     }
-    this.committed.push({ term: entry.term, op, atMs });
+    this.committed.push({ term: entry.term, op, committedIn });
     if (entry.kind === 'config') this.#configCommitted(entry);
   }
 

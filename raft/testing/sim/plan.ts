@@ -17,6 +17,16 @@ export interface Plan {
   readonly faults: readonly TimedFault[];
   /** Nothing is wrong but what is named: not one election may take place after the first. */
   readonly calm?: 'pauses' | 'rejoins';
+  readonly crashPoint?: CrashPoint;
+}
+
+/** The machine loses power around one write of its log. */
+export interface CrashPoint {
+  readonly slot: number;
+  /** Counted from 1 over all lives of the disk. */
+  readonly write: number;
+  /** `before`: nothing of it is on disk; `after`: all of it, and nobody was told. */
+  readonly when: 'before' | 'after';
 }
 
 export interface NetworkPlan {
@@ -39,6 +49,8 @@ export interface LoadPlan {
   readonly clients: number;
   readonly thinkMs: number;
   readonly reads: number;
+  /** Now and then a client asks for so many writes at once: a leader that is cut off gathers a long tail. */
+  readonly burst: number;
 }
 
 export interface Tuning {
@@ -67,7 +79,7 @@ export function drawPlan(seed: number, options: PlanOptions = {}): Plan {
   const spares = hasChurn ? chance.integer(1, 2) : 0;
   const network = drawNetwork(chance);
   const disk = drawDisk(chance);
-  const load = { clients: chance.integer(1, 6), thinkMs: chance.pick([50, 150, 400]), reads: chance.between(0, 0.6) };
+  const load = drawLoad(chance, seed);
   const tuning = drawTuning(chance);
   if (nodes >= 3 && seed % 25 === 0) return calmPlan(seed, nodes, safetyMs, chance, tuning);
   const faults = drawFaults(chance.fork(), { slots: nodes + spares, safetyMs, hasChurn });
@@ -92,10 +104,32 @@ function calmPlan(seed: number, nodes: number, safetyMs: number, chance: Chance,
     safetyMs,
     network: { minDelayMs: 1, meanDelayMs: 20, loss: 0, duplicate: 0, replay: 0 },
     disk: { writeMs: 2, applyMs: 2, keepsUnsynced: false },
-    load: { clients: 3, thinkMs: 150, reads: 0.3 },
+    load: { clients: 3, thinkMs: 150, reads: 0.3, burst: 0 },
     tuning,
     faults,
     calm,
+  };
+}
+
+/**
+ * Three nodes, about forty writes, small checkpoints and a learner that needs one; nothing fails but, with a crash
+ * point, one machine once.
+ */
+export function crashPointPlan(seed: number, crashPoint?: CrashPoint): Plan {
+  return {
+    seed,
+    nodes: 3,
+    spares: 1,
+    safetyMs: 6_000,
+    network: { minDelayMs: 0.1, meanDelayMs: 2, loss: 0, duplicate: 0, replay: 0 },
+    disk: { writeMs: 5, applyMs: 2, keepsUnsynced: false },
+    load: { clients: 2, thinkMs: 150, reads: 0.2, burst: 0 },
+    tuning: {
+      ...{ windowMessages: 8, appendBytes: 400, batchEntries: 4, checkpointEntries: 8, trailingEntries: 2 },
+      ...{ checkpointSize: 300, chunkBytes: 128, applyCredit: 100, probesBack: false },
+    },
+    faults: [{ at: 4_000, fault: { kind: 'member', op: 'addLearner', slot: 3, other: 3, twice: false } }],
+    ...(crashPoint && { crashPoint }),
   };
 }
 
@@ -107,6 +141,17 @@ function drawNetwork(chance: Chance): NetworkPlan {
     loss: chance.happens(0.5) ? chance.between(0, 0.3) ** 2 * 3 : 0,
     duplicate: chance.happens(0.4) ? chance.between(0, 0.5) : 0,
     replay: chance.happens(0.3) ? chance.between(0, 0.02) : 0,
+  };
+}
+
+function drawLoad(chance: Chance, seed: number): LoadPlan {
+  // Drawn apart: seeds without bursts are what they were before there were any.
+  const bursts = new Chance(seed ^ 0x2545f491);
+  return {
+    clients: chance.integer(1, 6),
+    thinkMs: chance.pick([50, 150, 400]),
+    reads: chance.between(0, 0.6),
+    burst: bursts.happens(0.25) ? bursts.integer(10, 80) : 0,
   };
 }
 

@@ -8,6 +8,8 @@ import type { SimNode } from './sim-node.ts';
 import { encodeOp } from './state-machine.ts';
 
 const registers = 5;
+/** Of the writes, in seeds that have bursts. */
+const burstShare = 0.03;
 
 export interface WorkloadWorld {
   now(): number;
@@ -16,7 +18,8 @@ export interface WorkloadWorld {
 
 interface Open {
   readonly op: number;
-  readonly client: number;
+  /** Undefined for the rest of a burst: nobody goes on after it. */
+  readonly client: number | undefined;
   readonly slot: number;
   readonly register: number;
   readonly kind: 'write' | 'read';
@@ -90,6 +93,20 @@ export class Workload {
       return;
     }
     const kind = this.#wantsRead() ? 'read' : 'write';
+    this.#begin(client, node, kind);
+    if (kind === 'write' && this.#isBurst()) this.#beginBurst(node);
+  }
+
+  #isBurst(): boolean {
+    return this.#plan.burst > 0 && !this.#isSettled && this.#chance.happens(burstShare);
+  }
+
+  #beginBurst(node: SimNode): void {
+    for (let more = 0; more < this.#plan.burst; more += 1) this.#begin(undefined, node, 'write');
+  }
+
+  #begin(client: number | undefined, node: SimNode, kind: 'read' | 'write'): void {
+    const { slot } = node;
     const register = this.#chance.below(registers);
     const op = this.#registerOf.length;
     this.#registerOf.push(register);
@@ -167,6 +184,7 @@ export class Workload {
     }
     if (outcome === 'ok' && kind === 'read' && invokedAt >= this.#settledAt) this.lastReadAt = now;
     if (outcome !== 'ok') this.#leaderSlot = this.#chance.below(this.#nodes.length);
+    if (client === undefined) return;
     this.#next(client, this.#chance.exponential(outcome === 'ok' ? this.#plan.thinkMs : 100));
   }
 }

@@ -76,7 +76,7 @@ export class World {
     });
     for (let slot = 0; slot < slots; slot += 1)
       this.nodes.push(new SimNode(slot, this.#nodeWorld(fail), this.#chance.fork()));
-    this.checks = new Checks(this.nodes, this.ghost, () => this.#now, fail);
+    this.checks = new Checks(this.nodes, this.ghost, fail);
     this.workload = new Workload(this.nodes, plan.load, this.#chance.fork(), this.#timeline);
     this.nemesis = new Nemesis(
       { ...this.#timeline, ...this.#parts(), start: (node) => this.start(node) },
@@ -218,11 +218,20 @@ export class World {
   run(): RunResult {
     for (const node of this.nodes) this.#queue.push(this.#chance.between(0, 300), -1, () => this.start(node));
     for (const { at, fault } of this.plan.faults) this.#queue.push(at, -1, () => this.nemesis.strike(fault));
+    this.#armCrashPoint();
     this.workload.start();
     this.runUntil(this.plan.safetyMs);
     if (this.#violation === undefined) this.#runLiveness();
     if (this.#violation === undefined) this.#checkHistory();
     return this.#result();
+  }
+
+  #armCrashPoint(): void {
+    const { crashPoint } = this.plan;
+    if (crashPoint === undefined) return;
+    const { slot, write, when } = crashPoint;
+    const strike = () => this.nemesis.strike({ kind: 'powerLoss', slot, downMs: 500 });
+    this.nodes[slot]?.disk.crashAt(write, when, () => this.#queue.push(this.#now, -1, strike));
   }
 
   runUntil(end: number, isDone: () => boolean = () => false): void {
@@ -292,7 +301,10 @@ export class World {
     if (this.workload.openCount > 0) return false;
     const config = this.ghost.newestConfig;
     const members = well.filter(({ id }) => config?.members.some((member) => member.id === id));
-    return members.every((node) => node.host?.state.applied === this.ghost.lastCommitted || node.isCondemned);
+    return members.every(({ host, driver, isCondemned }) => {
+      const isCaughtUp = host?.state.applied === this.ghost.lastCommitted && driver?.inspect().suspect === false;
+      return isCaughtUp || isCondemned;
+    });
   }
 
   #describe(well: readonly SimNode[]): string {

@@ -14,6 +14,7 @@ import { overlappingListeners } from '../../snapshot/listener-overlap.ts';
 import type { SecretSources } from '../../snapshot/secret-sources.ts';
 import { type Captured, stagedOf } from '../../snapshot/staged.ts';
 import type { StateView, Stored } from '../../state/view.ts';
+import { withoutValues } from '../masked-values.ts';
 
 /** Compiles a configuration as a proxy would, without serving it. */
 export type CheckConfig = (config: Configuration) => CheckResult | Promise<CheckResult>;
@@ -62,7 +63,7 @@ export class Examiner {
   async #check(captured: Captured, strict: boolean): Promise<readonly Problem[]> {
     const config = configurationOf(captured);
     const dangling = findDangling(config);
-    const stop = (problems: readonly Problem[]): void => refuse(withoutValues(problems, captured.values));
+    const stop = (problems: readonly Problem[]): void => refuse(masked(problems, captured.values));
     stop(dangling.problems);
     if (strict) stop(dangling.warnings);
     stop(faultsOfResolved(captured));
@@ -76,7 +77,7 @@ export class Examiner {
 }
 
 const doubtsOf = ({ values }: Captured, found: readonly (readonly Problem[])[]): Problem[] =>
-  withoutValues(found.flat(), values);
+  masked(found.flat(), values);
 
 // What a value turned out to be wrong about is not said: a message about a regex quotes it, and it may be a secret.
 const faultsOfResolved = (captured: Captured): Problem[] =>
@@ -93,18 +94,9 @@ const withReferences = ({ entities }: Captured): { kind: ConfigKind; entity: Sto
     entities[kind].filter(({ json }) => holdsSecret(json)).map((entity) => ({ kind, entity })),
   );
 
-/** Texts shorter than this are parts of ordinary words, and no secrets. */
-const shortestSecret = 4;
-
-/** Answers are read by callers who may not see values (architecture.md §6.12), and so are problems and warnings. */
-function withoutValues(problems: readonly Problem[], values: Captured['values']): Problem[] {
-  const secrets = Object.values(values).filter(({ length }) => length >= shortestSecret);
-  secrets.sort((a, b) => b.length - a.length);
-  return problems.map(({ pointer, message }) => ({
-    pointer,
-    message: secrets.reduce((text, secret) => text.replaceAll(secret, '***'), message),
-  }));
-}
+/** Answers are read by callers who may not see values, and so are problems and warnings. */
+const masked = (problems: readonly Problem[], values: Captured['values']): Problem[] =>
+  problems.map(({ pointer, message }) => ({ pointer, message: withoutValues(message, values) }));
 
 function refuse(problems: readonly Problem[]): void {
   if (problems.length > 0) throw new SluiceError('INVALID', describe(problems));

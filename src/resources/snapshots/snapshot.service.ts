@@ -107,7 +107,7 @@ export class SnapshotService {
     const snapshot = reader.view.snapshot(id);
     if (snapshot === undefined) throw goneSince(result);
     const { done, of } = await installed(result.index, installWaitMs);
-    logger.info({ snapshot: id, name: snapshot.name, index: result.index, done, of }, 'a snapshot is active');
+    logger.info({ snapshot: id, title: snapshot.name, index: result.index, done, of }, 'a snapshot is active');
     const headers = {
       ...entityTag(snapshot.revision),
       'X-Sluice-Installed': `${done}/${of}`,

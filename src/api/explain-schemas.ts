@@ -1,0 +1,116 @@
+// Schemas of `POST /explain` for the OpenAPI document.
+const text = (description: string, more: object = {}) => ({ type: 'string' as const, description, ...more });
+const named = (description: string) => ({
+  type: 'object' as const,
+  description,
+  required: ['id', 'name'],
+  properties: { id: text('Id.'), name: text('Name.') },
+});
+const flag = (description: string) => ({ type: 'boolean' as const, description });
+const count = (description: string) => ({ type: 'integer' as const, minimum: 0, description });
+
+export const explainSchemas = {
+  ExplainRequest: {
+    type: 'object' as const,
+    description: 'The request that is asked about, and the configuration it is asked of.',
+    required: ['url'],
+    properties: {
+      method: text('Method.', { default: 'GET' }),
+      url: text('Path and query, or an absolute URL.', { example: 'http://shop.example/cart?item=7' }),
+      headers: {
+        type: 'object' as const,
+        description: 'Header values by name. `host` names the host when `url` does not.',
+        additionalProperties: {
+          oneOf: [{ type: 'string' as const }, { type: 'array' as const, items: { type: 'string' as const } }],
+        },
+      },
+      clientIp: text('Address of the client.', { default: '127.0.0.1' }),
+      body: text('Body of the request. Expressions do not see bodies in this version.'),
+      snapshot: text('`active`, `staged`, or the id of a snapshot.', { default: 'active' }),
+    },
+  },
+  ExplainCandidate: {
+    type: 'object' as const,
+    description: 'An entry of the routing table whose path agrees.',
+    required: ['route', 'path', 'matches'],
+    properties: {
+      route: named('Its route.'),
+      group: named('Its group; absent for a route that stands alone.'),
+      path: {
+        type: 'object' as const,
+        description: 'Path of group and route composed.',
+        properties: {
+          type: text('How it matches.', { enum: ['exact', 'prefix', 'regex'] }),
+          value: text('Path, prefix or pattern.'),
+        },
+      },
+      matches: flag('Everything else agrees too.'),
+      failed: {
+        type: 'object' as const,
+        description: 'The first matcher that does not agree.',
+        properties: {
+          matcher: text('Kind of matcher.', { enum: ['hostnames', 'methods', 'grpc', 'header', 'query', 'cel'] }),
+          wanted: text('What it asks for.'),
+          found: text('What the request has there.', { nullable: true }),
+        },
+      },
+    },
+  },
+  ExplainMiddleware: {
+    type: 'object' as const,
+    description: 'A middleware of the winning entry.',
+    required: ['id', 'runs', 'because'],
+    properties: {
+      id: text('Id.'),
+      name: text('Name.'),
+      type: text('Type.'),
+      runs: flag('Whether it takes part.'),
+      because: text('What decided.', { enum: ['always', 'disabled', 'skipWhen', 'onlyWhen'] }),
+      expression: text('The expression that decided.'),
+    },
+  },
+  Explanation: {
+    type: 'object' as const,
+    description: 'Why a request is answered as it is.',
+    required: ['snapshot', 'request', 'winner', 'candidates', 'candidatesLeftOut', 'middlewares', 'outcome', 'notes'],
+    properties: {
+      snapshot: text('`staged`, or the id of the snapshot.'),
+      request: {
+        type: 'object' as const,
+        description: 'The request as matchers see it: canonical path, host without port.',
+        properties: { method: text('Method.'), host: text('Host.'), path: text('Path.'), clientIp: text('Client.') },
+      },
+      winner: {
+        type: 'object' as const,
+        nullable: true,
+        description: 'The entry that serves the request; null when none does.',
+        properties: { route: named('Its route.'), group: named('Its group.') },
+      },
+      candidates: {
+        type: 'array' as const,
+        description: 'In the order in which they are asked.',
+        items: { $ref: '#/components/schemas/ExplainCandidate' },
+      },
+      candidatesLeftOut: count('Candidates beyond the first hundred.'),
+      middlewares: {
+        type: 'array' as const,
+        description: 'Outermost first.',
+        items: { $ref: '#/components/schemas/ExplainMiddleware' },
+      },
+      outcome: {
+        type: 'object' as const,
+        description:
+          'What becomes of the request: `forward` with `destinations` and `upstream` {method, target, host}, `redirect` ' +
+          'with `status` and `location`, `directResponse` with `status`, or `error` with `status` and `error`.',
+        required: ['action'],
+        properties: { action: text('Kind.', { enum: ['forward', 'redirect', 'directResponse', 'error'] }) },
+        additionalProperties: true,
+      },
+      notes: {
+        type: 'array' as const,
+        description: 'What could not be taken into account.',
+        items: { type: 'string' as const },
+      },
+    },
+  },
+};

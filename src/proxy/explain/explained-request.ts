@@ -1,0 +1,54 @@
+// A request that somebody asks about, presented to the routing table as a real one is.
+import { type RequestTls, RequestView } from '../../expression/cel/view.ts';
+import { canonicalPath } from '../match/canonical-path.ts';
+import { hostOf } from '../match/host.ts';
+import type { RoutedRequest } from '../request-head.ts';
+
+export interface RequestQuestion {
+  readonly method: string;
+  /** `/path?query`, or absolute: then scheme and authority come from it. */
+  readonly url: string;
+  /** Values by name, in any case. `host` names the authority when `url` does not. */
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  /** Address that expressions see; the request of a listener without trusted proxies has its peer's. */
+  readonly clientIp: string;
+}
+
+export class ExplainedRequest implements RoutedRequest {
+  readonly method: string;
+  readonly scheme: 'http' | 'https';
+  readonly authority: string;
+  readonly host: string;
+  /** Canonical; empty when there is no canonical form, and then the request is answered 400. */
+  readonly path: string;
+  readonly query: string;
+  readonly clientIp: string;
+  readonly tls: RequestTls | undefined = undefined;
+  readonly view: RequestView;
+  readonly #lines: readonly (readonly [name: string, value: string])[];
+
+  constructor({ method, url, headers, clientIp }: RequestQuestion) {
+    this.#lines = Object.entries(headers).flatMap(([name, value]) =>
+      [value].flat().map((each): readonly [string, string] => [name.toLowerCase(), each]),
+    );
+    const [, scheme, authority, target = url] = /^(https?):\/\/([^/?#]*)(.*)$/is.exec(url) ?? [];
+    const queryAt = target.indexOf('?');
+    const path = queryAt < 0 ? target : target.slice(0, queryAt);
+    this.method = method;
+    this.scheme = scheme?.toLowerCase() === 'https' ? 'https' : 'http';
+    this.authority = authority ?? this.header('host') ?? '';
+    this.host = hostOf(this.authority);
+    this.path = canonicalPath(path === '' && authority !== undefined ? '/' : path) ?? '';
+    this.query = queryAt < 0 ? '' : target.slice(queryAt + 1);
+    this.clientIp = clientIp;
+    this.view = new RequestView(this);
+  }
+
+  header(name: string): string | undefined {
+    return this.#lines.find(([each]) => each === name)?.[1];
+  }
+
+  headers(): Iterable<readonly [name: string, value: string]> {
+    return this.#lines;
+  }
+}

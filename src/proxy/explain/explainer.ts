@@ -1,0 +1,45 @@
+// Explains requests against any configuration, whether it runs or not. Keeps the tables of the configurations that were
+// asked about last, so that a person who tries several requests waits once.
+import { SluiceError } from '../../errors.ts';
+import { describe } from '../../model/problem.ts';
+import type { Configuration } from '../../model/proxy-config.ts';
+import { compileInSlices } from '../compile/slices.ts';
+import type { RoutingTable } from '../match/routing-table.ts';
+import { type Explanation, explain } from './explain.ts';
+import type { RequestQuestion } from './explained-request.ts';
+
+const keptMax = 2;
+
+interface Compiled {
+  readonly table: RoutingTable;
+  readonly configuration: Configuration;
+}
+
+export class Explainer {
+  readonly #kept = new Map<string, Compiled>();
+
+  /**
+   * `key` names the configuration for ever; undefined when nothing does, then nothing is kept.
+   * Rejects with INVALID when the configuration cannot be compiled: then nobody can say what it would do.
+   */
+  async explain(
+    key: string | undefined,
+    configurationOf: () => Configuration,
+    question: RequestQuestion,
+  ): Promise<Explanation> {
+    const known = key === undefined ? undefined : this.#kept.get(key);
+    const { table, configuration } = known ?? (await this.#compile(key, configurationOf()));
+    return explain(table, configuration.destinations, question);
+  }
+
+  async #compile(key: string | undefined, configuration: Configuration): Promise<Compiled> {
+    const { table, problems } = await compileInSlices(configuration);
+    if (table === undefined) throw new SluiceError('INVALID', describe(problems));
+    const compiled = { table, configuration };
+    if (key === undefined) return compiled;
+    this.#kept.set(key, compiled);
+    const [oldest] = this.#kept.keys();
+    if (this.#kept.size > keptMax && oldest !== undefined) this.#kept.delete(oldest);
+    return compiled;
+  }
+}

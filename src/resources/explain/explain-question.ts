@@ -1,0 +1,59 @@
+// The body of `POST /explain`: the request that somebody asks about, and the configuration it is asked of.
+import { isIP } from 'node:net';
+import { SluiceError } from '../../errors.ts';
+import { describe, type Problem, pointerOf } from '../../model/problem.ts';
+import type { JsonObject } from '../json-body.ts';
+
+export interface ExplainQuestion {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  readonly clientIp: string;
+  /** `active`, `staged`, or the id of a snapshot. */
+  readonly snapshot: string;
+  readonly hasBody: boolean;
+}
+
+const fields = new Set(['method', 'url', 'headers', 'clientIp', 'body', 'snapshot']);
+
+/** Throws INVALID, naming each wrong field. `unknown` gets the pointers of fields that do not exist. */
+export function explainQuestion(body: JsonObject, unknown: string[]): ExplainQuestion {
+  const problems: Problem[] = [];
+  const refuse = (field: string, message: string): undefined =>
+    void problems.push({ pointer: pointerOf(field), message });
+  const text = (field: string, otherwise: string): string => {
+    const value = body[field] ?? otherwise;
+    return typeof value === 'string' ? value : (refuse(field, 'must be a string') ?? '');
+  };
+  for (const field of Object.keys(body)) if (!fields.has(field)) unknown.push(pointerOf(field));
+  const question = {
+    method: text('method', 'GET'),
+    url: text('url', ''),
+    headers: headersOf(body.headers, problems),
+    clientIp: text('clientIp', '127.0.0.1'),
+    snapshot: text('snapshot', 'active'),
+    hasBody: text('body', '') !== '',
+  };
+  if (!/^(\/|https?:\/\/[^/?#]+)/i.test(question.url)) refuse('url', 'must be a path such as /a?b=c, or an http URL');
+  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(question.method)) refuse('method', 'must be a method such as GET');
+  if (isIP(question.clientIp) === 0) refuse('clientIp', 'must be an IP address');
+  if (problems.length > 0) throw new SluiceError('INVALID', describe(problems));
+  return question;
+}
+
+function headersOf(value: unknown, problems: Problem[]): ExplainQuestion['headers'] {
+  const headers: Record<string, string | readonly string[]> = {};
+  if (value === undefined || value === null) return headers;
+  if (typeof value !== 'object' || Array.isArray(value)) {
+    problems.push({ pointer: '/headers', message: 'must be an object of names and values' });
+    return headers;
+  }
+  for (const [name, each] of Object.entries(value)) {
+    if (typeof each === 'string' || isTexts(each)) headers[name] = each;
+    else problems.push({ pointer: pointerOf('headers', name), message: 'must be a string or a list of strings' });
+  }
+  return headers;
+}
+
+const isTexts = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.every((each) => typeof each === 'string');

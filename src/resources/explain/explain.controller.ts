@@ -1,0 +1,35 @@
+// `POST /explain`.
+import { Controller, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
+import { ApiBody, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { requestOf, send } from '../http-exchange.ts';
+import { Operation, Success, schemaRef } from '../operation.ts';
+import { ExplainService } from './explain.service.ts';
+
+@ApiTags('explain')
+@Controller('api/v1/explain')
+export class ExplainController {
+  readonly #service: ExplainService;
+
+  constructor(@Inject(ExplainService) service: ExplainService) {
+    this.#service = service;
+  }
+
+  @Post()
+  @HttpCode(200)
+  @Operation({
+    id: 'explainRequest',
+    summary: 'Explain which route serves a request',
+    description:
+      'Says which entry of the routing table wins, what kept the others from it, which middlewares run and what ' +
+      'becomes of the request, by the code that serves traffic. Nothing is sent anywhere.',
+    right: 'read',
+    query: ['fieldValidation', 'consistency', 'minRevision'],
+    errors: ['INVALID', 'NOT_FOUND', 'TOO_LARGE', 'UNAVAILABLE'],
+  })
+  @ApiBody({ schema: schemaRef('ExplainRequest'), required: true })
+  @Success(200, 'The explanation.', schemaRef('Explanation'), ['X-Sluice-Revision', 'Warning'])
+  async explain(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    send(reply, await this.#service.explain(requestOf(request)));
+  }
+}

@@ -1,0 +1,75 @@
+// Which route would serve a request, and why the others would not: of what is live, of what is staged, of any snapshot.
+import { SluiceError } from '../../errors.ts';
+import { describe } from '../../model/problem.ts';
+import type { Configuration } from '../../model/proxy-config.ts';
+import { configurationOf } from '../../snapshot/build.ts';
+import { resolveReferences } from '../../snapshot/collect.ts';
+import type { SecretSources } from '../../snapshot/secret-sources.ts';
+import { type Captured, stagedOf } from '../../snapshot/staged.ts';
+import { type Answer, type ApiRequest, revisionHeader } from '../answer.ts';
+import { seesSecrets } from '../caller.ts';
+import { objectBody } from '../json-body.ts';
+import { withoutValues } from '../masked-values.ts';
+import { fieldValidationOf } from '../query.ts';
+import { notFound, type StateReader } from '../state-reader.ts';
+import { unknownFieldWarnings } from '../unknown-fields.ts';
+import { type ExplainQuestion, explainQuestion } from './explain-question.ts';
+
+/** By the code that serves traffic. `key` names a configuration that will never change; undefined when nothing does. */
+export type Explain = (
+  key: string | undefined,
+  configurationOf: () => Configuration,
+  question: ExplainQuestion,
+) => Promise<object>;
+
+interface Parts {
+  readonly reader: StateReader;
+  readonly sources: SecretSources;
+  readonly explain: Explain;
+}
+
+export class ExplainService {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  async explain(request: ApiRequest): Promise<Answer> {
+    const { reader, explain } = this.#parts;
+    const unknown: string[] = [];
+    const question = explainQuestion(objectBody(request.body), unknown);
+    const unknownFields = unknownFieldWarnings(unknown, fieldValidationOf(request));
+    await reader.catchUp(request);
+    const { key, captured, snapshot } = await this.#chosen(question.snapshot);
+    const explanation = await explain(key, () => configurationOf(captured), question);
+    const notes = question.hasBody ? ['request.body is not available to expressions in this version'] : [];
+    const text = JSON.stringify({ snapshot, ...explanation, notes });
+    const body = seesSecrets(request.caller) ? text : withoutValues(text, captured.values);
+    return { status: 200, headers: { ...revisionHeader(reader.view.applied), ...unknownFields }, body };
+  }
+
+  async #chosen(choice: string): Promise<{ key: string | undefined; captured: Captured; snapshot: string }> {
+    const { view } = this.#parts.reader;
+    if (choice === 'staged') return { ...(await this.#staged()), snapshot: choice };
+    const id = choice === 'active' ? view.active?.snapshotId : choice;
+    if (id === undefined) throw new SluiceError('NOT_FOUND', 'no snapshot is active');
+    const captured = view.snapshot(id);
+    if (captured === undefined) throw notFound('snapshots', id);
+    return { key: id, captured, snapshot: id };
+  }
+
+  /** As a capture at this moment would have it. Rejects with INVALID when a reference has no value. */
+  async #staged(): Promise<{ key: string | undefined; captured: Captured }> {
+    const { reader, sources } = this.#parts;
+    const staged = stagedOf(reader.view);
+    const { values, external, problems } = await resolveReferences(staged, sources);
+    if (problems.length > 0) throw new SluiceError('INVALID', describe(problems));
+    // Variables and files may change without a revision that would tell.
+    const isSettled = Object.keys(external).length === 0;
+    return {
+      key: isSettled ? `staged ${staged.changedAt}` : undefined,
+      captured: { entities: staged.entities, values },
+    };
+  }
+}

@@ -1,0 +1,105 @@
+import { expect } from 'chai';
+import type { Explanation } from '../../src/proxy/explain/explain.ts';
+import { ApiServer } from '../support/api-server.ts';
+
+const path = '/explain';
+
+describe('POST /explain', () => {
+  let server: ApiServer;
+  let snapshot: string;
+
+  const create = async (kind: string, body: object): Promise<Record<string, unknown>> => {
+    const { status, json, text } = await server.call('POST', `/${kind}`, { body, key: 'root' });
+    expect(status, text).to.equal(201);
+    return json as Record<string, unknown>;
+  };
+  const ask = async (body: object, key = 'root') => {
+    const answer = await server.call('POST', path, { body, key });
+    return { ...answer, json: answer.json as Explanation & { snapshot: string; notes: string[] } };
+  };
+
+  before(async () => {
+    const apiKeys = [
+      { name: 'root', key: 'root', role: 'admin' as const },
+      { name: 'eye', key: 'eye', role: 'viewer' as const },
+      { name: 'edge', key: 'edge', role: 'proxy' as const },
+    ];
+    server = await ApiServer.start({ options: { apiKeys } });
+    await create('destinations', { id: 'd', name: 'd', host: 'backend.test', port: 80 });
+    await create('secrets', { id: 's', name: 's', value: 'CANARY-51' });
+    await create('routes', {
+      id: 'shop',
+      name: 'shop',
+      match: { pathPrefix: '/shop', methods: ['GET'], headers: [{ name: 'x-tenant', value: 'a' }] },
+      forward: { destinations: [{ destinationId: 'd' }], rewrite: { path: '/internal' } },
+    });
+    await create('routes', {
+      id: 'old',
+      name: 'old',
+      match: { pathPrefix: '/' },
+      redirect: { path: '/{{secret:value:s}}' },
+    });
+    snapshot = String((await create('snapshots', { name: 'v1' })).id);
+    await server.call('POST', `/snapshots/${snapshot}/activate`, { key: 'root' });
+    await create('routes', { id: 'new', name: 'new', match: { path: '/shop/new' }, directResponse: { status: 204 } });
+  });
+
+  after(() => server.stop());
+
+  it('names the winner and what the upstream would see', async () => {
+    const { json } = await ask({ url: '/shop/%7eme?x=1', headers: { host: 'EXAMPLE.com:8080', 'X-Tenant': 'a' } });
+    expect(json.winner).to.deep.equal({ route: { id: 'shop', name: 'shop' } });
+    expect(json.request).to.include({ path: '/shop/~me', host: 'example.com' });
+    expect(json.outcome).to.deep.equal({
+      action: 'forward',
+      destinations: [{ id: 'd', weight: 0, exists: true }],
+      upstream: { method: 'GET', target: '/internal/~me?x=1', host: 'EXAMPLE.com:8080' },
+    });
+    expect(json.snapshot).to.equal(snapshot);
+  });
+
+  it('says what kept the others from it', async () => {
+    const { json } = await ask({ url: '/shop', headers: { 'x-tenant': 'b' } });
+    expect(json.winner?.route.id).to.equal('old');
+    expect(json.candidates.map(({ route, matches }) => [route.id, matches])).to.deep.equal([
+      ['shop', false],
+      ['old', true],
+    ]);
+    expect(json.candidates[0]?.failed).to.deep.equal({ matcher: 'header', wanted: 'x-tenant = "a"', found: 'b' });
+  });
+
+  it('asks what is staged, what is active, or any snapshot', async () => {
+    const winnerOf = async (choice: string) =>
+      (await ask({ url: '/shop/new', snapshot: choice })).json.winner?.route.id;
+    expect(await winnerOf('staged')).to.equal('new');
+    expect(await winnerOf('active')).to.equal('old');
+    expect(await winnerOf(snapshot)).to.equal('old');
+  });
+
+  it('answers 404 for a snapshot that does not exist', async () => {
+    expect((await ask({ url: '/', snapshot: 'gone' })).status).to.equal(404);
+  });
+
+  it('names every wrong field', async () => {
+    const { status, text } = await ask({ url: 'shop', method: 'G T', headers: { a: 1 }, clientIp: 'x' });
+    expect(status).to.equal(400);
+    for (const pointer of ['/url', '/method', '/headers/a', '/clientIp']) expect(text).to.contain(pointer);
+  });
+
+  it('says that bodies are not seen', async () => {
+    expect((await ask({ url: '/', body: 'x' })).json.notes).to.have.length(1);
+    expect((await ask({ url: '/' })).json.notes).to.deep.equal([]);
+  });
+
+  it('shows resolved values to an admin only, and nothing to a proxy', async () => {
+    expect((await ask({ url: '/a' })).text).to.contain('CANARY-51');
+    const seen = await ask({ url: '/a' }, 'eye');
+    expect(seen.status).to.equal(200);
+    expect(seen.text).not.to.contain('CANARY-51');
+    expect((await ask({ url: '/a' }, 'edge')).status).to.equal(403);
+  });
+
+  it('is refused without a key', async () => {
+    expect((await server.call('POST', path, { body: { url: '/' } })).status).to.equal(401);
+  });
+});

@@ -1,0 +1,101 @@
+import { expect } from 'chai';
+import { request as send } from 'undici';
+import { compile } from '../../../../src/proxy/compile/compile.ts';
+import { explain } from '../../../../src/proxy/explain/explain.ts';
+import { freePort, ProxyBed } from '../../../support/proxy-bed.ts';
+import { seededRandom } from '../../../support/random.ts';
+
+/** 1,000 in the unit suite; SLUICE_EXPLAIN_REQUESTS=10000 for the whole check. */
+const requests = Number(process.env.SLUICE_EXPLAIN_REQUESTS ?? 1_000);
+
+describe('explain', function () {
+  this.timeout(requests * 20);
+  const bed = new ProxyBed();
+  afterEach(() => bed.end());
+
+  it(`names the route that serves the request, for ${requests} random requests`, async () => {
+    const random = seededRandom(7);
+    const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
+    const segments = ['a', 'b', 'api', 'v1', ''];
+    const path = () =>
+      `/${[pick(segments), pick(segments), pick(segments)].slice(0, 1 + Math.floor(random() * 3)).join('/')}`;
+    const pathMatch = () => pick([{ path: path() }, { pathPrefix: path() }, { pathRegex: `${path()}[ab]*` }, {}]);
+    const maybe = <T>(value: T): T[] => (random() < 0.3 ? [value] : []);
+    const routes = [...Array(60).keys()].map((at) => ({
+      id: `r${at}`,
+      name: `r${at}`,
+      match: {
+        ...pathMatch(),
+        hostnames: maybe(pick(['a.test', '*.test', '*'])),
+        methods: maybe(pick(['GET', 'POST'])),
+        headers: maybe({ name: 'x-a', value: pick(['1', '2']) }),
+        queryParams: maybe({ name: 'q', value: pick(['1', '2']) }),
+        ...(random() < 0.2 && { cel: 'request.path.size() > 4' }),
+      },
+      directResponse: { status: 200, body: `r${at}` },
+    }));
+    const groups = [{ id: 'g', name: 'g', routeIds: ['r1', 'r2', 'r3'], pathPrefix: '/api', hostnames: ['b.test'] }];
+    const port = await freePort();
+    const listeners = [{ id: 'l', name: 'l', address: '127.0.0.1', port, debugHeaders: true }];
+    await bed.install({ listeners, routes, groups });
+    const { table } = compile(
+      { listeners, routes, groups, destinations: [], middlewares: [] },
+      { canRun: () => false },
+    );
+    if (table === undefined) throw new Error('the table must compile');
+
+    for (let at = 0; at < requests; at++) {
+      const method = pick(['GET', 'POST'] as const);
+      const host = pick(['a.test', 'b.test', 'x.a.test', 'else']);
+      const url = path() + pick(['', '?q=1', '?q=2&q=1', '?x']);
+      const headers: Record<string, string> = { host, ...(random() < 0.5 && { 'x-a': pick(['1', '2']) }) };
+      const { winner } = explain(table, [], { method, url, headers, clientIp: '127.0.0.1' });
+      const response = await send(`http://127.0.0.1:${port}${url}`, { method, headers });
+      await response.body.dump();
+      const served = response.headers['x-sluice-route'];
+      expect(winner?.route.name, `${method} ${host}${url} ${JSON.stringify(headers)}`).to.equal(served);
+    }
+  });
+
+  it('decides each middleware as the request reaches it', () => {
+    const middleware = (id: string) => ({ id, name: id, type: 'cors' as const, cors: {} });
+    const routes = [
+      {
+        id: 'r',
+        name: 'r',
+        middlewareIds: ['a', 'b', 'c', 'd'],
+        middlewareOverrides: {
+          b: { disabled: true },
+          c: { skipWhen: ['request.method == "GET"'] },
+          d: { onlyWhen: ['request.method == "POST"'] },
+        },
+        directResponse: { status: 200 },
+      },
+    ];
+    const middlewares = ['a', 'b', 'c', 'd'].map(middleware);
+    const { table } = compile(
+      { listeners: [], destinations: [], groups: [], routes, middlewares },
+      { canRun: () => true },
+    );
+    if (table === undefined) throw new Error('the table must compile');
+    const { middlewares: steps } = explain(table, [], { method: 'GET', url: '/', headers: {}, clientIp: '127.0.0.1' });
+    expect(steps.map(({ id, runs, because }) => [id, runs, because])).to.deep.equal([
+      ['a', true, 'always'],
+      ['b', false, 'disabled'],
+      ['c', false, 'skipWhen'],
+      ['d', false, 'onlyWhen'],
+    ]);
+    expect(steps[2]?.expression).to.equal('request.method == "GET"');
+  });
+
+  it('answers 400 for a path without canonical form', () => {
+    const { table } = compile(
+      { listeners: [], destinations: [], groups: [], routes: [], middlewares: [] },
+      { canRun: () => true },
+    );
+    if (table === undefined) throw new Error('the table must compile');
+    const { outcome, winner } = explain(table, [], { method: 'GET', url: '/%zz', headers: {}, clientIp: '127.0.0.1' });
+    expect(winner).to.equal(null);
+    expect(outcome).to.deep.equal({ action: 'error', status: 400, error: 'bad_request' });
+  });
+});

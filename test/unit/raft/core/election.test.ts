@@ -1,0 +1,129 @@
+import { expect } from 'chai';
+import { clusterOf, everyProtection, ledByFirst, line, propose, tick } from './cluster-builder.ts';
+
+describe('election', () => {
+  it('sends vote requests only after the own vote is durable', () => {
+    const cluster = clusterOf(3, { asyncPersist: true });
+    cluster.node(1).core.campaign();
+    cluster.node(1).ready();
+    expect(cluster.wire).to.deep.equal([]);
+    cluster.node(1).persistOne();
+    expect(cluster.wire.map(({ type }) => type)).to.deep.equal(['vote', 'vote']);
+  });
+
+  it('does not count the own vote before it is durable', () => {
+    const cluster = clusterOf(1, { asyncPersist: true });
+    cluster.node(1).core.campaign();
+    cluster.node(1).ready();
+    expect(line(cluster, 1)).to.equal('candidate t1 c10/10');
+    cluster.node(1).persistOne();
+    expect(line(cluster, 1)).to.match(/^leader t1/);
+  });
+
+  it('refuses a candidate whose log ends earlier', () => {
+    const cluster = ledByFirst(3);
+    propose(cluster, 1, 'a');
+    cluster.stabilize([1, 2]);
+    cluster.deliver([], [3]);
+    cluster.node(3).core.campaign();
+    cluster.stabilize([2, 3]);
+    expect(cluster.node(3).core.inspect().role).to.not.equal('leader');
+  });
+
+  it('leaves a leader alone that is still heard', () => {
+    const cluster = ledByFirst(3, everyProtection);
+    cluster.node(3).core.campaign();
+    cluster.stabilize();
+    expect([1, 2, 3].map((id) => line(cluster, id))).to.deep.equal([
+      'leader t1 c11/11',
+      'follower t1 c11/11',
+      'preCandidate t1 c11/11',
+    ]);
+  });
+
+  it('polls without raising anybody’s term', () => {
+    const cluster = clusterOf(3, everyProtection);
+    cluster.node(2).core.campaign();
+    cluster.node(2).ready();
+    cluster.deliver([1, 3]);
+    expect([1, 2, 3].map((id) => cluster.node(id).core.inspect().term)).to.deep.equal([0, 0, 0]);
+  });
+
+  it('tells a lagging candidate the term, even in answer to a poll', () => {
+    const cluster = clusterOf(2, everyProtection);
+    for (let round = 0; round < 2; round += 1) {
+      cluster.node(2).core.campaign();
+      cluster.node(2).ready();
+      cluster.deliver([1]);
+      cluster.node(1).ready();
+      cluster.deliver([2]);
+      cluster.node(2).ready();
+      cluster.deliver([], [1]);
+      tick(cluster, 2, 6);
+    }
+    const { term } = cluster.node(2).core.inspect();
+    cluster.node(1).core.campaign();
+    cluster.node(1).ready();
+    cluster.deliver([2]);
+    cluster.node(2).ready();
+    cluster.deliver([1]);
+    expect(cluster.node(1).core.inspect().term).to.equal(term);
+  });
+
+  it('lets a learner vote that does not know of its promotion', () => {
+    const cluster = ledByFirst(2);
+    cluster.addNodes({ n: 1, voters: [1, 2], learners: [3], index: 10 });
+    cluster.node(3).core.step({
+      clusterId: 'scenario',
+      from: '1#1',
+      to: '3#1',
+      term: 5,
+      type: 'vote',
+      lastIndex: 11,
+      lastTerm: 1,
+      nonce: 1,
+      transfer: false,
+    });
+    cluster.node(3).ready();
+    expect(cluster.wire).to.deep.include.members([
+      { clusterId: 'scenario', from: '3#1', to: '1#1', term: 5, type: 'voteResp', granted: true, nonce: 1 },
+    ]);
+  });
+
+  it('does not count the answer to an earlier campaign', () => {
+    const cluster = clusterOf(3);
+    cluster.node(1).core.campaign();
+    cluster.node(1).ready();
+    const { nonce } = cluster.node(1).core.inspect();
+    const answer = { clusterId: 'scenario', from: '2#1', to: '1#1', term: 1, type: 'voteResp', granted: true } as const;
+    cluster.node(1).core.step({ ...answer, nonce: nonce + 1 });
+    expect(cluster.node(1).core.inspect().role).to.equal('candidate');
+    cluster.node(1).core.step({ ...answer, nonce });
+    expect(cluster.node(1).core.inspect().role).to.equal('leader');
+  });
+
+  it('steps down without the answers of a quorum', () => {
+    const cluster = ledByFirst(3, everyProtection);
+    tick(cluster, 1, 6);
+    expect(cluster.node(1).core.inspect().role).to.equal('follower');
+  });
+
+  it('forgets a leader that a node unable to lead has not heard for long', () => {
+    const cluster = ledByFirst(1);
+    cluster.addNodes({ n: 1, voters: [1], learners: [2], index: 10 });
+    cluster.proposeConf(1, [['learner', 2]], 'auto');
+    cluster.stabilize();
+    expect(cluster.node(2).core.inspect().leader).to.equal('1#1');
+    tick(cluster, 2, 6);
+    expect(cluster.node(2).core.inspect().leader).to.equal(undefined);
+  });
+
+  it('never campaigns before it has applied again what it knew to be committed', () => {
+    const cluster = clusterOf(1);
+    const { core } = cluster.node(1);
+    expect(core.inspect().replayTo).to.equal(10);
+    core.health({ mayLead: false, diskSlow: false });
+    core.campaign();
+    expect(core.inspect().role).to.equal('follower');
+  });
+});
