@@ -40,12 +40,6 @@ export class HostIndex<Bucket> {
     if (this.#any !== undefined) found[count++] = this.#any;
     return count;
   }
-
-  *buckets(): Generator<Bucket> {
-    yield* this.#exact.values();
-    yield* this.#suffixes.values();
-    if (this.#any !== undefined) yield this.#any;
-  }
 }
 
 const point = 0x2e;
