@@ -125,7 +125,7 @@ async function startApi(own: ControlPlaneSettings, parts: Parts): Promise<Api> {
     checkConfig,
     explain: (key, configuration, question) => explainer.explain(key, configuration, question),
     installed: (index, withinMs) => proxy.installed(index, withinMs),
-    health: () => ({ ready: readiness.ready && state.failed === undefined, reason: state.failed ?? 'no leader' }),
+    health: () => ({ ready: readiness.ready && log.failed === undefined, reason: log.failed ?? 'no leader' }),
     clusterId: () => raft.clusterId ?? state.identity.clusterId,
     cluster: { desk: new ClusterDesk(raft, systemClock), leader: links.leader, backups: backupsOf(own, parts) },
     relay: links.server(log, (bytes) => state.decode(bytes)),

@@ -1,6 +1,7 @@
 // What every request passes before its operation: page guard → credentials → path and method → role
 // (architecture.md §8). Installed as Fastify's first hook, so no body has been read yet.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { relayBodyMax } from '../cluster/relay-wire.ts';
 import { SluiceError } from '../errors.ts';
 import { anybody, type Caller, holds } from '../resources/caller.ts';
 import type { ApiKeys } from './api-keys.ts';
@@ -34,7 +35,10 @@ export class Gate {
   /** Must be called before the operations are registered: their paths are collected as they come. */
   install(fastify: FastifyInstance): void {
     fastify.decorateRequest('caller');
-    fastify.addHook('onRoute', ({ url, method }) => this.#paths.add(url, [method].flat()));
+    fastify.addHook('onRoute', (operation) => {
+      this.#paths.add(operation.url, [operation.method].flat());
+      if (relayPaths.has(operation.url)) operation.bodyLimit = relayBodyMax;
+    });
     fastify.addHook('onRequest', (request, _reply, done) => {
       try {
         this.#admit(request);

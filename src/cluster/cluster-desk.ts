@@ -36,14 +36,9 @@ export class ClusterDesk {
    */
   async add({ nodeId, address }: { nodeId: string; address: string }): Promise<MemberView> {
     const status = await this.#leading();
-    const present = membersNamed(status, nodeId).find((member) => member.address === address);
-    if (present !== undefined) return await this.#view(present.id);
-    const candidate = candidatesOf(status).find(
-      (member) => identityOf(member.id).nodeId === nodeId && member.address === address,
-    );
-    if (candidate === undefined) {
-      throw new SluiceError('CONFLICT', `no node ${nodeId} at ${address} waits for this cluster: start it first`);
-    }
+    const isMeant = (member: Member): boolean => identityOf(member.id).nodeId === nodeId && member.address === address;
+    const candidate = candidatesOf(status).find(isMeant);
+    if (candidate === undefined) return await this.#present(status.config.members.filter(isMeant), { nodeId, address });
     await this.#change({ op: 'addLearner', member: candidate });
     return await this.#view(candidate.id);
   }
@@ -85,6 +80,14 @@ export class ClusterDesk {
     if (status.config.voters.length === 1) throw new SluiceError('CONFLICT', 'there is no other voter to lead');
     this.#cluster.transfer(target);
     return await this.#leaderAfter(status.id);
+  }
+
+  /** An earlier life may still be a member under the same name and address: the latest is a learner. */
+  async #present(members: readonly Member[], { nodeId, address }: { nodeId: string; address: string }) {
+    const views = await Promise.all(members.map(({ id }) => this.#view(id)));
+    const view = views.find(({ role }) => role === 'learner') ?? views[0];
+    if (view !== undefined) return view;
+    throw new SluiceError('CONFLICT', `no node ${nodeId} at ${address} waits for this cluster: start it first`);
   }
 
   async #leaderAfter(former: MemberId): Promise<string> {

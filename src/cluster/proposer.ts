@@ -84,6 +84,11 @@ export class Proposer implements ReplicatedLog, RelayTarget {
     return () => this.#subscribers.delete(subscriber);
   }
 
+  /** Why nothing is written any more, here or in the log: `storage failed: …`. Undefined while all is well. */
+  get failed(): string | undefined {
+    return this.#state.failed ?? this.#logFailed;
+  }
+
   /** True while this node knows who leads. */
   get hasLeader(): boolean {
     return this.#leader !== undefined;
@@ -106,7 +111,7 @@ export class Proposer implements ReplicatedLog, RelayTarget {
   }
 
   async receive(request: Pick<RelayRequest, 'requestId' | 'command' | 'remainingMs'>): Promise<ReceivedOutcome> {
-    if (this.#failed !== undefined) return { outcome: 'not-applied', reason: this.#failed };
+    if (this.failed !== undefined) return { outcome: 'not-applied', reason: this.failed };
     if (this.#stopping) return { outcome: 'not-applied', reason: 'shutting down' };
     if (this.#leader !== 'self') return { outcome: 'not-leader', leader: this.#leader };
     return await this.#relayed.receive(request, () => (this.#leader === 'self' ? undefined : this.#leader));
@@ -163,7 +168,7 @@ export class Proposer implements ReplicatedLog, RelayTarget {
         return;
       case 'outcome':
         this.#attempts.outcome(message);
-        if (this.#failed !== undefined) this.#refuseSettled();
+        if (this.failed !== undefined) this.#refuseSettled();
         return;
       case 'readable':
         this.#reads.answer(message);
@@ -242,8 +247,8 @@ export class Proposer implements ReplicatedLog, RelayTarget {
     if (pending === undefined) return;
     const { delivery, requestId } = pending;
     if (delivery.isUncertain) {
-      pending.reject(outcomeUnknown(this.#failed ?? 'the write was not confirmed in time', requestId));
-    } else pending.reject(new SluiceError('UNAVAILABLE', this.#failed ?? delivery.reason, retryAfter));
+      pending.reject(outcomeUnknown(this.failed ?? 'the write was not confirmed in time', requestId));
+    } else pending.reject(new SluiceError('UNAVAILABLE', this.failed ?? delivery.reason, retryAfter));
   }
 
   /** Storage is gone: the log says of each write what is known of it, and no read can be promised any more. */
@@ -273,11 +278,7 @@ export class Proposer implements ReplicatedLog, RelayTarget {
   }
 
   #refuseAfterFailure(): void {
-    if (this.#failed !== undefined) throw new SluiceError('UNAVAILABLE', this.#failed, retryAfter);
-  }
-
-  get #failed(): string | undefined {
-    return this.#state.failed ?? this.#logFailed;
+    if (this.failed !== undefined) throw new SluiceError('UNAVAILABLE', this.failed, retryAfter);
   }
 }
 

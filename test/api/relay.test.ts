@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { relayKey, signedAuthorization } from '../../src/cluster/relay-credential.ts';
-import { encodeEnvelope } from '../../src/cluster/relay-wire.ts';
+import { encodeEnvelope, relayBodyMax } from '../../src/cluster/relay-wire.ts';
 import { ApiServer } from '../support/api-server.ts';
 import { clusterId, createRoute, newNonce, relayServer, requestId, TakingTarget, token } from '../support/relay-bed.ts';
 
@@ -59,13 +59,21 @@ describe('POST /sync/raft', () => {
     });
   }
 
+  it('takes a write as large as the log takes', async () => {
+    const spec = { name: 'large', value: 'x'.repeat(3.9 * 1024 * 1024) };
+    const command = createRoute({ kind: 'secrets', spec });
+    const body = encodeEnvelope({ v: 1, clusterId, requestId, command, remainingMs: 5_000 });
+    const { status, text } = await api.call('POST', '//sync/raft', { body, headers: signed('//sync/raft', body) });
+    expect(status, text).to.equal(200);
+  });
+
   it('signs for one path: a proof for the other is none', async () => {
     const headers = signed('//sync/raft', envelope);
     expect(await api.call('POST', '/sync/raft', { body: envelope, headers })).to.include({ status: 401 });
   });
 
   describe('checks in this order', () => {
-    const oversized = Buffer.alloc(4 * 1024 * 1024 + 1, 0x20);
+    const oversized = Buffer.alloc(relayBodyMax + 1, 0x20);
 
     it('credential before size', async () => {
       expect(await api.call('POST', '//sync/raft', { body: oversized })).to.include({ status: 401 });

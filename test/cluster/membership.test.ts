@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
 import { type ClusterNode, NodeCluster } from '../support/node-cluster.ts';
@@ -72,5 +73,49 @@ describe('members of a running cluster', function () {
     const forced = await leader.api.delete(`/cluster/members/${other?.nodeId}?force=true`);
     expect(forced.status).to.equal(204);
     await leader.api.create('groups', { name: 'written alone' });
+  });
+});
+
+describe('a member that lost its store', function () {
+  this.timeout(120_000);
+  let cluster: NodeCluster;
+
+  before(async () => {
+    cluster = await NodeCluster.start({ autoJoin: 'none' });
+  });
+
+  after(() => cluster.stop());
+
+  it('waits to be added when nobody joins by itself, and then votes in its own place', async () => {
+    const leader = await cluster.leader();
+    const [lost] = await cluster.followers();
+    if (lost === undefined) throw new Error('no follower');
+    await lost.stop('SIGKILL');
+    rmSync(lost.storePath, { recursive: true });
+    const started = lost.start();
+    const address = await eventually(
+      async () => {
+        const candidate = (await leader.overview()).candidates.find(({ nodeId }) => nodeId === lost.nodeId);
+        if (candidate === undefined) throw new Error('it has not introduced itself yet');
+        return candidate.raftAddress;
+      },
+      { withinMs: 20_000 },
+    );
+    const added = await leader.api.post('/cluster/members', { nodeId: lost.nodeId, address });
+    expect(added.status, JSON.stringify(added.body)).to.equal(201);
+    expect(added.body).to.include({ nodeId: lost.nodeId, role: 'learner' });
+    await started;
+    const ambiguous = await leader.api.delete(`/cluster/members/${lost.nodeId}`);
+    expect(ambiguous.status).to.equal(409);
+    await eventually(
+      async () => {
+        const { status } = await leader.api.post(`/cluster/members/${lost.nodeId}/replace`, { by: lost.nodeId });
+        expect(status).to.equal(200);
+      },
+      { withinMs: 20_000 },
+    );
+    const own = (await leader.overview()).members.filter(({ nodeId }) => nodeId === lost.nodeId);
+    expect(own.map(({ role, incarnation }) => [role, incarnation])).to.deep.equal([['voter', added.body.incarnation]]);
+    await lost.api.create('groups', { name: 'written in its second life' });
   });
 });

@@ -17,6 +17,7 @@ export interface ClusterSetup {
   readonly clusterToken?: string | undefined;
   /** Who is in every node's list of peers; all by default. The others name the founders and themselves. */
   readonly founders?: readonly string[];
+  readonly autoJoin?: 'none' | 'learner';
   /** Raft port that `from` dials in place of that of `to`: for a link in between. */
   readonly via?: (from: string, to: string, ports: NodePorts) => Promise<number>;
 }
@@ -45,7 +46,13 @@ export interface ClusterNode {
 export interface Overview {
   readonly leader: string | null;
   readonly clusterId: string;
-  readonly members: readonly { readonly nodeId: string; readonly role: string; readonly lag: number | null }[];
+  readonly members: readonly {
+    readonly nodeId: string;
+    readonly incarnation: number;
+    readonly role: string;
+    readonly lag: number | null;
+  }[];
+  readonly candidates: readonly { readonly nodeId: string; readonly raftAddress: string }[];
 }
 
 export class NodeCluster {
@@ -145,7 +152,7 @@ async function clusterNode(nodeId: string, ports: NodePorts, around: Surrounding
 }
 
 async function sectionOf(nodeId: string, own: NodePorts, { setup, ports }: Surroundings): Promise<string> {
-  const { via, founders = [...ports.keys()], clusterToken = 'a cluster token of tests' } = setup;
+  const { via, autoJoin = 'learner', founders = [...ports.keys()], clusterToken = 'a cluster token of tests' } = setup;
   const peers: string[] = [];
   for (const [peer, direct] of ports) {
     if (peer !== nodeId && !founders.includes(peer)) continue;
@@ -158,7 +165,7 @@ async function sectionOf(nodeId: string, own: NodePorts, { setup, ports }: Surro
   const token = 'clusterToken' in setup && setup.clusterToken === undefined ? '' : `clusterToken: "${clusterToken}", `;
   return (
     `  advertiseAddress: 127.0.0.1:${own.api}\n` +
-    `  raft: { nodeId: ${nodeId}, bindAddress: "127.0.0.1:${own.raft}", ${advertised}${token}peers: [${peers.join(', ')}] }\n` +
+    `  raft: { nodeId: ${nodeId}, bindAddress: "127.0.0.1:${own.raft}", ${advertised}${token}autoJoin: ${autoJoin}, peers: [${peers.join(', ')}] }\n` +
     (setup.controlPlane ?? '')
   );
 }

@@ -10,13 +10,13 @@ export interface Upstream {
 }
 
 /** Answers every request with `answer`, by default with its own name and the request's target. */
-export async function startUpstream(name = 'upstream', answer?: RequestListener): Promise<Upstream> {
+export async function startUpstream(name = 'upstream', answer?: RequestListener, port = 0): Promise<Upstream> {
   const requests: IncomingMessage[] = [];
   const server = createServer((request, response) => {
     requests.push(request);
     if (answer) answer(request, response);
     else response.end(`${name} ${request.method} ${request.url}`);
-  }).listen(0, '127.0.0.1');
+  }).listen(port, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('no port');

@@ -72,7 +72,7 @@ export class World {
     this.ghost = new Ghost(fail);
     this.network = new SimNetwork(slots, plan.network, this.#chance.fork(), {
       now: () => this.#now,
-      deliver: (at, to, message) => this.#deliver(at, to, message),
+      deliver: (at, to, message, isWanted) => this.#deliver(at, to, message, isWanted),
     });
     for (let slot = 0; slot < slots; slot += 1)
       this.nodes.push(new SimNode(slot, this.#nodeWorld(fail), this.#chance.fork()));
@@ -206,8 +206,10 @@ export class World {
     this.network.send(node.slot, slotOf(message.to), message);
   }
 
-  #deliver(at: number, to: number, message: Message): void {
-    this.#queue.push(at, to, () => this.nodes[to]?.receive(message));
+  #deliver(at: number, to: number, message: Message, isWanted = () => true): void {
+    this.#queue.push(at, to, () => {
+      if (isWanted()) this.nodes[to]?.receive(message);
+    });
   }
 
   #note(a: number, b: number): void {

@@ -74,6 +74,25 @@ describe('cluster desk', () => {
     expect(cluster.changes).to.have.length(1);
   });
 
+  it('adds the next life of a member that lost its store', async () => {
+    const reborn = { id: 'c#9', address: '10.0.0.3:7000', clientAddress: '' };
+    const { config } = statusOfFour;
+    cluster.now = { ...statusOfFour, candidates: [reborn] };
+    cluster.outcome = () => {
+      cluster.now = {
+        ...statusOfFour,
+        config: { ...config, learners: [...config.learners, 'c#9'], members: [...config.members, reborn] },
+      };
+      return { kind: 'committed', index: 42 };
+    };
+    for (const round of ['first', 'again'])
+      expect(await desk.add({ nodeId: 'c', address: '10.0.0.3:7000' }), round).to.include({
+        incarnation: 9,
+        role: 'learner',
+      });
+    expect(cluster.changes).to.have.length(1);
+  });
+
   it('adds nobody who is not there', async () => {
     expect(await refusal(desk.add({ nodeId: 'f', address: '10.0.0.6:7000' }))).to.deep.equal([
       409,

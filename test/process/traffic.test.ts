@@ -1,0 +1,100 @@
+// What happens to the control plane, to a proxy worker or to an upstream is not what traffic has to suffer from.
+import { expect } from 'chai';
+import { type ApiClient, apiClient } from '../support/api-client.ts';
+import { eventually } from '../support/eventually.ts';
+import { freePort } from '../support/free-port.ts';
+import { type Load, startLoad } from '../support/load.ts';
+import { type TroubledSluice, troubledSluice } from '../support/trouble.ts';
+import { startUpstream, type Upstream } from '../support/upstream.ts';
+
+describe('traffic', () => {
+  let node: TroubledSluice;
+  let upstream: Upstream;
+  let api: ApiClient;
+  let site: string;
+  let load: Load;
+
+  beforeEach(async () => {
+    upstream = await startUpstream('backend', (_request, response) => void response.end('ok'));
+    node = await troubledSluice();
+    api = apiClient(node.sluice.url);
+    const port = await freePort();
+    site = `http://127.0.0.1:${port}/`;
+    await api.create('listeners', { name: 'web', address: '127.0.0.1', port });
+    await api.create('destinations', { id: 'd', name: 'd', host: '127.0.0.1', port: upstream.port });
+    await api.create('routes', { name: 'all', forward: { destinations: [{ destinationId: 'd' }] } });
+    await api.activateAs('v1');
+    load = startLoad(site, 'ok');
+    await servesAgain();
+  });
+
+  afterEach(async () => {
+    await load.stop();
+    await node.sluice.stop('SIGKILL');
+    await upstream.close();
+  });
+
+  /** Until so many more requests are served. */
+  const servesAgain = async (count = 100) => {
+    const goal = load.served + count;
+    await eventually(() => expect(load.served, load.failed.join('\n')).to.be.at.least(goal));
+  };
+  const says = (line: string) => eventually(() => expect(node.sluice.output.join('\n')).to.contain(line));
+
+  it('fails no request while 1,000 regex routes are activated, the main thread is blocked and the store fails', async () => {
+    await createRegexRoutes(api, 1_000);
+    await api.activateAs('v2');
+    await servesAgain();
+
+    await node.make('block');
+    const { served } = load;
+    const asked = performance.now();
+    await api.get('/routes/regex-1');
+    expect(performance.now() - asked, 'the main thread was not blocked').to.be.greaterThan(2_000);
+    expect(load.served - served).to.be.greaterThan(200);
+
+    await node.make('store');
+    await eventually(async () => {
+      const { status } = await api.post('/routes', { name: 'late', directResponse: { status: 200 } });
+      expect(status).to.be.at.least(500);
+    });
+    await servesAgain();
+    expect(load.failed).to.deep.equal([]);
+  });
+
+  for (const trouble of ['throw', 'heap'] as const) {
+    const how = trouble === 'throw' ? 'throws' : 'runs out of memory';
+    it(`loses at most 32 requests to a proxy worker that ${how}, and finds someone listening all the time`, async () => {
+      await node.make(trouble);
+      await says('a proxy worker has ended and is replaced');
+      await servesAgain();
+      await says('a new proxy worker serves');
+      await servesAgain();
+      expect(load.failed.length, load.failed.join('\n')).to.be.at.most(32);
+      expect(load.failed.join('\n')).not.to.contain('ECONNREFUSED');
+    });
+  }
+
+  it('is answered 502 at once when its upstream is gone, and served at once when it is back', async () => {
+    await load.stop();
+    const { port } = upstream;
+    await upstream.close();
+    const asked = performance.now();
+    expect((await fetch(site)).status).to.equal(502);
+    expect(performance.now() - asked).to.be.lessThan(1_000);
+    upstream = await startUpstream('backend', (_request, response) => void response.end('back'), port);
+    expect(await (await fetch(site)).text()).to.equal('back');
+  });
+});
+
+async function createRegexRoutes(api: ApiClient, count: number): Promise<void> {
+  const create = (number: number) =>
+    api.create('routes', {
+      id: `regex-${number}`,
+      name: `regex ${number}`,
+      match: { pathRegex: `/items-${number}/[a-z]{2,8}/(\\d+)(/[^/]+)*` },
+      directResponse: { status: 200, body: String(number) },
+    });
+  const numbers = Array.from({ length: count }, (_, number) => number);
+  for (let from = 0; from < count; from += 50) await Promise.all(numbers.slice(from, from + 50).map(create));
+}
