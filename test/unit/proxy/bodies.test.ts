@@ -133,13 +133,20 @@ describe('a body', () => {
     await eventually(() => expect(upstream.sockets.size).to.equal(0));
   });
 
-  it('of hundreds of clients that trickle is reaped on schedule while others are served', async () => {
-    const upstream = await bed.upstream((_request, response) => void response.end('ok'));
-    const timeouts = { clientHeader: '300ms', clientRequest: '400ms' };
+  it('of a thousand clients that trickle or do not read is reaped on schedule while others are served', async () => {
+    const large = Buffer.alloc(48 << 20, 'x');
+    const upstream = await bed.upstream(({ url }, response) => void response.end(url === '/large' ? large : 'ok'));
+    const timeouts = { clientHeader: '1s', clientRequest: '1s', clientResponse: '1s' };
     await bed.install(forwarding(port, upstream, { listener: { timeouts } }));
-    const slow = Array.from({ length: 300 }, (_, i) => {
+    const slow = Array.from({ length: 992 }, (_, i) => {
       const wire = bed.wire(port);
       wire.send(i % 2 === 0 ? 'GET / HT' : 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 99\r\n\r\n');
+      return wire;
+    });
+    const deaf = Array.from({ length: 8 }, () => {
+      const wire = bed.wire(port);
+      wire.socket.removeAllListeners('data').pause();
+      wire.send('GET /large HTTP/1.1\r\nHost: x\r\n\r\n');
       return wire;
     });
     const trickle = setInterval(() => {
@@ -149,6 +156,11 @@ describe('a body', () => {
     const normal = bed.wire(port);
     normal.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
     await normal.until(/ok$/);
-    for (const wire of slow) await wire.untilClosed(2_000);
+    for (const wire of slow) await wire.untilClosed(8_000);
+    for (const wire of deaf) {
+      wire.socket.resume();
+      await wire.untilClosed(8_000);
+      expect(wire.socket.bytesRead).to.be.lessThan(large.length);
+    }
   });
 });

@@ -1,0 +1,102 @@
+// S19 and S17: however much goes through, and however slowly it is taken, a body is never kept whole. 256 MiB in
+// `npm test`; SLUICE_TRANSFER_MB=1024 for the whole gibibyte.
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { get, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { expect } from 'chai';
+import { apiClient } from '../support/api-client.ts';
+import { eventually } from '../support/eventually.ts';
+import { freePort } from '../support/free-port.ts';
+import { startLoad } from '../support/load.ts';
+import { type SluiceProcess, startSluice } from '../support/sluice-process.ts';
+import { startUpstream, type Upstream } from '../support/upstream.ts';
+
+const megabytes = Number(process.env.SLUICE_TRANSFER_MB ?? 256);
+const megabyte = Buffer.alloc(1 << 20, 'x');
+const total = megabytes * megabyte.length;
+/** Measured with 256 MiB: 67 to 70. Each read has a buffer of its own, which stays until garbage is collected. */
+const boundKb = 96 << 10;
+
+function* body(): Generator<Buffer> {
+  for (let sent = 0; sent < megabytes; sent++) yield megabyte;
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  if (request.url === '/small') response.end('ok');
+  else if (request.method === 'POST') response.end(String(await lengthOf(request)));
+  else await pipeline(Readable.from(body()), response).catch(() => response.destroy());
+}
+
+async function lengthOf(stream: AsyncIterable<Buffer>, pauseMs = 0): Promise<number> {
+  let length = 0;
+  let paused = 0;
+  for await (const chunk of stream) {
+    length += chunk.length;
+    if (pauseMs === 0 || length < (paused + 8) << 20) continue;
+    paused += 8;
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+  }
+  return length;
+}
+
+describe(`${megabytes} MiB through the proxy`, () => {
+  let sluice: SluiceProcess;
+  let upstream: Upstream;
+  let site: string;
+  let startKb: number;
+
+  before(async function () {
+    if (process.platform !== 'linux') this.skip();
+    upstream = await startUpstream('large', (request, response) => void answer(request, response));
+    sluice = await startSluice();
+    const api = apiClient(sluice.url);
+    const port = await freePort();
+    site = `http://127.0.0.1:${port}/`;
+    await api.create('listeners', { name: 'web', address: '127.0.0.1', port });
+    await api.create('destinations', { id: 'd', name: 'd', host: '127.0.0.1', port: upstream.port });
+    await api.create('routes', { name: 'all', forward: { destinations: [{ destinationId: 'd' }] } });
+    await api.activateAs('v1');
+    await warmUp();
+    startKb = memoryKb('VmRSS');
+  });
+
+  after(async () => {
+    await sluice.stop();
+    await upstream.close();
+  });
+
+  const memoryKb = (name: 'VmRSS' | 'VmHWM'): number =>
+    Number(new RegExp(`${name}:\\s+(\\d+)`).exec(readFileSync(`/proc/${sluice.child.pid}/status`, 'utf8'))?.[1]);
+  /** A process that has served nothing yet grows with its first requests, whatever their size. */
+  const warmUp = async () => {
+    const load = startLoad(`${site}small`, 'ok', { pauseMs: 0 });
+    await eventually(() => expect(load.served).to.be.greaterThan(5_000));
+    await load.stop();
+  };
+  /** The most it ever had, against what it had before. */
+  const expectBounded = () => expect(memoryKb('VmHWM') - startKb).to.be.lessThan(boundKb);
+
+  it('come down within 96 MiB of memory', async () => {
+    const [response] = await once(get(site), 'response');
+    expect(await lengthOf(response)).to.equal(total);
+    expectBounded();
+  });
+
+  it('come down to a reader that pauses again and again', async () => {
+    const [response] = await once(get(site), 'response');
+    expect(await lengthOf(response, 50)).to.equal(total);
+    expectBounded();
+  });
+
+  it('go up within 96 MiB of memory', async () => {
+    const request = httpRequest(site, { method: 'POST', headers: { 'content-length': total } });
+    const answered = once(request, 'response');
+    await pipeline(Readable.from(body()), request);
+    const [response] = await answered;
+    response.setEncoding('utf8');
+    expect((await response.toArray()).join('')).to.equal(String(total));
+    expectBounded();
+  });
+});
