@@ -25,7 +25,7 @@
 
 export type { Role } from './core/output.ts';
 export type { CheckpointMeta, CommandEntry, Config, Identity, Index, Member, MemberId, Term } from './core/types.ts';
-export { memberId } from './core/types.ts';
+export { identityOf, memberId } from './core/types.ts';
 export type {
   CheckpointImage,
   Committed,

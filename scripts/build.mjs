@@ -1,19 +1,41 @@
 // `npm run build`: src/ and raft/ to dist/, as a whole or not at all.
 import { spawnSync } from 'node:child_process';
-import { cpSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { cpSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { fingerprint } from './fingerprint.mjs';
+import { fingerprint, readStamp } from './fingerprint.mjs';
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
-export const dist = join(root, 'dist');
-export const stampFile = join(dist, '.fingerprint');
+const dist = join(root, 'dist');
+const stampFile = join(dist, '.fingerprint');
 
-/** What a build is made from: when none of it changed, the build is current. */
-export const buildFingerprint = () => fingerprint(root, ['src', 'raft', 'tsconfig.json', 'package-lock.json']);
+const sources = ['src', 'raft', 'tsconfig.json', 'package-lock.json'];
+
+/** Whether the build was made from the sources as they are now, and none of its files is gone. */
+export function isBuilt() {
+  const stamp = readStamp(stampFile);
+  return stamp !== undefined && stamp === stampOf(fingerprint(root, sources), dist);
+}
+
+/** What a build is called: what it was made from, and which files it has. */
+const stampOf = (madeFrom, folder) => `${madeFrom} ${fileNames(folder)}`;
+
+function fileNames(folder) {
+  const names = ['src', 'raft'].map((part) => readdirOf(join(folder, part)));
+  return createHash('sha256').update(JSON.stringify(names)).digest('hex');
+}
+
+function readdirOf(folder) {
+  try {
+    return readdirSync(folder, { recursive: true }).sort();
+  } catch {
+    return [];
+  }
+}
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const stamp = buildFingerprint();
+  const madeFrom = fingerprint(root, sources);
   const fresh = `${dist}.${process.pid}`;
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
   const { status } = spawnSync(process.execPath, [tsc, '-p', join(root, 'tsconfig.json'), '--outDir', fresh], {
@@ -24,7 +46,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     process.exit(1);
   }
   cpSync(join(root, 'package.json'), join(fresh, 'package.json'));
-  writeFileSync(join(fresh, '.fingerprint'), stamp);
+  writeFileSync(join(fresh, '.fingerprint'), stampOf(madeFrom, fresh));
   rmSync(dist, { recursive: true, force: true });
   renameSync(fresh, dist);
 }

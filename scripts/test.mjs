@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 const stages = [
   ['check', process.execPath, ['scripts/check.mjs']],
   ['api', 'mocha', ['test/api/**/*.test.ts', '--timeout', '60000']],
-  ['process', 'mocha', ['test/process/**/*.test.ts', '--timeout', '120000']],
+  ['process', 'mocha', ['test/process/**/*.test.ts', 'test/cluster/**/*.test.ts', '--timeout', '120000']],
   ['simulation', 'mocha', ['test/simulation/**/*.test.ts', '--timeout', '120000']],
 ].filter(([name]) => name === 'check' || existsSync(`test/${name}`));
 

@@ -8,16 +8,23 @@ import { embeddedDefault, parseSettings, type Settings } from './settings/settin
 import { createLogger, type Logger } from './telemetry/logger.ts';
 
 const help = `Usage: sluice [--config FILE]
+       sluice restore BACKUP [--config FILE]
+       sluice force-new-cluster [--config FILE]
 
 A programmable HTTP reverse proxy with its control plane inside.
 
   --config FILE   settings (YAML); default: config.yaml in this directory if it is
                   there, else everything on loopback with the store in ./data
+  restore         fill the empty store of the settings from a backup
+  force-new-cluster
+                  make what this node has the beginning of a new cluster, when the quorum of
+                  the old one is lost for good
   --version       print the version
   --help          print this
 
 Signals: the first SIGTERM or SIGINT drains and exits with 0, a second one exits with 130 at once.
-Exit codes: 0 stopped as asked, 1 could not start, 130 stopped at once.
+Exit codes: 0 stopped as asked, 1 could not start (or the store failed and onStorageFailure is exit), 130 stopped at once.
+Settings: docs/settings.md. API: docs/api.md, and the explorer at /api/v1/docs/ of a running one.
 `;
 
 export async function runCommandLine(args: readonly string[]): Promise<void> {
@@ -25,7 +32,8 @@ export async function runCommandLine(args: readonly string[]): Promise<void> {
     const options = parseOptions(args);
     if (options.help) return void process.stdout.write(help);
     if (options.version) return void process.stdout.write(`sluice ${version()}\n`);
-    await run(options.config);
+    if (options.task === undefined) await run(options.config);
+    else await recover(options.task, options);
   } catch (error) {
     fail(error instanceof Error ? error.message : String(error));
   }
@@ -41,23 +49,55 @@ async function run(configFile: string | undefined): Promise<void> {
   const starting = start(settings, logger);
   stopOnSignals(starting, logger);
   const controlPlane = await starting;
+  logger.info({ address: controlPlane.address }, 'the API listens');
+  await controlPlane.ready;
   logger.info({ address: controlPlane.address, ms: Math.round(performance.now() - startedAt) }, 'ready');
   if (settings.log.format === 'console') process.stdout.write(banner({ version: version(), controlPlane }));
 }
 
+/** Imported only now: --help and a wrong key need not wait for the frameworks. */
 async function start(settings: Settings, logger: Logger): Promise<ControlPlane> {
-  // Imported only now: --help and a wrong key need not wait for the frameworks.
+  const core = import('./cluster/core.ts').then(({ openCore }) =>
+    openCore({ settings: settings.controlPlane, logger }),
+  );
+  // Waited for a moment later; a failure meanwhile is not lost.
+  core.catch(() => undefined);
   const { startControlPlane } = await import('./control-plane.ts');
-  return startControlPlane(settings, { logger, onFatal: () => process.exit(1) });
+  return startControlPlane(settings, { core, logger, onFatal: () => process.exit(1) });
 }
 
-function parseOptions(args: readonly string[]): { config?: string; help?: boolean; version?: boolean } {
-  const { values } = parseArgs({
+/** Runs while no node uses the store; says what it did and ends. */
+async function recover(task: Task, { config, backup }: Options): Promise<void> {
+  const { controlPlane } = parseSettings(readSettingsText(config), process.env);
+  const { forceNewCluster, restore } = await import('./cluster/recovery.ts');
+  const done = task === 'restore' ? restore(controlPlane, backup ?? '') : forceNewCluster(controlPlane);
+  process.stdout.write(`${await done}\n`);
+}
+
+const tasks = { restore: 1, 'force-new-cluster': 0 } as const;
+type Task = keyof typeof tasks;
+
+interface Options {
+  readonly config?: string | undefined;
+  readonly help?: boolean | undefined;
+  readonly version?: boolean | undefined;
+  readonly task?: Task | undefined;
+  readonly backup?: string | undefined;
+}
+
+function parseOptions(args: readonly string[]): Options {
+  const { values, positionals } = parseArgs({
     // `-config` is what users of comparable programs type (contract.md §0.5).
     args: args.map((arg) => arg.replace(/^-config(?==|$)/, '--config')),
     options: { config: { type: 'string' }, help: { type: 'boolean', short: 'h' }, version: { type: 'boolean' } },
+    allowPositionals: true,
   });
-  return values;
+  const [task, backup, ...rest] = positionals;
+  if (task === undefined) return values;
+  if (task !== 'restore' && task !== 'force-new-cluster') throw new Error(`unknown task ${JSON.stringify(task)}`);
+  const given = positionals.length - 1;
+  if (given === tasks[task] && rest.length === 0) return { ...values, task, backup };
+  throw new Error(task === 'restore' ? 'restore takes one backup file' : `${task} takes no file`);
 }
 
 function readSettingsText(configFile: string | undefined): string {
@@ -70,10 +110,9 @@ function readSettingsText(configFile: string | undefined): string {
   }
 }
 
-/** A cluster that silently ran as one node, or a proxy without its source, would be worse than none (architecture.md §6.20). */
+/** A proxy without its source would be worse than none (architecture.md §6.20). */
 function refuseWhatIsNotBuilt(settings: Settings): void {
   if (settings.mode === 'proxy') throw new Error('mode proxy is not available in this version');
-  if (settings.controlPlane.raft) throw new Error('controlPlane.raft is not available in this version');
 }
 
 /** From the first moment on: without a handler, the first process of a container would not hear a signal at all. */

@@ -4,8 +4,12 @@ import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { type Api, createApi } from './api/api.ts';
 import { systemClock } from './clock.ts';
-import { LocalLog } from './cluster/local-log.ts';
-import { Proposer } from './cluster/proposer.ts';
+import { Backups } from './cluster/backup.ts';
+import { ClusterDesk } from './cluster/cluster-desk.ts';
+import type { Core } from './cluster/core.ts';
+import { trustWarning } from './cluster/node-links.ts';
+import type { Proposer } from './cluster/proposer.ts';
+import { ClusterReadiness } from './cluster/readiness.ts';
 import { Feed } from './feed/feed.ts';
 import { checkConfig } from './proxy/config-check.ts';
 import { Explainer } from './proxy/explain/explainer.ts';
@@ -16,9 +20,7 @@ import type { Settings } from './settings/settings.ts';
 import { proxyConfigOf } from './snapshot/build.ts';
 import { thisMachine } from './snapshot/machine.ts';
 import { createSecretSources } from './snapshot/secret-sources.ts';
-import { checkCertificate, listenFailure, storeFailure } from './start-failure.ts';
-import { DurableState } from './state/durable-state.ts';
-import { generationDirectory, LevelStore } from './state/level-store.ts';
+import { checkCertificate, listenFailure } from './start-failure.ts';
 import type { StateView } from './state/view.ts';
 import type { Logger } from './telemetry/logger.ts';
 
@@ -31,26 +33,26 @@ export interface ControlPlane {
   /** Name of the active snapshot, if there is one. */
   readonly activeSnapshot: string | undefined;
   readonly hasApiKeys: boolean;
+  /** Resolves once this node knows a leader and shows what was acknowledged before it started. */
+  readonly ready: Promise<void>;
   /** Drains and closes everything; resolves when nothing of it runs any more. */
   stop(): Promise<void>;
 }
 
 export interface ControlPlaneOptions {
+  /** Log and state, opened already or just opening. Closed with the rest, and when the start fails. */
+  readonly core: Promise<Core>;
   readonly logger: Logger;
   /** Called when the store has failed and the settings say `exit`. */
   readonly onFatal: (reason: string) => void;
 }
 
-/** The only member of a cluster of one (architecture.md §7.11). */
-const nodeId = 'single';
-
 export async function startControlPlane(settings: Settings, options: ControlPlaneOptions): Promise<ControlPlane> {
   const { logger } = options;
   const own = settings.controlPlane;
   const storePath = resolve(own.storePath);
-  const state = await openState(own, storePath, logger);
-  const port = new LocalLog({ nodeId, applied: state.view.applied, clock: systemClock });
-  const log = new Proposer({ port, state, clock: systemClock, nodeId });
+  const core = await options.core;
+  const { state, log } = core;
   const feed = feedOf(state.view, log);
   const proxy = createProxy({
     source: feed,
@@ -59,25 +61,17 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
     bindAddress: settings.proxy.bindAddress,
     workers: settings.proxy.workers,
   });
-  reactToStorageFailure(state, own, options);
+  reactToStorageFailure(core, own, options);
   try {
     await proxy.start();
-    const api = await startApi(own, { state, log, feed, proxy, logger });
-    return running({ api, proxy, state, log, own, storePath });
+    const readiness = new ClusterReadiness({ log, clock: systemClock });
+    const api = await startApi(own, { ...core, readiness, feed, proxy, logger });
+    return running({ ...core, api, proxy, own, storePath, ready: readiness.whenReady });
   } catch (error) {
     await proxy.close({ withinMs: 0 });
-    await state.close();
+    await core.close();
     throw error;
   }
-}
-
-async function openState(own: ControlPlaneSettings, storePath: string, logger: Logger): Promise<DurableState> {
-  const store = await LevelStore.open(generationDirectory(storePath, 1)).catch((error: unknown) => {
-    throw storeFailure(storePath, error);
-  });
-  const state = await DurableState.open(store, { encryptionKey: own.encryptionKey, randomBytes });
-  for (const warning of state.warnings) logger.warn({}, `store: ${warning}`);
-  return state;
 }
 
 /** Publishes what is active now and each later activation, with the log index that proxies compare. */
@@ -90,11 +84,11 @@ function feedOf(view: StateView, log: Proposer): Feed {
 }
 
 function reactToStorageFailure(
-  state: DurableState,
+  { state, raft }: Core,
   own: ControlPlaneSettings,
   { logger, onFatal }: ControlPlaneOptions,
 ): void {
-  state.onFailure((reason) => {
+  const react = (reason: string): void => {
     if (own.onStorageFailure === 'exit') {
       logger.error({ reason }, 'the store has failed: the process ends, as onStorageFailure says');
       onFatal(reason);
@@ -104,18 +98,20 @@ function reactToStorageFailure(
         'the store has failed: writes are refused, traffic goes on as it was; restart when cured',
       );
     }
-  });
+  };
+  state.onFailure(react);
+  raft.onFailure(react);
 }
 
-interface Parts {
-  readonly state: DurableState;
-  readonly log: Proposer;
+interface Parts extends Core {
+  readonly readiness: ClusterReadiness;
   readonly feed: Feed;
   readonly proxy: DataPlane;
   readonly logger: Logger;
 }
 
-async function startApi(own: ControlPlaneSettings, { state, log, feed, proxy, logger }: Parts): Promise<Api> {
+async function startApi(own: ControlPlaneSettings, parts: Parts): Promise<Api> {
+  const { raft, state, log, links, readiness, feed, proxy, logger } = parts;
   checkCertificate(own.tls);
   const explainer = new Explainer();
   const api = await createApi({
@@ -129,14 +125,23 @@ async function startApi(own: ControlPlaneSettings, { state, log, feed, proxy, lo
     checkConfig,
     explain: (key, configuration, question) => explainer.explain(key, configuration, question),
     installed: (index, withinMs) => proxy.installed(index, withinMs),
-    health: () => ({ ready: state.failed === undefined, reason: state.failed ?? '' }),
-    clusterId: () => state.identity.clusterId,
+    health: () => ({ ready: readiness.ready && log.failed === undefined, reason: log.failed ?? 'no leader' }),
+    clusterId: () => raft.clusterId ?? state.identity.clusterId,
+    cluster: { desk: new ClusterDesk(raft, systemClock), leader: links.leader, backups: backupsOf(own, parts) },
+    relay: links.server(log, (bytes) => state.decode(bytes)),
   });
   await api.listen().catch((error: unknown) => {
     throw listenFailure(own.address, error);
   });
   warnOfExposure(own, api.address, logger);
+  const warning = trustWarning(own);
+  if (warning !== undefined) logger.warn({}, warning);
   return api;
+}
+
+function backupsOf({ encryptionKey }: ControlPlaneSettings, { state, log, raft }: Parts): Backups {
+  const openOptions = { encryptionKey, randomBytes };
+  return new Backups({ state, log, clusterId: () => raft.clusterId, openOptions, clock: systemClock });
 }
 
 /** Security.md S21: an open API that others can reach is said aloud, not refused. */
@@ -159,15 +164,15 @@ function warnOfExposure(
   );
 }
 
-function running(parts: {
+interface RunningParts extends Core {
   readonly api: Api;
   readonly proxy: DataPlane;
-  readonly state: DurableState;
-  readonly log: Proposer;
   readonly own: ControlPlaneSettings;
   readonly storePath: string;
-}): ControlPlane {
-  const { api, proxy, state, log, own, storePath } = parts;
+  readonly ready: Promise<void>;
+}
+
+function running({ api, proxy, state, close, own, storePath, ready }: RunningParts): ControlPlane {
   const { view } = state;
   return {
     address: formatAddress(api.address),
@@ -175,10 +180,10 @@ function running(parts: {
     storePath,
     activeSnapshot: view.active && view.snapshot(view.active.snapshotId)?.name,
     hasApiKeys: own.apiKeys.length > 0,
+    ready,
     async stop() {
       await Promise.all([api.close(), proxy.close({ withinMs: own.shutdownTimeoutMs })]);
-      await log.stop();
-      await state.close();
+      await close();
     },
   };
 }

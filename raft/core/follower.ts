@@ -81,14 +81,19 @@ export function onHeartbeat(state: CoreState, { from, commit, round }: Heartbeat
 /** A checkpoint is needed unless the log reaches as far, or agrees with it. */
 export function onCheckpointBegin(state: CoreState, { from, meta, transfer }: CheckpointBegin): void {
   hearLeader(state, from);
-  const { log } = state;
-  if (meta.index > log.committed && log.term(meta.index) === meta.term) commitTo(state, meta.index);
-  if (meta.index <= log.committed) {
-    acknowledge(state, from, log.committed, 0);
+  if (holds(state, meta)) {
+    acknowledge(state, from, state.log.committed, 0);
     return;
   }
   state.fetching = meta;
   state.outbox.fetch({ from, meta, transfer });
+}
+
+/** The log holds all that the checkpoint covers. What lies behind it may have been acknowledged, and must stay. */
+function holds(state: CoreState, meta: CheckpointMeta): boolean {
+  const { log } = state;
+  if (meta.index > log.committed && log.term(meta.index) === meta.term) commitTo(state, meta.index);
+  return meta.index <= log.committed;
 }
 
 /**
@@ -99,7 +104,7 @@ export function installCheckpoint(state: CoreState, meta: CheckpointMeta): boole
   const { fetching, log } = state;
   if (fetching?.index !== meta.index || fetching.sha256 !== meta.sha256) return false;
   state.fetching = undefined;
-  if (meta.index <= log.committed) return false;
+  if (holds(state, meta)) return false;
   log.restore(meta);
   state.outbox.event({ type: 'commit', index: meta.index });
   state.outbox.skipApplyTo(meta.index);

@@ -1,5 +1,5 @@
 // What a member tells the program above it: all that a driver tells, and what happens around it.
-import type { MemberId } from '../core/types.ts';
+import type { Index, MemberId } from '../core/types.ts';
 import type { Verdict } from '../store/log-store.ts';
 import type { Host } from './host.ts';
 
@@ -10,6 +10,8 @@ export interface OpenedReport {
   readonly clusterId: string | undefined;
   readonly generation: number;
   readonly boots: number;
+  /** Of the last entry in the log; 0 for an empty one. */
+  readonly lastIndex: Index;
   readonly verdict: Verdict;
 }
 

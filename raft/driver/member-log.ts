@@ -2,7 +2,15 @@
 // in a cluster or another name. After those it is read again rather than patched in memory.
 import { join } from 'node:path';
 
-import { type CheckpointMeta, type Config, type Index, type Member, type MemberId, memberId } from '../core/types.ts';
+import {
+  type CheckpointMeta,
+  type Config,
+  type Index,
+  type LogPosition,
+  type Member,
+  type MemberId,
+  memberId,
+} from '../core/types.ts';
 import { drawNumber, type RandomBytes } from '../membership/identity.ts';
 import { latestConfig, renamedConfig } from '../membership/rename.ts';
 import { verifyCheckpoint } from '../store/checkpoint-files.ts';
@@ -73,8 +81,8 @@ export class MemberLog {
   }
 
   /** See LevelLogStore.join. */
-  async join(clusterId: string, config: Config | undefined, after: Index): Promise<void> {
-    await this.#store.join(clusterId, config, after);
+  async join(clusterId: string, config: Config | undefined, after: LogPosition): Promise<void> {
+    await this.#store.join(clusterId, config, after.index, Math.max(1, after.term));
     await this.#reopen();
   }
 

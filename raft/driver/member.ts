@@ -67,9 +67,17 @@ export class RaftMember {
     this.#attempt(async () => {
       await removePartials(checkpointDirectory(this.#parts.options));
       const opened = await this.#log.open();
-      const { generation, boots, verdict, identity } = opened;
+      const { generation, boots, verdict, identity, boot } = opened;
+      const lastIndex = boot.base.index + boot.entries.length;
       if (verdict.kind === 'suspect') this.#parts.host.notice(`the log is suspect: ${verdict.reason}`);
-      this.#parts.host.opened({ id: ownId(opened), clusterId: identity.clusterId, generation, boots, verdict });
+      this.#parts.host.opened({
+        id: ownId(opened),
+        clusterId: identity.clusterId,
+        generation,
+        boots,
+        lastIndex,
+        verdict,
+      });
     });
   }
 
@@ -109,7 +117,7 @@ export class RaftMember {
 
   async #join(clusterId: string, config: Config | undefined): Promise<void> {
     this.#parts.host.notice(config === undefined ? `joins cluster ${clusterId}` : `creates cluster ${clusterId}`);
-    await this.#log.join(clusterId, config, this.#state.index);
+    await this.#log.join(clusterId, config, this.#state);
     if (isBeforeRaft(this.#state)) this.#state = { ...this.#state, term: 1 };
     this.#drive();
   }
@@ -186,7 +194,9 @@ export class RaftMember {
 
   /** Undefined until this node belongs to a cluster. */
   status(): MemberStatus | undefined {
-    return this.#driver && statusOf(this.#driver.inspect(), this.#network?.transport.counts);
+    const transport = this.#network?.transport;
+    const candidates = (transport?.met() ?? []).filter(({ clusterId }) => clusterId === undefined).map(memberOf);
+    return this.#driver && statusOf(this.#driver.inspect(), transport?.counts, candidates);
   }
 
   /** Hands leadership over, closes everything and leaves the mark of a clean stop. Calls `done` in any case. */

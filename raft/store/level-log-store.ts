@@ -3,7 +3,7 @@
 import { ClassicLevel } from 'classic-level';
 
 import { encodeIdentity, encodeNumber, type IdentityRecord } from '../codec/records.ts';
-import type { Config, ConfigEntry, Index } from '../core/types.ts';
+import type { Config, ConfigEntry, Index, Term } from '../core/types.ts';
 import { bootOf, imageOf, poisonedLog } from './boot-state.ts';
 import { firstGeneration, foundation, foundingBatch } from './founding.ts';
 import { keys } from './keys.ts';
@@ -78,11 +78,11 @@ export class LevelLogStore implements LogStore {
   }
 
   /** With `after` the state machine has already applied entries of a time before raft: the log begins behind them. */
-  async join(clusterId: string, config: Config | undefined, after: Index = 0): Promise<void> {
+  async join(clusterId: string, config: Config | undefined, after: Index = 0, term: Term = 1): Promise<void> {
     const image = this.#opened();
     if (this.#identity === undefined || image.lastIndex > 0) throw new Error('this node has a place in a cluster');
     this.#identity = { ...this.#identity, clusterId };
-    const batch = config === undefined ? { sync: true } : foundingBatch(config, after, this.#options.nowMs());
+    const batch = config === undefined ? { sync: true } : foundingBatch(config, after, this.#options.nowMs(), term);
     await this.#commit([put(keys.identity, encodeIdentity(this.#identity)), ...image.plan(batch)], true);
   }
 

@@ -44,7 +44,8 @@ async function readDatabase(directory: string, scanDatabase: (location: string) 
     return await scanDatabase(location);
   } catch (error) {
     const failure = error instanceof Error ? error : new Error(String(error));
-    if (!isLocked(failure)) await setMarker(directory, 'POISON', `unreadable log: ${failure.message}`);
+    if (isLocked(failure)) throw new Error(`${directory} is in use by another process`, { cause: failure });
+    await setMarker(directory, 'POISON', `unreadable log: ${failure.message}`);
     throw failure;
   }
 }

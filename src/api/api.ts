@@ -5,6 +5,7 @@ import type { Provider, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Clock } from '../clock.ts';
+import type { RelayServer } from '../cluster/relay-server.ts';
 import type { ReplicatedLog } from '../cluster/replicated-log.ts';
 import { SnapshotStreams } from '../feed/sse.ts';
 import type { ConfigSource } from '../model/proxy-config.ts';
@@ -18,11 +19,13 @@ import type { StateView } from '../state/view.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { type ApiKey, ApiKeys } from './api-keys.ts';
 import { appModule } from './app.module.ts';
+import { ClusterOperations, type ClusterOperationsOptions } from './cluster-operations.ts';
 import { ErrorFilter } from './error-filter.ts';
 import { Gate } from './gate.ts';
 import { openApiDocument } from './openapi.ts';
 import { OpenApiText } from './openapi-text.ts';
 import { type Health, Readiness } from './readiness.ts';
+import { RelayDoor } from './relay-door.ts';
 import { type Address, RunningApi } from './running-api.ts';
 import { type ApiTls, createServer } from './server.ts';
 
@@ -51,6 +54,9 @@ export interface ApiDeps {
   readonly installed: Installed;
   readonly health: () => Health;
   readonly clusterId: () => string;
+  readonly cluster: ClusterOperationsOptions;
+  /** Takes writes of other nodes; undefined without a cluster. */
+  readonly relay?: RelayServer | undefined;
 }
 
 export interface Api {
@@ -64,14 +70,17 @@ export interface Api {
 
 export async function createApi(deps: ApiDeps): Promise<Api> {
   const { options, logger, clock, clusterId } = deps;
-  const gate = new Gate({ keys: new ApiKeys(options.apiKeys), allowedHosts: options.allowedHosts });
+  const relay = new RelayDoor(deps.relay);
+  const gate = new Gate({ keys: new ApiKeys(options.apiKeys), allowedHosts: options.allowedHosts, relay });
   const readiness = new Readiness(deps.health);
   const isClosing = (): boolean => readiness.closing;
   const adapter = createServer({ gate, logger, isClosing, ...(options.tls && { tls: options.tls }) });
   const streams = new SnapshotStreams({ source: deps.feed, clock, logger, clusterId });
   const document = new OpenApiText();
   const own = [value(Readiness, readiness), value(SnapshotStreams, streams), value(OpenApiText, document)];
-  const app = await NestFactory.create<NestFastifyApplication>(appModule([...own, ...services(deps)]), adapter, {
+  const cluster = value(ClusterOperations, new ClusterOperations(deps.cluster));
+  const providers = [...own, value(RelayDoor, relay), cluster, ...services(deps)];
+  const app = await NestFactory.create<NestFastifyApplication>(appModule(providers), adapter, {
     logger: false,
     abortOnError: false,
     bodyParser: false,

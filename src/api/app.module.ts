@@ -9,6 +9,7 @@ import { MiddlewaresModule } from '../resources/middlewares/middlewares.module.t
 import { RoutesModule } from '../resources/routes/routes.module.ts';
 import { SecretsModule } from '../resources/secrets/secrets.module.ts';
 import { SnapshotsModule } from '../resources/snapshots/snapshots.module.ts';
+import { ClusterController } from './cluster.controller.ts';
 import { DebugController } from './debug.controller.ts';
 import { DocsController } from './docs.controller.ts';
 import { HealthController } from './health.controller.ts';
@@ -25,7 +26,7 @@ import { SyncController } from './sync.controller.ts';
     SnapshotsModule,
     ExplainModule,
   ],
-  controllers: [HealthController, DebugController, SyncController, DocsController],
+  controllers: [HealthController, ClusterController, DebugController, SyncController, DocsController],
 })
 class AppModule {}
 

@@ -1,36 +1,44 @@
 // What every request passes before its operation: page guard → credentials → path and method → role
 // (architecture.md §8). Installed as Fastify's first hook, so no body has been read yet.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { relayBodyMax } from '../cluster/relay-wire.ts';
 import { SluiceError } from '../errors.ts';
 import { anybody, type Caller, holds } from '../resources/caller.ts';
 import type { ApiKeys } from './api-keys.ts';
 import { guardAgainstPages } from './browser-guard.ts';
 import { OperationPaths } from './operation-paths.ts';
+import type { RelayDoor } from './relay-door.ts';
 
 interface GateOptions {
   readonly keys: ApiKeys;
   readonly allowedHosts: readonly string[];
+  readonly relay: RelayDoor;
 }
 
 /** Reveal nothing but ok or not ok, so they need no key (architecture.md §6.21). */
 const open = new Set(['/healthz', '/readyz']);
-/** Has a credential of its own, which its operation checks. */
+/** Nodes prove themselves to each other by a credential of their own; an API key opens nothing here. */
 const relayPaths = new Set(['/sync/raft', '/api/v1/sync/raft']);
 
 export class Gate {
   readonly #keys: ApiKeys;
   readonly #allowedHosts: readonly string[];
+  readonly #relay: RelayDoor;
   readonly #paths = new OperationPaths();
 
-  constructor({ keys, allowedHosts }: GateOptions) {
+  constructor({ keys, allowedHosts, relay }: GateOptions) {
     this.#keys = keys;
     this.#allowedHosts = allowedHosts;
+    this.#relay = relay;
   }
 
   /** Must be called before the operations are registered: their paths are collected as they come. */
   install(fastify: FastifyInstance): void {
     fastify.decorateRequest('caller');
-    fastify.addHook('onRoute', ({ url, method }) => this.#paths.add(url, [method].flat()));
+    fastify.addHook('onRoute', (operation) => {
+      this.#paths.add(operation.url, [operation.method].flat());
+      if (relayPaths.has(operation.url)) operation.bodyLimit = relayBodyMax;
+    });
     fastify.addHook('onRequest', (request, _reply, done) => {
       try {
         this.#admit(request);
@@ -60,6 +68,7 @@ export class Gate {
     if (request.is404) throw this.#unroutable(request);
     const { right, phrase } = request.routeOptions.config;
     if (open.has(request.routeOptions.url ?? '')) return;
+    if (isRelay(request)) this.#relay.admit(request);
     if (right !== undefined && holds(request.caller.role, right)) return;
     throw new SluiceError('FORBIDDEN', `role ${request.caller.role} may not ${phrase ?? 'use this path'}`);
   }
@@ -73,10 +82,13 @@ export class Gate {
   }
 }
 
-function needsKey({ raw }: FastifyRequest): boolean {
+function needsKey({ raw }: Pick<FastifyRequest, 'raw'>): boolean {
   const path = pathOf(raw.url);
   if (open.has(path)) return raw.method !== 'GET' && raw.method !== 'HEAD';
-  return !(relayPaths.has(path) && raw.headers.authorization?.startsWith('Sluice ') === true);
+  return !isRelay({ raw });
 }
+
+const isRelay = ({ raw }: Pick<FastifyRequest, 'raw'>): boolean =>
+  raw.method === 'POST' && relayPaths.has(pathOf(raw.url));
 
 const pathOf = (url: string | undefined): string => (url ?? '').split('?', 1)[0] ?? '';

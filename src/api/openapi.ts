@@ -2,6 +2,7 @@
 // what belongs to neither. Complete enough to generate a client from.
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { clusterSchemas } from './cluster-schemas.ts';
 import { schemas } from './openapi-schemas.ts';
 
 const base = '/api/v1';
@@ -17,7 +18,10 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
     .addSecurity('apiKey', { type: 'http', scheme: 'bearer', description: 'Needed when API keys are configured.' })
     .build();
   const scanned = SwaggerModule.createDocument(app, config);
-  const components = { ...scanned.components, schemas: { ...scanned.components?.schemas, ...schemas } };
+  const components = {
+    ...scanned.components,
+    schemas: { ...scanned.components?.schemas, ...schemas, ...clusterSchemas },
+  };
   return { ...scanned, paths: { ...relative(scanned.paths), ...documentation }, components };
 }
 

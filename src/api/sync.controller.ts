@@ -1,18 +1,21 @@
 // What other nodes and proxies ask: the stream of activations, and the relay of writes (contract.md §4.1, §5.4).
-import { Controller, Get, Inject, Post, Res } from '@nestjs/common';
-import { ApiResponse, ApiTags } from '@nestjs/swagger';
-import type { FastifyReply } from 'fastify';
-import { SluiceError } from '../errors.ts';
+import { Controller, Get, Inject, Post, Req, Res } from '@nestjs/common';
+import { ApiBody, ApiResponse, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SnapshotStreams } from '../feed/sse.ts';
-import { Operation } from '../resources/operation.ts';
+import { send } from '../resources/http-exchange.ts';
+import { Operation, Success, schemaRef } from '../resources/operation.ts';
+import { RelayDoor } from './relay-door.ts';
 
 @ApiTags('sync')
 @Controller(['sync', 'api/v1/sync'])
 export class SyncController {
   readonly #streams: SnapshotStreams;
+  readonly #relay: RelayDoor;
 
-  constructor(@Inject(SnapshotStreams) streams: SnapshotStreams) {
+  constructor(@Inject(SnapshotStreams) streams: SnapshotStreams, @Inject(RelayDoor) relay: RelayDoor) {
     this.#streams = streams;
+    this.#relay = relay;
   }
 
   @Get('snapshot')
@@ -41,11 +44,13 @@ export class SyncController {
   @Operation({
     id: 'relayWrite',
     summary: 'Relay a write to the leader',
-    description: 'Between the nodes of one cluster; no client needs it.',
+    description: 'Between the nodes of one cluster, which prove themselves by the cluster token; no client needs it.',
     right: 'relay',
-    errors: ['TOO_LARGE', 'UNAVAILABLE'],
+    errors: ['INVALID', 'TOO_LARGE', 'NOT_LEADER', 'UNAVAILABLE', 'OUTCOME_UNKNOWN'],
   })
-  relay(): never {
-    throw new SluiceError('UNAVAILABLE', 'cluster mode not active');
+  @ApiBody({ schema: schemaRef('RelayedWrite'), required: true })
+  @Success(200, 'It is applied; a refusal of the state machine is a result too.', schemaRef('RelayedResult'), [])
+  async relay(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    send(reply, await this.#relay.take(request));
   }
 }

@@ -1,8 +1,8 @@
-// What the main thread and the owner of the log say to each other (architecture.md §7). On one node the owner is
-// `LocalLog`; in a cluster it is the raft worker. Commands are opaque bytes on this line.
+// What the main thread and the owner of the log say to each other (architecture.md §7). The owner is the raft worker,
+// behind `RaftLog`. Commands are opaque bytes on this line.
 
 export type ToLog =
-  /** Hands a command over. `id` names it on this line only. */
+  /** Hands a command over. `id` names this attempt on this line only. */
   | { readonly type: 'propose'; readonly id: number; readonly bytes: Uint8Array }
   /** Asks for an index that covers everything acknowledged before now. */
   | { readonly type: 'read'; readonly id: number }
@@ -26,19 +26,35 @@ export interface Committed {
   readonly type: 'committed';
   readonly first: number;
   readonly last: number;
+  /** Term of the entry at `last`. */
+  readonly term: number;
   /** Wall clock of the leader at the last entry, Unix ms. Says how far behind a node is; apply takes each command's own. */
   readonly logTime: number;
   /** Ascending by index. Indexes of the range that are not here hold nothing for the state machine. */
   readonly entries: readonly CommittedEntry[];
 }
 
+/** The log counts on this generation of the state now, which holds everything up to `index`. */
+export interface Adopted {
+  readonly type: 'adopt';
+  readonly generation: number;
+  readonly index: number;
+}
+
+/** Who leads, by name and by the API address that it advertises (`host:port`, or empty). */
+export interface Leader {
+  readonly nodeId: string;
+  readonly address: string;
+}
+
 export type FromLog =
   | Committed
+  | Adopted
   | { readonly type: 'outcome'; readonly id: number; readonly index: number }
   | { readonly type: 'outcome'; readonly id: number; readonly refused: Refusal }
   | { readonly type: 'readable'; readonly id: number; readonly index: number }
   | { readonly type: 'readable'; readonly id: number; readonly refused: Refusal }
-  | { readonly type: 'role'; readonly role: 'leader' | 'follower' | 'candidate'; readonly leader: string | undefined }
+  | { readonly type: 'role'; readonly role: 'leader' | 'follower' | 'candidate'; readonly leader: Leader | undefined }
   | { readonly type: 'fatal'; readonly reason: string };
 
 export interface LogPort {

@@ -13,7 +13,8 @@ export interface Caller {
 }
 
 /**
- * `read`: kinds, snapshots, docs, debug. `write`: kinds, secrets, snapshots. `administer`: values of secrets.
+ * `read`: kinds, snapshots, docs, debug, cluster. `write`: kinds, secrets, snapshots. `administer`: values of secrets,
+ * members of the cluster, backup.
  * `follow`: the stream of activations. `relay`: proves itself beyond the API key.
  */
 export type Right = 'read' | 'write' | 'administer' | 'follow' | 'relay';

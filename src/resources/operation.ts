@@ -101,6 +101,10 @@ const queryParameters = {
     description: 'What becomes of unknown fields: named in a `Warning` header, refused, or dropped in silence.',
     schema: { type: 'string', enum: ['warn', 'strict', 'ignore'], default: 'warn' },
   },
+  force: {
+    description: 'Does it even if the cluster may lose its quorum by it.',
+    schema: { type: 'boolean', default: false },
+  },
   strict: {
     description:
       'Refuses the snapshot when a destination or route that something refers to does not exist; otherwise that is a warning.',

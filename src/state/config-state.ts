@@ -8,7 +8,7 @@ import { decide, kindOf } from './decide.ts';
 import { type IdempotencyLimits, IdempotencyTable } from './idempotency-table.ts';
 import { keys } from './keys.ts';
 import { loadRows, type StoredRow } from './load-rows.ts';
-import { emptyTables, Overlay, type Position, type Tables } from './overlay.ts';
+import { emptyTables, type LogStamp, Overlay, type Position, type Tables } from './overlay.ts';
 import { RequestTable } from './request-table.ts';
 import { type DigestOf, plainDigest, StateHash } from './state-hash.ts';
 import type { Active, StateView, Stored, StoredSnapshot } from './view.ts';
@@ -79,6 +79,11 @@ export class ConfigState implements StateView {
     return this.#position.applied;
   }
 
+  /** The log's entry at `applied`; undefined for a state of a time before the log. */
+  get entry(): LogStamp | undefined {
+    return this.#position.entry;
+  }
+
   get changedAt(): number {
     return this.#position.changedAt;
   }
@@ -117,12 +122,14 @@ export class ConfigState implements StateView {
 
   /**
    * Computes the commands of `entries`, ascending by index, up to and including index `last`; indexes without an entry
-   * carry nothing for the state. One round at a time: commit it before the next is prepared.
+   * carry nothing for the state. `entry` is the log's at `last`; null leaves the log behind, as before there was one.
+   * One round at a time: commit it before the next is prepared.
    */
-  prepare(entries: readonly Entry[], last: number): Round {
+  prepare(entries: readonly Entry[], last: number, entry: LogStamp | null | undefined = this.entry): Round {
     const overlay = new Overlay(this.#tables, this.#position, this.#active);
     const results = entries.map((entry) => this.#apply(overlay, entry));
-    overlay.position = { ...overlay.position, applied: last };
+    const { entry: _former, ...position } = overlay.position;
+    overlay.position = { ...position, applied: last, ...(entry && { entry }) };
     overlay.rows.put(keys.position, JSON.stringify(overlay.position), last);
     const rows = this.#hash.fold(overlay.rows, last);
     const hash = this.#hash.text;

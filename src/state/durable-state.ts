@@ -2,10 +2,13 @@
 // reader never sees what is not on disk (architecture.md §7.3). The first failed write is the last one: what is on disk
 // is not known any more, so nothing is applied until the process starts again (raft.md P13).
 
+import { fillStore, imageOf, type StateImage } from './checkpoint.ts';
 import type { Command } from './command.ts';
-import { CommandNotUnderstood, decodeCommand, encodeCommand } from './command-codec.ts';
+import { CommandNotUnderstood, decodeCommand, encodeCommand, type Malformed } from './command-codec.ts';
 import type { Activation, Applied, ConfigState, Entry } from './config-state.ts';
+import { CurrentView } from './current-view.ts';
 import { type Identity, type OpenedState, type OpenOptions, openState } from './opening.ts';
+import type { LogStamp } from './overlay.ts';
 import type { Store } from './store.ts';
 import type { StateView } from './view.ts';
 
@@ -19,11 +22,20 @@ export interface AppliedRound {
   readonly activation: Activation | undefined;
 }
 
+/** A state that was built beside the present one. */
+export interface Successor {
+  readonly applied: number;
+  readonly store: Store;
+  readonly opened: OpenedState;
+}
+
 export class DurableState {
   readonly identity: Identity;
   readonly warnings: readonly string[];
-  readonly #store: Store;
-  readonly #opened: OpenedState;
+  /** Follows the state through `adopt`. */
+  readonly view: StateView = new CurrentView(() => this.#state);
+  #store: Store;
+  #opened: OpenedState;
   readonly #subscribers = new Set<(reason: string) => void>();
   #failed: string | undefined;
   #writing = false;
@@ -43,10 +55,6 @@ export class DurableState {
       await store.close();
       throw error;
     }
-  }
-
-  get view(): StateView {
-    return this.#state;
   }
 
   /** Why nothing is applied any more: `storage failed: …`. Undefined while all is well. */
@@ -71,15 +79,32 @@ export class DurableState {
   }
 
   /**
+   * A command from the log's bytes.
+   * @throws {CommandNotUnderstood} when applying it would stop this node
+   */
+  decode(bytes: Uint8Array): Command | Malformed {
+    return decodeCommand(bytes, this.#opened.cipher);
+  }
+
+  /** The log's entry at the applied index; undefined when the state was written before there was a log. */
+  get entry(): LogStamp | undefined {
+    return this.#state.entry;
+  }
+
+  /**
    * Applies the commands up to and including index `last`; resolves once they are on disk and visible.
    * Rejects when they could not be written, and for ever after.
    */
-  async apply(entries: readonly CommandEntry[], last: number): Promise<AppliedRound> {
+  async apply(entries: readonly CommandEntry[], last: number, entry?: LogStamp | null): Promise<AppliedRound> {
     if (this.#failed !== undefined) throw new Error(this.#failed);
     if (this.#writing) throw new Error('a round is being written already');
     this.#writing = true;
     try {
-      const { results, activation, rows, applied, hash, commit } = this.#state.prepare(this.#decoded(entries), last);
+      const { results, activation, rows, applied, hash, commit } = this.#state.prepare(
+        this.#decoded(entries),
+        last,
+        entry,
+      );
       const changes = rows.map((row) => this.#opened.codec.encode(row));
       await this.#store.write(changes, { applied, hash, boot: this.identity.boot });
       commit();
@@ -92,6 +117,40 @@ export class DurableState {
     }
   }
 
+  /** The state as of a log of its own that begins after index `last`. For a cluster that is made from what is left. */
+  async leaveLog(last: number): Promise<void> {
+    await this.apply([], last, null);
+  }
+
+  /** The state as it is on disk now, for a checkpoint. To be closed. */
+  image(): Promise<StateImage> {
+    return imageOf(this.#store);
+  }
+
+  /**
+   * Builds a state of this node from a checkpoint, in an empty store, and checks all of it. Takes the store over.
+   * Nothing changes here before `adopt`.
+   */
+  async build(store: Store, content: AsyncIterable<Uint8Array>, options: OpenOptions): Promise<Successor> {
+    try {
+      await fillStore(store, content, this.identity, this.#opened.cipher);
+      const opened = await openState(store, options);
+      return { store, opened, applied: opened.state.applied };
+    } catch (error) {
+      await store.close();
+      throw error;
+    }
+  }
+
+  /** Shows the successor from now on. Not while a round is written. */
+  async adopt({ store, opened }: Successor): Promise<void> {
+    if (this.#writing) throw new Error('a round is being written');
+    const former = this.#store;
+    this.#store = store;
+    this.#opened = opened;
+    await former.close();
+  }
+
   async close(): Promise<void> {
     await this.#store.close();
   }
@@ -101,7 +160,7 @@ export class DurableState {
   }
 
   #decoded(entries: readonly CommandEntry[]): Entry[] {
-    return entries.map(({ index, bytes }) => ({ index, command: decodeCommand(bytes, this.#opened.cipher) }));
+    return entries.map(({ index, bytes }) => ({ index, command: this.decode(bytes) }));
   }
 
   #fail(error: unknown): void {

@@ -3,7 +3,7 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ClassicLevel } from 'classic-level';
-import { type Change, type Mark, type Store, StoreDamaged, StoreInUse } from './store.ts';
+import { type Change, type Mark, type Store, StoreDamaged, type StoreImage, StoreInUse } from './store.ts';
 import { damagedTable } from './table-check.ts';
 import { readWitness, Witness, witnessName } from './witness.ts';
 
@@ -22,6 +22,8 @@ export class LevelStore implements Store {
   readonly mark: Mark | undefined;
   readonly #database: Database;
   readonly #witness: Witness;
+  /** The mark of the write before. */
+  #marked: Promise<void> = Promise.resolve();
 
   private constructor(place: string, mark: Mark | undefined, database: Database, witness: Witness) {
     this.place = place;
@@ -60,12 +62,23 @@ export class LevelStore implements Store {
     }
   }
 
+  image(): StoreImage {
+    const snapshot = this.#database.snapshot();
+    return {
+      get: (key) => this.#database.get(key, { snapshot }),
+      rows: () => this.#database.iterator({ snapshot, highWaterMarkBytes: readAheadBytes, fillCache: false }),
+      close: () => snapshot.close(),
+    };
+  }
+
   async write(changes: readonly Change[], mark: Mark): Promise<void> {
     const batch = changes.map(({ key, value }) =>
       value === undefined ? ({ type: 'del', key } as const) : ({ type: 'put', key, value } as const),
     );
+    await this.#marked;
     await this.#database.batch(batch, { sync: true });
-    await this.#witness.write(mark);
+    this.#marked = this.#witness.write(mark);
+    this.#marked.catch(() => undefined);
   }
 
   async compact(): Promise<void> {
@@ -74,6 +87,7 @@ export class LevelStore implements Store {
 
   async close(): Promise<void> {
     await this.#database.close();
+    await this.#marked.catch(() => undefined);
     await this.#witness.close();
   }
 }

@@ -1,5 +1,5 @@
 // A store that forgets everything with the process; for tests and for trying Sluice out.
-import type { Change, Mark, Store } from './store.ts';
+import type { Change, Mark, Store, StoreImage } from './store.ts';
 
 export class MemoryStore implements Store {
   readonly place = 'memory';
@@ -16,6 +16,12 @@ export class MemoryStore implements Store {
       const value = this.#rows.get(key);
       if (value !== undefined) yield [key, value];
     }
+  }
+
+  image(): StoreImage {
+    const copy = new MemoryStore();
+    for (const [key, value] of this.#rows) copy.#rows.set(key, value);
+    return { get: async (key) => copy.#rows.get(key), rows: () => copy.rows(), close: async () => undefined };
   }
 
   async write(changes: readonly Change[], mark: Mark): Promise<void> {

@@ -6,7 +6,7 @@ import { isLocal, isSecret, keys } from './keys.ts';
 import { type OpenedRow, RowCodec } from './row-codec.ts';
 import { type Store, StoreDamaged, StoreMismatch } from './store.ts';
 
-const formatVersion = 1;
+export const formatVersion = 1;
 
 /** Who this store belongs to. Made once, except `boot`. */
 export interface Identity {
@@ -21,6 +21,8 @@ export interface OpenOptions {
   /** 32 bytes; encryption at rest is on when present. */
   readonly encryptionKey?: Uint8Array | undefined;
   readonly randomBytes: (count: number) => Uint8Array;
+  /** Encryption is being turned on: removes what lies elsewhere in plain text. The store is marked afterwards. */
+  readonly beforeEncryption?: ((applied: number) => Promise<void>) | undefined;
 }
 
 export interface OpenedState {
@@ -56,7 +58,10 @@ export async function openState(store: Store, options: OpenOptions): Promise<Ope
     ? newIdentity(options.randomBytes)
     : nextBoot(localRow<Identity>(store, plain, rows, keys.local.identity));
   const warnings = checkMark(store, state, identity, isNew);
-  if (turnOn) await store.compact();
+  if (turnOn) {
+    await options.beforeEncryption?.(state.applied);
+    await store.compact();
+  }
   const changes = [
     codec.encodeLocal(keys.local.format, { version: formatVersion }),
     codec.encodeLocal(keys.local.encryption, markerFor(cipher)),
@@ -130,7 +135,8 @@ function checkEncryption(
     : refuse('holds secrets or snapshots in plain text; delete them before controlPlane.encryption.key is set');
 }
 
-const markerFor = (cipher: Cipher | undefined): EncryptionMarker =>
+/** What a store says of its encryption. */
+export const markerFor = (cipher: Cipher | undefined): EncryptionMarker =>
   cipher === undefined ? { mode: 'none' } : { mode: 'aes-256-gcm', fingerprint: cipher.fingerprint };
 
 function checkMark(store: Store, state: ConfigState, { boot }: Identity, isNew: boolean): string[] {
@@ -152,7 +158,8 @@ function checkMark(store: Store, state: ConfigState, { boot }: Identity, isNew: 
 
 const nextBoot = (identity: Identity): Identity => ({ ...identity, boot: identity.boot + 1 });
 
-function newIdentity(randomBytes: (count: number) => Uint8Array): Identity {
+/** For a store that is made anew. */
+export function newIdentity(randomBytes: (count: number) => Uint8Array): Identity {
   const bytes = Buffer.from(randomBytes(22));
   return { clusterId: bytes.toString('hex', 0, 16), incarnation: bytes.readUIntBE(16, 6), boot: 1 };
 }

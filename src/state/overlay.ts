@@ -12,11 +12,20 @@ export interface Tables {
   readonly snapshots: Table<StoredSnapshot>;
 }
 
+/** What the log says of one of its entries, the same on every node. */
+export interface LogStamp {
+  readonly term: number;
+  /** Wall clock of the leader that wrote it, Unix ms. */
+  readonly time: number;
+}
+
 export interface Position {
   readonly applied: number;
   readonly changedAt: number;
   /** Highest time that a command carried, Unix ms. */
   readonly logTime: number;
+  /** The log's entry at `applied`. Missing in a state that was written before there was a log. */
+  readonly entry?: LogStamp;
 }
 
 export class Overlay {

@@ -16,6 +16,14 @@ export interface Mark {
   readonly boot: number;
 }
 
+/** The rows of one moment, whatever is written meanwhile. To be closed. */
+export interface StoreImage {
+  get(key: string): Promise<Uint8Array | undefined>;
+  /** Every row, ascending by key. */
+  rows(): AsyncIterable<readonly [key: string, value: Uint8Array]>;
+  close(): Promise<void>;
+}
+
 export interface Store {
   /** For people: a directory, or `memory`. */
   readonly place: string;
@@ -23,8 +31,10 @@ export interface Store {
   readonly mark: Mark | undefined;
   /** Every row, ascending by key. */
   rows(): AsyncIterable<readonly [key: string, value: Uint8Array]>;
+  image(): StoreImage;
   /**
-   * Writes all changes atomically and syncs them, then writes and syncs the mark, then resolves. One write at a time.
+   * Writes all changes atomically, syncs them and resolves. The mark follows and is synced before the next write begins:
+   * what is answered meanwhile is in the log, so the mark need not hold the answer up. One write at a time.
    * After a rejection nobody knows what is on disk: the store must not be written again.
    */
   write(changes: readonly Change[], mark: Mark): Promise<void>;

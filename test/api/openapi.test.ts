@@ -68,6 +68,13 @@ describe('OpenAPI document', () => {
       'get /sync/snapshot',
       'post /sync/raft',
       'post /explain',
+      'get /cluster',
+      'post /cluster/members',
+      'post /cluster/members/{nodeId}/promote',
+      'post /cluster/members/{nodeId}/replace',
+      'delete /cluster/members/{nodeId}',
+      'post /cluster/transfer',
+      'get /cluster/backup',
       'get /healthz',
       'get /readyz',
     ];

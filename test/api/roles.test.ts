@@ -45,6 +45,13 @@ const cells: readonly Cell[] = [
   { method: 'GET', path: '/docs/doc.json', may: readers, phrase: 'read the API documentation' },
   { method: 'GET', path: '/debug/config', may: readers, phrase: 'read the live and the staged configuration' },
   { method: 'GET', path: '//debug/config', may: readers, phrase: 'read the live and the staged configuration' },
+  { method: 'GET', path: '/cluster', may: readers, phrase: 'read the cluster' },
+  { method: 'POST', path: '/cluster/members', body: {}, may: ['admin'], phrase: 'add a member' },
+  { method: 'POST', path: '/cluster/members/x/promote', may: ['admin'], phrase: 'promote a member' },
+  { method: 'POST', path: '/cluster/members/x/replace', body: {}, may: ['admin'], phrase: 'replace a member' },
+  { method: 'DELETE', path: '/cluster/members/x', may: ['admin'], phrase: 'remove a member' },
+  { method: 'GET', path: '/cluster/backup', may: ['admin'], phrase: 'back up the cluster' },
+  { method: 'POST', path: '/cluster/transfer', may: ['admin'], phrase: 'transfer leadership' },
   { method: 'HEAD', path: '/sync/snapshot', may: ['admin', 'proxy'], phrase: 'follow activations' },
   { method: 'HEAD', path: '//sync/snapshot', may: ['admin', 'proxy'], phrase: 'follow activations' },
 ];

@@ -143,7 +143,6 @@ describe('transport', () => {
         ['POST', '/secrets'],
         ['PUT', '/secrets/a'],
         ['POST', '/snapshots/a/activate'],
-        ['POST', '//sync/raft'],
         ['DELETE', '/secrets/a'],
       ] as const) {
         const answer = await api.call(method, path, { body: `${fitting} ` });

@@ -1,8 +1,14 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Api, type ApiDeps, type ApiOptions, createApi } from '../../src/api/api.ts';
 import { type Clock, systemClock } from '../../src/clock.ts';
+import { Backups } from '../../src/cluster/backup.ts';
+import type { Cluster } from '../../src/cluster/cluster.ts';
+import { ClusterDesk } from '../../src/cluster/cluster-desk.ts';
+import { LeaderConnections } from '../../src/cluster/leader-connections.ts';
+import { LeaderOperations } from '../../src/cluster/leader-operations.ts';
 import { Feed } from '../../src/feed/feed.ts';
 import { Explainer } from '../../src/proxy/explain/explainer.ts';
 import { proxyConfigOf } from '../../src/snapshot/build.ts';
@@ -10,10 +16,13 @@ import { thisMachine } from '../../src/snapshot/machine.ts';
 import { createSecretSources, type SecretFence } from '../../src/snapshot/secret-sources.ts';
 import { generationDirectory, LevelStore } from '../../src/state/level-store.ts';
 import { silentLogger } from '../../src/telemetry/logger.ts';
+import { ClusterOf, statusOfOne } from './cluster-of.ts';
 import { type Answer, type CallOptions, call } from './http-call.ts';
 import { type NodeOfOne, nodeOfOne } from './node-of-one.ts';
 
-export interface ServerSetup extends Partial<Omit<ApiDeps, 'options'>> {
+export interface ServerSetup extends Partial<Omit<ApiDeps, 'options' | 'cluster'>> {
+  /** A cluster of one otherwise. */
+  readonly cluster?: Cluster;
   readonly options?: Partial<ApiOptions>;
   readonly clock?: Clock;
   /** Environment of the node. */
@@ -30,16 +39,32 @@ export class ApiServer {
   readonly directory: string;
   readonly #scheme: string;
   readonly #node: NodeOfOne;
+  readonly #connections: LeaderConnections;
 
-  private constructor(parts: { api: Api; feed: Feed; directory: string; scheme: string; node: NodeOfOne }) {
+  private constructor(parts: {
+    api: Api;
+    feed: Feed;
+    directory: string;
+    scheme: string;
+    node: NodeOfOne;
+    connections: LeaderConnections;
+  }) {
     this.api = parts.api;
     this.feed = parts.feed;
     this.directory = parts.directory;
     this.#scheme = parts.scheme;
     this.#node = parts.node;
+    this.#connections = parts.connections;
   }
 
-  static async start({ options, env = {}, fence = {}, encryptionKey, ...deps }: ServerSetup = {}): Promise<ApiServer> {
+  static async start({
+    options,
+    env = {},
+    fence = {},
+    encryptionKey,
+    cluster,
+    ...deps
+  }: ServerSetup = {}): Promise<ApiServer> {
     const directory = await mkdtemp(join(tmpdir(), 'sluice-api-'));
     const store = await LevelStore.open(generationDirectory(directory, 1));
     const node = await nodeOfOne({ store, clock: systemClock, encryptionKey });
@@ -48,7 +73,19 @@ export class ApiServer {
     const feed = new Feed();
     log.onActivation(({ snapshot, index }) => feed.publish(proxyConfigOf(snapshot, index)));
     const explainer = new Explainer();
+    const connections = new LeaderConnections({ tls: undefined, clock });
     const api = await createApi({
+      cluster: {
+        desk: new ClusterDesk(cluster ?? new ClusterOf(statusOfOne, false), clock),
+        leader: new LeaderOperations(connections),
+        backups: new Backups({
+          state,
+          log,
+          clusterId: () => state.identity.clusterId,
+          openOptions: { encryptionKey, randomBytes },
+          clock,
+        }),
+      },
       view: state.view,
       log,
       feed,
@@ -70,7 +107,7 @@ export class ApiServer {
       ...deps,
     });
     const scheme = options?.tls === undefined ? 'http' : 'https';
-    const server = new ApiServer({ api, feed, directory, scheme, node });
+    const server = new ApiServer({ api, feed, directory, scheme, node, connections });
     try {
       await api.listen();
       return server;
@@ -91,6 +128,7 @@ export class ApiServer {
 
   async stop(): Promise<void> {
     await this.api.close();
+    await this.#connections.close();
     await this.#node.close();
     await rm(this.directory, { recursive: true, force: true });
   }

@@ -50,6 +50,16 @@ export class LosingDisk {
         const { rows } = content();
         for (const key of [...rows.keys()].sort()) yield [key, rows.get(key) ?? new Uint8Array()] as const;
       },
+      image() {
+        const { rows } = content();
+        return {
+          get: async (key) => rows.get(key),
+          async *rows() {
+            for (const key of [...rows.keys()].sort()) yield [key, rows.get(key) ?? new Uint8Array()] as const;
+          },
+          close: async () => undefined,
+        };
+      },
       write: (changes, next) => this.#write(changes, next),
       compact: async () => undefined,
       close: async () => undefined,

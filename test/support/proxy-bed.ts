@@ -1,9 +1,9 @@
 // A proxy with its surroundings on real sockets: configurations are published by hand, ports come from the system.
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, connect, createServer as createNetServer, type Socket } from 'node:net';
-import { systemClock } from '../../src/clock.ts';
+import { type Clock, systemClock } from '../../src/clock.ts';
 import type { ConfigSource, Configuration, ProxyConfig } from '../../src/model/proxy-config.ts';
-import { createProxy } from '../../src/proxy/proxy.ts';
+import { createProxy, type Proxy as DataPlane } from '../../src/proxy/proxy.ts';
 import { silentLogger } from '../../src/telemetry/logger.ts';
 import { eventually } from './eventually.ts';
 
@@ -83,14 +83,14 @@ export class Wire {
 /** Everything a test opened, closed in reverse order by `end`. */
 export class ProxyBed {
   readonly source = new HandSource();
-  readonly proxy = createProxy({
-    source: this.source,
-    clock: systemClock,
-    telemetry: { logger: silentLogger },
-    bindAddress: '127.0.0.1',
-  });
+  readonly proxy: DataPlane;
   readonly #ends: (() => Promise<void>)[] = [() => this.proxy.close({ withinMs: 0 })];
   #index = 0;
+
+  constructor({ clock = systemClock }: { readonly clock?: Clock } = {}) {
+    const telemetry = { logger: silentLogger };
+    this.proxy = createProxy({ source: this.source, clock, telemetry, bindAddress: '127.0.0.1' });
+  }
 
   /** Publishes, and waits until it is live. */
   async install(snapshot: Partial<Configuration>): Promise<void> {

@@ -20,6 +20,8 @@ export interface SluiceProcess {
 export interface SluiceOptions {
   /** Kept between starts when given; a new one otherwise. */
   readonly folder?: string;
+  /** Of the API; one that the system gives otherwise. */
+  readonly port?: number;
   /** YAML below `controlPlane:`, two spaces in. */
   readonly controlPlane?: string;
   /** Further sections of the settings file. */
@@ -46,7 +48,7 @@ export async function startSluice(options: SluiceOptions = {}): Promise<SluicePr
   const file = join(folder, 'sluice.yaml');
   writeFileSync(
     file,
-    `controlPlane:\n  address: 127.0.0.1:0\n  storePath: ${storePath}\n${options.controlPlane ?? ''}\n` +
+    `controlPlane:\n  address: 127.0.0.1:${options.port ?? 0}\n  storePath: ${storePath}\n${options.controlPlane ?? ''}\n` +
       `log: { format: json, level: ${options.logLevel ?? 'info'} }\n${options.more ?? ''}\n`,
   );
   const child = spawnSluice(['--config', file], options.env);

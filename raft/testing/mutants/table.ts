@@ -175,8 +175,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'install a checkpoint below the applied index',
     edits: [
-      edit('core/follower.ts', '  if (meta.index <= log.committed) {', '  if (meta.index < log.firstIndex) {'),
-      edit('core/follower.ts', '  if (meta.index <= log.committed) return false;\n', ''),
+      edit('core/follower.ts', 'return meta.index <= log.committed;', 'return meta.index < log.firstIndex;'),
       edit(
         'core/follower.ts',
         'if (meta.index > log.committed && log.term(meta.index) === meta.term)',
@@ -279,6 +278,12 @@ export const foundOnce: readonly Mutant[] = [
       ),
     ],
   },
+  one(
+    'a checkpoint takes away what was acknowledged behind it',
+    'core/follower.ts',
+    'if (holds(state, meta)) return false;',
+    'if (meta.index <= log.committed) return false;',
+  ),
   one(
     'a checkpoint older than the kept log is sent for ever',
     'core/progress.ts',

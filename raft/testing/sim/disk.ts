@@ -28,6 +28,7 @@ export class SimDisk {
   #durable = emptyImage();
   #unsynced: WriteBatch[] = [];
   #flights = new Set<Flight>();
+  readonly usualWriteMs: number;
   writeMs: number;
   stalledUntilMs = 0;
   /** The next write fails; those after it are acknowledged and lost. */
@@ -36,8 +37,12 @@ export class SimDisk {
   isSuspect = false;
   /** Damage that the start-up scan finds. */
   isDamaged = false;
+  /** Writes that came to an end, through all lives. */
+  writes = 0;
+  #crashPoint: { readonly write: number; readonly when: 'before' | 'after'; readonly crash: () => void } | undefined;
 
   constructor(writeMs: number, chance: Chance, world: DiskWorld) {
+    this.usualWriteMs = writeMs;
     this.writeMs = writeMs;
     this.#chance = chance;
     this.#world = world;
@@ -57,12 +62,23 @@ export class SimDisk {
     this.#durable = copyImage(image);
   }
 
+  /** `crash` runs around that write, whose process hears nothing of it any more. */
+  crashAt(write: number, when: 'before' | 'after', crash: () => void): void {
+    this.#crashPoint = { write, when, crash };
+  }
+
   write(batch: WriteBatch, nowMs: number, done: (failure: Error | undefined) => void): void {
     const flight = { batch, isDone: false };
     this.#flights.add(flight);
     const stall = Math.max(0, this.stalledUntilMs - nowMs);
     const ms = stall + (batch.sync ? this.#chance.exponential(this.writeMs) : this.#chance.between(0, 0.2));
     this.#world.later(ms, () => {
+      this.writes += 1;
+      const crashPoint = this.#crashPoint?.write === this.writes ? this.#crashPoint : undefined;
+      if (crashPoint?.when === 'before') {
+        crashPoint.crash();
+        return;
+      }
       this.#flights.delete(flight);
       if (this.failsNext) {
         this.failsNext = false;
@@ -71,7 +87,8 @@ export class SimDisk {
         return;
       }
       if (!this.#isBroken) this.#land(batch);
-      done(undefined);
+      if (crashPoint === undefined) done(undefined);
+      else crashPoint.crash();
     });
   }
 

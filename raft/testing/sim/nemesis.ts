@@ -159,11 +159,11 @@ export class Nemesis {
   }
 
   #slowDisk(node: SimNode, writeMs: number, ms: number): boolean {
-    const before = node.disk.writeMs;
     const { disk } = node;
     disk.writeMs = writeMs;
+    // Not what it was: that may be another such fault, which ends by itself.
     this.#world.at(this.#world.now() + ms, -1, () => {
-      disk.writeMs = before;
+      disk.writeMs = disk.usualWriteMs;
     });
     return true;
   }

@@ -6,7 +6,8 @@ import type { NetworkPlan } from './plan.ts';
 export interface NetworkWorld {
   now(): number;
   /** Plans the delivery; the receiver is looked up when it happens. */
-  deliver(at: number, to: number, message: Message): void;
+  /** Unless `isWanted` says no by then. */
+  deliver(at: number, to: number, message: Message, isWanted?: () => boolean): void;
 }
 
 export class SimNetwork {
@@ -93,7 +94,8 @@ export class SimNetwork {
     }
     if (this.#chance.happens(this.#plan.replay)) {
       this.replayed += 1;
-      this.#world.deliver(now + this.#chance.between(100, 60_000), to, message);
+      // In peace nobody says again what a node said that may be gone for ever: a dead leader would seem alive.
+      this.#world.deliver(now + this.#chance.between(100, 60_000), to, message, () => !this.#isQuiet);
     }
   }
 

@@ -17,6 +17,16 @@ export interface Plan {
   readonly faults: readonly TimedFault[];
   /** Nothing is wrong but what is named: not one election may take place after the first. */
   readonly calm?: 'pauses' | 'rejoins';
+  readonly crashPoint?: CrashPoint;
+}
+
+/** The machine loses power around one write of its log. */
+export interface CrashPoint {
+  readonly slot: number;
+  /** Counted from 1 over all lives of the disk. */
+  readonly write: number;
+  /** `before`: nothing of it is on disk; `after`: all of it, and nobody was told. */
+  readonly when: 'before' | 'after';
 }
 
 export interface NetworkPlan {
@@ -98,6 +108,28 @@ function calmPlan(seed: number, nodes: number, safetyMs: number, chance: Chance,
     tuning,
     faults,
     calm,
+  };
+}
+
+/**
+ * Three nodes, about forty writes, small checkpoints and a learner that needs one; nothing fails but, with a crash
+ * point, one machine once.
+ */
+export function crashPointPlan(seed: number, crashPoint?: CrashPoint): Plan {
+  return {
+    seed,
+    nodes: 3,
+    spares: 1,
+    safetyMs: 6_000,
+    network: { minDelayMs: 0.1, meanDelayMs: 2, loss: 0, duplicate: 0, replay: 0 },
+    disk: { writeMs: 5, applyMs: 2, keepsUnsynced: false },
+    load: { clients: 2, thinkMs: 150, reads: 0.2, burst: 0 },
+    tuning: {
+      ...{ windowMessages: 8, appendBytes: 400, batchEntries: 4, checkpointEntries: 8, trailingEntries: 2 },
+      ...{ checkpointSize: 300, chunkBytes: 128, applyCredit: 100, probesBack: false },
+    },
+    faults: [{ at: 4_000, fault: { kind: 'member', op: 'addLearner', slot: 3, other: 3, twice: false } }],
+    ...(crashPoint && { crashPoint }),
   };
 }
 

@@ -72,7 +72,7 @@ export class World {
     this.ghost = new Ghost(fail);
     this.network = new SimNetwork(slots, plan.network, this.#chance.fork(), {
       now: () => this.#now,
-      deliver: (at, to, message) => this.#deliver(at, to, message),
+      deliver: (at, to, message, isWanted) => this.#deliver(at, to, message, isWanted),
     });
     for (let slot = 0; slot < slots; slot += 1)
       this.nodes.push(new SimNode(slot, this.#nodeWorld(fail), this.#chance.fork()));
@@ -206,8 +206,10 @@ export class World {
     this.network.send(node.slot, slotOf(message.to), message);
   }
 
-  #deliver(at: number, to: number, message: Message): void {
-    this.#queue.push(at, to, () => this.nodes[to]?.receive(message));
+  #deliver(at: number, to: number, message: Message, isWanted = () => true): void {
+    this.#queue.push(at, to, () => {
+      if (isWanted()) this.nodes[to]?.receive(message);
+    });
   }
 
   #note(a: number, b: number): void {
@@ -218,11 +220,20 @@ export class World {
   run(): RunResult {
     for (const node of this.nodes) this.#queue.push(this.#chance.between(0, 300), -1, () => this.start(node));
     for (const { at, fault } of this.plan.faults) this.#queue.push(at, -1, () => this.nemesis.strike(fault));
+    this.#armCrashPoint();
     this.workload.start();
     this.runUntil(this.plan.safetyMs);
     if (this.#violation === undefined) this.#runLiveness();
     if (this.#violation === undefined) this.#checkHistory();
     return this.#result();
+  }
+
+  #armCrashPoint(): void {
+    const { crashPoint } = this.plan;
+    if (crashPoint === undefined) return;
+    const { slot, write, when } = crashPoint;
+    const strike = () => this.nemesis.strike({ kind: 'powerLoss', slot, downMs: 500 });
+    this.nodes[slot]?.disk.crashAt(write, when, () => this.#queue.push(this.#now, -1, strike));
   }
 
   runUntil(end: number, isDone: () => boolean = () => false): void {

@@ -59,7 +59,8 @@ export function* compileInSteps(
   const entries: Entry[] = [];
   let refused = false;
   let count = 0;
-  for (const { route, group, position } of pairsOf(groups, routes)) {
+  const byId = yield* indexed(routes);
+  for (const { route, group, position } of pairsOf(groups, byId)) {
     const compiled = again(former, context, route, group, position) ?? compileEntry(route, group, position, context);
     const known = pairs.get(route);
     if (known === undefined) pairs.set(route, [{ group, position, compiled }]);
@@ -81,9 +82,17 @@ interface Source {
   readonly position: number;
 }
 
+function* indexed(routes: readonly Route[]): Generator<void, Map<string, Route>> {
+  const byId = new Map<string, Route>();
+  for (const route of routes) {
+    byId.set(route.id, route);
+    if (byId.size % 256 === 0) yield;
+  }
+  return byId;
+}
+
 /** One entry for each group and route pair, and one for a route that is in no group (contract.md §6.5). */
-function* pairsOf(groups: readonly Group[], routes: readonly Route[]): Generator<Source> {
-  const byId = new Map(routes.map((route) => [route.id, route]));
+function* pairsOf(groups: readonly Group[], byId: ReadonlyMap<string, Route>): Generator<Source> {
   const grouped = new Set<string>();
   for (const group of groups) {
     const ids = [...new Set(group.routeIds ?? [])];
@@ -94,7 +103,7 @@ function* pairsOf(groups: readonly Group[], routes: readonly Route[]): Generator
       yield { route, group, position };
     }
   }
-  for (const route of routes) if (!grouped.has(route.id)) yield { route, group: undefined, position: 0 };
+  for (const route of byId.values()) if (!grouped.has(route.id)) yield { route, group: undefined, position: 0 };
 }
 
 function again(

@@ -12,7 +12,7 @@ export class RequestTarget {
   query = '';
   /** Host and port as sent; empty only for HTTP/1.0 without Host. */
   authority = '';
-  /** Lower case, without port. */
+  /** Lower case, without port; an IPv6 address without its brackets, as patterns have it. */
   host = '';
   /** Why `read` refused, for people. */
   fault = '';
@@ -57,7 +57,7 @@ export class RequestTarget {
     const parts = authorityForm.exec(authority);
     if (parts === null || Number(parts[2] ?? 0) > 65_535) return false;
     this.authority = authority;
-    this.host = (parts[1] ?? '').toLowerCase();
+    this.host = (parts[1] ?? '').replace(/^\[(.*)\]$/, '$1').toLowerCase();
     return true;
   }
 

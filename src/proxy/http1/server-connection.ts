@@ -133,7 +133,9 @@ export class ServerConnection extends Timed implements Downstream, Answered {
   onAnswered(keepAlive: boolean): void {
     this.#answering = false;
     this.#exchange.onResponseSent();
-    if (!keepAlive || this.#halfClosed) this.#endGently();
+    // The port may have closed after the head had gone out without `Connection: close`.
+    const isLast = this.#context.draining() && this.#held.length === 0;
+    if (!keepAlive || this.#halfClosed || isLast) this.#endGently();
     else if (this.#reading === 'done') this.#next();
     else this.start(new Discard(() => this.#endGently()));
     if (!this.#processing) this.response.flush();

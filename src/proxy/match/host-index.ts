@@ -30,8 +30,8 @@ export class HostIndex<Bucket> {
     let count = 0;
     const exact = this.#exact.get(host);
     if (exact !== undefined) found[count++] = exact;
-    // A suffix stands for one or more labels, so it never begins at the host's first character.
-    if (this.#suffixes.size > 0) {
+    // A suffix stands for one or more labels: it never begins at the host's first character, and `.a.b` has an empty one.
+    if (this.#suffixes.size > 0 && host.charCodeAt(0) !== point) {
       for (let dot = host.indexOf('.', 1); dot > 0; dot = host.indexOf('.', dot + 1)) {
         const bucket = this.#suffixes.get(host.slice(dot));
         if (bucket !== undefined) found[count++] = bucket;
@@ -40,10 +40,6 @@ export class HostIndex<Bucket> {
     if (this.#any !== undefined) found[count++] = this.#any;
     return count;
   }
-
-  *buckets(): Generator<Bucket> {
-    yield* this.#exact.values();
-    yield* this.#suffixes.values();
-    if (this.#any !== undefined) yield this.#any;
-  }
 }
+
+const point = 0x2e;

@@ -6,7 +6,8 @@ import { firstOf, type Placed } from './placed.ts';
 import { SegmentTrie } from './segment-trie.ts';
 
 export class PathIndex {
-  readonly #exact = new Map<string, Placed[]>();
+  /** Undefined without exact paths: then the path need not be hashed whole. */
+  #exact: Map<string, Placed[]> | undefined;
   readonly #prefixes = new SegmentTrie<Placed[]>();
   #patterns: PatternSets | undefined;
 
@@ -14,6 +15,7 @@ export class PathIndex {
   add(placed: Placed): void {
     const { type, text } = placed.entry.path;
     if (type === 'exact') {
+      this.#exact ??= new Map();
       const known = this.#exact.get(text);
       if (known === undefined) this.#exact.set(text, [placed]);
       else known.push(placed);
@@ -29,7 +31,7 @@ export class PathIndex {
 
   /** The first entry of this host that agrees and comes before `best`, else `best`. */
   better(request: RoutedRequest, best: Placed | undefined): Placed | undefined {
-    const exact = this.#exact.get(request.path);
+    const exact = this.#exact?.get(request.path);
     const byPath = exact === undefined ? best : firstOf(exact, request, best);
     if (byPath !== best) return byPath;
     const byPrefix = this.#betterPrefix(request, best);
@@ -41,7 +43,7 @@ export class PathIndex {
 
   /** Every entry whose path agrees, for explaining: what `better` would look at. */
   *candidates(path: string): Generator<Placed> {
-    yield* this.#exact.get(path) ?? [];
+    yield* this.#exact?.get(path) ?? [];
     const count = this.#prefixes.collect(path, found);
     const lists = found.slice(0, count);
     for (const list of lists) yield* list ?? [];

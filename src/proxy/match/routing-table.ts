@@ -12,7 +12,7 @@ export class RoutingTable {
   readonly entries: readonly Entry[];
   /** Kept for the table that follows this one. */
   readonly automata: Automata = new Map();
-  readonly #hosts = new HostIndex<Bucket>(() => ({ index: new PathIndex(), patterns: [] }));
+  readonly #hosts = new HostIndex(() => new PathIndex());
 
   /** Filled by `build` before anything is matched. */
   constructor(entries: readonly Entry[]) {
@@ -23,16 +23,16 @@ export class RoutingTable {
 
   /** Builds the index in steps; between two of them other work may be done. */
   *build(former: RoutingTable | undefined): Generator<void> {
+    const patterns = new Map<PathIndex, Placed[]>();
     for (let place = 0; place < this.entries.length; place++) {
       const entry = this.entries[place];
-      if (entry !== undefined) this.#add({ entry, place });
+      if (entry !== undefined) this.#add({ entry, place }, patterns);
       if (place % 64 === 63) yield;
     }
-    for (const bucket of this.#hosts.buckets()) {
-      if (bucket.patterns.length === 0) continue;
+    for (const [index, entries] of patterns) {
       const sets = new PatternSets();
-      yield* sets.build(bucket.patterns, former?.automata ?? new Map(), this.automata);
-      bucket.index.patterns = sets;
+      yield* sets.build(entries, former?.automata ?? new Map(), this.automata);
+      index.patterns = sets;
     }
   }
 
@@ -42,38 +42,39 @@ export class RoutingTable {
     let best: Placed | undefined;
     const count = this.#hosts.collect(request.host, found);
     for (let i = 0; i < count; i++) {
-      const bucket = found[i];
-      if (bucket !== undefined) best = bucket.index.better(request, best);
+      const index = found[i];
+      if (index !== undefined) best = index.better(request, best);
     }
     return best?.entry;
   }
 
   /** Entries whose host and path agree, in order. For explaining; serving asks no more than it needs. */
   candidates(request: RoutedRequest): readonly Entry[] {
+    if (request.path.charCodeAt(0) !== slash) return [];
     const places = new Map<number, Entry>();
-    const buckets: (Bucket | undefined)[] = [];
-    this.#hosts.collect(request.host, buckets);
-    for (const bucket of buckets) {
-      for (const { entry, place } of bucket?.index.candidates(request.path) ?? []) places.set(place, entry);
+    const indexes: (PathIndex | undefined)[] = [];
+    this.#hosts.collect(request.host, indexes);
+    for (const index of indexes) {
+      for (const { entry, place } of index?.candidates(request.path) ?? []) places.set(place, entry);
     }
     return [...places].sort(([a], [b]) => a - b).map(([, entry]) => entry);
   }
 
-  #add(placed: Placed): void {
+  /** Entries with a pattern are only listed in `patterns`: their sets are built when all are known. */
+  #add(placed: Placed, patterns: Map<PathIndex, Placed[]>): void {
     const { hosts, path } = placed.entry;
     const isAny = hosts.length === 0 || hosts.some(({ kind }) => kind === 'any');
-    const patterns = isAny ? anyHost : hosts;
-    for (const { kind, text } of patterns) {
-      const bucket = this.#hosts.bucketOf(kind, text);
-      if (path.type === 'regex') bucket.patterns.push(placed);
-      else bucket.index.add(placed);
+    for (const { kind, text } of isAny ? anyHost : hosts) {
+      const index = this.#hosts.bucketOf(kind, text);
+      if (path.type !== 'regex') {
+        index.add(placed);
+        continue;
+      }
+      const known = patterns.get(index);
+      if (known === undefined) patterns.set(index, [placed]);
+      else known.push(placed);
     }
   }
-}
-
-interface Bucket {
-  readonly index: PathIndex;
-  readonly patterns: Placed[];
 }
 
 const slash = 0x2f;
@@ -81,4 +82,4 @@ const slash = 0x2f;
 const anyHost = [{ kind: 'any', text: '*' }] as const;
 
 /** Used again for each look-up; one look-up never begins within another. */
-const found: (Bucket | undefined)[] = [];
+const found: (PathIndex | undefined)[] = [];

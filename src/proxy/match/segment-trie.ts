@@ -33,7 +33,9 @@ export class SegmentTrie<T> {
 class Node<T> {
   readonly segment: string;
   value: T | undefined;
-  /** By hash of the segment; what shares a hash is chained. */
+  /** One child needs no hash and no table: two places in memory less to look at. */
+  #only: Node<T> | undefined;
+  /** Two and more, by hash of the segment; what shares a hash is chained. */
   #children: Map<number, Node<T>> | undefined;
   #next: Node<T> | undefined;
 
@@ -42,22 +44,33 @@ class Node<T> {
   }
 
   get isLeaf(): boolean {
-    return this.#children === undefined;
+    return this.#only === undefined && this.#children === undefined;
   }
 
   childOf(segment: string): Node<T> {
-    this.#children ??= new Map();
-    const hash = hashOf(segment, 0, segment.length);
-    const first = this.#children.get(hash);
-    for (let node = first; node !== undefined; node = node.#next) if (node.segment === segment) return node;
+    const found = this.find(segment, 0, segment.length);
+    if (found !== undefined) return found;
     const made = new Node<T>(segment);
-    made.#next = first;
-    this.#children.set(hash, made);
+    if (this.isLeaf) {
+      this.#only = made;
+      return made;
+    }
+    const children = this.#children ?? new Map<number, Node<T>>();
+    if (this.#only !== undefined) chain(children, this.#only);
+    chain(children, made);
+    this.#only = undefined;
+    this.#children = children;
     return made;
+
+    function chain(table: Map<number, Node<T>>, node: Node<T>): void {
+      const hash = hashOf(node.segment, 0, node.segment.length);
+      node.#next = table.get(hash);
+      table.set(hash, node);
+    }
   }
 
   find(path: string, start: number, end: number): Node<T> | undefined {
-    let node = this.#children?.get(hashOf(path, start, end));
+    let node = this.#only ?? this.#children?.get(hashOf(path, start, end));
     while (node !== undefined && !(node.segment.length === end - start && path.startsWith(node.segment, start))) {
       node = node.#next;
     }

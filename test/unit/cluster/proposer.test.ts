@@ -2,13 +2,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { LocalLog } from '../../../src/cluster/local-log.ts';
-import type { FromLog, LogPort, ToLog } from '../../../src/cluster/log-port.ts';
+import { retryMs } from '../../../src/cluster/delivery.ts';
+import type { FromLog, LogPort, Refusal, ToLog } from '../../../src/cluster/log-port.ts';
 import { deadlineMs, inFlightMax, Proposer } from '../../../src/cluster/proposer.ts';
 import { SluiceError } from '../../../src/errors.ts';
 import type { Command } from '../../../src/state/command.ts';
 import { decodeCommand } from '../../../src/state/command-codec.ts';
 import { generationDirectory, LevelStore } from '../../../src/state/level-store.ts';
+import { LocalLog } from '../../support/local-log.ts';
 import { LosingDisk } from '../../support/losing-store.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { nodeOfOne, routeDraft } from '../../support/node-of-one.ts';
@@ -25,10 +26,15 @@ async function refusal(promise: Promise<unknown>): Promise<SluiceError> {
 /** A log that answers nothing by itself: the test plays it. */
 class SilentPort implements LogPort {
   readonly posted: ToLog[] = [];
+  /** Given to every proposal, when there is one. */
+  refusal: Refusal | undefined;
   send: (message: FromLog) => void = () => undefined;
 
   post(message: ToLog): void {
     this.posted.push(message);
+    const refused = this.refusal;
+    if (message.type !== 'propose' || refused === undefined) return;
+    queueMicrotask(() => this.send({ type: 'outcome', id: message.id, refused }));
   }
 
   receive(receiver: (message: FromLog) => void): void {
@@ -99,6 +105,7 @@ describe('Proposer and its log', () => {
       type: 'committed',
       first: 1,
       last: 1,
+      term: 1,
       logTime: 0,
       entries: [{ index: 1, bytes: a?.bytes ?? new Uint8Array() }],
     });
@@ -132,6 +139,7 @@ describe('Proposer and its log', () => {
       type: 'committed',
       first: 1,
       last: 1,
+      term: 1,
       logTime: 0,
       entries: [{ index: 1, bytes: a?.bytes ?? new Uint8Array() }],
     });
@@ -149,15 +157,20 @@ describe('Proposer and its log', () => {
     expect(timedOut.details.body).to.deep.equal({ requestId: `n1-${incarnation}-1-1`, outcome: 'unknown' });
     const unknown = log.propose(routeDraft('b'));
     port.send({ type: 'outcome', id: 2, refused: { outcome: 'unknown', reason: 'stepped down' } });
+    clock.advance(deadlineMs);
     expect((await refusal(unknown)).status).to.equal(504);
   });
 
   it('says 503 when it is certain that a write was not applied', async () => {
-    const { log, port } = await nodeWithPort();
-    const refused = log.propose(routeDraft('a'));
-    port.send({ type: 'outcome', id: 1, refused: { outcome: 'not-applied', reason: 'no leader' } });
-    const error = await refusal(refused);
-    expect(error).to.include({ code: 'UNAVAILABLE', message: 'no leader' });
+    const { log, port, clock } = await nodeWithPort();
+    port.refusal = { outcome: 'not-applied', reason: 'not leader' };
+    const refused = refusal(log.propose(routeDraft('a')));
+    for (let waited = 0; waited < deadlineMs; waited += retryMs) {
+      await turn();
+      clock.advance(retryMs);
+    }
+    const error = await refused;
+    expect(error).to.include({ code: 'UNAVAILABLE', message: 'not leader' });
     expect(error.details.headers).to.deep.equal({ 'Retry-After': '1' });
   });
 

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { forwarding, freePort, ProxyBed, rawExchange } from '../../support/proxy-bed.ts';
 
 const get = (path: string, fields = ''): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n${fields}\r\n`;
@@ -128,6 +129,24 @@ describe('a client connection', () => {
     await wire.until(/404/);
     wire.send(`56789${get('/b', 'Connection: close\r\n')}`);
     expect((await wire.untilClosed()).match(/HTTP\/1\.1 404/g)).to.have.length(2);
+  });
+
+  it('is closed behind a response that had begun when its port was closed', async () => {
+    await bed.end();
+    // Time stands still: what closes an idle connection sooner or later does not come to help.
+    bed = new ProxyBed({ clock: new ManualClock() });
+    const held: (() => void)[] = [];
+    const upstream = await bed.upstream((_request, response) => {
+      response.write('first ');
+      held.push(() => response.end('last'));
+    });
+    await bed.install(forwarding(port, upstream));
+    const wire = bed.wire(port);
+    wire.send(get('/'));
+    expect(await wire.until(/first /)).to.not.contain('Connection: close');
+    await bed.install({ listeners: [] });
+    held[0]?.();
+    expect(await wire.untilClosed()).to.match(/last\r\n0\r\n\r\n$/);
   });
 
   it('may send FIN behind its request and still gets the response', async () => {

@@ -116,4 +116,17 @@ describe('replication', () => {
     core.step({ ...heartbeat, clusterId: 'scenario', to: '2#7' });
     expect(core.inspect().term).to.equal(1);
   });
+
+  it('keeps what was acknowledged behind a checkpoint that arrives late', () => {
+    const cluster = clusterOf(2);
+    const { core } = cluster.node(2);
+    const head = { clusterId: 'scenario', from: '1#1', to: '2#1', term: 1 } as const;
+    const meta = { ...cluster.node(1).checkpoint(), index: 12, file: 'late' };
+    core.step({ ...head, type: 'checkpointBegin', meta, transfer: 1 });
+    const entries = [11, 12, 13].map((index) => ({ index, term: 1, time: 0, kind: 'noop' }) as const);
+    const known = { sendSeq: 1, youAcked: 0, heardBoot: 0 };
+    core.step({ ...head, type: 'append', prevIndex: 10, prevTerm: 1, entries, commit: 10, ...known });
+    expect(core.checkpointReady(meta)).to.equal(false);
+    expect(line(cluster, 2)).to.equal('follower t1 c12/13');
+  });
 });

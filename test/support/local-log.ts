@@ -1,7 +1,7 @@
-// The log of a cluster of one. Nothing is written here: on one node the state's own synced batch is the durable thing, so
-// a command has its index as soon as the batch before it is on disk. What arrives meanwhile forms the next batch.
-import type { Clock } from '../clock.ts';
-import type { CommittedEntry, FromLog, LogPort, Refusal, ToLog } from './log-port.ts';
+// A log in memory for tests of what stands above it: a command has its index as soon as the batch before it is applied,
+// and what arrives meanwhile forms the next batch.
+import type { Clock } from '../../src/clock.ts';
+import type { CommittedEntry, FromLog, LogPort, Refusal, ToLog } from '../../src/cluster/log-port.ts';
 
 export const batchMax = 256;
 export const batchBytesMax = 8 * 1024 * 1024;
@@ -42,7 +42,7 @@ export class LocalLog implements LogPort {
 
   receive(receiver: (message: FromLog) => void): void {
     this.#receiver = receiver;
-    this.#send({ type: 'role', role: 'leader', leader: this.#nodeId });
+    this.#send({ type: 'role', role: 'leader', leader: { nodeId: this.#nodeId, address: '' } });
   }
 
   post(message: ToLog): void {
@@ -107,7 +107,7 @@ export class LocalLog implements LogPort {
     const entries: CommittedEntry[] = this.#outstanding.map(({ bytes }, at) => ({ index: first + at, bytes }));
     this.#last += entries.length;
     for (const [at, { id }] of this.#outstanding.entries()) this.#receiver({ type: 'outcome', id, index: first + at });
-    this.#receiver({ type: 'committed', first, last: this.#last, logTime: this.#clock.nowMs(), entries });
+    this.#receiver({ type: 'committed', first, last: this.#last, term: 1, logTime: this.#clock.nowMs(), entries });
   }
 
   #refuse(proposals: readonly Proposal[], refused: Refusal): void {

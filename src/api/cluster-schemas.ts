@@ -1,0 +1,137 @@
+// Schemas of what nodes of a cluster say to each other, and of what the cluster says about itself.
+import type { OpenAPIObject } from '@nestjs/swagger';
+
+type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
+
+const requestId: Schemas[string] = {
+  type: 'object',
+  description: 'Names one write for ever: the same one again has no second effect.',
+  required: ['origin', 'incarnation', 'boot', 'seq', 'ackedBelow'],
+  properties: {
+    origin: { type: 'string', description: 'Node that received the write.' },
+    incarnation: { type: 'integer', description: 'Drawn when the store of that node was created.' },
+    boot: { type: 'integer', description: 'Start counter of that node.' },
+    seq: { type: 'integer', description: 'Counts the writes of that start.' },
+    ackedBelow: { type: 'integer', description: 'Every lower `seq` of that start is answered.' },
+  },
+};
+
+export const clusterSchemas: Schemas = {
+  RelayedWrite: {
+    type: 'object',
+    description: 'A write on its way from the node that received it to the leader.',
+    required: ['v', 'clusterId', 'requestId', 'command', 'remainingMs', 'hop'],
+    properties: {
+      v: { type: 'integer', enum: [1], description: 'Version of this form.' },
+      clusterId: { type: 'string', description: 'Cluster that the write is for.' },
+      requestId,
+      command: { type: 'string', format: 'byte', description: 'The command as the log carries it, base64.' },
+      remainingMs: { type: 'integer', minimum: 1, description: 'How long the caller at the border still waits.' },
+      hop: { type: 'integer', enum: [1], description: 'A write is relayed once.' },
+    },
+  },
+  RelayedResult: {
+    type: 'object',
+    description: 'What became of a relayed write.',
+    required: ['index', 'result'],
+    properties: {
+      index: { type: 'integer', description: 'Log index at which it was decided.' },
+      result: {
+        type: 'object',
+        description: 'The decision; refusals are decisions too.',
+        required: ['status', 'kind', 'id'],
+        properties: {
+          status: {
+            oneOf: [{ type: 'integer' }, { type: 'string', enum: ['moved'] }],
+            description: 'Status for the caller at the border; `moved`: the capture has to look again.',
+          },
+          kind: { type: 'string', description: 'Kind of the resource.' },
+          id: { type: 'string', description: 'Id of the resource.' },
+          error: { type: 'string', description: 'Why it was refused.' },
+        },
+      },
+    },
+  },
+  Cluster: {
+    type: 'object',
+    description: 'The cluster, as its leader sees it; as this node does while nobody leads.',
+    required: ['clustered', 'clusterId', 'leader', 'term', 'commit', 'applied', 'log', 'members', 'candidates'],
+    properties: {
+      clustered: { type: 'boolean', description: 'False: a cluster of one, without a `raft` section.' },
+      clusterId: { type: 'string', nullable: true, description: 'Drawn when the cluster was created.' },
+      leader: { type: 'string', nullable: true, description: 'Name of the node that leads; null while none does.' },
+      term: { type: 'integer', description: 'Counts elections.' },
+      commit: { type: 'integer', description: 'Last index that the cluster agreed on.' },
+      applied: { type: 'integer', description: 'Last index that is applied.' },
+      log: {
+        type: 'object',
+        description: 'What of the log is kept; earlier entries are in checkpoints.',
+        properties: {
+          first: { type: 'integer', description: 'First index.' },
+          last: { type: 'integer', description: 'Last index.' },
+        },
+      },
+      members: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/Member' },
+        description: 'Voters and learners, ascending by name.',
+      },
+      candidates: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: {
+            nodeId: { type: 'string', description: 'Name of the node.' },
+            raftAddress: { type: 'string', description: 'Where peers reach it.' },
+          },
+        },
+        description: 'Connected nodes that belong to no cluster yet.',
+      },
+    },
+  },
+  Member: {
+    type: 'object',
+    description: 'A node of the cluster.',
+    required: ['nodeId', 'incarnation', 'role', 'raftAddress', 'apiAddress', 'match', 'lag', 'healthy'],
+    properties: {
+      nodeId: { type: 'string', description: 'Its name.' },
+      incarnation: { type: 'integer', description: 'Tells two lives of one name apart.' },
+      role: {
+        type: 'string',
+        enum: ['leader', 'voter', 'learner', 'leaving'],
+        description: 'A learner follows and does not vote.',
+      },
+      raftAddress: { type: 'string', description: 'Where peers reach it, `host:port`.' },
+      apiAddress: { type: 'string', description: 'Where its API is, `host:port`; empty when it says none.' },
+      match: { type: 'integer', nullable: true, description: 'Last index that it holds; null when not known.' },
+      lag: { type: 'integer', nullable: true, description: 'Entries it is behind; null when not known.' },
+      healthy: { type: 'boolean', nullable: true, description: 'Heard of lately; null when not known.' },
+    },
+  },
+  MemberRequest: {
+    type: 'object',
+    description: 'A started node that waits for this cluster.',
+    required: ['nodeId', 'address'],
+    properties: {
+      nodeId: { type: 'string', description: 'Its name.', example: 'node-4' },
+      address: { type: 'string', description: 'Where peers reach it, `host:port`.', example: '10.0.0.4:7000' },
+    },
+  },
+  ReplacementRequest: {
+    type: 'object',
+    description: 'Who votes instead.',
+    required: ['by'],
+    properties: { by: { type: 'string', description: 'Name of a learner that has caught up.', example: 'node-4' } },
+  },
+  TransferRequest: {
+    type: 'object',
+    description: 'Who shall lead.',
+    properties: { to: { type: 'string', description: 'Name of a voter.', example: 'node-2' } },
+  },
+  Leadership: {
+    type: 'object',
+    description: 'Who leads now.',
+    required: ['leader'],
+    properties: { leader: { type: 'string', description: 'Name of the node.' } },
+  },
+};

@@ -1,0 +1,93 @@
+// What was agreed on and how more is agreed on: the log in its thread, the state on disk, and the line between them. It
+// knows nothing of the API, so it opens while the frameworks are still being loaded.
+import { randomBytes } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { checkpointDirectory } from '../../raft/index.ts';
+import { systemClock } from '../clock.ts';
+import type { ControlPlaneSettings } from '../settings/control-plane.ts';
+import { storeFailure } from '../start-failure.ts';
+import { DurableState } from '../state/durable-state.ts';
+import { generationDirectory, LevelStore } from '../state/level-store.ts';
+import type { OpenOptions } from '../state/opening.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import { Generations, removeOtherGenerations } from './generations.ts';
+import { NodeLinks } from './node-links.ts';
+import { Proposer } from './proposer.ts';
+import { RaftLog } from './raft-log.ts';
+import { raftOptions } from './raft-options.ts';
+
+export interface Core {
+  readonly raft: RaftLog;
+  readonly state: DurableState;
+  readonly log: Proposer;
+  readonly links: NodeLinks;
+  close(): Promise<void>;
+}
+
+export interface CoreOptions {
+  readonly settings: ControlPlaneSettings;
+  readonly logger: Logger;
+}
+
+/** Rejects with a sentence for people, nothing left open. When it resolves this node votes and follows. */
+export async function openCore({ settings, logger }: CoreOptions): Promise<Core> {
+  const storePath = resolve(settings.storePath);
+  const options = raftOptions(settings, storePath);
+  const notice = (text: string): void => logger.info({}, `cluster: ${text}`);
+  const cannotOpen = (error: unknown): never => {
+    throw storeFailure(storePath, error);
+  };
+  const openLog = (): Promise<RaftLog> => RaftLog.open({ raft: options, notice }).catch(cannotOpen);
+  let raft = await openLog();
+  try {
+    await removeOtherGenerations(storePath, raft.generation, raft.clusterId === undefined);
+    const openOptions: OpenOptions = { encryptionKey: settings.encryptionKey, randomBytes };
+    const beforeEncryption = async (applied: number): Promise<void> => {
+      refuseToDrop(raft, applied);
+      await raft.stop();
+      await rm(options.directory, { recursive: true, force: true });
+      raft = await openLog();
+    };
+    const store = await LevelStore.open(generationDirectory(storePath, raft.generation)).catch(cannotOpen);
+    const state = await DurableState.open(store, { ...openOptions, beforeEncryption });
+    for (const warning of state.warnings) logger.warn({}, `store: ${warning}`);
+    const checkpoints = checkpointDirectory(options);
+    const generations = new Generations({ storePath, checkpoints, log: raft, state, openOptions, notice });
+    const opened = raft;
+    const links = new NodeLinks({ settings, clusterId: () => opened.clusterId, clock: systemClock });
+    const log = new Proposer({
+      port: raft,
+      state,
+      clock: systemClock,
+      nodeId: options.nodeId,
+      relay: links.relay,
+      adopt: (generation) => generations.adopt(generation),
+    });
+    raft.begin({ applied: state.view.applied, term: state.entry?.term ?? 0 }, generations);
+    return { raft, state, log, links, close: () => close({ raft, state, log, links }) };
+  } catch (error) {
+    await raft.stop();
+    throw error;
+  }
+}
+
+/** A new log counts on this one. */
+const firstGeneration = 1;
+
+/** Commands lie in the log in plain text, so turning encryption on begins a new log behind the state. */
+function refuseToDrop({ clustered, clusterId, generation, lastIndex }: RaftLog, applied: number): void {
+  const first = 'start once more without controlPlane.encryption.key and stop it, then set the key';
+  if (lastIndex > applied) throw new Error(`the log holds entries that the store does not have yet: ${first}`);
+  if ((clustered && clusterId !== undefined) || generation !== firstGeneration) {
+    throw new Error('encryption cannot be turned on for a node of a cluster; make a new cluster with the key');
+  }
+}
+
+/** What is under way is answered, leadership is handed over, and then the log ends before the state does. */
+async function close({ raft, state, log, links }: Omit<Core, 'close'>): Promise<void> {
+  await log.stop();
+  await links.close();
+  await raft.stop();
+  await state.close();
+}

@@ -1,0 +1,67 @@
+// What joins this node's API to those of the others, made from the settings: the way to the leader, and the door at which
+// other nodes' writes come in.
+import { randomBytes } from 'node:crypto';
+import type { Clock } from '../clock.ts';
+import type { ControlPlaneSettings } from '../settings/control-plane.ts';
+import type { Command } from '../state/command.ts';
+import type { Malformed } from '../state/command-codec.ts';
+import { LeaderConnections } from './leader-connections.ts';
+import { LeaderOperations } from './leader-operations.ts';
+import type { RelayTarget } from './relay.ts';
+import { RelayClient } from './relay-client.ts';
+import { relayKey } from './relay-credential.ts';
+import { RelayServer } from './relay-server.ts';
+
+export interface NodeLinksOptions {
+  readonly settings: ControlPlaneSettings;
+  /** Undefined until this node belongs to a cluster. */
+  readonly clusterId: () => string | undefined;
+  readonly clock: Clock;
+}
+
+export class NodeLinks {
+  readonly relay: RelayClient;
+  readonly leader: LeaderOperations;
+  readonly #options: NodeLinksOptions;
+  readonly #connections: LeaderConnections;
+  readonly #key: Uint8Array | undefined;
+
+  constructor(options: NodeLinksOptions) {
+    const { settings, clusterId, clock } = options;
+    const secret = secretOf(settings);
+    const key = secret === undefined ? undefined : relayKey(secret);
+    const connections = new LeaderConnections({ tls: settings.tls, clock });
+    this.#options = options;
+    this.#connections = connections;
+    this.#key = key;
+    this.relay = new RelayClient({ connections, clusterId, key, clock, newNonce });
+    this.leader = new LeaderOperations(connections);
+  }
+
+  /** Undefined without a `raft` section: nobody relays anything to a cluster of one. */
+  server(target: RelayTarget, decode: (bytes: Uint8Array) => Command | Malformed): RelayServer | undefined {
+    const { settings, clusterId, clock } = this.#options;
+    return settings.raft && new RelayServer({ target, decode, clusterId, clock, key: this.#key });
+  }
+
+  /** Breaks off what is under way. */
+  async close(): Promise<void> {
+    await this.#connections.close();
+  }
+}
+
+/** What is wrong with how the nodes of this cluster tell members from strangers; undefined when nothing is. */
+export function trustWarning(settings: ControlPlaneSettings): string | undefined {
+  if (settings.raft === undefined || settings.raft.tls !== undefined || secretOf(settings) !== undefined) {
+    return undefined;
+  }
+  return (
+    'nothing but a private address tells members of the cluster from strangers: ' +
+    'set controlPlane.raft.clusterToken, the same on every node'
+  );
+}
+
+/** Without a token the first API key stands in (architecture.md §8). */
+const secretOf = ({ raft, apiKeys }: ControlPlaneSettings): string | undefined => raft?.clusterToken ?? apiKeys[0]?.key;
+
+const newNonce = (): string => randomBytes(18).toString('base64url');

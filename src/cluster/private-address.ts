@@ -1,0 +1,20 @@
+// Addresses that only machines of the same network can have (contract.md §5.4). The relay falls back on them when
+// nothing better tells members from strangers.
+import { BlockList } from 'node:net';
+
+const privateAddresses = new BlockList();
+privateAddresses.addSubnet('127.0.0.0', 8, 'ipv4');
+privateAddresses.addSubnet('10.0.0.0', 8, 'ipv4');
+privateAddresses.addSubnet('172.16.0.0', 12, 'ipv4');
+privateAddresses.addSubnet('192.168.0.0', 16, 'ipv4');
+privateAddresses.addAddress('::1', 'ipv6');
+privateAddresses.addSubnet('fc00::', 7, 'ipv6');
+
+const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
+
+/** Whether the address of a socket is loopback or private; IPv4 written as IPv6 counts as the IPv4 that it is. */
+export function isPrivateAddress(address: string | undefined): boolean {
+  if (address === undefined) return false;
+  const plain = mapped.exec(address)?.[1] ?? address;
+  return privateAddresses.check(plain, plain.includes(':') ? 'ipv6' : 'ipv4');
+}

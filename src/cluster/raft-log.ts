@@ -1,0 +1,233 @@
+// The log of this node: the raft worker, spoken to by messages. With no `raft` section it is a cluster of one on the same
+// path. Checkpoints pass by here to whoever keeps the generations of the state.
+import {
+  type CheckpointImage,
+  type CheckpointMeta,
+  type Committed,
+  identityOf,
+  type MemberHost,
+  type MemberId,
+  type MemberStatus,
+  type MembershipChange,
+  type OpenedReport,
+  type Outcome,
+  type RaftOptions,
+  RaftThread,
+  type RoleReport,
+} from '../../raft/index.ts';
+import type { Cluster } from './cluster.ts';
+import type { FromLog, LogPort, Refusal, ToLog } from './log-port.ts';
+
+/** Who writes checkpoints of the state and builds states from them. Each request is answered by one call of `RaftLog`. */
+export interface CheckpointKeeper {
+  /** → `checkpointWritten` or `checkpointFailed` */
+  make(): void;
+  /** → `installed` or `installFailed` */
+  install(meta: CheckpointMeta): void;
+  discard(generation: number): void;
+}
+
+export interface RaftLogOptions {
+  readonly raft: RaftOptions;
+  /** Something for the operator's log. */
+  readonly notice: (text: string) => void;
+}
+
+export interface StateAtStart {
+  readonly applied: number;
+  /** Term of the entry at `applied`; 0 when the state was written before there was a log. */
+  readonly term: number;
+}
+
+export class RaftLog implements LogPort, Cluster {
+  readonly clustered: boolean;
+  readonly #thread: RaftThread;
+  readonly #changes = new Map<number, (outcome: Outcome) => void>();
+  readonly #failures = new Set<(reason: string) => void>();
+  #receiver: (message: FromLog) => void = () => undefined;
+  #keeper: CheckpointKeeper | undefined;
+  #opened: OpenedReport | undefined;
+  #clusterId: string | undefined;
+  #failed: string | undefined;
+  #changeId = 0;
+  #stopped: Promise<void> | undefined;
+
+  private constructor({ raft, notice }: RaftLogOptions, opening: Opening) {
+    this.clustered = raft.cluster !== undefined;
+    this.#thread = new RaftThread(raft, this.#host(opening, notice));
+  }
+
+  /** Starts the worker; resolves when the log is read. Rejects with the reason when it cannot be used. */
+  static open(options: RaftLogOptions): Promise<RaftLog> {
+    return new Promise((resolve, reject) => {
+      const log: RaftLog = new RaftLog(options, {
+        opened: () => resolve(log),
+        failed: (reason) => void log.stop().then(() => reject(new Error(reason))),
+      });
+    });
+  }
+
+  /** Which generation of the state counts. */
+  get generation(): number {
+    return this.#opened?.generation ?? 1;
+  }
+
+  get clusterId(): string | undefined {
+    return this.#clusterId;
+  }
+
+  /** Why the log takes no part any more. */
+  get failed(): string | undefined {
+    return this.#failed;
+  }
+
+  /** Calls `subscriber` once, when the log ends by itself. */
+  onFailure(subscriber: (reason: string) => void): void {
+    this.#failures.add(subscriber);
+  }
+
+  /** Of the last entry in the log when it was opened. */
+  get lastIndex(): number {
+    return this.#opened?.lastIndex ?? 0;
+  }
+
+  /**
+   * From here on this node votes and follows. A state without its log is refused in a cluster, for what was acknowledged
+   * after it cannot be known. Alone, all that was acknowledged is in the state, and a new log begins behind it.
+   */
+  begin({ applied, term }: StateAtStart, keeper: CheckpointKeeper): void {
+    this.#keeper = keeper;
+    const hasLog = this.#opened?.clusterId !== undefined;
+    if (!hasLog && term > 0 && this.clustered) {
+      throw new Error(
+        `the state ends at index ${applied} of a log that is gone; restore a backup or replace this node`,
+      );
+    }
+    // The log that took over a state from before it names that state's last index with term 1.
+    this.#thread.begin(applied, hasLog && applied > 0 && term === 0 ? 1 : term);
+  }
+
+  receive(receiver: (message: FromLog) => void): void {
+    this.#receiver = receiver;
+  }
+
+  post(message: ToLog): void {
+    switch (message.type) {
+      case 'propose':
+        this.#thread.propose(message.id, message.bytes);
+        return;
+      case 'read':
+        this.#thread.read(message.id);
+        return;
+      case 'applied':
+        this.#thread.applied(message.index);
+        return;
+      case 'stop':
+        void this.stop();
+        return;
+    }
+  }
+
+  checkpointWritten(image: CheckpointImage): void {
+    this.#thread.checkpointWritten(image);
+  }
+
+  checkpointFailed(): void {
+    this.#thread.checkpointFailed();
+  }
+
+  installed(generation: number, index: number): void {
+    this.#thread.installed(generation, index);
+  }
+
+  installFailed(index: number): void {
+    this.#thread.installFailed(index);
+  }
+
+  status(): Promise<MemberStatus | undefined> {
+    return this.#thread.status();
+  }
+
+  change(change: MembershipChange, options: { readonly force?: boolean } = {}): Promise<Outcome> {
+    return new Promise((resolve) => {
+      // Proposals count up from 1, so changes count in a range of their own.
+      const id = firstChangeId + this.#changeId++;
+      this.#changes.set(id, resolve);
+      this.#thread.change(id, change, options);
+    });
+  }
+
+  transfer(to: MemberId | undefined): void {
+    this.#thread.transfer(to);
+  }
+
+  /** Hands leadership over and leaves the mark of a clean stop. May be called again. */
+  stop(): Promise<void> {
+    this.#stopped ??= this.#thread.stop().then(() => {
+      for (const answer of this.#changes.values()) answer({ kind: 'unknown', why: 'stopping' });
+      this.#changes.clear();
+    });
+    return this.#stopped;
+  }
+
+  #host(opening: Opening, notice: (text: string) => void): MemberHost {
+    return {
+      opened: (report) => {
+        this.#opened = report;
+        this.#clusterId = report.clusterId;
+        opening.opened();
+      },
+      committed: (batch) => this.#receiver(committedMessage(batch)),
+      outcome: (id, outcome) => this.#answer(id, outcome),
+      readable: (id, index) =>
+        this.#receiver({ type: 'readable', id, ...(index === undefined ? { refused: noQuorum } : { index }) }),
+      role: (report) => void this.#report(report),
+      makeCheckpoint: () => this.#keeper?.make(),
+      install: (meta) => this.#keeper?.install(meta),
+      adopt: (generation, index) => this.#receiver({ type: 'adopt', generation, index }),
+      discard: (generation) => this.#keeper?.discard(generation),
+      notice,
+      fatal: (reason) => {
+        this.#failed = reason;
+        if (this.#opened === undefined) opening.failed(reason);
+        this.#receiver({ type: 'fatal', reason: `storage failed: ${reason}` });
+        for (const subscriber of this.#failures) subscriber(reason);
+      },
+    };
+  }
+
+  #answer(id: number, outcome: Outcome): void {
+    const change = this.#changes.get(id);
+    if (change !== undefined) {
+      this.#changes.delete(id);
+      change(outcome);
+    } else if (outcome.kind === 'committed') this.#receiver({ type: 'outcome', id, index: outcome.index });
+    else this.#receiver({ type: 'outcome', id, refused: refusalOf(outcome) });
+  }
+
+  async #report({ role, leader }: RoleReport): Promise<void> {
+    this.#receiver({
+      type: 'role',
+      role: role === 'preCandidate' ? 'candidate' : role,
+      leader: leader && { nodeId: identityOf(leader.id).nodeId, address: leader.clientAddress },
+    });
+    this.#clusterId ??= (await this.#thread.status())?.clusterId;
+  }
+}
+
+interface Opening {
+  readonly opened: () => void;
+  readonly failed: (reason: string) => void;
+}
+
+const firstChangeId = 2 ** 48;
+const noQuorum: Refusal = { outcome: 'not-applied', reason: 'no quorum could be reached' };
+
+function committedMessage({ first, last, term, logTime, entries }: Committed): FromLog {
+  const commands = entries.map(({ index, payload }) => ({ index, bytes: payload }));
+  return { type: 'committed', first, last, term, logTime, entries: commands };
+}
+
+function refusalOf({ kind, why }: Exclude<Outcome, { kind: 'committed' }>): Refusal {
+  return { outcome: kind === 'unknown' ? 'unknown' : 'not-applied', reason: why };
+}

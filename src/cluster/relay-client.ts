@@ -1,0 +1,67 @@
+// Carries a write from the node that received it to the leader (raft.md A16). One attempt: the proposer decides whether
+// and where to try again, and for that it must know what this attempt can have done.
+import type { Clock } from '../clock.ts';
+import type { LeaderConnections, LeaderReply } from './leader-connections.ts';
+import type { Relay, RelayOutcome, RelayRequest } from './relay.ts';
+import { signedAuthorization } from './relay-credential.ts';
+import { decodeApplied, encodeEnvelope, isRecord, parse, relayBodyMax } from './relay-wire.ts';
+
+export interface RelayClientOptions {
+  readonly connections: LeaderConnections;
+  /** Undefined: this node belongs to no cluster yet, and relays nothing. */
+  readonly clusterId: () => string | undefined;
+  /** From the cluster token or what stands in for it; undefined: requests carry no proof. */
+  readonly key: Uint8Array | undefined;
+  readonly clock: Pick<Clock, 'nowMs'>;
+  /** 16 to 64 characters of base64url, never the same twice. */
+  readonly newNonce: () => string;
+}
+
+const path = '/sync/raft';
+
+export class RelayClient implements Relay {
+  readonly #options: RelayClientOptions;
+
+  constructor(options: RelayClientOptions) {
+    this.#options = options;
+  }
+
+  async send({ leader, requestId, command, remainingMs }: RelayRequest): Promise<RelayOutcome> {
+    const { connections, clusterId: own } = this.#options;
+    const clusterId = own();
+    if (clusterId === undefined) return notApplied('this node belongs to no cluster yet');
+    if (leader.address === '') return notApplied(`the leader ${leader.nodeId} advertises no API address`);
+    const withinMs = Math.max(1, Math.round(remainingMs));
+    const body = encodeEnvelope({ v: 1, clusterId, requestId, command, remainingMs: withinMs });
+    if (body.length > relayBodyMax) return notApplied('the write is too large to be relayed');
+    const headers = this.#headers(body);
+    return outcomeOf(
+      await connections.call({ address: leader.address, method: 'POST', path, headers, body, withinMs }),
+    );
+  }
+
+  #headers(body: Uint8Array): Record<string, string> {
+    const { key, clock, newNonce } = this.#options;
+    const type = { 'content-type': 'application/json' };
+    if (key === undefined) return type;
+    const stamp = { unixMs: clock.nowMs(), nonce: newNonce() };
+    return { ...type, authorization: signedAuthorization(key, { method: 'POST', path, body }, stamp) };
+  }
+}
+
+const notApplied = (reason: string): RelayOutcome => ({ outcome: 'not-applied', reason });
+
+/** Only what a leader says in so many words is certain; a 4xx came before its log. */
+function outcomeOf(reply: LeaderReply): RelayOutcome {
+  if ('sent' in reply) return { outcome: reply.sent ? 'unknown' : 'not-applied', reason: reply.reason };
+  const { status } = reply;
+  const body = parse(reply.body);
+  const result = status === 200 ? decodeApplied(body) : undefined;
+  if (result !== undefined) return { outcome: 'applied', index: result.index, result };
+  const error = isRecord(body) && typeof body.error === 'string' ? body.error : 'no reason given';
+  const isRefusal = (status >= 400 && status < 500) || (isRecord(body) && body.outcome === 'not-applied');
+  return {
+    outcome: isRefusal ? 'not-applied' : 'unknown',
+    reason: `the leader answered ${status}: ${error}`,
+  };
+}

@@ -1,0 +1,130 @@
+// Takes writes that other members relay to this node (architecture.md §8). What a member sends is checked like what a
+// stranger sends: a credential, a size, a shape, and the schema of the resource, all before the log sees a byte.
+import type { Clock } from '../clock.ts';
+import { SluiceError } from '../errors.ts';
+import { parseEntity } from '../model/validation.ts';
+import type { Command, RequestId } from '../state/command.ts';
+import { CommandNotUnderstood, type Malformed } from '../state/command-codec.ts';
+import { isPrivateAddress } from './private-address.ts';
+import type { ReceivedOutcome, RelayTarget } from './relay.ts';
+import { type Proof, ProofCheck } from './relay-credential.ts';
+import { decodeEnvelope, encodeApplied, type RelayEnvelope } from './relay-wire.ts';
+
+export interface RelayServerOptions {
+  readonly target: RelayTarget;
+  /** Undefined: this node belongs to no cluster yet. */
+  readonly clusterId: () => string | undefined;
+  /** The command in bytes of the log. Throws CommandNotUnderstood for one of a newer program. */
+  readonly decode: (bytes: Uint8Array) => Command | Malformed;
+  /** From the cluster token or what stands in for it; undefined: there is no secret between the members. */
+  readonly key: Uint8Array | undefined;
+  readonly clock: Clock;
+}
+
+/** What is known of a request before its body. */
+export interface RelayHead {
+  readonly method: string;
+  /** Request target as sent. */
+  readonly path: string;
+  readonly authorization: string | undefined;
+  /** Of the socket. */
+  readonly remoteAddress: string | undefined;
+  /** The caller showed a certificate, and it was verified. */
+  readonly isCertified: boolean;
+}
+
+export interface RelayAnswer {
+  readonly status: number;
+  /** JSON text. */
+  readonly body: string;
+}
+
+/** Nobody waits longer than this at the border (raft.md A16). */
+const longestMs = 10_000;
+
+export class RelayServer {
+  readonly #options: RelayServerOptions;
+  readonly #proofs: ProofCheck | undefined;
+
+  constructor(options: RelayServerOptions) {
+    this.#options = options;
+    this.#proofs = options.key && new ProofCheck(options.key, options.clock);
+  }
+
+  /** Before the body is read: who cannot be a member is refused. Throws UNAUTHENTICATED, FORBIDDEN. */
+  admit(head: RelayHead): void {
+    if (this.#proofs !== undefined) this.#proofOf(head, this.#proofs);
+    else if (!head.isCertified && !isPrivateAddress(head.remoteAddress)) {
+      throw new SluiceError('FORBIDDEN', 'internal endpoint: access denied');
+    }
+  }
+
+  /** Throws UNAUTHENTICATED, FORBIDDEN, INVALID; every other outcome is an answer. */
+  async take(head: RelayHead, body: Uint8Array): Promise<RelayAnswer> {
+    this.admit(head);
+    if (this.#proofs !== undefined) {
+      const flaw = this.#proofs.flawOf(this.#proofOf(head, this.#proofs), { ...head, body });
+      if (flaw !== undefined) throw unauthenticated(flaw);
+    }
+    const envelope = decodeEnvelope(body);
+    if (typeof envelope === 'string') throw new SluiceError('INVALID', envelope);
+    this.#check(envelope);
+    const { requestId, command } = envelope;
+    const remainingMs = Math.min(envelope.remainingMs, longestMs);
+    return answerTo(await this.#options.target.receive({ requestId, command, remainingMs }));
+  }
+
+  #proofOf({ authorization }: RelayHead, proofs: ProofCheck): Proof {
+    const proof = proofs.read(authorization);
+    if (typeof proof === 'string') throw unauthenticated(proof);
+    return proof;
+  }
+
+  #check({ clusterId, requestId, command }: RelayEnvelope): void {
+    const own = this.#options.clusterId();
+    if (own !== undefined && clusterId !== own) {
+      throw new SluiceError('INVALID', `the write is for cluster ${clusterId}, this node is of cluster ${own}`);
+    }
+    const flaw = flawOf(this.#decoded(command), requestId);
+    if (flaw !== undefined) throw new SluiceError('INVALID', flaw);
+  }
+
+  #decoded(bytes: Uint8Array): Command | Malformed {
+    try {
+      return this.#options.decode(bytes);
+    } catch (error) {
+      if (error instanceof CommandNotUnderstood) return { malformed: `is not understood: ${error.message}` };
+      throw error;
+    }
+  }
+}
+
+function answerTo(received: ReceivedOutcome): RelayAnswer {
+  switch (received.outcome) {
+    case 'applied':
+      return { status: 200, body: encodeApplied(received.result) };
+    case 'not-leader':
+      return json(421, { error: 'this node does not lead', leader: received.leader ?? null });
+    case 'not-applied':
+      return json(503, { error: received.reason, outcome: 'not-applied' });
+    case 'unknown':
+      return json(504, { error: received.reason, outcome: 'unknown' });
+  }
+}
+
+const json = (status: number, body: object): RelayAnswer => ({ status, body: JSON.stringify(body) });
+
+/** What keeps a command out of the log; what a spec holds is judged again, as the border of the sender judged it. */
+function flawOf(command: Command | Malformed, requestId: RequestId): string | undefined {
+  if ('malformed' in command) return `the command ${command.malformed}`;
+  if (!isSame(command.requestId, requestId)) return 'the request id of the command is another one';
+  if (command.op !== 'put') return undefined;
+  const [problem] = parseEntity(command.kind, command.spec).problems;
+  return problem && `the spec at ${JSON.stringify(problem.pointer)} ${problem.message}`;
+}
+
+const isSame = (a: RequestId, b: RequestId): boolean =>
+  a.origin === b.origin && a.incarnation === b.incarnation && a.boot === b.boot && a.seq === b.seq;
+
+const unauthenticated = (message: string): SluiceError =>
+  new SluiceError('UNAUTHENTICATED', message, { headers: { 'WWW-Authenticate': 'Sluice' } });

@@ -1,0 +1,84 @@
+// The bodies of `POST /sync/raft` (architecture.md §8), written and read. Both sides check what the other sent: a member
+// may run another version, and what is not understood must not be taken for an answer.
+import { kinds } from '../model/kinds.ts';
+import type { RequestId, Result } from '../state/command.ts';
+
+export interface RelayEnvelope {
+  readonly v: 1;
+  readonly clusterId: string;
+  readonly requestId: RequestId;
+  /** The command as the log carries it. */
+  readonly command: Uint8Array;
+  /** What is left of the time that the caller at the border waits, milliseconds. */
+  readonly remainingMs: number;
+}
+
+/** Longest body in either direction: room for a command of 4 MiB, the most that the log takes, in base64. */
+export const relayBodyMax = 6 * 1024 * 1024;
+/** One hop: who is asked to relay a relayed write says where the leader is instead. */
+const hop = 1;
+const statuses: readonly Result['status'][] = [200, 201, 204, 400, 404, 409, 412, 422, 'moved'];
+
+export function encodeEnvelope({ command, ...rest }: RelayEnvelope): Buffer {
+  const bytes = Buffer.from(command.buffer, command.byteOffset, command.byteLength);
+  return Buffer.from(JSON.stringify({ ...rest, command: bytes.toString('base64'), hop }));
+}
+
+/** The envelope, or a text that says what is wrong with it. */
+export function decodeEnvelope(body: Uint8Array): RelayEnvelope | string {
+  const value = parse(body);
+  if (!isRecord(value)) return 'body is not a JSON object';
+  const { v, clusterId, requestId, command, remainingMs } = value;
+  if (v !== 1) return 'version of the relay is not 1';
+  if (value.hop !== hop) return 'a write is relayed once';
+  if (typeof clusterId !== 'string' || clusterId === '') return 'clusterId is missing';
+  if (!isRequestId(requestId)) return 'requestId is missing';
+  const bytes = typeof command === 'string' ? bytesOf(command) : undefined;
+  if (bytes === undefined) return 'command is not base64';
+  if (!isCount(remainingMs) || remainingMs === 0) return 'remainingMs must be a positive integer';
+  return { v, clusterId, requestId, command: bytes, remainingMs };
+}
+
+export const encodeApplied = ({ index, ...result }: Result): string => JSON.stringify({ index, result });
+
+/** The result in a 200; undefined when it is not one. */
+export function decodeApplied(body: unknown): Result | undefined {
+  if (!isRecord(body) || !isCount(body.index) || !isRecord(body.result)) return undefined;
+  const result = { ...body.result, index: body.index };
+  return isResult(result) ? result : undefined;
+}
+
+/** Undefined for what is not exactly base64; Node's decoder skips what it does not know. */
+function bytesOf(text: string): Buffer | undefined {
+  const bytes = Buffer.from(text, 'base64');
+  return bytes.length > 0 && bytes.toString('base64') === text ? bytes : undefined;
+}
+
+/** JSON of any kind, or undefined for bytes that are none. */
+export function parse(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString());
+  } catch {
+    return undefined;
+  }
+}
+
+export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const isCount = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+
+const isRequestId = (value: unknown): value is RequestId =>
+  isRecord(value) &&
+  typeof value.origin === 'string' &&
+  [value.incarnation, value.boot, value.seq, value.ackedBelow].every(isCount);
+
+const isResult = (
+  value: Readonly<Record<string, unknown>> & { readonly index: number },
+): value is typeof value & Result =>
+  statuses.some((status) => status === value.status) &&
+  kinds.some((kind) => kind === value.kind) &&
+  typeof value.id === 'string' &&
+  (value.error === undefined || typeof value.error === 'string') &&
+  (value.replay === undefined || isRecord(value.replay));

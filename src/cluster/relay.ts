@@ -1,0 +1,40 @@
+// A write on its way from the node that received it to the leader, in one hop (raft.md A16). `Proposer` decides when and
+// how often; a `Relay` carries one attempt over `POST /sync/raft`; at the other end a `RelayTarget` proposes it.
+import type { RequestId, Result } from '../state/command.ts';
+
+export interface RelayRequest {
+  /** Who leads, as far as this node knows. */
+  readonly leader: {
+    readonly nodeId: string;
+    /** API address that the leader advertises, `host:port`; empty when it advertises none. */
+    readonly address: string;
+  };
+  readonly requestId: RequestId;
+  /** The command as the log carries it. The same bytes in every attempt. */
+  readonly command: Uint8Array;
+  /** Time left of the caller's ten seconds. */
+  readonly remainingMs: number;
+}
+
+export type RelayOutcome =
+  /** The leader has applied it. A refusal of the state machine is a result too. */
+  | { readonly outcome: 'applied'; readonly index: number; readonly result: Result }
+  /** Certain: this attempt has put nothing into the log (connection refused, 421, 503 not-applied). */
+  | { readonly outcome: 'not-applied'; readonly reason: string }
+  /** Nobody can say: time ran out or the connection broke after bytes were sent. */
+  | { readonly outcome: 'unknown'; readonly reason: string };
+
+/** Makes one attempt and never rejects. */
+export interface Relay {
+  send(request: RelayRequest): Promise<RelayOutcome>;
+}
+
+/** What the receiving end of `POST /sync/raft` does with a command: never relayed any further. */
+export interface RelayTarget {
+  receive(request: Pick<RelayRequest, 'requestId' | 'command' | 'remainingMs'>): Promise<ReceivedOutcome>;
+}
+
+export type ReceivedOutcome =
+  | RelayOutcome
+  /** 421. `leader` is whom this node believes to lead instead. */
+  | { readonly outcome: 'not-leader'; readonly leader: RelayRequest['leader'] | undefined };

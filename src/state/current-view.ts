@@ -1,0 +1,47 @@
+// The view that readers keep while the state behind it is replaced by one from a checkpoint.
+import type { EditableKind, Kind } from '../model/kinds.ts';
+import type { Active, StateView, Stored, StoredSnapshot } from './view.ts';
+
+export class CurrentView implements StateView {
+  readonly #current: () => StateView;
+
+  constructor(current: () => StateView) {
+    this.#current = current;
+  }
+
+  get applied(): number {
+    return this.#current().applied;
+  }
+
+  get changedAt(): number {
+    return this.#current().changedAt;
+  }
+
+  get hash(): string {
+    return this.#current().hash;
+  }
+
+  get active(): Active | undefined {
+    return this.#current().active;
+  }
+
+  get(kind: EditableKind, id: string): Stored | undefined {
+    return this.#current().get(kind, id);
+  }
+
+  list(kind: EditableKind): readonly Stored[] {
+    return this.#current().list(kind);
+  }
+
+  snapshot(id: string): StoredSnapshot | undefined {
+    return this.#current().snapshot(id);
+  }
+
+  snapshots(): readonly StoredSnapshot[] {
+    return this.#current().snapshots();
+  }
+
+  revision(kind: Kind, id: string): number | undefined {
+    return this.#current().revision(kind, id);
+  }
+}

@@ -1,0 +1,96 @@
+import { expect } from 'chai';
+import { ApiServer } from '../support/api-server.ts';
+import { ClusterOf, statusOfFour } from '../support/cluster-of.ts';
+
+const apiKeys = [{ name: 'ops', key: 'k-admin', role: 'admin' as const }];
+
+describe('operations on the cluster', () => {
+  let leader: ApiServer;
+  let follower: ApiServer;
+  let led: ClusterOf;
+  let following: ClusterOf;
+
+  /** Two APIs: the follower's cluster names the leader's address. */
+  beforeEach(async () => {
+    led = new ClusterOf(statusOfFour);
+    leader = await ApiServer.start({ cluster: led, options: { apiKeys } });
+    const clientAddress = `127.0.0.1:${leader.api.address.port}`;
+    const members = statusOfFour.config.members.map((member) =>
+      member.id === 'a#1' ? { ...member, clientAddress } : member,
+    );
+    following = new ClusterOf({
+      ...statusOfFour,
+      id: 'b#2',
+      role: 'follower',
+      peers: [],
+      config: { ...statusOfFour.config, members },
+    });
+    follower = await ApiServer.start({ cluster: following, options: { apiKeys } });
+  });
+
+  afterEach(async () => {
+    await follower.stop();
+    await leader.stop();
+  });
+
+  const key = 'k-admin';
+  const rows: [method: string, path: string, body: unknown, status: number][] = [
+    ['GET', '/cluster', undefined, 200],
+    ['POST', '/cluster/members', {}, 400],
+    ['POST', '/cluster/members', { nodeId: 'e', address: 7 }, 400],
+    ['POST', '/cluster/members', { nodeId: 'd', address: '10.0.0.4:7000' }, 201],
+    ['POST', '/cluster/members', { nodeId: 'd', address: '10.0.0.4:7000', voter: true }, 400],
+    ['POST', '/cluster/members', { nodeId: 'x', address: 'x:1' }, 409],
+    ['POST', '/cluster/members/d/promote', undefined, 200],
+    ['POST', '/cluster/members/x/promote', undefined, 404],
+    ['POST', '/cluster/members/c/replace', { by: 'd' }, 200],
+    ['POST', '/cluster/members/c/replace', {}, 400],
+    ['DELETE', '/cluster/members/c', undefined, 204],
+    ['DELETE', '/cluster/members/c?force=true', undefined, 204],
+    ['DELETE', '/cluster/members/c?force=perhaps', undefined, 400],
+    ['POST', '/cluster/transfer', { to: 'x' }, 404],
+    ['POST', '/cluster/transfer', { to: 'a' }, 200],
+    ['POST', '/cluster/transfer', { to: 3 }, 400],
+  ];
+  for (const [method, path, body, status] of rows) {
+    it(`${method} ${path} ${JSON.stringify(body) ?? ''} is ${status}, the same on a follower`, async () => {
+      const own = await leader.call(method, path, { key, body });
+      expect(own.status, own.text).to.equal(status);
+      const passed = await follower.call(method, path, { key, body });
+      expect(passed.status, passed.text).to.equal(status);
+      if (method !== 'GET') expect(passed.text).to.equal(own.text);
+      expect(following.changes).to.deep.equal([]);
+      const half = led.changes.length / 2;
+      expect(led.changes.slice(half)).to.deep.equal(led.changes.slice(0, half));
+    });
+  }
+
+  it('is asked of the leader with the credential of the caller', async () => {
+    expect(await follower.call('GET', '/cluster', { key: 'another' })).to.include({ status: 401 });
+    expect(await follower.call('GET', '/cluster')).to.include({ status: 401 });
+  });
+
+  it('shows what the follower knows while the leader is away, and refuses changes', async () => {
+    await leader.stop();
+    const { status, json } = await follower.call('GET', '/cluster', { key });
+    expect(status).to.equal(200);
+    expect(json).to.include({ leader: 'a', clusterId: 'cluster-a' });
+    expect(await follower.call('POST', '/cluster/members/d/promote', { key })).to.include({ status: 503 });
+  });
+
+  it('is passed on once: 421 never reaches a caller', async () => {
+    led.now = { ...statusOfFour, id: 'c#3', role: 'follower', leader: 'b#2', peers: [] };
+    const { status, json } = await follower.call('POST', '/cluster/members/d/promote', { key });
+    expect({ status, json }).to.deep.equal({
+      status: 503,
+      json: { error: 'no node leads the cluster at the moment' },
+    });
+  });
+
+  it('backs nothing up without encryption: the secrets would be readable', async () => {
+    expect(await leader.call('GET', '/cluster/backup', { key })).to.deep.include({
+      status: 409,
+      json: { error: 'a backup would hold secrets in plain text: set controlPlane.encryption.key' },
+    });
+  });
+});

@@ -1,0 +1,117 @@
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect } from 'chai';
+import { eventually } from '../support/eventually.ts';
+import { type ClusterNode, NodeCluster } from '../support/node-cluster.ts';
+import { newFolder, runSluice } from '../support/sluice-process.ts';
+
+const canary = 'canary-3f1c7a9e5b';
+const key = Buffer.alloc(32, 7).toString('base64');
+const settingsOf = ({ storePath }: ClusterNode): string => join(dirname(storePath), 'sluice.yaml');
+const wipe = ({ storePath }: ClusterNode): void => rmSync(storePath, { recursive: true });
+
+const filesBelow = (folder: string): string[] =>
+  readdirSync(folder).flatMap((name) => {
+    const path = join(folder, name);
+    return statSync(path).isDirectory() ? filesBelow(path) : [path];
+  });
+
+describe('backup, restore and a lost quorum', function () {
+  this.timeout(120_000);
+  let cluster: NodeCluster;
+  const backup = join(newFolder(), 'cluster.backup');
+  let revision = 0;
+  let clusterId = '';
+
+  before(async () => {
+    cluster = await NodeCluster.start({ controlPlane: `  encryption: { key: "${key}" }\n` });
+    const [node] = cluster.nodes;
+    await node?.api.create('secrets', { name: 'canary', value: canary });
+    const { headers } = (await node?.api.post('/groups', { id: 'g', name: 'backed up' })) ?? {};
+    revision = Number(headers?.get('x-sluice-revision'));
+    clusterId = (await (await cluster.leader()).overview()).clusterId;
+  });
+
+  after(() => cluster.stop());
+
+  /** A started alone; the others, empty, join it and vote. */
+  const grow = async (): Promise<void> => {
+    const [first, ...others] = cluster.nodes;
+    await first?.start();
+    await Promise.all(others.map((node) => node.start()));
+    for (const { nodeId } of others) {
+      await eventually(
+        async () => expect((await first?.api.post(`/cluster/members/${nodeId}/promote`))?.status).to.equal(200),
+        { withinMs: 30_000 },
+      );
+    }
+  };
+
+  it('backs up on a follower what was acknowledged, without a secret in plain text', async () => {
+    const [follower] = await cluster.followers();
+    const response = await fetch(`${follower?.url}/api/v1/cluster/backup`);
+    const file = Buffer.from(await response.arrayBuffer());
+    expect(response.status, file.subarray(0, 200).toString()).to.equal(200);
+    expect(Number(response.headers.get('x-sluice-revision'))).to.be.at.least(revision);
+    expect(file.includes(canary)).to.equal(false);
+    writeFileSync(backup, file);
+  });
+
+  it('leaves the secret in no file of any node', () => {
+    const files = cluster.nodes.flatMap(({ storePath }) => filesBelow(storePath));
+    expect(files).not.to.have.length(0);
+    for (const file of files) expect(readFileSync(file).includes(canary), file).to.equal(false);
+  });
+
+  it('restores into an empty node alone, and lets empty ones join', async () => {
+    await Promise.all(cluster.nodes.map((node) => node.stop()));
+    const [first] = cluster.nodes;
+    if (first === undefined) throw new Error('no node');
+    const refused = await runSluice(['restore', backup, '--config', settingsOf(first)]);
+    expect(refused).to.deep.include({ code: 1 });
+    expect(refused.stderr).to.match(/exists: restore into an empty store/);
+    for (const node of cluster.nodes) wipe(node);
+    const restored = await runSluice(['restore', backup, '--config', settingsOf(first)]);
+    expect(restored, restored.stderr).to.include({ code: 0 });
+    expect(restored.stdout).to.match(/^restored .+ as index \d+; start this node alone/);
+    await grow();
+    const overview = await first.overview();
+    expect(overview.clusterId).not.to.equal(clusterId);
+    for (const { api } of cluster.nodes) {
+      const { body, headers } = await api.get('/groups/g');
+      expect(body).to.include({ name: 'backed up' });
+      expect(Number(headers.get('x-sluice-revision'))).to.be.above(1_000_000);
+    }
+    const { body } = await first.api.get<{ id: string }[]>('/secrets');
+    expect((await first.api.get(`/secrets/${body[0]?.id}`)).body).to.include({ value: canary });
+  });
+
+  it('refuses a backup that was changed', async () => {
+    const changed = readFileSync(backup);
+    changed[changed.length - 1] = (changed.at(-1) ?? 0) ^ 1;
+    const file = join(newFolder(), 'changed.backup');
+    writeFileSync(file, changed);
+    const settings = join(newFolder(), 'sluice.yaml');
+    writeFileSync(settings, `controlPlane: { storePath: ${newFolder()}, encryption: { key: "${key}" } }\n`);
+    const { code, stderr } = await runSluice(['restore', file, '--config', settings]);
+    expect({ code, stderr }).to.deep.equal({ code: 1, stderr: 'sluice: the backup is damaged: its SHA-256 differs\n' });
+  });
+
+  it('goes on from one node when the others are lost for good', async () => {
+    const [first, ...lost] = cluster.nodes;
+    if (first === undefined) throw new Error('no node');
+    await lost[0]?.api.create('groups', { id: 'late', name: 'late' });
+    expect((await first.api.get('/groups/late')).status).to.equal(200);
+    for (const node of lost) {
+      await node.stop('SIGKILL');
+      wipe(node);
+    }
+    await first.stop('SIGKILL');
+    const { code, stdout, stderr } = await runSluice(['force-new-cluster', '--config', settingsOf(first)]);
+    expect(code, stderr).to.equal(0);
+    expect(stdout).to.match(/begins a new cluster at index \d+; what was agreed on after it is lost/);
+    await grow();
+    for (const { api } of cluster.nodes) expect((await api.get('/groups/late')).body).to.include({ name: 'late' });
+    await lost[1]?.api.create('groups', { name: 'after' });
+  });
+});

@@ -1,0 +1,67 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { expect } from 'chai';
+import { apiClient } from '../support/api-client.ts';
+import { freePort } from '../support/free-port.ts';
+import { needs } from '../support/needs.ts';
+import { newFolder, type SluiceProcess, startSluice } from '../support/sluice-process.ts';
+
+const route = (name: string) => ({ name, match: { path: `/${name}` }, directResponse: { status: 200, body: name } });
+
+/** From now on no file of the process may grow: what a full disk does, undone by `more`. */
+const limitFiles = ({ child }: SluiceProcess, bytes: string) =>
+  execFileSync('prlimit', ['--pid', String(child.pid), `--fsize=${bytes}:`]);
+
+describe('a store that fails while the program runs (architecture.md §6.22)', () => {
+  before(function () {
+    needs(this, 'prlimit');
+  });
+
+  it('stops writes and linearizable reads, not traffic, and loses nothing that was answered', async () => {
+    const folder = newFolder();
+    let sluice = await startSluice({ folder });
+    let api = apiClient(sluice.url);
+    const port = await freePort();
+    await api.create('listeners', { name: 'web', address: '127.0.0.1', port });
+    await api.create('routes', route('kept'));
+    await api.activateAs('v1');
+    const traffic = async () => (await fetch(`http://127.0.0.1:${port}/kept`)).text();
+    const statusOf = async (path: string) => (await fetch(`${sluice.url}${path}`)).status;
+
+    limitFiles(sluice, '1');
+    const first = await api.post('/routes', route('first'));
+    expect(first.status).to.equal(504);
+    limitFiles(sluice, 'unlimited');
+
+    for (const answer of [await api.post('/routes', route('later')), await api.get('/routes')]) {
+      expect(answer.status).to.equal(503);
+      expect(answer.body.error).to.match(/^storage failed: /);
+    }
+    expect((await api.get<unknown[]>('/routes?consistency=stale')).body).to.have.length(1);
+    expect(await statusOf('/readyz')).to.equal(503);
+    expect(await statusOf('/healthz')).to.equal(200);
+    expect(await traffic()).to.equal('kept');
+    expect(await sluice.stop()).to.equal(0);
+
+    sluice = await startSluice({ folder });
+    api = apiClient(sluice.url);
+    const { body } = await api.get<{ name: string }[]>('/routes');
+    expect(body.map(({ name }) => name))
+      .to.include('kept')
+      .and.not.include('later');
+    expect(await traffic()).to.equal('kept');
+    await sluice.stop();
+  });
+
+  it('ends the program with exit code 1 and says so where onStorageFailure is exit', async () => {
+    const sluice = await startSluice({ controlPlane: '  onStorageFailure: exit\n' });
+    const ended = once(sluice.child, 'close');
+    limitFiles(sluice, '1');
+    await apiClient(sluice.url)
+      .post('/routes', route('first'))
+      .catch(() => {});
+    await ended;
+    expect(sluice.child.exitCode).to.equal(1);
+    expect(sluice.output.join('\n')).to.contain('the process ends, as onStorageFailure says');
+  });
+});

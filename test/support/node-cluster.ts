@@ -1,0 +1,171 @@
+// Three real nodes on one machine, each with its own store, ports and settings file. Started together unless a test says
+// otherwise; each can be stopped, killed and started again.
+import { join } from 'node:path';
+import { type ApiClient, apiClient } from './api-client.ts';
+import { eventually } from './eventually.ts';
+import { freePort } from './free-port.ts';
+import { type CallOptions, call } from './http-call.ts';
+import { newFolder, type SluiceProcess, startSluice } from './sluice-process.ts';
+
+export interface ClusterSetup {
+  readonly nodeIds?: readonly string[];
+  /** YAML below `controlPlane:` that all nodes share, two spaces in. */
+  readonly controlPlane?: string;
+  /** API key and trust of those who ask the nodes. */
+  readonly caller?: Pick<CallOptions, 'key' | 'tls'>;
+  /** Without one only private addresses are let in. */
+  readonly clusterToken?: string | undefined;
+  /** Who is in every node's list of peers; all by default. The others name the founders and themselves. */
+  readonly founders?: readonly string[];
+  readonly autoJoin?: 'none' | 'learner';
+  /** Raft port that `from` dials in place of that of `to`: for a link in between. */
+  readonly via?: (from: string, to: string, ports: NodePorts) => Promise<number>;
+}
+
+export interface NodePorts {
+  readonly raft: number;
+  readonly api: number;
+}
+
+export interface ClusterNode {
+  readonly nodeId: string;
+  readonly ports: NodePorts;
+  readonly url: string;
+  readonly storePath: string;
+  /** For plain HTTP. */
+  readonly api: ApiClient;
+  overview(): Promise<Overview>;
+  /** Every line of all its lives. */
+  readonly output: string[];
+  start(): Promise<void>;
+  stop(signal?: NodeJS.Signals): Promise<number | string>;
+  /** The process while it runs. */
+  readonly process: SluiceProcess | undefined;
+}
+
+export interface Overview {
+  readonly leader: string | null;
+  readonly clusterId: string;
+  readonly members: readonly {
+    readonly nodeId: string;
+    readonly incarnation: number;
+    readonly role: string;
+    readonly lag: number | null;
+  }[];
+  readonly candidates: readonly { readonly nodeId: string; readonly raftAddress: string }[];
+}
+
+export class NodeCluster {
+  readonly nodes: readonly ClusterNode[];
+
+  private constructor(nodes: readonly ClusterNode[]) {
+    this.nodes = nodes;
+  }
+
+  /** Prepares the nodes; none runs yet. */
+  static async prepare(setup: ClusterSetup = {}): Promise<NodeCluster> {
+    const { nodeIds = ['a', 'b', 'c'] } = setup;
+    const ports = new Map<string, NodePorts>();
+    for (const nodeId of nodeIds) ports.set(nodeId, { raft: await freePort(), api: await freePort() });
+    const nodes = await Promise.all(
+      [...ports].map(([nodeId, own]) => clusterNode(nodeId, own, { setup, ports, folder: newFolder() })),
+    );
+    return new NodeCluster(nodes);
+  }
+
+  static async start(setup: ClusterSetup = {}): Promise<NodeCluster> {
+    const cluster = await NodeCluster.prepare(setup);
+    await Promise.all(cluster.nodes.map((node) => node.start()));
+    return cluster;
+  }
+
+  node(nodeId: string): ClusterNode {
+    const node = this.nodes.find((one) => one.nodeId === nodeId);
+    if (node === undefined) throw new Error(`no node ${nodeId}`);
+    return node;
+  }
+
+  async leader(): Promise<ClusterNode> {
+    const running = this.nodes.filter((node) => node.process !== undefined);
+    return await eventually(
+      async () => {
+        for (const node of running) {
+          const { leader, members } = await node.overview();
+          const found = running.find(({ nodeId }) => nodeId === leader);
+          // Only a leader that was asked itself knows that somebody lags.
+          if (found !== undefined && members.some(({ role, lag }) => role === 'leader' && lag === 0)) return found;
+        }
+        throw new Error('nobody leads');
+      },
+      { withinMs: 15_000 },
+    );
+  }
+
+  async followers(): Promise<readonly ClusterNode[]> {
+    const { nodeId } = await this.leader();
+    return this.nodes.filter((node) => node.nodeId !== nodeId && node.process !== undefined);
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.nodes.map((node) => node.stop('SIGKILL')));
+  }
+}
+
+interface Surroundings {
+  readonly setup: ClusterSetup;
+  readonly ports: ReadonlyMap<string, NodePorts>;
+  readonly folder: string;
+}
+
+async function clusterNode(nodeId: string, ports: NodePorts, around: Surroundings): Promise<ClusterNode> {
+  const { setup, folder } = around;
+  const controlPlane = await sectionOf(nodeId, ports, around);
+  const scheme = setup.controlPlane?.includes('tls:') ? 'https' : 'http';
+  const url = `${scheme}://127.0.0.1:${ports.api}`;
+  const output: string[] = [];
+  let running: SluiceProcess | undefined;
+  return {
+    nodeId,
+    ports,
+    url,
+    storePath: join(folder, 'data'),
+    api: apiClient(url, setup.caller?.key === undefined ? {} : { authorization: `Bearer ${setup.caller.key}` }),
+    async overview() {
+      const { status, text, json } = await call(url, 'GET', '/api/v1/cluster', setup.caller);
+      if (status !== 200) throw new Error(`no overview: ${text}`);
+      return json as Overview;
+    },
+    output,
+    get process() {
+      return running;
+    },
+    async start() {
+      running = await startSluice({ folder, port: ports.api, controlPlane, more: 'proxy: { workers: 1 }' });
+      output.push(...running.output);
+    },
+    async stop(signal = 'SIGTERM') {
+      const stopped = await running?.stop(signal);
+      running = undefined;
+      return stopped ?? 0;
+    },
+  };
+}
+
+async function sectionOf(nodeId: string, own: NodePorts, { setup, ports }: Surroundings): Promise<string> {
+  const { via, autoJoin = 'learner', founders = [...ports.keys()], clusterToken = 'a cluster token of tests' } = setup;
+  const peers: string[] = [];
+  for (const [peer, direct] of ports) {
+    if (peer !== nodeId && !founders.includes(peer)) continue;
+    const raft = peer === nodeId || via === undefined ? direct.raft : await via(nodeId, peer, direct);
+    peers.push(`"${peer}=127.0.0.1:${raft}"`);
+  }
+  // Nodes dial the address that a member advertises as well: one that nobody listens on leaves them the links alone.
+  const advertised =
+    via === undefined ? '' : `advertiseAddress: "127.0.0.1:${[...ports.keys()].indexOf(nodeId) + 1}", `;
+  const token = 'clusterToken' in setup && setup.clusterToken === undefined ? '' : `clusterToken: "${clusterToken}", `;
+  return (
+    `  advertiseAddress: 127.0.0.1:${own.api}\n` +
+    `  raft: { nodeId: ${nodeId}, bindAddress: "127.0.0.1:${own.raft}", ${advertised}${token}autoJoin: ${autoJoin}, peers: [${peers.join(', ')}] }\n` +
+    (setup.controlPlane ?? '')
+  );
+}

@@ -1,0 +1,61 @@
+// A request as the routing table sees it, made from what a client would send: no connection, no parser.
+import { type RequestTls, RequestView } from '../../src/expression/cel/view.ts';
+import { canonicalPath } from '../../src/proxy/match/canonical-path.ts';
+import { hostOf } from '../../src/proxy/match/host.ts';
+import type { RoutedRequest } from '../../src/proxy/request-head.ts';
+
+export interface Sent {
+  readonly method?: string;
+  /** Path and query. */
+  readonly target?: string;
+  readonly authority?: string;
+  readonly scheme?: 'http' | 'https';
+  readonly clientIp?: string;
+  /** Field lines by lower-case name; a list stands for several lines. */
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+  readonly tls?: RequestTls;
+  /** `report`: the path stays as it was sent. */
+  readonly pathNormalization?: 'enforce' | 'report';
+}
+
+export class TestRequest implements RoutedRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly authority: string;
+  readonly host: string;
+  readonly scheme: 'http' | 'https';
+  readonly clientIp: string;
+  readonly tls: RequestTls | undefined;
+  readonly #fields: ReadonlyMap<string, readonly string[]>;
+  #view: RequestView | undefined;
+
+  /** Throws for a path without a canonical form, which a listener answers 400. */
+  constructor({ headers = {}, pathNormalization = 'enforce', target = '/', ...sent }: Sent = {}) {
+    const [path = '', ...query] = target.split('?');
+    const canonical = path === '*' || pathNormalization === 'report' ? path : canonicalPath(path);
+    if (canonical === undefined) throw new Error(`no canonical form: ${path}`);
+    this.path = canonical;
+    this.query = query.join('?');
+    this.method = sent.method ?? 'GET';
+    this.authority = sent.authority ?? 'shop.test';
+    this.host = hostOf(this.authority);
+    this.scheme = sent.scheme ?? 'http';
+    this.clientIp = sent.clientIp ?? '192.0.2.1';
+    this.tls = sent.tls;
+    this.#fields = new Map(Object.entries(headers).map(([name, value]) => [name, [value].flat()]));
+  }
+
+  get view(): RequestView {
+    this.#view ??= new RequestView(this);
+    return this.#view;
+  }
+
+  header(name: string): string | undefined {
+    return this.#fields.get(name)?.[0];
+  }
+
+  *headers(): Generator<readonly [name: string, value: string]> {
+    for (const [name, values] of this.#fields) for (const value of values) yield [name, value];
+  }
+}

@@ -1,0 +1,109 @@
+import { expect } from 'chai';
+import type { Entry } from '../../../../src/proxy/compile/entry.ts';
+import { matchedLength } from '../../../../src/proxy/compile/path.ts';
+import { hostMatches } from '../../../../src/proxy/match/host.ts';
+import type { RoutingTable } from '../../../../src/proxy/match/routing-table.ts';
+import type { RoutedRequest } from '../../../../src/proxy/request-head.ts';
+import { seededRandom } from '../../../support/random.ts';
+import { TestRequest } from '../../../support/routed-request.ts';
+import { compiled, tableOf } from '../../../support/routing.ts';
+import { Draw, type RandomRouting, randomRequest, randomRouting } from './random-table.ts';
+
+/** Pairs of a table and a request; SLUICE_ORACLE_PAIRS=100000 for the long run. */
+const pairs = Number(process.env.SLUICE_ORACLE_PAIRS ?? 5000);
+const requestsPerTable = 25;
+
+/** What the index must answer: the first entry in order of which everything agrees. */
+function scan({ entries }: RoutingTable, request: RoutedRequest): Entry | undefined {
+  if (!request.path.startsWith('/')) return undefined;
+  return entries.find(
+    ({ hosts, path, matchers }) =>
+      (hosts.length === 0 || hosts.some((pattern) => hostMatches(pattern, request.host))) &&
+      matchedLength(path, request.path) >= 0 &&
+      matchers.every((matcher) => matcher.test(request)),
+  );
+}
+
+const nameOf = (entry: Entry | undefined): string | undefined =>
+  entry && `${entry.group?.name ?? ''}/${entry.route.name}`;
+
+/** Patterns that are fine alone may not be fine composed; such tables are refused and not asked. */
+function* usableTables(seed: number): Generator<{ draw: Draw; routing: RandomRouting; table: RoutingTable }> {
+  for (let round = 0; round < pairs / requestsPerTable; round++) {
+    const draw = new Draw(seededRandom(seed + round));
+    const routing = randomRouting(draw, round % 10 === 0 ? 60 : 12);
+    const { table } = compiled(routing);
+    if (table !== undefined) yield { draw, routing, table };
+  }
+}
+
+describe('the index of a routing table', () => {
+  it(`answers as a scan over the entries does, ${pairs} times`, function () {
+    this.timeout(Math.max(10_000, pairs * 10));
+    let asked = 0;
+    let won = 0;
+    for (const { draw, routing, table } of usableTables(1)) {
+      for (let i = 0; i < requestsPerTable; i++) {
+        const sent = randomRequest(draw);
+        const request = new TestRequest(sent);
+        const found = table.match(request);
+        expect(nameOf(found), JSON.stringify({ routing, sent })).to.equal(nameOf(scan(table, request)));
+        asked++;
+        if (found !== undefined) won++;
+      }
+    }
+    expect(asked).to.equal(pairs);
+    expect(won).to.be.within(asked * 0.2, asked * 0.9);
+  });
+
+  it('names every entry whose host and path agree, in order', () => {
+    for (const { draw, table } of usableTables(7)) {
+      const request = new TestRequest(randomRequest(draw));
+      const { entries } = table;
+      const agreeing = entries.filter(
+        ({ hosts, path }) =>
+          request.path.startsWith('/') &&
+          (hosts.length === 0 || hosts.some((pattern) => hostMatches(pattern, request.host))) &&
+          matchedLength(path, request.path) >= 0,
+      );
+      expect(table.candidates(request).map(nameOf)).to.deep.equal(agreeing.map(nameOf));
+    }
+  });
+
+  it('gives the same winners whatever the order of creation and the ids', () => {
+    for (const { draw, routing, table } of usableTables(3)) {
+      const other = tableOf(renamed(routing, draw));
+      for (let i = 0; i < 5; i++) {
+        const request = new TestRequest(randomRequest(draw));
+        expect(nameOf(other.match(request)), JSON.stringify({ routing })).to.equal(nameOf(table.match(request)));
+      }
+    }
+  });
+
+  it('lets the id decide only between routes of one name', () => {
+    const [first, second] = [{ id: 'a' }, { id: 'b' }];
+    const route = { name: 'same', directResponse: { status: 200 } };
+    for (const routes of [
+      [first, second],
+      [second, first],
+    ]) {
+      const table = tableOf({ routes: routes.map(({ id }) => ({ id, ...route })) });
+      expect(table.match(new TestRequest())?.route.id).to.equal('a');
+    }
+  });
+});
+
+/** The same routes and groups under other ids, listed in another order. */
+function renamed({ routes, groups }: RandomRouting, draw: Draw): RandomRouting {
+  const numbers = draw.shuffled(routes.map((_, i) => i));
+  const ids = new Map(routes.map(({ id }, i) => [id, `id-${numbers[i]}`]));
+  const idOf = (id: string): string => ids.get(id) ?? id;
+  return {
+    routes: draw.shuffled(routes).map((route) => ({ ...route, id: idOf(route.id) })),
+    groups: draw.shuffled(groups).map((group, i) => ({
+      ...group,
+      id: `g-id-${i}`,
+      routeIds: (group.routeIds ?? []).map(idOf),
+    })),
+  };
+}
