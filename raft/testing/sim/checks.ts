@@ -258,7 +258,11 @@ export class Checks {
     this.#ghost.hasState(node.id, state.applied, state.hash);
   }
 
-  /** B14: a log that wins an election against another holds everything the other knows to be committed. */
+  /**
+   * B14: a log that wins an election against another holds everything the other knows to be committed, if that was
+   * committed no later than the winner's last term. A leader of a later term may commit what the loser has and the
+   * winner lacks; then a quorum holds an entry of that term too, and the winner wins against the loser alone.
+   */
   pairwise(): void {
     const disks = this.#nodes
       .filter((node) => !node.disk.isSuspect && !node.isCondemned)
@@ -266,7 +270,7 @@ export class Checks {
     for (const a of disks) {
       for (const b of disks) {
         if (a === b || !isUpToDate(a, b)) continue;
-        const known = Math.min(b.hardState.commit, this.#ghost.lastCommitted);
+        const known = Math.min(b.hardState.commit, this.#ghost.committedBefore(endOf(a).term + 1));
         if (known > a.base.index && termAt(a, known) !== this.#ghost.committed[known - 1]?.term)
           this.#fail('B14', `a log ending at ${lastIndexOf(a)} would win without committed entry ${known}`);
       }
