@@ -14,6 +14,7 @@ export class CheckpointDirectory implements CheckpointStore {
   readonly #pins = new Map<string, number>();
   readonly #failed: (error: unknown) => void;
   #incoming: Incoming | undefined;
+  #pruning: Promise<void> = Promise.resolve();
 
   /** `failed` hears of files that could not be removed; nothing else depends on that. */
   constructor(directory: string, failed: (error: unknown) => void) {
@@ -35,13 +36,14 @@ export class CheckpointDirectory implements CheckpointStore {
 
   prune(keep: readonly CheckpointMeta[]): void {
     const names = new Set([...keep.map((meta) => meta.file), ...this.#pins.keys()]);
-    pruneCheckpoints(this.#directory, names).catch(this.#failed);
+    this.#pruning = this.#pruning.then(() => pruneCheckpoints(this.#directory, names)).catch(this.#failed);
   }
 
-  /** Gives up an unfinished transfer and resolves once its file is closed. */
+  /** Gives up an unfinished transfer and resolves once its file is closed and nothing is removed any more. */
   async close(): Promise<void> {
     this.#incoming?.discard();
     await this.#incoming?.closed();
+    await this.#pruning;
   }
 
   #unpin(file: string): void {

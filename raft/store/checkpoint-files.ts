@@ -120,10 +120,14 @@ export async function listCheckpoints(directory: string): Promise<string[]> {
     .reverse();
 }
 
-/** Removes finished checkpoints that `keep` does not name, and gives their names. */
+/**
+ * Removes finished checkpoints that `keep` does not name, and gives their names. One newer than all that are named
+ * stays: it was finished while this was on its way, and nobody has it on record yet.
+ */
 export async function pruneCheckpoints(directory: string, keep: ReadonlySet<string>): Promise<string[]> {
   const names = await listCheckpoints(directory);
-  const unwanted = names.filter((name) => !keep.has(name));
+  const newest = names.findIndex((name) => keep.has(name));
+  const unwanted = names.slice(Math.max(newest, 0)).filter((name) => !keep.has(name));
   for (const name of unwanted) await removeDurably(join(directory, name));
   return unwanted;
 }

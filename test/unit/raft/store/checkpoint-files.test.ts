@@ -7,6 +7,7 @@ import { CheckpointDirectory } from '../../../../raft/store/checkpoint-directory
 import {
   type CheckpointFile,
   listCheckpoints,
+  pruneCheckpoints,
   readCheckpoint,
   removePartials,
   verifyCheckpoint,
@@ -23,6 +24,15 @@ describe('checkpoint files', () => {
       expect(file.file).to.equal('00000000000000000042-7.checkpoint');
       expect(file.size).to.equal((await stat(join(directory, file.file))).size);
       expect(await contentOf(directory, file)).to.equal('one two three');
+    }));
+
+  it('are pruned but for those named and any that were finished since', () =>
+    inDirectory(async (directory) => {
+      const write = (index: number) => writeCheckpoint(directory, { index, term: 7, content: slices('content') });
+      const files = [await write(10), await write(20), await write(30)];
+      const [older, named, newer] = files.map((each) => each.file);
+      expect(await pruneCheckpoints(directory, new Set([named ?? '']))).to.deep.equal([older]);
+      expect(await listCheckpoints(directory)).to.deep.equal([newer, named]);
     }));
 
   it('are refused with a changed byte anywhere', () =>

@@ -40,6 +40,7 @@ export class TestMember implements MemberHost {
   readonly #reads = new Map<number, (index: number | undefined) => void>();
   readonly #alive: NodeJS.Timeout;
   #nextId = 1;
+  #writing: Promise<void> | undefined;
   #building: { words: string[]; at: LogPosition } | undefined;
 
   constructor(directory: string, { nodeId = 'single', cluster, settings, applied }: TestOptions = {}) {
@@ -96,7 +97,7 @@ export class TestMember implements MemberHost {
   makeCheckpoint(): void {
     const { index, term } = this.applied;
     const content = [Buffer.from(JSON.stringify(this.words))];
-    writeCheckpoint(checkpointDirectory(this.options), { index, term, content }).then(
+    this.#writing = writeCheckpoint(checkpointDirectory(this.options), { index, term, content }).then(
       (file) => this.member.node.checkpointWritten({ ...file, time: 0 }),
       () => this.member.node.checkpointFailed(),
     );
@@ -154,9 +155,11 @@ export class TestMember implements MemberHost {
     });
   }
 
-  stop(): Promise<void> {
+  /** Ends the member and waits for the checkpoint that is still being written: its directory may be removed next. */
+  async stop(): Promise<void> {
     clearInterval(this.#alive);
-    return new Promise((resolve) => this.member.stop(resolve));
+    await new Promise<void>((resolve) => this.member.stop(resolve));
+    await this.#writing;
   }
 }
 
