@@ -36,7 +36,7 @@ export class CheckpointDirectory implements CheckpointStore {
 
   prune(keep: readonly CheckpointMeta[]): void {
     const names = new Set([...keep.map((meta) => meta.file), ...this.#pins.keys()]);
-    this.#pruning = this.#pruning.then(() => pruneCheckpoints(this.#directory, names)).catch(this.#failed);
+    this.#pruning = this.#pruning.then(() => this.#remove(names)).catch(this.#failed);
   }
 
   /** Gives up an unfinished transfer and resolves once its file is closed and nothing is removed any more. */
@@ -44,6 +44,10 @@ export class CheckpointDirectory implements CheckpointStore {
     this.#incoming?.discard();
     await this.#incoming?.closed();
     await this.#pruning;
+  }
+
+  async #remove(keep: ReadonlySet<string>): Promise<void> {
+    await pruneCheckpoints(this.#directory, keep);
   }
 
   #unpin(file: string): void {
