@@ -1,6 +1,7 @@
 // Joins the log and the state into "propose and wait" (architecture.md §1, "agree" and "apply"). Every write is named
 // here once, before the first attempt, and is answered when this node has applied it: written, visible, answered,
 // published, in this order. The same on every node: a follower delivers through the leader.
+import { commandBytesMax } from '../../raft/index.ts';
 import type { Cancel, Clock } from '../clock.ts';
 import { SluiceError } from '../errors.ts';
 import type { Command, Draft, RequestId, Result } from '../state/command.ts';
@@ -103,6 +104,7 @@ export class Proposer implements ReplicatedLog, RelayTarget {
     const requestId: RequestId = { origin: this.#nodeId, incarnation, boot, seq, ackedBelow: lowest };
     const command: Command = { ...draft, v: 1, requestId, time: this.#clock.nowMs() };
     const bytes = this.#state.encode(command);
+    if (bytes.length > commandBytesMax) throw tooLarge(draft, bytes.length);
     if (this.#writes.size >= inFlightMax || this.#bytes + bytes.length > inFlightBytesMax) {
       throw new SluiceError('UNAVAILABLE', 'too many writes are waiting', retryAfter);
     }
@@ -283,6 +285,15 @@ export class Proposer implements ReplicatedLog, RelayTarget {
 }
 
 const retryAfter = { headers: { 'Retry-After': '1' } };
+
+/** Any request body fits, written afresh; a capture carries the values of its references too, escaped as JSON does. */
+function tooLarge({ op }: Draft, length: number): SluiceError {
+  const what = op === 'capture' ? 'the snapshot with the values of its env and file references' : 'the write';
+  return new SluiceError(
+    'TOO_LARGE',
+    `${what} takes ${length} bytes of the log, which takes ${commandBytesMax} at once`,
+  );
+}
 
 const refuseToAdopt = (): Promise<void> => Promise.reject(new Error('this log has no checkpoints'));
 
