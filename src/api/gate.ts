@@ -65,7 +65,7 @@ export class Gate {
     request.caller = this.identify(request);
     // J1: whatever the content type says, a body is read as JSON.
     request.raw.headers['content-type'] = 'application/json';
-    if (request.is404) throw this.#unroutable(request);
+    if (request.is404 || lacksName(request)) throw this.#unroutable(request);
     const { right, phrase } = request.routeOptions.config;
     if (open.has(request.routeOptions.url ?? '')) return;
     if (isRelay(request)) this.#relay.admit(request);
@@ -81,6 +81,12 @@ export class Gate {
     return new SluiceError('METHOD_NOT_ALLOWED', `${raw.method} is not allowed here`, { headers: { Allow } });
   }
 }
+
+/** The router takes an empty segment for a name: `/routes/` would be the route without an id. */
+const lacksName = ({ params }: FastifyRequest): boolean =>
+  typeof params === 'object' &&
+  params !== null &&
+  Object.entries(params).some(([name, value]) => name !== '*' && value === '');
 
 function needsKey({ raw }: Pick<FastifyRequest, 'raw'>): boolean {
   const path = pathOf(raw.url);
