@@ -7,6 +7,7 @@ import { systemClock } from './clock.ts';
 import { Backups } from './cluster/backup.ts';
 import { ClusterDesk } from './cluster/cluster-desk.ts';
 import type { Core } from './cluster/core.ts';
+import { handOver } from './cluster/hand-over.ts';
 import { trustWarning } from './cluster/node-links.ts';
 import type { Proposer } from './cluster/proposer.ts';
 import { ClusterReadiness } from './cluster/readiness.ts';
@@ -164,6 +165,9 @@ function warnOfExposure(
   );
 }
 
+/** What the drain waits for another leader (architecture.md §7.10). */
+const handOverMs = 1_000;
+
 interface RunningParts extends Core {
   readonly api: Api;
   readonly proxy: DataPlane;
@@ -172,7 +176,7 @@ interface RunningParts extends Core {
   readonly ready: Promise<void>;
 }
 
-function running({ api, proxy, state, close, own, storePath, ready }: RunningParts): ControlPlane {
+function running({ api, proxy, state, raft, close, own, storePath, ready }: RunningParts): ControlPlane {
   const { view } = state;
   return {
     address: formatAddress(api.address),
@@ -182,6 +186,8 @@ function running({ api, proxy, state, close, own, storePath, ready }: RunningPar
     hasApiKeys: own.apiKeys.length > 0,
     ready,
     async stop() {
+      api.withdraw();
+      await handOver(raft, systemClock, handOverMs);
       await Promise.all([api.close(), proxy.close({ withinMs: own.shutdownTimeoutMs })]);
       await close();
     },

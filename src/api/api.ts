@@ -64,6 +64,8 @@ export interface Api {
   listen(): Promise<void>;
   /** Where it listens; valid after `listen`. */
   readonly address: Address;
+  /** Not ready from now on, while requests are taken as before. */
+  withdraw(): void;
   /** Not ready → streams end → no new connections → requests in flight finish. May be called twice. */
   close(): Promise<void>;
 }
