@@ -24,6 +24,7 @@ import { createSecretSources } from './snapshot/secret-sources.ts';
 import { checkCertificate, listenFailure } from './start-failure.ts';
 import type { StateView } from './state/view.ts';
 import type { Logger } from './telemetry/logger.ts';
+import { measureLoopLag } from './telemetry/loop-lag.ts';
 
 export interface ControlPlane {
   /** `host:port` where the API listens. */
@@ -63,6 +64,7 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
     workers: settings.proxy.workers,
   });
   reactToStorageFailure(core, own, options);
+  measureLoopLag(core.metrics, systemClock);
   try {
     await proxy.start();
     const readiness = new ClusterReadiness({ log, clock: systemClock });
@@ -112,7 +114,7 @@ interface Parts extends Core {
 }
 
 async function startApi(own: ControlPlaneSettings, parts: Parts): Promise<Api> {
-  const { raft, state, log, links, readiness, feed, proxy, logger } = parts;
+  const { raft, state, log, links, metrics, readiness, feed, proxy, logger } = parts;
   checkCertificate(own.tls);
   const explainer = new Explainer();
   const api = await createApi({
@@ -122,6 +124,7 @@ async function startApi(own: ControlPlaneSettings, parts: Parts): Promise<Api> {
     options: own,
     clock: systemClock,
     logger,
+    metrics,
     secretSources: createSecretSources(thisMachine, own.secretSources),
     checkConfig,
     explain: (key, configuration, question) => explainer.explain(key, configuration, question),

@@ -17,6 +17,7 @@ import { StateReader } from '../resources/state-reader.ts';
 import type { SecretSources } from '../snapshot/secret-sources.ts';
 import type { StateView } from '../state/view.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import { Metrics } from '../telemetry/metrics.ts';
 import { type ApiKey, ApiKeys } from './api-keys.ts';
 import { appModule } from './app.module.ts';
 import { ClusterOperations, type ClusterOperationsOptions } from './cluster-operations.ts';
@@ -47,6 +48,7 @@ export interface ApiDeps {
   readonly options: ApiOptions;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly metrics: Metrics;
   /** Environment and files of this node, behind the fences of its settings. */
   readonly secretSources: SecretSources;
   readonly checkConfig: CheckConfig;
@@ -79,7 +81,8 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   const adapter = createServer({ gate, logger, isClosing, ...(options.tls && { tls: options.tls }) });
   const streams = new SnapshotStreams({ source: deps.feed, clock, logger, clusterId });
   const document = new OpenApiText();
-  const own = [value(Readiness, readiness), value(SnapshotStreams, streams), value(OpenApiText, document)];
+  const seen = [value(SnapshotStreams, streams), value(OpenApiText, document), value(Metrics, deps.metrics)];
+  const own = [value(Readiness, readiness), ...seen];
   const cluster = value(ClusterOperations, new ClusterOperations(deps.cluster));
   const providers = [...own, value(RelayDoor, relay), cluster, ...services(deps)];
   const app = await NestFactory.create<NestFastifyApplication>(appModule(providers), adapter, {
@@ -94,8 +97,8 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
 }
 
 function services(deps: ApiDeps): Provider[] {
-  const { view, log, clock, logger, secretSources, checkConfig, explain, installed } = deps;
-  const reader = new StateReader({ view, log });
+  const { view, log, clock, logger, metrics, secretSources, checkConfig, explain, installed } = deps;
+  const reader = new StateReader({ view, log, counted: (mode) => metrics.read(mode) });
   const newId = randomUUID;
   const examiner = new Examiner({ sources: secretSources, checkConfig });
   const resources = new ResourceService({ reader, log, newId });

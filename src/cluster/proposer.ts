@@ -21,6 +21,17 @@ export const deadlineMs = 10_000;
 export const inFlightMax = 4_096;
 export const inFlightBytesMax = 64 * 1024 * 1024;
 
+/** Told what happens here; for metrics. */
+export interface ProposerObserver {
+  wrote(outcome: 'applied' | 'not_applied' | 'unknown'): void;
+  /** A batch of commands was computed and written to the state. */
+  applied(ms: number): void;
+  /** A command was known already, and its first result counts. */
+  repeated(): void;
+}
+
+const unobserved: ProposerObserver = { wrote: () => undefined, applied: () => undefined, repeated: () => undefined };
+
 export interface ProposerOptions {
   readonly port: LogPort;
   readonly state: DurableState;
@@ -31,6 +42,7 @@ export interface ProposerOptions {
   readonly relay?: Relay | undefined;
   /** Switches the state to a generation that was built from a checkpoint. */
   readonly adopt?: ((generation: number) => Promise<void>) | undefined;
+  readonly observer?: ProposerObserver;
 }
 
 interface Pending {
@@ -49,6 +61,7 @@ export class Proposer implements ReplicatedLog, RelayTarget {
   readonly #nodeId: string;
   readonly #relay: Relay | undefined;
   readonly #adopt: (generation: number) => Promise<void>;
+  readonly #observer: ProposerObserver;
   /** By seq, ascending: the first one is the lowest that is not answered. */
   readonly #writes = new Map<number, Pending>();
   readonly #attempts: Attempts;
@@ -65,13 +78,14 @@ export class Proposer implements ReplicatedLog, RelayTarget {
   #seq = 0;
   #bytes = 0;
 
-  constructor({ port, state, clock, nodeId, relay, adopt }: ProposerOptions) {
+  constructor({ port, state, clock, nodeId, relay, adopt, observer = unobserved }: ProposerOptions) {
     this.#port = port;
     this.#state = state;
     this.#clock = clock;
     this.#nodeId = nodeId;
     this.#relay = relay;
     this.#adopt = adopt ?? refuseToAdopt;
+    this.#observer = observer;
     this.#attempts = new Attempts(port);
     this.#relayed = new RelayedWrites({ attempts: this.#attempts, state, clock });
     this.#reads = new ReadBarriers({ port, clock });
@@ -96,6 +110,18 @@ export class Proposer implements ReplicatedLog, RelayTarget {
   }
 
   async propose(draft: Draft): Promise<Result> {
+    try {
+      const result = await this.#propose(draft);
+      this.#observer.wrote('applied');
+      return result;
+    } catch (error) {
+      const isUnknown = error instanceof SluiceError && error.code === 'OUTCOME_UNKNOWN';
+      this.#observer.wrote(isUnknown ? 'unknown' : 'not_applied');
+      throw error;
+    }
+  }
+
+  async #propose(draft: Draft): Promise<Result> {
     this.#refuseAfterFailure();
     if (this.#stopping) throw new SluiceError('UNAVAILABLE', 'shutting down', retryAfter);
     const seq = this.#seq + 1;
@@ -215,7 +241,9 @@ export class Proposer implements ReplicatedLog, RelayTarget {
 
   async #apply({ last, term, logTime, entries }: Committed): Promise<void> {
     if (last > this.#state.view.applied) {
+      const startedAt = this.#clock.monotonicMs();
       const { results, activation } = await this.#state.apply(entries, last, { term, time: logTime });
+      this.#observer.applied(this.#clock.monotonicMs() - startedAt);
       for (const applied of results) this.#answer(applied);
       this.#waiters.advance(last);
       if (activation !== undefined) this.#publish(activation);
@@ -236,7 +264,8 @@ export class Proposer implements ReplicatedLog, RelayTarget {
     for (const subscriber of this.#subscribers) subscriber(activation);
   }
 
-  #answer({ requestId, result }: Applied): void {
+  #answer({ index, requestId, result }: Applied): void {
+    if (result.index !== index) this.#observer.repeated();
     if (requestId === undefined) return;
     const { incarnation, boot } = this.#state.identity;
     const own = requestId.origin === this.#nodeId && requestId.incarnation === incarnation && requestId.boot === boot;

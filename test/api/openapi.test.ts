@@ -76,6 +76,7 @@ describe('OpenAPI document', () => {
       'post /cluster/transfer',
       'get /cluster/backup',
       'get /healthz',
+      'get /metrics',
       'get /readyz',
     ];
     expect(operations.map(([name]) => name)).to.have.members(expected);
