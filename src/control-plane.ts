@@ -8,6 +8,7 @@ import { Backups } from './cluster/backup.ts';
 import { ClusterDesk } from './cluster/cluster-desk.ts';
 import type { Core } from './cluster/core.ts';
 import { handOver } from './cluster/hand-over.ts';
+import { HashComparison } from './cluster/hash-comparison.ts';
 import { trustWarning } from './cluster/node-links.ts';
 import type { Proposer } from './cluster/proposer.ts';
 import { ClusterReadiness } from './cluster/readiness.ts';
@@ -69,7 +70,9 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
     await proxy.start();
     const readiness = new ClusterReadiness({ log, clock: systemClock });
     const api = await startApi(own, { ...core, readiness, feed, proxy, logger });
-    return running({ ...core, api, proxy, own, storePath, ready: readiness.whenReady });
+    const comparison = comparisonOf(core, logger);
+    void readiness.whenReady.then(() => comparison.start());
+    return running({ ...core, api, proxy, comparison, own, storePath, ready: readiness.whenReady });
   } catch (error) {
     await proxy.close({ withinMs: 0 });
     await core.close();
@@ -133,6 +136,7 @@ async function startApi(own: ControlPlaneSettings, parts: Parts): Promise<Api> {
     clusterId: () => raft.clusterId ?? state.identity.clusterId,
     cluster: { desk: new ClusterDesk(raft, systemClock), leader: links.leader, backups: backupsOf(own, parts) },
     relay: links.server(log, (bytes) => state.decode(bytes)),
+    hashes: links.hashServer({ member: async () => (await raft.status())?.id, hashes: () => state.hashes }),
   });
   await api.listen().catch((error: unknown) => {
     throw listenFailure(own.address, error);
@@ -141,6 +145,18 @@ async function startApi(own: ControlPlaneSettings, parts: Parts): Promise<Api> {
   const warning = trustWarning(own);
   if (warning !== undefined) logger.warn({}, warning);
   return api;
+}
+
+function comparisonOf({ raft, state, links, metrics }: Core, logger: Logger): HashComparison {
+  return new HashComparison({
+    cluster: raft,
+    own: () => state.hashes,
+    ask: (member) => links.hashes.ask(member),
+    condemn: (reason) => raft.condemn(reason),
+    observer: metrics,
+    logger,
+    clock: systemClock,
+  });
 }
 
 function backupsOf({ encryptionKey }: ControlPlaneSettings, { state, log, raft }: Parts): Backups {
@@ -174,12 +190,13 @@ const handOverMs = 1_000;
 interface RunningParts extends Core {
   readonly api: Api;
   readonly proxy: DataPlane;
+  readonly comparison: HashComparison;
   readonly own: ControlPlaneSettings;
   readonly storePath: string;
   readonly ready: Promise<void>;
 }
 
-function running({ api, proxy, state, raft, close, own, storePath, ready }: RunningParts): ControlPlane {
+function running({ api, proxy, comparison, state, raft, close, own, storePath, ready }: RunningParts): ControlPlane {
   const { view } = state;
   return {
     address: formatAddress(api.address),
@@ -190,6 +207,7 @@ function running({ api, proxy, state, raft, close, own, storePath, ready }: Runn
     ready,
     async stop() {
       api.withdraw();
+      comparison.end();
       await handOver(raft, systemClock, handOverMs);
       await Promise.all([api.close(), proxy.close({ withinMs: own.shutdownTimeoutMs })]);
       await close();

@@ -5,6 +5,7 @@ import type { Provider, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Clock } from '../clock.ts';
+import type { HashServer } from '../cluster/hash-server.ts';
 import type { RelayServer } from '../cluster/relay-server.ts';
 import type { ReplicatedLog } from '../cluster/replicated-log.ts';
 import { SnapshotStreams } from '../feed/sse.ts';
@@ -59,6 +60,8 @@ export interface ApiDeps {
   readonly cluster: ClusterOperationsOptions;
   /** Takes writes of other nodes; undefined without a cluster. */
   readonly relay?: RelayServer | undefined;
+  /** Tells other nodes the state hashes of this one; undefined without a cluster. */
+  readonly hashes?: HashServer | undefined;
 }
 
 export interface Api {
@@ -74,7 +77,7 @@ export interface Api {
 
 export async function createApi(deps: ApiDeps): Promise<Api> {
   const { options, logger, clock, clusterId } = deps;
-  const relay = new RelayDoor(deps.relay);
+  const relay = new RelayDoor(deps.relay, deps.hashes);
   const gate = new Gate({ keys: new ApiKeys(options.apiKeys), allowedHosts: options.allowedHosts, relay });
   const readiness = new Readiness(deps.health);
   const isClosing = (): boolean => readiness.closing;

@@ -1,6 +1,6 @@
 // What this process counts about itself, as `GET /metrics` of the API shows it (raft.md A22). Made once and handed down:
 // whoever has something to count calls a method here. What others count themselves is included when somebody asks.
-import { Counter, Histogram, Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 export interface Exposition {
   readonly contentType: string;
@@ -38,6 +38,17 @@ export class Metrics {
     registers: this.#registers,
   });
 
+  readonly #differs = new Counter({
+    name: 'sluice_raft_state_hash_mismatches_total',
+    help: 'Comparisons in which another node held another state at the same index.',
+    registers: this.#registers,
+  });
+  readonly #compared = new Gauge({
+    name: 'sluice_raft_state_hash_compared_index',
+    help: 'Highest index at which this state was held against that of another node.',
+    registers: this.#registers,
+  });
+
   constructor() {
     for (const outcome of outcomes) this.#writes.inc({ outcome }, 0);
     for (const mode of modes) this.#reads.inc({ mode }, 0);
@@ -57,6 +68,14 @@ export class Metrics {
 
   read(mode: (typeof modes)[number]): void {
     this.#reads.inc({ mode });
+  }
+
+  stateCompared(index: number): void {
+    this.#compared.set(index);
+  }
+
+  stateDiffers(): void {
+    this.#differs.inc();
   }
 
   /** What `take` gives is shown with the rest; it is asked for each exposition. */

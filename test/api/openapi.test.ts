@@ -67,6 +67,7 @@ describe('OpenAPI document', () => {
       'get /debug/config',
       'get /sync/snapshot',
       'post /sync/raft',
+      'post /sync/state-hash',
       'post /explain',
       'get /cluster',
       'post /cluster/members',
