@@ -54,7 +54,7 @@ export async function startSluice(options: SluiceOptions = {}): Promise<SluicePr
   const child = spawnSluice(['--config', file], options.env);
   const output: string[] = [];
   const address = await readyAddress(child, output);
-  const scheme = options.controlPlane?.includes('tls:') ? 'https' : 'http';
+  const scheme = /^ {2}tls:/m.test(options.controlPlane ?? '') ? 'https' : 'http';
   return {
     url: `${scheme}://${address}`,
     storePath,
