@@ -5,7 +5,7 @@ import { type Compiled, compileInSteps, type Memory } from './compile.ts';
 import { runnableMiddlewares } from './unsupported.ts';
 
 /** How long one slice holds the thread, but for a set of patterns, which cannot be divided. */
-const sliceMs = 4;
+export const sliceMs = 4;
 
 export async function compileInSlices(configuration: Configuration, former?: Memory): Promise<Compiled> {
   const canRun = (type: string): boolean => runnableMiddlewares.has(type);
