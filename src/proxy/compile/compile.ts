@@ -90,11 +90,14 @@ function* indexed(routes: readonly Route[]): Generator<void, Map<string, Route>>
 function* pairsOf(groups: readonly Group[], byId: ReadonlyMap<string, Route>): Generator<Source> {
   const grouped = new Set<string>();
   for (const group of groups) {
-    const ids = [...new Set(group.routeIds ?? [])];
-    for (let position = 0; position < ids.length; position++) {
-      const route = byId.get(ids[position] ?? '');
+    const listed = new Set<string>();
+    for (const id of group.routeIds ?? []) {
+      if (listed.has(id)) continue;
+      const position = listed.size;
+      listed.add(id);
+      const route = byId.get(id);
       if (route === undefined) continue;
-      grouped.add(route.id);
+      grouped.add(id);
       yield { route, group, position };
     }
   }

@@ -7,11 +7,12 @@
 // requests are as many and as different in every size; what differs is the table alone. The same loop without a look-up
 // runs in turn with the one that is measured, and its time is taken off: making a request is not the table's work.
 import { RoutingTable } from '../../../src/proxy/match/routing-table.ts';
+import { cpuUs } from './cpu.ts';
 import { collectGarbage } from './garbage.ts';
 import { BenchRequest, type Next } from './requests.ts';
 
 const rounds = 16;
-const lookUpsPerRound = 200_000;
+const lookUpsPerRound = 100_000;
 
 export interface Case {
   readonly table: Pick<RoutingTable, 'match'>;
@@ -41,20 +42,19 @@ export const withFirstLook = (table: RoutingTable): Pick<RoutingTable, 'match'> 
   },
 });
 
-function cpuUs(table: Pick<RoutingTable, 'match'>, next: Next, count: number): number {
-  const start = process.threadCpuUsage();
+function usPerLookUp(table: Pick<RoutingTable, 'match'>, next: Next, count: number): number {
+  const start = cpuUs();
   lookUp(table, next, count);
-  const { user, system } = process.threadCpuUsage(start);
-  return (user + system) / count;
+  return (cpuUs() - start) / count;
 }
 
 /**
- * What one look-up takes in each case, in microseconds: the mean over the middle half of the rounds, for the clock may
- * have steps of milliseconds. Every round runs all cases in turn, so that what else happens on the machine, and what the
+ * What one look-up takes in each case, in microseconds: the mean over the middle half of the rounds. Every round runs all cases in turn, so that what else happens on the machine, and what the
  * compiler learns, falls on all of them alike.
  */
 export function lookUpUs(cases: readonly Case[], count = lookUpsPerRound): number[] {
-  const round = (): number[] => cases.map(({ table, next }) => cpuUs(table, next, count) - cpuUs(nothing, next, count));
+  const round = (): number[] =>
+    cases.map(({ table, next }) => usPerLookUp(table, next, count) - usPerLookUp(nothing, next, count));
   round();
   const times = Array.from({ length: rounds }, round);
   return cases.map((_, i) => middle(times.map((each) => each[i] ?? Number.NaN)));
