@@ -84,6 +84,19 @@ describe('capture', () => {
       expect(await capture()).to.include({ status: 201 });
     });
 
+    it('is 413 when the values of its files are more than the log takes at once, and nothing is stored', async () => {
+      await start();
+      // In JSON each of these bytes takes six.
+      await writeFile(join(disk, 'f'), '\u0001'.repeat(800_000));
+      await answering('a', `{{secret:file:${disk}/f}}`);
+      const { status, json, text } = await capture();
+      expect(status, text).to.equal(413);
+      expect(json)
+        .to.have.property('error')
+        .that.matches(/^the snapshot with the values of its env and file references takes \d+ bytes of the log/);
+      expect((await api.call('GET', '/snapshots')).json).to.deep.equal([]);
+    });
+
     it('keeps the value of the moment: later changes do not reach a snapshot', async () => {
       await start();
       await api.call('POST', '/secrets', { body: body('secrets', 's', { id: 's', value: 'old' }) });
