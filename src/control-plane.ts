@@ -131,7 +131,10 @@ async function startApi(own: ControlPlaneSettings, parts: Parts): Promise<Api> {
     secretSources: createSecretSources(thisMachine, own.secretSources),
     checkConfig,
     explain: (key, configuration, question) => explainer.explain(key, configuration, question),
-    installed: (index, withinMs) => proxy.installed(index, withinMs),
+    installed: async (index, withinMs) => ({
+      ...(await proxy.installed(index, withinMs)),
+      closed: proxy.listeners().filter(({ state }) => state !== 'open'),
+    }),
     health: () => ({ ready: readiness.ready && log.failed === undefined, reason: log.failed ?? 'no leader' }),
     clusterId: () => raft.clusterId ?? state.identity.clusterId,
     cluster: { desk: new ClusterDesk(raft, systemClock), leader: links.leader, backups: backupsOf(own, parts) },

@@ -138,11 +138,6 @@ export class CheckpointTraffic {
     for (const peer of [...this.#senders.keys()]) this.closeSender(peer);
   }
 
-  /** A verified file that is not installed yet. */
-  get arriving(): CheckpointMeta | undefined {
-    return this.#receiver.arriving;
-  }
-
   complete(index: Index): CheckpointMeta | undefined {
     return this.#receiver.complete(index);
   }

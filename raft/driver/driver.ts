@@ -204,11 +204,10 @@ export class RaftDriver implements RaftNode, Receiver {
     });
   }
 
-  /** A received checkpoint whose state is being built is in nobody's record yet, and still needed. */
+  /** A received checkpoint whose state is being built is in nobody's record yet; it stays, being newer than these. */
   #recorded(index: Index): void {
     this.#policy.recorded(index);
-    const arriving = this.#traffic.arriving;
-    this.#parts.checkpoints.prune(arriving === undefined ? this.#policy.kept : [...this.#policy.kept, arriving]);
+    this.#parts.checkpoints.prune(this.#policy.kept);
   }
 
   checkpointFailed(): void {
