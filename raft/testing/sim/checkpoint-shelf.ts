@@ -112,7 +112,7 @@ export class CheckpointShelf {
     const partial = this.#newPartial('written');
     const file = { ...meta, written: 0, isSynced: false };
     if (!this.#do('create', () => this.#names.set(partial, file))) return;
-    later(10, () => {
+    later(19, () => {
       const isWritten = this.#do('write', () => {
         file.written = file.size;
       });
