@@ -5,8 +5,11 @@ import type { Clock } from '../../clock.ts';
 import type { Listener } from '../../model/listener.ts';
 import type { Installed, ServeSettings } from '../decision.ts';
 import { durationMs } from '../duration.ts';
+import type { ExchangeContext } from '../exchange.ts';
 import { ServerConnection } from '../http1/server-connection.ts';
 import { TrustedProxies } from '../match/client-address.ts';
+import { acceptWires } from '../socket/accepting.ts';
+import type { Wire } from '../socket/wire.ts';
 import type { Wheel } from '../wheel.ts';
 
 export interface OpenListener {
@@ -45,22 +48,19 @@ export async function openListener(
 const graceMs = 1_000;
 
 class Port implements OpenListener {
-  readonly #server: Server;
+  readonly #server: Server = createServer();
   readonly #connections = new Set<ServerConnection>();
+  readonly #context: ExchangeContext;
   readonly #clock: Clock;
   #settings: ServeSettings;
   #draining = false;
+  /** Called when the last connection has ended. */
+  #onEmpty = (): void => {};
 
   constructor(listener: Listener, { installed, clock, wheel }: ListenerTools) {
     this.#clock = clock;
     this.#settings = settingsOf(listener);
-    const context = { wheel, clock, installed, settings: () => this.#settings, draining: () => this.#draining };
-    const forget = (connection: ServerConnection): void => {
-      this.#connections.delete(connection);
-    };
-    this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
-      this.#connections.add(new ServerConnection(socket, context, forget));
-    });
+    this.#context = { wheel, clock, installed, settings: () => this.#settings, draining: () => this.#draining };
   }
 
   bind({ address, port, shared }: ListenerPlace): Promise<void> {
@@ -68,6 +68,7 @@ class Port implements OpenListener {
       this.#server.once('error', reject);
       this.#server.listen({ port, host: address, backlog: 1024, reusePort: shared }, () => {
         this.#server.off('error', reject);
+        acceptWires(this.#server, (wire) => this.#accept(wire));
         resolve();
       });
     });
@@ -82,14 +83,27 @@ class Port implements OpenListener {
     const closed = new Promise<void>((resolve) => {
       this.#server.close(() => resolve());
     });
+    const empty = new Promise<void>((resolve) => {
+      this.#onEmpty = resolve;
+    });
+    if (this.#connections.size === 0) this.#onEmpty();
     this.#endIdle(true);
     const cancels = [
       this.#clock.after(Math.min(graceMs, withinMs), () => this.#endIdle(false)),
       this.#clock.after(withinMs, () => this.#cut()),
     ];
-    await closed;
+    await Promise.all([closed, empty]);
     for (const cancel of cancels) cancel();
   }
+
+  #accept(wire: Wire): void {
+    this.#connections.add(new ServerConnection(wire, this.#context, this.#forget));
+  }
+
+  readonly #forget = (connection: ServerConnection): void => {
+    this.#connections.delete(connection);
+    if (this.#connections.size === 0) this.#onEmpty();
+  };
 
   #endIdle(usedOnly: boolean): void {
     for (const connection of this.#connections) {

@@ -1,8 +1,8 @@
 // The connections to one destination: idle ones per endpoint, the last used first; at most `maxConnsPerHost` in all,
 // whoever comes then waits in order, and not more than may wait (contract.md §2.3, §7.9).
-import type { Socket } from 'node:net';
 import { ClientConnection, type ConnectionOwner } from '../http1/client-connection.ts';
 import type { ConnectionLimit } from '../shared/connection-counts.ts';
+import type { Wire } from '../socket/wire.ts';
 import { Timed } from '../wheel.ts';
 import {
   type ConnectionTaker,
@@ -177,7 +177,7 @@ export class EndpointPool implements ConnectionOwner, OpeningOwner {
     }
   }
 
-  onOpened(opening: Opening, socket: Socket): void {
+  onOpened(opening: Opening, socket: Wire): void {
     this.#opening.delete(opening);
     const { tools, options } = this.#pool;
     const connection = new ClientConnection(socket, this, {
