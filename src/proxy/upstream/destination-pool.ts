@@ -30,7 +30,10 @@ export interface PoolTools extends OpeningTools {
 /** Idle connections kept per endpoint; beyond, the oldest goes. */
 const idleMax = 1_024;
 
-/** How often those who wait look whether another worker has let go of a connection. */
+/**
+ * How often those who wait look whether another worker has let go of a connection, and a pool with idle ones whether
+ * somebody in another worker waits.
+ */
 const lookMs = 50;
 
 export class DestinationPool extends Timed {
@@ -65,6 +68,7 @@ export class DestinationPool extends Timed {
     if (connectionsMax === 0 || this.#limit.acquire(connectionsMax) || this.#evictIdle()) endpoint.open(taker);
     else if (this.#waiting.length < waitingMax) {
       this.#waiting.push({ taker, endpoint });
+      this.#limit.waiting(true);
       this.tools.wheel.arm(this, lookMs);
     } else taker.onNoConnection('circuit_open', 'too many requests wait for a connection');
   }
@@ -79,7 +83,7 @@ export class DestinationPool extends Timed {
   /** A connection has become idle; true when somebody who waited has it now. */
   handOver(endpoint: EndpointPool, connection: ClientConnection): boolean {
     const next = this.#waiting[0];
-    if (next === undefined) return this.#closed ? this.#drop(connection) : false;
+    if (next === undefined) return this.#mayKeep() ? false : this.#drop(connection);
     this.#waiting.shift();
     if (next.endpoint === endpoint) next.taker.onConnection(connection);
     else {
@@ -102,13 +106,27 @@ export class DestinationPool extends Timed {
       const next = this.#waiting.shift();
       next?.endpoint.open(next.taker);
     }
-    if (this.#waiting.length > 0) this.tools.wheel.arm(this, lookMs);
+    const waits = this.#waiting.length > 0;
+    if (this.options.connectionsMax > 0) this.#limit.waiting(waits);
+    if (!waits && this.#limit.wanted && this.#evictIdle()) this.#release();
+    if (waits || this.#mayBeWanted()) this.tools.wheel.arm(this, lookMs);
   }
 
   /** Idle connections end; busy ones when their exchange does. */
   close(): void {
     this.#closed = true;
     for (const endpoint of this.#endpoints) endpoint.closeIdle();
+  }
+
+  /** An idle connection stays for as long as nobody else wants its place. */
+  #mayKeep(): boolean {
+    if (this.#closed || this.options.connectionsMax === 0) return !this.#closed;
+    this.tools.wheel.arm(this, lookMs);
+    return !this.#limit.wanted;
+  }
+
+  #mayBeWanted(): boolean {
+    return this.options.connectionsMax > 0 && this.#endpoints.some((endpoint) => endpoint.hasIdle);
   }
 
   #drop(connection: ClientConnection): true {
@@ -155,6 +173,10 @@ export class EndpointPool implements ConnectionOwner, OpeningOwner {
       connection.close();
       this.#pool.onGone();
     }
+  }
+
+  get hasIdle(): boolean {
+    return this.#idle.length > 0;
   }
 
   takeOldest(): ClientConnection | undefined {
