@@ -44,6 +44,8 @@ export class DestinationPool extends Timed {
   /** Open or opening ones are counted here. Invariant: at most `connectionsMax` in the process, unless that is 0. */
   readonly #limit: ConnectionLimit;
   #closed = false;
+  /** `onDeadline` is going to look who waits, here and elsewhere. */
+  #looks = false;
 
   constructor(id: string, addresses: readonly EndpointAddress[], options: PoolOptions, tools: PoolTools) {
     super();
@@ -69,7 +71,7 @@ export class DestinationPool extends Timed {
     else if (this.#waiting.length < waitingMax) {
       this.#waiting.push({ taker, endpoint });
       this.#limit.waiting(true);
-      this.tools.wheel.arm(this, lookMs);
+      this.#lookSoon();
     } else taker.onNoConnection('circuit_open', 'too many requests wait for a connection');
   }
 
@@ -102,14 +104,15 @@ export class DestinationPool extends Timed {
   }
 
   override onDeadline(): void {
+    this.#looks = false;
     while (this.#waiting.length > 0 && this.#limit.acquire(this.options.connectionsMax)) {
       const next = this.#waiting.shift();
       next?.endpoint.open(next.taker);
     }
     const waits = this.#waiting.length > 0;
-    if (this.options.connectionsMax > 0) this.#limit.waiting(waits);
+    this.#limit.waiting(waits);
     if (!waits && this.#limit.wanted && this.#evictIdle()) this.#release();
-    if (waits || this.#mayBeWanted()) this.tools.wheel.arm(this, lookMs);
+    if (waits || this.#endpoints.some(({ hasIdle }) => hasIdle)) this.#lookSoon();
   }
 
   /** Idle connections end; busy ones when their exchange does. */
@@ -121,12 +124,15 @@ export class DestinationPool extends Timed {
   /** An idle connection stays for as long as nobody else wants its place. */
   #mayKeep(): boolean {
     if (this.#closed || this.options.connectionsMax === 0) return !this.#closed;
-    this.tools.wheel.arm(this, lookMs);
+    this.#lookSoon();
     return !this.#limit.wanted;
   }
 
-  #mayBeWanted(): boolean {
-    return this.options.connectionsMax > 0 && this.#endpoints.some((endpoint) => endpoint.hasIdle);
+  /** A look is not put off by the next wish for one. Only where connections are limited. */
+  #lookSoon(): void {
+    if (this.#looks) return;
+    this.#looks = true;
+    this.tools.wheel.arm(this, lookMs);
   }
 
   #drop(connection: ClientConnection): true {
