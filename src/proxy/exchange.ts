@@ -21,6 +21,8 @@ export interface ExchangeContext {
   /** Of this moment; each exchange asks once. */
   installed(): Installed;
   settings(): ServeSettings;
+  /** A request goes on with the path `sent`, because its listener only reports that it is not canonical. */
+  reportPath(sent: string, canonical: string): void;
   /** The listener is closing: connections end with the response under way. */
   draining(): boolean;
 }

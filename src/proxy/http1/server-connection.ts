@@ -282,6 +282,8 @@ export class ServerConnection extends Timed implements Downstream, Answered, Wir
       this.#refuse(refused, this.request.fault);
       return;
     }
+    const { path, canonicalPath } = this.request;
+    if (path !== canonicalPath) this.#context.reportPath(path, canonicalPath);
     const fault = this.framing.readRequest(this.#parser);
     if (fault !== '') {
       this.#refuse('bad_request', fault);

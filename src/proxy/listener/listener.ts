@@ -3,6 +3,7 @@
 import { createServer, type Server } from 'node:net';
 import type { Clock } from '../../clock.ts';
 import type { Listener } from '../../model/listener.ts';
+import type { Telemetry } from '../../telemetry/logger.ts';
 import type { Installed, ServeSettings } from '../decision.ts';
 import { durationMs } from '../duration.ts';
 import type { ExchangeContext } from '../exchange.ts';
@@ -11,6 +12,7 @@ import { TrustedProxies } from '../match/client-address.ts';
 import { acceptWires } from '../socket/accepting.ts';
 import type { Wire } from '../socket/wire.ts';
 import type { Wheel } from '../wheel.ts';
+import { PathReport } from './path-report.ts';
 
 export interface OpenListener {
   /** Swaps everything but the address. */
@@ -31,6 +33,7 @@ export interface ListenerTools {
   readonly installed: () => Installed;
   readonly clock: Clock;
   readonly wheel: Wheel;
+  readonly telemetry: Telemetry;
 }
 
 /** Rejects with the system's error when the port cannot be bound. */
@@ -52,15 +55,24 @@ class Port implements OpenListener {
   readonly #connections = new Set<ServerConnection>();
   readonly #context: ExchangeContext;
   readonly #clock: Clock;
+  readonly #pathReport: PathReport;
   #settings: ServeSettings;
   #draining = false;
   /** Called when the last connection has ended. */
   #onEmpty = (): void => {};
 
-  constructor(listener: Listener, { installed, clock, wheel }: ListenerTools) {
+  constructor(listener: Listener, { installed, clock, wheel, telemetry }: ListenerTools) {
     this.#clock = clock;
     this.#settings = settingsOf(listener);
-    this.#context = { wheel, clock, installed, settings: () => this.#settings, draining: () => this.#draining };
+    this.#pathReport = new PathReport(listener.name, wheel, telemetry.logger);
+    this.#context = {
+      wheel,
+      clock,
+      installed,
+      settings: () => this.#settings,
+      reportPath: (sent, canonical) => this.#pathReport.count(sent, canonical),
+      draining: () => this.#draining,
+    };
   }
 
   bind({ address, port, shared }: ListenerPlace): Promise<void> {
@@ -75,6 +87,7 @@ class Port implements OpenListener {
   }
 
   configure(listener: Listener): void {
+    this.#pathReport.listener = listener.name;
     this.#settings = settingsOf(listener);
   }
 

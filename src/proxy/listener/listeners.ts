@@ -1,7 +1,6 @@
 // The open ports, brought in line with each configuration: what stays keeps its socket, what goes drains, what cannot
 // open is logged and holds up nothing else (contract.md §2.2, architecture.md §9).
 import type { Listener } from '../../model/listener.ts';
-import type { Telemetry } from '../../telemetry/logger.ts';
 import { type ListenerTools, type OpenListener, openListener } from './listener.ts';
 
 export interface ListenerStatus {
@@ -22,7 +21,6 @@ export interface BusyPlace {
 }
 
 export interface ListenersOptions extends ListenerTools {
-  readonly telemetry: Telemetry;
   readonly bindAddress: string | undefined;
   /** What a removed listener's connections have left, in milliseconds. */
   readonly drainMsMax: number;
