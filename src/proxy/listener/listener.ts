@@ -3,7 +3,7 @@
 import { createServer, type Server } from 'node:net';
 import type { Clock } from '../../clock.ts';
 import type { Listener } from '../../model/listener.ts';
-import type { Telemetry } from '../../telemetry/logger.ts';
+import type { Logger, Telemetry } from '../../telemetry/logger.ts';
 import type { Installed, ServeSettings } from '../decision.ts';
 import { durationMs } from '../duration.ts';
 import type { ExchangeContext } from '../exchange.ts';
@@ -56,6 +56,7 @@ class Port implements OpenListener {
   readonly #context: ExchangeContext;
   readonly #clock: Clock;
   readonly #pathReport: PathReport;
+  readonly #logger: Logger;
   #settings: ServeSettings;
   #draining = false;
   /** Called when the last connection has ended. */
@@ -63,6 +64,7 @@ class Port implements OpenListener {
 
   constructor(listener: Listener, { installed, clock, wheel, telemetry }: ListenerTools) {
     this.#clock = clock;
+    this.#logger = telemetry.logger;
     this.#settings = settingsOf(listener);
     this.#pathReport = new PathReport(listener.name, wheel, telemetry.logger);
     this.#context = {
@@ -81,6 +83,7 @@ class Port implements OpenListener {
       this.#server.listen({ port, host: address, backlog: 1024, reusePort: shared }, () => {
         this.#server.off('error', reject);
         acceptWires(this.#server, (wire) => this.#accept(wire));
+        this.#server.on('error', ({ message }) => this.#logger.warn({ port, message }, 'a connection is not accepted'));
         resolve();
       });
     });

@@ -1,6 +1,8 @@
 // All sockets of a thread read into the same bytes: what one brought must be out of them before the next one reads.
+import { once } from 'node:events';
 import { Agent, get } from 'node:http';
 import { createServer } from 'node:net';
+import { constants } from 'node:os';
 import type { Readable } from 'node:stream';
 import { expect } from 'chai';
 import { acceptWires } from '../../../src/proxy/socket/accepting.ts';
@@ -55,6 +57,16 @@ describe('bytes that all sockets of a thread read into', () => {
     }
     expect(arrived.map(({ text }) => text)).to.deep.equal(['one', 'two']);
     expect(arrived[0]?.bytes).to.equal(arrived[1]?.bytes);
+  });
+
+  it('do not hide from a server that a connection cannot be accepted', async () => {
+    const server = createServer();
+    await listening(server);
+    bed.atEnd(async () => void server.close());
+    acceptWires(server, () => expect.fail('there is no connection'));
+    const failed = once(server, 'error');
+    Reflect.get(server, '_handle').onconnection(-constants.errno.ENOBUFS);
+    expect((await failed)[0].code).to.equal('ENOBUFS');
   });
 
   it('leave alone the heads of requests that wait for a connection', async () => {
