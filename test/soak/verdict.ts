@@ -25,7 +25,7 @@ export const late = { from: 0.8, to: 1 };
 
 const mebibyte = 1 << 20;
 /** What a few connections in flight more or less make of a count. */
-const countsMore = 16;
+const countsMore = 32;
 
 /** Throws when a part of the run has no samples. */
 export function growths(samples: readonly Sample[]): Growth[] {
