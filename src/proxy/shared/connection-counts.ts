@@ -45,6 +45,11 @@ export class ConnectionCounts {
     };
   }
 
+  /** What all workers together have in a row. */
+  total(row: number): number {
+    return row < rowsMax ? Atomics.load(this.#cells, row * (this.#workers + 1)) : 0;
+  }
+
   /** The worker at `place` has fallen, and its connections with it. */
   forget(place: number): void {
     for (let sum = 0; sum < this.#cells.length; sum += this.#workers + 1) {
@@ -69,15 +74,25 @@ export class OwnCount implements ConnectionLimit {
   }
 }
 
-/** Gives each destination id its row, and the same one again. */
+/** Gives each destination id its row, and the same one again as long as it is kept. */
 export class RowBook {
   readonly #rows = new Map<string, number>();
+  readonly #free: number[] = [];
 
   rowOf(id: string): number {
     const known = this.#rows.get(id);
     if (known !== undefined) return known;
-    const row = this.#rows.size;
+    const row = this.#free.pop() ?? this.#rows.size;
     this.#rows.set(id, row);
     return row;
+  }
+
+  /** Takes back the rows of all other ids, except those in which connections are still counted. */
+  keep(ids: ReadonlyMap<string, unknown>, counts: ConnectionCounts): void {
+    for (const [id, row] of this.#rows) {
+      if (ids.has(id) || counts.total(row) > 0) continue;
+      this.#rows.delete(id);
+      this.#free.push(row);
+    }
   }
 }

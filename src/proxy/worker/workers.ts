@@ -87,6 +87,7 @@ export class Workers implements Installer {
     Atomics.store(this.#cell, 0, generation);
     this.#inForce = { config: packed, listeners, busy };
     await Promise.all(this.#members.map((member) => member.commit(generation, busy).then(onThreadDone)));
+    this.#rows.keep(packed.rows, this.#counts);
   }
 
   async #reopen(): Promise<void> {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { Agent, request as send } from 'undici';
 import { systemClock } from '../../../src/clock.ts';
 import { createProxy, type Proxy as DataPlane } from '../../../src/proxy/proxy.ts';
-import { ConnectionCounts } from '../../../src/proxy/shared/connection-counts.ts';
+import { ConnectionCounts, RowBook } from '../../../src/proxy/shared/connection-counts.ts';
 import { ConfigReader, packConfig } from '../../../src/proxy/worker/packed-config.ts';
 import { Workers } from '../../../src/proxy/worker/workers.ts';
 import { silentLogger } from '../../../src/telemetry/logger.ts';
@@ -209,5 +209,22 @@ describe('the count of upstream connections', () => {
     expect(second?.acquire(3)).to.equal(true);
     counts.forget(1);
     expect([first?.acquire(2), first?.acquire(2), first?.acquire(2)]).to.deep.equal([true, true, false]);
+  });
+
+  it('has a row again for each destination, however many there have been', () => {
+    const counts = new ConnectionCounts(2);
+    const book = new RowBook();
+    const busy = book.rowOf('busy');
+    const kept = book.rowOf('kept');
+    const limit = counts.limit(busy, 1);
+    limit.acquire(1);
+    for (let number = 0; number < 50_000; number++) {
+      expect(book.rowOf(`passing ${number}`)).to.equal(2);
+      book.keep(new Map([['kept', 0]]), counts);
+    }
+    expect([book.rowOf('busy'), book.rowOf('kept')]).to.deep.equal([busy, kept]);
+    limit.release();
+    book.keep(new Map([['kept', 0]]), counts);
+    expect(book.rowOf('new')).to.equal(busy);
   });
 });
