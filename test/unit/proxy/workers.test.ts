@@ -134,8 +134,10 @@ describe('proxy workers', function () {
       await install(1, 'x');
       fall(0);
       await says('a proxy worker has ended and is replaced');
+      expect(workers.serving).to.equal(1);
       expect(new Set(await Promise.all(Array.from({ length: 10 }, fresh)))).to.deep.equal(new Set(['x']));
       await says('a new proxy worker serves');
+      expect(workers.serving).to.equal(2);
       expect(lines.join()).to.match(/falls over a request \{"request":"(GET \/|none)".*told to fall/);
       expect(await fresh()).to.equal('x');
     });
