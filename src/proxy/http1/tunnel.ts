@@ -1,22 +1,22 @@
 // After 101 two sockets are one connection: bytes go both ways, each side waiting for the other, until both have
 // ended. One side may end first and still be sent something, but not be forgotten in that state.
-import type { Socket } from 'node:net';
+import type { Wire } from '../socket/wire.ts';
 import { Timed, type Wheel } from '../wheel.ts';
 
 /** With one side ended, the tunnel is cut when nothing has come for so long. */
 const halfOpenMs = 60_000;
 
 export class Tunnel extends Timed {
-  readonly #client: Socket;
-  readonly #upstream: Socket;
+  readonly #client: Wire;
+  readonly #upstream: Wire;
   readonly #wheel: Wheel;
   readonly #onEnd: () => void;
   #open = 2;
   /** Bytes read when it was looked at last. */
   #carried = 0;
 
-  /** `onEnd` is called once, when both are gone. Listeners for data and drain must have been removed. */
-  constructor(client: Socket, upstream: Socket, wheel: Wheel, onEnd: () => void) {
+  /** `onEnd` is called once, when both are gone. Listeners for drain must have been removed. */
+  constructor(client: Wire, upstream: Wire, wheel: Wheel, onEnd: () => void) {
     super();
     this.#client = client;
     this.#upstream = upstream;
@@ -42,10 +42,12 @@ export class Tunnel extends Timed {
     this.#wheel.arm(this, halfOpenMs);
   }
 
-  #carry(from: Socket, to: Socket): void {
-    from.on('data', (chunk: Buffer) => {
-      if (!to.write(chunk)) from.pause();
-    });
+  #carry(from: Wire, to: Wire): void {
+    from.receiver = {
+      onBytes(bytes, length) {
+        if (!to.write(Buffer.from(bytes.subarray(0, length)))) from.pause();
+      },
+    };
     to.on('drain', () => from.resume());
     from.on('end', () => {
       to.end();

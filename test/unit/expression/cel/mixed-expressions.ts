@@ -1,12 +1,19 @@
 import { aRequest } from './request-facts.ts';
 
-/** The request that they are asked about. */
-export const mixedRequest = aRequest({
-  method: 'POST',
-  path: '/api/v1/orders/42',
-  query: 'page=2&q=shoes',
-  headers: { 'x-tenant': 'a', 'x-roles': 'admin,ops', 'content-type': 'application/json' },
-});
+/** Requests of one connection: each answers some of the conditions and not others. */
+export const mixedRequests = Array.from({ length: 8 }, (_, i) =>
+  aRequest({
+    method: i % 2 === 0 ? 'POST' : 'GET',
+    path: `/api/v${i % 5}/orders/4${i}`,
+    query: `page=${i}&q=shoes`,
+    headers: {
+      'x-tenant': `${i % 5}`,
+      'x-roles': `admin,ops,role-${i}`,
+      'content-type': 'application/json',
+      ...(i % 3 === 0 ? { authorization: 'Bearer x' } : {}),
+    },
+  }),
+);
 
 /** What people write: ten conditions in five variants each. */
 export const mixedExpressions: readonly string[] = Array.from({ length: 5 }, (_, i) => [
