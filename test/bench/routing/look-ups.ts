@@ -66,13 +66,14 @@ function middle(values: readonly number[]): number {
   return kept.reduce((sum, value) => sum + value, 0) / kept.length;
 }
 
-/** Bytes that one look-up leaves behind, beside the request's own; few enough look-ups that no collection comes between. */
+/** Bytes that one look-up leaves behind, beside the request's own; so few look-ups that no collection comes between. */
 export function allocated({ table, next }: Case): number {
-  const left = ([nothing, table] as const).map((each) => {
+  const count = 2000;
+  const left = (each: Case['table']): number => {
     collectGarbage();
     const before = process.memoryUsage().heapUsed;
-    lookUp(each, next, 2000);
+    lookUp(each, next, count);
     return process.memoryUsage().heapUsed - before;
-  });
-  return ((left[1] ?? 0) - (left[0] ?? 0)) / 2000;
+  };
+  return middle(Array.from({ length: rounds }, () => (left(table) - left(nothing)) / count));
 }
