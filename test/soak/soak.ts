@@ -8,9 +8,9 @@ import { type GaugedSluice, gaugedSluice, type Held } from '../support/gauge.ts'
 import { startLoad } from '../support/load.ts';
 import { listening } from '../support/proxy-bed.ts';
 import { endAll } from '../support/sluice-process.ts';
+import { startVisits } from '../support/visits.ts';
 import { startActivations, twoSnapshots } from './activations.ts';
 import { growths, type Sample } from './verdict.ts';
-import { startVisits } from './visits.ts';
 
 const { values } = parseArgs({ options: { minutes: { type: 'string', default: '10' } } });
 const minutes = Number(values.minutes);

@@ -1,3 +1,4 @@
+import { createServer } from 'node:http';
 import { expect } from 'chai';
 import { Agent, request as send } from 'undici';
 import { systemClock } from '../../../src/clock.ts';
@@ -7,7 +8,7 @@ import { ConfigReader, packConfig } from '../../../src/proxy/worker/packed-confi
 import { Workers } from '../../../src/proxy/worker/workers.ts';
 import { silentLogger } from '../../../src/telemetry/logger.ts';
 import { eventually } from '../../support/eventually.ts';
-import { forwarding, freePort, HandSource, ProxyBed } from '../../support/proxy-bed.ts';
+import { forwarding, freePort, HandSource, listening, ProxyBed } from '../../support/proxy-bed.ts';
 
 describe('proxy workers', function () {
   this.timeout(20_000);
@@ -96,6 +97,17 @@ describe('proxy workers', function () {
     const answers = await Promise.all(Array.from({ length: 30 }, fresh));
     expect(new Set(answers)).to.deep.equal(new Set(['ok']));
     expect(most).to.be.within(1, 3);
+  });
+
+  it('let go of an idle connection that another one waits for', async () => {
+    const server = createServer({ keepAliveTimeout: 0 }, (_request, response) => void response.end('ok'));
+    bed.atEnd(async () => server.closeAllConnections());
+    bed.atEnd(async () => void server.close());
+    const options = { maxConnsPerHost: 1 };
+    source.publish(1, forwarding(port, await listening(server), { destination: { options } }));
+    await proxy.start();
+    // One after the other: the connection is idle each time, and half of the time in the other worker.
+    for (let i = 0; i < 12; i++) expect(await fresh()).to.equal('ok');
   });
 
   it('leave a port alone that another process has, and open the others', async () => {
@@ -209,5 +221,14 @@ describe('the count of upstream connections', () => {
     expect(second?.acquire(3)).to.equal(true);
     counts.forget(1);
     expect([first?.acquire(2), first?.acquire(2), first?.acquire(2)]).to.deep.equal([true, true, false]);
+  });
+
+  it('tells a worker that another one waits, and not that it waits itself', () => {
+    const counts = new ConnectionCounts(2);
+    const [first, second, other] = [counts.limit(5, 0), counts.limit(5, 1), counts.limit(6, 0)];
+    second.waiting(true);
+    expect([first.wanted, second.wanted, other.wanted]).to.deep.equal([true, false, false]);
+    counts.forget(1);
+    expect(first.wanted).to.equal(false);
   });
 });
