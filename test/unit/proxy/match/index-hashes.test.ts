@@ -27,6 +27,19 @@ function collisions(make: (word: string) => string, hash: (text: string) => numb
 }
 
 describe('hosts in the index', () => {
+  it('are found however many there are', () => {
+    const hosts = Array.from({ length: 500 }, (_, i) => `${'x'.repeat(i % 7)}${i}.test`);
+    const exact = hosts.map((host) => aRoute(host, { hostnames: [host] }));
+    const table = tableOf({
+      routes: [...exact, ...hosts.map((host) => aRoute(`*.${host}`, { hostnames: [`*.${host}`] }))],
+    });
+    for (const host of hosts) {
+      expect(winner(table, { authority: host })).to.equal(host);
+      expect(winner(table, { authority: `a.${host}` })).to.equal(`*.${host}`);
+      expect(winner(table, { authority: `${host}a` })).to.equal(undefined);
+    }
+  });
+
   it('are told apart when they share a hash', () => {
     for (const [known, other] of collisions(
       (word) => `${word}.test`,
