@@ -85,6 +85,10 @@ export class MemberNode implements Omit<RaftNode, 'stop'> {
     this.#driver?.alive();
   }
 
+  condemn(reason: string): void {
+    this.#driver?.condemn(reason);
+  }
+
   #refuse(id: number, why: Refusal): void {
     this.#parts.host.outcome(id, { kind: 'notApplied', why });
   }

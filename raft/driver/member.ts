@@ -196,7 +196,11 @@ export class RaftMember {
   status(): MemberStatus | undefined {
     const transport = this.#network?.transport;
     const candidates = (transport?.met() ?? []).filter(({ clusterId }) => clusterId === undefined).map(memberOf);
-    return this.#driver && statusOf(this.#driver.inspect(), transport?.counts, candidates);
+    const driver = this.#driver;
+    if (driver === undefined) return undefined;
+    const { checkpoint, syncOutstandingMs, counts } = driver;
+    const surroundings = { transport: transport?.counts, candidates, checkpoint, syncOutstandingMs, counts };
+    return statusOf(driver.inspect(), surroundings);
   }
 
   /** Hands leadership over, closes everything and leaves the mark of a clean stop. Calls `done` in any case. */

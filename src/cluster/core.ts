@@ -11,10 +11,12 @@ import { DurableState } from '../state/durable-state.ts';
 import { generationDirectory, LevelStore } from '../state/level-store.ts';
 import type { OpenOptions } from '../state/opening.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import { Metrics } from '../telemetry/metrics.ts';
 import { Generations, removeOtherGenerations } from './generations.ts';
 import { NodeLinks } from './node-links.ts';
 import { Proposer } from './proposer.ts';
 import { RaftLog } from './raft-log.ts';
+import { raftMetrics } from './raft-metrics.ts';
 import { raftOptions } from './raft-options.ts';
 
 export interface Core {
@@ -22,6 +24,7 @@ export interface Core {
   readonly state: DurableState;
   readonly log: Proposer;
   readonly links: NodeLinks;
+  readonly metrics: Metrics;
   close(): Promise<void>;
 }
 
@@ -56,6 +59,10 @@ export async function openCore({ settings, logger }: CoreOptions): Promise<Core>
     const generations = new Generations({ storePath, checkpoints, log: raft, state, openOptions, notice });
     const opened = raft;
     const links = new NodeLinks({ settings, clusterId: () => opened.clusterId, clock: systemClock });
+    const metrics = new Metrics();
+    metrics.include(async () =>
+      raftMetrics({ status: await opened.status(), failed: opened.failed, nowMs: systemClock.nowMs() }),
+    );
     const log = new Proposer({
       port: raft,
       state,
@@ -63,9 +70,10 @@ export async function openCore({ settings, logger }: CoreOptions): Promise<Core>
       nodeId: options.nodeId,
       relay: links.relay,
       adopt: (generation) => generations.adopt(generation),
+      observer: metrics,
     });
     raft.begin({ applied: state.view.applied, term: state.entry?.term ?? 0 }, generations);
-    return { raft, state, log, links, close: () => close({ raft, state, log, links }) };
+    return { raft, state, log, links, metrics, close: () => close({ raft, state, log, links }) };
   } catch (error) {
     await raft.stop();
     throw error;
@@ -85,7 +93,7 @@ function refuseToDrop({ clustered, clusterId, generation, lastIndex }: RaftLog, 
 }
 
 /** What is under way is answered, leadership is handed over, and then the log ends before the state does. */
-async function close({ raft, state, log, links }: Omit<Core, 'close'>): Promise<void> {
+async function close({ raft, state, log, links }: Omit<Core, 'close' | 'metrics'>): Promise<void> {
   await log.stop();
   await links.close();
   await raft.stop();
