@@ -112,6 +112,11 @@ export class RaftDriver implements RaftNode, Receiver {
     return this.#core.inspect();
   }
 
+  /** Ascending; the last one is what peers are sent. */
+  get checkpoints(): readonly CheckpointMeta[] {
+    return this.#policy.kept;
+  }
+
   get isDead(): boolean {
     return this.#isDead;
   }

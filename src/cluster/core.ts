@@ -15,7 +15,7 @@ import { Metrics } from '../telemetry/metrics.ts';
 import { Generations, removeOtherGenerations } from './generations.ts';
 import { NodeLinks } from './node-links.ts';
 import { Proposer } from './proposer.ts';
-import { RaftLog } from './raft-log.ts';
+import { RaftLog, type StateAtStart } from './raft-log.ts';
 import { raftMetrics } from './raft-metrics.ts';
 import { raftOptions } from './raft-options.ts';
 
@@ -43,6 +43,7 @@ export async function openCore({ settings, logger }: CoreOptions): Promise<Core>
   };
   const openLog = (): Promise<RaftLog> => RaftLog.open({ raft: options, notice }).catch(cannotOpen);
   let raft = await openLog();
+  let isDropped = false;
   try {
     await removeOtherGenerations(storePath, raft.generation, raft.clusterId === undefined);
     const openOptions: OpenOptions = { encryptionKey: settings.encryptionKey, randomBytes };
@@ -50,6 +51,7 @@ export async function openCore({ settings, logger }: CoreOptions): Promise<Core>
       refuseToDrop(raft, applied);
       await raft.stop();
       await rm(options.directory, { recursive: true, force: true });
+      isDropped = true;
       raft = await openLog();
     };
     const store = await LevelStore.open(generationDirectory(storePath, raft.generation)).catch(cannotOpen);
@@ -72,7 +74,10 @@ export async function openCore({ settings, logger }: CoreOptions): Promise<Core>
       adopt: (generation) => generations.adopt(generation),
       observer: metrics,
     });
-    raft.begin({ applied: state.view.applied, term: state.entry?.term ?? 0 }, generations);
+    const atStart: StateAtStart = { applied: state.view.applied, term: state.entry?.term ?? 0 };
+    const loss = isDropped ? undefined : lossOfLog(raft, atStart);
+    raft.begin(atStart, generations);
+    if (loss !== undefined) logger.warn({}, `cluster: ${loss}`);
     return { raft, state, log, links, metrics, close: () => close({ raft, state, log, links }) };
   } catch (error) {
     await raft.stop();
@@ -90,6 +95,16 @@ function refuseToDrop({ clustered, clusterId, generation, lastIndex }: RaftLog, 
   if ((clustered && clusterId !== undefined) || generation !== firstGeneration) {
     throw new Error('encryption cannot be turned on for a node of a cluster; make a new cluster with the key');
   }
+}
+
+/**
+ * A node of one is let on without its log, for its state holds all that it ever acknowledged; but what other members of
+ * a cluster it may have belonged to have since, nobody can know here. (In a cluster `begin` refuses.)
+ */
+function lossOfLog({ clusterId }: RaftLog, { applied, term }: StateAtStart): string | undefined {
+  if (clusterId !== undefined || term === 0) return undefined;
+  const what = `the log of this state, which ends at index ${applied} of term ${term}, is gone`;
+  return `${what}; a new log begins behind it, of a cluster with another id that this node founds alone`;
 }
 
 /** What is under way is answered, leadership is handed over, and then the log ends before the state does. */

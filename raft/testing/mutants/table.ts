@@ -267,12 +267,6 @@ export const ofRules: readonly Mutant[] = [
     'if (state.settings.preVote && transfer) startPoll(state);',
   ),
   one(
-    'polls are answered while a leader is heard',
-    'core/election.ts',
-    'return checkQuorum && state.leader !== undefined && state.electionElapsed < electionTicks;',
-    'return !checkQuorum && state.leader !== undefined && state.electionElapsed < electionTicks;',
-  ),
-  one(
     'a checkpoint file gets its name before it is synced',
     'testing/sim/checkpoint-shelf.ts',
     "if (!this.#do('sync', () => this.#syncFile(partial))) return;",

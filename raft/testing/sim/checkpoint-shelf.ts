@@ -37,10 +37,9 @@ export class CheckpointShelf {
     return [...this.#names.keys()].filter((name) => !name.endsWith(partialSuffix));
   }
 
-  /** A whole file is there and would be after a power loss. */
+  /** A whole file is there, and would be after a power loss: perhaps the one that it took the place of. */
   holds({ file, sha256 }: Pick<CheckpointMeta, 'file' | 'sha256'>): boolean {
-    const found = this.#durable.get(file);
-    return found !== undefined && this.#names.get(file) === found && isWhole(found) && found.sha256 === sha256;
+    return isSound(this.#names.get(file), sha256) && isSound(this.#durable.get(file), sha256);
   }
 
   /** Unsynced names and bytes go, or with `chance` some of them. */
@@ -97,7 +96,9 @@ export class CheckpointShelf {
     pins.set(meta.file, (pins.get(meta.file) ?? 0) + 1);
     return {
       read: (offset, length, done) => {
-        later(0.2, () => done(this.#isSound(meta) ? content(meta.sha256, offset, length) : undefined));
+        later(0.2, () =>
+          done(isSound(this.#names.get(meta.file), meta.sha256) ? content(meta.sha256, offset, length) : undefined),
+        );
       },
       close: () => {
         if (isOpen) pins.set(meta.file, (pins.get(meta.file) ?? 1) - 1);
@@ -106,17 +107,12 @@ export class CheckpointShelf {
     };
   }
 
-  #isSound({ file, sha256 }: CheckpointMeta): boolean {
-    const found = this.#names.get(file);
-    return found !== undefined && isWhole(found) && found.sha256 === sha256;
-  }
-
   /** Writes a checkpoint of this node's own; undefined when it can't be. */
   write(meta: Named, later: Later, done: (file: string) => void): void {
     const partial = this.#newPartial('written');
     const file = { ...meta, written: 0, isSynced: false };
     if (!this.#do('create', () => this.#names.set(partial, file))) return;
-    later(10, () => {
+    later(19, () => {
       const isWritten = this.#do('write', () => {
         file.written = file.size;
       });
@@ -185,8 +181,7 @@ export class CheckpointShelf {
 
   /** Undefined when the partial file was given up while it was being finished. */
   #named(meta: CheckpointMeta, file: string): CheckpointMeta | undefined {
-    const received = { ...meta, file };
-    return this.#isSound(received) ? received : undefined;
+    return isSound(this.#names.get(file), meta.sha256) ? { ...meta, file } : undefined;
   }
 }
 
@@ -194,8 +189,8 @@ function isComplete({ written, size }: SimFile): boolean {
   return written === size;
 }
 
-function isWhole(file: SimFile): boolean {
-  return isComplete(file) && file.isSynced;
+function isSound(file: SimFile | undefined, sha256: string): boolean {
+  return file !== undefined && isComplete(file) && file.isSynced && file.sha256 === sha256;
 }
 
 function content(sha256: string, offset: number, length: number): Uint8Array {

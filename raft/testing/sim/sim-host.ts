@@ -123,8 +123,9 @@ export class SimHost implements Host {
     const generation = this.#newest;
     // Half built, as a crash would leave it.
     if (!this.#put(generation, emptyState())) return;
+    // The file is open from here on, whatever becomes of its name.
+    const state = this.#world.readCheckpoint(meta);
     this.#world.later(10, () => {
-      const state = this.#world.readCheckpoint(meta);
       if (state === undefined) {
         this.#remove(generation);
         this.#node?.installFailed(meta.index);
