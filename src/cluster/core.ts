@@ -11,7 +11,8 @@ import { DurableState } from '../state/durable-state.ts';
 import { generationDirectory, LevelStore } from '../state/level-store.ts';
 import type { OpenOptions } from '../state/opening.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import { Generations, removeOtherGenerations } from './generations.ts';
+import { checkpointFilesIn, generationStores, removeOtherGenerations } from './generation-directories.ts';
+import { Generations } from './generations.ts';
 import { NodeLinks } from './node-links.ts';
 import { Proposer } from './proposer.ts';
 import { RaftLog } from './raft-log.ts';
@@ -52,8 +53,14 @@ export async function openCore({ settings, logger }: CoreOptions): Promise<Core>
     const store = await LevelStore.open(generationDirectory(storePath, raft.generation)).catch(cannotOpen);
     const state = await DurableState.open(store, { ...openOptions, beforeEncryption });
     for (const warning of state.warnings) logger.warn({}, `store: ${warning}`);
-    const checkpoints = checkpointDirectory(options);
-    const generations = new Generations({ storePath, checkpoints, log: raft, state, openOptions, notice });
+    const generations = new Generations({
+      stores: generationStores(storePath),
+      checkpoints: checkpointFilesIn(checkpointDirectory(options)),
+      log: raft,
+      state,
+      openOptions,
+      notice,
+    });
     const opened = raft;
     const links = new NodeLinks({ settings, clusterId: () => opened.clusterId, clock: systemClock });
     const log = new Proposer({

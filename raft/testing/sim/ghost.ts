@@ -2,7 +2,7 @@
 // Nodes never see it; the checkers compare them with it.
 
 import type { Config, ConfigEntry, Entry, Index, MemberId, Term } from '../../core/types.ts';
-import { decodeOp, mix } from './state-machine.ts';
+import { mix } from './state-machine.ts';
 import type { Fail } from './violation.ts';
 
 export interface CommittedEntry {
@@ -17,6 +17,7 @@ const termsPerIndex = 2 ** 20;
 
 export class Ghost {
   readonly #fail: Fail;
+  readonly #opOf: (payload: Uint8Array) => number;
   readonly #leaders = new Map<Term, MemberId>();
   /** (voter, term) → candidate, through all lives of the voter. */
   readonly #votes = new Map<string, MemberId>();
@@ -28,8 +29,10 @@ export class Ghost {
   readonly #hashAt: number[] = [0];
   readonly #appliedOps = new Map<number, Index>();
 
-  constructor(fail: Fail) {
+  /** `opOf` gives the number that stands for a command. */
+  constructor(fail: Fail, opOf: (payload: Uint8Array) => number) {
     this.#fail = fail;
+    this.#opOf = opOf;
   }
 
   get lastCommitted(): Index {
@@ -78,7 +81,7 @@ export class Ghost {
   stored(node: MemberId, entry: Entry, prevTerm: Term): void {
     const before = this.chain(entry.index - 1, prevTerm);
     if (before === undefined && entry.index > 1) return;
-    const chain = mix(mix(before ?? 0, entry.term), contentOf(entry));
+    const chain = mix(mix(before ?? 0, entry.term), this.#contentOf(entry));
     const key = entry.index * termsPerIndex + entry.term;
     const known = this.#chains.get(key);
     if (known === undefined) this.#chains.set(key, chain);
@@ -92,7 +95,7 @@ export class Ghost {
   /** B4, B5: the first node that commits an index decides what it is; all others must agree. */
   commits(node: MemberId, entry: Entry, committedIn: Term): void {
     const known = this.committed[entry.index - 1];
-    const op = entry.kind === 'command' ? decodeOp(entry.payload) : -1;
+    const op = entry.kind === 'command' ? this.#opOf(entry.payload) : -1;
     if (known !== undefined) {
       if (known.term !== entry.term || known.op !== op)
         this.#fail('B5', `${node} commits (${entry.index}, ${entry.term}), but it was (${known.term})`);
@@ -125,6 +128,13 @@ export class Ghost {
     this.#appliedOps.set(op, index);
   }
 
+  #contentOf(entry: Entry): number {
+    if (entry.kind === 'command') return this.#opOf(entry.payload);
+    if (entry.kind === 'noop') return 0x7fff_0001;
+    const { voters, outgoing, learners } = entry.config;
+    return [...voters, '|', ...outgoing, '|', ...learners].join().length + 0x7fff_1000;
+  }
+
   hasState(node: MemberId, index: Index, hash: number): void {
     for (let at = this.#hashAt.length; at <= index; at += 1) {
       const op = this.committed[at - 1]?.op ?? -1;
@@ -133,13 +143,6 @@ export class Ghost {
     }
     if (this.#hashAt[index] !== hash) this.#fail('B6', `${node} has another state at ${index}`);
   }
-}
-
-function contentOf(entry: Entry): number {
-  if (entry.kind === 'command') return decodeOp(entry.payload);
-  if (entry.kind === 'noop') return 0x7fff_0001;
-  const { voters, outgoing, learners } = entry.config;
-  return [...voters, '|', ...outgoing, '|', ...learners].join().length + 0x7fff_1000;
 }
 
 function halvesOf(config: Config): (readonly MemberId[])[] {

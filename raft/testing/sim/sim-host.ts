@@ -1,7 +1,8 @@
 // The program above raft, as the simulator has it: applies commands to a state database of its own, writes and
 // installs checkpoints, and tells the workload what it may answer.
 import type { CheckpointMeta, Index } from '../../core/types.ts';
-import type { Committed, Host, Outcome, RaftNode, RoleReport } from '../../driver/host.ts';
+import type { Committed, Outcome, RaftNode, RoleReport } from '../../driver/host.ts';
+import type { ProgramHost } from './program.ts';
 import { applyCommand, copyState, decodeOp, emptyState, type MachineState } from './state-machine.ts';
 
 /** State databases of one node; every change is one atomic, synced batch. Survives the processes that use it. */
@@ -31,7 +32,7 @@ export interface HostWorld {
   installed(meta: CheckpointMeta, state: MachineState): void;
 }
 
-export class SimHost implements Host {
+export class SimHost implements ProgramHost {
   readonly #world: HostWorld;
   readonly #disk: StateDisk;
   #node: RaftNode | undefined;
@@ -56,6 +57,14 @@ export class SimHost implements Host {
     const state = this.#disk.generations.get(this.#generation);
     if (state === undefined) throw new Error(`state generation ${this.#generation} does not exist`);
     return state;
+  }
+
+  get applied(): Index {
+    return this.state.applied;
+  }
+
+  stopping(then: () => void): void {
+    then();
   }
 
   committed(batch: Committed): void {

@@ -4,6 +4,8 @@ import type { Outcome } from '../../driver/host.ts';
 import type { Operation } from '../history/history.ts';
 import type { Chance } from './chance.ts';
 import type { LoadPlan } from './plan.ts';
+import type { Users } from './program.ts';
+import { SimHost } from './sim-host.ts';
 import type { SimNode } from './sim-node.ts';
 import { encodeOp } from './state-machine.ts';
 
@@ -28,7 +30,7 @@ interface Open {
   waitsFor: Index | undefined;
 }
 
-export class Workload {
+export class Workload implements Users {
   readonly #nodes: readonly SimNode[];
   readonly #world: WorkloadWorld;
   readonly #plan: LoadPlan;
@@ -149,19 +151,19 @@ export class Workload {
 
   #whenApplied(node: SimNode, open: Open, index: Index): void {
     open.waitsFor = index;
-    if ((node.host?.state.applied ?? 0) >= index) this.#answer(node, open);
+    if ((node.host?.applied ?? 0) >= index) this.#answer(node, open);
   }
 
   /** This node has applied more. */
   applied(node: SimNode): void {
-    const applied = node.host?.state.applied ?? 0;
+    const applied = node.host?.applied ?? 0;
     for (const open of this.#open.values())
       if (open.slot === node.slot && open.waitsFor !== undefined && open.waitsFor <= applied) this.#answer(node, open);
   }
 
   #answer(node: SimNode, open: Open): void {
-    const state = node.host?.state;
-    if (state === undefined) return;
+    if (!(node.host instanceof SimHost)) return;
+    const { state } = node.host;
     if (open.kind === 'write') this.#close(open.op, 'ok', open.waitsFor);
     else this.#close(open.op, 'ok', state.applied, state.registers.get(open.register) ?? 0);
   }

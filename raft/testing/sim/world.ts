@@ -3,9 +3,6 @@
 import type { Message } from '../../core/message.ts';
 import type { CoreEvent } from '../../core/output.ts';
 import { type Config, emptyConfig } from '../../core/types.ts';
-import type { Operation } from '../history/history.ts';
-import { checkRevisionOrder } from '../history/revision-order.ts';
-import { searchOrder } from '../history/search.ts';
 import { Chance } from './chance.ts';
 import { Checks, slotOf } from './checks.ts';
 import { EventQueue, type SimEvent } from './event-queue.ts';
@@ -14,10 +11,11 @@ import { Ghost } from './ghost.ts';
 import { Nemesis } from './nemesis.ts';
 import { SimNetwork } from './network.ts';
 import type { Plan } from './plan.ts';
+import type { MakeProgram, Program, ProgramWorld, Users } from './program.ts';
+import { RegisterProgram } from './register-program.ts';
 import { type NodeWorld, SimNode } from './sim-node.ts';
-import { copyState, type MachineState, mix } from './state-machine.ts';
+import { mix } from './state-machine.ts';
 import { type Fail, Violation } from './violation.ts';
-import { Workload } from './workload.ts';
 
 export interface RunResult {
   readonly violation: Violation | undefined;
@@ -39,6 +37,9 @@ export interface RunResult {
   readonly committed: number;
 }
 
+/** Pauses wherever promises have to come to rest. */
+type Steps<T> = Generator<undefined, T>;
+
 /** By then the first leader is in office. */
 const calmFromMs = 8_000;
 const livenessLimitMs = 60_000;
@@ -51,10 +52,9 @@ export class World {
   readonly network: SimNetwork;
   readonly ghost: Ghost;
   readonly checks: Checks;
-  readonly workload: Workload;
+  readonly users: Users;
   readonly nemesis: Nemesis;
-  /** Content of every checkpoint file by its hash. */
-  readonly #library = new Map<string, MachineState>();
+  readonly #program: Program;
   #soon: (() => void)[] = [];
   #now = 0;
   #events = 0;
@@ -62,14 +62,15 @@ export class World {
   #hasPeace = false;
   #violation: Violation | undefined;
 
-  constructor(plan: Plan) {
+  constructor(plan: Plan, makeProgram: MakeProgram = (world) => new RegisterProgram(world)) {
     this.plan = plan;
     this.#chance = new Chance(plan.seed ^ 0x5bd1e995);
     const fail = (rule: string, detail: string) => {
       this.#violation ??= new Violation(rule, `${detail} (at ${this.#now.toFixed(1)} ms)`);
     };
     const slots = plan.nodes + plan.spares;
-    this.ghost = new Ghost(fail);
+    this.#program = makeProgram(this.#programWorld(fail));
+    this.ghost = new Ghost(fail, (payload) => this.#program.opOf(payload));
     this.network = new SimNetwork(slots, plan.network, this.#chance.fork(), {
       now: () => this.#now,
       deliver: (at, to, message, isWanted) => this.#deliver(at, to, message, isWanted),
@@ -77,7 +78,7 @@ export class World {
     for (let slot = 0; slot < slots; slot += 1)
       this.nodes.push(new SimNode(slot, this.#nodeWorld(fail), this.#chance.fork()));
     this.checks = new Checks(this.nodes, this.ghost, fail);
-    this.workload = new Workload(this.nodes, plan.load, this.#chance.fork(), this.#timeline);
+    this.users = this.#program.users(this.#chance.fork());
     this.nemesis = new Nemesis(
       { ...this.#timeline, ...this.#parts(), start: (node) => this.start(node) },
       this.#chance.fork(),
@@ -101,9 +102,31 @@ export class World {
     };
   }
 
+  #programWorld(fail: Fail): ProgramWorld {
+    const world = this;
+    return {
+      ...this.#timeline,
+      plan: this.plan,
+      fail,
+      note: (a, b) => this.#note(a, b),
+      get nodes() {
+        return world.nodes;
+      },
+      get network() {
+        return world.network;
+      },
+      get ghost() {
+        return world.ghost;
+      },
+      get checks() {
+        return world.checks;
+      },
+    };
+  }
+
   #parts() {
-    const { nodes, network, ghost, checks, workload } = this;
-    return { nodes, network, ghost, checks, workload };
+    const { nodes, network, ghost, checks, users } = this;
+    return { nodes, network, ghost, checks, users };
   }
 
   /** Entry 1 on every first member is the configuration; bootstrap itself is tested elsewhere. */
@@ -120,13 +143,11 @@ export class World {
   }
 
   start(node: SimNode): void {
-    if (node.isUp || node.isCondemned) return;
     try {
       node.start();
     } catch (error) {
       this.#violation ??= new Violation('FATAL', `${node.id} can't start: ${String(error)}`);
     }
-    if (node.isUp) this.checks.started(node);
   }
 
   #nodeWorld(fail: (rule: string, detail: string) => void): NodeWorld {
@@ -143,22 +164,8 @@ export class World {
       },
       durable: (node, batch, image) => this.checks.durable(node, batch, image),
       misuse: (node, problem) => fail('STORE', `${node.id}: ${problem}`),
-      host: (node) => ({
-        registerOf: (op) => this.workload.registerOf(op),
-        applying: (batch, state) => this.checks.applying(node, batch, state),
-        applied: (state) => {
-          this.checks.applied(node, state);
-          this.workload.applied(node);
-        },
-        outcome: (id, outcome) => this.workload.outcome(node, id, outcome),
-        readable: (id, index) => this.workload.readable(node, id, index),
-        role: ({ role }) => {
-          if (role === 'leader') this.workload.leads(node.slot);
-        },
-        writeCheckpoint: (state) => this.#writeCheckpoint(node, state),
-        readCheckpoint: (meta) => this.#library.get(meta.sha256),
-        installed: () => undefined,
-      }),
+      machine: (node) => this.#program.machine(node),
+      started: (node) => this.checks.started(node),
       fatal: (node, reason) => this.#fatal(node, reason, fail),
     };
   }
@@ -180,24 +187,18 @@ export class World {
       peer.startTerm(Math.max(firstIndex, committed + this.#chance.integer(-1, 1)));
   }
 
-  #writeCheckpoint(node: SimNode, state: MachineState) {
-    if (!node.isUp || state.applied === 0) return undefined;
-    const { applied: index, term, time, hash } = state;
-    const sha256 = `${hash.toString(16)}-${index}`;
-    const size = this.plan.tuning.checkpointSize;
-    const file = `written-${index}`;
-    node.shelf.files.set(file, { sha256, size });
-    this.#library.set(sha256, copyState(state));
-    return { index, term, time, file, size, sha256 };
-  }
-
   /** A process may end itself for a disk that fails or forgot, and for nothing else. */
   #fatal(node: SimNode, reason: string, fail: (rule: string, detail: string) => void): void {
     const isExpected = reason.startsWith('log write failed') || reason.startsWith('a log write has been outstanding');
     const hasLost = reason.startsWith('this node lost data') && node.disk.isSuspect;
     if (hasLost) node.isCondemned = true;
     else if (!isExpected) fail('FATAL', `${node.id}: ${reason}`);
-    this.#soon.push(() => this.nemesis.fatal(node));
+    const { driver } = node;
+    const end = () => {
+      if (node.driver === driver) this.nemesis.fatal(node);
+    };
+    if (this.#program.lingerMs === 0) this.#soon.push(end);
+    else this.#queue.push(this.#now + this.#program.lingerMs, -1, end);
   }
 
   #send(node: SimNode, message: Message): void {
@@ -216,14 +217,30 @@ export class World {
     this.#hash = mix(mix(this.#hash, a * 31 + b), Math.round(this.#now * 1000));
   }
 
-  /** Runs both phases. */
+  /** Runs both phases, for a program without promises. */
   run(): RunResult {
+    for (const steps = this.#steps(); ; ) {
+      const step = steps.next();
+      if (step.done) return step.value;
+    }
+  }
+
+  /** The same for one with promises: they come to rest after each event that may have begun or ended some. */
+  async settled(): Promise<RunResult> {
+    for (const steps = this.#steps(); ; ) {
+      const step = steps.next();
+      if (step.done) return step.value;
+      await new Promise<void>((resolve) => setImmediate(resolve));
+    }
+  }
+
+  *#steps(): Steps<RunResult> {
     for (const node of this.nodes) this.#queue.push(this.#chance.between(0, 300), -1, () => this.start(node));
     for (const { at, fault } of this.plan.faults) this.#queue.push(at, -1, () => this.nemesis.strike(fault));
     this.#armCrashPoint();
-    this.workload.start();
-    this.runUntil(this.plan.safetyMs);
-    if (this.#violation === undefined) this.#runLiveness();
+    this.users.start();
+    yield* this.#runUntil(this.plan.safetyMs);
+    if (this.#violation === undefined) yield* this.#runLiveness();
     if (this.#violation === undefined) this.#checkHistory();
     return this.#result();
   }
@@ -236,7 +253,7 @@ export class World {
     this.nodes[slot]?.disk.crashAt(write, when, () => this.#queue.push(this.#now, -1, strike));
   }
 
-  runUntil(end: number, isDone: () => boolean = () => false): void {
+  *#runUntil(end: number, isDone: () => boolean = () => false): Steps<void> {
     while (this.#violation === undefined && !isDone()) {
       const next = this.#queue.nextAt;
       if (next === undefined || next > end) {
@@ -244,11 +261,11 @@ export class World {
         return;
       }
       this.#now = Math.max(this.#now, next);
-      this.#runEvent(this.#queue.pop()!);
+      yield* this.#runEvent(this.#queue.pop()!);
     }
   }
 
-  #runEvent({ slot, run }: SimEvent): void {
+  *#runEvent({ slot, run }: SimEvent): Steps<void> {
     const node = this.nodes[slot];
     if (node !== undefined && this.#now < node.pausedUntilMs) {
       this.#postpone(node, run);
@@ -256,11 +273,22 @@ export class World {
     }
     this.#events += 1;
     run();
-    for (let i = 0; i < this.#soon.length; i += 1) this.#soon[i]!();
-    this.#soon.length = 0;
-    if (node !== undefined) this.checks.touched(node);
+    this.#runSoon();
+    while (this.#program.takeUnsettled()) {
+      yield;
+      this.#runSoon();
+    }
+    if (node !== undefined) {
+      this.checks.touched(node);
+      this.#program.touched(node);
+    }
     if (this.#events % 200 === 0) this.checks.pairwise();
     if (this.#events % 1000 === 0) this.checks.bounded();
+  }
+
+  #runSoon(): void {
+    for (let i = 0; i < this.#soon.length; i += 1) this.#soon[i]!();
+    this.#soon.length = 0;
   }
 
   /** A paused process finds everything that waited, in any order. */
@@ -281,30 +309,30 @@ export class World {
   }
 
   /** B26: what is well elects, serves and agrees, however long the trouble before lasted. */
-  #runLiveness(): void {
+  *#runLiveness(): Steps<void> {
     const peaceAt = this.#now;
     const well = this.nemesis.makePeace();
     this.#hasPeace = well.length > 0;
     if (well.length === 0) return;
-    this.workload.settle();
-    this.runUntil(peaceAt + 12 * 2_000, () => this.workload.lastAckedAt > peaceAt);
+    this.users.settle(well);
+    yield* this.#runUntil(peaceAt + 12 * 2_000, () => this.users.lastAckedAt > peaceAt);
     if (this.#violation !== undefined) return;
-    if (this.workload.lastAckedAt <= peaceAt) {
+    if (this.users.lastAckedAt <= peaceAt) {
       this.#violation = new Violation('B26', `no write was acknowledged in 24 s of peace: ${this.#describe(well)}`);
       return;
     }
-    this.workload.stop();
-    this.runUntil(peaceAt + livenessLimitMs, () => this.#hasConverged(well));
+    this.users.stop();
+    yield* this.#runUntil(peaceAt + livenessLimitMs, () => this.#hasConverged(well));
     if (this.#violation === undefined && !this.#hasConverged(well))
       this.#violation = new Violation('B26', `no agreement in 60 s of peace: ${this.#describe(well)}`);
   }
 
   #hasConverged(well: readonly SimNode[]): boolean {
-    if (this.workload.openCount > 0) return false;
+    if (this.users.openCount > 0) return false;
     const config = this.ghost.newestConfig;
     const members = well.filter(({ id }) => config?.members.some((member) => member.id === id));
     return members.every(({ host, driver, isCondemned }) => {
-      const isCaughtUp = host?.state.applied === this.ghost.lastCommitted && driver?.inspect().suspect === false;
+      const isCaughtUp = host?.applied === this.ghost.lastCommitted && driver?.inspect().suspect === false;
       return isCaughtUp || isCondemned;
     });
   }
@@ -313,19 +341,15 @@ export class World {
     const nodes = well.map((node) => {
       const state = node.driver?.inspect();
       if (state === undefined) return `${node.id} down`;
-      return `${node.id} ${state.role} t${state.term} c${state.log.committed}/${state.log.lastIndex} a${node.host?.state.applied}`;
+      return `${node.id} ${state.role} t${state.term} c${state.log.committed}/${state.log.lastIndex} a${node.host?.applied}`;
     });
     const { voters, outgoing } = this.ghost.newestConfig ?? emptyConfig;
-    return `${nodes.join(', ')}; committed ${this.ghost.lastCommitted}; open ${this.workload.openCount}; voters ${voters} | ${outgoing}`;
+    return `${nodes.join(', ')}; committed ${this.ghost.lastCommitted}; open ${this.users.openCount}; voters ${voters} | ${outgoing}`;
   }
 
-  /** B18, B20, B21. */
   #checkHistory(): void {
-    const log = this.ghost.committed.map(({ op }) => op);
-    const [problem] = checkRevisionOrder(this.workload.history, log);
-    if (problem !== undefined) this.#violation = new Violation('B21', problem);
-    else if (this.plan.seed % 20 === 0 && searchOrder(firstPart(this.workload.history)) === 'not linearizable')
-      this.#violation = new Violation('B21', 'no order of the operations explains the answers');
+    const flaw = this.#program.flawOfHistory();
+    if (flaw !== undefined) this.#violation = new Violation(...flaw);
   }
 
   #result(): RunResult {
@@ -339,16 +363,8 @@ export class World {
       messages: { sent, lost, duplicated, replayed },
       hasPeace: this.#hasPeace,
       elections: this.ghost.elections,
-      acknowledged: this.workload.acknowledged,
+      acknowledged: this.users.acknowledged,
       committed: this.ghost.lastCommitted,
     };
   }
-}
-
-/** The beginning of a history is a history too, if what had not ended by then counts as unanswered. */
-function firstPart(history: readonly Operation[]): Operation[] {
-  const cut = history[150]?.returnedAt ?? Number.POSITIVE_INFINITY;
-  return history
-    .filter(({ invokedAt }) => invokedAt <= cut)
-    .map((each) => (each.returnedAt !== undefined && each.returnedAt <= cut ? each : { ...each, outcome: 'unknown' }));
 }

@@ -1,0 +1,93 @@
+// What runs above raft on the machines of a simulated cluster, and who uses it. The simulator has a program of its own,
+// registers; a real state machine takes the same place.
+import type { Index } from '../../core/types.ts';
+import type { Clock } from '../../driver/clock.ts';
+import type { Host, RaftNode } from '../../driver/host.ts';
+import type { Chance } from './chance.ts';
+import type { Checks } from './checks.ts';
+import type { Ghost } from './ghost.ts';
+import type { SimNetwork } from './network.ts';
+import type { Plan } from './plan.ts';
+import type { SimNode } from './sim-node.ts';
+import type { Fail } from './violation.ts';
+
+/** The world as a program and its users find it. */
+export interface ProgramWorld {
+  readonly plan: Plan;
+  readonly nodes: readonly SimNode[];
+  readonly network: SimNetwork;
+  readonly ghost: Ghost;
+  readonly checks: Checks;
+  readonly fail: Fail;
+  now(): number;
+  /** Plans an event of this slot, or of the world when it is -1. */
+  at(time: number, slot: number, run: () => void): void;
+  /** Takes two numbers into the hash over everything that happens. */
+  note(a: number, b: number): void;
+}
+
+/** What one process of the program is given. */
+export interface Surroundings {
+  /** Runs `run` after `ms`, unless the process has ended; `ms` grows while the program is stalled. */
+  later(ms: number, run: () => void): void;
+  readonly clock: Clock;
+  /** How long an apply takes this time. */
+  applyMs(): number;
+  /** The process ends itself. */
+  fatal(reason: string): void;
+}
+
+/** A process of the program, as raft and the checkers see it. */
+export interface ProgramHost extends Host {
+  readonly applied: Index;
+  attach(node: RaftNode): void;
+  /** Ends its own work before raft stops, and calls `then`. */
+  stopping(then: () => void): void;
+}
+
+/** One machine: disks of the program that outlive its processes. */
+export interface Machine {
+  /** Where its users reach it; part of the configuration. */
+  readonly clientAddress: string;
+  /** Empties the disks. */
+  format(): void;
+  /** Of the state in this generation. */
+  appliedIn(generation: number): Index;
+  /** Starts a process; `ready` is called once it knows its state, if it comes so far. */
+  boot(generation: number, surroundings: Surroundings, ready: (host: ProgramHost) => void): void;
+  /** The process is gone, at this moment. */
+  ended(): void;
+}
+
+export interface Users {
+  /** Operations under way. */
+  readonly openCount: number;
+  readonly acknowledged: number;
+  /** When a write was acknowledged last. */
+  readonly lastAckedAt: number;
+  start(): void;
+  /** From now on what is well must serve. */
+  settle(well: readonly SimNode[]): void;
+  /** Begins nothing any more. */
+  stop(): void;
+  /** The process there ended: nobody will answer. */
+  lost(node: SimNode): void;
+}
+
+export interface Program {
+  /** A process that ended itself is seen for so long before it is gone. */
+  readonly lingerMs: number;
+  machine(node: SimNode): Machine;
+  /** Called once, when the nodes are there. */
+  users(chance: Chance): Users;
+  /** A number that stands for the bytes of a command. */
+  opOf(payload: Uint8Array): number;
+  /** True once after code ran whose promises have to come to rest before anything else happens. */
+  takeUnsettled(): boolean;
+  /** After each event of this node. */
+  touched(node: SimNode): void;
+  /** The rule that the history breaks, and how. At the end. */
+  flawOfHistory(): readonly [rule: string, detail: string] | undefined;
+}
+
+export type MakeProgram = (world: ProgramWorld) => Program;
