@@ -20,7 +20,10 @@ export interface Counts {
   readonly relayedAgain: number;
   /** Writes that clients asked for once more. */
   readonly askedAgain: number;
+  /** Checkpoints that were installed. */
   readonly installed: number;
+  /** Times that a command moved log time by an hour or more. */
+  readonly leapsOfHours: number;
 }
 
 export class ClusterProgram implements Program {
@@ -49,7 +52,14 @@ export class ClusterProgram implements Program {
 
   get counts(): Counts {
     const { calls: relayed, repeated: relayedAgain } = this.#roads;
-    return { relayed, relayedAgain, askedAgain: this.#clients?.repeated ?? 0, installed: this.#installed };
+    const { leapsOfHours } = this.#ledger;
+    return {
+      relayed,
+      relayedAgain,
+      askedAgain: this.#clients?.repeated ?? 0,
+      installed: this.#installed,
+      leapsOfHours,
+    };
   }
 
   machine(node: SimNode): Machine {

@@ -32,6 +32,9 @@ export class Ledger {
     this.#fail = fail;
   }
 
+  leapsOfHours = 0;
+  #logTime = 0;
+
   get last(): number {
     return this.#log.length;
   }
@@ -50,6 +53,8 @@ export class Ledger {
   #apply(payload: Uint8Array, index: number): number {
     const command = decodeCommand(payload);
     if ('malformed' in command || !isTagged(command)) throw new Error(`the log holds no command at ${index}`);
+    if (this.#logTime > 0 && command.time >= this.#logTime + 3_600_000) this.leapsOfHours += 1;
+    this.#logTime = Math.max(this.#logTime, command.time);
     this.#checkRequest(command, requestOf(command.requestId));
     const decision = this.#model.apply(command, index);
     if (decision?.index !== index) return 0;

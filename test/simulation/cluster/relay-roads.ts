@@ -16,6 +16,8 @@ export class RelayRoads {
   readonly #world: ProgramWorld;
   readonly #chance: Chance;
   readonly #processAt: (slot: number) => NodeProcess | undefined;
+  /** Of the requests; they arrive once more, perhaps long after. */
+  readonly #repeatShare: number;
   calls = 0;
   repeated = 0;
 
@@ -23,6 +25,7 @@ export class RelayRoads {
     this.#world = world;
     this.#chance = chance;
     this.#processAt = processAt;
+    this.#repeatShare = chance.happens(0.5) ? chance.between(0.02, 0.3) : 0;
   }
 
   /** What a process has to reach the others. */
@@ -53,6 +56,7 @@ export class RelayRoads {
       if (back !== undefined) this.#world.at(back, slot, () => end(reply));
     };
     this.#world.at(arrival, to, () => this.#arrive(to, call, answer));
+    if (this.#chance.happens(this.#repeatShare)) again.push(this.#world.now() + this.#chance.between(50, 40_000));
     for (const at of again) this.#world.at(at, to, () => this.#repeat(to, call, delivery));
   }
 
