@@ -84,9 +84,9 @@ export class SimNode {
     return { id: this.id, address: `n${this.slot + 1}:7000`, clientAddress: this.machine.clientAddress };
   }
 
-  /** There is a process, if only one that is starting. */
+  /** There is a process, if only one that is starting, or that raft has left and is not gone yet. */
   get isRunning(): boolean {
-    return this.#isBooting || this.isUp;
+    return this.#isBooting || this.driver !== undefined;
   }
 
   get isUp(): boolean {
