@@ -2,7 +2,7 @@
 // installs checkpoints, and tells the workload what it may answer.
 import type { CheckpointMeta, Index } from '../../core/types.ts';
 import type { Committed, Outcome, RaftNode, RoleReport } from '../../driver/host.ts';
-import type { ProgramHost } from './program.ts';
+import type { ProgramHost } from './machine.ts';
 import { applyCommand, copyState, decodeOp, emptyState, type MachineState } from './state-machine.ts';
 
 /** State databases of one node; every change is one atomic, synced batch. Survives the processes that use it. */

@@ -12,8 +12,8 @@ import type { Chance } from './chance.ts';
 import { CheckpointShelf } from './checkpoint-shelf.ts';
 import { SimDisk } from './disk.ts';
 import { type DiskImage, lastIndexOf } from './disk-image.ts';
+import type { Machine, ProgramHost, Surroundings } from './machine.ts';
 import type { Plan } from './plan.ts';
-import type { Machine, ProgramHost, Surroundings } from './program.ts';
 
 export const clusterId = '0123456789abcdef0123456789abcdef';
 

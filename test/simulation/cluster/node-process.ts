@@ -5,7 +5,7 @@ import type { RaftNode } from '../../../raft/driver/host.ts';
 import type { CheckpointMeta, Outcome, Committed as RaftCommitted, RoleReport } from '../../../raft/index.ts';
 import type { Chance } from '../../../raft/testing/sim/chance.ts';
 import type { CheckpointShelf } from '../../../raft/testing/sim/checkpoint-shelf.ts';
-import type { ProgramHost, Surroundings } from '../../../raft/testing/sim/program.ts';
+import type { ProgramHost, Surroundings } from '../../../raft/testing/sim/machine.ts';
 import { clusterId } from '../../../raft/testing/sim/sim-node.ts';
 import type { Clock } from '../../../src/clock.ts';
 import { type CheckpointFiles, type GenerationStores, Generations } from '../../../src/cluster/generations.ts';
