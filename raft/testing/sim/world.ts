@@ -189,7 +189,8 @@ export class World {
 
   /** A process may end itself for a disk that fails or forgot, and for nothing else. */
   #fatal(node: SimNode, reason: string, fail: (rule: string, detail: string) => void): void {
-    const isExpected = reason.startsWith('log write failed') || reason.startsWith('a log write has been outstanding');
+    const expected = ['log write failed', 'a log write has been outstanding', 'state write failed'];
+    const isExpected = expected.some((start) => reason.startsWith(start));
     const hasLost = reason.startsWith('this node lost data') && node.disk.isSuspect;
     if (hasLost) node.isCondemned = true;
     else if (!isExpected) fail('FATAL', `${node.id}: ${reason}`);

@@ -66,6 +66,11 @@ export class Clients implements Users {
     return Math.min(...slots.flatMap((slot) => [this.#served(slot, 'read'), this.#served(slot, 'write')]));
   }
 
+  /** What is well has to serve now. */
+  get isSettled(): boolean {
+    return this.#mustServe !== undefined;
+  }
+
   start(): void {
     const { clients } = this.#world.plan.load;
     for (let client = 0; client < clients + moreClients; client += 1)

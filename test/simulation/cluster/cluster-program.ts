@@ -23,6 +23,8 @@ export interface Counts {
   readonly askedAgain: number;
   /** Checkpoints that were installed. */
   readonly installed: number;
+  /** Writes of a state that failed. */
+  readonly failedWrites: number;
   /** Times that a command moved log time by an hour or more. */
   readonly leapsOfHours: number;
 }
@@ -39,6 +41,8 @@ export class ClusterProgram implements Program {
   /** Applied index of each slot that was checked last. */
   readonly #checked = new Map<number, number>();
   #clients: Clients | undefined;
+  readonly #failShare: number;
+  #failedWrites = 0;
   #isUnsettled = false;
   #installed = 0;
 
@@ -48,6 +52,7 @@ export class ClusterProgram implements Program {
     this.#chance = new Chance(world.plan.seed ^ 0x1f83d9ab);
     this.#ledger = new Ledger(fail);
     this.#relayKey = this.#chance.happens(0.5) ? relayKey('the secret of the cluster') : undefined;
+    this.#failShare = this.#chance.happens(0.25) ? 0.003 : 0;
     this.#roads = new RelayRoads(world, this.#chance.fork(), (slot) => this.#processes.get(slot));
   }
 
@@ -59,6 +64,7 @@ export class ClusterProgram implements Program {
       relayedAgain,
       askedAgain: this.#clients?.repeated ?? 0,
       installed: this.#installed,
+      failedWrites: this.#failedWrites,
       leapsOfHours,
     };
   }
@@ -157,6 +163,7 @@ export class ClusterProgram implements Program {
         installed: () => {
           this.#installed += 1;
         },
+        failsWrite: () => this.#failsWrite(),
         fail,
       },
       generation,
@@ -168,6 +175,12 @@ export class ClusterProgram implements Program {
       },
       (error: unknown) => fail('STATE', `${nodeId} cannot open its state: ${String(error)}`),
     );
+  }
+
+  #failsWrite(): boolean {
+    const fails = !this.#clients?.isSettled && this.#chance.happens(this.#failShare);
+    if (fails) this.#failedWrites += 1;
+    return fails;
   }
 
   /** The start-up check of the product: state and log fit each other. */

@@ -24,7 +24,7 @@ import { SluiceError } from '../../../src/errors.ts';
 import { DurableState } from '../../../src/state/durable-state.ts';
 import type { StateView } from '../../../src/state/view.ts';
 import { RaftLine } from './raft-line.ts';
-import type { StateDisk, StoreWorld } from './state-disk.ts';
+import { failedWrite, type StateDisk, type StoreWorld } from './state-disk.ts';
 
 export interface ProcessParts {
   readonly nodeId: string;
@@ -43,6 +43,8 @@ export interface ProcessParts {
   readonly committed: (batch: RaftCommitted) => void;
   /** Caught up by a checkpoint. */
   readonly installed: () => void;
+  /** Whether the next write of the state is to fail. */
+  readonly failsWrite: () => boolean;
   readonly fail: (rule: string, detail: string) => void;
 }
 
@@ -84,7 +86,7 @@ export class NodeProcess implements ProgramHost {
       key,
       clock,
     });
-    state.onFailure((reason) => parts.fail('STATE', `${nodeId}: ${reason}`));
+    state.onFailure((reason) => this.#failed(reason));
     life.process = this;
     this.later = life.later;
   }
@@ -117,6 +119,7 @@ export class NodeProcess implements ProgramHost {
   attach(node: RaftNode): void {
     this.#node = node;
     this.#line.attach(node);
+    this.#line.whenStopped = () => node.stop(() => undefined);
   }
 
   stopping(then: () => void): void {
@@ -195,6 +198,13 @@ export class NodeProcess implements ProgramHost {
     this.#parts.surroundings.fatal(reason);
   }
 
+  /** Raft ends with the state, and an operator starts the process again. */
+  #failed(reason: string): void {
+    const { fail, nodeId, surroundings } = this.#parts;
+    if (reason.includes(failedWrite)) surroundings.fatal(`state write failed: ${reason}`);
+    else fail('STATE', `${nodeId}: ${reason}`);
+  }
+
   #newGenerations(generation: number, life: Life): Generations {
     const { disk, fail, nodeId, chance, installed } = this.#parts;
     const stores: GenerationStores = {
@@ -216,7 +226,7 @@ export class NodeProcess implements ProgramHost {
       openOptions: { randomBytes: randomBytesOf(chance) },
       notice: (text) => {
         if (text.startsWith('caught up')) installed();
-        if (text.includes('cannot be used')) fail('B16', `${nodeId}: ${text}`);
+        if (text.includes('cannot be used') && !text.includes(failedWrite)) fail('B16', `${nodeId}: ${text}`);
       },
     });
   }
@@ -246,9 +256,10 @@ function lifeOf({ surroundings, ran }: ProcessParts): Life {
 
 const wait = (life: Life, ms: number): Promise<void> => new Promise((resolve) => life.later(ms, resolve));
 
-const storeWorldOf = ({ surroundings }: ProcessParts, life: Life): StoreWorld => ({
+const storeWorldOf = ({ surroundings, failsWrite }: ProcessParts, life: Life): StoreWorld => ({
   later: life.later,
   writeMs: () => surroundings.applyMs(),
+  fails: () => life.process !== undefined && failsWrite(),
 });
 
 function clockOf({ surroundings: { clock } }: ProcessParts, life: Life): Clock {

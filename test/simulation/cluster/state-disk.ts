@@ -20,9 +20,13 @@ export interface StoreWorld {
   /** Runs in this process or never. */
   later(ms: number, run: () => void): void;
   writeMs(): number;
+  /** This write is to fail. */
+  fails(): boolean;
 }
 
 const markMs = 0.5;
+/** The error of a write that was made to fail. */
+export const failedWrite = 'no space left on device';
 
 export class StateDisk {
   readonly #chance: Chance;
@@ -73,7 +77,8 @@ export class StateDisk {
 
   async #write(content: Content, changes: readonly Change[], mark: Mark, world: StoreWorld): Promise<void> {
     await this.#marked(content, world);
-    await this.#fly(content, world, world.writeMs(), () => {
+    const fails = world.fails();
+    const land = (): void => {
       const rows = new Map(content.rows);
       for (const { key, value } of changes) {
         if (value === undefined) rows.delete(key);
@@ -81,7 +86,11 @@ export class StateDisk {
       }
       content.rows = rows;
       content.applied = Math.max(content.applied, mark.applied);
-    });
+    };
+    // Of a write that fails nobody knows what is on the disk.
+    const lands = !fails || this.#chance.happens(0.5);
+    await this.#fly(content, world, world.writeMs(), lands ? land : () => undefined);
+    if (fails) throw new Error(failedWrite);
     void this.#fly(content, world, markMs, () => {
       content.mark = mark;
     });
