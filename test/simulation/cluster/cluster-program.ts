@@ -15,18 +15,15 @@ import { apiAddressOf, RelayRoads } from './relay-roads.ts';
 import { StateDisk } from './state-disk.ts';
 import { noRegister } from './wishes.ts';
 
+/** What happened in one run, beside the faults. */
 export interface Counts {
-  readonly relayed: number;
-  /** Relayed requests that arrived once more. */
-  readonly relayedAgain: number;
-  /** Writes that clients asked for once more. */
-  readonly askedAgain: number;
-  /** Checkpoints that were installed. */
-  readonly installed: number;
-  /** Writes of a state that failed. */
-  readonly failedWrites: number;
-  /** Times that a command moved log time by an hour or more. */
-  readonly leapsOfHours: number;
+  readonly 'writes relayed': number;
+  readonly 'relayed requests that arrived again': number;
+  readonly 'writes asked for again': number;
+  readonly 'writes in the log again': number;
+  readonly 'of these an hour of log time later': number;
+  readonly 'checkpoints installed': number;
+  readonly 'failed writes of a state': number;
 }
 
 export class ClusterProgram implements Program {
@@ -57,15 +54,14 @@ export class ClusterProgram implements Program {
   }
 
   get counts(): Counts {
-    const { calls: relayed, repeated: relayedAgain } = this.#roads;
-    const { leapsOfHours } = this.#ledger;
     return {
-      relayed,
-      relayedAgain,
-      askedAgain: this.#clients?.repeated ?? 0,
-      installed: this.#installed,
-      failedWrites: this.#failedWrites,
-      leapsOfHours,
+      'writes relayed': this.#roads.calls,
+      'relayed requests that arrived again': this.#roads.repeated,
+      'writes asked for again': this.#clients?.repeated ?? 0,
+      'writes in the log again': this.#ledger.repeats,
+      'of these an hour of log time later': this.#ledger.repeatsHoursApart,
+      'checkpoints installed': this.#installed,
+      'failed writes of a state': this.#failedWrites,
     };
   }
 

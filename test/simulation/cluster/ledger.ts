@@ -15,6 +15,7 @@ export interface Tagged {
   readonly isRepeatable: boolean;
 }
 
+const hour = 3_600_000;
 const succeeded: readonly Result['status'][] = [200, 201, 204];
 
 export class Ledger {
@@ -32,8 +33,13 @@ export class Ledger {
     this.#fail = fail;
   }
 
-  leapsOfHours = 0;
+  /** Log time at which each write was in the log first. */
+  readonly #firstAt = new Map<number, number>();
   #logTime = 0;
+  /** Writes that were in the log once more, under the same request id or under the same key. */
+  repeats = 0;
+  /** Of these: an hour of log time or more after the first time. */
+  repeatsHoursApart = 0;
 
   get last(): number {
     return this.#log.length;
@@ -53,14 +59,24 @@ export class Ledger {
   #apply(payload: Uint8Array, index: number): number {
     const command = decodeCommand(payload);
     if ('malformed' in command || !isTagged(command)) throw new Error(`the log holds no command at ${index}`);
-    if (this.#logTime > 0 && command.time >= this.#logTime + 3_600_000) this.leapsOfHours += 1;
-    this.#logTime = Math.max(this.#logTime, command.time);
+    this.#count(command.tag, command.time);
     this.#checkRequest(command, requestOf(command.requestId));
     const decision = this.#model.apply(command, index);
     if (decision?.index !== index) return 0;
     const decisions = this.#decisions.get(command.tag) ?? [];
     this.#decisions.set(command.tag, [...decisions, decision]);
     return command.tag;
+  }
+
+  #count(tag: number, time: number): void {
+    this.#logTime = Math.max(this.#logTime, time);
+    const firstAt = this.#firstAt.get(tag);
+    if (firstAt === undefined) {
+      this.#firstAt.set(tag, this.#logTime);
+      return;
+    }
+    this.repeats += 1;
+    if (this.#logTime >= firstAt + hour) this.repeatsHoursApart += 1;
   }
 
   /** B19: a write that nobody may repeat under another name has one name. */

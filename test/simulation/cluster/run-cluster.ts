@@ -30,23 +30,7 @@ export async function runCluster(plan: Plan): Promise<ClusterResult> {
     return program;
   });
   const result = await world.settled();
-  return { ...result, counts: programs.map(({ counts }) => counts).reduce(addCounts, noCounts) };
+  const [counts] = programs.map((program) => program.counts);
+  if (counts === undefined) throw new Error('the world has no program');
+  return { ...result, counts };
 }
-
-export const noCounts: Counts = {
-  relayed: 0,
-  relayedAgain: 0,
-  askedAgain: 0,
-  installed: 0,
-  failedWrites: 0,
-  leapsOfHours: 0,
-};
-
-export const addCounts = (a: Counts, b: Counts): Counts => ({
-  relayed: a.relayed + b.relayed,
-  relayedAgain: a.relayedAgain + b.relayedAgain,
-  askedAgain: a.askedAgain + b.askedAgain,
-  installed: a.installed + b.installed,
-  failedWrites: a.failedWrites + b.failedWrites,
-  leapsOfHours: a.leapsOfHours + b.leapsOfHours,
-});
