@@ -222,7 +222,7 @@ export class Clients implements Users {
     const ask = (process: NodeProcess, end: (end: End) => void): void => {
       process.log.propose(wish.draft).then(
         (result) => {
-          if (!process.isOver) this.#answered(wish.tag, result);
+          if (!process.isOver) this.#answered(wish.tag, result, process.applied);
           end({ outcome: 'ok', index: result.index });
         },
         (error: unknown) => end(this.#refused(error)),
@@ -231,7 +231,9 @@ export class Clients implements Users {
     this.#request(slot, ask, ended);
   }
 
-  #answered(tag: number, result: Result): void {
+  #answered(tag: number, result: Result, applied: number): void {
+    if (applied < result.index)
+      this.#world.fail('B22', `write ${tag} was answered at ${applied}, before ${result.index}`);
     this.acknowledged += 1;
     this.#world.note(tag, result.index);
     this.#ledger.checkAnswer(tag, result);

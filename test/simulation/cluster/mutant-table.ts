@@ -3,13 +3,21 @@
 // it is planted once more with that check blinded, so that what clients see has to give it away.
 import type { Edit, Mutant } from '../../../raft/testing/mutants/table.ts';
 
-const isRequestRow = '/^[rbf]\\//.test(key)';
+/** Keys of the request table, and of the table of Idempotency-Keys. */
+const requestRows = '/^[rbf]\\//.test(key)';
+const keyRows = '/^i\\//.test(key)';
 
-const checkpointWithoutRequests: Edit = edit(
-  'src/state/checkpoint-rows.ts',
-  '    if (isLocal(key)) continue;',
-  `    if (isLocal(key) || ${isRequestRow}) continue;`,
-);
+const checkpointWithout = (rows: string): Edit =>
+  edit('src/state/checkpoint-rows.ts', '    if (isLocal(key)) continue;', `    if (isLocal(key) || ${rows}) continue;`);
+
+const hashWithout = (rows: string): readonly Edit[] => [
+  edit(
+    'src/state/state-hash.ts',
+    '      this.add(key, body === undefined ? undefined : digest);',
+    `      if (!${rows}) this.add(key, body === undefined ? undefined : digest);`,
+  ),
+  edit('src/state/config-state.ts', 'if (key !== keys.hash)', `if (key !== keys.hash && !${rows})`),
+];
 
 const separateBatch: Edit = edit(
   'src/state/durable-state.ts',
@@ -22,18 +30,10 @@ const separateBatch: Edit = edit(
 );
 
 export const mutants: readonly Mutant[] = [
-  { name: 'request table missing from checkpoints', edits: [checkpointWithoutRequests] },
+  { name: 'request table missing from checkpoints', edits: [checkpointWithout(requestRows)] },
   {
     name: 'request table missing from checkpoints and state hash',
-    edits: [
-      checkpointWithoutRequests,
-      edit(
-        'src/state/state-hash.ts',
-        '      this.add(key, body === undefined ? undefined : digest);',
-        `      if (!${isRequestRow}) this.add(key, body === undefined ? undefined : digest);`,
-      ),
-      edit('src/state/config-state.ts', 'if (key !== keys.hash)', `if (key !== keys.hash && !${isRequestRow})`),
-    ],
+    edits: [checkpointWithout(requestRows), ...hashWithout(requestRows)],
   },
   {
     name: 'starts are forgotten by the local clock',
@@ -89,6 +89,54 @@ export const mutants: readonly Mutant[] = [
     ],
   },
 ];
+
+/** More of the same code, to see that the checkers see it. */
+export const furtherMutants: readonly Mutant[] = [
+  {
+    name: 'Idempotency-Keys missing from checkpoints and state hash',
+    edits: [checkpointWithout(keyRows), ...hashWithout(keyRows)],
+  },
+  one(
+    'a relay that is not answered counts as not applied',
+    'src/cluster/relay-client.ts',
+    "outcome: reply.sent ? 'unknown' : 'not-applied'",
+    "outcome: 'not-applied'",
+  ),
+  one(
+    'a relay that is given up leaves no doubt',
+    'src/cluster/delivery.ts',
+    "    if (this.#under === 'relay') this.#everUnknown = true;\n",
+    '',
+  ),
+  one(
+    'a relayed write is answered before its node has applied it',
+    'src/cluster/proposer.ts',
+    'await this.#waiters.wait(index, deadlineMs).then(',
+    'await Promise.resolve().then(',
+  ),
+  one(
+    'a forgotten start may begin again',
+    'src/state/request-table.ts',
+    '    this.#floors.set(floorKey, floor);\n',
+    '',
+  ),
+  one(
+    'an answered request may be executed once it is forgotten',
+    'src/state/request-table.ts',
+    "id.seq < boot.ackedBelow ? { refused: 'the request was answered before' } : 'new'",
+    "'new'",
+  ),
+  one(
+    'what lies behind a gap does not wait for the checkpoint',
+    'src/cluster/proposer.ts',
+    "if (first?.type !== 'committed' || first.first <= this.#state.view.applied + 1) return",
+    'if (first !== undefined) return',
+  ),
+];
+
+function one(name: string, file: string, find: string, replace: string): Mutant {
+  return { name, edits: [edit(file, find, replace)] };
+}
 
 function edit(file: string, find: string, replace: string): Edit {
   return { file, find, replace };
