@@ -142,9 +142,9 @@ export class Clients implements Users {
       const process = this.#processAt(slot);
       if (process === undefined) request.end({ outcome: 'notApplied' });
       else
-        process.later(0, () =>
+        process.life.later(0, () =>
           ask(process, (end) => {
-            if (!process.isOver) request.end(end);
+            if (!process.life.isOver) request.end(end);
           }),
         );
     });
@@ -222,7 +222,7 @@ export class Clients implements Users {
     const ask = (process: NodeProcess, end: (end: End) => void): void => {
       process.log.propose(wish.draft).then(
         (result) => {
-          if (!process.isOver) this.#answered(wish.tag, result, process.applied);
+          if (!process.life.isOver) this.#answered(wish.tag, result, process.applied);
           end({ outcome: 'ok', index: result.index });
         },
         (error: unknown) => end(this.#refused(error)),

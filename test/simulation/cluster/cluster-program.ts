@@ -77,7 +77,7 @@ export class ClusterProgram implements Program {
       boot: (generation, surroundings, ready) => this.#boot(node, disk, generation, surroundings, ready),
       ended: () => {
         disk.crash();
-        this.#processes.get(node.slot)?.end();
+        this.#processes.get(node.slot)?.life.end();
         this.#processes.delete(node.slot);
         this.#checked.delete(node.slot);
       },
@@ -148,7 +148,7 @@ export class ClusterProgram implements Program {
         surroundings,
         chance: this.#chance.fork(),
         relayKey: this.#relayKey,
-        connections: (process) => this.#roads.from(node.slot, process),
+        connections: (caller) => this.#roads.from(node.slot, caller),
         ran: () => {
           this.#isUnsettled = true;
         },

@@ -1,15 +1,11 @@
 // One process of a whole node: the product's state, proposer, relay and generations over a simulated disk, clock, network
 // and raft.
-import { createHash } from 'node:crypto';
 import type { RaftNode } from '../../../raft/driver/host.ts';
 import type { CheckpointMeta, Outcome, Committed as RaftCommitted, RoleReport } from '../../../raft/index.ts';
-import type { Chance } from '../../../raft/testing/sim/chance.ts';
-import type { CheckpointShelf } from '../../../raft/testing/sim/checkpoint-shelf.ts';
-import type { ProgramHost, Surroundings } from '../../../raft/testing/sim/machine.ts';
+import type { ProgramHost } from '../../../raft/testing/sim/machine.ts';
 import { clusterId } from '../../../raft/testing/sim/sim-node.ts';
-import type { Clock } from '../../../src/clock.ts';
-import { type CheckpointFiles, type GenerationStores, Generations } from '../../../src/cluster/generations.ts';
-import type { LeaderCall, LeaderConnections } from '../../../src/cluster/leader-connections.ts';
+import { type GenerationStores, Generations } from '../../../src/cluster/generations.ts';
+import type { LeaderCall } from '../../../src/cluster/leader-connections.ts';
 import {
   committedMessage,
   fatalMessage,
@@ -23,34 +19,16 @@ import { type RelayAnswer, RelayServer } from '../../../src/cluster/relay-server
 import { SluiceError } from '../../../src/errors.ts';
 import { DurableState } from '../../../src/state/durable-state.ts';
 import type { StateView } from '../../../src/state/view.ts';
+import {
+  checkpointFilesOf,
+  clockOf,
+  ProcessLife,
+  type ProcessParts,
+  randomBytesOf,
+  storeWorldOf,
+} from './process-life.ts';
 import { RaftLine } from './raft-line.ts';
-import { failedWrite, type StateDisk, type StoreWorld } from './state-disk.ts';
-
-export interface ProcessParts {
-  readonly nodeId: string;
-  readonly disk: StateDisk;
-  readonly shelf: () => CheckpointShelf;
-  /** Content of every checkpoint by its hash. */
-  readonly library: Map<string, Uint8Array>;
-  /** Length that raft takes a checkpoint file to have. */
-  readonly checkpointSize: number;
-  readonly surroundings: Surroundings;
-  readonly chance: Chance;
-  readonly relayKey: Uint8Array | undefined;
-  readonly connections: (process: () => NodeProcess) => Pick<LeaderConnections, 'call'>;
-  /** Code of the product ran: its promises have to come to rest. */
-  readonly ran: () => void;
-  readonly committed: (batch: RaftCommitted) => void;
-  /** Caught up by a checkpoint. */
-  readonly installed: () => void;
-  /** Whether the next write of the state is to fail. */
-  readonly failsWrite: () => boolean;
-  readonly fail: (rule: string, detail: string) => void;
-}
-
-/** Where simulated time begins. */
-const epoch = Date.UTC(2026, 0, 1);
-const sliceBytes = 700;
+import { failedWrite } from './state-disk.ts';
 
 export class NodeProcess implements ProgramHost {
   readonly log: Proposer;
@@ -59,19 +37,19 @@ export class NodeProcess implements ProgramHost {
   readonly #line: RaftLine;
   readonly #relay: RelayServer;
   readonly #generations: Generations;
-  readonly #whenEnded = new Set<() => void>();
+  readonly life: ProcessLife;
   #node: RaftNode | undefined;
-  #isOver = false;
 
-  private constructor(parts: ProcessParts, state: DurableState, generation: number, life: Life) {
+  private constructor(parts: ProcessParts, state: DurableState, generation: number, life: ProcessLife) {
     const { nodeId, relayKey: key, chance } = parts;
     const clock = clockOf(parts, life);
     this.#parts = parts;
     this.#state = state;
-    this.#line = new RaftLine(life.later);
+    this.life = life;
+    this.#line = new RaftLine((ms, run) => life.later(ms, run));
     this.#generations = this.#newGenerations(generation, life);
     const relay = new RelayClient({
-      connections: parts.connections(() => this),
+      connections: parts.connections(life),
       clusterId: () => clusterId,
       key,
       clock,
@@ -87,16 +65,12 @@ export class NodeProcess implements ProgramHost {
       clock,
     });
     state.onFailure((reason) => this.#failed(reason));
-    life.process = this;
-    this.later = life.later;
+    life.isWhole = true;
   }
-
-  /** Runs in this process or never, and counts as code of the product. */
-  readonly later: (ms: number, run: () => void) => void;
 
   /** Opens the state; rejects when it cannot be used. */
   static async boot(parts: ProcessParts, generation: number): Promise<NodeProcess> {
-    const life = lifeOf(parts);
+    const life = new ProcessLife(parts);
     parts.disk.removeOthers(generation);
     const store = parts.disk.open(generation, storeWorldOf(parts, life));
     const state = await DurableState.open(store, { randomBytes: randomBytesOf(parts.chance) });
@@ -128,33 +102,17 @@ export class NodeProcess implements ProgramHost {
     void this.log.stop();
   }
 
-  /** The process is gone. */
-  end(): void {
-    this.#isOver = true;
-    for (const ended of this.#whenEnded) ended();
-  }
-
-  /** Returns the end of the subscription. */
-  onEnd(ended: () => void): () => void {
-    this.#whenEnded.add(ended);
-    return () => this.#whenEnded.delete(ended);
-  }
-
-  get isOver(): boolean {
-    return this.#isOver;
-  }
-
   /** As the API answers `POST /sync/raft`. */
   serve({ method, path, headers, body }: LeaderCall, answer: (reply: RelayAnswer) => void): void {
     this.#parts.ran();
     const head = { method, path, authorization: headers.authorization, remoteAddress: '10.0.0.1', isCertified: false };
     this.#relay.take(head, body).then(
       (reply) => {
-        if (!this.#isOver) answer(reply);
+        if (!this.life.isOver) answer(reply);
       },
       (error: unknown) => {
         if (!(error instanceof SluiceError)) this.#parts.fail('RELAY', `${this.#parts.nodeId}: ${String(error)}`);
-        else if (!this.#isOver) answer({ status: error.status, body: JSON.stringify({ error: error.message }) });
+        else if (!this.life.isOver) answer({ status: error.status, body: JSON.stringify({ error: error.message }) });
       },
     );
   }
@@ -205,11 +163,11 @@ export class NodeProcess implements ProgramHost {
     else fail('STATE', `${nodeId}: ${reason}`);
   }
 
-  #newGenerations(generation: number, life: Life): Generations {
+  #newGenerations(generation: number, life: ProcessLife): Generations {
     const { disk, fail, nodeId, chance, installed } = this.#parts;
     const stores: GenerationStores = {
       create: async (next) => disk.create(next, storeWorldOf(this.#parts, life)),
-      seal: () => wait(life, 1),
+      seal: () => life.wait(1),
       remove: async (former) => disk.remove(former),
     };
     return new Generations({
@@ -233,74 +191,3 @@ export class NodeProcess implements ProgramHost {
 }
 
 const firstChangeId = 1_000_000_000;
-
-/** Connects what a process plans with whether it still runs, before and after it is whole. */
-interface Life {
-  process: NodeProcess | undefined;
-  readonly later: (ms: number, run: () => void) => void;
-}
-
-function lifeOf({ surroundings, ran }: ProcessParts): Life {
-  const life: Life = {
-    process: undefined,
-    later: (ms, run) => {
-      if (life.process?.isOver === true) return;
-      surroundings.later(ms, () => {
-        ran();
-        run();
-      });
-    },
-  };
-  return life;
-}
-
-const wait = (life: Life, ms: number): Promise<void> => new Promise((resolve) => life.later(ms, resolve));
-
-const storeWorldOf = ({ surroundings, failsWrite }: ProcessParts, life: Life): StoreWorld => ({
-  later: life.later,
-  writeMs: () => surroundings.applyMs(),
-  fails: () => life.process !== undefined && failsWrite(),
-});
-
-function clockOf({ surroundings: { clock } }: ProcessParts, life: Life): Clock {
-  return {
-    nowMs: () => epoch + clock.nowMs(),
-    monotonicMs: () => clock.monotonicMs(),
-    after: (ms, run) => {
-      let isCancelled = false;
-      life.later(ms, () => {
-        if (!isCancelled) run();
-      });
-      return () => {
-        isCancelled = true;
-      };
-    },
-  };
-}
-
-const randomBytesOf =
-  (chance: Chance) =>
-  (count: number): Buffer =>
-    Buffer.from(Uint8Array.from({ length: count }, () => chance.below(256)));
-
-function checkpointFilesOf({ shelf, library, checkpointSize: size }: ProcessParts, life: Life): CheckpointFiles {
-  return {
-    async write({ index, term, content }) {
-      const slices: Uint8Array[] = [];
-      for await (const slice of content) slices.push(slice);
-      const bytes = Buffer.concat(slices);
-      await wait(life, 20);
-      const sha256 = createHash('sha256').update(bytes).digest('hex');
-      const file = `written-${index}`;
-      shelf().files.set(file, { sha256, size });
-      library.set(sha256, bytes);
-      return { index, term, file, size, sha256 };
-    },
-    async *read({ sha256, file }) {
-      await wait(life, 2);
-      const bytes = shelf().files.has(file) ? library.get(sha256) : undefined;
-      if (bytes === undefined) throw new Error(`there is no file ${file}`);
-      for (let at = 0; at < bytes.length; at += sliceBytes) yield bytes.subarray(at, at + sliceBytes);
-    },
-  };
-}

@@ -6,6 +6,7 @@ import type { ProgramWorld } from '../../../raft/testing/sim/program.ts';
 import type { LeaderCall, LeaderConnections, LeaderReply } from '../../../src/cluster/leader-connections.ts';
 import type { RelayAnswer } from '../../../src/cluster/relay-server.ts';
 import type { NodeProcess } from './node-process.ts';
+import type { ProcessLife } from './process-life.ts';
 
 const connectTimeoutMs = 500;
 
@@ -29,11 +30,11 @@ export class RelayRoads {
   }
 
   /** What a process has to reach the others. */
-  from(slot: number, process: () => NodeProcess): Pick<LeaderConnections, 'call'> {
-    return { call: (call) => new Promise((resolve) => this.#call(slot, process(), call, resolve)) };
+  from(slot: number, caller: ProcessLife): Pick<LeaderConnections, 'call'> {
+    return { call: (call) => new Promise((resolve) => this.#call(slot, caller, call, resolve)) };
   }
 
-  #call(slot: number, caller: NodeProcess, call: LeaderCall, resolve: (reply: LeaderReply) => void): void {
+  #call(slot: number, caller: ProcessLife, call: LeaderCall, resolve: (reply: LeaderReply) => void): void {
     this.calls += 1;
     let isOver = false;
     const end = (reply: LeaderReply, ms = 0): void =>
@@ -66,7 +67,7 @@ export class RelayRoads {
       answer({ sent: false, reason: 'connection refused' });
       return;
     }
-    const forget = process.onEnd(() => answer({ sent: true, reason: 'connection reset' }));
+    const forget = process.life.onEnd(() => answer({ sent: true, reason: 'connection reset' }));
     process.serve(call, ({ status, body }: RelayAnswer) => {
       forget();
       answer({ status, body: Buffer.from(body) });
