@@ -49,7 +49,8 @@ export class ClusterProgram implements Program {
     this.#chance = new Chance(world.plan.seed ^ 0x1f83d9ab);
     this.#ledger = new Ledger(fail);
     this.#relayKey = this.#chance.happens(0.5) ? relayKey('the secret of the cluster') : undefined;
-    this.#failShare = this.#chance.happens(0.25) ? 0.003 : 0;
+    const hasFailures = this.#chance.happens(0.25) && world.plan.calm === undefined;
+    this.#failShare = hasFailures ? 0.003 : 0;
     this.#roads = new RelayRoads(world, this.#chance.fork(), (slot) => this.#processes.get(slot));
   }
 
