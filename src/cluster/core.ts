@@ -11,11 +11,13 @@ import { DurableState } from '../state/durable-state.ts';
 import { generationDirectory, LevelStore } from '../state/level-store.ts';
 import type { OpenOptions } from '../state/opening.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import { Metrics } from '../telemetry/metrics.ts';
 import { checkpointFilesIn, generationStores, removeOtherGenerations } from './generation-directories.ts';
 import { Generations } from './generations.ts';
 import { NodeLinks } from './node-links.ts';
 import { Proposer } from './proposer.ts';
-import { RaftLog } from './raft-log.ts';
+import { RaftLog, type StateAtStart } from './raft-log.ts';
+import { raftMetrics } from './raft-metrics.ts';
 import { raftOptions } from './raft-options.ts';
 
 export interface Core {
@@ -23,6 +25,7 @@ export interface Core {
   readonly state: DurableState;
   readonly log: Proposer;
   readonly links: NodeLinks;
+  readonly metrics: Metrics;
   close(): Promise<void>;
 }
 
@@ -41,6 +44,7 @@ export async function openCore({ settings, logger }: CoreOptions): Promise<Core>
   };
   const openLog = (): Promise<RaftLog> => RaftLog.open({ raft: options, notice }).catch(cannotOpen);
   let raft = await openLog();
+  let isDropped = false;
   try {
     await removeOtherGenerations(storePath, raft.generation, raft.clusterId === undefined);
     const openOptions: OpenOptions = { encryptionKey: settings.encryptionKey, randomBytes };
@@ -48,6 +52,7 @@ export async function openCore({ settings, logger }: CoreOptions): Promise<Core>
       refuseToDrop(raft, applied);
       await raft.stop();
       await rm(options.directory, { recursive: true, force: true });
+      isDropped = true;
       raft = await openLog();
     };
     const store = await LevelStore.open(generationDirectory(storePath, raft.generation)).catch(cannotOpen);
@@ -63,6 +68,10 @@ export async function openCore({ settings, logger }: CoreOptions): Promise<Core>
     });
     const opened = raft;
     const links = new NodeLinks({ settings, clusterId: () => opened.clusterId, clock: systemClock });
+    const metrics = new Metrics();
+    metrics.include(async () =>
+      raftMetrics({ status: await opened.status(), failed: opened.failed, nowMs: systemClock.nowMs() }),
+    );
     const log = new Proposer({
       port: raft,
       state,
@@ -70,9 +79,13 @@ export async function openCore({ settings, logger }: CoreOptions): Promise<Core>
       nodeId: options.nodeId,
       relay: links.relay,
       adopt: (generation) => generations.adopt(generation),
+      observer: metrics,
     });
-    raft.begin({ applied: state.view.applied, term: state.entry?.term ?? 0 }, generations);
-    return { raft, state, log, links, close: () => close({ raft, state, log, links }) };
+    const atStart: StateAtStart = { applied: state.view.applied, term: state.entry?.term ?? 0 };
+    const loss = isDropped ? undefined : lossOfLog(raft, atStart);
+    raft.begin(atStart, generations);
+    if (loss !== undefined) logger.warn({}, `cluster: ${loss}`);
+    return { raft, state, log, links, metrics, close: () => close({ raft, state, log, links }) };
   } catch (error) {
     await raft.stop();
     throw error;
@@ -91,8 +104,18 @@ function refuseToDrop({ clustered, clusterId, generation, lastIndex }: RaftLog, 
   }
 }
 
+/**
+ * A node of one is let on without its log, for its state holds all that it ever acknowledged; but what other members of
+ * a cluster it may have belonged to have since, nobody can know here. (In a cluster `begin` refuses.)
+ */
+function lossOfLog({ clusterId }: RaftLog, { applied, term }: StateAtStart): string | undefined {
+  if (clusterId !== undefined || term === 0) return undefined;
+  const what = `the log of this state, which ends at index ${applied} of term ${term}, is gone`;
+  return `${what}; a new log begins behind it, of a cluster with another id that this node founds alone`;
+}
+
 /** What is under way is answered, leadership is handed over, and then the log ends before the state does. */
-async function close({ raft, state, log, links }: Omit<Core, 'close'>): Promise<void> {
+async function close({ raft, state, log, links }: Omit<Core, 'close' | 'metrics'>): Promise<void> {
   await log.stop();
   await links.close();
   await raft.stop();

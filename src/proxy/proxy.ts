@@ -4,6 +4,7 @@ import type { Cancel, Clock } from '../clock.ts';
 import type { ConfigSource, ProxyConfig } from '../model/proxy-config.ts';
 import type { Telemetry } from '../telemetry/logger.ts';
 import type { ListenerStatus } from './listener/listeners.ts';
+import { PortWatch } from './listener/port-watch.ts';
 import { InThread } from './worker/in-thread.ts';
 import type { Installer } from './worker/installer.ts';
 import { Workers } from './worker/workers.ts';
@@ -42,6 +43,7 @@ class SourcedProxy implements Proxy {
   readonly #makeInstaller: () => Installer;
   readonly #size: number;
   readonly #waiting = new Set<() => void>();
+  readonly #ports: PortWatch;
   #installer: Installer | undefined;
   /** Taken up and not yet begun; a newer one takes its place. */
   #next: ProxyConfig | undefined;
@@ -63,6 +65,8 @@ class SourcedProxy implements Proxy {
       workers === 0
         ? new InThread({ clock, telemetry, bindAddress })
         : new Workers({ count: workers, telemetry, bindAddress });
+    const reopen = async (): Promise<void> => this.#installer?.reopen();
+    this.#ports = new PortWatch({ listeners: () => this.listeners(), reopen }, clock, telemetry.logger);
   }
 
   async start(): Promise<void> {
@@ -73,6 +77,7 @@ class SourcedProxy implements Proxy {
 
   async close({ withinMs }: { readonly withinMs: number }): Promise<void> {
     this.#unsubscribe();
+    this.#ports.end();
     this.#next = undefined;
     await this.#installing;
     await this.#installer?.close(withinMs);
@@ -120,6 +125,7 @@ class SourcedProxy implements Proxy {
       return;
     }
     this.#liveIndex = config.index;
+    this.#ports.look();
     this.#telemetry.logger.info({ snapshot: config.id, index: config.index }, 'a snapshot is live');
     for (const wake of this.#waiting) wake();
   }

@@ -112,8 +112,8 @@ function parse(line: string): { msg?: string; address?: string } | undefined {
   }
 }
 
-/** Ends what a failed test left running and removes the folders; registered once for the whole run. */
-after(() => {
+/** Ends what was left running and removes the folders: after all tests (leftovers.ts), or at the end of a script. */
+export function endAll(): void {
   for (const child of children) child.kill('SIGKILL');
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
-});
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+}

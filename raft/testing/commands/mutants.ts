@@ -1,13 +1,13 @@
 // `npm run simulate:mutants -- [--seeds N] [--only text] [--jobs J]`: the bugs that are planted into raft.
 import { fileURLToPath } from 'node:url';
-import { foundOnce, mutants } from '../mutants/table.ts';
+import { foundOnce, mutants, ofRules } from '../mutants/table.ts';
 import { hunt } from './hunt.ts';
 
 const simulate = fileURLToPath(new URL('./simulate.ts', import.meta.url));
 const plant = fileURLToPath(new URL('../mutants/plant.ts', import.meta.url));
 
 await hunt({
-  names: [...mutants, ...foundOnce].map(({ name }) => name),
+  names: [...mutants, ...ofRules, ...foundOnce].map(({ name }) => name),
   args: ['--import', plant, simulate],
   variable: 'RAFT_MUTANT',
 });

@@ -2,7 +2,7 @@
 // Nodes never see it; the checkers compare them with it.
 
 import type { Config, ConfigEntry, Entry, Index, MemberId, Term } from '../../core/types.ts';
-import { mix } from './state-machine.ts';
+import { type Activation, activationRegister, digestOne, mix, noActivation } from './state-machine.ts';
 import type { Fail } from './violation.ts';
 
 export interface CommittedEntry {
@@ -11,13 +11,29 @@ export interface CommittedEntry {
   readonly op: number;
   /** The term of whoever knew first that it was committed. */
   readonly committedIn: Term;
+  readonly time: number;
+}
+
+/** What every state machine holds at one position. */
+export interface AgreedState {
+  readonly hash: number;
+  /** Of all registers. */
+  readonly digest: number;
+  readonly activation: Activation;
 }
 
 const termsPerIndex = 2 ** 20;
 
+/** What the bytes of commands mean to the program above raft. */
+export interface Commands {
+  /** A number that stands for the bytes. */
+  opOf(payload: Uint8Array): number;
+  /** Which register that operation writes; 0 where there are none. */
+  registerOf(op: number): number;
+}
+
 export class Ghost {
   readonly #fail: Fail;
-  readonly #opOf: (payload: Uint8Array) => number;
   readonly #leaders = new Map<Term, MemberId>();
   /** (voter, term) → candidate, through all lives of the voter. */
   readonly #votes = new Map<string, MemberId>();
@@ -26,13 +42,14 @@ export class Ghost {
   /** `committed[i - 1]` is the entry at index i. */
   readonly committed: CommittedEntry[] = [];
   readonly configs: ConfigEntry[] = [];
-  readonly #hashAt: number[] = [0];
+  readonly #stateAt: AgreedState[] = [{ hash: 0, digest: 0, activation: noActivation }];
+  readonly #registers = new Map<number, number>();
+  readonly #commands: Commands;
   readonly #appliedOps = new Map<number, Index>();
 
-  /** `opOf` gives the number that stands for a command. */
-  constructor(fail: Fail, opOf: (payload: Uint8Array) => number) {
+  constructor(fail: Fail, commands: Commands) {
     this.#fail = fail;
-    this.#opOf = opOf;
+    this.#commands = commands;
   }
 
   get lastCommitted(): Index {
@@ -95,7 +112,7 @@ export class Ghost {
   /** B4, B5: the first node that commits an index decides what it is; all others must agree. */
   commits(node: MemberId, entry: Entry, committedIn: Term): void {
     const known = this.committed[entry.index - 1];
-    const op = entry.kind === 'command' ? this.#opOf(entry.payload) : -1;
+    const op = entry.kind === 'command' ? this.#commands.opOf(entry.payload) : -1;
     if (known !== undefined) {
       if (known.term !== entry.term || known.op !== op)
         this.#fail('B5', `${node} commits (${entry.index}, ${entry.term}), but it was (${known.term})`);
@@ -105,7 +122,7 @@ export class Ghost {
       this.#fail('B5', `${node} commits ${entry.index} after ${this.committed.length}`);
       return;
     }
-    this.committed.push({ term: entry.term, op, committedIn });
+    this.committed.push({ term: entry.term, op, committedIn, time: entry.time });
     if (entry.kind === 'config') this.#configCommitted(entry);
   }
 
@@ -129,19 +146,41 @@ export class Ghost {
   }
 
   #contentOf(entry: Entry): number {
-    if (entry.kind === 'command') return this.#opOf(entry.payload);
+    if (entry.kind === 'command') return this.#commands.opOf(entry.payload);
     if (entry.kind === 'noop') return 0x7fff_0001;
     const { voters, outgoing, learners } = entry.config;
     return [...voters, '|', ...outgoing, '|', ...learners].join().length + 0x7fff_1000;
   }
 
   hasState(node: MemberId, index: Index, hash: number): void {
-    for (let at = this.#hashAt.length; at <= index; at += 1) {
-      const op = this.committed[at - 1]?.op ?? -1;
-      const before = this.#hashAt[at - 1] ?? 0;
-      this.#hashAt.push(op < 0 ? before : mix(mix(before, at), op));
-    }
-    if (this.#hashAt[index] !== hash) this.#fail('B6', `${node} has another state at ${index}`);
+    if (this.stateAt(index)?.hash !== hash) this.#fail('B6', `${node} has another state at ${index}`);
+  }
+
+  /** Undefined beyond what was committed. */
+  stateAt(index: Index): AgreedState | undefined {
+    while (this.#stateAt.length <= Math.min(index, this.lastCommitted)) this.#stateAt.push(this.#stateAfter());
+    return this.#stateAt[index];
+  }
+
+  #stateAfter(): AgreedState {
+    const index = this.#stateAt.length;
+    const before = this.#stateAt.at(-1)!;
+    const op = this.committed[index - 1]!.op;
+    if (op < 0) return before;
+    const register = this.#commands.registerOf(op);
+    const former = this.#registers.get(register);
+    this.#registers.set(register, op);
+    const without = former === undefined ? before.digest : before.digest - digestOne(register, former);
+    return {
+      hash: mix(mix(before.hash, index), op),
+      digest: without + digestOne(register, op),
+      activation: register === activationRegister ? { index, op } : before.activation,
+    };
+  }
+
+  /** Where an operation took effect. */
+  positionOf(op: number): Index | undefined {
+    return this.#appliedOps.get(op);
   }
 }
 

@@ -1,8 +1,9 @@
 // What runs above raft on the machines of a simulated cluster, and who uses it. The simulator has a program of its own,
 // registers; a real state machine takes the same place.
+import type { CheckpointMeta } from '../../core/types.ts';
 import type { Chance } from './chance.ts';
 import type { Checks } from './checks.ts';
-import type { Ghost } from './ghost.ts';
+import type { Commands, Ghost } from './ghost.ts';
 import type { Machine } from './machine.ts';
 import type { SimNetwork } from './network.ts';
 import type { Plan } from './plan.ts';
@@ -39,14 +40,14 @@ export interface Users {
   lost(node: SimNode): void;
 }
 
-export interface Program {
+export interface Program extends Commands {
   /** A process that ended itself is seen for so long before it is gone. */
   readonly lingerMs: number;
   machine(node: SimNode): Machine;
   /** Called once, when the nodes are there. */
   users(chance: Chance): Users;
-  /** A number that stands for the bytes of a command. */
-  opOf(payload: Uint8Array): number;
+  /** The log of this node names a checkpoint now. */
+  recorded(node: SimNode, meta: CheckpointMeta): void;
   /** True once after code ran whose promises have to come to rest before anything else happens. */
   takeUnsettled(): boolean;
   /** After each event of this node. */

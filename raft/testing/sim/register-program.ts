@@ -1,14 +1,25 @@
 // The simulator's own program: registers on a state disk whose writes are atomic and synced.
 import type { CheckpointMeta } from '../../core/types.ts';
+import type { CheckpointImage } from '../../driver/host.ts';
 import { checkRevisionOrder } from '../history/revision-order.ts';
 import { firstPart, searchOrder } from '../history/search.ts';
-import type { Chance } from './chance.ts';
+import { Chance } from './chance.ts';
+import type { Later } from './checkpoint-shelf.ts';
+import { ContentChecks } from './content-checks.ts';
 import type { Machine, ProgramHost, Surroundings } from './machine.ts';
+import { Onlookers } from './onlookers.ts';
 import type { Program, ProgramWorld } from './program.ts';
 import { type HostWorld, newStateDisk, SimHost } from './sim-host.ts';
 import type { SimNode } from './sim-node.ts';
-import { copyState, decodeOp, type MachineState } from './state-machine.ts';
+import { decodeOp, type MachineState } from './state-machine.ts';
 import { Workload } from './workload.ts';
+
+/** Who uses the registers and who looks on. */
+interface Audience {
+  readonly contents: ContentChecks;
+  readonly onlookers: Onlookers;
+  readonly workload: Workload;
+}
 
 export class RegisterProgram implements Program {
   readonly lingerMs = 0;
@@ -16,7 +27,7 @@ export class RegisterProgram implements Program {
   readonly #world: ProgramWorld;
   /** Content of every checkpoint file by its hash. */
   readonly #library = new Map<string, MachineState>();
-  #workload: Workload | undefined;
+  #audience: Audience | undefined;
 
   constructor(world: ProgramWorld) {
     this.#world = world;
@@ -37,9 +48,26 @@ export class RegisterProgram implements Program {
   }
 
   users(chance: Chance): Workload {
-    const { nodes, plan, now, at } = this.#world;
-    this.#workload = new Workload(nodes, plan.load, chance, { now, at });
-    return this.#workload;
+    const { nodes, plan, ghost, fail, now, at } = this.#world;
+    const contents = new ContentChecks(ghost, fail);
+    const onlookers = new Onlookers(nodes, new Chance(plan.seed ^ 0x1b873593), contents, { now, at });
+    const workload = new Workload(nodes, plan.load, chance, {
+      now,
+      at,
+      begun: () => onlookers.start(),
+      acknowledged: (op, register, index) => onlookers.acknowledged(op, register, index),
+      lost: (node) => onlookers.lost(node),
+    });
+    this.#audience = { contents, onlookers, workload };
+    return workload;
+  }
+
+  registerOf(op: number): number {
+    return this.#those.workload.registerOf(op);
+  }
+
+  recorded(node: SimNode, meta: CheckpointMeta): void {
+    this.#those.contents.checkpoint(node.id, meta, this.#library.get(meta.sha256));
   }
 
   takeUnsettled(): boolean {
@@ -51,7 +79,7 @@ export class RegisterProgram implements Program {
   /** B18, B20, B21. */
   flawOfHistory(): readonly [string, string] | undefined {
     const log = this.#world.ghost.committed.map(({ op }) => op);
-    const history = this.#workload?.history ?? [];
+    const history = this.#those.workload.history;
     const [problem] = checkRevisionOrder(history, log);
     if (problem !== undefined) return ['B21', problem];
     const isSearched = this.#world.plan.seed % 20 === 0;
@@ -60,37 +88,47 @@ export class RegisterProgram implements Program {
     return undefined;
   }
 
+  get #those(): Audience {
+    if (this.#audience === undefined) throw new Error('nobody uses the registers yet');
+    return this.#audience;
+  }
+
   #hostWorld(node: SimNode, surroundings: Surroundings): HostWorld {
     const { checks } = this.#world;
-    const workload = this.#workload;
-    if (workload === undefined) throw new Error('nobody uses the registers yet');
+    const { workload, onlookers, contents } = this.#those;
     return {
       ...surroundings,
+      operations: node.operations,
       registerOf: (op) => workload.registerOf(op),
       applying: (batch, state) => checks.applying(node, batch, state),
       applied: (state) => {
         checks.applied(node, state);
         workload.applied(node);
+        onlookers.applied(node);
       },
       outcome: (id, outcome) => workload.outcome(node, id, outcome),
       readable: (id, index) => workload.readable(node, id, index),
       role: ({ role }) => {
         if (role === 'leader') workload.leads(node.slot);
       },
-      writeCheckpoint: (state) => this.#writeCheckpoint(node, state),
-      readCheckpoint: (meta: CheckpointMeta) => this.#library.get(meta.sha256),
-      installed: () => undefined,
+      writeCheckpoint: (state, done) => this.#writeCheckpoint(node, state, done),
+      readCheckpoint: (meta) => (node.shelf.holds(meta) ? this.#library.get(meta.sha256) : undefined),
+      adopted: (state) => contents.adopted(node.id, state),
     };
   }
 
-  #writeCheckpoint(node: SimNode, state: MachineState) {
-    if (!node.isUp || state.applied === 0) return undefined;
+  #writeCheckpoint(node: SimNode, state: MachineState, done: (meta: CheckpointImage | undefined) => void): void {
+    if (!node.isUp || state.applied === 0) {
+      done(undefined);
+      return;
+    }
     const { applied: index, term, time, hash } = state;
     const sha256 = `${hash.toString(16)}-${index}`;
     const size = this.#world.plan.tuning.checkpointSize;
-    const file = `written-${index}`;
-    node.shelf.files.set(file, { sha256, size });
-    this.#library.set(sha256, copyState(state));
-    return { index, term, time, file, size, sha256 };
+    const later: Later = (ms, run) => node.later(ms, run);
+    node.shelf.write({ index, term, sha256, size }, later, (file) => {
+      this.#library.set(sha256, state);
+      done({ index, term, time, file, size, sha256 });
+    });
   }
 }

@@ -8,10 +8,11 @@ import { RaftDriver } from '../../driver/driver.ts';
 import { type DriverSettings, defaultDriverSettings } from '../../driver/settings.ts';
 import type { Transport } from '../../driver/transport.ts';
 import type { OpenedLog } from '../../store/log-store.ts';
-import type { Chance } from './chance.ts';
+import { Chance } from './chance.ts';
 import { CheckpointShelf } from './checkpoint-shelf.ts';
 import { SimDisk } from './disk.ts';
 import { type DiskImage, lastIndexOf } from './disk-image.ts';
+import { DiskOperations } from './disk-operations.ts';
 import type { Machine, ProgramHost, Surroundings } from './machine.ts';
 import type { Plan } from './plan.ts';
 
@@ -37,9 +38,11 @@ export class SimNode {
   readonly slot: number;
   readonly #world: NodeWorld;
   readonly #chance: Chance;
+  /** Of log, state and checkpoint files together. */
+  readonly operations = new DiskOperations();
   disk: SimDisk;
   readonly machine: Machine;
-  shelf = new CheckpointShelf();
+  shelf = new CheckpointShelf(this.operations);
   /** What identities held that were wiped or damaged since: they had acknowledged it rightly. */
   readonly graveyard = new Map<MemberId, Readonly<DiskImage>>();
   incarnation = 1;
@@ -54,6 +57,8 @@ export class SimNode {
   #wallOffset = 0;
   pausedUntilMs = 0;
   hostStalledUntilMs = 0;
+  /** Apart from what the rest of the machine draws. */
+  readonly #shelfChance: Chance;
   backlog: (() => void)[] = [];
   /** It lost data and says so: only a new incarnation may run here. */
   isCondemned = false;
@@ -64,12 +69,14 @@ export class SimNode {
     this.slot = slot;
     this.#world = world;
     this.#chance = chance;
+    this.#shelfChance = new Chance(world.plan.seed ^ (0x3c6ef372 + slot));
     this.disk = this.#newDisk();
     this.machine = world.machine(this);
   }
 
   #newDisk(): SimDisk {
     return new SimDisk(this.#world.plan.disk.writeMs, this.#chance.fork(), {
+      operations: this.operations,
       later: (ms, done) => this.later(ms, done),
       durable: (batch, image) => this.#world.durable(this, batch, image),
       misuse: (problem) => this.#world.misuse(this, problem),
@@ -109,7 +116,7 @@ export class SimNode {
   format(config: Config | undefined): void {
     this.disk = this.#newDisk();
     this.machine.format();
-    this.shelf = new CheckpointShelf();
+    this.shelf = new CheckpointShelf(this.operations);
     this.isCondemned = false;
     if (config === undefined) return;
     const image: DiskImage = {
@@ -124,8 +131,8 @@ export class SimNode {
 
   start(): void {
     if (this.isRunning || this.isCondemned) return;
+    if (!this.#begin()) return;
     this.#life += 1;
-    this.boots += 1;
     this.fatalReason = undefined;
     this.#startedAt = this.#world.now();
     this.#clockBase = { worldMs: this.#startedAt, ownMs: 0, rate: this.#clockBase.rate };
@@ -167,6 +174,14 @@ export class SimNode {
     driver.start();
     this.#sayAlive(driver);
     this.#world.started(this);
+  }
+
+  /** What a start does to the disks before anybody is answered: leftovers go, and the start is counted. */
+  #begin(): boolean {
+    const count = () => {
+      this.boots += 1;
+    };
+    return this.shelf.removePartials() && this.operations.perform('start', count);
   }
 
   /** What the product's start-up scan calls poisoned: the log ends before what is known to be committed. */
@@ -234,6 +249,11 @@ export class SimNode {
     return ownMs + (this.#world.now() - worldMs) * rate;
   }
 
+  /** When the process started, or its clock changed its pace. */
+  get clockSetAt(): number {
+    return this.#clockBase.worldMs;
+  }
+
   setClockRate(rate: number): void {
     this.#clockBase = { worldMs: this.#world.now(), ownMs: this.#ownTime(), rate };
   }
@@ -274,9 +294,16 @@ export class SimNode {
 
   /** The process ends between two instructions; `power`: the machine does too. */
   crash(power: boolean): void {
-    if (power) this.disk.losePower(this.#world.plan.disk.keepsUnsynced);
+    if (power) this.#losePower();
     else this.disk.crash();
     this.#end();
+  }
+
+  #losePower(): void {
+    const { keepsUnsynced } = this.#world.plan.disk;
+    this.disk.losePower(keepsUnsynced);
+    this.shelf.losePower(keepsUnsynced ? this.#shelfChance : undefined);
+    this.operations.powerIsBack();
   }
 
   #end(): void {

@@ -5,7 +5,7 @@ import type { Operation } from '../history/history.ts';
 import type { Chance } from './chance.ts';
 import type { LoadPlan } from './plan.ts';
 import type { Users } from './program.ts';
-import { SimHost } from './sim-host.ts';
+import { stateOf } from './sim-host.ts';
 import type { SimNode } from './sim-node.ts';
 import { encodeOp } from './state-machine.ts';
 
@@ -16,6 +16,15 @@ const burstShare = 0.03;
 export interface WorkloadWorld {
   now(): number;
   at(time: number, slot: number, run: () => void): void;
+}
+
+export interface WorkloadAudience {
+  /** The clients begin. */
+  begun(): void;
+  /** Somebody was told that its write is at `index`. */
+  acknowledged(op: number, register: number, index: Index): void;
+  /** The process there ended. */
+  lost(node: SimNode): void;
 }
 
 interface Open {
@@ -32,7 +41,7 @@ interface Open {
 
 export class Workload implements Users {
   readonly #nodes: readonly SimNode[];
-  readonly #world: WorkloadWorld;
+  readonly #world: WorkloadWorld & WorkloadAudience;
   readonly #plan: LoadPlan;
   readonly #chance: Chance;
   readonly history: Operation[] = [];
@@ -47,7 +56,7 @@ export class Workload implements Users {
   /** When a write was acknowledged last. */
   lastAckedAt = 0;
 
-  constructor(nodes: readonly SimNode[], plan: LoadPlan, chance: Chance, world: WorkloadWorld) {
+  constructor(nodes: readonly SimNode[], plan: LoadPlan, chance: Chance, world: WorkloadWorld & WorkloadAudience) {
     this.#nodes = nodes;
     this.#plan = plan;
     this.#chance = chance;
@@ -64,6 +73,7 @@ export class Workload implements Users {
 
   start(): void {
     for (let client = 0; client < this.#plan.clients; client += 1) this.#next(client, this.#chance.between(0, 2_000));
+    this.#world.begun();
   }
 
   /** From now on clients know who leads: what is well must serve them. */
@@ -162,8 +172,8 @@ export class Workload implements Users {
   }
 
   #answer(node: SimNode, open: Open): void {
-    if (!(node.host instanceof SimHost)) return;
-    const { state } = node.host;
+    const state = stateOf(node.host);
+    if (state === undefined) return;
     if (open.kind === 'write') this.#close(open.op, 'ok', open.waitsFor);
     else this.#close(open.op, 'ok', state.applied, state.registers.get(open.register) ?? 0);
   }
@@ -171,6 +181,7 @@ export class Workload implements Users {
   /** The process there ended: nobody will answer. */
   lost(node: SimNode): void {
     for (const { op, slot } of [...this.#open.values()]) if (slot === node.slot) this.#close(op, 'unknown');
+    this.#world.lost(node);
   }
 
   #close(op: number, outcome: Operation['outcome'], index?: Index, value?: number): void {
@@ -183,6 +194,7 @@ export class Workload implements Users {
     if (outcome === 'ok' && kind === 'write') {
       this.acknowledged += 1;
       this.lastAckedAt = now;
+      if (index !== undefined) this.#world.acknowledged(op, register, index);
     }
     if (outcome === 'ok' && kind === 'read' && invokedAt >= this.#settledAt) this.lastReadAt = now;
     if (outcome !== 'ok') this.#leaderSlot = this.#chance.below(this.#nodes.length);

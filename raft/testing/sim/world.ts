@@ -5,11 +5,13 @@ import type { CoreEvent } from '../../core/output.ts';
 import { type Config, emptyConfig } from '../../core/types.ts';
 import { Chance } from './chance.ts';
 import { Checks, slotOf } from './checks.ts';
+import type { DiskOperation } from './disk-operations.ts';
 import { EventQueue, type SimEvent } from './event-queue.ts';
 import type { FaultKind } from './fault.ts';
 import { Ghost } from './ghost.ts';
 import { Nemesis } from './nemesis.ts';
 import { SimNetwork } from './network.ts';
+import { Patience } from './patience.ts';
 import type { Plan } from './plan.ts';
 import type { MakeProgram, Program, ProgramWorld, Users } from './program.ts';
 import { RegisterProgram } from './register-program.ts';
@@ -35,6 +37,8 @@ export interface RunResult {
   readonly elections: number;
   readonly acknowledged: number;
   readonly committed: number;
+  /** What each machine did to its disks, by kind. */
+  readonly diskOperations: readonly ReadonlyMap<DiskOperation, number>[];
 }
 
 /** Pauses wherever promises have to come to rest. */
@@ -42,6 +46,8 @@ type Steps<T> = Generator<undefined, T>;
 
 /** By then the first leader is in office. */
 const calmFromMs = 8_000;
+/** When half of the links are gone since then, whoever can lead does by now. */
+const settledFromMs = calmFromMs + 15_000;
 const livenessLimitMs = 60_000;
 
 export class World {
@@ -52,6 +58,7 @@ export class World {
   readonly network: SimNetwork;
   readonly ghost: Ghost;
   readonly checks: Checks;
+  readonly patience: Patience;
   readonly users: Users;
   readonly nemesis: Nemesis;
   readonly #program: Program;
@@ -70,7 +77,8 @@ export class World {
     };
     const slots = plan.nodes + plan.spares;
     this.#program = makeProgram(this.#programWorld(fail));
-    this.ghost = new Ghost(fail, (payload) => this.#program.opOf(payload));
+    this.ghost = new Ghost(fail, this.#program);
+    this.patience = new Patience(fail, () => this.#now);
     this.network = new SimNetwork(slots, plan.network, this.#chance.fork(), {
       now: () => this.#now,
       deliver: (at, to, message, isWanted) => this.#deliver(at, to, message, isWanted),
@@ -162,7 +170,11 @@ export class World {
         this.#checkCalm(node, event, fail);
         if (event.type === 'elected' && this.plan.tuning.probesBack) this.#probeBack(node);
       },
-      durable: (node, batch, image) => this.checks.durable(node, batch, image),
+      durable: (node, batch, image) => {
+        this.checks.durable(node, batch, image);
+        for (const meta of [batch.checkpoint, batch.install?.meta])
+          if (meta !== undefined) this.#program.recorded(node, meta);
+      },
       misuse: (node, problem) => fail('STORE', `${node.id}: ${problem}`),
       machine: (node) => this.#program.machine(node),
       started: (node) => this.checks.started(node),
@@ -170,12 +182,21 @@ export class World {
     };
   }
 
-  /** B27: no election without a reason, and no poll by a node that only slept. */
+  /** B27 and B28: no election without a reason, and no poll by a node that only slept. */
   #checkCalm(node: SimNode, event: CoreEvent, fail: Fail): void {
     const { calm, safetyMs } = this.plan;
-    if (calm === undefined || event.type !== 'role' || this.#now < calmFromMs || this.#now > safetyMs) return;
+    if (calm === undefined || event.type !== 'role' || this.#now > safetyMs) return;
+    if (this.#now < (calm === 'partial' ? settledFromMs : calmFromMs)) return;
     const isPoll = event.role === 'preCandidate' && calm === 'pauses';
-    if (isPoll || event.role === 'candidate') fail('B27', `${node.id} becomes ${event.role} without need`);
+    if (isPoll || event.role === 'candidate')
+      fail(calm === 'partial' ? 'B28' : 'B27', `${node.id} becomes ${event.role} without need`);
+  }
+
+  /** B28: where one node hears a quorum, and a quorum hears it, writes go on. */
+  #checkProgress(): void {
+    if (this.plan.calm !== 'partial' || this.users.lastAckedAt > this.plan.safetyMs - 10_000) return;
+    const lastAckedAt = Math.round(this.users.lastAckedAt);
+    this.#violation ??= new Violation('B28', `no write was acknowledged after ${lastAckedAt} ms on half of the links`);
   }
 
   /** Where a leader starts to look is its own choice: the rule for appends must hold for any. */
@@ -210,7 +231,10 @@ export class World {
 
   #deliver(at: number, to: number, message: Message, isWanted = () => true): void {
     this.#queue.push(at, to, () => {
-      if (isWanted()) this.nodes[to]?.receive(message);
+      const node = this.nodes[to];
+      if (node === undefined || !isWanted()) return;
+      this.patience.received(node, message);
+      node.receive(message);
     });
   }
 
@@ -241,6 +265,7 @@ export class World {
     this.#armCrashPoint();
     this.users.start();
     yield* this.#runUntil(this.plan.safetyMs);
+    this.#checkProgress();
     if (this.#violation === undefined) yield* this.#runLiveness();
     if (this.#violation === undefined) this.#checkHistory();
     return this.#result();
@@ -249,9 +274,9 @@ export class World {
   #armCrashPoint(): void {
     const { crashPoint } = this.plan;
     if (crashPoint === undefined) return;
-    const { slot, write, when } = crashPoint;
-    const strike = () => this.nemesis.strike({ kind: 'powerLoss', slot, downMs: 500 });
-    this.nodes[slot]?.disk.crashAt(write, when, () => this.#queue.push(this.#now, -1, strike));
+    const { slot, operation, when } = crashPoint;
+    const strike = () => this.nemesis.cutPower(this.nodes[slot]!, 500);
+    this.nodes[slot]?.operations.crashAt(operation, when, () => this.#queue.push(this.#now, -1, strike));
   }
 
   *#runUntil(end: number, isDone: () => boolean = () => false): Steps<void> {
@@ -281,6 +306,7 @@ export class World {
     }
     if (node !== undefined) {
       this.checks.touched(node);
+      this.patience.touched(node);
       this.#program.touched(node);
     }
     if (this.#events % 200 === 0) this.checks.pairwise();
@@ -312,6 +338,7 @@ export class World {
   /** B26: what is well elects, serves and agrees, however long the trouble before lasted. */
   *#runLiveness(): Steps<void> {
     const peaceAt = this.#now;
+    for (const { operations } of this.nodes) operations.disarm();
     const well = this.nemesis.makePeace();
     this.#hasPeace = well.length > 0;
     if (well.length === 0) return;
@@ -366,6 +393,7 @@ export class World {
       elections: this.ghost.elections,
       acknowledged: this.users.acknowledged,
       committed: this.ghost.lastCommitted,
+      diskOperations: this.nodes.map(({ operations }) => operations.counts),
     };
   }
 }

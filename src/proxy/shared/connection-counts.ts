@@ -6,6 +6,10 @@ export interface ConnectionLimit {
   /** Counts one more, unless there are `max` already. */
   acquire(max: number): boolean;
   release(): void;
+  /** Tells the others whether somebody here waits for a connection. */
+  waiting(yes: boolean): void;
+  /** Somebody waits in another worker: a connection nobody uses here should end. */
+  readonly wanted: boolean;
 }
 
 /** Destinations with a limit; beyond, each worker counts for itself. */
@@ -16,8 +20,11 @@ export class ConnectionCounts {
   readonly #cells: Int32Array;
   readonly #workers: number;
 
-  /** Each row holds the sum and one number per worker, so that what a fallen worker held can be taken back. */
-  constructor(workers: number, buffer = new SharedArrayBuffer(rowsMax * (workers + 1) * 4)) {
+  /**
+   * Each row holds the sum, one number per worker, so that what a fallen worker held can be taken back, and one per
+   * worker that says whether it waits.
+   */
+  constructor(workers: number, buffer = new SharedArrayBuffer(rowsMax * (2 * workers + 1) * 4)) {
     this.buffer = buffer;
     this.#workers = workers;
     this.#cells = new Int32Array(buffer);
@@ -27,8 +34,10 @@ export class ConnectionCounts {
   limit(row: number, place: number): ConnectionLimit {
     if (row >= rowsMax) return new OwnCount();
     const cells = this.#cells;
-    const sum = row * (this.#workers + 1);
+    const workers = this.#workers;
+    const sum = row * (2 * workers + 1);
     const own = sum + 1 + place;
+    const waits = sum + 1 + workers;
     return {
       acquire(max) {
         if (Atomics.add(cells, sum, 1) >= max) {
@@ -42,12 +51,20 @@ export class ConnectionCounts {
         Atomics.sub(cells, own, 1);
         Atomics.sub(cells, sum, 1);
       },
+      waiting(yes) {
+        Atomics.store(cells, waits + place, yes ? 1 : 0);
+      },
+      get wanted() {
+        for (let i = 0; i < workers; i++) if (i !== place && Atomics.load(cells, waits + i) === 1) return true;
+        return false;
+      },
     };
   }
 
   /** The worker at `place` has fallen, and its connections with it. */
   forget(place: number): void {
-    for (let sum = 0; sum < this.#cells.length; sum += this.#workers + 1) {
+    for (let sum = 0; sum < this.#cells.length; sum += 2 * this.#workers + 1) {
+      Atomics.store(this.#cells, sum + 1 + this.#workers + place, 0);
       const held = Atomics.exchange(this.#cells, sum + 1 + place, 0);
       if (held !== 0) Atomics.sub(this.#cells, sum, held);
     }
@@ -56,6 +73,7 @@ export class ConnectionCounts {
 
 /** One thread counting for itself. */
 export class OwnCount implements ConnectionLimit {
+  readonly wanted = false;
   #count = 0;
 
   acquire(max: number): boolean {
@@ -67,6 +85,8 @@ export class OwnCount implements ConnectionLimit {
   release(): void {
     this.#count--;
   }
+
+  waiting(): void {}
 }
 
 /** Gives each destination id its row, and the same one again. */

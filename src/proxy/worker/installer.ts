@@ -7,6 +7,8 @@ export interface Installer {
   readonly size: number;
   /** Resolves when it is in force and every thread's listeners are settled; rejects when a thread cannot compile it. */
   install(config: ProxyConfig, onThreadDone: () => void): Promise<void>;
+  /** Tries again to open what is `waiting` for its port, beside everything that is open. */
+  reopen(): Promise<void>;
   listeners(): readonly ListenerStatus[];
   close(withinMs: number): Promise<void>;
 }

@@ -1,5 +1,6 @@
 // Whole nodes as the program of the simulated world: the product's state machine, proposer and relay in each process.
 
+import type { CheckpointMeta } from '../../../raft/index.ts';
 import { appliedFault } from '../../../raft/store/applied-check.ts';
 import { checkRevisionOrder } from '../../../raft/testing/history/revision-order.ts';
 import { firstPart, searchOrder } from '../../../raft/testing/history/search.ts';
@@ -95,6 +96,15 @@ export class ClusterProgram implements Program {
     let hash = 0x811c9dc5;
     for (const byte of payload) hash = Math.imul(hash ^ byte, 0x01000193);
     return (hash >>> 1) + 1;
+  }
+
+  registerOf(): number {
+    return 0;
+  }
+
+  /** B16: what a log names is a checkpoint that somebody wrote. */
+  recorded({ id }: SimNode, { index, sha256 }: CheckpointMeta): void {
+    if (!this.#library.has(sha256)) this.#world.fail('B16', `${id}: nobody wrote the checkpoint at ${index}`);
   }
 
   takeUnsettled(): boolean {

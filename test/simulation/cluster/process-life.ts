@@ -108,17 +108,16 @@ export function checkpointFilesOf(
       const slices: Uint8Array[] = [];
       for await (const slice of content) slices.push(slice);
       const bytes = Buffer.concat(slices);
-      await life.wait(20);
       const sha256 = createHash('sha256').update(bytes).digest('hex');
-      const file = `written-${index}`;
-      shelf().files.set(file, { sha256, size });
+      const later = (ms: number, run: () => void) => life.later(ms, run);
+      const file = await new Promise<string>((done) => shelf().write({ index, term, sha256, size }, later, done));
       library.set(sha256, bytes);
       return { index, term, file, size, sha256 };
     },
-    async *read({ sha256, file }) {
+    async *read(meta) {
+      const bytes = shelf().holds(meta) ? library.get(meta.sha256) : undefined;
+      if (bytes === undefined) throw new Error(`there is no file ${meta.file}`);
       await life.wait(2);
-      const bytes = shelf().files.has(file) ? library.get(sha256) : undefined;
-      if (bytes === undefined) throw new Error(`there is no file ${file}`);
       for (let at = 0; at < bytes.length; at += sliceBytes) yield bytes.subarray(at, at + sliceBytes);
     },
   };

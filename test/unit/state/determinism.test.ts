@@ -7,8 +7,8 @@ import { RoundRows } from '../../../src/state/round-rows.ts';
 import { plainDigest, StateHash } from '../../../src/state/state-hash.ts';
 import { put } from '../../support/commands.ts';
 import { commandOf, type Step, steps } from '../../support/random-commands.ts';
-import { contentOf } from '../../support/store-content.ts';
 import { SlowModel } from '../../support/slow-model.ts';
+import { contentOf } from '../../support/store-content.ts';
 
 const seed = 20_260_101;
 

@@ -1,0 +1,73 @@
+// A node whose state is not what the others agreed on: no check of its own disk can find that, for everything fits
+// together. It is found by comparison, and the node stops.
+import { dirname, join } from 'node:path';
+import { expect } from 'chai';
+import { eventually } from '../support/eventually.ts';
+import { call } from '../support/http-call.ts';
+import { sampleOf } from '../support/metric-lines.ts';
+import { type ClusterNode, NodeCluster } from '../support/node-cluster.ts';
+import { runSluice } from '../support/sluice-process.ts';
+import { addUnagreed } from '../support/stored-state.ts';
+
+describe('a node whose state is another one', function () {
+  this.timeout(60_000);
+  let cluster: NodeCluster;
+  let diverged: ClusterNode;
+  let others: readonly ClusterNode[];
+
+  before(async () => {
+    cluster = await NodeCluster.start();
+    const { api } = await cluster.leader();
+    await api.create('groups', { name: 'agreed' });
+    const [follower] = await cluster.followers();
+    if (follower === undefined) throw new Error('no follower');
+    diverged = follower;
+    others = cluster.nodes.filter((node) => node !== diverged);
+  });
+
+  after(() => cluster.stop());
+
+  const metrics = async ({ url }: ClusterNode): Promise<string> => (await call(url, 'GET', '/metrics')).text;
+
+  it('is alike everywhere as long as nothing has happened', async () => {
+    for (const node of cluster.nodes)
+      await eventually(async () => {
+        const text = await metrics(node);
+        expect(sampleOf(text, 'sluice_raft_state_hash_compared_index')).to.be.above(0);
+        expect(sampleOf(text, 'sluice_raft_state_hash_mismatches_total')).to.equal(0);
+      });
+  });
+
+  it('finds itself alone, and takes and shows nothing more', async () => {
+    expect(await diverged.stop()).to.equal(0);
+    await addUnagreed(diverged.storePath, 'rogue');
+    await diverged.start();
+    await eventually(async () => {
+      expect((await call(diverged.url, 'GET', '/readyz')).status).to.equal(503);
+      const { status, json } = await call(diverged.url, 'GET', '/api/v1/routes');
+      expect(status).to.equal(503);
+      expect(json)
+        .to.have.property('error')
+        .that.matches(/at index \d+ is not what a majority holds/);
+    });
+    expect((await diverged.api.post('/groups', { name: 'unheard' })).status).to.equal(503);
+    const text = await metrics(diverged);
+    expect(sampleOf(text, 'sluice_raft_poisoned')).to.equal(1);
+    expect(sampleOf(text, 'sluice_raft_state_hash_mismatches_total')).to.equal(1);
+  });
+
+  it('costs the others nothing', async () => {
+    for (const { api } of others) {
+      await api.create('groups', { name: `after, on ${Math.random()}` });
+      expect((await api.get<object[]>('/routes')).body).to.deep.equal([]);
+    }
+  });
+
+  it('is refused at the next start', async () => {
+    await diverged.stop();
+    const settings = join(dirname(diverged.storePath), 'sluice.yaml');
+    const { code, stderr } = await runSluice(['--config', settings]);
+    expect(code).to.equal(1);
+    expect(stderr).to.match(/is not what a majority holds: replace this node/);
+  });
+});
