@@ -51,7 +51,7 @@ export class Engine {
     const upstreams = new Upstreams([], this.#tools);
     this.#current = { number: generation(), config: undefined, table: RoutingTable.empty, upstreams };
     const installed = (): Installed => this.#installed();
-    this.#listeners = new Listeners({ installed, clock, wheel, bindAddress, drainMsMax, shared });
+    this.#listeners = new Listeners({ installed, clock, wheel, telemetry, bindAddress, drainMsMax, shared });
   }
 
   /** Compiles beside what is in force, in slices. Rejects when it cannot; nothing has changed then. */
