@@ -1,5 +1,4 @@
 // Whole nodes as the program of the simulated world: the product's state machine, proposer and relay in each process.
-
 import type { CheckpointMeta } from '../../../raft/index.ts';
 import { appliedFault } from '../../../raft/store/applied-check.ts';
 import { checkRevisionOrder } from '../../../raft/testing/history/revision-order.ts';
@@ -36,8 +35,10 @@ export class ClusterProgram implements Program {
   readonly #relayKey: Uint8Array | undefined;
   readonly #processes = new Map<number, NodeProcess>();
   readonly #library = new Map<string, Uint8Array>();
-  /** Applied index of each slot that was checked last. */
+  /** Applied index at which the process of each slot was checked last. */
   readonly #checked = new Map<number, number>();
+  /** Highest applied index that each machine has shown, through all its processes. */
+  readonly #shown = new Map<number, number>();
   #clients: Clients | undefined;
   readonly #failShare: number;
   #failedWrites = 0;
@@ -74,6 +75,7 @@ export class ClusterProgram implements Program {
       clientAddress: apiAddressOf(node.slot),
       format: () => {
         disk = new StateDisk(chance);
+        this.#shown.delete(node.slot);
       },
       appliedIn: (generation) => disk.appliedIn(generation),
       boot: (generation, surroundings, ready) => this.#boot(node, disk, generation, surroundings, ready),
@@ -116,9 +118,10 @@ export class ClusterProgram implements Program {
   touched({ slot }: SimNode): void {
     const process = this.#processes.get(slot);
     if (process === undefined || process.applied === this.#checked.get(slot)) return;
-    const before = this.#checked.get(slot) ?? 0;
+    const before = this.#shown.get(slot) ?? 0;
     if (process.applied < before) this.#world.fail('P14', `node ${slot + 1} goes back from ${before}`);
     this.#checked.set(slot, process.applied);
+    this.#shown.set(slot, process.applied);
     this.#ledger.check(`n${slot + 1}`, process.view);
     this.#world.note(process.applied, Number.parseInt(process.view.hash.slice(0, 8), 16));
   }
