@@ -12,7 +12,8 @@ import { generationDirectory, LevelStore } from '../state/level-store.ts';
 import type { OpenOptions } from '../state/opening.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { Metrics } from '../telemetry/metrics.ts';
-import { Generations, removeOtherGenerations } from './generations.ts';
+import { checkpointFilesIn, generationStores, removeOtherGenerations } from './generation-directories.ts';
+import { Generations } from './generations.ts';
 import { NodeLinks } from './node-links.ts';
 import { Proposer } from './proposer.ts';
 import { RaftLog, type StateAtStart } from './raft-log.ts';
@@ -57,8 +58,14 @@ export async function openCore({ settings, logger }: CoreOptions): Promise<Core>
     const store = await LevelStore.open(generationDirectory(storePath, raft.generation)).catch(cannotOpen);
     const state = await DurableState.open(store, { ...openOptions, beforeEncryption });
     for (const warning of state.warnings) logger.warn({}, `store: ${warning}`);
-    const checkpoints = checkpointDirectory(options);
-    const generations = new Generations({ storePath, checkpoints, log: raft, state, openOptions, notice });
+    const generations = new Generations({
+      stores: generationStores(storePath),
+      checkpoints: checkpointFilesIn(checkpointDirectory(options)),
+      log: raft,
+      state,
+      openOptions,
+      notice,
+    });
     const opened = raft;
     const links = new NodeLinks({ settings, clusterId: () => opened.clusterId, clock: systemClock });
     const metrics = new Metrics();

@@ -1,17 +1,31 @@
-// The generations of the state on disk, `state/<number>`, and the checkpoints that lead from one to the next
+// The generations of the state, and the checkpoints that lead from one to the next
 // (architecture.md §7, points 4 and 5). The log says which one counts; all others are leftovers and go.
-import { open, readdir, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { type CheckpointMeta, readCheckpoint, writeCheckpoint } from '../../raft/index.ts';
+import type { CheckpointImage, CheckpointMeta } from '../../raft/index.ts';
 import type { DurableState, Successor } from '../state/durable-state.ts';
-import { generationDirectory, LevelStore } from '../state/level-store.ts';
 import type { OpenOptions } from '../state/opening.ts';
+import type { Store } from '../state/store.ts';
 import type { CheckpointKeeper, RaftLog } from './raft-log.ts';
 
+/** Where the stores lie, one for each generation. */
+export interface GenerationStores {
+  /** An empty one; what was there before goes. */
+  create(generation: number): Promise<Store>;
+  /** It is complete: a crash of the machine does not take it away any more. */
+  seal(generation: number): Promise<void>;
+  remove(generation: number): Promise<void>;
+}
+
+export interface CheckpointFiles {
+  /** Resolves when the file is complete, synced and was read back. */
+  write(
+    image: Pick<CheckpointImage, 'index' | 'term'> & { readonly content: AsyncIterable<Uint8Array> },
+  ): Promise<Omit<CheckpointImage, 'time'>>;
+  read(meta: CheckpointMeta): AsyncIterable<Uint8Array>;
+}
+
 export interface GenerationsParts {
-  readonly storePath: string;
-  /** Where checkpoint files lie. */
-  readonly checkpoints: string;
+  readonly stores: GenerationStores;
+  readonly checkpoints: CheckpointFiles;
   readonly log: Pick<RaftLog, 'generation' | 'checkpointWritten' | 'checkpointFailed' | 'installed' | 'installFailed'>;
   readonly state: DurableState;
   readonly openOptions: OpenOptions;
@@ -81,20 +95,18 @@ export class Generations implements CheckpointKeeper {
     const image = await state.image();
     try {
       const { index, term, time, content } = image;
-      return { ...(await writeCheckpoint(checkpoints, { index, term, content })), time };
+      return { ...(await checkpoints.write({ index, term, content })), time };
     } finally {
       await image.close();
     }
   }
 
   async #build(generation: number, meta: CheckpointMeta): Promise<Successor> {
-    const { storePath, checkpoints, state, openOptions } = this.#parts;
-    const directory = generationDirectory(storePath, generation);
-    await rm(directory, { recursive: true, force: true });
-    const store = await LevelStore.open(directory);
-    const successor = await state.build(store, readCheckpoint(checkpoints, meta), openOptions);
+    const { stores, checkpoints, state, openOptions } = this.#parts;
+    const store = await stores.create(generation);
+    const successor = await state.build(store, checkpoints.read(meta), openOptions);
     if (successor.applied === meta.index) {
-      await syncDirectory(dirname(directory));
+      await stores.seal(generation);
       return successor;
     }
     await successor.store.close();
@@ -102,36 +114,10 @@ export class Generations implements CheckpointKeeper {
   }
 
   #remove(generation: number): void {
-    const directory = generationDirectory(this.#parts.storePath, generation);
-    rm(directory, { recursive: true, force: true }).catch((error: unknown) =>
-      this.#parts.notice(`generation ${generation} of the state stays behind: ${textOf(error)}`),
-    );
-  }
-}
-
-/**
- * At start: whatever a crash left of generations that do not count. A log that is new knows of no other generation, so
- * nothing goes on its word.
- */
-export async function removeOtherGenerations(storePath: string, generation: number, isNewLog: boolean): Promise<void> {
-  const parent = dirname(generationDirectory(storePath, generation));
-  const names = await readdir(parent).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return [];
-    throw error;
-  });
-  const others = names.filter((name) => /^\d+$/.test(name) && name !== String(generation));
-  if (isNewLog && others.length > 0) {
-    throw new Error(`the log of the state in ${join(parent, ...others.slice(0, 1))} is gone; replace this node`);
-  }
-  for (const name of others) await rm(join(parent, name), { recursive: true });
-}
-
-async function syncDirectory(path: string): Promise<void> {
-  const directory = await open(path, 'r');
-  try {
-    await directory.sync();
-  } finally {
-    await directory.close();
+    const { stores, notice } = this.#parts;
+    stores
+      .remove(generation)
+      .catch((error: unknown) => notice(`generation ${generation} of the state stays behind: ${textOf(error)}`));
   }
 }
 

@@ -3,8 +3,6 @@
 import {
   type CheckpointImage,
   type CheckpointMeta,
-  type Committed,
-  identityOf,
   type MemberHost,
   type MemberId,
   type MemberStatus,
@@ -16,7 +14,8 @@ import {
   type RoleReport,
 } from '../../raft/index.ts';
 import type { Cluster } from './cluster.ts';
-import type { FromLog, LogPort, Refusal, ToLog } from './log-port.ts';
+import { committedMessage, fatalMessage, outcomeMessage, readableMessage, roleMessage } from './log-messages.ts';
+import type { FromLog, LogPort, ToLog } from './log-port.ts';
 
 /** Who writes checkpoints of the state and builds states from them. Each request is answered by one call of `RaftLog`. */
 export interface CheckpointKeeper {
@@ -184,8 +183,7 @@ export class RaftLog implements LogPort, Cluster {
       },
       committed: (batch) => this.#receiver(committedMessage(batch)),
       outcome: (id, outcome) => this.#answer(id, outcome),
-      readable: (id, index) =>
-        this.#receiver({ type: 'readable', id, ...(index === undefined ? { refused: noQuorum } : { index }) }),
+      readable: (id, index) => this.#receiver(readableMessage(id, index)),
       role: (report) => void this.#report(report),
       makeCheckpoint: () => this.#keeper?.make(),
       install: (meta) => this.#keeper?.install(meta),
@@ -195,7 +193,7 @@ export class RaftLog implements LogPort, Cluster {
       fatal: (reason) => {
         this.#failed = reason;
         if (this.#opened === undefined) opening.failed(reason);
-        this.#receiver({ type: 'fatal', reason: `storage failed: ${reason}` });
+        this.#receiver(fatalMessage(reason));
         for (const subscriber of this.#failures) subscriber(reason);
       },
     };
@@ -206,16 +204,11 @@ export class RaftLog implements LogPort, Cluster {
     if (change !== undefined) {
       this.#changes.delete(id);
       change(outcome);
-    } else if (outcome.kind === 'committed') this.#receiver({ type: 'outcome', id, index: outcome.index });
-    else this.#receiver({ type: 'outcome', id, refused: refusalOf(outcome) });
+    } else this.#receiver(outcomeMessage(id, outcome));
   }
 
-  async #report({ role, leader }: RoleReport): Promise<void> {
-    this.#receiver({
-      type: 'role',
-      role: role === 'preCandidate' ? 'candidate' : role,
-      leader: leader && { nodeId: identityOf(leader.id).nodeId, address: leader.clientAddress },
-    });
+  async #report(report: RoleReport): Promise<void> {
+    this.#receiver(roleMessage(report));
     this.#clusterId ??= (await this.#thread.status())?.clusterId;
   }
 }
@@ -226,13 +219,3 @@ interface Opening {
 }
 
 const firstChangeId = 2 ** 48;
-const noQuorum: Refusal = { outcome: 'not-applied', reason: 'no quorum could be reached' };
-
-function committedMessage({ first, last, term, logTime, entries }: Committed): FromLog {
-  const commands = entries.map(({ index, payload }) => ({ index, bytes: payload }));
-  return { type: 'committed', first, last, term, logTime, entries: commands };
-}
-
-function refusalOf({ kind, why }: Exclude<Outcome, { kind: 'committed' }>): Refusal {
-  return { outcome: kind === 'unknown' ? 'unknown' : 'not-applied', reason: why };
-}

@@ -7,7 +7,7 @@ import { signedAuthorization } from './relay-credential.ts';
 import { decodeApplied, encodeEnvelope, isRecord, parse, relayBodyMax } from './relay-wire.ts';
 
 export interface RelayClientOptions {
-  readonly connections: LeaderConnections;
+  readonly connections: Pick<LeaderConnections, 'call'>;
   /** Undefined: this node belongs to no cluster yet, and relays nothing. */
   readonly clusterId: () => string | undefined;
   /** From the cluster token or what stands in for it; undefined: requests carry no proof. */

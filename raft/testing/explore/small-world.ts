@@ -6,7 +6,7 @@ import { type Config, type Entry, emptyConfig } from '../../core/types.ts';
 import { termAt } from '../sim/disk-image.ts';
 import { Ghost } from '../sim/ghost.ts';
 import { isQuorum } from '../sim/majority.ts';
-import { encodeOp } from '../sim/state-machine.ts';
+import { decodeOp, encodeOp } from '../sim/state-machine.ts';
 import { Violation } from '../sim/violation.ts';
 import { SmallNode } from './small-node.ts';
 
@@ -46,7 +46,7 @@ export class SmallWorld {
       members: ids.map((id) => ({ id, address: id, clientAddress: '' })),
     };
     const first: Entry = { index: 1, term: 1, time: 0, kind: 'config', config };
-    this.#ghost = new Ghost(this.#fail, () => 0);
+    this.#ghost = new Ghost(this.#fail, { opOf: decodeOp, registerOf: () => 0 });
     this.#ghost.commits('bootstrap', first, 0);
     this.#ghost.stored('bootstrap', first, 0);
     const world = {

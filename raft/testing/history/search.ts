@@ -18,6 +18,14 @@ export function searchOrder(history: readonly Operation[], maxStates = 200_000):
   return result;
 }
 
+/** The beginning of a history is a history too, if what had not ended by then counts as unanswered. */
+export function firstPart(history: readonly Operation[]): Operation[] {
+  const cut = history[150]?.returnedAt ?? Number.POSITIVE_INFINITY;
+  return history
+    .filter(({ invokedAt }) => invokedAt <= cut)
+    .map((each) => (each.returnedAt !== undefined && each.returnedAt <= cut ? each : { ...each, outcome: 'unknown' }));
+}
+
 /** Denied writes and unanswered reads say nothing, nor do unknown writes that nobody saw. */
 function relevant(history: readonly Operation[], register: number): Operation[] {
   const own = history.filter((operation) => operation.register === register);

@@ -156,7 +156,7 @@ export const mutants: readonly Mutant[] = [
   one(
     'follower reads without waiting for its apply',
     'testing/sim/workload.ts',
-    'if ((node.host?.state.applied ?? 0) >= index) this.#answer(node, open);',
+    'if ((node.host?.applied ?? 0) >= index) this.#answer(node, open);',
     'this.#answer(node, open);',
   ),
   one(

@@ -220,8 +220,8 @@ export class Checks {
     seen.term = state.term;
     const { log } = state;
     if (log.committed > log.lastIndex) this.#fail('B9', `${node.id} commits beyond its log`);
-    if (node.host.state.applied > log.committed)
-      this.#fail('B9', `${node.id} applied ${node.host.state.applied} beyond commit ${log.committed}`);
+    if (node.host.applied > log.committed)
+      this.#fail('B9', `${node.id} applied ${node.host.applied} beyond commit ${log.committed}`);
     if (state.role !== 'leader') return;
     // Only an entry of the own term is committed by counting; a configuration before it may be waited for alone.
     const newest = log.entry(log.committed);
@@ -249,10 +249,15 @@ export class Checks {
   /** B5, B9, B19. */
   applying(node: SimNode, batch: Committed, state: MachineState): void {
     if (batch.first !== state.applied + 1) this.#fail('B5', `${node.id} applies ${batch.first} after ${state.applied}`);
-    const durable = termAt(node.disk.durable, batch.last);
-    if (durable !== batch.term && node.disk.durable.base.index < batch.last)
-      this.#fail('B9', `${node.id} applies ${batch.last} of term ${batch.term}, durable there is term ${durable}`);
+    this.applyingUpTo(node, batch.last, batch.term);
     for (const { index, payload } of batch.entries) this.#ghost.applies(node.id, index, decodeOp(payload));
+  }
+
+  /** B9: `term` is that of the entry at `last`. */
+  applyingUpTo(node: SimNode, last: Index, term: Term): void {
+    const durable = termAt(node.disk.durable, last);
+    if (durable !== term && node.disk.durable.base.index < last)
+      this.#fail('B9', `${node.id} applies ${last} of term ${term}, durable there is term ${durable}`);
   }
 
   /** B6. */

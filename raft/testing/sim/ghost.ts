@@ -2,7 +2,7 @@
 // Nodes never see it; the checkers compare them with it.
 
 import type { Config, ConfigEntry, Entry, Index, MemberId, Term } from '../../core/types.ts';
-import { type Activation, activationRegister, decodeOp, digestOne, mix, noActivation } from './state-machine.ts';
+import { type Activation, activationRegister, digestOne, mix, noActivation } from './state-machine.ts';
 import type { Fail } from './violation.ts';
 
 export interface CommittedEntry {
@@ -24,6 +24,14 @@ export interface AgreedState {
 
 const termsPerIndex = 2 ** 20;
 
+/** What the bytes of commands mean to the program above raft. */
+export interface Commands {
+  /** A number that stands for the bytes. */
+  opOf(payload: Uint8Array): number;
+  /** Which register that operation writes; 0 where there are none. */
+  registerOf(op: number): number;
+}
+
 export class Ghost {
   readonly #fail: Fail;
   readonly #leaders = new Map<Term, MemberId>();
@@ -36,13 +44,12 @@ export class Ghost {
   readonly configs: ConfigEntry[] = [];
   readonly #stateAt: AgreedState[] = [{ hash: 0, digest: 0, activation: noActivation }];
   readonly #registers = new Map<number, number>();
-  readonly #registerOf: (op: number) => number;
+  readonly #commands: Commands;
   readonly #appliedOps = new Map<number, Index>();
 
-  /** `registerOf`: which register an operation writes. */
-  constructor(fail: Fail, registerOf: (op: number) => number) {
+  constructor(fail: Fail, commands: Commands) {
     this.#fail = fail;
-    this.#registerOf = registerOf;
+    this.#commands = commands;
   }
 
   get lastCommitted(): Index {
@@ -91,7 +98,7 @@ export class Ghost {
   stored(node: MemberId, entry: Entry, prevTerm: Term): void {
     const before = this.chain(entry.index - 1, prevTerm);
     if (before === undefined && entry.index > 1) return;
-    const chain = mix(mix(before ?? 0, entry.term), contentOf(entry));
+    const chain = mix(mix(before ?? 0, entry.term), this.#contentOf(entry));
     const key = entry.index * termsPerIndex + entry.term;
     const known = this.#chains.get(key);
     if (known === undefined) this.#chains.set(key, chain);
@@ -105,7 +112,7 @@ export class Ghost {
   /** B4, B5: the first node that commits an index decides what it is; all others must agree. */
   commits(node: MemberId, entry: Entry, committedIn: Term): void {
     const known = this.committed[entry.index - 1];
-    const op = entry.kind === 'command' ? decodeOp(entry.payload) : -1;
+    const op = entry.kind === 'command' ? this.#commands.opOf(entry.payload) : -1;
     if (known !== undefined) {
       if (known.term !== entry.term || known.op !== op)
         this.#fail('B5', `${node} commits (${entry.index}, ${entry.term}), but it was (${known.term})`);
@@ -138,6 +145,13 @@ export class Ghost {
     this.#appliedOps.set(op, index);
   }
 
+  #contentOf(entry: Entry): number {
+    if (entry.kind === 'command') return this.#commands.opOf(entry.payload);
+    if (entry.kind === 'noop') return 0x7fff_0001;
+    const { voters, outgoing, learners } = entry.config;
+    return [...voters, '|', ...outgoing, '|', ...learners].join().length + 0x7fff_1000;
+  }
+
   hasState(node: MemberId, index: Index, hash: number): void {
     if (this.stateAt(index)?.hash !== hash) this.#fail('B6', `${node} has another state at ${index}`);
   }
@@ -153,7 +167,7 @@ export class Ghost {
     const before = this.#stateAt.at(-1)!;
     const op = this.committed[index - 1]!.op;
     if (op < 0) return before;
-    const register = this.#registerOf(op);
+    const register = this.#commands.registerOf(op);
     const former = this.#registers.get(register);
     this.#registers.set(register, op);
     const without = former === undefined ? before.digest : before.digest - digestOne(register, former);
@@ -168,13 +182,6 @@ export class Ghost {
   positionOf(op: number): Index | undefined {
     return this.#appliedOps.get(op);
   }
-}
-
-function contentOf(entry: Entry): number {
-  if (entry.kind === 'command') return decodeOp(entry.payload);
-  if (entry.kind === 'noop') return 0x7fff_0001;
-  const { voters, outgoing, learners } = entry.config;
-  return [...voters, '|', ...outgoing, '|', ...learners].join().length + 0x7fff_1000;
 }
 
 function halvesOf(config: Config): (readonly MemberId[])[] {

@@ -1,14 +1,16 @@
 // Cuts a failing seed's list of faults down to those that are needed for the same promise to break.
 import type { Plan } from './plan.ts';
-import { World } from './world.ts';
+import type { RunResult } from './world.ts';
+
+type Run = (plan: Plan) => RunResult | Promise<RunResult>;
 
 /** Runs the plan again and again, at most `maxRuns` times. */
-export function minimise(plan: Plan, rule: string, maxRuns = 300): Plan {
+export async function minimise(plan: Plan, rule: string, run: Run, maxRuns = 300): Promise<Plan> {
   let smallest = plan;
   let runs = 0;
-  const stillFails = (faults: Plan['faults']) => {
+  const stillFails = async (faults: Plan['faults']) => {
     runs += 1;
-    return new World({ ...plan, faults }).run().violation?.rule === rule;
+    return (await run({ ...plan, faults })).violation?.rule === rule;
   };
   for (
     let size = Math.ceil(plan.faults.length / 2);
@@ -17,7 +19,7 @@ export function minimise(plan: Plan, rule: string, maxRuns = 300): Plan {
   ) {
     for (let from = 0; from < smallest.faults.length && runs < maxRuns; ) {
       const faults = smallest.faults.filter((_, at) => at < from || at >= from + size);
-      if (stillFails(faults)) smallest = { ...smallest, faults };
+      if (await stillFails(faults)) smallest = { ...smallest, faults };
       else from += size;
     }
   }

@@ -9,15 +9,15 @@ import type { Fault, FaultKind, MemberOp } from './fault.ts';
 import type { Ghost } from './ghost.ts';
 import { isQuorum } from './majority.ts';
 import type { SimNetwork } from './network.ts';
+import type { Users } from './program.ts';
 import type { SimNode } from './sim-node.ts';
-import type { Workload } from './workload.ts';
 
 export interface NemesisWorld {
   readonly nodes: readonly SimNode[];
   readonly network: SimNetwork;
   readonly ghost: Ghost;
   readonly checks: Checks;
-  readonly workload: Workload;
+  readonly users: Users;
   now(): number;
   at(time: number, slot: number, run: () => void): void;
   start(node: SimNode): void;
@@ -140,7 +140,7 @@ export class Nemesis {
   }
 
   #crash(node: SimNode, power: boolean, downMs: number): boolean {
-    if (!node.isUp) return false;
+    if (!node.isRunning) return false;
     node.crash(power);
     this.#ended(node, downMs);
     return true;
@@ -156,7 +156,7 @@ export class Nemesis {
 
   /** A process that is gone comes back after a while. */
   #ended(node: SimNode, downMs: number): void {
-    this.#world.workload.lost(node);
+    this.#world.users.lost(node);
     this.#world.at(this.#world.now() + downMs, -1, () => this.#world.start(node));
   }
 
@@ -209,7 +209,7 @@ export class Nemesis {
     if (!this.#isSound(node) || !this.#isExpendable(node)) return false;
     node.crash(true);
     node.isCondemned = true;
-    this.#world.workload.lost(node);
+    this.#world.users.lost(node);
     return true;
   }
 

@@ -5,9 +5,13 @@ import type { NetworkPlan } from './plan.ts';
 
 export interface NetworkWorld {
   now(): number;
-  /** Plans the delivery; the receiver is looked up when it happens. */
-  /** Unless `isWanted` says no by then. */
-  deliver(at: number, to: number, message: Message, isWanted?: () => boolean): void;
+  /** Plans the delivery, unless `isWanted` says no by then; the receiver is looked up when it happens. */
+  deliver(at: number, to: number, message: Message, isWanted?: (() => boolean) | undefined): void;
+}
+
+interface Arrival {
+  readonly at: number;
+  readonly isReplay: boolean;
 }
 
 export class SimNetwork {
@@ -76,27 +80,33 @@ export class SimNetwork {
 
   send(from: number, to: number, message: Message): void {
     this.sent += 1;
+    const isLostKind = this.#world.now() < (this.#lostUntil.get(message.type) ?? 0);
+    const [arrival, ...again] = this.#arrivals(from, to, isLostKind);
+    if (arrival === undefined) this.lost += 1;
+    else this.#world.deliver(arrival.at, to, message);
+    for (const { at, isReplay } of again) {
+      if (isReplay) this.replayed += 1;
+      else this.duplicated += 1;
+      // In peace nobody says again what a node said that may be gone for ever: a dead leader would seem alive.
+      this.#world.deliver(at, to, message, isReplay ? () => !this.#isQuiet : undefined);
+    }
+  }
+
+  /** When bytes of another connection between the same machines arrive: never, once, or again and again. */
+  arrivals(from: number, to: number): number[] {
+    return this.#arrivals(from, to, false).map(({ at }) => at);
+  }
+
+  #arrivals(from: number, to: number, isLost: boolean): Arrival[] {
     const now = this.#world.now();
     const link = from * this.#slots + to;
-    if (
-      now < this.#blockedUntil[link]! ||
-      now < (this.#lostUntil.get(message.type) ?? 0) ||
-      this.#chance.happens(this.#isQuiet ? 0 : this.#plan.loss)
-    ) {
-      this.lost += 1;
-      return;
-    }
-    this.#world.deliver(this.#arrival(now, link), to, message);
-    if (this.#isQuiet) return;
-    if (this.#chance.happens(this.#plan.duplicate)) {
-      this.duplicated += 1;
-      this.#world.deliver(this.#arrival(now, link), to, message);
-    }
-    if (this.#chance.happens(this.#plan.replay)) {
-      this.replayed += 1;
-      // In peace nobody says again what a node said that may be gone for ever: a dead leader would seem alive.
-      this.#world.deliver(now + this.#chance.between(100, 60_000), to, message, () => !this.#isQuiet);
-    }
+    const { loss, duplicate, replay } = this.#plan;
+    if (now < this.#blockedUntil[link]! || isLost || this.#chance.happens(this.#isQuiet ? 0 : loss)) return [];
+    const arrivals: Arrival[] = [{ at: this.#arrival(now, link), isReplay: false }];
+    if (this.#isQuiet) return arrivals;
+    if (this.#chance.happens(duplicate)) arrivals.push({ at: this.#arrival(now, link), isReplay: false });
+    if (this.#chance.happens(replay)) arrivals.push({ at: now + this.#chance.between(100, 60_000), isReplay: true });
+    return arrivals;
   }
 
   #arrival(now: number, link: number): number {

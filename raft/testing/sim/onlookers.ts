@@ -4,6 +4,7 @@
 import type { Index } from '../../core/types.ts';
 import type { Chance } from './chance.ts';
 import type { ContentChecks } from './content-checks.ts';
+import { stateOf } from './sim-host.ts';
 import type { SimNode } from './sim-node.ts';
 import type { Activation } from './state-machine.ts';
 import type { WorkloadWorld } from './workload.ts';
@@ -72,7 +73,7 @@ export class Onlookers {
   /** A node answers the reads whose revision it has applied. */
   #answer(node: SimNode): void {
     const waiting = this.#waiting.get(node.slot);
-    const state = node.host?.state;
+    const state = stateOf(node.host);
     if (waiting === undefined || state === undefined) return;
     const isReady = (session: Session) => session.asks <= state.applied;
     this.#waiting.set(
@@ -94,7 +95,7 @@ export class Onlookers {
   }
 
   #send(proxy: Proxy, node: SimNode): void {
-    const activation = node.host?.state.activation;
+    const activation = stateOf(node.host)?.activation;
     if (activation === undefined || activation.index <= proxy.sent) return;
     this.#checks.event(node.id, proxy.sent, activation);
     proxy.sent = activation.index;

@@ -1,8 +1,9 @@
 // The program above raft, as the simulator has it: applies commands to a state database of its own, writes and
 // installs checkpoints, and tells the workload what it may answer.
 import type { CheckpointMeta, Index } from '../../core/types.ts';
-import type { CheckpointImage, Committed, Host, Outcome, RaftNode, RoleReport } from '../../driver/host.ts';
+import type { CheckpointImage, Committed, Outcome, RaftNode, RoleReport } from '../../driver/host.ts';
 import type { DiskOperations } from './disk-operations.ts';
+import type { ProgramHost } from './machine.ts';
 import { applyCommand, copyState, decodeOp, emptyState, type MachineState } from './state-machine.ts';
 
 /** State databases of one node; every change is one atomic, synced batch. Survives the processes that use it. */
@@ -34,7 +35,7 @@ export interface HostWorld {
   adopted(state: MachineState): void;
 }
 
-export class SimHost implements Host {
+export class SimHost implements ProgramHost {
   readonly #world: HostWorld;
   readonly #disk: StateDisk;
   #node: RaftNode | undefined;
@@ -59,6 +60,14 @@ export class SimHost implements Host {
     const state = this.#disk.generations.get(this.#generation);
     if (state === undefined) throw new Error(`state generation ${this.#generation} does not exist`);
     return state;
+  }
+
+  get applied(): Index {
+    return this.state.applied;
+  }
+
+  stopping(then: () => void): void {
+    then();
   }
 
   committed(batch: Committed): void {
@@ -156,4 +165,9 @@ export class SimHost implements Host {
   fatal(reason: string): void {
     this.#world.fatal(reason);
   }
+}
+
+/** The registers of a process, if it is one of this program. */
+export function stateOf(host: ProgramHost | undefined): MachineState | undefined {
+  return host instanceof SimHost ? host.state : undefined;
 }

@@ -13,8 +13,8 @@ import { CheckpointShelf } from './checkpoint-shelf.ts';
 import { SimDisk } from './disk.ts';
 import { type DiskImage, lastIndexOf } from './disk-image.ts';
 import { DiskOperations } from './disk-operations.ts';
+import type { Machine, ProgramHost, Surroundings } from './machine.ts';
 import type { Plan } from './plan.ts';
-import { type HostWorld, newStateDisk, SimHost, type StateDisk } from './sim-host.ts';
 
 export const clusterId = '0123456789abcdef0123456789abcdef';
 
@@ -28,7 +28,9 @@ export interface NodeWorld {
   observe(node: SimNode, event: CoreEvent): void;
   durable(node: SimNode, ...args: Parameters<ConstructorParameters<typeof SimDisk>[2]['durable']>): void;
   misuse(node: SimNode, problem: string): void;
-  host(node: SimNode): Omit<HostWorld, 'operations' | 'later' | 'applyMs' | 'fatal'>;
+  machine(node: SimNode): Machine;
+  /** The driver of a process runs. */
+  started(node: SimNode): void;
   fatal(node: SimNode, reason: string): void;
 }
 
@@ -39,16 +41,17 @@ export class SimNode {
   /** Of log, state and checkpoint files together. */
   readonly operations = new DiskOperations();
   disk: SimDisk;
-  stateDisk: StateDisk = newStateDisk();
+  readonly machine: Machine;
   shelf = new CheckpointShelf(this.operations);
   /** What identities held that were wiped or damaged since: they had acknowledged it rightly. */
   readonly graveyard = new Map<MemberId, Readonly<DiskImage>>();
   incarnation = 1;
   boots = 0;
   driver: RaftDriver | undefined;
-  host: SimHost | undefined;
+  host: ProgramHost | undefined;
   /** Counts processes: what an ended one planned never happens. */
   #life = 0;
+  #isBooting = false;
   #startedAt = 0;
   #clockBase = { worldMs: 0, ownMs: 0, rate: 1 };
   #wallOffset = 0;
@@ -68,6 +71,7 @@ export class SimNode {
     this.#chance = chance;
     this.#shelfChance = new Chance(world.plan.seed ^ (0x3c6ef372 + slot));
     this.disk = this.#newDisk();
+    this.machine = world.machine(this);
   }
 
   #newDisk(): SimDisk {
@@ -84,7 +88,12 @@ export class SimNode {
   }
 
   get member(): Member {
-    return { id: this.id, address: `n${this.slot + 1}:7000`, clientAddress: '' };
+    return { id: this.id, address: `n${this.slot + 1}:7000`, clientAddress: this.machine.clientAddress };
+  }
+
+  /** There is a process, if only one that is starting, or that raft has left and is not gone yet. */
+  get isRunning(): boolean {
+    return this.#isBooting || this.driver !== undefined;
   }
 
   get isUp(): boolean {
@@ -106,7 +115,7 @@ export class SimNode {
   /** A new machine: nothing on its disks but, for a first member, the configuration of the cluster. */
   format(config: Config | undefined): void {
     this.disk = this.#newDisk();
-    this.stateDisk = newStateDisk();
+    this.machine.format();
     this.shelf = new CheckpointShelf(this.operations);
     this.isCondemned = false;
     if (config === undefined) return;
@@ -121,7 +130,7 @@ export class SimNode {
   }
 
   start(): void {
-    if (this.isUp || this.isCondemned) return;
+    if (this.isRunning || this.isCondemned) return;
     if (!this.#begin()) return;
     this.#life += 1;
     this.fatalReason = undefined;
@@ -132,7 +141,16 @@ export class SimNode {
       this.isCondemned = true;
       return;
     }
-    const host = new SimHost(this.stateDisk, image.generation, this.#hostWorld());
+    const life = this.#life;
+    this.#isBooting = true;
+    this.machine.boot(image.generation, this.#surroundings(), (host) => {
+      if (life !== this.#life) return;
+      this.#isBooting = false;
+      this.#drive(image, host);
+    });
+  }
+
+  #drive(image: DiskImage, host: ProgramHost): void {
     const driver = new RaftDriver(
       {
         settings: this.settings,
@@ -148,13 +166,14 @@ export class SimNode {
         observe: (event) => this.#world.observe(this, event),
       },
       this.#opened(image),
-      host.state.applied,
+      host.applied,
     );
     host.attach(driver);
     this.host = host;
     this.driver = driver;
     driver.start();
     this.#sayAlive(driver);
+    this.#world.started(this);
   }
 
   /** What a start does to the disks before anybody is answered: leftovers go, and the start is counted. */
@@ -167,7 +186,7 @@ export class SimNode {
 
   /** What the product's start-up scan calls poisoned: the log ends before what is known to be committed. */
   #isPoisoned(image: DiskImage): boolean {
-    const applied = this.stateDisk.generations.get(image.generation)?.applied ?? 0;
+    const applied = this.machine.appliedIn(image.generation);
     const isShort = Math.max(applied, image.hardState.commit) > lastIndexOf(image);
     if (isShort && !this.disk.isSuspect) this.#world.misuse(this, `the log ends at ${lastIndexOf(image)}`);
     return isShort;
@@ -243,6 +262,11 @@ export class SimNode {
     this.#wallOffset += ms;
   }
 
+  /** Its wall clock shows the time of the world again. */
+  rightClock(): void {
+    this.#wallOffset = 0;
+  }
+
   /** Runs in this process, or never. */
   later(ms: number, run: () => void): void {
     const life = this.#life;
@@ -251,11 +275,10 @@ export class SimNode {
     });
   }
 
-  #hostWorld(): HostWorld {
+  #surroundings(): Surroundings {
     const stalled = (ms: number) => Math.max(0, this.hostStalledUntilMs - this.#world.now()) + ms;
     return {
-      ...this.#world.host(this),
-      operations: this.operations,
+      clock: this.#clock(),
       later: (ms, run) => this.later(stalled(ms), run),
       applyMs: () => this.#chance.exponential(this.#world.plan.disk.applyMs),
       fatal: (reason) => {
@@ -285,18 +308,23 @@ export class SimNode {
 
   #end(): void {
     this.#life += 1;
+    this.#isBooting = false;
     this.driver = undefined;
     this.host = undefined;
+    this.machine.ended();
     this.backlog = [];
     this.pausedUntilMs = 0;
   }
 
   stop(done: () => void): void {
-    this.driver?.stop(() => {
-      this.disk.crash();
-      this.#end();
-      done();
-    });
+    const { driver, host } = this;
+    const stopDriver = () =>
+      driver?.stop(() => {
+        this.disk.crash();
+        this.#end();
+        done();
+      });
+    host?.stopping(stopDriver);
   }
 
   /** The same name comes back on an empty disk: another identity. */

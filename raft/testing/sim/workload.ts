@@ -4,6 +4,8 @@ import type { Outcome } from '../../driver/host.ts';
 import type { Operation } from '../history/history.ts';
 import type { Chance } from './chance.ts';
 import type { LoadPlan } from './plan.ts';
+import type { Users } from './program.ts';
+import { stateOf } from './sim-host.ts';
 import type { SimNode } from './sim-node.ts';
 import { encodeOp } from './state-machine.ts';
 
@@ -17,6 +19,8 @@ export interface WorkloadWorld {
 }
 
 export interface WorkloadAudience {
+  /** The clients begin. */
+  begun(): void;
   /** Somebody was told that its write is at `index`. */
   acknowledged(op: number, register: number, index: Index): void;
   /** The process there ended. */
@@ -35,7 +39,7 @@ interface Open {
   waitsFor: Index | undefined;
 }
 
-export class Workload {
+export class Workload implements Users {
   readonly #nodes: readonly SimNode[];
   readonly #world: WorkloadWorld & WorkloadAudience;
   readonly #plan: LoadPlan;
@@ -69,6 +73,7 @@ export class Workload {
 
   start(): void {
     for (let client = 0; client < this.#plan.clients; client += 1) this.#next(client, this.#chance.between(0, 2_000));
+    this.#world.begun();
   }
 
   /** From now on clients know who leads: what is well must serve them. */
@@ -156,18 +161,18 @@ export class Workload {
 
   #whenApplied(node: SimNode, open: Open, index: Index): void {
     open.waitsFor = index;
-    if ((node.host?.state.applied ?? 0) >= index) this.#answer(node, open);
+    if ((node.host?.applied ?? 0) >= index) this.#answer(node, open);
   }
 
   /** This node has applied more. */
   applied(node: SimNode): void {
-    const applied = node.host?.state.applied ?? 0;
+    const applied = node.host?.applied ?? 0;
     for (const open of this.#open.values())
       if (open.slot === node.slot && open.waitsFor !== undefined && open.waitsFor <= applied) this.#answer(node, open);
   }
 
   #answer(node: SimNode, open: Open): void {
-    const state = node.host?.state;
+    const state = stateOf(node.host);
     if (state === undefined) return;
     if (open.kind === 'write') this.#close(open.op, 'ok', open.waitsFor);
     else this.#close(open.op, 'ok', state.applied, state.registers.get(open.register) ?? 0);

@@ -2,28 +2,22 @@
 // then the liveness phase without, and says what was broken.
 import type { Message } from '../../core/message.ts';
 import { type Config, emptyConfig } from '../../core/types.ts';
-import type { CheckpointImage } from '../../driver/host.ts';
-import type { Operation } from '../history/history.ts';
-import { checkRevisionOrder } from '../history/revision-order.ts';
-import { searchOrder } from '../history/search.ts';
 import { CalmChecks } from './calm.ts';
 import { Chance } from './chance.ts';
-import type { Later } from './checkpoint-shelf.ts';
 import { Checks, slotOf } from './checks.ts';
-import { ContentChecks } from './content-checks.ts';
 import type { DiskOperation } from './disk-operations.ts';
 import { EventQueue, type SimEvent } from './event-queue.ts';
 import type { FaultKind } from './fault.ts';
 import { Ghost } from './ghost.ts';
 import { Nemesis } from './nemesis.ts';
 import { SimNetwork } from './network.ts';
-import { Onlookers } from './onlookers.ts';
 import { Patience } from './patience.ts';
 import type { Plan } from './plan.ts';
+import type { MakeProgram, Program, ProgramWorld, Users } from './program.ts';
+import { RegisterProgram } from './register-program.ts';
 import { type NodeWorld, SimNode } from './sim-node.ts';
-import { type MachineState, mix } from './state-machine.ts';
-import { Violation } from './violation.ts';
-import { Workload } from './workload.ts';
+import { mix } from './state-machine.ts';
+import { type Fail, Violation } from './violation.ts';
 
 export interface RunResult {
   readonly violation: Violation | undefined;
@@ -47,6 +41,9 @@ export interface RunResult {
   readonly diskOperations: readonly ReadonlyMap<DiskOperation, number>[];
 }
 
+/** Pauses wherever promises have to come to rest. */
+type Steps<T> = Generator<undefined, T>;
+
 const livenessLimitMs = 60_000;
 
 export class World {
@@ -57,14 +54,11 @@ export class World {
   readonly network: SimNetwork;
   readonly ghost: Ghost;
   readonly checks: Checks;
-  readonly contents: ContentChecks;
   readonly patience: Patience;
   readonly calm: CalmChecks;
-  readonly workload: Workload;
-  readonly onlookers: Onlookers;
+  readonly users: Users;
   readonly nemesis: Nemesis;
-  /** Content of every checkpoint file by its hash. */
-  readonly #library = new Map<string, MachineState>();
+  readonly #program: Program;
   #soon: (() => void)[] = [];
   #now = 0;
   #events = 0;
@@ -72,15 +66,15 @@ export class World {
   #hasPeace = false;
   #violation: Violation | undefined;
 
-  constructor(plan: Plan) {
+  constructor(plan: Plan, makeProgram: MakeProgram = (world) => new RegisterProgram(world)) {
     this.plan = plan;
     this.#chance = new Chance(plan.seed ^ 0x5bd1e995);
     const fail = (rule: string, detail: string) => {
       this.#violation ??= new Violation(rule, `${detail} (at ${this.#now.toFixed(1)} ms)`);
     };
     const slots = plan.nodes + plan.spares;
-    this.ghost = new Ghost(fail, (op) => this.workload.registerOf(op));
-    this.contents = new ContentChecks(this.ghost, fail);
+    this.#program = makeProgram(this.#programWorld(fail));
+    this.ghost = new Ghost(fail, this.#program);
     this.patience = new Patience(fail, () => this.#now);
     this.calm = new CalmChecks(plan, fail);
     this.network = new SimNetwork(slots, plan.network, this.#chance.fork(), {
@@ -90,13 +84,7 @@ export class World {
     for (let slot = 0; slot < slots; slot += 1)
       this.nodes.push(new SimNode(slot, this.#nodeWorld(fail), this.#chance.fork()));
     this.checks = new Checks(this.nodes, this.ghost, fail);
-    this.workload = new Workload(this.nodes, plan.load, this.#chance.fork(), {
-      ...this.#timeline,
-      acknowledged: (op, register, index) => this.onlookers.acknowledged(op, register, index),
-      lost: (node) => this.onlookers.lost(node),
-    });
-    const onlookersChance = new Chance(plan.seed ^ 0x1b873593);
-    this.onlookers = new Onlookers(this.nodes, onlookersChance, this.contents, this.#timeline);
+    this.users = this.#program.users(this.#chance.fork());
     this.nemesis = new Nemesis(
       { ...this.#timeline, ...this.#parts(), start: (node) => this.start(node) },
       this.#chance.fork(),
@@ -120,9 +108,31 @@ export class World {
     };
   }
 
+  #programWorld(fail: Fail): ProgramWorld {
+    const world = this;
+    return {
+      ...this.#timeline,
+      plan: this.plan,
+      fail,
+      note: (a, b) => this.#note(a, b),
+      get nodes() {
+        return world.nodes;
+      },
+      get network() {
+        return world.network;
+      },
+      get ghost() {
+        return world.ghost;
+      },
+      get checks() {
+        return world.checks;
+      },
+    };
+  }
+
   #parts() {
-    const { nodes, network, ghost, checks, workload } = this;
-    return { nodes, network, ghost, checks, workload };
+    const { nodes, network, ghost, checks, users } = this;
+    return { nodes, network, ghost, checks, users };
   }
 
   /** Entry 1 on every first member is the configuration; bootstrap itself is tested elsewhere. */
@@ -139,13 +149,11 @@ export class World {
   }
 
   start(node: SimNode): void {
-    if (node.isUp || node.isCondemned) return;
     try {
       node.start();
     } catch (error) {
       this.#violation ??= new Violation('FATAL', `${node.id} can't start: ${String(error)}`);
     }
-    if (node.isUp) this.checks.started(node);
   }
 
   #nodeWorld(fail: (rule: string, detail: string) => void): NodeWorld {
@@ -163,26 +171,11 @@ export class World {
       durable: (node, batch, image) => {
         this.checks.durable(node, batch, image);
         for (const meta of [batch.checkpoint, batch.install?.meta])
-          if (meta !== undefined) this.contents.checkpoint(node.id, meta, this.#library.get(meta.sha256));
+          if (meta !== undefined) this.#program.recorded(node, meta);
       },
       misuse: (node, problem) => fail('STORE', `${node.id}: ${problem}`),
-      host: (node) => ({
-        registerOf: (op) => this.workload.registerOf(op),
-        applying: (batch, state) => this.checks.applying(node, batch, state),
-        applied: (state) => {
-          this.checks.applied(node, state);
-          this.workload.applied(node);
-          this.onlookers.applied(node);
-        },
-        outcome: (id, outcome) => this.workload.outcome(node, id, outcome),
-        readable: (id, index) => this.workload.readable(node, id, index),
-        role: ({ role }) => {
-          if (role === 'leader') this.workload.leads(node.slot);
-        },
-        writeCheckpoint: (state, done) => this.#writeCheckpoint(node, state, done),
-        readCheckpoint: (meta) => (node.shelf.holds(meta) ? this.#library.get(meta.sha256) : undefined),
-        adopted: (state) => this.contents.adopted(node.id, state),
-      }),
+      machine: (node) => this.#program.machine(node),
+      started: (node) => this.checks.started(node),
       fatal: (node, reason) => this.#fatal(node, reason, fail),
     };
   }
@@ -196,28 +189,19 @@ export class World {
       peer.startTerm(Math.max(firstIndex, committed + this.#chance.integer(-1, 1)));
   }
 
-  #writeCheckpoint(node: SimNode, state: MachineState, done: (meta: CheckpointImage | undefined) => void): void {
-    if (!node.isUp || state.applied === 0) {
-      done(undefined);
-      return;
-    }
-    const { applied: index, term, time, hash } = state;
-    const sha256 = `${hash.toString(16)}-${index}`;
-    const size = this.plan.tuning.checkpointSize;
-    const later: Later = (ms, run) => node.later(ms, run);
-    node.shelf.write({ index, term, sha256, size }, later, (file) => {
-      this.#library.set(sha256, state);
-      done({ index, term, time, file, size, sha256 });
-    });
-  }
-
   /** A process may end itself for a disk that fails or forgot, and for nothing else. */
   #fatal(node: SimNode, reason: string, fail: (rule: string, detail: string) => void): void {
-    const isExpected = reason.startsWith('log write failed') || reason.startsWith('a log write has been outstanding');
+    const expected = ['log write failed', 'a log write has been outstanding', 'state write failed'];
+    const isExpected = expected.some((start) => reason.startsWith(start));
     const hasLost = reason.startsWith('this node lost data') && node.disk.isSuspect;
     if (hasLost) node.isCondemned = true;
     else if (!isExpected) fail('FATAL', `${node.id}: ${reason}`);
-    this.#soon.push(() => this.nemesis.fatal(node));
+    const { driver } = node;
+    const end = () => {
+      if (node.driver === driver) this.nemesis.fatal(node);
+    };
+    if (this.#program.lingerMs === 0) this.#soon.push(end);
+    else this.#queue.push(this.#now + this.#program.lingerMs, -1, end);
   }
 
   #send(node: SimNode, message: Message): void {
@@ -239,16 +223,31 @@ export class World {
     this.#hash = mix(mix(this.#hash, a * 31 + b), Math.round(this.#now * 1000));
   }
 
-  /** Runs both phases. */
+  /** Runs both phases, for a program without promises. */
   run(): RunResult {
+    for (const steps = this.#steps(); ; ) {
+      const step = steps.next();
+      if (step.done) return step.value;
+    }
+  }
+
+  /** The same for one with promises: they come to rest after each event that may have begun or ended some. */
+  async settled(): Promise<RunResult> {
+    for (const steps = this.#steps(); ; ) {
+      const step = steps.next();
+      if (step.done) return step.value;
+      await new Promise<void>((resolve) => setImmediate(resolve));
+    }
+  }
+
+  *#steps(): Steps<RunResult> {
     for (const node of this.nodes) this.#queue.push(this.#chance.between(0, 300), -1, () => this.start(node));
     for (const { at, fault } of this.plan.faults) this.#queue.push(at, -1, () => this.nemesis.strike(fault));
     this.#armCrashPoint();
-    this.workload.start();
-    this.onlookers.start();
-    this.runUntil(this.plan.safetyMs);
-    this.calm.ended(this.workload.lastAckedAt);
-    if (this.#violation === undefined) this.#runLiveness();
+    this.users.start();
+    yield* this.#runUntil(this.plan.safetyMs);
+    this.calm.ended(this.users.lastAckedAt);
+    if (this.#violation === undefined) yield* this.#runLiveness();
     if (this.#violation === undefined) this.#checkHistory();
     return this.#result();
   }
@@ -261,7 +260,7 @@ export class World {
     this.nodes[slot]?.operations.crashAt(operation, when, () => this.#queue.push(this.#now, -1, strike));
   }
 
-  runUntil(end: number, isDone: () => boolean = () => false): void {
+  *#runUntil(end: number, isDone: () => boolean = () => false): Steps<void> {
     while (this.#violation === undefined && !isDone()) {
       const next = this.#queue.nextAt;
       if (next === undefined || next > end) {
@@ -269,11 +268,11 @@ export class World {
         return;
       }
       this.#now = Math.max(this.#now, next);
-      this.#runEvent(this.#queue.pop()!);
+      yield* this.#runEvent(this.#queue.pop()!);
     }
   }
 
-  #runEvent({ slot, run }: SimEvent): void {
+  *#runEvent({ slot, run }: SimEvent): Steps<void> {
     const node = this.nodes[slot];
     if (node !== undefined && this.#now < node.pausedUntilMs) {
       this.#postpone(node, run);
@@ -281,14 +280,23 @@ export class World {
     }
     this.#events += 1;
     run();
-    for (let i = 0; i < this.#soon.length; i += 1) this.#soon[i]!();
-    this.#soon.length = 0;
+    this.#runSoon();
+    while (this.#program.takeUnsettled()) {
+      yield;
+      this.#runSoon();
+    }
     if (node !== undefined) {
       this.checks.touched(node);
       this.patience.touched(node);
+      this.#program.touched(node);
     }
     if (this.#events % 200 === 0) this.checks.pairwise();
     if (this.#events % 1000 === 0) this.checks.bounded();
+  }
+
+  #runSoon(): void {
+    for (let i = 0; i < this.#soon.length; i += 1) this.#soon[i]!();
+    this.#soon.length = 0;
   }
 
   /** A paused process finds everything that waited, in any order. */
@@ -309,31 +317,31 @@ export class World {
   }
 
   /** B26: what is well elects, serves and agrees, however long the trouble before lasted. */
-  #runLiveness(): void {
+  *#runLiveness(): Steps<void> {
     const peaceAt = this.#now;
     for (const { operations } of this.nodes) operations.disarm();
     const well = this.nemesis.makePeace();
     this.#hasPeace = well.length > 0;
     if (well.length === 0) return;
-    this.workload.settle();
-    this.runUntil(peaceAt + 12 * 2_000, () => this.workload.lastAckedAt > peaceAt);
+    this.users.settle(well);
+    yield* this.#runUntil(peaceAt + 12 * 2_000, () => this.users.lastAckedAt > peaceAt);
     if (this.#violation !== undefined) return;
-    if (this.workload.lastAckedAt <= peaceAt) {
+    if (this.users.lastAckedAt <= peaceAt) {
       this.#violation = new Violation('B26', `no write was acknowledged in 24 s of peace: ${this.#describe(well)}`);
       return;
     }
-    this.workload.stop();
-    this.runUntil(peaceAt + livenessLimitMs, () => this.#hasConverged(well));
+    this.users.stop();
+    yield* this.#runUntil(peaceAt + livenessLimitMs, () => this.#hasConverged(well));
     if (this.#violation === undefined && !this.#hasConverged(well))
       this.#violation = new Violation('B26', `no agreement in 60 s of peace: ${this.#describe(well)}`);
   }
 
   #hasConverged(well: readonly SimNode[]): boolean {
-    if (this.workload.openCount > 0) return false;
+    if (this.users.openCount > 0) return false;
     const config = this.ghost.newestConfig;
     const members = well.filter(({ id }) => config?.members.some((member) => member.id === id));
     return members.every(({ host, driver, isCondemned }) => {
-      const isCaughtUp = host?.state.applied === this.ghost.lastCommitted && driver?.inspect().suspect === false;
+      const isCaughtUp = host?.applied === this.ghost.lastCommitted && driver?.inspect().suspect === false;
       return isCaughtUp || isCondemned;
     });
   }
@@ -342,19 +350,15 @@ export class World {
     const nodes = well.map((node) => {
       const state = node.driver?.inspect();
       if (state === undefined) return `${node.id} down`;
-      return `${node.id} ${state.role} t${state.term} c${state.log.committed}/${state.log.lastIndex} a${node.host?.state.applied}`;
+      return `${node.id} ${state.role} t${state.term} c${state.log.committed}/${state.log.lastIndex} a${node.host?.applied}`;
     });
     const { voters, outgoing } = this.ghost.newestConfig ?? emptyConfig;
-    return `${nodes.join(', ')}; committed ${this.ghost.lastCommitted}; open ${this.workload.openCount}; voters ${voters} | ${outgoing}`;
+    return `${nodes.join(', ')}; committed ${this.ghost.lastCommitted}; open ${this.users.openCount}; voters ${voters} | ${outgoing}`;
   }
 
-  /** B18, B20, B21. */
   #checkHistory(): void {
-    const log = this.ghost.committed.map(({ op }) => op);
-    const [problem] = checkRevisionOrder(this.workload.history, log);
-    if (problem !== undefined) this.#violation = new Violation('B21', problem);
-    else if (this.plan.seed % 20 === 0 && searchOrder(firstPart(this.workload.history)) === 'not linearizable')
-      this.#violation = new Violation('B21', 'no order of the operations explains the answers');
+    const flaw = this.#program.flawOfHistory();
+    if (flaw !== undefined) this.#violation = new Violation(...flaw);
   }
 
   #result(): RunResult {
@@ -368,17 +372,9 @@ export class World {
       messages: { sent, lost, duplicated, replayed },
       hasPeace: this.#hasPeace,
       elections: this.ghost.elections,
-      acknowledged: this.workload.acknowledged,
+      acknowledged: this.users.acknowledged,
       committed: this.ghost.lastCommitted,
       diskOperations: this.nodes.map(({ operations }) => operations.counts),
     };
   }
-}
-
-/** The beginning of a history is a history too, if what had not ended by then counts as unanswered. */
-function firstPart(history: readonly Operation[]): Operation[] {
-  const cut = history[150]?.returnedAt ?? Number.POSITIVE_INFINITY;
-  return history
-    .filter(({ invokedAt }) => invokedAt <= cut)
-    .map((each) => (each.returnedAt !== undefined && each.returnedAt <= cut ? each : { ...each, outcome: 'unknown' }));
 }

@@ -3,7 +3,13 @@ import { expect } from 'chai';
 import { type CheckpointMeta, type Config, emptyConfig } from '../../../../raft/core/types.ts';
 import { ContentChecks } from '../../../../raft/testing/sim/content-checks.ts';
 import { Ghost } from '../../../../raft/testing/sim/ghost.ts';
-import { applyCommand, emptyState, encodeOp, type MachineState } from '../../../../raft/testing/sim/state-machine.ts';
+import {
+  applyCommand,
+  decodeOp,
+  emptyState,
+  encodeOp,
+  type MachineState,
+} from '../../../../raft/testing/sim/state-machine.ts';
 
 /** Operation → register; 0 is the register of activations. */
 const registers = [0, 0, 1, 2, 0];
@@ -96,7 +102,7 @@ describe('the checks of what a single node shows', () => {
 function agreedUpTo(ops: number) {
   const failures: string[] = [];
   const fail = (rule: string) => failures.push(rule);
-  const ghost = new Ghost(fail, (op) => registers[op] ?? 0);
+  const ghost = new Ghost(fail, { opOf: decodeOp, registerOf: (op) => registers[op] ?? 0 });
   ghost.commits('a#1', { index: 1, term: 1, time: 0, kind: 'config', config }, 0);
   for (let op = 1; op <= ops; op += 1) {
     ghost.commits('a#1', { index: op + 1, term: 1, time: 0, kind: 'command', payload: encodeOp(op, 4) }, 1);

@@ -1,0 +1,143 @@
+// Bugs that are planted into the product above raft, each by a change of the source text while it is loaded: the five of
+// raft.md C4 that raft's own simulator cannot have. Where a check at the start or at an install gives one away at once,
+// it is planted once more with that check blinded, so that what clients see has to give it away.
+import type { Edit, Mutant } from '../../../raft/testing/mutants/table.ts';
+
+/** Keys of the request table, and of the table of Idempotency-Keys. */
+const requestRows = '/^[rbf]\\//.test(key)';
+const keyRows = '/^i\\//.test(key)';
+
+const checkpointWithout = (rows: string): Edit =>
+  edit('src/state/checkpoint-rows.ts', '    if (isLocal(key)) continue;', `    if (isLocal(key) || ${rows}) continue;`);
+
+const hashWithout = (rows: string): readonly Edit[] => [
+  edit(
+    'src/state/state-hash.ts',
+    '      this.add(key, body === undefined ? undefined : digest);',
+    `      if (!${rows}) this.add(key, body === undefined ? undefined : digest);`,
+  ),
+  edit('src/state/config-state.ts', 'if (key !== keys.hash)', `if (key !== keys.hash && !${rows})`),
+];
+
+const separateBatch: Edit = edit(
+  'src/state/durable-state.ts',
+  '      await this.#store.write(changes, { applied, hash, boot: this.identity.boot });',
+  `      const isPosition = ({ key }) => key === 'p' || key === 'h';
+      const { boot } = this.identity;
+      const rest = changes.filter((change) => !isPosition(change));
+      await this.#store.write(rest, { applied: this.#state.applied, hash: this.#state.hash, boot });
+      await this.#store.write(changes.filter(isPosition), { applied, hash, boot });`,
+);
+
+export const mutants: readonly Mutant[] = [
+  { name: 'request table missing from checkpoints', edits: [checkpointWithout(requestRows)] },
+  {
+    name: 'request table missing from checkpoints and state hash',
+    edits: [checkpointWithout(requestRows), ...hashWithout(requestRows)],
+  },
+  {
+    name: 'starts are forgotten by the local clock',
+    edits: [
+      edit(
+        'src/cluster/proposer.ts',
+        '      const { results, activation } = await this.#state.apply(',
+        `      Object.assign(globalThis, { localMs: this.#clock.nowMs() });
+      const { results, activation } = await this.#state.apply(`,
+      ),
+      edit(
+        'src/state/request-table.ts',
+        '    if (logTime < this.#nextExpiry) return;',
+        `    logTime = globalThis.localMs;
+    if (logTime < this.#nextExpiry) return;`,
+      ),
+    ],
+  },
+  {
+    name: 'a read does not wait until its node has applied',
+    edits: [
+      edit(
+        'src/cluster/proposer.ts',
+        '    await this.appliedAtLeast(index, deadlineMs);\n    return index;',
+        '    return index;',
+      ),
+    ],
+  },
+  { name: 'applied index in a separate batch', edits: [separateBatch] },
+  {
+    name: 'applied index in a separate batch, and no hash is compared',
+    edits: [
+      separateBatch,
+      edit(
+        'src/state/config-state.ts',
+        'if (rows.length === 0 || loaded.hash === this.#shownHash) return undefined;',
+        'if (rows.length >= 0) return undefined;',
+      ),
+      edit('src/state/opening.ts', 'state.hash !== mark.hash', 'state.hash === undefined'),
+    ],
+  },
+  {
+    name: 'a retry has a new request id',
+    edits: [
+      edit(
+        'src/cluster/delivery.ts',
+        '    const { requestId, bytes, deadline } = this.#parcel;',
+        `    const { requestId: first, bytes: firstBytes, deadline } = this.#parcel;
+    const requestId = { ...first, seq: first.seq + (attempt - 1) * 1_000_000 };
+    const command = JSON.parse(Buffer.from(firstBytes).toString());
+    const bytes = attempt === 1 ? firstBytes : Buffer.from(JSON.stringify({ ...command, requestId }));`,
+      ),
+    ],
+  },
+];
+
+/** More of the same code, to see that the checkers see it. */
+export const furtherMutants: readonly Mutant[] = [
+  {
+    name: 'Idempotency-Keys missing from checkpoints and state hash',
+    edits: [checkpointWithout(keyRows), ...hashWithout(keyRows)],
+  },
+  one(
+    'a relay that is not answered counts as not applied',
+    'src/cluster/relay-client.ts',
+    "outcome: reply.sent ? 'unknown' : 'not-applied'",
+    "outcome: 'not-applied'",
+  ),
+  one(
+    'a relay that is given up leaves no doubt',
+    'src/cluster/delivery.ts',
+    "    if (this.#under === 'relay') this.#everUnknown = true;\n",
+    '',
+  ),
+  one(
+    'a relayed write is answered before its node has applied it',
+    'src/cluster/proposer.ts',
+    'await this.#waiters.wait(index, deadlineMs).then(',
+    'await Promise.resolve().then(',
+  ),
+  one(
+    'a forgotten start may begin again',
+    'src/state/request-table.ts',
+    '    this.#floors.set(floorKey, floor);\n',
+    '',
+  ),
+  one(
+    'an answered request may be executed once it is forgotten',
+    'src/state/request-table.ts',
+    "id.seq < boot.ackedBelow ? { refused: 'the request was answered before' } : 'new'",
+    "'new'",
+  ),
+  one(
+    'what lies behind a gap does not wait for the checkpoint',
+    'src/cluster/proposer.ts',
+    "if (first?.type !== 'committed' || first.first <= this.#state.view.applied + 1) return",
+    'if (first !== undefined) return',
+  ),
+];
+
+function one(name: string, file: string, find: string, replace: string): Mutant {
+  return { name, edits: [edit(file, find, replace)] };
+}
+
+function edit(file: string, find: string, replace: string): Edit {
+  return { file, find, replace };
+}

@@ -1,0 +1,127 @@
+// What clients of the simulated cluster want: resources created, changed and deleted, snapshots captured and activated,
+// over so few ids and names that they get in each other's way.
+import type { Chance } from '../../../raft/testing/sim/chance.ts';
+import type { Draft, Idempotency } from '../../../src/state/command.ts';
+import type { StateView } from '../../../src/state/view.ts';
+import type { Tagged } from './ledger.ts';
+
+export interface Wish {
+  readonly tag: number;
+  /** The register that it writes; `none` for everything else. */
+  readonly register: number;
+  readonly draft: Draft & Tagged;
+}
+
+export const registers = 5;
+export const noRegister = -1;
+
+const registerId = (register: number): string => `register-${register}`;
+const keyShare = 0.7;
+
+export class Wishes {
+  readonly #chance: Chance;
+  readonly #keys: Idempotency[] = [];
+  #tags = 0;
+
+  constructor(chance: Chance) {
+    this.#chance = chance;
+  }
+
+  /** The number of something that is no write. */
+  newTag(): number {
+    this.#tags += 1;
+    return this.#tags;
+  }
+
+  /** What a client asks for who sees this state. */
+  next(view: StateView): Wish {
+    const tag = this.newTag();
+    const draw = this.#chance.fraction();
+    if (draw < 0.4) return this.#write(tag, view);
+    if (draw < 0.6) return this.#create(tag);
+    if (draw < 0.7) return this.#replace(tag, view);
+    if (draw < 0.8) return this.#remove(tag, view);
+    if (draw < 0.92) return this.#capture(tag, view);
+    return this.#activate(tag, view);
+  }
+
+  /** A register holds the number of the write that came last. */
+  #write(tag: number, view: StateView): Wish {
+    const register = this.#chance.below(registers);
+    const id = registerId(register);
+    const mode = view.get('routes', id) === undefined ? 'create' : 'update';
+    return wish(tag, register, { op: 'put', kind: 'routes', id, mode, spec: specOf(id, id, tag) });
+  }
+
+  #create(tag: number): Wish {
+    const id = this.#chance.happens(0.5) ? `route-${this.#chance.below(6)}` : `route-of-${tag}`;
+    const name = `name ${this.#chance.below(8)}`;
+    const draft = { op: 'put', kind: 'routes', id, mode: 'create', spec: specOf(id, name, tag) } as const;
+    return wish(tag, noRegister, { ...draft, ...this.#key(tag) });
+  }
+
+  #replace(tag: number, view: StateView): Wish {
+    const id = this.#chance.happens(0.2) ? 'route-0' : this.#anyRoute(view);
+    const known = view.get('routes', id);
+    const ifMatch = known !== undefined && this.#chance.happens(0.3) ? { ifMatch: [known.revision] } : {};
+    const name = known?.name ?? `name ${this.#chance.below(8)}`;
+    return wish(tag, noRegister, {
+      op: 'put',
+      kind: 'routes',
+      id,
+      mode: 'update',
+      spec: specOf(id, name, tag),
+      ...ifMatch,
+    });
+  }
+
+  #remove(tag: number, view: StateView): Wish {
+    const snapshots = view.snapshots();
+    if (snapshots.length > 0 && this.#chance.happens(0.4))
+      return wish(tag, noRegister, { op: 'delete', kind: 'snapshots', id: this.#chance.pick(snapshots).id });
+    return wish(tag, noRegister, { op: 'delete', kind: 'routes', id: this.#anyRoute(view) });
+  }
+
+  #capture(tag: number, view: StateView): Wish {
+    const name = `snapshot ${this.#chance.below(5)}`;
+    const createdAt = new Date(Date.UTC(2026, 0, 1) + tag).toISOString();
+    const draft = { op: 'capture', id: `snapshot-${tag}`, name, createdAt, checkedAt: view.changedAt, values: {} };
+    return wish(tag, noRegister, { ...draft, ...this.#key(tag) } as Draft);
+  }
+
+  #activate(tag: number, view: StateView): Wish {
+    const snapshots = view.snapshots();
+    const id = snapshots.length === 0 ? 'snapshot-0' : this.#chance.pick(snapshots).id;
+    return wish(tag, noRegister, { op: 'activate', id, ...this.#key(tag) });
+  }
+
+  #anyRoute(view: StateView): string {
+    const routes = view.list('routes').filter(({ id }) => id.startsWith('route-'));
+    return routes.length === 0 ? 'route-0' : this.#chance.pick(routes).id;
+  }
+
+  /** Now and then somebody uses a key of somebody else. */
+  #key(tag: number): { idempotency?: Idempotency } {
+    if (!this.#chance.happens(keyShare)) return {};
+    const used = this.#keys.length > 0 && this.#chance.happens(0.05) ? this.#chance.pick(this.#keys) : undefined;
+    const idempotency = { scope: used?.scope ?? `client\n/\nkey-${tag}`, bodyHash: `body-${tag}` };
+    this.#keys.push(idempotency);
+    return { idempotency };
+  }
+}
+
+/** The number of the write that a register shows; 0 when it was never written. */
+export function registerValue(view: StateView, register: number): number {
+  const response = view.get('routes', registerId(register))?.spec.directResponse as { body: string } | undefined;
+  return response === undefined ? 0 : Number(response.body);
+}
+
+const specOf = (id: string, name: string, tag: number) => ({
+  id,
+  name,
+  directResponse: { status: 200, body: String(tag) },
+});
+
+function wish(tag: number, register: number, draft: Draft): Wish {
+  return { tag, register, draft: { ...draft, tag, isRepeatable: draft.idempotency !== undefined } };
+}

@@ -1,0 +1,147 @@
+// What the state machine is supposed to do, written as plainly as possible: lists, searches, copies, nothing clever.
+import { type ConfigKind, configKinds, type Kind } from '../../src/model/kinds.ts';
+import type { Command, RequestId, Result } from '../../src/state/command.ts';
+
+interface Item {
+  readonly kind: Kind;
+  readonly id: string;
+  readonly name: string;
+  readonly revision: number;
+  readonly body: unknown;
+}
+
+/** `index`: where it was decided; of a repetition, where it was decided first. */
+export type Decision = Pick<Result, 'status' | 'index' | 'kind' | 'id'>;
+
+/** One start of one node, as its requests show it. */
+interface Start extends Pick<RequestId, 'origin' | 'incarnation' | 'boot'> {
+  ackedBelow: number;
+  supersededAt: number | undefined;
+  readonly answers: Map<number, Decision>;
+}
+
+interface Key {
+  readonly bodyHash: string;
+  readonly time: number;
+  readonly decision: Decision;
+}
+
+const hour = 3_600_000;
+
+export class SlowModel {
+  items: Item[] = [];
+  changedAt = 0;
+  active: { readonly snapshotId: string; readonly index: number } | undefined;
+  #logTime = 0;
+  #starts: Start[] = [];
+  readonly #gone: Start[] = [];
+  readonly #keys = new Map<string, Key>();
+
+  /** Refused without being kept: undefined. Everything else is what every repetition is answered with. */
+  apply(command: Command, index: number): Decision | undefined {
+    const { requestId } = command;
+    this.#logTime = Math.max(this.#logTime, command.time);
+    this.#forgetStarts();
+    const start = this.#startOf(requestId);
+    if (start === undefined) return undefined;
+    start.ackedBelow = Math.max(start.ackedBelow, requestId.ackedBelow);
+    if (requestId.seq < start.ackedBelow) return undefined;
+    const known = start.answers.get(requestId.seq);
+    if (known !== undefined) return known;
+    const decision = this.#withKey(command, index);
+    start.answers.set(requestId.seq, decision);
+    return decision;
+  }
+
+  /** An hour of log time after another start of the same node was seen. */
+  #forgetStarts(): void {
+    const isOld = ({ supersededAt = Number.POSITIVE_INFINITY }: Start) => this.#logTime >= supersededAt + hour;
+    this.#gone.push(...this.#starts.filter(isOld));
+    this.#starts = this.#starts.filter((start) => !isOld(start));
+  }
+
+  #startOf({ origin, incarnation, boot }: RequestId): Start | undefined {
+    const isSameStore = (other: Start) => other.origin === origin && other.incarnation === incarnation;
+    if (this.#gone.some((other) => isSameStore(other) && other.boot >= boot)) return undefined;
+    const known = this.#starts.find((other) => isSameStore(other) && other.boot === boot);
+    if (known !== undefined) return known;
+    const start: Start = { origin, incarnation, boot, ackedBelow: 1, supersededAt: undefined, answers: new Map() };
+    for (const other of this.#starts.filter((one) => one.origin === origin)) {
+      if (isSameStore(other) && other.boot > boot) start.supersededAt ??= this.#logTime;
+      else other.supersededAt ??= this.#logTime;
+    }
+    this.#starts.push(start);
+    return start;
+  }
+
+  list(kind: Kind): Item[] {
+    return this.items
+      .filter((item) => item.kind === kind)
+      .sort((a, b) => Buffer.compare(Buffer.from(a.id), Buffer.from(b.id)));
+  }
+
+  #withKey(command: Command, index: number): Decision {
+    const { idempotency, id } = command;
+    const kind = 'kind' in command ? command.kind : 'snapshots';
+    const used = idempotency && this.#keys.get(idempotency.scope);
+    if (idempotency !== undefined && used !== undefined && this.#logTime < used.time + 24 * hour) {
+      if (used.bodyHash === idempotency.bodyHash) return used.decision;
+      return { ...used.decision, status: 422, index };
+    }
+    const decision: Decision = { status: this.#execute(command, index), index, kind, id };
+    if (idempotency !== undefined && decision.status !== 'moved')
+      this.#keys.set(idempotency.scope, { bodyHash: idempotency.bodyHash, time: this.#logTime, decision });
+    return decision;
+  }
+
+  #execute(command: Command, index: number): Result['status'] {
+    const kind = 'kind' in command ? command.kind : 'snapshots';
+    const old = this.items.find((item) => item.kind === kind && item.id === command.id);
+    const creates = command.op === 'capture' || (command.op === 'put' && command.mode === 'create');
+    if (creates && old !== undefined) return 409;
+    if (!creates && old === undefined) return 404;
+    const match = 'ifMatch' in command ? command.ifMatch : undefined;
+    if (!creates && Array.isArray(match) && !match.includes(old?.revision)) return 412;
+    const name = command.op === 'put' ? String(command.spec.name) : command.op === 'capture' ? command.name : undefined;
+    if (this.items.some((item) => item.kind === kind && item.name === name && item.id !== command.id)) return 409;
+    switch (command.op) {
+      case 'put':
+        this.#replace({ kind, id: command.id, name: name ?? '', revision: index, body: command.spec });
+        this.changedAt = index;
+        return creates ? 201 : 200;
+      case 'delete':
+        if (kind === 'snapshots' && this.active?.snapshotId === command.id) return 409;
+        this.items = this.items.filter((item) => item !== old);
+        if (kind !== 'snapshots') this.changedAt = index;
+        return 204;
+      case 'activate':
+        this.active = { snapshotId: command.id, index };
+        return 200;
+      case 'capture': {
+        const body = this.#captured(command.values);
+        if (command.checkedAt !== this.changedAt || body === undefined) return 'moved';
+        this.#replace({ kind, id: command.id, name: name ?? '', revision: index, body });
+        return 201;
+      }
+    }
+  }
+
+  #captured(given: Readonly<Record<string, string>>): unknown {
+    const lists = configKinds.map((kind: ConfigKind) => this.list(kind).map(({ body }) => body));
+    const values: [string, unknown][] = [];
+    for (const reference of ['{{secret:value:a}}', '{{secret:env:E}}']) {
+      if (!JSON.stringify(lists).includes(reference)) continue;
+      const secret = this.items.find(({ kind, id }) => kind === 'secrets' && id === 'a')?.body as
+        | { value: string }
+        | undefined;
+      const value = reference.includes('env') ? given[reference] : secret?.value;
+      if (value === undefined) return undefined;
+      values.push([reference, value]);
+    }
+    return { lists, values: Object.fromEntries(values) };
+  }
+
+  #replace(item: Item): void {
+    this.items = [...this.items.filter(({ kind, id }) => kind !== item.kind || id !== item.id), item];
+  }
+}
