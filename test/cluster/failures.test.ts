@@ -1,17 +1,17 @@
 // Three real processes that are one cluster and lose one of them: by a kill, or by a rolling restart.
 import { expect } from 'chai';
-import { type ClusterNode, SluiceCluster } from '../support/sluice-cluster.ts';
+import { type ClusterNode, NodeCluster } from '../support/node-cluster.ts';
 import { stateOf } from '../support/stored-state.ts';
 
 const route = (id: string, version = 0) => ({ id, name: id, directResponse: { status: 200, body: String(version) } });
 
 describe('three nodes that lose one', function () {
   this.timeout(60_000);
-  let cluster: SluiceCluster;
+  let cluster: NodeCluster;
   let nodes: readonly ClusterNode[];
 
   before(async () => {
-    cluster = await SluiceCluster.start();
+    cluster = await NodeCluster.start();
     ({ nodes } = cluster);
   });
 

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { apiClient } from '../support/api-client.ts';
 import { eventually } from '../support/eventually.ts';
-import { type ClusterNode, SluiceCluster } from '../support/sluice-cluster.ts';
+import { type ClusterNode, NodeCluster } from '../support/node-cluster.ts';
 import { startSluice } from '../support/sluice-process.ts';
 import { writeStoreBeforeRaft } from '../support/store-before-raft.ts';
 import { stateOf } from '../support/stored-state.ts';
@@ -19,11 +19,11 @@ interface Overview {
 
 describe('one node that becomes three', function () {
   this.timeout(60_000);
-  let cluster: SluiceCluster;
+  let cluster: NodeCluster;
   let nodes: readonly ClusterNode[];
 
   before(async () => {
-    cluster = await SluiceCluster.prepare();
+    cluster = await NodeCluster.prepare();
     ({ nodes } = cluster);
   });
 

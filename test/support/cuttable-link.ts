@@ -1,13 +1,28 @@
-// A TCP proxy between two nodes that can be cut in one direction or both: what arrives in a cut direction is dropped,
-// and nobody is told, as when a network loses it.
+// A TCP proxy between two nodes in which each direction can be slowed down, held up or cut off, as by a network that is
+// far, stuck or broken.
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
+
+/**
+ * What happens to the bytes of one direction. `cut`: they are lost, and nobody is told. `frozen`: they wait, and so does
+ * their sender once buffers are full.
+ */
+export interface Passage {
+  readonly state: 'open' | 'cut' | 'frozen';
+  /** Default 0. */
+  readonly delayMs?: number;
+}
+
+/** `there`: from the one who dials. */
+export type Passages = Readonly<Record<'there' | 'back', Passage>>;
+
+const open: Passages = { there: { state: 'open' }, back: { state: 'open' } };
 
 export class CuttableLink {
   readonly port: number;
   readonly #server: Server;
-  readonly #sockets = new Set<Socket>();
-  #cut: { readonly there: boolean; readonly back: boolean } = { there: false, back: false };
+  readonly #streams = new Set<Stream>();
+  #passages = open;
 
   private constructor(server: Server, port: number) {
     this.#server = server;
@@ -25,37 +40,83 @@ export class CuttableLink {
     return link;
   }
 
-  /** `there`: from the one who dials. Connections are kept; they only fall silent. */
-  cut(directions: { readonly there: boolean; readonly back: boolean }): void {
-    this.#cut = directions;
+  /** Connections are kept; they only fall silent in what is cut. */
+  cut({ there = false, back = false }: { readonly there?: boolean; readonly back?: boolean }): void {
+    this.pass({
+      there: { state: there ? 'cut' : 'open' },
+      back: { state: back ? 'cut' : 'open' },
+    });
   }
 
-  /** Connections that lost something are of no use any more, so they end. */
+  pass(passages: Partial<Passages>): void {
+    this.#passages = { ...this.#passages, ...passages };
+    for (const stream of this.#streams) stream.follow();
+  }
+
+  /** Ends every connection hard, as a host does that knows nothing of it. */
+  reset(): void {
+    for (const { from } of this.#streams) from.resetAndDestroy();
+  }
+
+  /** All is open again. Connections that lost something are of no use any more, so they end. */
   heal(): void {
-    this.#cut = { there: false, back: false };
-    for (const socket of this.#sockets) socket.destroy();
+    this.pass(open);
+    for (const stream of this.#streams) if (stream.hasLost) stream.from.destroy();
   }
 
   async close(): Promise<void> {
-    for (const socket of this.#sockets) socket.destroy();
+    for (const { from } of this.#streams) from.destroy();
     this.#server.close();
     await once(this.#server, 'close');
   }
 
   #join(near: Socket, far: Socket): void {
-    for (const [from, to, isCut] of [
-      [near, far, () => this.#cut.there],
-      [far, near, () => this.#cut.back],
-    ] as const) {
-      this.#sockets.add(from);
-      from.on('data', (bytes) => {
-        if (!isCut()) to.write(bytes);
-      });
-      from.on('error', () => from.destroy());
-      from.on('close', () => {
-        this.#sockets.delete(from);
-        to.destroy();
-      });
+    this.#carry(new Stream(near, far, () => this.#passages.there));
+    this.#carry(new Stream(far, near, () => this.#passages.back));
+  }
+
+  #carry(stream: Stream): void {
+    const { from, to } = stream;
+    this.#streams.add(stream);
+    from.on('error', () => from.destroy());
+    from.on('close', () => {
+      this.#streams.delete(stream);
+      to.destroy();
+    });
+  }
+}
+
+/** One direction of one connection. */
+class Stream {
+  readonly from: Socket;
+  readonly to: Socket;
+  hasLost = false;
+  readonly #passage: () => Passage;
+  #deliverAt = 0;
+
+  constructor(from: Socket, to: Socket, passage: () => Passage) {
+    this.from = from;
+    this.to = to;
+    this.#passage = passage;
+    from.on('data', (bytes: Buffer) => this.#take(bytes));
+    this.follow();
+  }
+
+  follow(): void {
+    if (this.#passage().state === 'frozen') this.from.pause();
+    else this.from.resume();
+  }
+
+  #take(bytes: Buffer): void {
+    const { state, delayMs = 0 } = this.#passage();
+    if (state === 'cut') {
+      this.hasLost = true;
+      return;
     }
+    const now = performance.now();
+    // What was sent later arrives later, whatever the delays were.
+    this.#deliverAt = Math.max(this.#deliverAt, now + delayMs);
+    if (this.#deliverAt <= now) this.to.write(bytes);
+    else setTimeout(() => this.to.write(bytes), this.#deliverAt - now);
   }
 }

@@ -7,6 +7,8 @@ export interface CallOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** API key. */
   readonly key?: string;
+  /** Rejects without an answer by then. Endless by default. */
+  readonly withinMs?: number;
   readonly tls?: { readonly ca?: string; readonly cert?: string; readonly key?: string };
 }
 
@@ -22,7 +24,7 @@ const agent = new PlainAgent({ keepAlive: true, maxSockets: 64 });
 
 /** One request, with headers exactly as given: fetch would not let a test set Host, Origin or an empty body. */
 export async function call(base: string, method: string, path: string, options: CallOptions = {}): Promise<Answer> {
-  const { body, headers = {}, key, tls } = options;
+  const { body, headers = {}, key, tls, withinMs } = options;
   const url = new URL(base);
   const bytes = body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
   const send = url.protocol === 'https:' ? tlsRequest : plainRequest;
@@ -32,6 +34,7 @@ export async function call(base: string, method: string, path: string, options: 
       port: url.port,
       method,
       path,
+      ...(withinMs !== undefined && { signal: AbortSignal.timeout(withinMs) }),
       ...(url.protocol === 'https:' ? { agent: false, ...tls } : { agent }),
       headers: {
         ...(bytes !== undefined && { 'content-length': Buffer.byteLength(bytes) }),

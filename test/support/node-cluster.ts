@@ -5,7 +5,7 @@ import { type ApiClient, apiClient } from './api-client.ts';
 import { eventually } from './eventually.ts';
 import { freePort } from './free-port.ts';
 import { type CallOptions, call } from './http-call.ts';
-import { newFolder, type SluiceProcess, startSluice } from './sluice-process.ts';
+import { type LaunchedSluice, launchSluice, newFolder } from './sluice-process.ts';
 
 export interface ClusterSetup {
   readonly nodeIds?: readonly string[];
@@ -20,6 +20,9 @@ export interface ClusterSetup {
   readonly autoJoin?: 'none' | 'learner';
   /** Raft port that `from` dials in place of that of `to`: for a link in between. */
   readonly via?: (from: string, to: string, ports: NodePorts) => Promise<number>;
+  /** Port where the others reach the API of a node, in place of its own. */
+  readonly apiVia?: (nodeId: string, ports: NodePorts) => Promise<number>;
+  readonly env?: (nodeId: string) => NodeJS.ProcessEnv;
 }
 
 export interface NodePorts {
@@ -31,16 +34,19 @@ export interface ClusterNode {
   readonly nodeId: string;
   readonly ports: NodePorts;
   readonly url: string;
+  /** Where its proxy listens, whatever address a listener names: each node has its own of loopback. */
+  readonly proxyAddress: string;
   readonly storePath: string;
   /** For plain HTTP. */
   readonly api: ApiClient;
   overview(): Promise<Overview>;
   /** Every line of all its lives. */
   readonly output: string[];
+  /** Resolves when it is ready; rejects when it ends before, by `stop` as well. */
   start(): Promise<void>;
   stop(signal?: NodeJS.Signals): Promise<number | string>;
-  /** The process while it runs. */
-  readonly process: SluiceProcess | undefined;
+  /** From its start to its stop. */
+  readonly process: LaunchedSluice | undefined;
 }
 
 export interface Overview {
@@ -90,7 +96,7 @@ export class NodeCluster {
     return await eventually(
       async () => {
         for (const node of running) {
-          const { leader, members } = await node.overview();
+          const { leader, members } = await node.overview().catch(() => nothingKnown);
           const found = running.find(({ nodeId }) => nodeId === leader);
           // Only a leader that was asked itself knows that somebody lags.
           if (found !== undefined && members.some(({ role, lag }) => role === 'leader' && lag === 0)) return found;
@@ -111,6 +117,9 @@ export class NodeCluster {
   }
 }
 
+/** Of a node that does not answer. */
+const nothingKnown: Pick<Overview, 'leader' | 'members'> = { leader: null, members: [] };
+
 interface Surroundings {
   readonly setup: ClusterSetup;
   readonly ports: ReadonlyMap<string, NodePorts>;
@@ -119,19 +128,21 @@ interface Surroundings {
 
 async function clusterNode(nodeId: string, ports: NodePorts, around: Surroundings): Promise<ClusterNode> {
   const { setup, folder } = around;
+  const proxyAddress = `127.0.0.${[...around.ports.keys()].indexOf(nodeId) + 1}`;
   const controlPlane = await sectionOf(nodeId, ports, around);
   const scheme = setup.controlPlane?.includes('tls:') ? 'https' : 'http';
   const url = `${scheme}://127.0.0.1:${ports.api}`;
   const output: string[] = [];
-  let running: SluiceProcess | undefined;
+  let running: LaunchedSluice | undefined;
   return {
     nodeId,
     ports,
     url,
+    proxyAddress,
     storePath: join(folder, 'data'),
     api: apiClient(url, setup.caller?.key === undefined ? {} : { authorization: `Bearer ${setup.caller.key}` }),
     async overview() {
-      const { status, text, json } = await call(url, 'GET', '/api/v1/cluster', setup.caller);
+      const { status, text, json } = await call(url, 'GET', '/api/v1/cluster', { ...setup.caller, withinMs: 1_000 });
       if (status !== 200) throw new Error(`no overview: ${text}`);
       return json as Overview;
     },
@@ -140,19 +151,27 @@ async function clusterNode(nodeId: string, ports: NodePorts, around: Surrounding
       return running;
     },
     async start() {
-      running = await startSluice({ folder, port: ports.api, controlPlane, more: 'proxy: { workers: 1 }' });
-      output.push(...running.output);
+      const more = `proxy: { workers: 1, bindAddress: ${proxyAddress} }`;
+      const env = setup.env?.(nodeId) ?? {};
+      running = launchSluice({ folder, port: ports.api, controlPlane, more, env, output });
+      await running.ready;
     },
     async stop(signal = 'SIGTERM') {
-      const stopped = await running?.stop(signal);
+      const stopping = running;
       running = undefined;
-      return stopped ?? 0;
+      return (await stopping?.stop(signal)) ?? 0;
     },
   };
 }
 
 async function sectionOf(nodeId: string, own: NodePorts, { setup, ports }: Surroundings): Promise<string> {
-  const { via, autoJoin = 'learner', founders = [...ports.keys()], clusterToken = 'a cluster token of tests' } = setup;
+  const {
+    via,
+    apiVia,
+    autoJoin = 'learner',
+    founders = [...ports.keys()],
+    clusterToken = 'a cluster token of tests',
+  } = setup;
   const peers: string[] = [];
   for (const [peer, direct] of ports) {
     if (peer !== nodeId && !founders.includes(peer)) continue;
@@ -162,9 +181,10 @@ async function sectionOf(nodeId: string, own: NodePorts, { setup, ports }: Surro
   // Nodes dial the address that a member advertises as well: one that nobody listens on leaves them the links alone.
   const advertised =
     via === undefined ? '' : `advertiseAddress: "127.0.0.1:${[...ports.keys()].indexOf(nodeId) + 1}", `;
+  const apiPort = (await apiVia?.(nodeId, own)) ?? own.api;
   const token = 'clusterToken' in setup && setup.clusterToken === undefined ? '' : `clusterToken: "${clusterToken}", `;
   return (
-    `  advertiseAddress: 127.0.0.1:${own.api}\n` +
+    `  advertiseAddress: 127.0.0.1:${apiPort}\n` +
     `  raft: { nodeId: ${nodeId}, bindAddress: "127.0.0.1:${own.raft}", ${advertised}${token}autoJoin: ${autoJoin}, peers: [${peers.join(', ')}] }\n` +
     (setup.controlPlane ?? '')
   );

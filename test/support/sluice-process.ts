@@ -28,6 +28,13 @@ export interface SluiceOptions {
   readonly more?: string;
   readonly logLevel?: 'debug' | 'info';
   readonly env?: NodeJS.ProcessEnv;
+  /** Where its lines go; a list of its own otherwise. */
+  readonly output?: string[];
+}
+
+export interface LaunchedSluice extends Omit<SluiceProcess, 'url'> {
+  /** Resolves with `url` when it says that it is ready; rejects when it ends before. */
+  readonly ready: Promise<string>;
 }
 
 const main = new URL('../../dist/src/main.js', import.meta.url).pathname;
@@ -42,6 +49,12 @@ export function newFolder(): string {
 
 /** Starts one and waits until it says that it is ready. */
 export async function startSluice(options: SluiceOptions = {}): Promise<SluiceProcess> {
+  const { ready, ...sluice } = launchSluice(options);
+  return { ...sluice, url: await ready };
+}
+
+/** Starts one that may be stopped before it is ready. */
+export function launchSluice(options: SluiceOptions = {}): LaunchedSluice {
   const folder = options.folder ?? newFolder();
   const storePath = join(folder, 'data');
   mkdirSync(storePath, { recursive: true });
@@ -52,11 +65,10 @@ export async function startSluice(options: SluiceOptions = {}): Promise<SluicePr
       `log: { format: json, level: ${options.logLevel ?? 'info'} }\n${options.more ?? ''}\n`,
   );
   const child = spawnSluice(['--config', file], options.env);
-  const output: string[] = [];
-  const address = await readyAddress(child, output);
-  const scheme = options.controlPlane?.includes('tls:') ? 'https' : 'http';
+  const { output = [] } = options;
+  const scheme = /^ {2}tls:/m.test(options.controlPlane ?? '') ? 'https' : 'http';
   return {
-    url: `${scheme}://${address}`,
+    ready: readyAddress(child, output).then((address) => `${scheme}://${address}`),
     storePath,
     output,
     child,
@@ -93,6 +105,7 @@ export async function runSluice(args: readonly string[], env?: NodeJS.ProcessEnv
 async function readyAddress(child: ChildProcess, output: string[]): Promise<string> {
   const { stdout, stderr } = child;
   if (!stdout || !stderr) throw new Error('the process has no output to read');
+  const earlier = output.length;
   createInterface({ input: stderr }).on('line', (line) => output.push(line));
   return new Promise((resolve, reject) => {
     createInterface({ input: stdout }).on('line', (line) => {
@@ -100,7 +113,9 @@ async function readyAddress(child: ChildProcess, output: string[]): Promise<stri
       const entry = parse(line);
       if (entry?.msg === 'ready' && entry.address) resolve(entry.address);
     });
-    child.once('close', () => reject(new Error(`sluice ended before it was ready:\n${output.join('\n')}`)));
+    child.once('close', () =>
+      reject(new Error(`sluice ended before it was ready:\n${output.slice(earlier).join('\n')}`)),
+    );
   });
 }
 

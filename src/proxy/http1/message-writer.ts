@@ -61,6 +61,7 @@ export class MessageWriter {
 
   /** To be called on the socket's `drain`: all it was given has been taken. */
   onDrain(): void {
+    if (this.#lent.length === 0 || this.#socket.writableLength > 0) return;
     for (const buffer of this.#lent) giveBack(buffer);
     this.#lent = [];
   }
