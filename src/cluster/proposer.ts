@@ -121,23 +121,6 @@ export class Proposer implements ReplicatedLog, RelayTarget {
     }
   }
 
-  async #propose(draft: Draft): Promise<Result> {
-    this.#refuseAfterFailure();
-    if (this.#stopping) throw new SluiceError('UNAVAILABLE', 'shutting down', retryAfter);
-    const seq = this.#seq + 1;
-    const [lowest = seq] = this.#writes.keys();
-    const { incarnation, boot } = this.#state.identity;
-    const requestId: RequestId = { origin: this.#nodeId, incarnation, boot, seq, ackedBelow: lowest };
-    const command: Command = { ...draft, v: 1, requestId, time: this.#clock.nowMs() };
-    const bytes = this.#state.encode(command);
-    if (bytes.length > commandBytesMax) throw tooLarge(draft, bytes.length);
-    if (this.#writes.size >= inFlightMax || this.#bytes + bytes.length > inFlightBytesMax) {
-      throw new SluiceError('UNAVAILABLE', 'too many writes are waiting', retryAfter);
-    }
-    this.#seq = seq;
-    return await this.#write(requestId, bytes);
-  }
-
   async receive(request: Pick<RelayRequest, 'requestId' | 'command' | 'remainingMs'>): Promise<ReceivedOutcome> {
     if (this.failed !== undefined) return { outcome: 'not-applied', reason: this.failed };
     if (this.#stopping) return { outcome: 'not-applied', reason: 'shutting down' };
@@ -164,6 +147,23 @@ export class Proposer implements ReplicatedLog, RelayTarget {
     if (this.#writes.size > 0) await new Promise<void>((resolve) => (this.#idle = resolve));
     this.#reads.fail(new SluiceError('UNAVAILABLE', 'shutting down', retryAfter));
     this.#port.post({ type: 'stop' });
+  }
+
+  async #propose(draft: Draft): Promise<Result> {
+    this.#refuseAfterFailure();
+    if (this.#stopping) throw new SluiceError('UNAVAILABLE', 'shutting down', retryAfter);
+    const seq = this.#seq + 1;
+    const [lowest = seq] = this.#writes.keys();
+    const { incarnation, boot } = this.#state.identity;
+    const requestId: RequestId = { origin: this.#nodeId, incarnation, boot, seq, ackedBelow: lowest };
+    const command: Command = { ...draft, v: 1, requestId, time: this.#clock.nowMs() };
+    const bytes = this.#state.encode(command);
+    if (bytes.length > commandBytesMax) throw tooLarge(draft, bytes.length);
+    if (this.#writes.size >= inFlightMax || this.#bytes + bytes.length > inFlightBytesMax) {
+      throw new SluiceError('UNAVAILABLE', 'too many writes are waiting', retryAfter);
+    }
+    this.#seq = seq;
+    return await this.#write(requestId, bytes);
   }
 
   #write(requestId: RequestId, bytes: Uint8Array): Promise<Result> {

@@ -26,7 +26,7 @@ export interface Proxy {
   close(options: { readonly withinMs: number }): Promise<void>;
   /**
    * Resolves once a configuration with this index or a higher one is live in every worker, its listeners bound, or
-   * after `withinMs`. `done` of `of` workers have it.
+   * after `withinMs`. `done` of `of` workers have it; one that has fallen has nothing.
    */
   installed(index: number, withinMs: number): Promise<{ readonly done: number; readonly of: number }>;
   listeners(): readonly ListenerStatus[];
@@ -86,7 +86,7 @@ class SourcedProxy implements Proxy {
   async installed(index: number, withinMs: number): Promise<{ done: number; of: number }> {
     if (this.#liveIndex < index) await this.#reached(index, withinMs);
     const of = this.#size;
-    if (this.#liveIndex >= index) return { done: of, of };
+    if (this.#liveIndex >= index) return { done: this.#installer?.serving ?? 0, of };
     return { done: this.#settling.index >= index ? this.#settling.done : 0, of };
   }
 

@@ -6,7 +6,7 @@ import { seededRandom } from '../support/random.ts';
 import { bytesPerRoute, compileTimed, type Timed, tableOf } from './routing/compilations.ts';
 import { expressionNs } from './routing/expressions.ts';
 import { allocated, type Case, lookUp, lookUpUs, withFirstLook } from './routing/look-ups.ts';
-import { Bytes, type Next, number } from './routing/requests.ts';
+import { Head, type Next, number } from './routing/requests.ts';
 
 const random = seededRandom(1);
 const sizes = (process.env.SIZES ?? '10,10000,100000').split(',').map(Number);
@@ -32,29 +32,22 @@ const regexRoute = (i: number): Route => ({
 
 const routesOf = (size: number, make: (i: number) => Route): Route[] => Array.from({ length: size }, (_, i) => make(i));
 
-const hosts = new Bytes('tenant-######.shop.test');
-const hitPaths = new Bytes('/service-######/api/orders/######');
-const missPaths = new Bytes('/nothing-######/api/orders/######');
-const regexPaths = new Bytes('/service-######/items/######');
+const hits = new Head('/service-######/api/orders/######', 'tenant-######.shop.test');
+const misses = new Head('/nothing-######/api/orders/######', 'tenant-######.shop.test');
+const regexHits = new Head('/service-######/items/######', 'any.test');
 
 const anyOf = (size: number): number => Math.floor(random() * size);
 const hitOf =
   (size: number): Next =>
   (request) => {
     const route = anyOf(size);
-    request.host = hosts.text(Math.floor(route / 10));
-    request.path = hitPaths.text(route, anyOf(1e6));
+    hits.read(request, route, anyOf(1e6), Math.floor(route / 10));
   };
 const missOf =
   (size: number): Next =>
-  (request) => {
-    request.host = hosts.text(Math.floor(anyOf(size) / 10));
-    request.path = missPaths.text(anyOf(1e6), anyOf(1e6));
-  };
-const regexHit: Next = (request) => {
-  request.host = 'any.test';
-  request.path = regexPaths.text(anyOf(1000), anyOf(1e6));
-};
+  (request) =>
+    misses.read(request, anyOf(1e6), anyOf(1e6), Math.floor(anyOf(size) / 10));
+const regexHit: Next = (request) => regexHits.read(request, anyOf(1000), anyOf(1e6), 0);
 
 const rows: [what: string, value: string][] = [];
 const row = (what: string, value: number, unit: string, digits = 2): void => {

@@ -72,11 +72,11 @@ describe('traffic', () => {
   for (const trouble of ['throw', 'heap'] as const) {
     const how = trouble === 'throw' ? 'throws' : 'runs out of memory';
     it(`loses at most 32 requests to a proxy worker that ${how}, and finds someone listening all the time`, async () => {
-      const visits = startVisits(port, ['/'], 600);
+      const visits = startVisits(port, { perMinute: 600 });
       await node.make(trouble);
       await says('a proxy worker has ended and is replaced');
       // From here on nobody is with the fallen worker any more.
-      const later = startVisits(port, ['/'], 6_000);
+      const later = startVisits(port, { perMinute: 6_000 });
       await servesAgain();
       await says('a new proxy worker serves');
       await servesAgain();

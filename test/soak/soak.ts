@@ -1,14 +1,13 @@
 // `npm run soak -- --minutes 10`: a real Sluice under keep-alive clients, 10,000 new connections and 100 activations a
 // minute. Passes (exit 0) when no request failed and neither memory nor handles grow (issue of the engine, check 2).
-import { createServer } from 'node:http';
 import { parseArgs } from 'node:util';
 import { apiClient } from '../support/api-client.ts';
 import { freePort } from '../support/free-port.ts';
 import { type GaugedSluice, gaugedSluice, type Held } from '../support/gauge.ts';
 import { startLoad } from '../support/load.ts';
-import { listening } from '../support/proxy-bed.ts';
+import { CountingBackend } from '../support/long-lived.ts';
 import { endAll } from '../support/sluice-process.ts';
-import { startVisits } from '../support/visits.ts';
+import { asking, breakingOff, leaving, startVisits, tunnelling } from '../support/visits.ts';
 import { startActivations, twoSnapshots } from './activations.ts';
 import { growths, type Sample } from './verdict.ts';
 
@@ -20,10 +19,12 @@ const visitsPerMinute = 10_000;
 const activationsPerMinute = 100;
 const clients = 64;
 const paths = ['/steady', '/changing'];
+/** Most visitors take their answer. */
+const ways = [leaving, breakingOff, tunnelling, ...Array.from({ length: 7 }, () => asking)];
 
 async function soak(): Promise<boolean> {
-  const upstream = createServer((_request, response) => void response.end('ok'));
-  const upstreamPort = await listening(upstream);
+  const upstream = new CountingBackend(0);
+  const upstreamPort = await upstream.start();
   const gauged = await gaugedSluice();
   const api = apiClient(gauged.sluice.url);
   const port = await freePort();
@@ -31,7 +32,7 @@ async function soak(): Promise<boolean> {
   const loads = paths.map((path) =>
     startLoad(`http://127.0.0.1:${port}${path}`, 'ok', { clients: clients / paths.length, pauseMs: 50 }),
   );
-  const visits = startVisits(port, paths, visitsPerMinute);
+  const visits = startVisits(port, { perMinute: visitsPerMinute, paths, ways });
   const activations = startActivations(api, snapshots, activationsPerMinute);
   const samples = await sampleFor(minutes * 60_000, gauged, () => {
     const served = loads.reduce((sum, load) => sum + load.served, 0);
@@ -39,7 +40,7 @@ async function soak(): Promise<boolean> {
   });
   await Promise.all([visits.stop(), activations.stop(), ...loads.map((load) => load.stop())]);
   await gauged.sluice.stop();
-  upstream.close();
+  upstream.stop();
   const failed = [...visits.failed, ...activations.failed, ...loads.flatMap((load) => load.failed)];
   const missing = [
     shortOf('visits', visits.count, visitsPerMinute * minutes),
@@ -52,7 +53,7 @@ async function sampleFor(ms: number, gauged: GaugedSluice, progress: () => strin
   const startedAt = performance.now();
   const samples: Sample[] = [];
   for (let due = sampleMs; due <= ms; due += sampleMs) {
-    await new Promise((resolve) => setTimeout(resolve, startedAt + due - performance.now()));
+    await new Promise((resolve) => setTimeout(resolve, Math.max(0, startedAt + due - performance.now())));
     const held = await gauged.held();
     const sample = { at: Math.min(1, (performance.now() - startedAt) / ms), ...summed(held) };
     samples.push(sample);

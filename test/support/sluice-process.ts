@@ -66,7 +66,7 @@ export function launchSluice(options: SluiceOptions = {}): LaunchedSluice {
   );
   const child = spawnSluice(['--config', file], options.env);
   const { output = [] } = options;
-  const scheme = options.controlPlane?.includes('tls:') ? 'https' : 'http';
+  const scheme = /^ {2}tls:/m.test(options.controlPlane ?? '') ? 'https' : 'http';
   return {
     ready: readyAddress(child, output).then((address) => `${scheme}://${address}`),
     storePath,

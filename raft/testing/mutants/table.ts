@@ -267,6 +267,12 @@ export const ofRules: readonly Mutant[] = [
     'if (state.settings.preVote && transfer) startPoll(state);',
   ),
   one(
+    'a leader stays without a quorum',
+    'core/leader.ts',
+    '&& !hearsQuorum(state)',
+    '&& !hearsQuorum(state) && !state',
+  ),
+  one(
     'a checkpoint file gets its name before it is synced',
     'testing/sim/checkpoint-shelf.ts',
     "if (!this.#do('sync', () => this.#syncFile(partial))) return;",

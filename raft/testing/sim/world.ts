@@ -1,12 +1,12 @@
 // A whole cluster in one thread of simulated time: builds it from a plan, runs the safety phase with its faults and
 // then the liveness phase without, and says what was broken.
 import type { Message } from '../../core/message.ts';
-import type { CoreEvent } from '../../core/output.ts';
 import { type Config, emptyConfig } from '../../core/types.ts';
 import type { CheckpointImage } from '../../driver/host.ts';
 import type { Operation } from '../history/history.ts';
 import { checkRevisionOrder } from '../history/revision-order.ts';
 import { searchOrder } from '../history/search.ts';
+import { CalmChecks } from './calm.ts';
 import { Chance } from './chance.ts';
 import type { Later } from './checkpoint-shelf.ts';
 import { Checks, slotOf } from './checks.ts';
@@ -22,7 +22,7 @@ import { Patience } from './patience.ts';
 import type { Plan } from './plan.ts';
 import { type NodeWorld, SimNode } from './sim-node.ts';
 import { type MachineState, mix } from './state-machine.ts';
-import { type Fail, Violation } from './violation.ts';
+import { Violation } from './violation.ts';
 import { Workload } from './workload.ts';
 
 export interface RunResult {
@@ -47,10 +47,6 @@ export interface RunResult {
   readonly diskOperations: readonly ReadonlyMap<DiskOperation, number>[];
 }
 
-/** By then the first leader is in office. */
-const calmFromMs = 8_000;
-/** When half of the links are gone since then, whoever can lead does by now. */
-const settledFromMs = calmFromMs + 15_000;
 const livenessLimitMs = 60_000;
 
 export class World {
@@ -63,6 +59,7 @@ export class World {
   readonly checks: Checks;
   readonly contents: ContentChecks;
   readonly patience: Patience;
+  readonly calm: CalmChecks;
   readonly workload: Workload;
   readonly onlookers: Onlookers;
   readonly nemesis: Nemesis;
@@ -85,6 +82,7 @@ export class World {
     this.ghost = new Ghost(fail, (op) => this.workload.registerOf(op));
     this.contents = new ContentChecks(this.ghost, fail);
     this.patience = new Patience(fail, () => this.#now);
+    this.calm = new CalmChecks(plan, fail);
     this.network = new SimNetwork(slots, plan.network, this.#chance.fork(), {
       now: () => this.#now,
       deliver: (at, to, message, isWanted) => this.#deliver(at, to, message, isWanted),
@@ -159,7 +157,7 @@ export class World {
       observe: (node, event) => {
         this.#note(node.slot, event.type.length);
         this.checks.event(node, event);
-        this.#checkCalm(node, event, fail);
+        this.calm.event(node, event, this.#now);
         if (event.type === 'elected' && this.plan.tuning.probesBack) this.#probeBack(node);
       },
       durable: (node, batch, image) => {
@@ -187,23 +185,6 @@ export class World {
       }),
       fatal: (node, reason) => this.#fatal(node, reason, fail),
     };
-  }
-
-  /** B27 and B28: no election without a reason, and no poll by a node that only slept. */
-  #checkCalm(node: SimNode, event: CoreEvent, fail: Fail): void {
-    const { calm, safetyMs } = this.plan;
-    if (calm === undefined || event.type !== 'role' || this.#now > safetyMs) return;
-    if (this.#now < (calm === 'partial' ? settledFromMs : calmFromMs)) return;
-    const isPoll = event.role === 'preCandidate' && calm === 'pauses';
-    if (isPoll || event.role === 'candidate')
-      fail(calm === 'partial' ? 'B28' : 'B27', `${node.id} becomes ${event.role} without need`);
-  }
-
-  /** B28: where one node hears a quorum, and a quorum hears it, writes go on. */
-  #checkProgress(): void {
-    if (this.plan.calm !== 'partial' || this.workload.lastAckedAt > this.plan.safetyMs - 10_000) return;
-    const lastAckedAt = Math.round(this.workload.lastAckedAt);
-    this.#violation ??= new Violation('B28', `no write was acknowledged after ${lastAckedAt} ms on half of the links`);
   }
 
   /** Where a leader starts to look is its own choice: the rule for appends must hold for any. */
@@ -266,7 +247,7 @@ export class World {
     this.workload.start();
     this.onlookers.start();
     this.runUntil(this.plan.safetyMs);
-    this.#checkProgress();
+    this.calm.ended(this.workload.lastAckedAt);
     if (this.#violation === undefined) this.#runLiveness();
     if (this.#violation === undefined) this.#checkHistory();
     return this.#result();

@@ -20,7 +20,7 @@ import { renderTrailers, type Sender, valuesOf } from './render.ts';
 import { RequestParser } from './request-parser.ts';
 import { RequestView } from './request-view.ts';
 import { type Answered, ServerResponse } from './server-response.ts';
-import { joinSockets } from './tunnel.ts';
+import { Tunnel } from './tunnel.ts';
 
 /** What a client may send ahead of the response it waits for. */
 const aheadBytesMax = 64 * 1024;
@@ -168,7 +168,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Wir
     this.response.close();
     this.#context.wheel.remove(this);
     this.#socket.removeAllListeners('drain');
-    joinSockets(this.#socket, upstream, () => this.#over());
+    new Tunnel(this.#socket, upstream, this.#context.wheel, () => this.#over());
   }
 
   // The request's body goes out here.

@@ -1,8 +1,12 @@
 // An open hash table of numbers in one flat array: a look-up reads neighbouring words of memory and follows no pointer.
 // Hashes are computed by the caller, character by character where the text lies, so that nothing is cut out of it.
+import { randomBytes } from 'node:crypto';
+
+/** Of this process: nobody can choose names that all have one hash. */
+const salt = randomBytes(4).readInt32LE();
 
 /** Hash of the empty text; different seeds give hashes that have nothing to do with each other. */
-export const hashSeed = (seed: number): number => Math.imul(seed + 1, 0x9e3779b1) ^ 0x811c9dc5;
+export const hashSeed = (seed: number): number => Math.imul(seed + 1, 0x9e3779b1) ^ salt;
 
 /** FNV-1a over UTF-16 units. */
 export const hashStep = (hash: number, code: number): number => Math.imul(hash ^ code, 0x01000193);

@@ -2,32 +2,35 @@
 // host. All of them are asked; the order of the table decides, not the kind of pattern.
 import { HashSlots, hashSeed, hashStep } from './hash-slots.ts';
 import type { HostPattern } from './host.ts';
+import { isPacked, packText, wordsOf } from './packed-text.ts';
+
+/** Where in a record its parts begin: number of the pattern, length of its text, the text. */
+const at = { number: 0, length: 1, text: 2 } as const;
 
 /** Patterns are numbered from 0 in the order in which they come. */
 export class HostIndex {
+  /** Under the hash of the text: where the record begins. */
   readonly #exact = new HashSlots();
   readonly #suffixes = new HashSlots();
-  /** By number. */
-  readonly #texts: string[] = [];
+  #records = new Int32Array(64);
+  #recordsEnd = 0;
+  #count = 0;
   #hasSuffixes = false;
   #any = -1;
 
   /** The number of a pattern; a new one when it has not been seen. */
   numberOf({ kind, text }: HostPattern): number {
     if (kind === 'any') {
-      if (this.#any < 0) this.#any = this.#texts.push(text) - 1;
+      if (this.#any < 0) this.#any = this.#count++;
       return this.#any;
     }
     const slots = kind === 'exact' ? this.#exact : this.#suffixes;
     const hash = hashFromEnd(text);
-    for (let slot = slots.first(hash); slot >= 0; slot = slots.next(slot, hash)) {
-      const number = slots.number(slot);
-      if (this.#texts[number] === text) return number;
-    }
+    const known = this.#find(slots, hash, text, 0);
+    if (known >= 0) return known;
     if (kind === 'suffix') this.#hasSuffixes = true;
-    const number = this.#texts.push(text) - 1;
-    slots.add(hash, number);
-    return number;
+    slots.add(hash, this.#record(text));
+    return this.#count++;
   }
 
   /** Gives the number of every pattern that matches `host` to `found`; returns how many there are. */
@@ -40,24 +43,38 @@ export class HostIndex {
       const code = host.charCodeAt(i);
       hash = hashStep(hash, code);
       if (code !== point || !withSuffixes) continue;
-      const suffix = this.#suffix(host, i, hash);
+      const suffix = this.#find(this.#suffixes, hash, host, i);
       if (suffix >= 0) found[count++] = suffix;
     }
-    for (let slot = this.#exact.first(hash); slot >= 0; slot = this.#exact.next(slot, hash)) {
-      const number = this.#exact.number(slot);
-      if (this.#texts[number] === host) found[count++] = number;
-    }
+    const exact = this.#find(this.#exact, hash, host, 0);
+    if (exact >= 0) found[count++] = exact;
     if (this.#any >= 0) found[count++] = this.#any;
     return count;
   }
 
-  #suffix(host: string, start: number, hash: number): number {
-    for (let slot = this.#suffixes.first(hash); slot >= 0; slot = this.#suffixes.next(slot, hash)) {
-      const number = this.#suffixes.number(slot);
-      const text = this.#texts[number];
-      if (text !== undefined && text.length === host.length - start && host.endsWith(text)) return number;
+  /** The number of the pattern whose text is that of `host` from `start` on, which has this hash; -1 when there is none. */
+  #find(slots: HashSlots, hash: number, host: string, start: number): number {
+    const records = this.#records;
+    for (let slot = slots.first(hash); slot >= 0; slot = slots.next(slot, hash)) {
+      const record = slots.number(slot);
+      if (records[record + at.length] !== host.length - start) continue;
+      if (isPacked(records, record + at.text, host, start, host.length)) return records[record + at.number] ?? -1;
     }
     return -1;
+  }
+
+  #record(text: string): number {
+    const record = this.#recordsEnd;
+    this.#recordsEnd += at.text + wordsOf(text.length);
+    if (this.#recordsEnd > this.#records.length) {
+      const former = this.#records;
+      this.#records = new Int32Array(2 * this.#recordsEnd);
+      this.#records.set(former);
+    }
+    this.#records[record + at.number] = this.#count;
+    this.#records[record + at.length] = text.length;
+    packText(this.#records, record + at.text, text);
+    return record;
   }
 }
 

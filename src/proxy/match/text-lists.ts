@@ -4,6 +4,7 @@ import type { Entry } from '../compile/entry.ts';
 import type { RoutedRequest } from '../request-head.ts';
 import { agrees, type Candidate } from './candidate.ts';
 import { HashSlots, hashSeed, hashStep } from './hash-slots.ts';
+import { isPacked, packText, wordsOf } from './packed-text.ts';
 
 /** How much there will be at most. */
 export interface ListSizes {
@@ -61,10 +62,7 @@ export class TextLists {
   }
 
   #isText(record: number, text: string, end: number): boolean {
-    if (this.#records[record + at.length] !== end) return false;
-    let word = record + at.text;
-    for (let i = 0; i < end; i += 2) if (this.#records[word++] !== unitsAt(text, i, end)) return false;
-    return true;
+    return this.#records[record + at.length] === end && isPacked(this.#records, record + at.text, text, 0, end);
   }
 
   #record(host: number, text: string, first: Candidate): number {
@@ -72,8 +70,8 @@ export class TextLists {
     this.#records[record + at.host] = host;
     this.#records[record + at.length] = text.length;
     this.#records[record + at.first] = first;
-    this.#recordsEnd += at.text;
-    for (let i = 0; i < text.length; i += 2) this.#records[this.#recordsEnd++] = unitsAt(text, i, text.length);
+    packText(this.#records, record + at.text, text);
+    this.#recordsEnd += at.text + wordsOf(text.length);
     return record;
   }
 
@@ -86,10 +84,6 @@ export class TextLists {
     this.#records[record + at.last] = link;
   }
 }
-
-/** Two units of a text as one word; beyond its end there is nothing. */
-const unitsAt = (text: string, i: number, end: number): number =>
-  text.charCodeAt(i) | (i + 1 < end ? text.charCodeAt(i + 1) << 16 : 0);
 
 function hashOf(host: number, text: string): number {
   let hash = hashSeed(host);

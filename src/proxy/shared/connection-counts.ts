@@ -61,6 +61,13 @@ export class ConnectionCounts {
     };
   }
 
+  /** Whether any worker holds a connection by that row, or waits for one. */
+  isUsed(row: number): boolean {
+    if (row >= rowsMax) return false;
+    const width = 2 * this.#workers + 1;
+    return this.#cells.subarray(row * width, (row + 1) * width).some((_, at, cells) => Atomics.load(cells, at) !== 0);
+  }
+
   /** The worker at `place` has fallen, and its connections with it. */
   forget(place: number): void {
     for (let sum = 0; sum < this.#cells.length; sum += 2 * this.#workers + 1) {
@@ -89,15 +96,25 @@ export class OwnCount implements ConnectionLimit {
   waiting(): void {}
 }
 
-/** Gives each destination id its row, and the same one again. */
+/** Gives each destination id its row, and the same one again as long as it is kept. */
 export class RowBook {
   readonly #rows = new Map<string, number>();
+  readonly #free: number[] = [];
 
   rowOf(id: string): number {
     const known = this.#rows.get(id);
     if (known !== undefined) return known;
-    const row = this.#rows.size;
+    const row = this.#free.pop() ?? this.#rows.size;
     this.#rows.set(id, row);
     return row;
+  }
+
+  /** Takes back the rows of all other ids, except those that are still used. */
+  keep(ids: ReadonlyMap<string, unknown>, counts: ConnectionCounts): void {
+    for (const [id, row] of this.#rows) {
+      if (ids.has(id) || counts.isUsed(row)) continue;
+      this.#rows.delete(id);
+      this.#free.push(row);
+    }
   }
 }

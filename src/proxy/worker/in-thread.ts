@@ -16,6 +16,7 @@ export interface InThreadOptions {
 
 export class InThread implements Installer {
   readonly size = 1;
+  readonly serving = 1;
   readonly #engine: Engine;
   readonly #turns = new Turns();
   #generation = 0;

@@ -51,6 +51,10 @@ export class Workers implements Installer {
     this.#members = Array.from({ length: options.count }, (_, i) => this.#startMember(i));
   }
 
+  get serving(): number {
+    return this.#everyList().length;
+  }
+
   install(config: ProxyConfig, onThreadDone: () => void): Promise<void> {
     return this.#turns.take(() => this.#install(config, onThreadDone));
   }
@@ -86,7 +90,12 @@ export class Workers implements Installer {
     const busy = await this.#probe(listeners);
     Atomics.store(this.#cell, 0, generation);
     this.#inForce = { config: packed, listeners, busy };
-    await Promise.all(this.#members.map((member) => member.commit(generation, busy).then(onThreadDone)));
+    const commit = async (member: Member): Promise<void> => {
+      await member.commit(generation, busy);
+      if (member.listeners !== undefined) onThreadDone();
+    };
+    await Promise.all(this.#members.map(commit));
+    this.#rows.keep(packed.rows, this.#counts);
   }
 
   async #reopen(): Promise<void> {

@@ -1,8 +1,8 @@
 // CPU of look-ups.
 //
 // What a look-up costs depends on what the caches of the processor hold, so the requests are made as the proxy makes
-// them, one at a time: bytes that lie hot in one small buffer, and host and path cut out of it as new, flat strings that
-// nobody has hashed. Each request draws its route anew and uniformly from the whole table, so the part of the index that
+// them, one at a time: the bytes of a head that lie hot in one small buffer, a new text of them, and host and path as
+// slices of it that nobody has hashed. Each request draws its route anew and uniformly from the whole table, so the part of the index that
 // it needs is as cold as a table of that size makes it, and no order or repetition helps. Names have the same length and
 // requests are as many and as different in every size; what differs is the table alone. The same loop without a look-up
 // runs in turn with the one that is measured, and its time is taken off: making a request is not the table's work.
@@ -66,13 +66,14 @@ function middle(values: readonly number[]): number {
   return kept.reduce((sum, value) => sum + value, 0) / kept.length;
 }
 
-/** Bytes that one look-up leaves behind, beside the request's own; few enough look-ups that no collection comes between. */
+/** Bytes that one look-up leaves behind, beside the request's own; so few look-ups that no collection comes between. */
 export function allocated({ table, next }: Case): number {
-  const left = ([nothing, table] as const).map((each) => {
+  const count = 2000;
+  const left = (each: Case['table']): number => {
     collectGarbage();
     const before = process.memoryUsage().heapUsed;
-    lookUp(each, next, 2000);
+    lookUp(each, next, count);
     return process.memoryUsage().heapUsed - before;
-  });
-  return ((left[1] ?? 0) - (left[0] ?? 0)) / 2000;
+  };
+  return middle(Array.from({ length: rounds }, () => (left(table) - left(nothing)) / count));
 }

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { Agent, request as send } from 'undici';
 import { systemClock } from '../../../src/clock.ts';
 import { createProxy, type Proxy as DataPlane } from '../../../src/proxy/proxy.ts';
-import { ConnectionCounts } from '../../../src/proxy/shared/connection-counts.ts';
+import { ConnectionCounts, RowBook } from '../../../src/proxy/shared/connection-counts.ts';
 import { ConfigReader, packConfig } from '../../../src/proxy/worker/packed-config.ts';
 import { Workers } from '../../../src/proxy/worker/workers.ts';
 import { silentLogger } from '../../../src/telemetry/logger.ts';
@@ -146,8 +146,10 @@ describe('proxy workers', function () {
       await install(1, 'x');
       fall(0);
       await says('a proxy worker has ended and is replaced');
+      expect(workers.serving).to.equal(1);
       expect(new Set(await Promise.all(Array.from({ length: 10 }, fresh)))).to.deep.equal(new Set(['x']));
       await says('a new proxy worker serves');
+      expect(workers.serving).to.equal(2);
       expect(lines.join()).to.match(/falls over a request \{"request":"(GET \/|none)".*told to fall/);
       expect(await fresh()).to.equal('x');
     });
@@ -221,6 +223,23 @@ describe('the count of upstream connections', () => {
     expect(second?.acquire(3)).to.equal(true);
     counts.forget(1);
     expect([first?.acquire(2), first?.acquire(2), first?.acquire(2)]).to.deep.equal([true, true, false]);
+  });
+
+  it('has a row again for each destination, however many there have been', () => {
+    const counts = new ConnectionCounts(2);
+    const book = new RowBook();
+    const busy = book.rowOf('busy');
+    const kept = book.rowOf('kept');
+    const limit = counts.limit(busy, 1);
+    limit.acquire(1);
+    for (let number = 0; number < 50_000; number++) {
+      expect(book.rowOf(`passing ${number}`)).to.equal(2);
+      book.keep(new Map([['kept', 0]]), counts);
+    }
+    expect([book.rowOf('busy'), book.rowOf('kept')]).to.deep.equal([busy, kept]);
+    limit.release();
+    book.keep(new Map([['kept', 0]]), counts);
+    expect(book.rowOf('new')).to.equal(busy);
   });
 
   it('tells a worker that another one waits, and not that it waits itself', () => {

@@ -3,30 +3,72 @@ import { hashSeed, hashStep } from '../../../../src/proxy/match/hash-slots.ts';
 import { seededRandom } from '../../../support/random.ts';
 import { aRoute, tableOf, winner } from '../../../support/routing.ts';
 
-/** As the index hashes a path for the first host of a table. */
-function hashOf(text: string): number {
+/** As the index hashes: paths of the first host from their beginning, hosts from their end. */
+function hashOf(units: string): number {
   let hash = hashSeed(0);
-  for (const character of text) hash = hashStep(hash, character.charCodeAt(0));
+  for (const unit of units) hash = hashStep(hash, unit.charCodeAt(0));
   return hash;
 }
 
-/** Pairs of paths that share a hash, found by trying many. */
-function collisions(): (readonly [string, string])[] {
+const reversed = (text: string): string => [...text].reverse().join('');
+
+/** Pairs of texts that share a hash, found by trying many. */
+function collisions(make: (word: string) => string, hash: (text: string) => number): (readonly [string, string])[] {
   const random = seededRandom(5);
   const known = new Map<number, string>();
   const pairs: (readonly [string, string])[] = [];
   while (pairs.length < 3) {
-    const path = `/${Math.floor(random() * 36 ** 6).toString(36)}`;
-    const hash = hashOf(path);
-    const other = known.get(hash);
-    if (other === undefined) known.set(hash, path);
-    else if (other !== path) pairs.push([other, path]);
+    const text = make(Math.floor(random() * 36 ** 6).toString(36));
+    const other = known.get(hash(text));
+    if (other === undefined) known.set(hash(text), text);
+    else if (other !== text) pairs.push([other, text]);
   }
   return pairs;
 }
 
+describe('hosts in the index', () => {
+  it('are found however many there are', () => {
+    const hosts = Array.from({ length: 500 }, (_, i) => `${'x'.repeat(i % 7)}${i}.test`);
+    const exact = hosts.map((host) => aRoute(host, { hostnames: [host] }));
+    const table = tableOf({
+      routes: [...exact, ...hosts.map((host) => aRoute(`*.${host}`, { hostnames: [`*.${host}`] }))],
+    });
+    for (const host of hosts) {
+      expect(winner(table, { authority: host })).to.equal(host);
+      expect(winner(table, { authority: `a.${host}` })).to.equal(`*.${host}`);
+      expect(winner(table, { authority: `${host}a` })).to.equal(undefined);
+    }
+  });
+
+  it('are told apart when they share a hash', () => {
+    for (const [known, other] of collisions(
+      (word) => `${word}.test`,
+      (host) => hashOf(reversed(host)),
+    )) {
+      const alone = tableOf({ routes: [aRoute('known', { hostnames: [known] })] });
+      expect(winner(alone, { authority: known })).to.equal('known');
+      expect(winner(alone, { authority: other })).to.equal(undefined);
+      const both = tableOf({ routes: [known, other].map((host) => aRoute(host, { hostnames: [host] })) });
+      for (const host of [known, other]) expect(winner(both, { authority: host })).to.equal(host);
+    }
+  });
+
+  it('are told apart from others under a suffix that shares their hash', () => {
+    for (const [known, other] of collisions(
+      (word) => `.${word}`,
+      (suffix) => hashOf(reversed(suffix)),
+    )) {
+      const alone = tableOf({ routes: [aRoute('known', { hostnames: [`*${known}`] })] });
+      expect(winner(alone, { authority: `a${known}` })).to.equal('known');
+      expect(winner(alone, { authority: `a${other}` })).to.equal(undefined);
+      const both = tableOf({ routes: [known, other].map((suffix) => aRoute(suffix, { hostnames: [`*${suffix}`] })) });
+      for (const suffix of [known, other]) expect(winner(both, { authority: `a${suffix}` })).to.equal(suffix);
+    }
+  });
+});
+
 describe('exact paths and prefixes in the index', () => {
-  const pairs = collisions();
+  const pairs = collisions((word) => `/${word}`, hashOf);
 
   it('are told apart when they share a hash', () => {
     const texts = pairs.flat();
