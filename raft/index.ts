@@ -18,11 +18,13 @@
  * 6. `host.makeCheckpoint()`: `writeCheckpoint` into `checkpointDirectory(options)`, then `raft.checkpointWritten(image)`.
  *    `host.install(meta)`: build the next generation from `readCheckpoint`, sync it, `raft.installed(generation, index)`;
  *    switch to it on `host.adopt(generation)`, delete it on `host.discard(generation)`.
- * 7. `await raft.stop()` hands leadership over and leaves the log with the mark of a clean stop.
+ * 7. `raft.condemn(reason)`: the program found its state to be wrong. The node is poisoned and ends with `host.fatal`.
+ * 8. `await raft.stop()` hands leadership over and leaves the log with the mark of a clean stop.
  *
  * Everything may be called at any time; before `begin` and after the end proposals are refused as not applied.
  */
 
+export { payloadBytesMax as commandBytesMax } from './codec/values.ts';
 export type { Role } from './core/output.ts';
 export type { CheckpointMeta, CommandEntry, Config, Identity, Index, Member, MemberId, Term } from './core/types.ts';
 export { identityOf, memberId } from './core/types.ts';
@@ -38,6 +40,7 @@ export type { MemberHost, OpenedReport } from './driver/member-host.ts';
 export { type ClusterOptions, checkpointDirectory, type RaftOptions, type StaticPeer } from './driver/options.ts';
 export { RaftThread } from './driver/raft-thread.ts';
 export type { MemberStatus, PeerStatus } from './driver/status.ts';
+export type { Durations, MemberCounts } from './driver/tally.ts';
 export type { PeerTls } from './driver/tcp-socket.ts';
 export {
   type CheckpointContent,

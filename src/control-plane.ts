@@ -7,6 +7,8 @@ import { systemClock } from './clock.ts';
 import { Backups } from './cluster/backup.ts';
 import { ClusterDesk } from './cluster/cluster-desk.ts';
 import type { Core } from './cluster/core.ts';
+import { handOver } from './cluster/hand-over.ts';
+import { HashComparison } from './cluster/hash-comparison.ts';
 import { trustWarning } from './cluster/node-links.ts';
 import type { Proposer } from './cluster/proposer.ts';
 import { ClusterReadiness } from './cluster/readiness.ts';
@@ -23,6 +25,7 @@ import { createSecretSources } from './snapshot/secret-sources.ts';
 import { checkCertificate, listenFailure } from './start-failure.ts';
 import type { StateView } from './state/view.ts';
 import type { Logger } from './telemetry/logger.ts';
+import { measureLoopLag } from './telemetry/loop-lag.ts';
 
 export interface ControlPlane {
   /** `host:port` where the API listens. */
@@ -62,11 +65,14 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
     workers: settings.proxy.workers,
   });
   reactToStorageFailure(core, own, options);
+  measureLoopLag(core.metrics, systemClock);
   try {
     await proxy.start();
     const readiness = new ClusterReadiness({ log, clock: systemClock });
     const api = await startApi(own, { ...core, readiness, feed, proxy, logger });
-    return running({ ...core, api, proxy, own, storePath, ready: readiness.whenReady });
+    const comparison = comparisonOf(core, logger);
+    void readiness.whenReady.then(() => comparison.start());
+    return running({ ...core, api, proxy, comparison, own, storePath, ready: readiness.whenReady });
   } catch (error) {
     await proxy.close({ withinMs: 0 });
     await core.close();
@@ -111,7 +117,7 @@ interface Parts extends Core {
 }
 
 async function startApi(own: ControlPlaneSettings, parts: Parts): Promise<Api> {
-  const { raft, state, log, links, readiness, feed, proxy, logger } = parts;
+  const { raft, state, log, links, metrics, readiness, feed, proxy, logger } = parts;
   checkCertificate(own.tls);
   const explainer = new Explainer();
   const api = await createApi({
@@ -121,14 +127,19 @@ async function startApi(own: ControlPlaneSettings, parts: Parts): Promise<Api> {
     options: own,
     clock: systemClock,
     logger,
+    metrics,
     secretSources: createSecretSources(thisMachine, own.secretSources),
     checkConfig,
     explain: (key, configuration, question) => explainer.explain(key, configuration, question),
-    installed: (index, withinMs) => proxy.installed(index, withinMs),
+    installed: async (index, withinMs) => ({
+      ...(await proxy.installed(index, withinMs)),
+      closed: proxy.listeners().filter(({ state }) => state !== 'open'),
+    }),
     health: () => ({ ready: readiness.ready && log.failed === undefined, reason: log.failed ?? 'no leader' }),
     clusterId: () => raft.clusterId ?? state.identity.clusterId,
     cluster: { desk: new ClusterDesk(raft, systemClock), leader: links.leader, backups: backupsOf(own, parts) },
     relay: links.server(log, (bytes) => state.decode(bytes)),
+    hashes: links.hashServer({ member: async () => (await raft.status())?.id, hashes: () => state.hashes }),
   });
   await api.listen().catch((error: unknown) => {
     throw listenFailure(own.address, error);
@@ -137,6 +148,18 @@ async function startApi(own: ControlPlaneSettings, parts: Parts): Promise<Api> {
   const warning = trustWarning(own);
   if (warning !== undefined) logger.warn({}, warning);
   return api;
+}
+
+function comparisonOf({ raft, state, links, metrics }: Core, logger: Logger): HashComparison {
+  return new HashComparison({
+    cluster: raft,
+    own: () => state.hashes,
+    ask: (member) => links.hashes.ask(member),
+    condemn: (reason) => raft.condemn(reason),
+    observer: metrics,
+    logger,
+    clock: systemClock,
+  });
 }
 
 function backupsOf({ encryptionKey }: ControlPlaneSettings, { state, log, raft }: Parts): Backups {
@@ -164,15 +187,19 @@ function warnOfExposure(
   );
 }
 
+/** What the drain waits for another leader (architecture.md §7.10). */
+const handOverMs = 1_000;
+
 interface RunningParts extends Core {
   readonly api: Api;
   readonly proxy: DataPlane;
+  readonly comparison: HashComparison;
   readonly own: ControlPlaneSettings;
   readonly storePath: string;
   readonly ready: Promise<void>;
 }
 
-function running({ api, proxy, state, close, own, storePath, ready }: RunningParts): ControlPlane {
+function running({ api, proxy, comparison, state, raft, close, own, storePath, ready }: RunningParts): ControlPlane {
   const { view } = state;
   return {
     address: formatAddress(api.address),
@@ -182,6 +209,9 @@ function running({ api, proxy, state, close, own, storePath, ready }: RunningPar
     hasApiKeys: own.apiKeys.length > 0,
     ready,
     async stop() {
+      api.withdraw();
+      comparison.end();
+      await handOver(raft, systemClock, handOverMs);
       await Promise.all([api.close(), proxy.close({ withinMs: own.shutdownTimeoutMs })]);
       await close();
     },

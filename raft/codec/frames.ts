@@ -2,6 +2,7 @@
 // A frame on the wire: length u32 · crc32 u32 · version u8 · flags u8 · [total u32 · message crc32 u32] · bytes.
 // Length counts what follows the CRC field; the CRC covers the same. The bracketed part is in a first frame only.
 import { crc32 } from 'node:zlib';
+import { payloadBytesMax } from './values.ts';
 
 export const protocolVersion = 1;
 /** A frame beyond this is refused before a byte of it is kept. */
@@ -10,8 +11,8 @@ export const frameBytesMax = 1.25 * 1024 * 1024;
 export const fragmentBytesMax = 256 * 1024;
 /** Least a frame that is not the last of its message carries: a flood of tiny pieces would cost more than it brings. */
 export const fragmentBytesMin = 16 * 1024;
-/** One command of 4 MiB and what an append says about it. */
-export const messageBytesMax = 4 * 1024 * 1024 + 64 * 1024;
+/** The longest command and what an append says about it. */
+export const messageBytesMax = payloadBytesMax + 64 * 1024;
 
 /** Votes, heartbeats and read rounds overtake bulk: each lane is put together on its own. */
 export type Lane = 'urgent' | 'bulk';

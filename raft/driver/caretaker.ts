@@ -1,5 +1,5 @@
 // What a running member looks after once a second, besides the protocol: nodes that want in, a suspicion that has been
-// settled, a disk that fills up.
+// settled, a disk that fills up; and once a week, files that nobody has read since.
 import type { Config } from '../core/types.ts';
 import type { Candidate } from '../membership/bootstrap.ts';
 import { changeDue, type RecruitPolicy } from '../membership/recruit.ts';
@@ -18,20 +18,25 @@ export interface Duties {
   /** Makes the end of a suspicion durable. */
   readonly trust: () => Promise<void>;
   readonly measure: () => Promise<Space>;
+  /** Reads all checkpoint files that are kept. */
+  readonly audit: () => Promise<void>;
   readonly notice: (text: string) => void;
 }
 
 const everyMs = 1_000;
+const auditEveryMs = 7 * 24 * 60 * 60 * 1_000;
 
 export class Caretaker {
   readonly #duties: Duties;
   #timer: Cancel = () => {};
   #wasSuspect: boolean;
   #space: SpaceHealth = 'fine';
+  #auditAt: number;
 
   constructor(duties: Duties) {
     this.#duties = duties;
     this.#wasSuspect = duties.isSuspect();
+    this.#auditAt = duties.clock.monotonicMs() + auditEveryMs;
     this.#wait();
   }
 
@@ -50,6 +55,7 @@ export class Caretaker {
       this.#recruit();
       this.#settle();
       this.#measure();
+      this.#audit();
     });
   }
 
@@ -73,6 +79,14 @@ export class Caretaker {
       this.#space = health;
     });
     measured.catch((error: unknown) => this.#duties.notice(`disk space cannot be measured: ${String(error)}`));
+  }
+
+  #audit(): void {
+    const now = this.#duties.clock.monotonicMs();
+    if (now < this.#auditAt) return;
+    this.#auditAt = now + auditEveryMs;
+    const audit = this.#duties.audit();
+    audit.catch((error: unknown) => this.#duties.notice(`checkpoints cannot be checked: ${String(error)}`));
   }
 
   #report(text: string, done: Promise<void>): void {

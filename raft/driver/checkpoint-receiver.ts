@@ -33,10 +33,6 @@ export class CheckpointReceiver {
     this.#link = link;
   }
 
-  get arriving(): CheckpointMeta | undefined {
-    return this.#fetch?.complete;
-  }
-
   /** The verified file that the host is building from, if it is the one for `index`. */
   complete(index: Index): CheckpointMeta | undefined {
     const meta = this.#fetch?.complete;

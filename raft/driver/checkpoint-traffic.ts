@@ -9,6 +9,7 @@ import { CheckpointReceiver } from './checkpoint-receiver.ts';
 import { CheckpointSender, type SenderLimits, type SenderLink } from './checkpoint-sender.ts';
 import type { Host } from './host.ts';
 import type { DriverSettings } from './settings.ts';
+import type { MemberTally } from './tally.ts';
 import type { Transport } from './transport.ts';
 
 export interface TrafficParts {
@@ -22,16 +23,24 @@ export class CheckpointTraffic {
   readonly #core: RaftCore;
   readonly #parts: TrafficParts;
   readonly #policy: CheckpointPolicy;
+  readonly #tally: MemberTally;
   readonly #receiver: CheckpointReceiver;
   readonly #senders = new Map<MemberId, CheckpointSender>();
   /** Peers that need one while all transfers are taken. */
   #waiting: MemberId[] = [];
   #nextTransfer: number;
 
-  constructor(core: RaftCore, parts: TrafficParts, policy: CheckpointPolicy, firstTransfer: number) {
+  constructor(
+    core: RaftCore,
+    parts: TrafficParts,
+    policy: CheckpointPolicy,
+    tally: MemberTally,
+    firstTransfer: number,
+  ) {
     this.#core = core;
     this.#parts = parts;
     this.#policy = policy;
+    this.#tally = tally;
     this.#nextTransfer = firstTransfer;
     this.#receiver = new CheckpointReceiver(parts.checkpoints, parts.settings.chunkWindow, {
       ack: (to, transfer, offset, refused) =>
@@ -80,6 +89,7 @@ export class CheckpointTraffic {
     const transfer = this.#nextTransfer;
     this.#nextTransfer += 1;
     const { checkpoints } = this.#parts;
+    this.#tally.transfer('begun');
     this.#senders.set(peer, new CheckpointSender(peer, meta, transfer, checkpoints, this.#limits, this.#link, now));
   }
 
@@ -102,6 +112,7 @@ export class CheckpointTraffic {
       this.#parts.transport.send({ ...this.#header(peer), type: 'checkpointChunk', transfer, offset, data }),
     failed: (peer) => {
       this.#senders.delete(peer);
+      this.#tally.transfer('failed');
       this.#core.checkpointFailed(peer);
     },
   };
@@ -125,11 +136,6 @@ export class CheckpointTraffic {
     if (role === 'leader') return;
     this.#waiting = [];
     for (const peer of [...this.#senders.keys()]) this.closeSender(peer);
-  }
-
-  /** A verified file that is not installed yet. */
-  get arriving(): CheckpointMeta | undefined {
-    return this.#receiver.arriving;
   }
 
   complete(index: Index): CheckpointMeta | undefined {

@@ -18,6 +18,7 @@ import { MembershipDesk } from './membership-desk.ts';
 import { Proposals } from './proposals.ts';
 import { Readers } from './readers.ts';
 import type { DriverSettings } from './settings.ts';
+import { type MemberCounts, MemberTally } from './tally.ts';
 import { Ticker } from './ticker.ts';
 import type { Receiver, Transport } from './transport.ts';
 
@@ -48,9 +49,11 @@ export class RaftDriver implements RaftNode, Receiver {
   readonly #policy: CheckpointPolicy;
   readonly #traffic: CheckpointTraffic;
   readonly #ticker: Ticker;
+  readonly #tally = new MemberTally();
   #applied: Index;
   #generation: number;
   #aliveAt: number;
+  #tickedAt: number;
   #isScheduled = false;
   #isDead = false;
   #stopping: { readonly done: () => void; readonly until: number } | undefined;
@@ -64,6 +67,7 @@ export class RaftDriver implements RaftNode, Receiver {
     this.#applied = applied;
     this.#generation = opened.generation;
     this.#aliveAt = clock.monotonicMs();
+    this.#tickedAt = this.#aliveAt;
     this.#core = new RaftCore({ ...settings, boot: opened.boots }, opened.boot, applied, rng);
     const report = (id: number, outcome: Outcome) => host.outcome(id, outcome);
     this.#writer = new LogWriter(
@@ -74,6 +78,7 @@ export class RaftDriver implements RaftNode, Receiver {
         written: (seq) => this.#written(seq),
         send: (message) => parts.transport.send(message),
         failed: (failure) => this.#die(`log write failed: ${failure.message}`),
+        synced: (ms) => this.#tally.synced(ms),
       },
     );
     this.#applier = new Applier(
@@ -95,7 +100,7 @@ export class RaftDriver implements RaftNode, Receiver {
     );
     this.#desk = new MembershipDesk(this.#core, settings, report);
     this.#policy = new CheckpointPolicy(settings, rng, opened.boot.checkpoint);
-    this.#traffic = new CheckpointTraffic(this.#core, parts, this.#policy, firstId);
+    this.#traffic = new CheckpointTraffic(this.#core, parts, this.#policy, this.#tally, firstId);
     this.#ticker = new Ticker(clock, settings.tickMs, settings.stallTicks, {
       stalled: (ticks) => this.#enter(() => this.#core.stalled(ticks)),
       tick: (now) => this.#enter(() => this.#tick(now)),
@@ -107,8 +112,27 @@ export class RaftDriver implements RaftNode, Receiver {
     return this.#core.inspect();
   }
 
+  /** Ascending; the last one is what peers are sent. */
+  get checkpoints(): readonly CheckpointMeta[] {
+    return this.#policy.kept;
+  }
+
   get isDead(): boolean {
     return this.#isDead;
+  }
+
+  get counts(): MemberCounts {
+    return this.#tally.counts;
+  }
+
+  /** The newest one that the log relies on, or will. */
+  get checkpoint(): CheckpointMeta | undefined {
+    return this.#policy.newest;
+  }
+
+  /** For how long the disk has owed an answer, milliseconds. */
+  get syncOutstandingMs(): number {
+    return this.#writer.outstandingMs;
   }
 
   start(): void {
@@ -117,6 +141,7 @@ export class RaftDriver implements RaftNode, Receiver {
       this.#reportRole();
       this.#setPeers();
     });
+    this.#tickedAt = this.#now();
     this.#ticker.start();
   }
 
@@ -184,11 +209,10 @@ export class RaftDriver implements RaftNode, Receiver {
     });
   }
 
-  /** A received checkpoint whose state is being built is in nobody's record yet, and still needed. */
+  /** A received checkpoint whose state is being built is in nobody's record yet; it stays, being newer than these. */
   #recorded(index: Index): void {
     this.#policy.recorded(index);
-    const arriving = this.#traffic.arriving;
-    this.#parts.checkpoints.prune(arriving === undefined ? this.#policy.kept : [...this.#policy.kept, arriving]);
+    this.#parts.checkpoints.prune(this.#policy.kept);
   }
 
   checkpointFailed(): void {
@@ -203,6 +227,7 @@ export class RaftDriver implements RaftNode, Receiver {
         this.#parts.host.discard(generation);
         return;
       }
+      this.#tally.transfer('installed');
       this.#generation = generation;
       this.#applied = index;
       this.#applier.skipTo(index);
@@ -224,6 +249,10 @@ export class RaftDriver implements RaftNode, Receiver {
 
   alive(): void {
     this.#aliveAt = this.#now();
+  }
+
+  condemn(reason: string): void {
+    this.#die(reason);
   }
 
   stop(done: () => void): void {
@@ -326,6 +355,7 @@ export class RaftDriver implements RaftNode, Receiver {
 
   #onEvent(event: CoreEvent): void {
     this.#parts.observe?.(event);
+    this.#tally.happened(event);
     if (event.type === 'role') {
       this.#traffic.roleChanged(event.role);
       this.#leads(event.role === 'leader');
@@ -358,6 +388,8 @@ export class RaftDriver implements RaftNode, Receiver {
   }
 
   #tick(now: number): void {
+    this.#tally.ticked(now - this.#tickedAt - this.#settings.tickMs);
+    this.#tickedAt = now;
     this.#watchHealth(now);
     if (this.#isDead) return;
     this.#core.tick();

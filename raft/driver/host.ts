@@ -95,6 +95,8 @@ export interface RaftNode {
   transfer(to: MemberId | undefined): void;
   /** The program above is alive; a leader that has not heard this for 5 s hands over. */
   alive(): void;
+  /** This node's state is wrong: it is poisoned, ends with `fatal(reason)` and never takes part again (raft.md A17). */
+  condemn(reason: string): void;
   /** Hands leadership over (at most 1 s), finishes the write in flight, and calls `done`. */
   stop(done: () => void): void;
 }

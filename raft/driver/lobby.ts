@@ -21,7 +21,10 @@ export interface LobbyParts {
 }
 
 const lookMs = 200;
-const rediscoverMs = 2_000;
+/** One round of greetings, with discovery. Two rounds, the look-ups and an election fit into five seconds. */
+const rediscoverMs = 1_000;
+/** Everybody hangs up at the start of a round: who is not back yet by then is missing. */
+const meetAgainMs = 800;
 
 export class Lobby {
   readonly #parts: LobbyParts;
@@ -56,7 +59,7 @@ export class Lobby {
       this.#parts.found(founding.config);
       return;
     }
-    if (founding.kind === 'wait') this.#wait(founding.why);
+    if (founding.kind === 'wait' && !this.#areMeeting) this.#wait(founding.why);
     this.#greet();
     this.#timer = clock.after(lookMs, () => this.#look());
   }
@@ -68,6 +71,12 @@ export class Lobby {
     const nodeIds = peers.map(({ nodeId }) => nodeId);
     const founders = met().filter(({ nodeId }) => nodeIds.includes(nodeId));
     return staticFounding(self(), nodeIds, founders);
+  }
+
+  /** A round that agreed before is not lost because the present one has only begun. */
+  get #areMeeting(): boolean {
+    const age = this.#parts.clock.monotonicMs() - this.#greetedAt;
+    return this.#agreedAt !== undefined && age < meetAgainMs;
   }
 
   #isSettled(): boolean {

@@ -18,6 +18,8 @@ export interface WriterEvents {
   written(seq: number | undefined): void;
   send(message: Message): void;
   failed(failure: Error): void;
+  /** The disk took so long for a synced write. */
+  synced(ms: number): void;
 }
 
 export interface BatchLimit {
@@ -69,9 +71,11 @@ export class LogWriter {
       this.#finish(jobs);
       return;
     }
-    this.#startedAt = this.#now();
+    const startedAt = this.#now();
+    this.#startedAt = startedAt;
     this.#store.write(batch, (failure) => {
       this.#startedAt = undefined;
+      if (batch.sync) this.#events.synced(this.#now() - startedAt);
       if (failure === undefined) this.#finish(jobs);
       else this.#events.failed(failure);
     });

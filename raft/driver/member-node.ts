@@ -50,7 +50,17 @@ export class MemberNode implements Omit<RaftNode, 'stop'> {
 
   applied(index: Index): void {
     this.#driver?.applied(index);
-    if (this.#checkpointAfter === undefined || index <= this.#checkpointAfter) return;
+    this.#replaceCheckpoint(index);
+  }
+
+  /** The newest checkpoint, at `index`, was found damaged: another one is made as soon as the state is past it. */
+  checkpointLost(index: Index, applied: Index): void {
+    this.#checkpointAfter = index;
+    this.#replaceCheckpoint(applied);
+  }
+
+  #replaceCheckpoint(applied: Index): void {
+    if (this.#checkpointAfter === undefined || applied <= this.#checkpointAfter) return;
     this.#checkpointAfter = undefined;
     this.#parts.host.makeCheckpoint();
   }
@@ -83,6 +93,10 @@ export class MemberNode implements Omit<RaftNode, 'stop'> {
 
   alive(): void {
     this.#driver?.alive();
+  }
+
+  condemn(reason: string): void {
+    this.#driver?.condemn(reason);
   }
 
   #refuse(id: number, why: Refusal): void {

@@ -10,6 +10,7 @@ import { CheckpointDirectory } from '../store/checkpoint-directory.ts';
 import { removePartials } from '../store/checkpoint-files.ts';
 import type { OpenedLog } from '../store/log-store.ts';
 import { Caretaker } from './caretaker.ts';
+import { auditCheckpoints } from './checkpoint-audit.ts';
 import type { Clock } from './clock.ts';
 import { measureSpace } from './disk-watch.ts';
 import { ownId, RaftDriver } from './driver.ts';
@@ -116,7 +117,9 @@ export class RaftMember {
   }
 
   async #join(clusterId: string, config: Config | undefined): Promise<void> {
-    this.#parts.host.notice(config === undefined ? `joins cluster ${clusterId}` : `creates cluster ${clusterId}`);
+    const { index, term } = this.#state;
+    const behind = term > 0 ? `, behind entry ${index} of a log that is gone` : '';
+    this.#parts.host.notice(`${config === undefined ? 'joins' : 'creates'} cluster ${clusterId}${behind}`);
     await this.#log.join(clusterId, config, this.#state);
     if (isBeforeRaft(this.#state)) this.#state = { ...this.#state, term: 1 };
     this.#drive();
@@ -188,6 +191,13 @@ export class RaftMember {
       isSuspect: () => driver.inspect().suspect,
       trust: () => this.#log.store.trust(),
       measure: () => measureSpace(options.directory),
+      audit: () =>
+        auditCheckpoints({
+          directory: checkpointDirectory(options),
+          kept: () => driver.checkpoints,
+          notice: (text) => host.notice(text),
+          newestLost: (index) => this.node.checkpointLost(index, driver.inspect().applied),
+        }),
       notice: (text) => host.notice(text),
     });
   }
@@ -196,7 +206,11 @@ export class RaftMember {
   status(): MemberStatus | undefined {
     const transport = this.#network?.transport;
     const candidates = (transport?.met() ?? []).filter(({ clusterId }) => clusterId === undefined).map(memberOf);
-    return this.#driver && statusOf(this.#driver.inspect(), transport?.counts, candidates);
+    const driver = this.#driver;
+    if (driver === undefined) return undefined;
+    const { checkpoint, syncOutstandingMs, counts } = driver;
+    const surroundings = { transport: transport?.counts, candidates, checkpoint, syncOutstandingMs, counts };
+    return statusOf(driver.inspect(), surroundings);
   }
 
   /** Hands leadership over, closes everything and leaves the mark of a clean stop. Calls `done` in any case. */

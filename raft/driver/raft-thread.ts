@@ -26,6 +26,7 @@ export class RaftThread implements Omit<RaftNode, 'stop'> {
   readonly installFailed: RaftNode['installFailed'];
   readonly transfer: RaftNode['transfer'];
   readonly alive: RaftNode['alive'];
+  readonly condemn: RaftNode['condemn'];
   readonly #worker: Worker;
   readonly #host: MemberHost;
   readonly #alive: NodeJS.Timeout;
@@ -54,6 +55,7 @@ export class RaftThread implements Omit<RaftNode, 'stop'> {
     this.installFailed = node.installFailed;
     this.transfer = node.transfer;
     this.alive = node.alive;
+    this.condemn = node.condemn;
     this.#worker.on('message', (message: FromRaft) => this.#take(message));
     this.#worker.on('error', (error) => this.#die(`raft worker: ${String(error)}`));
     this.#exited = new Promise((resolve) => {

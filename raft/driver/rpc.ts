@@ -19,6 +19,7 @@ export type ToRaft =
   | { readonly type: 'transfer'; readonly to: MemberId | undefined }
   | { readonly type: 'status'; readonly id: number }
   | { readonly type: 'alive' }
+  | { readonly type: 'condemn'; readonly reason: string }
   | { readonly type: 'stop' };
 
 export type FromRaft =
@@ -95,6 +96,9 @@ export function serve(member: RaftMember, message: ToRaft, post: (message: FromR
     case 'alive':
       member.node.alive();
       break;
+    case 'condemn':
+      member.node.condemn(message.reason);
+      break;
     case 'stop':
       member.stop(() => post({ type: 'stopped' }));
       break;
@@ -118,5 +122,6 @@ export function nodeOver(post: (message: ToRaft, handOver: ArrayBuffer[]) => voi
     installFailed: (index) => tell({ type: 'installFailed', index }),
     transfer: (to) => tell({ type: 'transfer', to }),
     alive: () => tell({ type: 'alive' }),
+    condemn: (reason) => tell({ type: 'condemn', reason }),
   };
 }

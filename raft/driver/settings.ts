@@ -1,4 +1,5 @@
 // Numbers of the driver, with the core's among them. One place for every default.
+import { payloadBytesMax } from '../codec/values.ts';
 import { type CoreSettings, defaultSettings } from '../core/settings.ts';
 
 export interface DriverSettings extends Omit<CoreSettings, 'boot'> {
@@ -42,6 +43,7 @@ export interface DriverSettings extends Omit<CoreSettings, 'boot'> {
 
 export const defaultDriverSettings: Omit<DriverSettings, 'clusterId' | 'id'> = {
   ...defaultSettings,
+  commandBytes: payloadBytesMax,
   tickMs: 100,
   stallTicks: 3,
   batchEntries: 256,

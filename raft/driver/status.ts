@@ -3,13 +3,18 @@
 import { isHeard } from '../core/leader.ts';
 import type { Role } from '../core/output.ts';
 import type { CoreState } from '../core/state.ts';
-import type { Config, Index, Member, MemberId, Term } from '../core/types.ts';
+import type { CheckpointMeta, Config, Index, Member, MemberId, Term } from '../core/types.ts';
+import type { MemberCounts } from './tally.ts';
 import type { TransportCounts } from './tcp-transport.ts';
 
 export interface PeerStatus {
   readonly id: MemberId;
   readonly state: 'probe' | 'replicate' | 'checkpoint';
   readonly match: Index;
+  /** The next entry it will be sent. */
+  readonly next: Index;
+  /** Appends on their way to it. */
+  readonly inflight: number;
   /** It was heard of within the last election timeout. */
   readonly heard: boolean;
 }
@@ -34,21 +39,29 @@ export interface MemberStatus {
   readonly candidates: readonly Member[];
   /** What the transport dropped or refused; undefined for a cluster of one. */
   readonly transport: TransportCounts | undefined;
+  /** The newest checkpoint: position, log time (Unix ms) and bytes. */
+  readonly checkpoint: Pick<CheckpointMeta, 'index' | 'time' | 'size'> | undefined;
+  /** For how long the disk has owed an answer, milliseconds. */
+  readonly syncOutstandingMs: number;
+  readonly counts: MemberCounts;
 }
 
-export function statusOf(
-  state: Readonly<CoreState>,
-  transport: TransportCounts | undefined,
-  candidates: readonly Member[],
-): MemberStatus {
+/** What of it is not the core's. */
+type Surroundings = Pick<MemberStatus, 'transport' | 'candidates' | 'checkpoint' | 'syncOutstandingMs' | 'counts'>;
+
+export function statusOf(state: Readonly<CoreState>, surroundings: Surroundings): MemberStatus {
   const { settings, role, term, leader, log, applied, suspect, config, progress } = state;
+  const { transport, checkpoint } = surroundings;
   const peers = [...progress].map(([id, peer]) => ({
     id,
     state: peer.state,
     match: peer.match,
+    next: peer.next,
+    inflight: peer.inflight,
     heard: isHeard(state, id),
   }));
   return {
+    ...surroundings,
     clusterId: settings.clusterId,
     id: settings.id,
     role,
@@ -62,7 +75,7 @@ export function statusOf(
     suspect,
     config,
     peers,
-    candidates,
     transport: transport && { ...transport },
+    checkpoint: checkpoint && { index: checkpoint.index, time: checkpoint.time, size: checkpoint.size },
   };
 }

@@ -5,9 +5,16 @@ import { type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import type { CheckpointMeta } from '../core/types.ts';
-import { installCheckpoint, partialPath, pruneCheckpoints, read, verifyCheckpoint } from './checkpoint-files.ts';
+import {
+  installCheckpoint,
+  listCheckpoints,
+  partialPath,
+  read,
+  unwantedCheckpoints,
+  verifyCheckpoint,
+} from './checkpoint-files.ts';
 import type { CheckpointCollector, CheckpointReader, CheckpointStore } from './checkpoint-store.ts';
-import { withFile } from './durable-file.ts';
+import { removeDurably, withFile } from './durable-file.ts';
 
 export class CheckpointDirectory implements CheckpointStore {
   readonly #directory: string;
@@ -15,6 +22,8 @@ export class CheckpointDirectory implements CheckpointStore {
   readonly #failed: (error: unknown) => void;
   #incoming: Incoming | undefined;
   #pruning: Promise<void> = Promise.resolve();
+  /** Transfers that were given up and still have a file open. */
+  #ending: Promise<unknown> = Promise.resolve();
 
   /** `failed` hears of files that could not be removed; nothing else depends on that. */
   constructor(directory: string, failed: (error: unknown) => void) {
@@ -29,25 +38,33 @@ export class CheckpointDirectory implements CheckpointStore {
 
   collect(meta: CheckpointMeta): CheckpointCollector {
     if (this.#incoming?.takes(meta)) return this.#incoming;
-    this.#incoming?.discard();
+    this.#giveUp();
     this.#incoming = new Incoming(this.#directory, meta);
     return this.#incoming;
   }
 
+  #giveUp(): void {
+    this.#incoming?.discard();
+    this.#ending = Promise.all([this.#ending, this.#incoming?.closed()]);
+    this.#incoming = undefined;
+  }
+
   prune(keep: readonly CheckpointMeta[]): void {
-    const names = new Set([...keep.map((meta) => meta.file), ...this.#pins.keys()]);
+    const names = new Set(keep.map((meta) => meta.file));
     this.#pruning = this.#pruning.then(() => this.#remove(names)).catch(this.#failed);
   }
 
-  /** Gives up an unfinished transfer and resolves once its file is closed and nothing is removed any more. */
+  /** Gives up an unfinished transfer and resolves once no file is written, named or removed any more. */
   async close(): Promise<void> {
-    this.#incoming?.discard();
-    await this.#incoming?.closed();
+    this.#giveUp();
+    await this.#ending;
     await this.#pruning;
   }
 
+  /** A file that somebody began to send since it was listed stays too. */
   async #remove(keep: ReadonlySet<string>): Promise<void> {
-    await pruneCheckpoints(this.#directory, keep);
+    for (const name of unwantedCheckpoints(await listCheckpoints(this.#directory), keep))
+      if (!this.#pins.has(name)) await removeDurably(join(this.#directory, name));
   }
 
   #unpin(file: string): void {
@@ -90,6 +107,7 @@ class Incoming implements CheckpointCollector {
   readonly #path: string;
   #file: Promise<FileHandle>;
   #removed: Promise<void> | undefined;
+  #finished: Promise<unknown> | undefined;
   #held = 0;
   #ended = false;
 
@@ -135,7 +153,7 @@ class Incoming implements CheckpointCollector {
   }
 
   finish(done: (meta: CheckpointMeta | undefined) => void): void {
-    this.#finish().then(done, () => {
+    this.#finished = this.#finish().then(done, () => {
       this.discard();
       done(undefined);
     });
@@ -159,7 +177,9 @@ class Incoming implements CheckpointCollector {
       });
   }
 
+  /** Nothing is done to its files any more: a `finish` under way has ended too. */
   async closed(): Promise<void> {
+    await this.#finished;
     await this.#removed;
   }
 }

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 
 import type { CheckpointMeta } from '../core/types.ts';
-import { removeDurably, renameDurably, syncDirectory, withFile } from './durable-file.ts';
+import { renameDurably, syncDirectory, withFile } from './durable-file.ts';
 
 /** The part of a meta that the file itself tells. Size and SHA-256 (lower-case hex) are those of the whole file. */
 export type CheckpointFile = Pick<CheckpointMeta, 'index' | 'term' | 'file' | 'size' | 'sha256'>;
@@ -121,15 +121,12 @@ export async function listCheckpoints(directory: string): Promise<string[]> {
 }
 
 /**
- * Removes finished checkpoints that `keep` does not name, and gives their names. One newer than all that are named
- * stays: it was finished while this was on its way, and nobody has it on record yet.
+ * Of these finished checkpoints the ones that may go: older than all that `keep` names. A newer one may have got its
+ * name a moment ago, and be in nobody's record yet.
  */
-export async function pruneCheckpoints(directory: string, keep: ReadonlySet<string>): Promise<string[]> {
-  const names = await listCheckpoints(directory);
-  const newest = names.findIndex((name) => keep.has(name));
-  const unwanted = names.slice(Math.max(newest, 0)).filter((name) => !keep.has(name));
-  for (const name of unwanted) await removeDurably(join(directory, name));
-  return unwanted;
+export function unwantedCheckpoints(names: readonly string[], keep: ReadonlySet<string>): string[] {
+  const [oldest] = [...keep].sort();
+  return oldest === undefined ? [] : names.filter((name) => name < oldest);
 }
 
 /** Removes what a crash left unfinished. Only before any writer or transfer has begun. */

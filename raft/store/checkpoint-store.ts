@@ -7,7 +7,7 @@ export interface CheckpointStore {
   read(meta: CheckpointMeta): CheckpointReader;
   /** Opens (or goes on with) the temporary file of this checkpoint. */
   collect(meta: CheckpointMeta): CheckpointCollector;
-  /** Removes files that are neither pinned nor named. */
+  /** Removes files that are older than all that are named here, unless they are pinned. */
   prune(keep: readonly CheckpointMeta[]): void;
 }
 

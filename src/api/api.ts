@@ -5,6 +5,7 @@ import type { Provider, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Clock } from '../clock.ts';
+import type { HashServer } from '../cluster/hash-server.ts';
 import type { RelayServer } from '../cluster/relay-server.ts';
 import type { ReplicatedLog } from '../cluster/replicated-log.ts';
 import { SnapshotStreams } from '../feed/sse.ts';
@@ -17,6 +18,7 @@ import { StateReader } from '../resources/state-reader.ts';
 import type { SecretSources } from '../snapshot/secret-sources.ts';
 import type { StateView } from '../state/view.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import { Metrics } from '../telemetry/metrics.ts';
 import { type ApiKey, ApiKeys } from './api-keys.ts';
 import { appModule } from './app.module.ts';
 import { ClusterOperations, type ClusterOperationsOptions } from './cluster-operations.ts';
@@ -47,6 +49,7 @@ export interface ApiDeps {
   readonly options: ApiOptions;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly metrics: Metrics;
   /** Environment and files of this node, behind the fences of its settings. */
   readonly secretSources: SecretSources;
   readonly checkConfig: CheckConfig;
@@ -57,6 +60,8 @@ export interface ApiDeps {
   readonly cluster: ClusterOperationsOptions;
   /** Takes writes of other nodes; undefined without a cluster. */
   readonly relay?: RelayServer | undefined;
+  /** Tells other nodes the state hashes of this one; undefined without a cluster. */
+  readonly hashes?: HashServer | undefined;
 }
 
 export interface Api {
@@ -64,20 +69,23 @@ export interface Api {
   listen(): Promise<void>;
   /** Where it listens; valid after `listen`. */
   readonly address: Address;
+  /** Not ready from now on, while requests are taken as before. */
+  withdraw(): void;
   /** Not ready → streams end → no new connections → requests in flight finish. May be called twice. */
   close(): Promise<void>;
 }
 
 export async function createApi(deps: ApiDeps): Promise<Api> {
   const { options, logger, clock, clusterId } = deps;
-  const relay = new RelayDoor(deps.relay);
+  const relay = new RelayDoor(deps.relay, deps.hashes);
   const gate = new Gate({ keys: new ApiKeys(options.apiKeys), allowedHosts: options.allowedHosts, relay });
   const readiness = new Readiness(deps.health);
   const isClosing = (): boolean => readiness.closing;
   const adapter = createServer({ gate, logger, isClosing, ...(options.tls && { tls: options.tls }) });
   const streams = new SnapshotStreams({ source: deps.feed, clock, logger, clusterId });
   const document = new OpenApiText();
-  const own = [value(Readiness, readiness), value(SnapshotStreams, streams), value(OpenApiText, document)];
+  const seen = [value(SnapshotStreams, streams), value(OpenApiText, document), value(Metrics, deps.metrics)];
+  const own = [value(Readiness, readiness), ...seen];
   const cluster = value(ClusterOperations, new ClusterOperations(deps.cluster));
   const providers = [...own, value(RelayDoor, relay), cluster, ...services(deps)];
   const app = await NestFactory.create<NestFastifyApplication>(appModule(providers), adapter, {
@@ -92,8 +100,8 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
 }
 
 function services(deps: ApiDeps): Provider[] {
-  const { view, log, clock, logger, secretSources, checkConfig, explain, installed } = deps;
-  const reader = new StateReader({ view, log });
+  const { view, log, clock, logger, metrics, secretSources, checkConfig, explain, installed } = deps;
+  const reader = new StateReader({ view, log, counted: (mode) => metrics.read(mode) });
   const newId = randomUUID;
   const examiner = new Examiner({ sources: secretSources, checkConfig });
   const resources = new ResourceService({ reader, log, newId });

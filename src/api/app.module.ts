@@ -13,6 +13,7 @@ import { ClusterController } from './cluster.controller.ts';
 import { DebugController } from './debug.controller.ts';
 import { DocsController } from './docs.controller.ts';
 import { HealthController } from './health.controller.ts';
+import { MetricsController } from './metrics.controller.ts';
 import { SyncController } from './sync.controller.ts';
 
 @Module({
@@ -26,7 +27,14 @@ import { SyncController } from './sync.controller.ts';
     SnapshotsModule,
     ExplainModule,
   ],
-  controllers: [HealthController, ClusterController, DebugController, SyncController, DocsController],
+  controllers: [
+    HealthController,
+    MetricsController,
+    ClusterController,
+    DebugController,
+    SyncController,
+    DocsController,
+  ],
 })
 class AppModule {}
 

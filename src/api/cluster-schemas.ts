@@ -52,6 +52,28 @@ export const clusterSchemas: Schemas = {
       },
     },
   },
+  StateQuestion: {
+    type: 'object',
+    description: 'One node asks another which states it was in lately.',
+    required: ['v', 'clusterId'],
+    properties: {
+      v: { type: 'integer', enum: [1], description: 'Version of this form.' },
+      clusterId: { type: 'string', description: 'Cluster that both belong to.' },
+    },
+  },
+  StateHashes: {
+    type: 'object',
+    description: 'The states that a node was in lately.',
+    required: ['member', 'hashes'],
+    properties: {
+      member: { type: 'string', description: 'Name and incarnation of the node that answers.' },
+      hashes: {
+        type: 'array',
+        description: 'Pairs of an applied index and the state hash after it, ascending.',
+        items: { type: 'array', minItems: 2, maxItems: 2, items: { oneOf: [{ type: 'integer' }, { type: 'string' }] } },
+      },
+    },
+  },
   Cluster: {
     type: 'object',
     description: 'The cluster, as its leader sees it; as this node does while nobody leads.',

@@ -18,7 +18,7 @@ interface GateOptions {
 /** Reveal nothing but ok or not ok, so they need no key (architecture.md §6.21). */
 const open = new Set(['/healthz', '/readyz']);
 /** Nodes prove themselves to each other by a credential of their own; an API key opens nothing here. */
-const relayPaths = new Set(['/sync/raft', '/api/v1/sync/raft']);
+const relayPaths = new Set(['/sync/raft', '/sync/state-hash'].flatMap((path) => [path, `/api/v1${path}`]));
 
 export class Gate {
   readonly #keys: ApiKeys;
@@ -65,7 +65,7 @@ export class Gate {
     request.caller = this.identify(request);
     // J1: whatever the content type says, a body is read as JSON.
     request.raw.headers['content-type'] = 'application/json';
-    if (request.is404) throw this.#unroutable(request);
+    if (request.is404 || lacksName(request)) throw this.#unroutable(request);
     const { right, phrase } = request.routeOptions.config;
     if (open.has(request.routeOptions.url ?? '')) return;
     if (isRelay(request)) this.#relay.admit(request);
@@ -81,6 +81,12 @@ export class Gate {
     return new SluiceError('METHOD_NOT_ALLOWED', `${raw.method} is not allowed here`, { headers: { Allow } });
   }
 }
+
+/** The router takes an empty segment for a name: `/routes/` would be the route without an id. */
+const lacksName = ({ params }: FastifyRequest): boolean =>
+  typeof params === 'object' &&
+  params !== null &&
+  Object.entries(params).some(([name, value]) => name !== '*' && value === '');
 
 function needsKey({ raw }: Pick<FastifyRequest, 'raw'>): boolean {
   const path = pathOf(raw.url);

@@ -1,34 +1,43 @@
-// `POST /sync/raft` at the API's side: hands a request to the relay server of src/cluster and its answer back. The gate
-// calls it before the body is read, the controller after.
+// What members of the cluster ask each other, at the API's side: hands a request to the servers of src/cluster and their
+// answer back. The gate calls it before the body is read, the controller after.
 import { TLSSocket } from 'node:tls';
 import type { FastifyRequest } from 'fastify';
+import type { HashServer } from '../cluster/hash-server.ts';
 import type { RelayHead, RelayServer } from '../cluster/relay-server.ts';
 import { SluiceError } from '../errors.ts';
 import type { Answer } from '../resources/answer.ts';
 
 export class RelayDoor {
-  readonly #server: RelayServer | undefined;
+  readonly #relay: RelayServer | undefined;
+  readonly #hashes: HashServer | undefined;
 
-  /** @param server undefined: the settings have no `raft` section. */
-  constructor(server: RelayServer | undefined) {
-    this.#server = server;
+  /** Both undefined: the settings have no `raft` section. */
+  constructor(relay: RelayServer | undefined, hashes: HashServer | undefined) {
+    this.#relay = relay;
+    this.#hashes = hashes;
   }
 
   /** Throws UNAVAILABLE without a cluster, UNAUTHENTICATED and FORBIDDEN for callers that are no members. */
   admit(request: FastifyRequest): void {
-    this.#active.admit(headOf(request));
+    const isAboutState = request.routeOptions.url?.endsWith('/state-hash');
+    active<RelayServer | HashServer>(isAboutState ? this.#hashes : this.#relay).admit(headOf(request));
   }
 
   async take(request: FastifyRequest): Promise<Answer> {
-    const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-    return { headers: {}, ...(await this.#active.take(headOf(request), body)) };
+    return { headers: {}, ...(await active(this.#relay).take(headOf(request), bodyOf(request))) };
   }
 
-  get #active(): RelayServer {
-    if (this.#server === undefined) throw new SluiceError('UNAVAILABLE', 'cluster mode not active');
-    return this.#server;
+  async hashes(request: FastifyRequest): Promise<Answer> {
+    return { status: 200, headers: {}, body: await active(this.#hashes).take(headOf(request), bodyOf(request)) };
   }
 }
+
+function active<Server>(server: Server | undefined): Server {
+  if (server === undefined) throw new SluiceError('UNAVAILABLE', 'cluster mode not active');
+  return server;
+}
+
+const bodyOf = ({ body }: FastifyRequest): Buffer => (Buffer.isBuffer(body) ? body : Buffer.alloc(0));
 
 const headOf = ({ raw }: FastifyRequest): RelayHead => ({
   method: raw.method ?? '',

@@ -49,6 +49,10 @@ export class RunningApi {
     return { host: bound.address, port: bound.port };
   }
 
+  withdraw(): void {
+    this.#parts.readiness.close();
+  }
+
   close(): Promise<void> {
     this.#closed ??= this.#drain();
     return this.#closed;
@@ -66,8 +70,8 @@ export class RunningApi {
   }
 
   async #drain(): Promise<void> {
-    const { app, streams, readiness, clock, options } = this.#parts;
-    readiness.close();
+    const { app, streams, clock, options } = this.#parts;
+    this.withdraw();
     streams.close();
     const limitMs = Math.min(longestDrainMs, options.shutdownTimeoutMs);
     const cancel = clock.after(limitMs, () => {

@@ -1,5 +1,6 @@
-// What other nodes and proxies ask: the stream of activations, and the relay of writes (contract.md §4.1, §5.4).
-import { Controller, Get, Inject, Post, Req, Res } from '@nestjs/common';
+// What other nodes and proxies ask: the stream of activations, the relay of writes (contract.md §4.1, §5.4), and whether
+// the states of two nodes are alike.
+import { Controller, Get, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
 import { ApiBody, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SnapshotStreams } from '../feed/sse.ts';
@@ -52,5 +53,20 @@ export class SyncController {
   @Success(200, 'It is applied; a refusal of the state machine is a result too.', schemaRef('RelayedResult'), [])
   async relay(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     send(reply, await this.#relay.take(request));
+  }
+
+  @Post('state-hash')
+  @HttpCode(200)
+  @Operation({
+    id: 'compareState',
+    summary: 'Compare the state of two nodes',
+    description: 'Between the nodes of one cluster: what was applied alike must be alike. No client needs it.',
+    right: 'relay',
+    errors: ['INVALID', 'TOO_LARGE', 'UNAVAILABLE'],
+  })
+  @ApiBody({ schema: schemaRef('StateQuestion'), required: true })
+  @Success(200, 'Hashes of the state at the indexes where batches ended lately.', schemaRef('StateHashes'), [])
+  async hashes(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    send(reply, await this.#relay.hashes(request));
   }
 }

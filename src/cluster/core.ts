@@ -11,10 +11,12 @@ import { DurableState } from '../state/durable-state.ts';
 import { generationDirectory, LevelStore } from '../state/level-store.ts';
 import type { OpenOptions } from '../state/opening.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import { Metrics } from '../telemetry/metrics.ts';
 import { Generations, removeOtherGenerations } from './generations.ts';
 import { NodeLinks } from './node-links.ts';
 import { Proposer } from './proposer.ts';
-import { RaftLog } from './raft-log.ts';
+import { RaftLog, type StateAtStart } from './raft-log.ts';
+import { raftMetrics } from './raft-metrics.ts';
 import { raftOptions } from './raft-options.ts';
 
 export interface Core {
@@ -22,6 +24,7 @@ export interface Core {
   readonly state: DurableState;
   readonly log: Proposer;
   readonly links: NodeLinks;
+  readonly metrics: Metrics;
   close(): Promise<void>;
 }
 
@@ -40,6 +43,7 @@ export async function openCore({ settings, logger }: CoreOptions): Promise<Core>
   };
   const openLog = (): Promise<RaftLog> => RaftLog.open({ raft: options, notice }).catch(cannotOpen);
   let raft = await openLog();
+  let isDropped = false;
   try {
     await removeOtherGenerations(storePath, raft.generation, raft.clusterId === undefined);
     const openOptions: OpenOptions = { encryptionKey: settings.encryptionKey, randomBytes };
@@ -47,6 +51,7 @@ export async function openCore({ settings, logger }: CoreOptions): Promise<Core>
       refuseToDrop(raft, applied);
       await raft.stop();
       await rm(options.directory, { recursive: true, force: true });
+      isDropped = true;
       raft = await openLog();
     };
     const store = await LevelStore.open(generationDirectory(storePath, raft.generation)).catch(cannotOpen);
@@ -56,6 +61,10 @@ export async function openCore({ settings, logger }: CoreOptions): Promise<Core>
     const generations = new Generations({ storePath, checkpoints, log: raft, state, openOptions, notice });
     const opened = raft;
     const links = new NodeLinks({ settings, clusterId: () => opened.clusterId, clock: systemClock });
+    const metrics = new Metrics();
+    metrics.include(async () =>
+      raftMetrics({ status: await opened.status(), failed: opened.failed, nowMs: systemClock.nowMs() }),
+    );
     const log = new Proposer({
       port: raft,
       state,
@@ -63,9 +72,13 @@ export async function openCore({ settings, logger }: CoreOptions): Promise<Core>
       nodeId: options.nodeId,
       relay: links.relay,
       adopt: (generation) => generations.adopt(generation),
+      observer: metrics,
     });
-    raft.begin({ applied: state.view.applied, term: state.entry?.term ?? 0 }, generations);
-    return { raft, state, log, links, close: () => close({ raft, state, log, links }) };
+    const atStart: StateAtStart = { applied: state.view.applied, term: state.entry?.term ?? 0 };
+    const loss = isDropped ? undefined : lossOfLog(raft, atStart);
+    raft.begin(atStart, generations);
+    if (loss !== undefined) logger.warn({}, `cluster: ${loss}`);
+    return { raft, state, log, links, metrics, close: () => close({ raft, state, log, links }) };
   } catch (error) {
     await raft.stop();
     throw error;
@@ -84,8 +97,18 @@ function refuseToDrop({ clustered, clusterId, generation, lastIndex }: RaftLog, 
   }
 }
 
+/**
+ * A node of one is let on without its log, for its state holds all that it ever acknowledged; but what other members of
+ * a cluster it may have belonged to have since, nobody can know here. (In a cluster `begin` refuses.)
+ */
+function lossOfLog({ clusterId }: RaftLog, { applied, term }: StateAtStart): string | undefined {
+  if (clusterId !== undefined || term === 0) return undefined;
+  const what = `the log of this state, which ends at index ${applied} of term ${term}, is gone`;
+  return `${what}; a new log begins behind it, of a cluster with another id that this node founds alone`;
+}
+
 /** What is under way is answered, leadership is handed over, and then the log ends before the state does. */
-async function close({ raft, state, log, links }: Omit<Core, 'close'>): Promise<void> {
+async function close({ raft, state, log, links }: Omit<Core, 'close' | 'metrics'>): Promise<void> {
   await log.stop();
   await links.close();
   await raft.stop();

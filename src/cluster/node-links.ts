@@ -5,6 +5,8 @@ import type { Clock } from '../clock.ts';
 import type { ControlPlaneSettings } from '../settings/control-plane.ts';
 import type { Command } from '../state/command.ts';
 import type { Malformed } from '../state/command-codec.ts';
+import { HashClient } from './hash-client.ts';
+import { HashServer, type HashServerOptions } from './hash-server.ts';
 import { LeaderConnections } from './leader-connections.ts';
 import { LeaderOperations } from './leader-operations.ts';
 import type { RelayTarget } from './relay.ts';
@@ -22,6 +24,7 @@ export interface NodeLinksOptions {
 export class NodeLinks {
   readonly relay: RelayClient;
   readonly leader: LeaderOperations;
+  readonly hashes: HashClient;
   readonly #options: NodeLinksOptions;
   readonly #connections: LeaderConnections;
   readonly #key: Uint8Array | undefined;
@@ -36,12 +39,19 @@ export class NodeLinks {
     this.#key = key;
     this.relay = new RelayClient({ connections, clusterId, key, clock, newNonce });
     this.leader = new LeaderOperations(connections);
+    this.hashes = new HashClient({ connections, clusterId, key, clock, newNonce });
   }
 
   /** Undefined without a `raft` section: nobody relays anything to a cluster of one. */
   server(target: RelayTarget, decode: (bytes: Uint8Array) => Command | Malformed): RelayServer | undefined {
     const { settings, clusterId, clock } = this.#options;
     return settings.raft && new RelayServer({ target, decode, clusterId, clock, key: this.#key });
+  }
+
+  /** Undefined without a `raft` section, as above. */
+  hashServer(own: Pick<HashServerOptions, 'member' | 'hashes'>): HashServer | undefined {
+    const { settings, clusterId, clock } = this.#options;
+    return settings.raft && new HashServer({ ...own, clusterId, clock, key: this.#key });
   }
 
   /** Breaks off what is under way. */

@@ -1,6 +1,7 @@
 // Joins the log and the state into "propose and wait" (architecture.md §1, "agree" and "apply"). Every write is named
 // here once, before the first attempt, and is answered when this node has applied it: written, visible, answered,
 // published, in this order. The same on every node: a follower delivers through the leader.
+import { commandBytesMax } from '../../raft/index.ts';
 import type { Cancel, Clock } from '../clock.ts';
 import { SluiceError } from '../errors.ts';
 import type { Command, Draft, RequestId, Result } from '../state/command.ts';
@@ -20,6 +21,17 @@ export const deadlineMs = 10_000;
 export const inFlightMax = 4_096;
 export const inFlightBytesMax = 64 * 1024 * 1024;
 
+/** Told what happens here; for metrics. */
+export interface ProposerObserver {
+  wrote(outcome: 'applied' | 'not_applied' | 'unknown'): void;
+  /** A batch of commands was computed and written to the state. */
+  applied(ms: number): void;
+  /** A command was known already, and its first result counts. */
+  repeated(): void;
+}
+
+const unobserved: ProposerObserver = { wrote: () => undefined, applied: () => undefined, repeated: () => undefined };
+
 export interface ProposerOptions {
   readonly port: LogPort;
   readonly state: DurableState;
@@ -30,6 +42,7 @@ export interface ProposerOptions {
   readonly relay?: Relay | undefined;
   /** Switches the state to a generation that was built from a checkpoint. */
   readonly adopt?: ((generation: number) => Promise<void>) | undefined;
+  readonly observer?: ProposerObserver;
 }
 
 interface Pending {
@@ -48,6 +61,7 @@ export class Proposer implements ReplicatedLog, RelayTarget {
   readonly #nodeId: string;
   readonly #relay: Relay | undefined;
   readonly #adopt: (generation: number) => Promise<void>;
+  readonly #observer: ProposerObserver;
   /** By seq, ascending: the first one is the lowest that is not answered. */
   readonly #writes = new Map<number, Pending>();
   readonly #attempts: Attempts;
@@ -64,13 +78,14 @@ export class Proposer implements ReplicatedLog, RelayTarget {
   #seq = 0;
   #bytes = 0;
 
-  constructor({ port, state, clock, nodeId, relay, adopt }: ProposerOptions) {
+  constructor({ port, state, clock, nodeId, relay, adopt, observer = unobserved }: ProposerOptions) {
     this.#port = port;
     this.#state = state;
     this.#clock = clock;
     this.#nodeId = nodeId;
     this.#relay = relay;
     this.#adopt = adopt ?? refuseToAdopt;
+    this.#observer = observer;
     this.#attempts = new Attempts(port);
     this.#relayed = new RelayedWrites({ attempts: this.#attempts, state, clock });
     this.#reads = new ReadBarriers({ port, clock });
@@ -95,19 +110,15 @@ export class Proposer implements ReplicatedLog, RelayTarget {
   }
 
   async propose(draft: Draft): Promise<Result> {
-    this.#refuseAfterFailure();
-    if (this.#stopping) throw new SluiceError('UNAVAILABLE', 'shutting down', retryAfter);
-    const seq = this.#seq + 1;
-    const [lowest = seq] = this.#writes.keys();
-    const { incarnation, boot } = this.#state.identity;
-    const requestId: RequestId = { origin: this.#nodeId, incarnation, boot, seq, ackedBelow: lowest };
-    const command: Command = { ...draft, v: 1, requestId, time: this.#clock.nowMs() };
-    const bytes = this.#state.encode(command);
-    if (this.#writes.size >= inFlightMax || this.#bytes + bytes.length > inFlightBytesMax) {
-      throw new SluiceError('UNAVAILABLE', 'too many writes are waiting', retryAfter);
+    try {
+      const result = await this.#propose(draft);
+      this.#observer.wrote('applied');
+      return result;
+    } catch (error) {
+      const isUnknown = error instanceof SluiceError && error.code === 'OUTCOME_UNKNOWN';
+      this.#observer.wrote(isUnknown ? 'unknown' : 'not_applied');
+      throw error;
     }
-    this.#seq = seq;
-    return await this.#write(requestId, bytes);
   }
 
   async receive(request: Pick<RelayRequest, 'requestId' | 'command' | 'remainingMs'>): Promise<ReceivedOutcome> {
@@ -136,6 +147,23 @@ export class Proposer implements ReplicatedLog, RelayTarget {
     if (this.#writes.size > 0) await new Promise<void>((resolve) => (this.#idle = resolve));
     this.#reads.fail(new SluiceError('UNAVAILABLE', 'shutting down', retryAfter));
     this.#port.post({ type: 'stop' });
+  }
+
+  async #propose(draft: Draft): Promise<Result> {
+    this.#refuseAfterFailure();
+    if (this.#stopping) throw new SluiceError('UNAVAILABLE', 'shutting down', retryAfter);
+    const seq = this.#seq + 1;
+    const [lowest = seq] = this.#writes.keys();
+    const { incarnation, boot } = this.#state.identity;
+    const requestId: RequestId = { origin: this.#nodeId, incarnation, boot, seq, ackedBelow: lowest };
+    const command: Command = { ...draft, v: 1, requestId, time: this.#clock.nowMs() };
+    const bytes = this.#state.encode(command);
+    if (bytes.length > commandBytesMax) throw tooLarge(draft, bytes.length);
+    if (this.#writes.size >= inFlightMax || this.#bytes + bytes.length > inFlightBytesMax) {
+      throw new SluiceError('UNAVAILABLE', 'too many writes are waiting', retryAfter);
+    }
+    this.#seq = seq;
+    return await this.#write(requestId, bytes);
   }
 
   #write(requestId: RequestId, bytes: Uint8Array): Promise<Result> {
@@ -213,7 +241,9 @@ export class Proposer implements ReplicatedLog, RelayTarget {
 
   async #apply({ last, term, logTime, entries }: Committed): Promise<void> {
     if (last > this.#state.view.applied) {
+      const startedAt = this.#clock.monotonicMs();
       const { results, activation } = await this.#state.apply(entries, last, { term, time: logTime });
+      this.#observer.applied(this.#clock.monotonicMs() - startedAt);
       for (const applied of results) this.#answer(applied);
       this.#waiters.advance(last);
       if (activation !== undefined) this.#publish(activation);
@@ -234,7 +264,8 @@ export class Proposer implements ReplicatedLog, RelayTarget {
     for (const subscriber of this.#subscribers) subscriber(activation);
   }
 
-  #answer({ requestId, result }: Applied): void {
+  #answer({ index, requestId, result }: Applied): void {
+    if (result.index !== index) this.#observer.repeated();
     if (requestId === undefined) return;
     const { incarnation, boot } = this.#state.identity;
     const own = requestId.origin === this.#nodeId && requestId.incarnation === incarnation && requestId.boot === boot;
@@ -283,6 +314,15 @@ export class Proposer implements ReplicatedLog, RelayTarget {
 }
 
 const retryAfter = { headers: { 'Retry-After': '1' } };
+
+/** Any request body fits, written afresh; a capture carries the values of its references too, escaped as JSON does. */
+function tooLarge({ op }: Draft, length: number): SluiceError {
+  const what = op === 'capture' ? 'the snapshot with the values of its env and file references' : 'the write';
+  return new SluiceError(
+    'TOO_LARGE',
+    `${what} takes ${length} bytes of the log, which takes ${commandBytesMax} at once`,
+  );
+}
 
 const refuseToAdopt = (): Promise<void> => Promise.reject(new Error('this log has no checkpoints'));
 

@@ -161,6 +161,11 @@ export class RaftLog implements LogPort, Cluster {
     this.#thread.transfer(to);
   }
 
+  /** This node's state is wrong: it leaves the cluster for good, which shows as a failure. */
+  condemn(reason: string): void {
+    this.#thread.condemn(reason);
+  }
+
   /** Hands leadership over and leaves the mark of a clean stop. May be called again. */
   stop(): Promise<void> {
     this.#stopped ??= this.#thread.stop().then(() => {

@@ -1,7 +1,7 @@
 // The settings file's words in raft's (contract.md §1.3, architecture.md §7.11).
 import { join } from 'node:path';
 import type { ClusterOptions, RaftOptions } from '../../raft/index.ts';
-import { type Address, formatAddress } from '../settings/address.ts';
+import { formatAddress } from '../settings/address.ts';
 import type { ControlPlaneSettings } from '../settings/control-plane.ts';
 import type { RaftSettings } from '../settings/raft.ts';
 import { Cipher } from '../state/encryption.ts';
@@ -20,31 +20,23 @@ export function raftOptions(settings: ControlPlaneSettings, storePath: string): 
   };
 }
 
-/** Where the other nodes reach the API of this one; empty when nobody can know. */
+/** Where the other nodes reach the API of this one. */
 function clientAddress({ advertiseAddress, address }: ControlPlaneSettings, raft: RaftSettings): string {
-  if (advertiseAddress !== undefined) return formatAddress(advertiseAddress);
-  const { host } = raft.advertiseAddress;
-  return host === '' || address.port === 0 ? '' : formatAddress({ host, port: address.port });
+  return formatAddress(advertiseAddress ?? { host: raft.advertiseAddress.host, port: address.port });
 }
 
 function clusterOptions(raft: RaftSettings): ClusterOptions {
   const { bindAddress, advertiseAddress, peers, discoveryDns, expect, clusterToken, tls, autoJoin } = raft;
   return {
     bindAddress: formatAddress(bindAddress),
-    advertiseAddress: formatAddress(advertisedBy(raft)),
+    advertiseAddress: formatAddress(advertiseAddress),
     peers:
       discoveryDns === undefined
         ? peers.map(({ nodeId, address }) => ({ nodeId, address: formatAddress(address) }))
         : [],
-    discovery: discoveryDns === undefined ? undefined : { dns: discoveryDns, port: advertiseAddress.port, expect },
+    discovery: discoveryDns === undefined ? undefined : { dns: discoveryDns, port: bindAddress.port, expect },
     clusterToken,
     tls,
     autoJoin,
   };
-}
-
-/** Without a host of its own: the one that the list of peers gives for this node. */
-function advertisedBy({ advertiseAddress, peers, nodeId }: RaftSettings): Address {
-  if (advertiseAddress.host !== '') return advertiseAddress;
-  return peers.find((peer) => peer.nodeId === nodeId)?.address ?? advertiseAddress;
 }

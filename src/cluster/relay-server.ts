@@ -1,37 +1,22 @@
 // Takes writes that other members relay to this node (architecture.md §8). What a member sends is checked like what a
 // stranger sends: a credential, a size, a shape, and the schema of the resource, all before the log sees a byte.
-import type { Clock } from '../clock.ts';
 import { SluiceError } from '../errors.ts';
 import { parseEntity } from '../model/validation.ts';
 import type { Command, RequestId } from '../state/command.ts';
 import { CommandNotUnderstood, type Malformed } from '../state/command-codec.ts';
-import { isPrivateAddress } from './private-address.ts';
+import { MemberGuard, type MemberGuardOptions, type MemberHead } from './member-guard.ts';
 import type { ReceivedOutcome, RelayTarget } from './relay.ts';
-import { type Proof, ProofCheck } from './relay-credential.ts';
 import { decodeEnvelope, encodeApplied, type RelayEnvelope } from './relay-wire.ts';
 
-export interface RelayServerOptions {
+export interface RelayServerOptions extends MemberGuardOptions {
   readonly target: RelayTarget;
   /** Undefined: this node belongs to no cluster yet. */
   readonly clusterId: () => string | undefined;
   /** The command in bytes of the log. Throws CommandNotUnderstood for one of a newer program. */
   readonly decode: (bytes: Uint8Array) => Command | Malformed;
-  /** From the cluster token or what stands in for it; undefined: there is no secret between the members. */
-  readonly key: Uint8Array | undefined;
-  readonly clock: Clock;
 }
 
-/** What is known of a request before its body. */
-export interface RelayHead {
-  readonly method: string;
-  /** Request target as sent. */
-  readonly path: string;
-  readonly authorization: string | undefined;
-  /** Of the socket. */
-  readonly remoteAddress: string | undefined;
-  /** The caller showed a certificate, and it was verified. */
-  readonly isCertified: boolean;
-}
+export type RelayHead = MemberHead;
 
 export interface RelayAnswer {
   readonly status: number;
@@ -44,40 +29,27 @@ const longestMs = 10_000;
 
 export class RelayServer {
   readonly #options: RelayServerOptions;
-  readonly #proofs: ProofCheck | undefined;
+  readonly #guard: MemberGuard;
 
   constructor(options: RelayServerOptions) {
     this.#options = options;
-    this.#proofs = options.key && new ProofCheck(options.key, options.clock);
+    this.#guard = new MemberGuard(options);
   }
 
   /** Before the body is read: who cannot be a member is refused. Throws UNAUTHENTICATED, FORBIDDEN. */
   admit(head: RelayHead): void {
-    if (this.#proofs !== undefined) this.#proofOf(head, this.#proofs);
-    else if (!head.isCertified && !isPrivateAddress(head.remoteAddress)) {
-      throw new SluiceError('FORBIDDEN', 'internal endpoint: access denied');
-    }
+    this.#guard.admit(head);
   }
 
   /** Throws UNAUTHENTICATED, FORBIDDEN, INVALID; every other outcome is an answer. */
   async take(head: RelayHead, body: Uint8Array): Promise<RelayAnswer> {
-    this.admit(head);
-    if (this.#proofs !== undefined) {
-      const flaw = this.#proofs.flawOf(this.#proofOf(head, this.#proofs), { ...head, body });
-      if (flaw !== undefined) throw unauthenticated(flaw);
-    }
+    this.#guard.check(head, body);
     const envelope = decodeEnvelope(body);
     if (typeof envelope === 'string') throw new SluiceError('INVALID', envelope);
     this.#check(envelope);
     const { requestId, command } = envelope;
     const remainingMs = Math.min(envelope.remainingMs, longestMs);
     return answerTo(await this.#options.target.receive({ requestId, command, remainingMs }));
-  }
-
-  #proofOf({ authorization }: RelayHead, proofs: ProofCheck): Proof {
-    const proof = proofs.read(authorization);
-    if (typeof proof === 'string') throw unauthenticated(proof);
-    return proof;
   }
 
   #check({ clusterId, requestId, command }: RelayEnvelope): void {
@@ -125,6 +97,3 @@ function flawOf(command: Command | Malformed, requestId: RequestId): string | un
 
 const isSame = (a: RequestId, b: RequestId): boolean =>
   a.origin === b.origin && a.incarnation === b.incarnation && a.boot === b.boot && a.seq === b.seq;
-
-const unauthenticated = (message: string): SluiceError =>
-  new SluiceError('UNAUTHENTICATED', message, { headers: { 'WWW-Authenticate': 'Sluice' } });

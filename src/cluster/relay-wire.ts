@@ -13,7 +13,7 @@ export interface RelayEnvelope {
   readonly remainingMs: number;
 }
 
-/** Longest body in either direction: room for a command of 4 MiB, the most that the log takes, in base64. */
+/** Longest body in either direction: room for the longest command that the log takes, in base64. */
 export const relayBodyMax = 6 * 1024 * 1024;
 /** One hop: who is asked to relay a relayed write says where the leader is instead. */
 const hop = 1;

@@ -15,7 +15,8 @@ export interface BodySink {
   /** Whom to wake when there is room again. */
   from(source: BodySource): void;
   /**
-   * Takes the chunk; it must not change afterwards. False: the source pauses by itself until its `resume` is called.
+   * Takes the chunk, which is overwritten once the call returns. False: the source pauses by itself until its `resume`
+   * is called.
    */
   data(chunk: Buffer): boolean;
   /** `trailers` are whole field lines as text, or empty. */

@@ -1,5 +1,4 @@
 // A client's connection as an exchange sees it, whatever version of HTTP it speaks.
-import type { Socket } from 'node:net';
 import type { BodySink, BodySource } from './body.ts';
 import type { LocalAnswer } from './decision.ts';
 import type { ClientConnection } from './http1/client-connection.ts';
@@ -7,6 +6,7 @@ import type { Framing } from './http1/framing.ts';
 import type { Sender } from './http1/render.ts';
 import type { RequestView } from './http1/request-view.ts';
 import type { ProxyError } from './proxy-error.ts';
+import type { Wire } from './socket/wire.ts';
 
 /** As a source it delivers the request's body. */
 export interface Downstream extends BodySource {
@@ -17,7 +17,7 @@ export interface Downstream extends BodySource {
   /** Who sends the request at hand. */
   sender(): Sender;
   /** After 101: joins the client with the upstream's socket. `rest` came behind the head. */
-  tunnel(response: ClientConnection, upstream: Socket, rest: Buffer): void;
+  tunnel(response: ClientConnection, upstream: Wire, rest: Buffer): void;
 }
 
 /** As a sink it takes the response's body. */

@@ -1,7 +1,6 @@
 // One request and what becomes of it, used again for the next request of the same connection (proxy.md, Exchange).
 // It keeps the table it began with, sends at most one request at a time upstream, and ends in one place however it
 // ends. It knows when something happens; the connections know how.
-import type { Socket } from 'node:net';
 import type { Clock } from '../clock.ts';
 import type { ProxyErrorType } from '../errors.ts';
 import { pump } from './body.ts';
@@ -10,6 +9,7 @@ import type { Downstream, DownstreamResponse } from './downstream.ts';
 import type { ClientConnection, ResponseReceiver } from './http1/client-connection.ts';
 import { renderRequest } from './http1/render.ts';
 import { proxyError } from './proxy-error.ts';
+import type { Wire } from './socket/wire.ts';
 import type { EndpointPool } from './upstream/destination-pool.ts';
 import type { ConnectionTaker } from './upstream/opening.ts';
 import { Timed, type Wheel } from './wheel.ts';
@@ -21,6 +21,8 @@ export interface ExchangeContext {
   /** Of this moment; each exchange asks once. */
   installed(): Installed;
   settings(): ServeSettings;
+  /** A request goes on with the path `sent`, because its listener only reports that it is not canonical. */
+  reportPath(sent: string, canonical: string): void;
   /** The listener is closing: connections end with the response under way. */
   draining(): boolean;
 }
@@ -101,7 +103,7 @@ export class Exchange extends Timed implements ConnectionTaker, ResponseReceiver
     pump(connection, this.#downstream.response);
   }
 
-  onUpgrade(connection: ClientConnection, socket: Socket, rest: Buffer): void {
+  onUpgrade(connection: ClientConnection, socket: Wire, rest: Buffer): void {
     this.#finish();
     this.#downstream.tunnel(connection, socket, rest);
   }

@@ -4,6 +4,7 @@ import type { Cancel, Clock } from '../clock.ts';
 import type { ConfigSource, ProxyConfig } from '../model/proxy-config.ts';
 import type { Telemetry } from '../telemetry/logger.ts';
 import type { ListenerStatus } from './listener/listeners.ts';
+import { PortWatch } from './listener/port-watch.ts';
 import { InThread } from './worker/in-thread.ts';
 import type { Installer } from './worker/installer.ts';
 import { Workers } from './worker/workers.ts';
@@ -25,7 +26,7 @@ export interface Proxy {
   close(options: { readonly withinMs: number }): Promise<void>;
   /**
    * Resolves once a configuration with this index or a higher one is live in every worker, its listeners bound, or
-   * after `withinMs`. `done` of `of` workers have it.
+   * after `withinMs`. `done` of `of` workers have it; one that has fallen has nothing.
    */
   installed(index: number, withinMs: number): Promise<{ readonly done: number; readonly of: number }>;
   listeners(): readonly ListenerStatus[];
@@ -42,6 +43,7 @@ class SourcedProxy implements Proxy {
   readonly #makeInstaller: () => Installer;
   readonly #size: number;
   readonly #waiting = new Set<() => void>();
+  readonly #ports: PortWatch;
   #installer: Installer | undefined;
   /** Taken up and not yet begun; a newer one takes its place. */
   #next: ProxyConfig | undefined;
@@ -63,6 +65,8 @@ class SourcedProxy implements Proxy {
       workers === 0
         ? new InThread({ clock, telemetry, bindAddress })
         : new Workers({ count: workers, telemetry, bindAddress });
+    const reopen = async (): Promise<void> => this.#installer?.reopen();
+    this.#ports = new PortWatch({ listeners: () => this.listeners(), reopen }, clock, telemetry.logger);
   }
 
   async start(): Promise<void> {
@@ -73,6 +77,7 @@ class SourcedProxy implements Proxy {
 
   async close({ withinMs }: { readonly withinMs: number }): Promise<void> {
     this.#unsubscribe();
+    this.#ports.end();
     this.#next = undefined;
     await this.#installing;
     await this.#installer?.close(withinMs);
@@ -81,7 +86,7 @@ class SourcedProxy implements Proxy {
   async installed(index: number, withinMs: number): Promise<{ done: number; of: number }> {
     if (this.#liveIndex < index) await this.#reached(index, withinMs);
     const of = this.#size;
-    if (this.#liveIndex >= index) return { done: of, of };
+    if (this.#liveIndex >= index) return { done: this.#installer?.serving ?? 0, of };
     return { done: this.#settling.index >= index ? this.#settling.done : 0, of };
   }
 
@@ -120,6 +125,7 @@ class SourcedProxy implements Proxy {
       return;
     }
     this.#liveIndex = config.index;
+    this.#ports.look();
     this.#telemetry.logger.info({ snapshot: config.id, index: config.index }, 'a snapshot is live');
     for (const wake of this.#waiting) wake();
   }

@@ -116,7 +116,11 @@ const answerHeaders = {
   ETag: { description: 'Revision of the resource, quoted, for `If-Match`.', schema: text },
   Location: { description: 'Path of the created resource.', schema: text },
   'X-Sluice-Revision': { description: 'Log index of the write, or of the state that was read.', schema: text },
-  Warning: { description: 'One `299` per unknown field that was dropped.', schema: text },
+  Warning: {
+    description:
+      'One `299` per unknown field that was dropped, and per listener that does not listen after an activation.',
+    schema: text,
+  },
   'X-Sluice-Installed': { description: 'Proxy workers that have installed it, of all: `2/2`.', schema: text },
 } as const;
 

@@ -9,18 +9,30 @@ import { freshnessOf } from './query.ts';
 /** How long a read waits for `?minRevision=`; writes wait as long for a leader (contract.md §5.2). */
 const revisionWaitMs = 10_000;
 
+export type ReadMode = 'linearizable' | 'min_revision' | 'stale';
+
+export interface StateReaderParts {
+  readonly view: StateView;
+  readonly log: ReplicatedLog;
+  /** Called for each read of resources; for metrics. */
+  readonly counted?: (mode: ReadMode) => void;
+}
+
 export class StateReader {
   readonly view: StateView;
   readonly #log: ReplicatedLog;
+  readonly #counted: (mode: ReadMode) => void;
 
-  constructor({ view, log }: { view: StateView; log: ReplicatedLog }) {
+  constructor({ view, log, counted = () => undefined }: StateReaderParts) {
     this.view = view;
     this.#log = log;
+    this.#counted = counted;
   }
 
   /** Resolves once the view is as fresh as the request asks. Rejects with INVALID or UNAVAILABLE. */
   async catchUp(request: ApiRequest): Promise<void> {
     const { consistency, minRevision } = freshnessOf(request);
+    this.#counted(consistency === 'stale' && minRevision > 0 ? 'min_revision' : consistency);
     if (minRevision > this.view.applied) await this.#log.appliedAtLeast(minRevision, revisionWaitMs);
     if (consistency === 'linearizable') await this.#log.readBarrier();
   }

@@ -19,6 +19,9 @@ export function parseAddress(text: string): Address | undefined {
 export const formatAddress = ({ host, port }: Address): string =>
   host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 
+/** Whether one can connect to it: to listen, no host and the two unspecified ones mean every interface. */
+export const namesHost = ({ host }: Address): boolean => host !== '' && host !== '0.0.0.0' && host !== '::';
+
 export function readAddress(section: Section, key: string): Address | undefined {
   const text = section.text(key);
   if (text === undefined) return undefined;

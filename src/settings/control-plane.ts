@@ -1,5 +1,5 @@
 // Section `controlPlane` of the settings file (contract.md §1.3, architecture.md §9).
-import { type Address, readAddress } from './address.ts';
+import { type Address, namesHost, readAddress } from './address.ts';
 import { pem, requiredPem, type TlsFiles } from './pem.ts';
 import { type RaftSettings, readRaft } from './raft.ts';
 import type { Section } from './section.ts';
@@ -53,8 +53,22 @@ export function readControlPlane(section: Section): ControlPlaneSettings {
     allowedHosts: (section.texts('allowedHosts') ?? []).map((host) => host.toLowerCase()),
     secretSources: readSecretSources(section.protection('secretSources')),
   };
+  requireApiAddress(section, settings);
   section.end();
   return settings;
+}
+
+/** Peers relay writes to the API of the leader: where nobody can tell its address, a follower would take none. */
+function requireApiAddress(section: Section, { address, advertiseAddress, raft }: ControlPlaneSettings): void {
+  if (raft === undefined) return;
+  if (advertiseAddress !== undefined) {
+    if (!namesHost(advertiseAddress) || advertiseAddress.port === 0)
+      section.error('advertiseAddress', 'must be host:port, for the other nodes connect to it');
+  } else if (address.port === 0) {
+    section.error('advertiseAddress', 'is required with raft when address lets the system choose the port');
+  } else if (raft.bindAddress.port !== 0 && !namesHost(raft.advertiseAddress)) {
+    section.error('advertiseAddress', 'is required with raft when raft.advertiseAddress names no host');
+  }
 }
 
 function readApiTls(section: Section | undefined): ApiTls | undefined {

@@ -1,6 +1,6 @@
 // Section `controlPlane.raft` of the settings file: who the members are and how they trust each other
 // (contract.md §1.3, architecture.md §9).
-import { type Address, parseAddress, readAddress } from './address.ts';
+import { type Address, namesHost, parseAddress, readAddress } from './address.ts';
 import { requiredPem, type TlsFiles } from './pem.ts';
 import type { Section } from './section.ts';
 
@@ -22,6 +22,7 @@ export function readRaft(section: Section | undefined): RaftSettings | undefined
   const bindAddress = section.has('bindAddress')
     ? readAddress(section, 'bindAddress')
     : section.error('bindAddress', 'is required');
+  if (bindAddress?.port === 0) section.error('bindAddress', 'must name a port, for the other nodes connect to it');
   const peers = readPeers(section);
   const discovery = section.section('discovery');
   const discoveryDns = discovery?.required('dns');
@@ -31,11 +32,11 @@ export function readRaft(section: Section | undefined): RaftSettings | undefined
   if (peers.length > 0 && !discovery && !peers.some((peer) => peer.nodeId === nodeId)) {
     section.error('peers', `must contain this node, ${JSON.stringify(nodeId)}`);
   }
-  const bind = bindAddress ?? { host: '', port: 0 };
+  const bind = bindAddress ?? unknown;
   const settings: RaftSettings = {
     nodeId,
     bindAddress: bind,
-    advertiseAddress: readAddress(section, 'advertiseAddress') ?? bind,
+    advertiseAddress: readAddress(section, 'advertiseAddress') ?? advertised(bind, { peers, nodeId }),
     peers,
     discoveryDns,
     expect: section.integer('expect', { min: 1, max: 7, otherwise: 3 }),
@@ -45,6 +46,15 @@ export function readRaft(section: Section | undefined): RaftSettings | undefined
   };
   section.end();
   return settings;
+}
+
+/** Complained about already. */
+const unknown: Address = { host: '', port: 0 };
+
+/** Without a word: where it listens, or when that names no host, where the list of peers says it is. */
+function advertised(bindAddress: Address, { peers, nodeId }: Pick<RaftSettings, 'peers' | 'nodeId'>): Address {
+  if (namesHost(bindAddress)) return bindAddress;
+  return peers.find((peer) => peer.nodeId === nodeId)?.address ?? bindAddress;
 }
 
 function readPeers(section: Section): RaftSettings['peers'] {

@@ -7,6 +7,7 @@ import type { Command } from './command.ts';
 import { CommandNotUnderstood, decodeCommand, encodeCommand, type Malformed } from './command-codec.ts';
 import type { Activation, Applied, ConfigState, Entry } from './config-state.ts';
 import { CurrentView } from './current-view.ts';
+import { HashHistory } from './hash-history.ts';
 import { type Identity, type OpenedState, type OpenOptions, openState } from './opening.ts';
 import type { LogStamp } from './overlay.ts';
 import type { Store } from './store.ts';
@@ -36,6 +37,7 @@ export class DurableState {
   readonly view: StateView = new CurrentView(() => this.#state);
   #store: Store;
   #opened: OpenedState;
+  readonly #hashes = new HashHistory();
   readonly #subscribers = new Set<(reason: string) => void>();
   #failed: string | undefined;
   #writing = false;
@@ -45,6 +47,7 @@ export class DurableState {
     this.#opened = opened;
     this.identity = opened.identity;
     this.warnings = opened.warnings;
+    this.#hashes.restart(opened.state.applied, opened.state.hash);
   }
 
   /** Takes the store over: `close` closes it, and so does a failed opening. */
@@ -71,6 +74,11 @@ export class DurableState {
   onFailure(subscriber: (reason: string) => void): () => void {
     this.#subscribers.add(subscriber);
     return () => this.#subscribers.delete(subscriber);
+  }
+
+  /** State hash after each of the last rounds, by applied index, ascending. */
+  get hashes(): ReadonlyMap<number, string> {
+    return this.#hashes.entries;
   }
 
   /** A command as the log carries it. */
@@ -108,6 +116,7 @@ export class DurableState {
       const changes = rows.map((row) => this.#opened.codec.encode(row));
       await this.#store.write(changes, { applied, hash, boot: this.identity.boot });
       commit();
+      this.#hashes.add(applied, hash);
       return { results, activation };
     } catch (error) {
       this.#fail(error);
@@ -148,6 +157,7 @@ export class DurableState {
     const former = this.#store;
     this.#store = store;
     this.#opened = opened;
+    this.#hashes.restart(opened.state.applied, opened.state.hash);
     await former.close();
   }
 

@@ -67,6 +67,7 @@ describe('OpenAPI document', () => {
       'get /debug/config',
       'get /sync/snapshot',
       'post /sync/raft',
+      'post /sync/state-hash',
       'post /explain',
       'get /cluster',
       'post /cluster/members',
@@ -76,6 +77,7 @@ describe('OpenAPI document', () => {
       'post /cluster/transfer',
       'get /cluster/backup',
       'get /healthz',
+      'get /metrics',
       'get /readyz',
     ];
     expect(operations.map(([name]) => name)).to.have.members(expected);

@@ -60,7 +60,7 @@ describe('POST /sync/raft', () => {
   }
 
   it('takes a write as large as the log takes', async () => {
-    const spec = { name: 'large', value: 'x'.repeat(3.9 * 1024 * 1024) };
+    const spec = { name: 'large', value: 'x'.repeat(4 * 1024 * 1024) };
     const command = createRoute({ kind: 'secrets', spec });
     const body = encodeEnvelope({ v: 1, clusterId, requestId, command, remainingMs: 5_000 });
     const { status, text } = await api.call('POST', '//sync/raft', { body, headers: signed('//sync/raft', body) });

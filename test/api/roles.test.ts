@@ -45,6 +45,7 @@ const cells: readonly Cell[] = [
   { method: 'GET', path: '/docs/doc.json', may: readers, phrase: 'read the API documentation' },
   { method: 'GET', path: '/debug/config', may: readers, phrase: 'read the live and the staged configuration' },
   { method: 'GET', path: '//debug/config', may: readers, phrase: 'read the live and the staged configuration' },
+  { method: 'GET', path: '//metrics', may: readers, phrase: 'read the metrics' },
   { method: 'GET', path: '/cluster', may: readers, phrase: 'read the cluster' },
   { method: 'POST', path: '/cluster/members', body: {}, may: ['admin'], phrase: 'add a member' },
   { method: 'POST', path: '/cluster/members/x/promote', may: ['admin'], phrase: 'promote a member' },

@@ -84,6 +84,19 @@ describe('capture', () => {
       expect(await capture()).to.include({ status: 201 });
     });
 
+    it('is 413 when the values of its files are more than the log takes at once, and nothing is stored', async () => {
+      await start();
+      // In JSON each of these bytes takes six.
+      await writeFile(join(disk, 'f'), '\u0001'.repeat(800_000));
+      await answering('a', `{{secret:file:${disk}/f}}`);
+      const { status, json, text } = await capture();
+      expect(status, text).to.equal(413);
+      expect(json)
+        .to.have.property('error')
+        .that.matches(/^the snapshot with the values of its env and file references takes \d+ bytes of the log/);
+      expect((await api.call('GET', '/snapshots')).json).to.deep.equal([]);
+    });
+
     it('keeps the value of the moment: later changes do not reach a snapshot', async () => {
       await start();
       await api.call('POST', '/secrets', { body: body('secrets', 's', { id: 's', value: 'old' }) });
@@ -210,13 +223,26 @@ describe('capture', () => {
       await start({
         installed: async (index, withinMs) => {
           asked.push([index, withinMs]);
-          return { done: 1, of: 4 };
+          return { done: 1, of: 4, closed: [] };
         },
       });
       const { headers } = await capture();
       const answer = await api.call('POST', `${headers.location?.slice('/api/v1'.length)}/activate`);
       expect(answer.headers['x-sluice-installed']).to.equal('1/4');
       expect(asked).to.deep.equal([[Number(answer.headers['x-sluice-revision']), 5_000]]);
+    });
+
+    it('names the listeners that do not listen, unknown fields beside them', async () => {
+      const closed = [{ name: 'wëb "x"\r\n', address: '::', port: 80, reason: 'listen EADDRINUSE: in use' }];
+      await start({ installed: async () => ({ done: 2, of: 2, closed }) });
+      const { headers } = await capture();
+      const path = `${headers.location?.slice('/api/v1'.length)}/activate`;
+      const answer = await api.call('POST', path, { body: { colour: 1 } });
+      expect(answer.status).to.equal(200);
+      expect(answer.headers.warning).to.equal(
+        '299 sluice "unknown field /colour", ' +
+          '299 sluice "listener w%C3%ABb%20%22x%22%0D%0A does not listen on :::80: listen EADDRINUSE: in use"',
+      );
     });
 
     it('publishes the configuration before it answers; edits publish nothing', async () => {

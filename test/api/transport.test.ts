@@ -182,6 +182,15 @@ describe('transport', () => {
   });
 
   describe('other endpoints', () => {
+    it('are no such path with a slash at the end, whatever is asked of them', async () => {
+      for (const method of ['GET', 'POST', 'PUT', 'DELETE'])
+        for (const path of ['/routes/', '/snapshots/', '/cluster/', '/cluster/members/'])
+          expect(await api.call(method, path, { body: {} }), `${method} ${path}`).to.deep.include({
+            status: 404,
+            json: { error: `no such path: /api/v1${path}` },
+          });
+    });
+
     it('has /healthz and /readyz at the root', async () => {
       for (const path of ['//healthz', '//readyz']) {
         expect(await api.call('GET', path)).to.deep.include({ status: 200, json: { status: 'ok' } });

@@ -1,11 +1,8 @@
 // `npm run bench:api`: the API with 10,000 routes on one real process: creates per second by 16 clients, the time of
 // a full list, of a capture and of an activation, and the longest time that the event loop was held.
-import { rmSync } from 'node:fs';
 import { Agent, request, setGlobalDispatcher } from 'undici';
 import { freePort } from '../support/free-port.ts';
-
-Object.assign(globalThis, { after: () => undefined });
-const { newFolder, startSluice } = await import('../support/sluice-process.ts');
+import { endAll, newFolder, startSluice } from '../support/sluice-process.ts';
 
 const routes = 10_000;
 const clients = 16;
@@ -77,4 +74,4 @@ for (let round = 0; round < 3; round++) {
   await timed('POST /snapshots/{id}/activate', () => send(`/snapshots/${snapshot}/activate`));
 }
 await sluice.stop();
-rmSync(folder, { recursive: true, force: true });
+endAll();

@@ -1,5 +1,6 @@
-// CPU per request of a proxy hop, beside others on the same machine: `npm run bench`. Proxies are pinned to core 0,
-// load (wrk; h2load at a fixed rate) and upstream to core 1 (sluice-2 is Sluice with two workers, on the same core); every case runs in turn on each proxy, the median of RUNS (7) counts.
+// CPU per request of a proxy hop, beside others on the same machine: `npm run bench`. Proxies are pinned to core 0
+// (sluice-2 is Sluice with two workers, on the same core), load (wrk; h2load at a fixed rate) and upstream to core 1;
+// every case runs in turn on each proxy, and of each figure the median of RUNS (7) counts.
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -170,6 +171,12 @@ const cases = {
   '1 MB upload': { routes: 1, args: ['-c16', '-s', upload], path: '/upload' },
 };
 
+/** wrk says `812.00us`, `1.20ms` or `2.01s`. */
+function latencyMs(text, percentile) {
+  const [, number, unit] = new RegExp(`${percentile}\\s+([\\d.]+)(us|ms|s)`).exec(text) ?? [];
+  return Number(number) * { us: 1e-3, ms: 1, s: 1e3 }[unit];
+}
+
 function load({ port, pid }, { args, path }, duration) {
   const before = cpuSeconds(pid);
   return new Promise((resolve, reject) => {
@@ -192,12 +199,11 @@ function load({ port, pid }, { args, path }, duration) {
       const requests = Number(/(\d+) requests in/.exec(text)?.[1] ?? 0);
       const cpu = cpuSeconds(pid) - before;
       const failed = /Socket errors.*|Non-2xx.*/.exec(text)?.[0];
-      const latency = (name) => new RegExp(`${name}\\s+(\\S+)`).exec(text)?.[1] ?? '-';
       resolve({
         micros: (cpu / requests) * 1e6,
         perSecond: requests / duration,
-        p50: latency('50%'),
-        p99: latency('99%'),
+        p50: latencyMs(text, '50%'),
+        p99: latencyMs(text, '99%'),
         failed,
       });
     });
@@ -212,8 +218,9 @@ function latencyAtFixedRate({ port }, duration) {
   const file = join(folder, 'latency.log');
   rmSync(file, { force: true });
   const perClient = fixedRate / clients;
+  const { path } = cases['small GET, 1,000 routes'];
   const args = ['--h1', `-c${clients}`, '-t1', `-n${fixedRate * duration}`, `--rps=${perClient}`, `--log-file=${file}`];
-  execFileSync('taskset', ['-c', '1', 'h2load', ...args, `http://127.0.0.1:${port}/`], { stdio: 'ignore' });
+  execFileSync('taskset', ['-c', '1', 'h2load', ...args, `http://127.0.0.1:${port}${path}`], { stdio: 'ignore' });
   const answers = readFileSync(file, 'utf8')
     .trim()
     .split('\n')
@@ -223,13 +230,64 @@ function latencyAtFixedRate({ port }, duration) {
   return { p50: sorted[Math.floor(sorted.length * 0.5)], p99: sorted[Math.floor(sorted.length * 0.99)], failed };
 }
 
-async function fixedRateOf(name, upstreamPort) {
-  const proxy = await proxies[name](upstreamPort, 1000);
-  latencyAtFixedRate(proxy, 1);
-  const results = Array.from({ length: runs }, () => latencyAtFixedRate(proxy, seconds));
-  process.kill(proxy.pid);
-  const middle = (key) => median(results.map((result) => result[key]));
-  return { p50: middle('p50'), p99: middle('p99'), failed: results.reduce((sum, { failed }) => sum + failed, 0) };
+async function runFixedRate(names, upstreamPort) {
+  const running = await startAll(names, upstreamPort, 1000);
+  for (const name of names) latencyAtFixedRate(running[name], 1);
+  const results = await inTurn(names, (name) => latencyAtFixedRate(running[name], seconds));
+  console.log(`\n${fixedRate} requests a second, 1,000 routes`);
+  const p99s = medians(names, results, 'p99');
+  const p50s = medians(names, results, 'p50');
+  for (const name of names) {
+    const failed = results[name].reduce((sum, result) => sum + result.failed, 0);
+    const latency = `p50 ${p50s[name].toFixed(2)} ms p99 ${p99s[name].toFixed(2)} ms`;
+    console.log(`  ${name.padEnd(8)} ${latency}${ratios(name, p99s)} ${failed === 0 ? '' : `${failed} failed`}`);
+  }
+  stopAll(running);
+}
+
+async function startAll(names, upstreamPort, routes) {
+  const running = {};
+  for (const name of names) running[name] = await proxies[name](upstreamPort, routes);
+  return running;
+}
+
+function stopAll(running) {
+  for (const { pid } of Object.values(running)) process.kill(pid);
+}
+
+/** `runs` results for each name, each round on all of them. */
+async function inTurn(names, measure) {
+  const results = Object.fromEntries(names.map((name) => [name, []]));
+  for (let run = 0; run < runs; run++) for (const name of names) results[name].push(await measure(name));
+  return results;
+}
+
+const medians = (names, results, key) =>
+  Object.fromEntries(names.map((name) => [name, median(results[name].map((result) => result[key]))]));
+
+/** How the figure compares with those of the proxies that are not Sluice. */
+function ratios(name, figures) {
+  const others = name.startsWith('sluice') ? Object.keys(figures).filter((other) => !other.startsWith('sluice')) : [];
+  return others.map((other) => `, ${(figures[name] / figures[other]).toFixed(2)} x ${other}`).join('');
+}
+
+async function runCase(title, test, names, upstreamPort) {
+  const running = await startAll(names, upstreamPort, test.routes);
+  for (const name of names) await load(running[name], test, 2);
+  const results = await inTurn(names, (name) => load(running[name], test, seconds));
+  console.log(`\n${title}`);
+  const micros = medians(names, results, 'micros');
+  const perSecond = medians(names, results, 'perSecond');
+  const p50s = medians(names, results, 'p50');
+  const p99s = medians(names, results, 'p99');
+  for (const name of names) {
+    const cpu = `${micros[name].toFixed(1).padStart(8)} µs CPU/request`;
+    const rate = `${perSecond[name].toFixed(0).padStart(7)} req/s`;
+    const latency = `p50 ${p50s[name].toFixed(2)} ms p99 ${p99s[name].toFixed(2)} ms`;
+    const failed = results[name].find((result) => result.failed)?.failed ?? '';
+    console.log(`  ${name.padEnd(8)} ${cpu} ${rate} ${latency}${ratios(name, micros)} ${failed}`);
+  }
+  stopAll(running);
 }
 
 function cleanUp() {
@@ -274,36 +332,9 @@ try {
   const wanted = process.env.CASES?.split(';');
   for (const [title, test] of Object.entries(cases)) {
     if (wanted && !wanted.some((part) => title.includes(part))) continue;
-    const running = {};
-    for (const name of names) running[name] = await proxies[name](upstreamPort, test.routes);
-    for (const name of names) await load(running[name], test, 2);
-    const results = Object.fromEntries(names.map((name) => [name, []]));
-    for (let run = 0; run < runs; run++)
-      for (const name of names) results[name].push(await load(running[name], test, seconds));
-    console.log(`\n${title}`);
-    const base = results.nginx && median(results.nginx.map(({ micros }) => micros));
-    for (const name of names) {
-      const list = results[name];
-      const micros = median(list.map((result) => result.micros));
-      const ratio = base ? ` ${(micros / base).toFixed(2)} x nginx` : '';
-      const failed = list.find((result) => result.failed)?.failed ?? '';
-      console.log(
-        `  ${name.padEnd(8)} ${micros.toFixed(1).padStart(8)} µs CPU/request ${Math.round(
-          median(list.map((r) => r.perSecond)),
-        )
-          .toString()
-          .padStart(7)} req/s p50 ${list[0].p50} p99 ${list[0].p99}${ratio} ${failed}`,
-      );
-    }
-    for (const { pid } of Object.values(running)) process.kill(pid);
+    await runCase(title, test, names, upstreamPort);
   }
-  if ((!wanted || wanted.includes('fixed')) && installed('h2load')) {
-    console.log(`\nlatency at ${fixedRate} requests a second, 1,000 routes`);
-    for (const name of names) {
-      const { p50, p99, failed } = await fixedRateOf(name, upstreamPort);
-      console.log(`  ${name.padEnd(8)} p50 ${p50.toFixed(2)} ms p99 ${p99.toFixed(2)} ms, ${failed} failed`);
-    }
-  }
+  if ((!wanted || wanted.includes('fixed')) && installed('h2load')) await runFixedRate(names, upstreamPort);
   if (!wanted || wanted.includes('idle')) {
     console.log('\n10,000 idle keep-alive connections');
     for (const name of names)

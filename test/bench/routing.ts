@@ -1,52 +1,24 @@
-// CPU, memory and allocation of the routing table: look-ups over keys that are each used once, compilation in slices,
-// one change. Prints the table of docs/performance.md. `SIZES=10,10000` narrows a run.
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
-import { RequestView } from '../../src/expression/cel/view.ts';
-import type { Configuration } from '../../src/model/proxy-config.ts';
+// CPU, memory and allocation of the routing table: look-ups, compilation in slices, one change, expressions. Prints the
+// table of docs/performance.md. `SIZES=10,10000` narrows a run. How it is measured: test/bench/routing.
 import type { Route } from '../../src/model/route.ts';
-import { type Compiled, compileInSteps, type Memory } from '../../src/proxy/compile/compile.ts';
 import type { RoutingTable } from '../../src/proxy/match/routing-table.ts';
-import type { RoutedRequest } from '../../src/proxy/request-head.ts';
 import { seededRandom } from '../support/random.ts';
+import { bytesPerRoute, compileTimed, type Timed, tableOf } from './routing/compilations.ts';
+import { expressionNs } from './routing/expressions.ts';
+import { allocated, type Case, lookUp, lookUpUs, withFirstLook } from './routing/look-ups.ts';
+import { Head, type Next, number } from './routing/requests.ts';
 
-setFlagsFromString('--expose-gc');
-const collectGarbage: () => void = runInNewContext('gc');
 const random = seededRandom(1);
 const sizes = (process.env.SIZES ?? '10,10000,100000').split(',').map(Number);
-const rounds = 7;
-const lookups = 50_000;
-
-interface Key {
-  readonly host: string;
-  readonly path: string;
-}
-
-/** One object for all look-ups, as a connection has it. */
-class BenchRequest implements RoutedRequest {
-  readonly method = 'GET';
-  readonly scheme = 'http';
-  readonly authority = '';
-  readonly clientIp = '192.0.2.1';
-  readonly query = '';
-  readonly view = new RequestView(this);
-  host = '';
-  path = '';
-
-  header(): undefined {
-    return undefined;
-  }
-
-  *headers(): Generator<never> {}
-}
+const compilations = 5;
 
 const forward = { destinations: [{ destinationId: 'd' }] };
-const hostOfRoute = (i: number): string => `tenant-${Math.floor(i / 10)}.shop.test`;
+const hostOfRoute = (i: number): string => `tenant-${number(Math.floor(i / 10))}.shop.test`;
 
 const prefixRoute = (i: number): Route => ({
   id: `r${i}`,
   name: `route-${i}`,
-  match: { hostnames: [hostOfRoute(i)], pathPrefix: `/service-${i}/api` },
+  match: { hostnames: [hostOfRoute(i)], pathPrefix: `/service-${number(i)}/api` },
   forward,
 });
 
@@ -54,147 +26,81 @@ const prefixRoute = (i: number): Route => ({
 const regexRoute = (i: number): Route => ({
   id: `r${i}`,
   name: `route-${i}`,
-  match: { pathRegex: `/service-${i}/items/[0-9]+(/[a-z]+)?` },
+  match: { pathRegex: `/service-${number(i)}/items/[0-9]+(/[a-z]+)?` },
   forward,
-});
-
-const configuration = (routes: readonly Route[]): Configuration => ({
-  listeners: [],
-  destinations: [],
-  groups: [],
-  middlewares: [],
-  routes,
 });
 
 const routesOf = (size: number, make: (i: number) => Route): Route[] => Array.from({ length: size }, (_, i) => make(i));
 
-/** Strings that nobody has hashed yet, as they come from a socket. */
-const fresh = (text: string): string => Buffer.from(text).toString('latin1');
-
-function cpuMs(): number {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1000;
-}
-
-interface Timed {
-  readonly compiled: Compiled;
-  readonly ms: number;
-  readonly longestSliceMs: number;
-}
-
-/** As src/proxy/compile/slices.ts does it: 4 ms, and to the end of the step that is under way. */
-function compileTimed(routes: readonly Route[], former?: Memory): Timed {
-  const steps = compileInSteps(configuration(routes), { former, canRun: () => true });
-  const start = cpuMs();
-  let sliceStart = start;
-  let longestSliceMs = 0;
-  for (;;) {
-    const { done, value } = steps.next();
-    const now = cpuMs();
-    if (done || now - sliceStart >= 4) {
-      longestSliceMs = Math.max(longestSliceMs, now - sliceStart);
-      sliceStart = now;
-    }
-    if (done) return { compiled: value, ms: now - start, longestSliceMs };
-  }
-}
-
-function tableOf({ compiled: { table } }: Timed): RoutingTable {
-  if (table === undefined) throw new Error('the benchmark made a table that is refused');
-  return table;
-}
-
-function lookUp(table: RoutingTable, keys: readonly Key[]): number {
-  const request = new BenchRequest();
-  let hits = 0;
-  for (let i = 0; i < keys.length; i++) {
-    const key = keys[i];
-    if (key === undefined) continue;
-    request.host = key.host;
-    request.path = key.path;
-    if (table.match(request) !== undefined) hits++;
-  }
-  return hits;
-}
-
-const keysOf = (count: number, make: () => Key): Key[] => Array.from({ length: count }, make);
-
-/** Median over rounds, in microseconds of CPU per look-up; keys of one round are not seen in another. */
-function lookUpUs(table: RoutingTable, make: () => Key, count = lookups): number {
-  const times = Array.from({ length: rounds }, () => {
-    const keys = keysOf(count, make);
-    collectGarbage();
-    const start = cpuMs();
-    lookUp(table, keys);
-    return ((cpuMs() - start) * 1000) / count;
-  });
-  return times.sort((a, b) => a - b)[rounds >> 1] ?? Number.NaN;
-}
-
-/** Bytes that one look-up leaves behind; few enough look-ups that no collection comes between. */
-function allocated(table: RoutingTable, make: () => Key): number {
-  const count = 20_000;
-  const keys = keysOf(count, make);
-  collectGarbage();
-  const before = process.memoryUsage().heapUsed;
-  lookUp(table, keys);
-  return (process.memoryUsage().heapUsed - before) / count;
-}
-
-function heapPerRoute(size: number, make: (i: number) => Route, warm: (table: RoutingTable) => void): number {
-  const routes = routesOf(size, make);
-  collectGarbage();
-  const before = process.memoryUsage().heapUsed;
-  const timed = compileTimed(routes);
-  warm(tableOf(timed));
-  collectGarbage();
-  const bytes = (process.memoryUsage().heapUsed - before) / size;
-  return timed.compiled.memory.pairs.size === size ? bytes : Number.NaN;
-}
+const hits = new Head('/service-######/api/orders/######', 'tenant-######.shop.test');
+const misses = new Head('/nothing-######/api/orders/######', 'tenant-######.shop.test');
+const regexHits = new Head('/service-######/items/######', 'any.test');
 
 const anyOf = (size: number): number => Math.floor(random() * size);
-const hitOf = (size: number) => (): Key => {
-  const i = anyOf(size);
-  return { host: fresh(hostOfRoute(i)), path: fresh(`/service-${i}/api/orders/${anyOf(1e9)}`) };
-};
-const missOf = (size: number) => (): Key => ({
-  host: fresh(hostOfRoute(anyOf(size))),
-  path: fresh(`/nothing-${anyOf(1e9)}/api/orders`),
-});
-const regexHit = (): Key => ({ host: 'any.test', path: fresh(`/service-${anyOf(1000)}/items/${anyOf(1e9)}`) });
+const hitOf =
+  (size: number): Next =>
+  (request) => {
+    const route = anyOf(size);
+    hits.read(request, route, anyOf(1e6), Math.floor(route / 10));
+  };
+const missOf =
+  (size: number): Next =>
+  (request) =>
+    misses.read(request, anyOf(1e6), anyOf(1e6), Math.floor(anyOf(size) / 10));
+const regexHit: Next = (request) => regexHits.read(request, anyOf(1000), anyOf(1e6), 0);
 
 const rows: [what: string, value: string][] = [];
 const row = (what: string, value: number, unit: string, digits = 2): void => {
   rows.push([what, `${value.toFixed(digits)} ${unit}`]);
 };
 
-/** Compiled code that has seen every size is what serves. */
-for (const size of [10, 1000]) lookUpUs(tableOf(compileTimed(routesOf(size, prefixRoute))), hitOf(size));
-
-for (const size of sizes) {
-  const routes = routesOf(size, prefixRoute);
-  const timed = compileTimed(routes);
-  const table = tableOf(timed);
-  const many = size.toLocaleString('en');
-  row(`look-up, ${many} routes, hit`, lookUpUs(table, hitOf(size)), 'µs', 3);
-  row(`look-up, ${many} routes, miss`, lookUpUs(table, missOf(size)), 'µs', 3);
-  row(`allocated by a look-up, ${many} routes`, allocated(table, hitOf(size)), 'bytes', 1);
-  row(`compile ${many} routes`, timed.ms, 'ms', 1);
-  row(`compile ${many} routes, longest slice`, timed.longestSliceMs, 'ms', 1);
-  const changed = routes.with(0, { ...prefixRoute(0), match: { pathPrefix: '/changed' } });
-  const again = compileTimed(changed, timed.compiled.memory);
-  row(`one of ${many} routes changed`, again.ms, 'ms', 1);
+/** CPU of the median run; the longest of all slices and collections of garbage. The first run finds the code cold. */
+async function several(what: string, run: () => Promise<Timed>): Promise<Timed> {
+  const all: Timed[] = [];
+  for (let i = 0; i < compilations; i++) all.push(await run());
+  const middle = all.toSorted((a, b) => a.ms - b.ms)[compilations >> 1];
+  if (middle === undefined) throw new Error('nothing was run');
+  row(what, middle.ms, 'ms', 1);
+  row(`${what}, longest slice`, Math.max(...all.map(({ longestSliceMs }) => longestSliceMs)), 'ms', 1);
+  row(`${what}, longest collection of garbage`, Math.max(...all.map((each) => each.longestCollectionMs)), 'ms', 1);
+  return middle;
 }
 
-const patterns = compileTimed(routesOf(1000, regexRoute));
-lookUp(tableOf(patterns), keysOf(20_000, regexHit));
-row('look-up, 1,000 regex routes of one host, warm', lookUpUs(tableOf(patterns), regexHit, 10_000), 'µs');
-row('compile 1,000 regex routes', patterns.ms, 'ms', 1);
-row('compile 1,000 regex routes, longest slice', patterns.longestSliceMs, 'ms', 1);
-row('memory per route', heapPerRoute(10_000, prefixRoute, () => {}) / 1024, 'KB');
-const warmed = (table: RoutingTable): void => void lookUp(table, keysOf(20_000, regexHit));
-const otherRegex = (i: number): Route => ({ ...regexRoute(i), match: { pathRegex: `/service-${i}/items/[0-9]+/x?` } });
-row('memory per route with a regex, warm', heapPerRoute(1000, otherRegex, warmed) / 1024, 'KB');
+const kinds: readonly (readonly [name: string, caseOf: (table: RoutingTable, size: number) => Case])[] = [
+  ['hit', (table, size) => ({ table, next: hitOf(size) })],
+  ['hit, and a first look at the entry', (table, size) => ({ table: withFirstLook(table), next: hitOf(size) })],
+  ['miss', (table, size) => ({ table, next: missOf(size) })],
+];
+const cases: Case[] = [];
+for (const size of sizes) {
+  const routes = routesOf(size, prefixRoute);
+  const many = `${size.toLocaleString('en')} routes`;
+  const timed = await several(`compile ${many}`, () => compileTimed(routes));
+  const changed = (): Route[] => routes.with(anyOf(size), { ...prefixRoute(0), match: { pathPrefix: '/changed' } });
+  await several(`one of ${many} changed`, () => compileTimed(changed(), timed.compiled.memory));
+  for (const [, caseOf] of kinds) cases.push(caseOf(tableOf(timed), size));
+}
+lookUpUs(cases).forEach((us, i) => {
+  const many = sizes[Math.floor(i / kinds.length)]?.toLocaleString('en');
+  row(`look-up, ${many} routes, ${kinds[i % kinds.length]?.[0]}`, us, 'µs', 3);
+});
+sizes.forEach((size, i) => {
+  const hit = cases[i * kinds.length];
+  if (hit) row(`allocated by a look-up, ${size.toLocaleString('en')} routes`, allocated(hit), 'bytes', 1);
+});
+
+const patterns = await several('compile 1,000 regex routes', () => compileTimed(routesOf(1000, regexRoute)));
+const warm = (table: RoutingTable): void => void lookUp(table, regexHit, 20_000);
+warm(tableOf(patterns));
+const [ofRegex = Number.NaN] = lookUpUs([{ table: tableOf(patterns), next: regexHit }], 10_000);
+row('look-up, 1,000 regex routes of one host, warm', ofRegex, 'µs');
+row('memory per route', (await bytesPerRoute(routesOf(10_000, prefixRoute))) / 1024, 'KB');
+const otherRegex = (i: number): Route => ({
+  ...regexRoute(i),
+  match: { pathRegex: `/service-${number(i)}/items/[0-9]+/x?` },
+});
+row('memory per route with a regex, warm', (await bytesPerRoute(routesOf(1000, otherRegex), warm)) / 1024, 'KB');
+row('one of 50 mixed expressions', expressionNs(), 'ns', 0);
 
 process.stdout.write('| What | |\n|---|---|\n');
 for (const [what, value] of rows) process.stdout.write(`| ${what} | ${value} |\n`);

@@ -4,13 +4,16 @@ import { type ApiClient, apiClient } from '../support/api-client.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
 import { type Load, startLoad } from '../support/load.ts';
+import { silentPort } from '../support/silent-port.ts';
 import { type TroubledSluice, troubledSluice } from '../support/trouble.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
+import { startVisits } from '../support/visits.ts';
 
 describe('traffic', () => {
   let node: TroubledSluice;
   let upstream: Upstream;
   let api: ApiClient;
+  let port: number;
   let site: string;
   let load: Load;
 
@@ -18,11 +21,13 @@ describe('traffic', () => {
     upstream = await startUpstream('backend', (_request, response) => void response.end('ok'));
     node = await troubledSluice();
     api = apiClient(node.sluice.url);
-    const port = await freePort();
+    port = await freePort();
     site = `http://127.0.0.1:${port}/`;
     await api.create('listeners', { name: 'web', address: '127.0.0.1', port });
     await api.create('destinations', { id: 'd', name: 'd', host: '127.0.0.1', port: upstream.port });
-    await api.create('routes', { name: 'all', forward: { destinations: [{ destinationId: 'd' }] } });
+    // Among regexes the name decides: this one is the last to be tried.
+    const match = { pathRegex: '/.*' };
+    await api.create('routes', { name: 'the rest', match, forward: { destinations: [{ destinationId: 'd' }] } });
     await api.activateAs('v1');
     load = startLoad(site, 'ok');
     await servesAgain();
@@ -44,6 +49,7 @@ describe('traffic', () => {
   it('fails no request while 1,000 regex routes are activated, the main thread is blocked and the store fails', async () => {
     await createRegexRoutes(api, 1_000);
     await api.activateAs('v2');
+    expect(await (await fetch(`${site}items-999/abc/7`)).text()).to.equal('999');
     await servesAgain();
 
     await node.make('block');
@@ -59,31 +65,58 @@ describe('traffic', () => {
       expect(status).to.be.at.least(500);
     });
     await servesAgain();
+    await load.stop();
     expect(load.failed).to.deep.equal([]);
   });
 
   for (const trouble of ['throw', 'heap'] as const) {
     const how = trouble === 'throw' ? 'throws' : 'runs out of memory';
     it(`loses at most 32 requests to a proxy worker that ${how}, and finds someone listening all the time`, async () => {
+      const visits = startVisits(port, { perMinute: 600 });
       await node.make(trouble);
       await says('a proxy worker has ended and is replaced');
+      // From here on nobody is with the fallen worker any more.
+      const later = startVisits(port, { perMinute: 6_000 });
       await servesAgain();
       await says('a new proxy worker serves');
       await servesAgain();
+      await eventually(() => expect(later.count).to.be.greaterThan(100));
+      await Promise.all([load.stop(), visits.stop(), later.stop()]);
       expect(load.failed.length, load.failed.join('\n')).to.be.at.most(32);
-      expect(load.failed.join('\n')).not.to.contain('ECONNREFUSED');
+      expect([...load.failed, ...visits.failed].join('\n')).not.to.contain('ECONNREFUSED');
+      expect(later.failed).to.deep.equal([]);
     });
   }
 
-  it('is answered 502 at once when its upstream is gone, and served at once when it is back', async () => {
-    await load.stop();
-    const { port } = upstream;
+  it('is answered 502 at once while its upstream is gone, and served at once when it is back', async () => {
+    const { port: upstreamPort } = upstream;
     await upstream.close();
+    await eventually(() => expect(load.failed.length).to.be.greaterThan(200));
     const asked = performance.now();
     expect((await fetch(site)).status).to.equal(502);
     expect(performance.now() - asked).to.be.lessThan(1_000);
-    upstream = await startUpstream('backend', (_request, response) => void response.end('back'), port);
-    expect(await (await fetch(site)).text()).to.equal('back');
+    await load.stop();
+    expect(load.failed.filter((answer) => !answer.startsWith('502 '))).to.deep.equal([]);
+
+    upstream = await startUpstream('backend', (_request, response) => void response.end('ok'), upstreamPort);
+    load = startLoad(site, 'ok');
+    await servesAgain();
+    await load.stop();
+    expect(load.failed).to.deep.equal([]);
+  });
+
+  it('is answered 504 within the connect timeout when nobody answers at the address of its upstream', async () => {
+    const silent = await silentPort();
+    const options = { timeouts: { connect: '1s' } };
+    await api.put('/destinations/d', { name: 'd', host: '127.0.0.1', port: silent.port, options });
+    await api.activateAs('v2');
+    const asked = performance.now();
+    const answer = await fetch(site);
+    const tookMs = performance.now() - asked;
+    silent.close();
+    expect(answer.status).to.equal(504);
+    expect(await answer.json()).to.include({ error: 'timeout' });
+    expect(tookMs).to.be.within(900, 2_500);
   });
 });
 

@@ -1,25 +1,50 @@
+import { expect } from 'chai';
+import type { CrashMoment, DiskOperation } from '../../raft/testing/sim/disk-operations.ts';
 import { type CrashPoint, crashPointPlan } from '../../raft/testing/sim/plan.ts';
-import { World } from '../../raft/testing/sim/world.ts';
+import { type RunResult, World } from '../../raft/testing/sim/world.ts';
 
-const seed = 1;
+/** SLUICE_CRASH_POINTS=N: so many seeds instead of one, and for each both kinds of power loss. */
+const seeds = Number(process.env.SLUICE_CRASH_POINTS ?? '1');
+const machines = [0, 1, 2, 3];
 
-/** False when the machine did not make so many writes before the phase of peace. */
-function strikes(crashPoint: CrashPoint): boolean {
-  const { violation, faults } = new World(crashPointPlan(seed, crashPoint)).run();
-  const where = `${crashPoint.when} write ${crashPoint.write} of machine ${crashPoint.slot + 1}`;
-  if (violation !== undefined) throw new Error(`power lost ${where}: ${violation.message}`);
-  return faults.has('powerLoss');
+const everyKind: readonly DiskOperation[] = [
+  ...(['start', 'log', 'state', 'create', 'write', 'sync', 'rename', 'syncDirectory', 'remove'] as const),
+];
+
+function run(seed: number, keepsUnsynced: boolean, crashPoint?: CrashPoint): RunResult {
+  const result = new World(crashPointPlan(seed, keepsUnsynced, crashPoint)).run();
+  if (result.violation === undefined) return result;
+  const { operation, slot, when } = crashPoint ?? { operation: 0, slot: 0, when: 'before' };
+  const where = `${when} operation ${operation} of machine ${slot + 1}, seed ${seed}`;
+  throw new Error(`power lost ${where}: ${result.violation.message}`);
 }
 
-function survivesAll(slot: number, when: CrashPoint['when']): void {
-  let write = 1;
-  while (strikes({ slot, write, when })) write += 1;
-  if (write < 20) throw new Error(`machine ${slot + 1} wrote its log only ${write - 1} times`);
+/** Until the machine does nothing more before the phase of peace. */
+function survivesAll(seed: number, keepsUnsynced: boolean, slot: number, when: CrashMoment): void {
+  let operation = 1;
+  while (run(seed, keepsUnsynced, { slot, operation, when }).faults.has('powerLoss')) operation += 1;
+  expect(operation).to.be.greaterThan(50);
 }
 
-describe('raft with one machine losing power', () => {
-  for (const when of ['before', 'after'] as const) {
-    for (const slot of [0, 1, 2, 3])
-      it(`keeps every promise ${when} each log write of machine ${slot + 1}`, () => survivesAll(slot, when));
+describe('raft with one machine losing power', function () {
+  this.timeout(seeds * 120_000);
+
+  for (let seed = 1; seed <= seeds; seed += 1) {
+    it(`makes forty writes and every kind of disk operation without it, seed ${seed}`, () => {
+      const { acknowledged, diskOperations } = run(seed, false);
+      expect(acknowledged).to.be.at.least(40);
+      for (const kind of everyKind)
+        expect(diskOperations.some((counts) => (counts.get(kind) ?? 0) > 0)).to.equal(true, kind);
+    });
+
+    for (const slot of machines) {
+      for (const when of ['before', 'after'] as const) {
+        for (const keepsUnsynced of seeds > 1 ? [false, true] : [when === 'after']) {
+          const what = keepsUnsynced ? 'some' : 'all';
+          it(`keeps every promise ${when} each disk operation of machine ${slot + 1}, losing ${what} unsynced bytes, seed ${seed}`, () =>
+            survivesAll(seed, keepsUnsynced, slot, when));
+        }
+      }
+    }
   }
 });

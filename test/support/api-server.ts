@@ -16,6 +16,7 @@ import { thisMachine } from '../../src/snapshot/machine.ts';
 import { createSecretSources, type SecretFence } from '../../src/snapshot/secret-sources.ts';
 import { generationDirectory, LevelStore } from '../../src/state/level-store.ts';
 import { silentLogger } from '../../src/telemetry/logger.ts';
+import { Metrics } from '../../src/telemetry/metrics.ts';
 import { ClusterOf, statusOfOne } from './cluster-of.ts';
 import { type Answer, type CallOptions, call } from './http-call.ts';
 import { type NodeOfOne, nodeOfOne } from './node-of-one.ts';
@@ -91,10 +92,11 @@ export class ApiServer {
       feed,
       clock,
       logger: silentLogger,
+      metrics: new Metrics(),
       secretSources: createSecretSources({ ...thisMachine, env }, fence),
       checkConfig: () => ({ problems: [], warnings: [] }),
       explain: (key, configuration, question) => explainer.explain(key, configuration, question),
-      installed: async () => ({ done: 2, of: 2 }),
+      installed: async () => ({ done: 2, of: 2, closed: [] }),
       health: () => ({ ready: true, reason: '' }),
       clusterId: () => state.identity.clusterId,
       options: {

@@ -33,12 +33,21 @@ export const statusOfFour: MemberStatus = {
     removed: [],
   },
   peers: [
-    { id: 'b#2', state: 'replicate', match: 41, heard: true },
-    { id: 'c#3', state: 'probe', match: 12, heard: false },
-    { id: 'd#4', state: 'replicate', match: 40, heard: true },
+    { id: 'b#2', state: 'replicate', match: 41, next: 42, inflight: 0, heard: true },
+    { id: 'c#3', state: 'probe', match: 12, next: 13, inflight: 0, heard: false },
+    { id: 'd#4', state: 'replicate', match: 40, next: 41, inflight: 1, heard: true },
   ],
   candidates: [member('d', 4), member('e', 5)],
   transport: undefined,
+  checkpoint: { index: 30, time: 1_000_000, size: 5_000 },
+  syncOutstandingMs: 0,
+  counts: {
+    syncs: { bounds: [0.001, 0.01], counts: [3, 2, 1], sum: 0.5 },
+    loopLag: { bounds: [0.001, 0.01], counts: [9, 0, 0], sum: 0.001 },
+    elections: { preVotes: 2, campaigns: 1, won: 1 },
+    leaderChanges: 3,
+    transfers: { begun: 2, failed: 1, installed: 0 },
+  },
 };
 
 export const statusOfOne: MemberStatus = {

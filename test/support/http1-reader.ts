@@ -1,4 +1,5 @@
-// Reads whole messages with the codec, cut into reads as a test likes, and says what came out.
+// Reads whole messages with the codec, cut into reads as a test likes, and says what came out. As in a proxy, the bytes
+// lie among those of others, and are overwritten as soon as the codec has looked at them.
 import { BodyDecoder } from '../../src/proxy/http1/body-decoder.ts';
 import { Framing } from '../../src/proxy/http1/framing.ts';
 import type { Head } from '../../src/proxy/http1/head.ts';
@@ -72,22 +73,26 @@ function readAll(
     held = Buffer.concat([held, read]);
     while (held.length > 0) {
       if (begun === undefined) {
-        const status = parser.parse(held, 0, held.length);
+        const bytes = amongOthers(held);
+        const status = parser.parse(bytes, before.length, before.length + held.length);
+        bytes.fill('#');
         if (status === 'more') break;
         if (status !== 'done') return { messages, end: parser.fault || status };
         const { fault, start = '' } = begin();
         if (fault !== '') return { messages, end: fault };
         decoder.reset(framing.kind, framing.length);
         begun = { start, fields: linesOf(parser.head), body: '' };
-        held = Buffer.from(held.subarray(parser.end));
+        held = Buffer.from(held.subarray(parser.end - before.length));
         if (decoder.done) complete(begun);
         if (begun === undefined && (!framing.keepAlive || framing.upgrade !== '')) return { messages, end: 'closed' };
         continue;
       }
-      const next = decoder.decode(held, 0, held.length);
-      begun.body += held.toString('latin1', decoder.dataStart, decoder.dataEnd);
+      const bytes = amongOthers(held);
+      const next = decoder.decode(bytes, before.length, before.length + held.length);
+      begun.body += bytes.toString('latin1', decoder.dataStart, decoder.dataEnd);
+      bytes.fill('#');
       if (decoder.fault !== '') return { messages, end: decoder.fault };
-      held = Buffer.from(held.subarray(next));
+      held = Buffer.from(held.subarray(next - before.length));
       if (decoder.done) complete(begun);
       if (begun === undefined && (!framing.keepAlive || framing.upgrade !== '')) return { messages, end: 'closed' };
     }
@@ -98,6 +103,10 @@ function readAll(
   }
   return { messages, end: begun !== undefined || held.length > 0 ? 'more' : 'idle' };
 }
+
+const before = Buffer.from('GET / HTTP/1.1\r\n');
+const after = Buffer.from('\n\r\n0\r\n\r\n');
+const amongOthers = (bytes: Buffer): Buffer => Buffer.concat([before, bytes, after]);
 
 function* cutApart(bytes: Buffer, cuts: readonly number[]): Generator<Buffer> {
   let from = 0;

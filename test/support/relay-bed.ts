@@ -107,7 +107,7 @@ export class Servers {
   }
 
   /** A relay server behind a port, as the API runs it. */
-  relay(server: RelayServer, tls?: ServerOptions): Promise<string> {
+  relay(server: Pick<RelayServer, 'take'>, tls?: ServerOptions): Promise<string> {
     return this.listen((request, response) => {
       void answer(server, request).then(({ status, body }) => response.writeHead(status).end(body));
     }, tls);
@@ -122,7 +122,10 @@ export class Servers {
   }
 }
 
-async function answer(server: RelayServer, request: IncomingMessage): Promise<{ status: number; body: string }> {
+async function answer(
+  server: Pick<RelayServer, 'take'>,
+  request: IncomingMessage,
+): Promise<{ status: number; body: string }> {
   const { method = '', url: path = '', headers, socket } = request;
   const { authorization } = headers;
   const isCertified = socket instanceof TLSSocket && socket.authorized;

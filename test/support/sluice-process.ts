@@ -66,7 +66,7 @@ export function launchSluice(options: SluiceOptions = {}): LaunchedSluice {
   );
   const child = spawnSluice(['--config', file], options.env);
   const { output = [] } = options;
-  const scheme = options.controlPlane?.includes('tls:') ? 'https' : 'http';
+  const scheme = /^ {2}tls:/m.test(options.controlPlane ?? '') ? 'https' : 'http';
   return {
     ready: readyAddress(child, output).then((address) => `${scheme}://${address}`),
     storePath,
@@ -127,8 +127,8 @@ function parse(line: string): { msg?: string; address?: string } | undefined {
   }
 }
 
-/** Ends what a failed test left running and removes the folders; registered once for the whole run. */
-after(() => {
+/** Ends what was left running and removes the folders: after all tests (leftovers.ts), or at the end of a script. */
+export function endAll(): void {
   for (const child of children) child.kill('SIGKILL');
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
-});
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+}

@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { foundOnce, mutants } from '../mutants/table.ts';
+import { foundOnce, mutants, ofRules } from '../mutants/table.ts';
 
 const { values } = parseArgs({
   options: {
@@ -15,7 +15,9 @@ const { values } = parseArgs({
 
 const simulate = fileURLToPath(new URL('./simulate.ts', import.meta.url));
 const plant = fileURLToPath(new URL('../mutants/plant.ts', import.meta.url));
-const waiting = [...mutants, ...foundOnce].map(({ name }) => name).filter((name) => name.includes(values.only));
+const waiting = [...mutants, ...ofRules, ...foundOnce]
+  .map(({ name }) => name)
+  .filter((name) => name.includes(values.only));
 let missed = 0;
 
 await Promise.all(Array.from({ length: Number(values.jobs) }, work));

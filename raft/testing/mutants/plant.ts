@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { applyEdit, foundOnce, mutants } from './table.ts';
+import { applyEdit, foundOnce, mutants, ofRules } from './table.ts';
 
 const name = process.env.RAFT_MUTANT;
-const mutant = [...mutants, ...foundOnce].find((each) => each.name === name);
+const mutant = [...mutants, ...ofRules, ...foundOnce].find((each) => each.name === name);
 if (mutant === undefined) throw new Error(`there is no mutant "${name}"`);
 
 const root = new URL('../../', import.meta.url).href;

@@ -234,6 +234,58 @@ export const mutants: readonly Mutant[] = [
   ),
 ];
 
+/** One for each rule of B16, B22, B23 and B28 that no planted bug above breaks first, and for the order of writes. */
+export const ofRules: readonly Mutant[] = [
+  one(
+    'a checkpoint leaves a register out',
+    'testing/sim/state-machine.ts',
+    'new Map(state.registers)',
+    'new Map([...state.registers].slice(1))',
+  ),
+  one(
+    'a checkpoint names the newest configuration',
+    'driver/driver.ts',
+    'config: this.#core.configAt(image.index, newest) };',
+    'config: this.#core.inspect().config };',
+  ),
+  one(
+    'a session is answered below its revision',
+    'testing/sim/onlookers.ts',
+    'session.asks <= state.applied',
+    'session.asks >= 0',
+  ),
+  one(
+    'a proxy shows what a node sends that lags behind',
+    'testing/sim/onlookers.ts',
+    '    if (activation.index <= proxy.shown) return;\n',
+    '',
+  ),
+  one(
+    'an election without a poll',
+    'core/election.ts',
+    'if (state.settings.preVote && !transfer) startPoll(state);',
+    'if (state.settings.preVote && transfer) startPoll(state);',
+  ),
+  one(
+    'a leader stays without a quorum',
+    'core/leader.ts',
+    '&& !hearsQuorum(state)',
+    '&& !hearsQuorum(state) && !state',
+  ),
+  one(
+    'a checkpoint file gets its name before it is synced',
+    'testing/sim/checkpoint-shelf.ts',
+    "if (!this.#do('sync', () => this.#syncFile(partial))) return;",
+    '',
+  ),
+  one(
+    'the directory of a checkpoint is not synced',
+    'testing/sim/checkpoint-shelf.ts',
+    "if (this.#do('syncDirectory', this.#sync)) done(name);",
+    'done(name);',
+  ),
+];
+
 /** What the simulator found in this code once, planted again: each must still be found. */
 export const foundOnce: readonly Mutant[] = [
   one(
@@ -263,9 +315,9 @@ export const foundOnce: readonly Mutant[] = [
   ),
   one(
     'pruning removes a checkpoint that is being installed',
-    'driver/driver.ts',
-    'arriving === undefined ? this.#policy.kept : [...this.#policy.kept, arriving]',
-    'arriving === undefined ? this.#policy.kept : this.#policy.kept',
+    'store/checkpoint-files.ts',
+    'names.filter((name) => name < oldest)',
+    'names.filter((name) => !keep.has(name))',
   ),
   {
     name: 'pruning removes the checkpoint that the log on disk names',

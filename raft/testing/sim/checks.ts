@@ -58,7 +58,7 @@ export class Checks {
     Object.assign(seen, { term: state.term, commit: state.log.committed, config: state.config });
     const { base, checkpoint } = node.disk.durable;
     if (base.index > (checkpoint?.index ?? 0)) this.#fail('B17', `${node.id} has no checkpoint for ${base.index}`);
-    if (checkpoint && !node.shelf.files.has(checkpoint.file)) this.#fail('B17', `${node.id} misses ${checkpoint.file}`);
+    if (checkpoint && !node.shelf.holds(checkpoint)) this.#fail('B17', `${node.id} misses ${checkpoint.file}`);
   }
 
   /** Forgets what a condemned disk had promised. */
@@ -165,7 +165,7 @@ export class Checks {
       if (image.entries[at]!.term < image.entries[at - 1]!.term) this.#fail('P4', `${node.id} has terms out of order`);
     if (batch.compactTo && batch.compactTo.index > (image.checkpoint?.index ?? 0))
       this.#fail('B17', `${node.id} compacts to ${batch.compactTo.index} without a checkpoint`);
-    if (image.checkpoint && !node.shelf.files.has(image.checkpoint.file))
+    if (image.checkpoint && !node.shelf.holds(image.checkpoint))
       this.#fail('B17', `${node.id} names a checkpoint file that it has not`);
   }
 
@@ -233,6 +233,8 @@ export class Checks {
 
   #progress(node: SimNode, peers: NonNullable<ReturnType<typeof progressOf>>, window: number): void {
     for (const [id, peer] of peers) {
+      if (peer.state === 'checkpoint' && peer.pendingCheckpoint > 0 && peer.match >= peer.pendingCheckpoint)
+        this.#fail('B15', `${node.id}: ${id} holds ${peer.match}, and is sent checkpoint ${peer.pendingCheckpoint}`);
       if (peer.match >= peer.next) this.#fail('B15', `${node.id}: match ${peer.match}, next ${peer.next} for ${id}`);
       if (peer.inflight > window) this.#fail('B15', `${node.id}: ${peer.inflight} appends in flight to ${id}`);
       const other = this.#nodes[slotOf(id)];
@@ -286,7 +288,7 @@ export class Checks {
         this.#fail('B25', `${node.id}: ${state.reads.size} reads wait`);
       if (state.log.lastIndex - state.log.committed > state.settings.uncommittedEntries + 2)
         this.#fail('B25', `${node.id}: too many uncommitted entries`);
-      if (node.shelf.files.size > 6) this.#fail('B25', `${node.id}: ${node.shelf.files.size} checkpoint files`);
+      if (node.shelf.files.length > 6) this.#fail('B25', `${node.id}: ${node.shelf.files.length} checkpoint files`);
     }
   }
 }

@@ -4,8 +4,10 @@ import type { Entry } from '../../core/types.ts';
 import type { WriteBatch } from '../../store/log-store.ts';
 import type { Chance } from './chance.ts';
 import { applyBatch, copyImage, type DiskImage, emptyImage, lastIndexOf } from './disk-image.ts';
+import type { DiskOperations } from './disk-operations.ts';
 
 export interface DiskWorld {
+  readonly operations: DiskOperations;
   /** Runs `done` after `ms` unless the process has ended by then. */
   later(ms: number, done: () => void): void;
   /** The batch became durable; `image` is the disk's durable content, the batch included. */
@@ -37,9 +39,6 @@ export class SimDisk {
   isSuspect = false;
   /** Damage that the start-up scan finds. */
   isDamaged = false;
-  /** Writes that came to an end, through all lives. */
-  writes = 0;
-  #crashPoint: { readonly write: number; readonly when: 'before' | 'after'; readonly crash: () => void } | undefined;
 
   constructor(writeMs: number, chance: Chance, world: DiskWorld) {
     this.usualWriteMs = writeMs;
@@ -62,33 +61,24 @@ export class SimDisk {
     this.#durable = copyImage(image);
   }
 
-  /** `crash` runs around that write, whose process hears nothing of it any more. */
-  crashAt(write: number, when: 'before' | 'after', crash: () => void): void {
-    this.#crashPoint = { write, when, crash };
-  }
-
   write(batch: WriteBatch, nowMs: number, done: (failure: Error | undefined) => void): void {
     const flight = { batch, isDone: false };
     this.#flights.add(flight);
     const stall = Math.max(0, this.stalledUntilMs - nowMs);
     const ms = stall + (batch.sync ? this.#chance.exponential(this.writeMs) : this.#chance.between(0, 0.2));
     this.#world.later(ms, () => {
-      this.writes += 1;
-      const crashPoint = this.#crashPoint?.write === this.writes ? this.#crashPoint : undefined;
-      if (crashPoint?.when === 'before') {
-        crashPoint.crash();
-        return;
-      }
-      this.#flights.delete(flight);
       if (this.failsNext) {
+        this.#flights.delete(flight);
         this.failsNext = false;
         this.#isBroken = true;
         done(new Error('no space left on device'));
         return;
       }
-      if (!this.#isBroken) this.#land(batch);
-      if (crashPoint === undefined) done(undefined);
-      else crashPoint.crash();
+      const isDone = this.#world.operations.perform('log', () => {
+        this.#flights.delete(flight);
+        if (!this.#isBroken) this.#land(batch);
+      });
+      if (isDone) done(undefined);
     });
   }
 

@@ -2,7 +2,7 @@
 // Nodes never see it; the checkers compare them with it.
 
 import type { Config, ConfigEntry, Entry, Index, MemberId, Term } from '../../core/types.ts';
-import { decodeOp, mix } from './state-machine.ts';
+import { type Activation, activationRegister, decodeOp, digestOne, mix, noActivation } from './state-machine.ts';
 import type { Fail } from './violation.ts';
 
 export interface CommittedEntry {
@@ -11,6 +11,15 @@ export interface CommittedEntry {
   readonly op: number;
   /** The term of whoever knew first that it was committed. */
   readonly committedIn: Term;
+  readonly time: number;
+}
+
+/** What every state machine holds at one position. */
+export interface AgreedState {
+  readonly hash: number;
+  /** Of all registers. */
+  readonly digest: number;
+  readonly activation: Activation;
 }
 
 const termsPerIndex = 2 ** 20;
@@ -25,11 +34,15 @@ export class Ghost {
   /** `committed[i - 1]` is the entry at index i. */
   readonly committed: CommittedEntry[] = [];
   readonly configs: ConfigEntry[] = [];
-  readonly #hashAt: number[] = [0];
+  readonly #stateAt: AgreedState[] = [{ hash: 0, digest: 0, activation: noActivation }];
+  readonly #registers = new Map<number, number>();
+  readonly #registerOf: (op: number) => number;
   readonly #appliedOps = new Map<number, Index>();
 
-  constructor(fail: Fail) {
+  /** `registerOf`: which register an operation writes. */
+  constructor(fail: Fail, registerOf: (op: number) => number) {
     this.#fail = fail;
+    this.#registerOf = registerOf;
   }
 
   get lastCommitted(): Index {
@@ -102,7 +115,7 @@ export class Ghost {
       this.#fail('B5', `${node} commits ${entry.index} after ${this.committed.length}`);
       return;
     }
-    this.committed.push({ term: entry.term, op, committedIn });
+    this.committed.push({ term: entry.term, op, committedIn, time: entry.time });
     if (entry.kind === 'config') this.#configCommitted(entry);
   }
 
@@ -126,12 +139,34 @@ export class Ghost {
   }
 
   hasState(node: MemberId, index: Index, hash: number): void {
-    for (let at = this.#hashAt.length; at <= index; at += 1) {
-      const op = this.committed[at - 1]?.op ?? -1;
-      const before = this.#hashAt[at - 1] ?? 0;
-      this.#hashAt.push(op < 0 ? before : mix(mix(before, at), op));
-    }
-    if (this.#hashAt[index] !== hash) this.#fail('B6', `${node} has another state at ${index}`);
+    if (this.stateAt(index)?.hash !== hash) this.#fail('B6', `${node} has another state at ${index}`);
+  }
+
+  /** Undefined beyond what was committed. */
+  stateAt(index: Index): AgreedState | undefined {
+    while (this.#stateAt.length <= Math.min(index, this.lastCommitted)) this.#stateAt.push(this.#stateAfter());
+    return this.#stateAt[index];
+  }
+
+  #stateAfter(): AgreedState {
+    const index = this.#stateAt.length;
+    const before = this.#stateAt.at(-1)!;
+    const op = this.committed[index - 1]!.op;
+    if (op < 0) return before;
+    const register = this.#registerOf(op);
+    const former = this.#registers.get(register);
+    this.#registers.set(register, op);
+    const without = former === undefined ? before.digest : before.digest - digestOne(register, former);
+    return {
+      hash: mix(mix(before.hash, index), op),
+      digest: without + digestOne(register, op),
+      activation: register === activationRegister ? { index, op } : before.activation,
+    };
+  }
+
+  /** Where an operation took effect. */
+  positionOf(op: number): Index | undefined {
+    return this.#appliedOps.get(op);
   }
 }
 

@@ -146,6 +146,14 @@ export class Nemesis {
     return true;
   }
 
+  /** Whatever the machine is doing, a start included. */
+  cutPower(node: SimNode, downMs: number): void {
+    if (this.#isOver) return;
+    this.counts.set('powerLoss', (this.counts.get('powerLoss') ?? 0) + 1);
+    node.crash(true);
+    this.#ended(node, downMs);
+  }
+
   /** A process that is gone comes back after a while. */
   #ended(node: SimNode, downMs: number): void {
     this.#world.workload.lost(node);

@@ -2,6 +2,7 @@
 // "Swarm" drawing: each seed switches each kind of fault on or off, so that no kind hides another.
 import type { Message } from '../../core/message.ts';
 import { Chance } from './chance.ts';
+import type { CrashMoment } from './disk-operations.ts';
 import type { Fault, FaultKind, MemberOp, TimedFault } from './fault.ts';
 
 export interface Plan {
@@ -16,17 +17,16 @@ export interface Plan {
   readonly tuning: Tuning;
   readonly faults: readonly TimedFault[];
   /** Nothing is wrong but what is named: not one election may take place after the first. */
-  readonly calm?: 'pauses' | 'rejoins';
+  readonly calm?: 'pauses' | 'rejoins' | 'partial';
   readonly crashPoint?: CrashPoint;
 }
 
-/** The machine loses power around one write of its log. */
+/** The machine loses power around one operation of its disks. */
 export interface CrashPoint {
   readonly slot: number;
-  /** Counted from 1 over all lives of the disk. */
-  readonly write: number;
-  /** `before`: nothing of it is on disk; `after`: all of it, and nobody was told. */
-  readonly when: 'before' | 'after';
+  /** Counted from 1 over all lives of the machine. */
+  readonly operation: number;
+  readonly when: CrashMoment;
 }
 
 export interface NetworkPlan {
@@ -82,9 +82,16 @@ export function drawPlan(seed: number, options: PlanOptions = {}): Plan {
   const load = drawLoad(chance, seed);
   const tuning = drawTuning(chance);
   if (nodes >= 3 && seed % 25 === 0) return calmPlan(seed, nodes, safetyMs, chance, tuning);
+  if (options.nodes === undefined && seed % 25 === 11) return partialPlan(seed, safetyMs, chance, tuning);
   const faults = drawFaults(chance.fork(), { slots: nodes + spares, safetyMs, hasChurn });
   return { seed, nodes, spares, safetyMs, network, disk, load, tuning, faults };
 }
+
+const calmSurroundings = {
+  network: { minDelayMs: 1, meanDelayMs: 20, loss: 0, duplicate: 0, replay: 0 },
+  disk: { writeMs: 2, applyMs: 2, keepsUnsynced: false },
+  load: { clients: 3, thinkMs: 150, reads: 0.3, burst: 0 },
+};
 
 /** One follower at a time pauses, or is cut off and comes back, while a learner joins by a checkpoint. */
 function calmPlan(seed: number, nodes: number, safetyMs: number, chance: Chance, tuning: Tuning): Plan {
@@ -102,28 +109,82 @@ function calmPlan(seed: number, nodes: number, safetyMs: number, chance: Chance,
     nodes,
     spares: 1,
     safetyMs,
-    network: { minDelayMs: 1, meanDelayMs: 20, loss: 0, duplicate: 0, replay: 0 },
-    disk: { writeMs: 2, applyMs: 2, keepsUnsynced: false },
-    load: { clients: 3, thinkMs: 150, reads: 0.3, burst: 0 },
+    ...calmSurroundings,
     tuning,
     faults,
     calm,
   };
 }
 
+/** Pairs of nodes that hear each other, while no other pair does. */
+const partialGraphs: readonly { readonly nodes: number; readonly links: readonly (readonly [number, number])[] }[] = [
+  // Only the one in the middle hears both others.
+  {
+    nodes: 3,
+    links: [
+      [0, 1],
+      [1, 2],
+    ],
+  },
+  // Only the one in the middle hears a quorum.
+  {
+    nodes: 5,
+    links: [
+      [0, 1],
+      [0, 2],
+      [0, 3],
+      [0, 4],
+    ],
+  },
+  // Three hear a quorum each, and each another one.
+  {
+    nodes: 5,
+    links: [
+      [0, 1],
+      [1, 2],
+      [2, 3],
+      [3, 4],
+    ],
+  },
+  {
+    nodes: 5,
+    links: [
+      [0, 1],
+      [1, 2],
+      [2, 3],
+      [3, 4],
+      [4, 0],
+    ],
+  },
+];
+
+/** Nothing fails, but half of the links are gone from some moment on: a leader that hears a quorum must stay. */
+function partialPlan(seed: number, safetyMs: number, chance: Chance, tuning: Tuning): Plan {
+  const { nodes, links } = chance.pick(partialGraphs);
+  const at = 8_000;
+  const faults: TimedFault[] = [];
+  for (let from = 0; from < nodes; from += 1) {
+    for (let to = 0; to < nodes; to += 1) {
+      const isKept = from === to || links.some((link) => link.includes(from) && link.includes(to));
+      if (!isKept) faults.push({ at, fault: { kind: 'oneWay', from, to, ms: safetyMs - at } });
+    }
+  }
+  return { ...calmSurroundings, seed, nodes, spares: 0, safetyMs, tuning, faults, calm: 'partial' };
+}
+
 /**
  * Three nodes, about forty writes, small checkpoints and a learner that needs one; nothing fails but, with a crash
- * point, one machine once.
+ * point, one machine once. `keepsUnsynced`: it loses some of what was not synced instead of all.
  */
-export function crashPointPlan(seed: number, crashPoint?: CrashPoint): Plan {
+export function crashPointPlan(seed: number, keepsUnsynced: boolean, crashPoint?: CrashPoint): Plan {
   return {
     seed,
     nodes: 3,
     spares: 1,
     safetyMs: 6_000,
     network: { minDelayMs: 0.1, meanDelayMs: 2, loss: 0, duplicate: 0, replay: 0 },
-    disk: { writeMs: 5, applyMs: 2, keepsUnsynced: false },
-    load: { clients: 2, thinkMs: 150, reads: 0.2, burst: 0 },
+    disk: { writeMs: 5, applyMs: 2, keepsUnsynced },
+    load: { clients: 3, thinkMs: 150, reads: 0.2, burst: 0 },
     tuning: {
       ...{ windowMessages: 8, appendBytes: 400, batchEntries: 4, checkpointEntries: 8, trailingEntries: 2 },
       ...{ checkpointSize: 300, chunkBytes: 128, applyCredit: 100, probesBack: false },

@@ -1,7 +1,8 @@
 // The program above raft, as the simulator has it: applies commands to a state database of its own, writes and
 // installs checkpoints, and tells the workload what it may answer.
 import type { CheckpointMeta, Index } from '../../core/types.ts';
-import type { Committed, Host, Outcome, RaftNode, RoleReport } from '../../driver/host.ts';
+import type { CheckpointImage, Committed, Host, Outcome, RaftNode, RoleReport } from '../../driver/host.ts';
+import type { DiskOperations } from './disk-operations.ts';
 import { applyCommand, copyState, decodeOp, emptyState, type MachineState } from './state-machine.ts';
 
 /** State databases of one node; every change is one atomic, synced batch. Survives the processes that use it. */
@@ -14,6 +15,7 @@ export function newStateDisk(): StateDisk {
 }
 
 export interface HostWorld {
+  readonly operations: DiskOperations;
   /** Runs `run` after `ms`, unless the process has ended; `ms` grows while the host is stalled. */
   later(ms: number, run: () => void): void;
   applyMs(): number;
@@ -24,11 +26,12 @@ export interface HostWorld {
   readable(id: number, index: Index | undefined): void;
   role(report: RoleReport): void;
   fatal(reason: string): void;
-  /** A checkpoint of `state` was written; undefined when it could not be. */
-  writeCheckpoint(state: MachineState): Omit<CheckpointMeta, 'config'> | undefined;
+  /** Writes a checkpoint of `state`; `done` hears undefined when it could not be written. */
+  writeCheckpoint(state: MachineState, done: (meta: CheckpointImage | undefined) => void): void;
   /** The content of a verified file. */
   readCheckpoint(meta: CheckpointMeta): MachineState | undefined;
-  installed(meta: CheckpointMeta, state: MachineState): void;
+  /** The state of this generation counts from now on. */
+  adopted(state: MachineState): void;
 }
 
 export class SimHost implements Host {
@@ -45,7 +48,7 @@ export class SimHost implements Host {
     this.#world = world;
     this.#generation = generation;
     this.#newest = generation;
-    for (const key of [...disk.generations.keys()]) if (key !== generation) disk.generations.delete(key);
+    for (const key of [...disk.generations.keys()]) if (key !== generation) this.#remove(key);
   }
 
   attach(node: RaftNode): void {
@@ -81,12 +84,17 @@ export class SimHost implements Host {
   #apply(batch: Committed): void {
     const { state } = this;
     this.#world.applying(batch, state);
+    if (!this.#world.operations.perform('state', () => this.#write(batch, state))) return;
+    this.#world.applied(state);
+    this.#node?.applied(batch.last);
+  }
+
+  /** One batch: what changes, and up to where it was applied. */
+  #write(batch: Committed, state: MachineState): void {
     for (const entry of batch.entries) applyCommand(state, entry, this.#world.registerOf(decodeOp(entry.payload)));
     state.applied = batch.last;
     state.term = batch.term;
     state.time = batch.logTime;
-    this.#world.applied(state);
-    this.#node?.applied(batch.last);
   }
 
   outcome(id: number, outcome: Outcome): void {
@@ -103,9 +111,7 @@ export class SimHost implements Host {
 
   makeCheckpoint(): void {
     this.#world.later(2, () => {
-      const image = copyState(this.state);
-      this.#world.later(20, () => {
-        const written = this.#world.writeCheckpoint(image);
+      this.#world.writeCheckpoint(copyState(this.state), (written) => {
         if (written === undefined) this.#node?.checkpointFailed();
         else this.#node?.checkpointWritten(written);
       });
@@ -113,27 +119,38 @@ export class SimHost implements Host {
   }
 
   install(meta: CheckpointMeta): void {
+    this.#newest += 1;
+    const generation = this.#newest;
+    // Half built, as a crash would leave it.
+    if (!this.#put(generation, emptyState())) return;
+    // The file is open from here on, whatever becomes of its name.
+    const state = this.#world.readCheckpoint(meta);
     this.#world.later(10, () => {
-      const state = this.#world.readCheckpoint(meta);
       if (state === undefined) {
+        this.#remove(generation);
         this.#node?.installFailed(meta.index);
-        return;
-      }
-      this.#newest += 1;
-      this.#disk.generations.set(this.#newest, copyState(state));
-      this.#node?.installed(this.#newest, meta.index);
+      } else if (this.#put(generation, copyState(state))) this.#node?.installed(generation, meta.index);
     });
   }
 
+  #put(generation: number, state: MachineState): boolean {
+    return this.#world.operations.perform('state', () => this.#disk.generations.set(generation, state));
+  }
+
+  #remove(generation: number): void {
+    this.#world.operations.perform('remove', () => this.#disk.generations.delete(generation));
+  }
+
   adopt(generation: number): void {
-    this.#disk.generations.delete(this.#generation);
+    this.#remove(this.#generation);
     this.#generation = generation;
     this.#queue = [];
+    this.#world.adopted(this.state);
     this.#world.applied(this.state);
   }
 
   discard(generation: number): void {
-    if (generation !== this.#generation) this.#disk.generations.delete(generation);
+    if (generation !== this.#generation) this.#remove(generation);
   }
 
   fatal(reason: string): void {

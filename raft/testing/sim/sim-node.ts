@@ -8,10 +8,11 @@ import { RaftDriver } from '../../driver/driver.ts';
 import { type DriverSettings, defaultDriverSettings } from '../../driver/settings.ts';
 import type { Transport } from '../../driver/transport.ts';
 import type { OpenedLog } from '../../store/log-store.ts';
-import type { Chance } from './chance.ts';
+import { Chance } from './chance.ts';
 import { CheckpointShelf } from './checkpoint-shelf.ts';
 import { SimDisk } from './disk.ts';
 import { type DiskImage, lastIndexOf } from './disk-image.ts';
+import { DiskOperations } from './disk-operations.ts';
 import type { Plan } from './plan.ts';
 import { type HostWorld, newStateDisk, SimHost, type StateDisk } from './sim-host.ts';
 
@@ -27,7 +28,7 @@ export interface NodeWorld {
   observe(node: SimNode, event: CoreEvent): void;
   durable(node: SimNode, ...args: Parameters<ConstructorParameters<typeof SimDisk>[2]['durable']>): void;
   misuse(node: SimNode, problem: string): void;
-  host(node: SimNode): Omit<HostWorld, 'later' | 'applyMs' | 'fatal'>;
+  host(node: SimNode): Omit<HostWorld, 'operations' | 'later' | 'applyMs' | 'fatal'>;
   fatal(node: SimNode, reason: string): void;
 }
 
@@ -35,9 +36,11 @@ export class SimNode {
   readonly slot: number;
   readonly #world: NodeWorld;
   readonly #chance: Chance;
+  /** Of log, state and checkpoint files together. */
+  readonly operations = new DiskOperations();
   disk: SimDisk;
   stateDisk: StateDisk = newStateDisk();
-  shelf = new CheckpointShelf();
+  shelf = new CheckpointShelf(this.operations);
   /** What identities held that were wiped or damaged since: they had acknowledged it rightly. */
   readonly graveyard = new Map<MemberId, Readonly<DiskImage>>();
   incarnation = 1;
@@ -51,6 +54,8 @@ export class SimNode {
   #wallOffset = 0;
   pausedUntilMs = 0;
   hostStalledUntilMs = 0;
+  /** Apart from what the rest of the machine draws. */
+  readonly #shelfChance: Chance;
   backlog: (() => void)[] = [];
   /** It lost data and says so: only a new incarnation may run here. */
   isCondemned = false;
@@ -61,11 +66,13 @@ export class SimNode {
     this.slot = slot;
     this.#world = world;
     this.#chance = chance;
+    this.#shelfChance = new Chance(world.plan.seed ^ (0x3c6ef372 + slot));
     this.disk = this.#newDisk();
   }
 
   #newDisk(): SimDisk {
     return new SimDisk(this.#world.plan.disk.writeMs, this.#chance.fork(), {
+      operations: this.operations,
       later: (ms, done) => this.later(ms, done),
       durable: (batch, image) => this.#world.durable(this, batch, image),
       misuse: (problem) => this.#world.misuse(this, problem),
@@ -100,7 +107,7 @@ export class SimNode {
   format(config: Config | undefined): void {
     this.disk = this.#newDisk();
     this.stateDisk = newStateDisk();
-    this.shelf = new CheckpointShelf();
+    this.shelf = new CheckpointShelf(this.operations);
     this.isCondemned = false;
     if (config === undefined) return;
     const image: DiskImage = {
@@ -115,8 +122,8 @@ export class SimNode {
 
   start(): void {
     if (this.isUp || this.isCondemned) return;
+    if (!this.#begin()) return;
     this.#life += 1;
-    this.boots += 1;
     this.fatalReason = undefined;
     this.#startedAt = this.#world.now();
     this.#clockBase = { worldMs: this.#startedAt, ownMs: 0, rate: this.#clockBase.rate };
@@ -148,6 +155,14 @@ export class SimNode {
     this.driver = driver;
     driver.start();
     this.#sayAlive(driver);
+  }
+
+  /** What a start does to the disks before anybody is answered: leftovers go, and the start is counted. */
+  #begin(): boolean {
+    const count = () => {
+      this.boots += 1;
+    };
+    return this.shelf.removePartials() && this.operations.perform('start', count);
   }
 
   /** What the product's start-up scan calls poisoned: the log ends before what is known to be committed. */
@@ -215,6 +230,11 @@ export class SimNode {
     return ownMs + (this.#world.now() - worldMs) * rate;
   }
 
+  /** When the process started, or its clock changed its pace. */
+  get clockSetAt(): number {
+    return this.#clockBase.worldMs;
+  }
+
   setClockRate(rate: number): void {
     this.#clockBase = { worldMs: this.#world.now(), ownMs: this.#ownTime(), rate };
   }
@@ -235,6 +255,7 @@ export class SimNode {
     const stalled = (ms: number) => Math.max(0, this.hostStalledUntilMs - this.#world.now()) + ms;
     return {
       ...this.#world.host(this),
+      operations: this.operations,
       later: (ms, run) => this.later(stalled(ms), run),
       applyMs: () => this.#chance.exponential(this.#world.plan.disk.applyMs),
       fatal: (reason) => {
@@ -250,9 +271,16 @@ export class SimNode {
 
   /** The process ends between two instructions; `power`: the machine does too. */
   crash(power: boolean): void {
-    if (power) this.disk.losePower(this.#world.plan.disk.keepsUnsynced);
+    if (power) this.#losePower();
     else this.disk.crash();
     this.#end();
+  }
+
+  #losePower(): void {
+    const { keepsUnsynced } = this.#world.plan.disk;
+    this.disk.losePower(keepsUnsynced);
+    this.shelf.losePower(keepsUnsynced ? this.#shelfChance : undefined);
+    this.operations.powerIsBack();
   }
 
   #end(): void {

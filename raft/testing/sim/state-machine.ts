@@ -18,6 +18,17 @@ export function mix(hash: number, value: number): number {
   return (Math.imul(h, 0x85ebca77) ^ Math.floor(value / 0x1_0000_0000)) >>> 0;
 }
 
+/** Writes to this register are activations: what proxies show. */
+export const activationRegister = 0;
+
+/** Position and operation of the newest activation; 0 before the first. */
+export interface Activation {
+  readonly index: Index;
+  readonly op: number;
+}
+
+export const noActivation: Activation = { index: 0, op: 0 };
+
 export interface MachineState {
   applied: Index;
   term: Term;
@@ -25,10 +36,11 @@ export interface MachineState {
   hash: number;
   /** Register → the operation that wrote it last. */
   readonly registers: Map<number, number>;
+  activation: Activation;
 }
 
 export function emptyState(): MachineState {
-  return { applied: 0, term: 0, time: 0, hash: 0, registers: new Map() };
+  return { applied: 0, term: 0, time: 0, hash: 0, registers: new Map(), activation: noActivation };
 }
 
 export function copyState(state: MachineState): MachineState {
@@ -39,4 +51,14 @@ export function applyCommand(state: MachineState, { index, payload }: CommandEnt
   const op = decodeOp(payload);
   state.hash = mix(mix(state.hash, index), op);
   state.registers.set(register, op);
+  if (register === activationRegister) state.activation = { index, op };
+}
+
+/** Of all registers together, in whatever order they were written. */
+export function digestOf(registers: ReadonlyMap<number, number>): number {
+  return [...registers].reduce((sum, [register, op]) => sum + digestOne(register, op), 0);
+}
+
+export function digestOne(register: number, op: number): number {
+  return mix(mix(0, register), op);
 }

@@ -16,6 +16,13 @@ export interface WorkloadWorld {
   at(time: number, slot: number, run: () => void): void;
 }
 
+export interface WorkloadAudience {
+  /** Somebody was told that its write is at `index`. */
+  acknowledged(op: number, register: number, index: Index): void;
+  /** The process there ended. */
+  lost(node: SimNode): void;
+}
+
 interface Open {
   readonly op: number;
   /** Undefined for the rest of a burst: nobody goes on after it. */
@@ -30,7 +37,7 @@ interface Open {
 
 export class Workload {
   readonly #nodes: readonly SimNode[];
-  readonly #world: WorkloadWorld;
+  readonly #world: WorkloadWorld & WorkloadAudience;
   readonly #plan: LoadPlan;
   readonly #chance: Chance;
   readonly history: Operation[] = [];
@@ -45,7 +52,7 @@ export class Workload {
   /** When a write was acknowledged last. */
   lastAckedAt = 0;
 
-  constructor(nodes: readonly SimNode[], plan: LoadPlan, chance: Chance, world: WorkloadWorld) {
+  constructor(nodes: readonly SimNode[], plan: LoadPlan, chance: Chance, world: WorkloadWorld & WorkloadAudience) {
     this.#nodes = nodes;
     this.#plan = plan;
     this.#chance = chance;
@@ -169,6 +176,7 @@ export class Workload {
   /** The process there ended: nobody will answer. */
   lost(node: SimNode): void {
     for (const { op, slot } of [...this.#open.values()]) if (slot === node.slot) this.#close(op, 'unknown');
+    this.#world.lost(node);
   }
 
   #close(op: number, outcome: Operation['outcome'], index?: Index, value?: number): void {
@@ -181,6 +189,7 @@ export class Workload {
     if (outcome === 'ok' && kind === 'write') {
       this.acknowledged += 1;
       this.lastAckedAt = now;
+      if (index !== undefined) this.#world.acknowledged(op, register, index);
     }
     if (outcome === 'ok' && kind === 'read' && invokedAt >= this.#settledAt) this.lastReadAt = now;
     if (outcome !== 'ok') this.#leaderSlot = this.#chance.below(this.#nodes.length);

@@ -1,22 +1,28 @@
 // A whole cluster in one thread of simulated time: builds it from a plan, runs the safety phase with its faults and
 // then the liveness phase without, and says what was broken.
 import type { Message } from '../../core/message.ts';
-import type { CoreEvent } from '../../core/output.ts';
 import { type Config, emptyConfig } from '../../core/types.ts';
+import type { CheckpointImage } from '../../driver/host.ts';
 import type { Operation } from '../history/history.ts';
 import { checkRevisionOrder } from '../history/revision-order.ts';
 import { searchOrder } from '../history/search.ts';
+import { CalmChecks } from './calm.ts';
 import { Chance } from './chance.ts';
+import type { Later } from './checkpoint-shelf.ts';
 import { Checks, slotOf } from './checks.ts';
+import { ContentChecks } from './content-checks.ts';
+import type { DiskOperation } from './disk-operations.ts';
 import { EventQueue, type SimEvent } from './event-queue.ts';
 import type { FaultKind } from './fault.ts';
 import { Ghost } from './ghost.ts';
 import { Nemesis } from './nemesis.ts';
 import { SimNetwork } from './network.ts';
+import { Onlookers } from './onlookers.ts';
+import { Patience } from './patience.ts';
 import type { Plan } from './plan.ts';
 import { type NodeWorld, SimNode } from './sim-node.ts';
-import { copyState, type MachineState, mix } from './state-machine.ts';
-import { type Fail, Violation } from './violation.ts';
+import { type MachineState, mix } from './state-machine.ts';
+import { Violation } from './violation.ts';
 import { Workload } from './workload.ts';
 
 export interface RunResult {
@@ -37,10 +43,10 @@ export interface RunResult {
   readonly elections: number;
   readonly acknowledged: number;
   readonly committed: number;
+  /** What each machine did to its disks, by kind. */
+  readonly diskOperations: readonly ReadonlyMap<DiskOperation, number>[];
 }
 
-/** By then the first leader is in office. */
-const calmFromMs = 8_000;
 const livenessLimitMs = 60_000;
 
 export class World {
@@ -51,7 +57,11 @@ export class World {
   readonly network: SimNetwork;
   readonly ghost: Ghost;
   readonly checks: Checks;
+  readonly contents: ContentChecks;
+  readonly patience: Patience;
+  readonly calm: CalmChecks;
   readonly workload: Workload;
+  readonly onlookers: Onlookers;
   readonly nemesis: Nemesis;
   /** Content of every checkpoint file by its hash. */
   readonly #library = new Map<string, MachineState>();
@@ -69,7 +79,10 @@ export class World {
       this.#violation ??= new Violation(rule, `${detail} (at ${this.#now.toFixed(1)} ms)`);
     };
     const slots = plan.nodes + plan.spares;
-    this.ghost = new Ghost(fail);
+    this.ghost = new Ghost(fail, (op) => this.workload.registerOf(op));
+    this.contents = new ContentChecks(this.ghost, fail);
+    this.patience = new Patience(fail, () => this.#now);
+    this.calm = new CalmChecks(plan, fail);
     this.network = new SimNetwork(slots, plan.network, this.#chance.fork(), {
       now: () => this.#now,
       deliver: (at, to, message, isWanted) => this.#deliver(at, to, message, isWanted),
@@ -77,7 +90,13 @@ export class World {
     for (let slot = 0; slot < slots; slot += 1)
       this.nodes.push(new SimNode(slot, this.#nodeWorld(fail), this.#chance.fork()));
     this.checks = new Checks(this.nodes, this.ghost, fail);
-    this.workload = new Workload(this.nodes, plan.load, this.#chance.fork(), this.#timeline);
+    this.workload = new Workload(this.nodes, plan.load, this.#chance.fork(), {
+      ...this.#timeline,
+      acknowledged: (op, register, index) => this.onlookers.acknowledged(op, register, index),
+      lost: (node) => this.onlookers.lost(node),
+    });
+    const onlookersChance = new Chance(plan.seed ^ 0x1b873593);
+    this.onlookers = new Onlookers(this.nodes, onlookersChance, this.contents, this.#timeline);
     this.nemesis = new Nemesis(
       { ...this.#timeline, ...this.#parts(), start: (node) => this.start(node) },
       this.#chance.fork(),
@@ -138,10 +157,14 @@ export class World {
       observe: (node, event) => {
         this.#note(node.slot, event.type.length);
         this.checks.event(node, event);
-        this.#checkCalm(node, event, fail);
+        this.calm.event(node, event, this.#now);
         if (event.type === 'elected' && this.plan.tuning.probesBack) this.#probeBack(node);
       },
-      durable: (node, batch, image) => this.checks.durable(node, batch, image),
+      durable: (node, batch, image) => {
+        this.checks.durable(node, batch, image);
+        for (const meta of [batch.checkpoint, batch.install?.meta])
+          if (meta !== undefined) this.contents.checkpoint(node.id, meta, this.#library.get(meta.sha256));
+      },
       misuse: (node, problem) => fail('STORE', `${node.id}: ${problem}`),
       host: (node) => ({
         registerOf: (op) => this.workload.registerOf(op),
@@ -149,26 +172,19 @@ export class World {
         applied: (state) => {
           this.checks.applied(node, state);
           this.workload.applied(node);
+          this.onlookers.applied(node);
         },
         outcome: (id, outcome) => this.workload.outcome(node, id, outcome),
         readable: (id, index) => this.workload.readable(node, id, index),
         role: ({ role }) => {
           if (role === 'leader') this.workload.leads(node.slot);
         },
-        writeCheckpoint: (state) => this.#writeCheckpoint(node, state),
-        readCheckpoint: (meta) => this.#library.get(meta.sha256),
-        installed: () => undefined,
+        writeCheckpoint: (state, done) => this.#writeCheckpoint(node, state, done),
+        readCheckpoint: (meta) => (node.shelf.holds(meta) ? this.#library.get(meta.sha256) : undefined),
+        adopted: (state) => this.contents.adopted(node.id, state),
       }),
       fatal: (node, reason) => this.#fatal(node, reason, fail),
     };
-  }
-
-  /** B27: no election without a reason, and no poll by a node that only slept. */
-  #checkCalm(node: SimNode, event: CoreEvent, fail: Fail): void {
-    const { calm, safetyMs } = this.plan;
-    if (calm === undefined || event.type !== 'role' || this.#now < calmFromMs || this.#now > safetyMs) return;
-    const isPoll = event.role === 'preCandidate' && calm === 'pauses';
-    if (isPoll || event.role === 'candidate') fail('B27', `${node.id} becomes ${event.role} without need`);
   }
 
   /** Where a leader starts to look is its own choice: the rule for appends must hold for any. */
@@ -180,15 +196,19 @@ export class World {
       peer.startTerm(Math.max(firstIndex, committed + this.#chance.integer(-1, 1)));
   }
 
-  #writeCheckpoint(node: SimNode, state: MachineState) {
-    if (!node.isUp || state.applied === 0) return undefined;
+  #writeCheckpoint(node: SimNode, state: MachineState, done: (meta: CheckpointImage | undefined) => void): void {
+    if (!node.isUp || state.applied === 0) {
+      done(undefined);
+      return;
+    }
     const { applied: index, term, time, hash } = state;
     const sha256 = `${hash.toString(16)}-${index}`;
     const size = this.plan.tuning.checkpointSize;
-    const file = `written-${index}`;
-    node.shelf.files.set(file, { sha256, size });
-    this.#library.set(sha256, copyState(state));
-    return { index, term, time, file, size, sha256 };
+    const later: Later = (ms, run) => node.later(ms, run);
+    node.shelf.write({ index, term, sha256, size }, later, (file) => {
+      this.#library.set(sha256, state);
+      done({ index, term, time, file, size, sha256 });
+    });
   }
 
   /** A process may end itself for a disk that fails or forgot, and for nothing else. */
@@ -208,7 +228,10 @@ export class World {
 
   #deliver(at: number, to: number, message: Message, isWanted = () => true): void {
     this.#queue.push(at, to, () => {
-      if (isWanted()) this.nodes[to]?.receive(message);
+      const node = this.nodes[to];
+      if (node === undefined || !isWanted()) return;
+      this.patience.received(node, message);
+      node.receive(message);
     });
   }
 
@@ -222,7 +245,9 @@ export class World {
     for (const { at, fault } of this.plan.faults) this.#queue.push(at, -1, () => this.nemesis.strike(fault));
     this.#armCrashPoint();
     this.workload.start();
+    this.onlookers.start();
     this.runUntil(this.plan.safetyMs);
+    this.calm.ended(this.workload.lastAckedAt);
     if (this.#violation === undefined) this.#runLiveness();
     if (this.#violation === undefined) this.#checkHistory();
     return this.#result();
@@ -231,9 +256,9 @@ export class World {
   #armCrashPoint(): void {
     const { crashPoint } = this.plan;
     if (crashPoint === undefined) return;
-    const { slot, write, when } = crashPoint;
-    const strike = () => this.nemesis.strike({ kind: 'powerLoss', slot, downMs: 500 });
-    this.nodes[slot]?.disk.crashAt(write, when, () => this.#queue.push(this.#now, -1, strike));
+    const { slot, operation, when } = crashPoint;
+    const strike = () => this.nemesis.cutPower(this.nodes[slot]!, 500);
+    this.nodes[slot]?.operations.crashAt(operation, when, () => this.#queue.push(this.#now, -1, strike));
   }
 
   runUntil(end: number, isDone: () => boolean = () => false): void {
@@ -258,7 +283,10 @@ export class World {
     run();
     for (let i = 0; i < this.#soon.length; i += 1) this.#soon[i]!();
     this.#soon.length = 0;
-    if (node !== undefined) this.checks.touched(node);
+    if (node !== undefined) {
+      this.checks.touched(node);
+      this.patience.touched(node);
+    }
     if (this.#events % 200 === 0) this.checks.pairwise();
     if (this.#events % 1000 === 0) this.checks.bounded();
   }
@@ -283,6 +311,7 @@ export class World {
   /** B26: what is well elects, serves and agrees, however long the trouble before lasted. */
   #runLiveness(): void {
     const peaceAt = this.#now;
+    for (const { operations } of this.nodes) operations.disarm();
     const well = this.nemesis.makePeace();
     this.#hasPeace = well.length > 0;
     if (well.length === 0) return;
@@ -341,6 +370,7 @@ export class World {
       elections: this.ghost.elections,
       acknowledged: this.workload.acknowledged,
       committed: this.ghost.lastCommitted,
+      diskOperations: this.nodes.map(({ operations }) => operations.counts),
     };
   }
 }

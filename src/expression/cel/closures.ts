@@ -235,7 +235,7 @@ function membership<Input>(a: ASTNode, b: ASTNode, scope: Scope<Input>): Run<Inp
   const owner = pathOf(b, scope);
   if (owner !== undefined && name !== undefined) {
     const read = scope.roots.reads.get(`${owner}.${name}`);
-    if (read) return ({ input }) => read(input) !== undefined;
+    if (read) return ({ input }) => isPresent(read(input));
     const keyed = scope.roots.keyed.get(owner);
     if (keyed) return ({ input }) => keyed(input, name) !== undefined;
   }
@@ -258,11 +258,10 @@ function call<Input>(name: string, args: readonly ASTNode[], scope: Scope<Input>
 function has<Input>(node: ASTNode | undefined, scope: Scope<Input>): Run<Input> {
   if (node?.op !== '.') return () => noSuchOverload;
   const peek = lookup(node, scope);
-  return (frame) => {
-    const value = peek(frame);
-    return value instanceof Failure ? value : value !== undefined;
-  };
+  return (frame) => isPresent(peek(frame));
 }
+
+const isPresent = (value: Value): Value => (value instanceof Failure ? value : value !== undefined);
 
 function matches<Input>(text: ASTNode | undefined, pattern: ASTNode | undefined, scope: Scope<Input>): Run<Input> {
   const source = textOf(pattern);

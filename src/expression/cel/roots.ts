@@ -1,11 +1,11 @@
 // Where closures read the input of an expression: by whole path, so that `request.headers["x-user"]` is one call and
 // no map of headers is ever built for it.
 
-import type { Value } from './values.ts';
-import type { RequestView } from './view.ts';
+import { noSuchKey, type Value } from './values.ts';
+import type { RequestTls, RequestView } from './view.ts';
 
 export interface Roots<Input> {
-  /** `request.method` → its reader. Undefined means absent. */
+  /** `request.method` → its reader. Undefined means absent; what lies under something absent fails, has() of it too. */
   readonly reads: ReadonlyMap<string, (input: Input) => Value>;
   /** Maps that are asked by key without being built: `request.headers`. */
   readonly keyed: ReadonlyMap<string, (input: Input, key: string) => Value>;
@@ -30,20 +30,28 @@ export const requestRoots: Roots<RequestView> = {
     ['request.headers', (view) => view.headers],
     ['request.queryParams', (view) => view.queryParams],
     ['request.body', (view) => view.body],
-    ['request.body.raw', (view) => view.body?.raw],
-    ['request.body.json', (view) => view.body?.json],
+    ['request.body.raw', ofBody('raw')],
+    ['request.body.json', ofBody('json')],
     ['request.tls', (view) => view.facts.tls],
-    ['request.tls.peerCertificate', (view) => view.facts.tls?.peerCertificate],
-    ['request.tls.peerCertificate.uris', (view) => view.facts.tls?.peerCertificate.uris],
-    ['request.tls.peerCertificate.dnsNames', (view) => view.facts.tls?.peerCertificate.dnsNames],
-    ['request.tls.peerCertificate.subject', (view) => view.facts.tls?.peerCertificate.subject],
-    ['request.tls.peerCertificate.serial', (view) => view.facts.tls?.peerCertificate.serial],
+    ['request.tls.peerCertificate', ({ facts: { tls } }) => (tls === undefined ? noSuchKey : tls.peerCertificate)],
+    ['request.tls.peerCertificate.uris', ofCertificate('uris')],
+    ['request.tls.peerCertificate.dnsNames', ofCertificate('dnsNames')],
+    ['request.tls.peerCertificate.subject', ofCertificate('subject')],
+    ['request.tls.peerCertificate.serial', ofCertificate('serial')],
   ]),
   keyed: new Map([
     ['request.headers', (view: RequestView, name: string) => view.header(name)],
     ['request.queryParams', (view: RequestView, name: string) => view.queryParam(name)],
   ]),
 };
+
+function ofBody(field: 'raw' | 'json'): (view: RequestView) => Value {
+  return ({ body }) => (body === undefined ? noSuchKey : body[field]);
+}
+
+function ofCertificate(field: keyof RequestTls['peerCertificate']): (view: RequestView) => Value {
+  return ({ facts: { tls } }) => (tls === undefined ? noSuchKey : tls.peerCertificate[field]);
+}
 
 export const claimsRoots: Roots<ClaimsInput> = {
   reads: new Map<string, (input: ClaimsInput) => Value>([

@@ -19,16 +19,10 @@ export interface Compiled {
   readonly memory: Memory;
 }
 
-/** What entries were made from; an entry whose sources are the same objects is used again. */
+/** Entries that were made without a fault, by route; an entry whose sources are the same objects is used again. */
 export interface Memory {
-  readonly pairs: ReadonlyMap<Route, readonly Pair[]>;
+  readonly entries: ReadonlyMap<Route, readonly Entry[]>;
   readonly table: RoutingTable | undefined;
-}
-
-interface Pair {
-  readonly group: Group | undefined;
-  readonly position: number;
-  readonly compiled: CompiledEntry;
 }
 
 export interface CompileOptions {
@@ -54,26 +48,27 @@ export function* compileInSteps(
     middlewares: new Map(middlewares.map((middleware) => [middleware.id, middleware])),
     unavailable: new Set(middlewares.filter(({ type }) => !canRun(type)).map(({ id }) => id)),
   };
-  const pairs = new Map<Route, Pair[]>();
+  const faultless = new Map<Route, Entry[]>();
   const problems = new Map<string, Problem>();
   const entries: Entry[] = [];
   let refused = false;
   let count = 0;
   const byId = yield* indexed(routes);
-  for (const { route, group, position } of pairsOf(groups, byId)) {
-    const compiled = again(former, context, route, group, position) ?? compileEntry(route, group, position, context);
-    const known = pairs.get(route);
-    if (known === undefined) pairs.set(route, [{ group, position, compiled }]);
-    else known.push({ group, position, compiled });
-    for (const fault of compiled.faults) note(problems, fault, route, group);
-    if (compiled.entry === undefined) refused = true;
-    else entries.push(compiled.entry);
+  for (const source of pairsOf(groups, byId)) {
+    const { route, group, position } = source;
+    const known = again(former, context, source);
+    const { entry, faults } = known ?? compileEntry(route, group, position, context);
+    for (const fault of faults) note(problems, fault, route, group);
+    if (entry === undefined) refused = true;
+    else entries.push(entry);
+    if (entry !== undefined && faults.length === 0) keep(faultless, entry);
     if (++count % 16 === 0) yield;
   }
-  if (refused) return { table: undefined, problems: [...problems.values()], memory: { pairs, table: former?.table } };
+  const memory = (table: RoutingTable | undefined): Memory => ({ entries: faultless, table });
+  if (refused) return { table: undefined, problems: [...problems.values()], memory: memory(former?.table) };
   const table = new RoutingTable(yield* sortInSteps(entries, compareEntries));
   yield* table.build(former?.table);
-  return { table, problems: [...problems.values()], memory: { pairs, table } };
+  return { table, problems: [...problems.values()], memory: memory(table) };
 }
 
 interface Source {
@@ -95,11 +90,14 @@ function* indexed(routes: readonly Route[]): Generator<void, Map<string, Route>>
 function* pairsOf(groups: readonly Group[], byId: ReadonlyMap<string, Route>): Generator<Source> {
   const grouped = new Set<string>();
   for (const group of groups) {
-    const ids = [...new Set(group.routeIds ?? [])];
-    for (let position = 0; position < ids.length; position++) {
-      const route = byId.get(ids[position] ?? '');
+    const listed = new Set<string>();
+    for (const id of group.routeIds ?? []) {
+      if (listed.has(id)) continue;
+      const position = listed.size;
+      listed.add(id);
+      const route = byId.get(id);
       if (route === undefined) continue;
-      grouped.add(route.id);
+      grouped.add(id);
       yield { route, group, position };
     }
   }
@@ -109,17 +107,20 @@ function* pairsOf(groups: readonly Group[], byId: ReadonlyMap<string, Route>): G
 function again(
   former: Memory | undefined,
   { middlewares, unavailable }: EntryContext,
-  route: Route,
-  group: Group | undefined,
-  position: number,
+  { route, group, position }: Source,
 ): CompiledEntry | undefined {
-  const pair = former?.pairs.get(route)?.find((each) => each.group === group && each.position === position);
-  const entry = pair?.compiled.entry;
-  if (entry === undefined || pair === undefined || pair.compiled.faults.length > 0) return undefined;
+  const entry = former?.entries.get(route)?.find((each) => each.group === group && each.position === position);
+  if (entry === undefined) return undefined;
   const same = entry.chain.every(({ id, middleware }) => middlewares.get(id) === middleware);
   const wasClosed = entry.closed !== undefined;
   const isClosed = entry.chain.some(({ id, disabled }) => !disabled && unavailable.has(id));
-  return same && wasClosed === isClosed ? pair.compiled : undefined;
+  return same && wasClosed === isClosed ? { entry, faults: [] } : undefined;
+}
+
+function keep(faultless: Map<Route, Entry[]>, entry: Entry): void {
+  const known = faultless.get(entry.route);
+  if (known === undefined) faultless.set(entry.route, [entry]);
+  else known.push(entry);
 }
 
 /** A fault of a group is found again with each of its routes and said once. */

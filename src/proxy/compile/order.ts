@@ -54,11 +54,15 @@ function hostClass(hosts: readonly HostPattern[]): number {
   return hosts.some(({ kind }) => kind === 'suffix') ? 1 : 0;
 }
 
-/** UTF-8 byte order, which is code point order. */
+/** UTF-8 byte order, which is code point order: that of UTF-16 units, but surrogates come after all others. */
 function bytewise(a: string, b: string): number {
-  if (a === b) return 0;
-  const plain = a < b ? -1 : 1;
-  return surrogates.test(a) || surrogates.test(b) ? Buffer.compare(Buffer.from(a), Buffer.from(b)) : plain;
+  const end = Math.min(a.length, b.length);
+  for (let i = 0; i < end; i++) {
+    const unit = a.charCodeAt(i);
+    const other = b.charCodeAt(i);
+    if (unit !== other) return rankOf(unit) - rankOf(other);
+  }
+  return a.length - b.length;
 }
 
-const surrogates = /[\ud800-\udfff]/;
+const rankOf = (unit: number): number => (unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit);

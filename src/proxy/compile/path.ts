@@ -93,7 +93,8 @@ const regexPath = (text: string, routePart: PathPart): EntryPath => ({
   endsAtSegment: false,
 });
 
-const bare = (pattern: string): string => (pattern.startsWith('^') ? pattern.slice(1) : pattern);
+/** Without one leading `^`, unless it is repeated, `^*a`: what is left would repeat nothing. */
+const bare = (pattern: string): string => pattern.replace(/^\^(?![*+?]|\{[0-9]+(,[0-9]*)?\})/, '');
 const withoutTrailingSlash = (prefix: string): string => (prefix.endsWith('/') ? prefix.slice(0, -1) : prefix);
 const literal = (text: string): string => canonicalLiteral(text) ?? text;
 

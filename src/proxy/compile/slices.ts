@@ -4,8 +4,11 @@ import type { Configuration } from '../../model/proxy-config.ts';
 import { type Compiled, compileInSteps, type Memory } from './compile.ts';
 import { runnableMiddlewares } from './unsupported.ts';
 
-/** How long one slice holds the thread, but for a set of patterns, which cannot be divided. */
-const sliceMs = 4;
+/**
+ * How long one slice holds the thread. A collection of garbage of several milliseconds may fall into it, and a set of
+ * patterns, which cannot be divided.
+ */
+export const sliceMs = 2;
 
 export async function compileInSlices(configuration: Configuration, former?: Memory): Promise<Compiled> {
   const canRun = (type: string): boolean => runnableMiddlewares.has(type);

@@ -1,9 +1,9 @@
 // One connection to an upstream: it carries one exchange at a time and is used again only when nothing is left in
 // doubt (S04). Made by the endpoint's pool; an exchange holds it from `send` until the response is complete.
-import type { Socket } from 'node:net';
 import type { ProxyErrorType } from '../../errors.ts';
 import type { BodySink, BodySource } from '../body.ts';
 import type { ProxyError } from '../proxy-error.ts';
+import type { Wire, WireReceiver } from '../socket/wire.ts';
 import { Timed, type Wheel } from '../wheel.ts';
 import { BodyDecoder } from './body-decoder.ts';
 import { type BodyKind, Framing } from './framing.ts';
@@ -19,7 +19,7 @@ export interface ResponseReceiver {
   /** The final head is in `connection.parser`; the body follows through `connection.responseBody`. */
   onResponse(connection: ClientConnection): void;
   /** 101 to a request that asked for it: the socket is the receiver's from here on. `rest` came behind the head. */
-  onUpgrade(connection: ClientConnection, socket: Socket, rest: Buffer): void;
+  onUpgrade(connection: ClientConnection, socket: Wire, rest: Buffer): void;
   /** No response. `untouched`: a connection used before that ended without a byte in answer. */
   onFailure(type: ProxyErrorType, untouched: boolean, message: string): void;
   /** Everything that arrived together has been dealt with: what was written may leave. */
@@ -46,10 +46,10 @@ const interimMax = 100;
 
 type Phase = 'idle' | 'head' | 'body' | 'over';
 
-export class ClientConnection extends Timed implements BodySource, BodySink {
+export class ClientConnection extends Timed implements BodySource, BodySink, WireReceiver {
   readonly parser = new ResponseParser(headLimits);
   readonly framing = new Framing();
-  readonly #socket: Socket;
+  readonly #socket: Wire;
   readonly #owner: ConnectionOwner;
   readonly #wheel: Wheel;
   readonly #responseHeaderMs: number;
@@ -70,18 +70,19 @@ export class ClientConnection extends Timed implements BodySource, BodySink {
   #interims = 0;
   #answered = false;
 
-  constructor(socket: Socket, owner: ConnectionOwner, { wheel, responseHeaderMs }: ClientConnectionOptions) {
+  constructor(socket: Wire, owner: ConnectionOwner, { wheel, responseHeaderMs }: ClientConnectionOptions) {
     super();
     this.#socket = socket;
     this.#owner = owner;
     this.#wheel = wheel;
     this.#responseHeaderMs = responseHeaderMs;
     this.#writer = new MessageWriter(socket);
-    socket.on('data', (chunk: Buffer) => this.#onData(chunk));
+    socket.receiver = this;
     socket.on('drain', () => this.#onDrain());
     socket.on('end', () => this.#onEnd());
     socket.on('error', (error: NodeJS.ErrnoException) => this.#onError(error));
     socket.on('close', () => this.#onEnd());
+    socket.resume();
   }
 
   /** An idle connection that the other side has not closed, as far as is known. */
@@ -185,7 +186,7 @@ export class ClientConnection extends Timed implements BodySource, BodySink {
     else this.#wheel.disarm(this);
   }
 
-  #onData(chunk: Buffer): void {
+  onBytes(bytes: Buffer, length: number): void {
     if (this.#phase === 'idle') {
       // Nobody asked: what an upstream says out of turn must not answer the next request.
       this.#endIdle();
@@ -193,12 +194,11 @@ export class ClientConnection extends Timed implements BodySource, BodySink {
     }
     this.#answered = true;
     if (this.#held.length > 0) {
-      this.#held.append(chunk, 0, chunk.length);
-      const { bytes, length } = this.#held;
-      this.#held.drop(this.#read(bytes, 0, length));
+      this.#held.append(bytes, 0, length);
+      this.#held.drop(this.#read(this.#held.bytes, 0, this.#held.length));
     } else {
-      const end = this.#read(chunk, 0, chunk.length);
-      if (end < chunk.length) this.#held.append(chunk, end, chunk.length);
+      const end = this.#read(bytes, 0, length);
+      if (end < length) this.#held.append(bytes, end, length);
     }
     this.#receiver?.onSettled();
   }
@@ -250,7 +250,7 @@ export class ClientConnection extends Timed implements BodySource, BodySink {
     const receiver = this.#receiver;
     const socket = this.#socket;
     this.#finish();
-    socket.removeAllListeners('data').removeAllListeners('drain');
+    socket.removeAllListeners('drain');
     receiver?.onUpgrade(this, socket, rest);
     this.#owner.onRelease(this, false);
   }
@@ -294,6 +294,7 @@ export class ClientConnection extends Timed implements BodySource, BodySink {
   }
 
   #onDrain(): void {
+    this.#writer.onDrain();
     if (!this.#sourceBlocked) return;
     this.#sourceBlocked = false;
     this.#requestSource?.resume();

@@ -49,7 +49,6 @@ export abstract class HeadParser {
    * held before; on `more` it may lie elsewhere the next time.
    */
   parse(bytes: Buffer, from: number, to: number): HeadStatus {
-    this.head.place(bytes, from, to);
     if (this.#scanned > 0 && !this.#lineCompleted(bytes, from, to)) return this.#incomplete(to - from);
     if (!this.#started) {
       const status = this.parseStartLine(bytes, from, to);
@@ -106,7 +105,7 @@ export abstract class HeadParser {
       while (valueEnd > valueStart && (bytes[valueEnd - 1] === SP || bytes[valueEnd - 1] === HT)) valueEnd--;
       at += 2;
       if (head.count === this.limits.linesMax) return 'head-too-large';
-      head.addLine(nameStart - from, nameEnd - from, valueStart - from, valueEnd - from);
+      head.addLine(bytes, from, nameStart - from, nameEnd - from, valueStart - from, valueEnd - from);
     }
   }
 
@@ -114,7 +113,7 @@ export abstract class HeadParser {
     const { fieldBytesMax, headBytesMax } = this.limits;
     if (end - from > headBytesMax || (fieldBytesMax > 0 && this.head.fieldBytes > fieldBytesMax))
       return 'head-too-large';
-    this.head.place(bytes, from, end);
+    this.head.text = bytes.toString('latin1', from, end);
     this.end = end;
     return 'done';
   }

@@ -1,5 +1,5 @@
-// The field lines of one message, as positions in the bytes that arrived: nothing is copied and no object is made per
-// line. One Head belongs to a connection and is filled again for each message. Text is Latin-1, a byte per character.
+// The field lines of one message, as positions in its text: no object is made per line, and nothing refers to the bytes
+// that arrived, for they are overwritten. One Head belongs to a connection and is filled again for each message.
 import { CR } from './characters.ts';
 import { fieldId, identify } from './field-name.ts';
 
@@ -11,31 +11,26 @@ export class Head {
   count = 0;
   /** Sum of the lengths of all names and values. */
   fieldBytes = 0;
-  #bytes: Buffer = Buffer.alloc(0);
-  #start = 0;
-  #length = 0;
-  /** Relative to #start, so that a head that moves to another buffer keeps them. */
+  /** The whole head, start line and final empty line included; Latin-1, a byte per character. Empty until it is whole. */
+  text = '';
   #at = new Int32Array(32 * stride);
   #ids = new Uint8Array(32);
-  #text: string | undefined;
 
   clear(): void {
     this.count = 0;
     this.fieldBytes = 0;
-    this.#text = undefined;
-    this.#length = 0;
+    this.text = '';
   }
 
-  /** Says where the head lies; called by the parser whenever that changes. */
-  place(bytes: Buffer, start: number, end: number): void {
-    this.#bytes = bytes;
-    this.#start = start;
-    this.#length = end - start;
-    this.#text = undefined;
-  }
-
-  /** All positions count from the beginning of the head. */
-  addLine(nameStart: number, nameEnd: number, valueStart: number, valueEnd: number): void {
+  /** The head lies at `start` of the bytes; all other positions count from there. */
+  addLine(
+    bytes: Buffer,
+    start: number,
+    nameStart: number,
+    nameEnd: number,
+    valueStart: number,
+    valueEnd: number,
+  ): void {
     const i = this.count++;
     if (i === this.#ids.length) this.#grow();
     const at = i * stride;
@@ -43,14 +38,8 @@ export class Head {
     this.#at[at + 1] = nameEnd;
     this.#at[at + 2] = valueStart;
     this.#at[at + 3] = valueEnd;
-    this.#ids[i] = identify(this.#bytes, this.#start + nameStart, this.#start + nameEnd);
+    this.#ids[i] = identify(bytes, start + nameStart, start + nameEnd);
     this.fieldBytes += nameEnd - nameStart + valueEnd - valueStart;
-  }
-
-  /** The head as text, start line and final empty line included. */
-  get text(): string {
-    this.#text ??= this.#bytes.toString('latin1', this.#start, this.#start + this.#length);
-    return this.#text;
   }
 
   /** One of `fieldId`. */
@@ -68,7 +57,7 @@ export class Head {
 
   /** Blanks stand between the value and the end of its line. */
   isPadded(line: number): boolean {
-    return this.#bytes[this.#start + (this.#at[line * stride + 3] ?? 0)] !== CR;
+    return this.text.charCodeAt(this.#at[line * stride + 3] ?? 0) !== CR;
   }
 
   /** Where the line begins in `text`. */
@@ -99,7 +88,7 @@ export class Head {
 
   #nameIs(start: number, lowerName: string): boolean {
     for (let i = 0; i < lowerName.length; i++) {
-      const byte = this.#bytes[this.#start + start + i] ?? 0;
+      const byte = this.text.charCodeAt(start + i);
       const lower = byte >= 65 && byte <= 90 ? byte | 0x20 : byte;
       if (lower !== lowerName.charCodeAt(i)) return false;
     }

@@ -18,12 +18,15 @@ export class HeldBytes {
     this.length = length;
   }
 
-  /** Lets go of the first `count` bytes. The rest moves to a buffer of its own, for others may still look at this one. */
+  /** Lets go of the first `count` bytes; the rest moves to where they were. */
   drop(count: number): void {
     if (count === 0) return;
-    const { bytes, length } = this;
-    this.clear();
-    if (count < length) this.append(bytes, count, length);
+    if (count >= this.length) {
+      this.clear();
+      return;
+    }
+    this.bytes.copyWithin(0, count, this.length);
+    this.length -= count;
   }
 
   clear(): void {

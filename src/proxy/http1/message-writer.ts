@@ -1,16 +1,20 @@
-// Writes messages to one socket: heads and small chunks gather as text and leave in one write, large chunks leave as
-// they are (proxy.md, The forward fast path).
+// Writes messages to one socket: heads and small chunks gather as text and leave in one write, large chunks go by way of
+// a lent buffer (proxy.md, The forward fast path). Nothing given to it is needed after the call.
 import type { Socket } from 'node:net';
+import { giveBack, lend } from '../socket/lent-bytes.ts';
+import { drainedBytesMin } from '../socket/wire.ts';
 import type { BodyKind } from './framing.ts';
 
-/** Below this a chunk is copied behind what is waiting; above, a write of its own costs less than the copy. */
-const copyBytesMax = 8 * 1024;
+/** Text waiting in vain costs memory: so much of it leaves before a message ends. */
+const textMax = 4 * drainedBytesMin;
 
 export class MessageWriter {
   readonly #socket: Socket;
   /** Latin-1, not written yet. */
   #text = '';
   #kind: BodyKind = 'none';
+  /** Buffers of writes that the system has not taken yet. */
+  #lent: Buffer[] = [];
 
   constructor(socket: Socket) {
     this.#socket = socket;
@@ -26,18 +30,12 @@ export class MessageWriter {
   data(chunk: Buffer): boolean {
     const chunked = this.#kind === 'chunked';
     if (chunked) this.#text += `${chunk.length.toString(16)}\r\n`;
-    if (chunk.length <= copyBytesMax) {
+    if (chunk.length < drainedBytesMin) {
       this.#text += chunk.toString('latin1');
-      if (this.#text.length > 4 * copyBytesMax) this.flush();
-    } else if (this.#text === '') this.#socket.write(chunk);
-    else {
-      this.#socket.cork();
-      this.flush();
-      this.#socket.write(chunk);
-      this.#socket.uncork();
-    }
+      if (this.#text.length > textMax) this.flush();
+    } else this.#writeLarge(chunk);
     if (chunked) this.#text += '\r\n';
-    return this.#socket.writableLength < this.#socket.writableHighWaterMark;
+    return this.#hasRoom();
   }
 
   /** Ends the message. `trailers` are whole field lines; they can only follow chunks. */
@@ -48,9 +46,9 @@ export class MessageWriter {
 
   /** The other side takes less than it is given: nothing new should be begun. Everything gathered leaves first. */
   get congested(): boolean {
-    if (this.#text.length + this.#socket.writableLength < this.#socket.writableHighWaterMark) return false;
+    if (this.#text.length + this.#socket.writableLength < drainedBytesMin) return false;
     this.flush();
-    return this.#socket.writableLength >= this.#socket.writableHighWaterMark;
+    return !this.#hasRoom();
   }
 
   /** Everything gathered leaves now. To be called before waiting for anything. */
@@ -59,5 +57,30 @@ export class MessageWriter {
     const text = this.#text;
     this.#text = '';
     this.#socket.write(text, 'latin1');
+  }
+
+  /** To be called on the socket's `drain`: all it was given has been taken. */
+  onDrain(): void {
+    if (this.#lent.length === 0 || this.#socket.writableLength > 0) return;
+    for (const buffer of this.#lent) giveBack(buffer);
+    this.#lent = [];
+  }
+
+  #hasRoom(): boolean {
+    return this.#socket.writableLength < drainedBytesMin;
+  }
+
+  /** What waits and the chunk leave together, in one write if they fit. */
+  #writeLarge(chunk: Buffer): void {
+    for (let at = 0; at < chunk.length; ) {
+      const buffer = lend();
+      const start = buffer.write(this.#text, 'latin1');
+      this.#text = '';
+      const length = start + chunk.copy(buffer, start, at);
+      at += length - start;
+      this.#socket.write(buffer.subarray(0, length));
+      if (this.#socket.writableLength === 0) giveBack(buffer);
+      else this.#lent.push(buffer);
+    }
   }
 }

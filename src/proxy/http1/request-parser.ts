@@ -12,6 +12,15 @@ export class RequestParser extends HeadParser {
   target = '';
   /** Minor version of HTTP/1: 0 or 1. */
   minor = 1;
+  /** Where the target lies in the head. */
+  #targetStart = 0;
+  #targetEnd = 0;
+
+  override parse(bytes: Buffer, from: number, to: number): HeadStatus {
+    const status = super.parse(bytes, from, to);
+    if (status === 'done') this.target = this.head.slice(this.#targetStart, this.#targetEnd);
+    return status;
+  }
 
   override reset(limits: HeadLimits = this.limits): void {
     super.reset(limits);
@@ -40,7 +49,8 @@ export class RequestParser extends HeadParser {
     const status = this.#parseVersion(bytes, at + 1, to);
     if (status !== 'done') return status;
     this.method = methodText(bytes, lineStart, methodEnd);
-    this.target = bytes.toString('latin1', targetStart, targetEnd);
+    this.#targetStart = targetStart - from;
+    this.#targetEnd = targetEnd - from;
     return 'done';
   }
 

@@ -1,6 +1,7 @@
 // Which host and which path a request is for: the four forms of a target and the rules for Host (RFC 9112 §3.2,
 // RFC 9110 §7.2). What does not name exactly one host is refused; CONNECT is not offered at all.
 import type { ProxyErrorType } from '../../errors.ts';
+import { canonicalHost } from '../match/host.ts';
 import { fieldId } from './field-name.ts';
 import type { RequestParser } from './request-parser.ts';
 
@@ -12,7 +13,7 @@ export class RequestTarget {
   query = '';
   /** Host and port as sent; empty only for HTTP/1.0 without Host. */
   authority = '';
-  /** Lower case, without port; an IPv6 address without its brackets, as patterns have it. */
+  /** Without port, in the spelling that patterns have. */
   host = '';
   /** Why `read` refused, for people. */
   fault = '';
@@ -57,7 +58,7 @@ export class RequestTarget {
     const parts = authorityForm.exec(authority);
     if (parts === null || Number(parts[2] ?? 0) > 65_535) return false;
     this.authority = authority;
-    this.host = (parts[1] ?? '').replace(/^\[(.*)\]$/, '$1').toLowerCase();
+    this.host = canonicalHost(parts[1] ?? '');
     return true;
   }
 

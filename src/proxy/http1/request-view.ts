@@ -24,6 +24,8 @@ export class RequestView implements RoutedRequest {
   #viewIsStale = true;
   /** Canonical, or as sent where the listener only reports (architecture.md §6.8). */
   path = '';
+  /** Differs from `path` only where the listener reports. */
+  canonicalPath = '';
   readonly #target = new RequestTarget();
 
   /** `sender` is asked when somebody wants to know the client's address. */
@@ -44,6 +46,7 @@ export class RequestView implements RoutedRequest {
       this.#target.fault = 'invalid path';
       return 'bad_request';
     }
+    this.canonicalPath = canonical;
     this.path = pathNormalization === 'report' ? sent : canonical;
     const { head } = this.parser;
     const expectation = head.find(fieldId.expect);

@@ -1,13 +1,13 @@
 // One connection of a client: requests come in one after the other, responses leave in the same order. It reads no
 // further than the request that is being answered, bounds what a client may send ahead, and says goodbye in a way
 // that lets the last response arrive.
-import type { Socket } from 'node:net';
 import { type ProxyErrorType, proxyErrors } from '../../errors.ts';
 import type { BodySink } from '../body.ts';
 import type { Downstream } from '../downstream.ts';
 import { Exchange, type ExchangeContext } from '../exchange.ts';
 import type { TrustedProxies } from '../match/client-address.ts';
 import { type ProxyError, proxyError } from '../proxy-error.ts';
+import type { Wire, WireReceiver } from '../socket/wire.ts';
 import { Timed } from '../wheel.ts';
 import { BodyDecoder } from './body-decoder.ts';
 import type { ClientConnection } from './client-connection.ts';
@@ -20,7 +20,7 @@ import { renderTrailers, type Sender, valuesOf } from './render.ts';
 import { RequestParser } from './request-parser.ts';
 import { RequestView } from './request-view.ts';
 import { type Answered, ServerResponse } from './server-response.ts';
-import { joinSockets } from './tunnel.ts';
+import { Tunnel } from './tunnel.ts';
 
 /** What a client may send ahead of the response it waits for. */
 const aheadBytesMax = 64 * 1024;
@@ -39,12 +39,12 @@ const incomplete = -1;
  */
 type Reading = 'head' | 'body' | 'done' | 'linger' | 'tunnel' | 'over';
 
-export class ServerConnection extends Timed implements Downstream, Answered {
+export class ServerConnection extends Timed implements Downstream, Answered, WireReceiver {
   readonly framing = new Framing();
   readonly request: RequestView;
   readonly response: ServerResponse;
   readonly #parser: RequestParser;
-  readonly #socket: Socket;
+  readonly #socket: Wire;
   readonly #context: ExchangeContext;
   readonly #exchange: Exchange;
   readonly #decoder = new BodyDecoder();
@@ -70,7 +70,7 @@ export class ServerConnection extends Timed implements Downstream, Answered {
   #headStartedMs = -1;
   readonly #onOver: (connection: ServerConnection) => void;
 
-  constructor(socket: Socket, context: ExchangeContext, onOver: (connection: ServerConnection) => void) {
+  constructor(socket: Wire, context: ExchangeContext, onOver: (connection: ServerConnection) => void) {
     super();
     this.#socket = socket;
     this.#context = context;
@@ -80,10 +80,11 @@ export class ServerConnection extends Timed implements Downstream, Answered {
     this.#exchange = new Exchange(this, context);
     this.response = new ServerResponse(socket, this, context);
     this.#peer = socket.remoteAddress ?? '';
-    socket.on('data', (chunk: Buffer) => this.#onData(chunk));
+    socket.receiver = this;
     socket.on('end', () => this.#onEnd());
     socket.on('error', () => this.#over());
     socket.on('close', () => this.#over());
+    socket.resume();
     this.#armHead(context.settings().clientHeaderMs);
   }
 
@@ -157,7 +158,7 @@ export class ServerConnection extends Timed implements Downstream, Answered {
     if (this.#halfClosed) this.#context.wheel.arm(this, halfClosedMs);
   }
 
-  tunnel(response: ClientConnection, upstream: Socket, rest: Buffer): void {
+  tunnel(response: ClientConnection, upstream: Wire, rest: Buffer): void {
     this.response.switching(response, response.framing.upgrade || this.framing.upgrade);
     if (rest.length > 0) this.#socket.write(rest);
     const { bytes, length } = this.#held;
@@ -166,8 +167,8 @@ export class ServerConnection extends Timed implements Downstream, Answered {
     this.#reading = 'tunnel';
     this.response.close();
     this.#context.wheel.remove(this);
-    this.#socket.removeAllListeners('data').removeAllListeners('drain');
-    joinSockets(this.#socket, upstream, () => this.#over());
+    this.#socket.removeAllListeners('drain');
+    new Tunnel(this.#socket, upstream, this.#context.wheel, () => this.#over());
   }
 
   // The request's body goes out here.
@@ -210,15 +211,15 @@ export class ServerConnection extends Timed implements Downstream, Answered {
     this.destroy();
   }
 
-  #onData(chunk: Buffer): void {
+  onBytes(bytes: Buffer, length: number): void {
     if (this.#reading === 'linger' || this.#reading === 'over') return;
     if (this.#held.length > 0) {
-      this.#held.append(chunk, 0, chunk.length);
+      this.#held.append(bytes, 0, length);
       this.#processHeld();
       return;
     }
-    const end = this.#process(chunk, 0, chunk.length);
-    if (end < chunk.length) this.#held.append(chunk, end, chunk.length);
+    const end = this.#process(bytes, 0, length);
+    if (end < length) this.#held.append(bytes, end, length);
     this.#boundAhead();
   }
 
@@ -281,6 +282,8 @@ export class ServerConnection extends Timed implements Downstream, Answered {
       this.#refuse(refused, this.request.fault);
       return;
     }
+    const { path, canonicalPath } = this.request;
+    if (path !== canonicalPath) this.#context.reportPath(path, canonicalPath);
     const fault = this.framing.readRequest(this.#parser);
     if (fault !== '') {
       this.#refuse('bad_request', fault);

@@ -185,6 +185,7 @@ export class ServerResponse implements DownstreamResponse {
   }
 
   #onDrain(): void {
+    this.#writer.onDrain();
     this.#request.onRoom();
     if (!this.#blocked) return;
     this.#blocked = false;

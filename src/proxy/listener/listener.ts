@@ -3,11 +3,16 @@
 import { createServer, type Server } from 'node:net';
 import type { Clock } from '../../clock.ts';
 import type { Listener } from '../../model/listener.ts';
+import type { Logger, Telemetry } from '../../telemetry/logger.ts';
 import type { Installed, ServeSettings } from '../decision.ts';
 import { durationMs } from '../duration.ts';
+import type { ExchangeContext } from '../exchange.ts';
 import { ServerConnection } from '../http1/server-connection.ts';
 import { TrustedProxies } from '../match/client-address.ts';
+import { acceptWires } from '../socket/accepting.ts';
+import type { Wire } from '../socket/wire.ts';
 import type { Wheel } from '../wheel.ts';
+import { PathReport } from './path-report.ts';
 
 export interface OpenListener {
   /** Swaps everything but the address. */
@@ -28,6 +33,7 @@ export interface ListenerTools {
   readonly installed: () => Installed;
   readonly clock: Clock;
   readonly wheel: Wheel;
+  readonly telemetry: Telemetry;
 }
 
 /** Rejects with the system's error when the port cannot be bound. */
@@ -45,22 +51,30 @@ export async function openListener(
 const graceMs = 1_000;
 
 class Port implements OpenListener {
-  readonly #server: Server;
+  readonly #server: Server = createServer();
   readonly #connections = new Set<ServerConnection>();
+  readonly #context: ExchangeContext;
   readonly #clock: Clock;
+  readonly #pathReport: PathReport;
+  readonly #logger: Logger;
   #settings: ServeSettings;
   #draining = false;
+  /** Called when the last connection has ended. */
+  #onEmpty = (): void => {};
 
-  constructor(listener: Listener, { installed, clock, wheel }: ListenerTools) {
+  constructor(listener: Listener, { installed, clock, wheel, telemetry }: ListenerTools) {
     this.#clock = clock;
+    this.#logger = telemetry.logger;
     this.#settings = settingsOf(listener);
-    const context = { wheel, clock, installed, settings: () => this.#settings, draining: () => this.#draining };
-    const forget = (connection: ServerConnection): void => {
-      this.#connections.delete(connection);
+    this.#pathReport = new PathReport(listener.name, wheel, telemetry.logger);
+    this.#context = {
+      wheel,
+      clock,
+      installed,
+      settings: () => this.#settings,
+      reportPath: (sent, canonical) => this.#pathReport.count(sent, canonical),
+      draining: () => this.#draining,
     };
-    this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
-      this.#connections.add(new ServerConnection(socket, context, forget));
-    });
   }
 
   bind({ address, port, shared }: ListenerPlace): Promise<void> {
@@ -68,12 +82,15 @@ class Port implements OpenListener {
       this.#server.once('error', reject);
       this.#server.listen({ port, host: address, backlog: 1024, reusePort: shared }, () => {
         this.#server.off('error', reject);
+        acceptWires(this.#server, (wire) => this.#accept(wire));
+        this.#server.on('error', ({ message }) => this.#logger.warn({ port, message }, 'a connection is not accepted'));
         resolve();
       });
     });
   }
 
   configure(listener: Listener): void {
+    this.#pathReport.listener = listener.name;
     this.#settings = settingsOf(listener);
   }
 
@@ -82,14 +99,27 @@ class Port implements OpenListener {
     const closed = new Promise<void>((resolve) => {
       this.#server.close(() => resolve());
     });
+    const empty = new Promise<void>((resolve) => {
+      this.#onEmpty = resolve;
+    });
+    if (this.#connections.size === 0) this.#onEmpty();
     this.#endIdle(true);
     const cancels = [
       this.#clock.after(Math.min(graceMs, withinMs), () => this.#endIdle(false)),
       this.#clock.after(withinMs, () => this.#cut()),
     ];
-    await closed;
+    await Promise.all([closed, empty]);
     for (const cancel of cancels) cancel();
   }
+
+  #accept(wire: Wire): void {
+    this.#connections.add(new ServerConnection(wire, this.#context, this.#forget));
+  }
+
+  readonly #forget = (connection: ServerConnection): void => {
+    this.#connections.delete(connection);
+    if (this.#connections.size === 0) this.#onEmpty();
+  };
 
   #endIdle(usedOnly: boolean): void {
     for (const connection of this.#connections) {

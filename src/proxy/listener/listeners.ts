@@ -1,7 +1,6 @@
 // The open ports, brought in line with each configuration: what stays keeps its socket, what goes drains, what cannot
-// open is logged and holds up nothing else (contract.md §2.2, architecture.md §9).
+// open says why and holds up nothing else (contract.md §2.2, architecture.md §9).
 import type { Listener } from '../../model/listener.ts';
-import type { Telemetry } from '../../telemetry/logger.ts';
 import { type ListenerTools, type OpenListener, openListener } from './listener.ts';
 
 export interface ListenerStatus {
@@ -9,8 +8,9 @@ export interface ListenerStatus {
   readonly name: string;
   readonly address: string;
   readonly port: number;
-  readonly state: 'open' | 'closed';
-  /** Why it is closed. */
+  /** `waiting`: for its port, which cannot be had at the moment and is tried again. */
+  readonly state: 'open' | 'closed' | 'waiting';
+  /** Why it is not open. */
   readonly reason?: string;
 }
 
@@ -22,7 +22,6 @@ export interface BusyPlace {
 }
 
 export interface ListenersOptions extends ListenerTools {
-  readonly telemetry: Telemetry;
   readonly bindAddress: string | undefined;
   /** What a removed listener's connections have left, in milliseconds. */
   readonly drainMsMax: number;
@@ -56,9 +55,9 @@ export class Listeners {
       const key = keyOf(this.#placeOf(listener));
       const first = wanted.get(key);
       const taken = busy.find(({ place }) => place === key);
-      if (listener.tls !== undefined) status.push(this.#closed(listener, 'TLS is not available in this version'));
-      else if (first !== undefined) status.push(this.#closed(listener, `listener "${first.name}" has this port`));
-      else if (taken !== undefined) status.push(this.#closed(listener, taken.reason));
+      if (listener.tls !== undefined) status.push(this.#in('closed', listener, 'TLS is not available in this version'));
+      else if (first !== undefined) status.push(this.#in('closed', listener, `listener "${first.name}" has this port`));
+      else if (taken !== undefined) status.push(this.#in('waiting', listener, taken.reason));
       else wanted.set(key, listener);
     }
     for (const [key, open] of this.#open) if (!wanted.has(key)) this.#retire(key, open);
@@ -87,7 +86,7 @@ export class Listeners {
       );
       return this.#opened(listener);
     } catch (error) {
-      return this.#closed(listener, error instanceof Error ? error.message : String(error));
+      return this.#in('waiting', listener, error instanceof Error ? error.message : String(error));
     }
   }
 
@@ -105,9 +104,8 @@ export class Listeners {
     return { id: listener.id, name: listener.name, ...this.#placeOf(listener), state: 'open' };
   }
 
-  #closed(listener: Listener, reason: string): ListenerStatus {
-    this.#options.telemetry.logger.warn({ listener: listener.name, reason }, 'a listener stays closed');
-    return { id: listener.id, name: listener.name, ...this.#placeOf(listener), state: 'closed', reason };
+  #in(state: 'closed' | 'waiting', listener: Listener, reason: string): ListenerStatus {
+    return { id: listener.id, name: listener.name, ...this.#placeOf(listener), state, reason };
   }
 }
 

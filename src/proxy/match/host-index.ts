@@ -1,45 +1,89 @@
-// From the host of a request to the entries that may be for it: those of exactly this host, of each `*.suffix` above
-// it, and of any host. All of them are asked; the order of the table decides, not the kind of host.
+// From the host of a request to the host patterns that match it: exactly this host, each `*.suffix` above it, and any
+// host. All of them are asked; the order of the table decides, not the kind of pattern.
+import { HashSlots, hashSeed, hashStep } from './hash-slots.ts';
+import type { HostPattern } from './host.ts';
+import { isPacked, packText, wordsOf } from './packed-text.ts';
 
-/** `Bucket` holds the entries of one host pattern. */
-export class HostIndex<Bucket> {
-  readonly #make: () => Bucket;
-  readonly #exact = new Map<string, Bucket>();
-  readonly #suffixes = new Map<string, Bucket>();
-  #any: Bucket | undefined;
+/** Where in a record its parts begin: number of the pattern, length of its text, the text. */
+const at = { number: 0, length: 1, text: 2 } as const;
 
-  constructor(make: () => Bucket) {
-    this.#make = make;
-  }
+/** Patterns are numbered from 0 in the order in which they come. */
+export class HostIndex {
+  /** Under the hash of the text: where the record begins. */
+  readonly #exact = new HashSlots();
+  readonly #suffixes = new HashSlots();
+  #records = new Int32Array(64);
+  #recordsEnd = 0;
+  #count = 0;
+  #hasSuffixes = false;
+  #any = -1;
 
-  bucketOf(kind: 'exact' | 'suffix' | 'any', text: string): Bucket {
+  /** The number of a pattern; a new one when it has not been seen. */
+  numberOf({ kind, text }: HostPattern): number {
     if (kind === 'any') {
-      this.#any ??= this.#make();
+      if (this.#any < 0) this.#any = this.#count++;
       return this.#any;
     }
-    const map = kind === 'exact' ? this.#exact : this.#suffixes;
-    const known = map.get(text);
-    if (known !== undefined) return known;
-    const made = this.#make();
-    map.set(text, made);
-    return made;
+    const slots = kind === 'exact' ? this.#exact : this.#suffixes;
+    const hash = hashFromEnd(text);
+    const known = this.#find(slots, hash, text, 0);
+    if (known >= 0) return known;
+    if (kind === 'suffix') this.#hasSuffixes = true;
+    slots.add(hash, this.#record(text));
+    return this.#count++;
   }
 
-  /** Gives every bucket for the host to `found`; returns how many there are. */
-  collect(host: string, found: (Bucket | undefined)[]): number {
+  /** Gives the number of every pattern that matches `host` to `found`; returns how many there are. */
+  collect(host: string, found: number[]): number {
     let count = 0;
-    const exact = this.#exact.get(host);
-    if (exact !== undefined) found[count++] = exact;
+    let hash = seed;
     // A suffix stands for one or more labels: it never begins at the host's first character, and `.a.b` has an empty one.
-    if (this.#suffixes.size > 0 && host.charCodeAt(0) !== point) {
-      for (let dot = host.indexOf('.', 1); dot > 0; dot = host.indexOf('.', dot + 1)) {
-        const bucket = this.#suffixes.get(host.slice(dot));
-        if (bucket !== undefined) found[count++] = bucket;
-      }
+    const withSuffixes = this.#hasSuffixes && host.charCodeAt(0) !== point;
+    for (let i = host.length - 1; i >= 0; i--) {
+      const code = host.charCodeAt(i);
+      hash = hashStep(hash, code);
+      if (code !== point || !withSuffixes) continue;
+      const suffix = this.#find(this.#suffixes, hash, host, i);
+      if (suffix >= 0) found[count++] = suffix;
     }
-    if (this.#any !== undefined) found[count++] = this.#any;
+    const exact = this.#find(this.#exact, hash, host, 0);
+    if (exact >= 0) found[count++] = exact;
+    if (this.#any >= 0) found[count++] = this.#any;
     return count;
+  }
+
+  /** The number of the pattern whose text is that of `host` from `start` on, which has this hash; -1 when there is none. */
+  #find(slots: HashSlots, hash: number, host: string, start: number): number {
+    const records = this.#records;
+    for (let slot = slots.first(hash); slot >= 0; slot = slots.next(slot, hash)) {
+      const record = slots.number(slot);
+      if (records[record + at.length] !== host.length - start) continue;
+      if (isPacked(records, record + at.text, host, start, host.length)) return records[record + at.number] ?? -1;
+    }
+    return -1;
+  }
+
+  #record(text: string): number {
+    const record = this.#recordsEnd;
+    this.#recordsEnd += at.text + wordsOf(text.length);
+    if (this.#recordsEnd > this.#records.length) {
+      const former = this.#records;
+      this.#records = new Int32Array(2 * this.#recordsEnd);
+      this.#records.set(former);
+    }
+    this.#records[record + at.number] = this.#count;
+    this.#records[record + at.length] = text.length;
+    packText(this.#records, record + at.text, text);
+    return record;
   }
 }
 
 const point = 0x2e;
+const seed = hashSeed(0);
+
+/** From the last character to the first: on its way through a host it passes the hash of every suffix. */
+function hashFromEnd(text: string): number {
+  let hash = seed;
+  for (let i = text.length - 1; i >= 0; i--) hash = hashStep(hash, text.charCodeAt(i));
+  return hash;
+}

@@ -1,11 +1,19 @@
 // Hosts of requests and the patterns that match them (contract.md §6.3).
 
-/** Authority without port, in lower case; an IPv6 address keeps its brackets off: `[::1]:8080` is `::1`. */
+/** Authority without port, as hosts are compared: `[::1]:8080` is `::1`. */
 export function hostOf(authority: string): string {
-  const lower = authority.toLowerCase();
-  if (lower.startsWith('[')) return lower.slice(1, lower.indexOf(']'));
-  const colon = lower.indexOf(':');
-  return colon < 0 || colon !== lower.lastIndexOf(':') ? lower : lower.slice(0, colon);
+  if (authority.startsWith('[')) return canonicalHost(authority.slice(0, authority.indexOf(']') + 1));
+  const colon = authority.indexOf(':');
+  return canonicalHost(colon < 0 || colon !== authority.lastIndexOf(':') ? authority : authority.slice(0, colon));
+}
+
+/**
+ * One spelling per host, for matching and for expressions: lower case, an IPv6 address without its brackets, no point at
+ * the end. `shop.test.` is `shop.test` to DNS and to many upstreams, so it must not get past what is said of the latter.
+ */
+export function canonicalHost(host: string): string {
+  const bare = host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host;
+  return (bare.length > 1 && bare.endsWith('.') ? bare.slice(0, -1) : bare).toLowerCase();
 }
 
 /** `exact`: one host. `suffix`: `*.a.b`, one or more labels before `.a.b`, which is the text. `any`: `*`. */
@@ -15,10 +23,10 @@ export interface HostPattern {
 }
 
 export function parseHostPattern(pattern: string): HostPattern {
-  const text = pattern.toLowerCase();
-  if (text === '*') return { kind: 'any', text };
+  if (pattern === '*') return { kind: 'any', text: pattern };
+  const text = canonicalHost(pattern);
   if (text.startsWith('*.')) return { kind: 'suffix', text: text.slice(1) };
-  return { kind: 'exact', text: text.replace(/^\[(.*)\]$/, '$1') };
+  return { kind: 'exact', text };
 }
 
 export function hostMatches({ kind, text }: HostPattern, host: string): boolean {

@@ -1,16 +1,17 @@
 // The entries of one host whose path is a pattern: automata that each look for up to `setSize` patterns in one pass.
 // A pattern stands in its set once, however many entries have it.
 import { compileRegexSet, type RegexSet } from '../../expression/regex.ts';
+import type { Entry } from '../compile/entry.ts';
 import type { RoutedRequest } from '../request-head.ts';
-import { firstOf, type Placed } from './placed.ts';
+import { agrees, type Candidate, placeOf } from './candidate.ts';
 
 /** Building a set takes time that cannot be divided; 200 patterns stay below 30 ms. */
 export const setSize = 200;
 
 interface PatternSet {
   readonly automaton: RegexSet;
-  /** By index of the pattern: its entries, in order. */
-  readonly lists: readonly (readonly Placed[])[];
+  /** By index of the pattern: its candidates, in order. */
+  readonly lists: readonly (readonly Candidate[])[];
 }
 
 /** Automata by their patterns, kept from one table to the next. */
@@ -19,13 +20,19 @@ export type Automata = Map<string, RegexSet>;
 export class PatternSets {
   readonly #sets: PatternSet[] = [];
 
-  /** Takes entries of one host in order. Yields after each set it built, so that a slice of work can end. */
-  *build(entries: readonly Placed[], former: Automata, kept: Automata): Generator<void> {
-    const lists = new Map<string, Placed[]>();
-    for (const placed of entries) {
-      const known = lists.get(placed.entry.path.text);
-      if (known === undefined) lists.set(placed.entry.path.text, [placed]);
-      else known.push(placed);
+  /** Takes candidates of one host in order. Yields after each set it built, so that a slice of work can end. */
+  *build(
+    candidates: readonly Candidate[],
+    entries: readonly Entry[],
+    former: Automata,
+    kept: Automata,
+  ): Generator<void> {
+    const lists = new Map<string, Candidate[]>();
+    for (const candidate of candidates) {
+      const pattern = entries[placeOf(candidate)]?.path.text ?? '';
+      const known = lists.get(pattern);
+      if (known === undefined) lists.set(pattern, [candidate]);
+      else known.push(candidate);
     }
     const all = [...lists];
     for (let start = 0; start < all.length; start += setSize) {
@@ -40,20 +47,14 @@ export class PatternSets {
   }
 
   /** The first entry that agrees and comes before `best`, else `best`. A later set may hold an earlier entry of a pattern that several share. */
-  better(request: RoutedRequest, best: Placed | undefined): Placed | undefined {
+  better(entries: readonly Entry[], request: RoutedRequest, best: Candidate): Candidate {
     let better = best;
     for (const { automaton, lists } of this.#sets) {
       for (const index of automaton.match(request.path)) {
-        const list = lists[index];
-        if (list !== undefined) better = firstOf(list, request, better);
+        const first = lists[index]?.find((each) => each >= better || agrees(each, entries, request));
+        if (first !== undefined && first < better) better = first;
       }
     }
     return better;
-  }
-
-  *candidates(path: string): Generator<Placed> {
-    for (const { automaton, lists } of this.#sets) {
-      for (const index of automaton.match(path)) yield* lists[index] ?? [];
-    }
   }
 }

@@ -2,17 +2,23 @@
 // look-up does not grow with the number of routes; its answers are those of a scan over the sorted entries.
 import type { Entry } from '../compile/entry.ts';
 import type { RoutedRequest } from '../request-head.ts';
+import { type Candidate, candidateOf, noCandidate, placeOf } from './candidate.ts';
+import type { HostPattern } from './host.ts';
 import { HostIndex } from './host-index.ts';
-import { PathIndex } from './path-index.ts';
+import { LiteralIndex } from './literal-index.ts';
 import { type Automata, PatternSets } from './pattern-sets.ts';
-import type { Placed } from './placed.ts';
 
 export class RoutingTable {
   /** In total order; the first that matches wins. */
   readonly entries: readonly Entry[];
   /** Kept for the table that follows this one. */
   readonly automata: Automata = new Map();
-  readonly #hosts = new HostIndex(() => new PathIndex());
+  readonly #hosts = new HostIndex();
+  #literals = new LiteralIndex({ candidates: 0, units: 0 }, { candidates: 0, units: 0 });
+  /** By number of the host; few have any. */
+  readonly #patterns = new Map<number, PatternSets>();
+  /** Entries with a pattern come after all others. */
+  #firstPattern: Candidate = noCandidate;
 
   /** Filled by `build` before anything is matched. */
   constructor(entries: readonly Entry[]) {
@@ -23,63 +29,79 @@ export class RoutingTable {
 
   /** Builds the index in steps; between two of them other work may be done. */
   *build(former: RoutingTable | undefined): Generator<void> {
-    const patterns = new Map<PathIndex, Placed[]>();
+    this.#literals = yield* this.#measured();
+    const patterns = new Map<number, Candidate[]>();
     for (let place = 0; place < this.entries.length; place++) {
       const entry = this.entries[place];
-      if (entry !== undefined) this.#add({ entry, place }, patterns);
+      if (entry !== undefined) this.#add(entry, candidateOf(entry, place), patterns);
       if (place % 64 === 63) yield;
     }
-    for (const [index, entries] of patterns) {
+    for (const [host, candidates] of patterns) {
       const sets = new PatternSets();
-      yield* sets.build(entries, former?.automata ?? new Map(), this.automata);
-      index.patterns = sets;
+      yield* sets.build(candidates, this.entries, former?.automata ?? new Map(), this.automata);
+      this.#patterns.set(host, sets);
     }
   }
 
   match(request: RoutedRequest): Entry | undefined {
     // `OPTIONS *` has no path: nothing matches it.
     if (request.path.charCodeAt(0) !== slash) return undefined;
-    let best: Placed | undefined;
+    let best = noCandidate;
     const count = this.#hosts.collect(request.host, found);
-    for (let i = 0; i < count; i++) {
-      const index = found[i];
-      if (index !== undefined) best = index.better(request, best);
-    }
-    return best?.entry;
+    for (let i = 0; i < count; i++) best = this.#better(found[i] ?? 0, request, best);
+    return best === noCandidate ? undefined : this.entries[placeOf(best)];
   }
 
-  /** Entries whose host and path agree, in order. For explaining; serving asks no more than it needs. */
-  candidates(request: RoutedRequest): readonly Entry[] {
-    if (request.path.charCodeAt(0) !== slash) return [];
-    const places = new Map<number, Entry>();
-    const indexes: (PathIndex | undefined)[] = [];
-    this.#hosts.collect(request.host, indexes);
-    for (const index of indexes) {
-      for (const { entry, place } of index?.candidates(request.path) ?? []) places.set(place, entry);
+  /** The first entry of this host that agrees and comes before `best`, else `best`. */
+  #better(host: number, request: RoutedRequest, best: Candidate): Candidate {
+    const better = this.#literals.better(host, this.entries, request, best);
+    if (better < this.#firstPattern || this.#patterns.size === 0) return better;
+    return this.#patterns.get(host)?.better(this.entries, request, better) ?? better;
+  }
+
+  /** An index of the size that the entries need. */
+  *#measured(): Generator<void, LiteralIndex> {
+    const sizes = { exact: { candidates: 0, units: 0 }, prefix: { candidates: 0, units: 0 } };
+    for (let place = 0; place < this.entries.length; place++) {
+      const entry = this.entries[place];
+      if (entry !== undefined && entry.path.type !== 'regex') {
+        const { length } = hostsOf(entry);
+        sizes[entry.path.type].candidates += length;
+        sizes[entry.path.type].units += length * entry.path.text.length;
+      }
+      if (place % 1024 === 1023) yield;
     }
-    return [...places].sort(([a], [b]) => a - b).map(([, entry]) => entry);
+    return new LiteralIndex(sizes.exact, sizes.prefix);
   }
 
   /** Entries with a pattern are only listed in `patterns`: their sets are built when all are known. */
-  #add(placed: Placed, patterns: Map<PathIndex, Placed[]>): void {
-    const { hosts, path } = placed.entry;
-    const isAny = hosts.length === 0 || hosts.some(({ kind }) => kind === 'any');
-    for (const { kind, text } of isAny ? anyHost : hosts) {
-      const index = this.#hosts.bucketOf(kind, text);
-      if (path.type !== 'regex') {
-        index.add(placed);
-        continue;
+  #add(entry: Entry, candidate: Candidate, patterns: Map<number, Candidate[]>): void {
+    const { type, text } = entry.path;
+    if (type === 'regex') this.#firstPattern = Math.min(this.#firstPattern, candidate);
+    for (const pattern of hostsOf(entry)) {
+      const host = this.#hosts.numberOf(pattern);
+      this.#literals.admit(host);
+      if (type === 'exact') this.#literals.addExact(host, text, candidate);
+      // A prefix that does not begin with a slash matches no request.
+      else if (type === 'prefix' && (text === '' || text.startsWith('/')))
+        this.#literals.addPrefix(host, text, candidate);
+      else if (type === 'regex') {
+        const known = patterns.get(host);
+        if (known === undefined) patterns.set(host, [candidate]);
+        else known.push(candidate);
       }
-      const known = patterns.get(index);
-      if (known === undefined) patterns.set(index, [placed]);
-      else known.push(placed);
     }
   }
 }
 
 const slash = 0x2f;
 
-const anyHost = [{ kind: 'any', text: '*' }] as const;
+const anyHost: readonly HostPattern[] = [{ kind: 'any', text: '*' }];
+
+/** The patterns under which an entry stands; who takes any host needs no other. */
+function hostsOf({ hosts }: Entry): readonly HostPattern[] {
+  return hosts.length === 0 || hosts.some(({ kind }) => kind === 'any') ? anyHost : hosts;
+}
 
 /** Used again for each look-up; one look-up never begins within another. */
-const found: (PathIndex | undefined)[] = [];
+const found: number[] = [];

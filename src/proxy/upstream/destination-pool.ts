@@ -1,8 +1,8 @@
 // The connections to one destination: idle ones per endpoint, the last used first; at most `maxConnsPerHost` in all,
 // whoever comes then waits in order, and not more than may wait (contract.md §2.3, §7.9).
-import type { Socket } from 'node:net';
 import { ClientConnection, type ConnectionOwner } from '../http1/client-connection.ts';
 import type { ConnectionLimit } from '../shared/connection-counts.ts';
+import type { Wire } from '../socket/wire.ts';
 import { Timed } from '../wheel.ts';
 import {
   type ConnectionTaker,
@@ -30,7 +30,10 @@ export interface PoolTools extends OpeningTools {
 /** Idle connections kept per endpoint; beyond, the oldest goes. */
 const idleMax = 1_024;
 
-/** How often those who wait look whether another worker has let go of a connection. */
+/**
+ * How often those who wait look whether another worker has let go of a connection, and a pool with idle ones whether
+ * somebody in another worker waits.
+ */
 const lookMs = 50;
 
 export class DestinationPool extends Timed {
@@ -41,6 +44,8 @@ export class DestinationPool extends Timed {
   /** Open or opening ones are counted here. Invariant: at most `connectionsMax` in the process, unless that is 0. */
   readonly #limit: ConnectionLimit;
   #closed = false;
+  /** `onDeadline` is going to look who waits, here and elsewhere. */
+  #looks = false;
 
   constructor(id: string, addresses: readonly EndpointAddress[], options: PoolOptions, tools: PoolTools) {
     super();
@@ -65,7 +70,8 @@ export class DestinationPool extends Timed {
     if (connectionsMax === 0 || this.#limit.acquire(connectionsMax) || this.#evictIdle()) endpoint.open(taker);
     else if (this.#waiting.length < waitingMax) {
       this.#waiting.push({ taker, endpoint });
-      this.tools.wheel.arm(this, lookMs);
+      this.#limit.waiting(true);
+      this.#lookSoon();
     } else taker.onNoConnection('circuit_open', 'too many requests wait for a connection');
   }
 
@@ -79,7 +85,7 @@ export class DestinationPool extends Timed {
   /** A connection has become idle; true when somebody who waited has it now. */
   handOver(endpoint: EndpointPool, connection: ClientConnection): boolean {
     const next = this.#waiting[0];
-    if (next === undefined) return this.#closed ? this.#drop(connection) : false;
+    if (next === undefined) return this.#mayKeep() ? false : this.#drop(connection);
     this.#waiting.shift();
     if (next.endpoint === endpoint) next.taker.onConnection(connection);
     else {
@@ -98,17 +104,35 @@ export class DestinationPool extends Timed {
   }
 
   override onDeadline(): void {
+    this.#looks = false;
     while (this.#waiting.length > 0 && this.#limit.acquire(this.options.connectionsMax)) {
       const next = this.#waiting.shift();
       next?.endpoint.open(next.taker);
     }
-    if (this.#waiting.length > 0) this.tools.wheel.arm(this, lookMs);
+    const waits = this.#waiting.length > 0;
+    this.#limit.waiting(waits);
+    if (!waits && this.#limit.wanted && this.#evictIdle()) this.#release();
+    if (waits || this.#endpoints.some(({ hasIdle }) => hasIdle)) this.#lookSoon();
   }
 
   /** Idle connections end; busy ones when their exchange does. */
   close(): void {
     this.#closed = true;
     for (const endpoint of this.#endpoints) endpoint.closeIdle();
+  }
+
+  /** An idle connection stays for as long as nobody else wants its place. */
+  #mayKeep(): boolean {
+    if (this.#closed || this.options.connectionsMax === 0) return !this.#closed;
+    this.#lookSoon();
+    return !this.#limit.wanted;
+  }
+
+  /** A look is not put off by the next wish for one. Only where connections are limited. */
+  #lookSoon(): void {
+    if (this.#looks) return;
+    this.#looks = true;
+    this.tools.wheel.arm(this, lookMs);
   }
 
   #drop(connection: ClientConnection): true {
@@ -157,6 +181,10 @@ export class EndpointPool implements ConnectionOwner, OpeningOwner {
     }
   }
 
+  get hasIdle(): boolean {
+    return this.#idle.length > 0;
+  }
+
   takeOldest(): ClientConnection | undefined {
     return this.#idle.shift();
   }
@@ -177,7 +205,7 @@ export class EndpointPool implements ConnectionOwner, OpeningOwner {
     }
   }
 
-  onOpened(opening: Opening, socket: Socket): void {
+  onOpened(opening: Opening, socket: Wire): void {
     this.#opening.delete(opening);
     const { tools, options } = this.#pool;
     const connection = new ClientConnection(socket, this, {

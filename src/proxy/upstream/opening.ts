@@ -1,8 +1,8 @@
 // A connection to an endpoint on its way to being one: both families of a name are tried (RFC 8305), and nobody waits
 // for longer than the destination allows.
-import { connect, type Socket } from 'node:net';
 import type { ProxyErrorType } from '../../errors.ts';
 import type { ClientConnection } from '../http1/client-connection.ts';
+import { Wire } from '../socket/wire.ts';
 import { Timed, type Wheel } from '../wheel.ts';
 import type { NameLookup } from './name-lookup.ts';
 
@@ -31,7 +31,7 @@ export interface OpeningTools {
 
 /** Who asked for it, and is told what became of it. */
 export interface OpeningOwner {
-  onOpened(opening: Opening, socket: Socket): void;
+  onOpened(opening: Opening, socket: Wire): void;
   onNotOpened(opening: Opening): void;
 }
 
@@ -39,7 +39,7 @@ export class Opening extends Timed {
   readonly taker: ConnectionTaker;
   readonly #owner: OpeningOwner;
   readonly #wheel: Wheel;
-  readonly #socket: Socket;
+  readonly #socket = new Wire();
   #settled = false;
 
   constructor(
@@ -53,10 +53,9 @@ export class Opening extends Timed {
     this.taker = taker;
     this.#owner = owner;
     this.#wheel = tools.wheel;
-    this.#socket = connect({
+    this.#socket.connect({
       host: address.host.replace(/^\[(.*)\]$/, '$1'),
       port: address.port,
-      noDelay: true,
       lookup: tools.names.lookup,
       autoSelectFamily: true,
       autoSelectFamilyAttemptTimeout: Math.max(10, options.dualStackFallbackMs),

@@ -6,6 +6,7 @@ import type { ListenerStatus } from '../listener/listeners.ts';
 import { OwnCount } from '../shared/connection-counts.ts';
 import { Engine } from './engine.ts';
 import type { Installer } from './installer.ts';
+import { Turns } from './turns.ts';
 
 export interface InThreadOptions {
   readonly clock: Clock;
@@ -15,7 +16,9 @@ export interface InThreadOptions {
 
 export class InThread implements Installer {
   readonly size = 1;
+  readonly serving = 1;
   readonly #engine: Engine;
+  readonly #turns = new Turns();
   #generation = 0;
 
   constructor(options: InThreadOptions) {
@@ -27,11 +30,19 @@ export class InThread implements Installer {
     });
   }
 
-  async install(config: ProxyConfig, onThreadDone: () => void): Promise<void> {
-    await this.#engine.prepare(this.#generation + 1, config);
-    this.#generation++;
-    await this.#engine.commit([]);
-    onThreadDone();
+  install(config: ProxyConfig, onThreadDone: () => void): Promise<void> {
+    return this.#turns.take(async () => {
+      await this.#engine.prepare(this.#generation + 1, config);
+      this.#generation++;
+      await this.#engine.commit([]);
+      onThreadDone();
+    });
+  }
+
+  reopen(): Promise<void> {
+    return this.#turns.take(async () => {
+      if (this.listeners().some(({ state }) => state === 'waiting')) await this.#engine.commit([]);
+    });
   }
 
   listeners(): readonly ListenerStatus[] {
@@ -39,6 +50,6 @@ export class InThread implements Installer {
   }
 
   close(withinMs: number): Promise<void> {
-    return this.#engine.close(withinMs);
+    return this.#turns.take(() => this.#engine.close(withinMs));
   }
 }

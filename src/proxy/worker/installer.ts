@@ -5,8 +5,12 @@ import type { ListenerStatus } from '../listener/listeners.ts';
 export interface Installer {
   /** How many threads serve. */
   readonly size: number;
+  /** How many of them serve what was installed last: one that has fallen does not until another takes its place. */
+  readonly serving: number;
   /** Resolves when it is in force and every thread's listeners are settled; rejects when a thread cannot compile it. */
   install(config: ProxyConfig, onThreadDone: () => void): Promise<void>;
+  /** Tries again to open what is `waiting` for its port, beside everything that is open. */
+  reopen(): Promise<void>;
   listeners(): readonly ListenerStatus[];
   close(withinMs: number): Promise<void>;
 }

@@ -1,14 +1,16 @@
 // The proxy workers as main sees them: they are started together, install together, and a worker that falls is
 // replaced. All listen on the same ports; the kernel spreads connections over them.
 import { createServer } from 'node:net';
-import { Worker } from 'node:worker_threads';
+import type { Listener } from '../../model/listener.ts';
 import type { ProxyConfig } from '../../model/proxy-config.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import { type BusyPlace, keyOf, type ListenerStatus, placeOf, statusIn } from '../listener/listeners.ts';
 import { ConnectionCounts, RowBook } from '../shared/connection-counts.ts';
 import type { Installer } from './installer.ts';
+import { Member } from './member.ts';
 import { type PackedConfig, packConfig } from './packed-config.ts';
-import type { FromWorker, ToWorker, WorkerStart } from './protocol.ts';
+import type { WorkerStart } from './protocol.ts';
+import { Turns } from './turns.ts';
 
 export interface WorkersOptions {
   readonly count: number;
@@ -25,6 +27,7 @@ const restartMsMin = 1_000;
 
 interface InForce {
   readonly config: PackedConfig;
+  readonly listeners: readonly Listener[];
   readonly busy: readonly BusyPlace[];
 }
 
@@ -36,6 +39,7 @@ export class Workers implements Installer {
   readonly #counts: ConnectionCounts;
   readonly #rows = new RowBook();
   readonly #members: Member[];
+  readonly #turns = new Turns();
   #number = 0;
   #inForce: InForce | undefined;
   #closing = false;
@@ -47,7 +51,33 @@ export class Workers implements Installer {
     this.#members = Array.from({ length: options.count }, (_, i) => this.#startMember(i));
   }
 
-  async install(config: ProxyConfig, onThreadDone: () => void): Promise<void> {
+  get serving(): number {
+    return this.#everyList().length;
+  }
+
+  install(config: ProxyConfig, onThreadDone: () => void): Promise<void> {
+    return this.#turns.take(() => this.#install(config, onThreadDone));
+  }
+
+  reopen(): Promise<void> {
+    return this.#turns.take(() => this.#reopen());
+  }
+
+  /** A port counts as open when every worker that serves has it open. */
+  listeners(): readonly ListenerStatus[] {
+    const [first = [], ...others] = this.#everyList();
+    return first.map((status) => {
+      const elsewhere = others.map((list) => statusIn(list, status.id));
+      return elsewhere.find((other) => other !== undefined && other.state !== 'open') ?? status;
+    });
+  }
+
+  async close(withinMs: number): Promise<void> {
+    this.#closing = true;
+    await this.#turns.take(() => Promise.all(this.#members.map((member) => member.close(withinMs))));
+  }
+
+  async #install(config: ProxyConfig, onThreadDone: () => void): Promise<void> {
     const packed = packConfig(config, this.#rows);
     const generation = ++this.#number;
     const vetoes = await Promise.all(this.#members.map((member) => member.prepare(generation, packed)));
@@ -56,46 +86,52 @@ export class Workers implements Installer {
       for (const member of this.#members) member.say({ type: 'discard', generation });
       throw new Error(veto);
     }
-    const busy = await this.#probe(config);
+    const { listeners } = config.snapshot;
+    const busy = await this.#probe(listeners);
     Atomics.store(this.#cell, 0, generation);
-    this.#inForce = { config: packed, busy };
-    await Promise.all(this.#members.map((member) => member.commit(generation, busy).then(onThreadDone)));
+    this.#inForce = { config: packed, listeners, busy };
+    const commit = async (member: Member): Promise<void> => {
+      await member.commit(generation, busy);
+      if (member.listeners !== undefined) onThreadDone();
+    };
+    await Promise.all(this.#members.map(commit));
+    this.#rows.keep(packed.rows, this.#counts);
   }
 
-  /** A port counts as open when every worker has it open. */
-  listeners(): readonly ListenerStatus[] {
-    const [first, ...others] = this.#members.map((member) => member.listeners);
-    return (first ?? []).map((status) => {
-      const closed = others.map((list) => statusIn(list, status.id)).find((other) => other?.state === 'closed');
-      return closed ?? status;
-    });
-  }
-
-  async close(withinMs: number): Promise<void> {
-    this.#closing = true;
-    await Promise.all(this.#members.map((member) => member.close(withinMs)));
+  async #reopen(): Promise<void> {
+    const inForce = this.#inForce;
+    const waiting = this.listeners().filter(({ state }) => state === 'waiting');
+    if (this.#closing || inForce === undefined || waiting.length === 0) return;
+    const busy = await this.#probe(inForce.listeners);
+    this.#inForce = { ...inForce, busy };
+    const stillBusy = new Set(busy.map(({ place }) => place));
+    if (waiting.every((status) => stillBusy.has(keyOf(status)))) return;
+    const generation = Atomics.load(this.#cell, 0);
+    await Promise.all(this.#members.map((member) => member.commit(generation, busy)));
   }
 
   /**
    * `reusePort` lets a port be shared with strangers as well, so a port that no worker has yet is bound once without
    * it (architecture.md §9).
    */
-  async #probe({ snapshot }: ProxyConfig): Promise<BusyPlace[]> {
-    const open = new Set(
-      this.listeners()
-        .filter(({ state }) => state === 'open')
-        .map(keyOf),
-    );
+  async #probe(listeners: readonly Listener[]): Promise<BusyPlace[]> {
+    const opened = this.#everyList().flatMap((list) => list.filter(({ state }) => state === 'open'));
+    const known = new Set(opened.map(keyOf));
     const busy: BusyPlace[] = [];
-    for (const listener of snapshot.listeners) {
+    for (const listener of listeners) {
       const place = placeOf(listener, this.#options.bindAddress);
       const key = keyOf(place);
-      if (open.has(key) || listener.tls !== undefined) continue;
-      open.add(key);
+      if (known.has(key) || listener.tls !== undefined) continue;
+      known.add(key);
       const reason = await bindOnce(place);
       if (reason !== undefined) busy.push({ place: key, reason });
     }
     return busy;
+  }
+
+  /** Of each worker that has settled its listeners. */
+  #everyList(): (readonly ListenerStatus[])[] {
+    return this.#members.flatMap(({ listeners }) => (listeners === undefined ? [] : [listeners]));
   }
 
   #startMember(place: number): Member {
@@ -113,98 +149,24 @@ export class Workers implements Installer {
       this.#counts.forget(place);
       if (this.#closing) return;
       const waitMs = Math.max(0, restartMsMin - (performance.now() - startedMs));
-      setTimeout(() => this.#replace(place), waitMs).unref();
+      setTimeout(() => void this.#turns.take(() => this.#replace(place)), waitMs).unref();
     });
   }
 
-  #replace(place: number): void {
+  /** In turn with activations: the new worker has to get each of them, or the one that is in force. */
+  async #replace(place: number): Promise<void> {
     if (this.#closing) return;
+    const { logger } = this.#options.telemetry;
     const member = this.#startMember(place);
     this.#members[place] = member;
     const inForce = this.#inForce;
     if (inForce === undefined) return;
     const generation = Atomics.load(this.#cell, 0);
-    void member
-      .prepare(generation, inForce.config)
-      .then(() => member.commit(generation, inForce.busy))
-      .then(() => this.#options.telemetry.logger.info({}, 'a new proxy worker serves'));
-  }
-}
-
-/** One worker. What is asked of a worker that falls counts as done: its place in the set is filled anew. */
-class Member {
-  listeners: readonly ListenerStatus[] = [];
-  readonly #worker: Worker;
-  readonly #telemetry: Telemetry;
-  readonly #onFall: () => void;
-  #prepared: ((veto: string | undefined) => void) | undefined;
-  #settled: (() => void) | undefined;
-  #closed: (() => void) | undefined;
-  #over = false;
-
-  constructor(thread: URL, start: WorkerStart, telemetry: Telemetry, onFall: () => void) {
-    this.#telemetry = telemetry;
-    this.#onFall = onFall;
-    this.#worker = new Worker(thread, {
-      workerData: start,
-      name: 'sluice proxy',
-      resourceLimits: { maxYoungGenerationSizeMb: 32 },
-    });
-    this.#worker.on('message', (message: FromWorker) => this.#hear(message));
-    this.#worker.on('error', (error: Error) =>
-      telemetry.logger.error({ reason: error.message }, 'a proxy worker fails'),
-    );
-    this.#worker.on('exit', (code) => this.#onExit(code));
-  }
-
-  say(message: ToWorker): void {
-    this.#worker.postMessage(message);
-  }
-
-  prepare(generation: number, config: PackedConfig): Promise<string | undefined> {
-    return new Promise((resolve) => {
-      this.#prepared = resolve;
-      if (this.#over) resolve(undefined);
-      else this.say({ type: 'prepare', generation, config });
-    });
-  }
-
-  commit(generation: number, busy: readonly BusyPlace[]): Promise<void> {
-    return new Promise((resolve) => {
-      this.#settled = resolve;
-      if (this.#over) resolve();
-      else this.say({ type: 'commit', generation, busy });
-    });
-  }
-
-  close(withinMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      this.#closed = resolve;
-      if (this.#over) resolve();
-      else this.say({ type: 'close', withinMs });
-    });
-  }
-
-  #hear(message: FromWorker): void {
-    const { logger } = this.#telemetry;
-    if (message.type === 'prepared') this.#prepared?.(message.veto);
-    else if (message.type === 'log') logger[message.level](message.fields, message.message);
-    else if (message.type === 'crashed')
-      logger.error({ request: message.request, stack: message.stack }, 'a proxy worker falls over a request');
-    else if (message.type === 'settled') {
-      this.listeners = message.listeners;
-      this.#settled?.();
-    }
-  }
-
-  #onExit(code: number): void {
-    this.#over = true;
-    this.#prepared?.(undefined);
-    this.#settled?.();
-    this.#closed?.();
-    if (this.#closed !== undefined) return;
-    this.#telemetry.logger.error({ code }, 'a proxy worker has ended and is replaced');
-    this.#onFall();
+    const veto = await member.prepare(generation, inForce.config);
+    if (veto !== undefined)
+      logger.error({ reason: veto }, 'a new proxy worker cannot serve the configuration in force');
+    await member.commit(generation, inForce.busy);
+    if (member.listeners !== undefined) logger.info({}, 'a new proxy worker serves');
   }
 }
 

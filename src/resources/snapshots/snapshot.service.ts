@@ -16,11 +16,29 @@ import { idempotencyOf, ifMatchOf } from '../preconditions.ts';
 import { fieldValidationOf, flagOf } from '../query.ts';
 import { notFound, type StateReader } from '../state-reader.ts';
 import { unknownFieldWarnings } from '../unknown-fields.ts';
+import { joined, printable, warnings } from '../warnings.ts';
 import { acceptedHeaders, goneSince } from '../write-outcome.ts';
 import type { Examiner } from './examiner.ts';
 
-/** Resolves with how many proxy workers of this node have installed the activation, at the latest after `withinMs`. */
-export type Installed = (index: number, withinMs: number) => Promise<{ readonly done: number; readonly of: number }>;
+/** What has become of an activation on this node. */
+export interface Installation {
+  /** So many proxy workers have installed it, */
+  readonly done: number;
+  /** of so many. */
+  readonly of: number;
+  /** Listeners that do not listen. */
+  readonly closed: readonly ClosedListener[];
+}
+
+export interface ClosedListener {
+  readonly name: string;
+  readonly address: string;
+  readonly port: number;
+  readonly reason?: string;
+}
+
+/** Resolves when every worker has it, at the latest after `withinMs`. */
+export type Installed = (index: number, withinMs: number) => Promise<Installation>;
 
 interface Parts {
   readonly reader: StateReader;
@@ -95,7 +113,10 @@ export class SnapshotService {
     return { status: 204, headers: acceptedHeaders(result), body: '' };
   }
 
-  /** 200 with the summary, once this node's proxy runs it or five seconds have passed. Rejects with NOT_FOUND. */
+  /**
+   * 200 with the summary, once this node's proxy runs it or five seconds have passed; listeners that could not open are
+   * named in `Warning`. Rejects with NOT_FOUND.
+   */
   async activate(id: string, request: ApiRequest): Promise<Answer> {
     const { reader, log, logger, installed } = this.#parts;
     await reader.mustExist('snapshots', id);
@@ -106,13 +127,13 @@ export class SnapshotService {
     const accepted = acceptedHeaders(result);
     const snapshot = reader.view.snapshot(id);
     if (snapshot === undefined) throw goneSince(result);
-    const { done, of } = await installed(result.index, installWaitMs);
+    const { done, of, closed } = await installed(result.index, installWaitMs);
     logger.info({ snapshot: id, title: snapshot.name, index: result.index, done, of }, 'a snapshot is active');
     const headers = {
       ...entityTag(snapshot.revision),
       'X-Sluice-Installed': `${done}/${of}`,
       ...accepted,
-      ...unknownFields,
+      ...joined(unknownFields, warnings(closed.map(notListening))),
     };
     return { status: 200, headers, body: snapshotSummary(snapshot, { snapshotId: id, index: result.index }) };
   }
@@ -148,6 +169,9 @@ interface Captured {
 }
 
 const formFor = (caller: Caller): Form => (seesSecrets(caller) ? 'resolved' : 'references');
+
+const notListening = ({ name, address, port, reason = '' }: ClosedListener): string =>
+  `listener ${printable(name, ' ')} does not listen on ${printable(address)}:${port}: ${printable(reason)}`;
 
 const withWarnings = (json: string, warnings: readonly Problem[]): string =>
   `${json.slice(0, -1)},"warnings":${JSON.stringify(warnings)}}`;

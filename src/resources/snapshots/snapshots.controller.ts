@@ -92,7 +92,8 @@ export class SnapshotsController {
     summary: 'Activate a snapshot',
     description:
       'Makes it live on every proxy. Activating an earlier one is the way back. Answers when every worker of this ' +
-      'node has installed it, or after five seconds; `X-Sluice-Installed` says which. Takes no body.',
+      'node has installed it, or after five seconds; `X-Sluice-Installed` says which. A listener whose port cannot be ' +
+      'had is named in `Warning` and tried again until it opens. Takes no body.',
     right: 'write',
     headers: ['If-Match', 'Idempotency-Key'],
     query: ['fieldValidation'],

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { commandBytesMax } from '../../../raft/index.ts';
 import { retryMs } from '../../../src/cluster/delivery.ts';
 import type { FromLog, LogPort, Refusal, ToLog } from '../../../src/cluster/log-port.ts';
 import { deadlineMs, inFlightMax, Proposer } from '../../../src/cluster/proposer.ts';
@@ -92,6 +93,27 @@ describe('Proposer on one node', () => {
     } finally {
       await rm(storePath, { recursive: true });
     }
+  });
+});
+
+describe('a command that no entry of the log can hold', () => {
+  const spec = { id: 'a', name: 'a', text: 'x'.repeat(commandBytesMax) };
+
+  it('is refused for good before it is proposed, and names its size', async () => {
+    const { log, port } = await nodeWithPort();
+    const error = await refusal(log.propose({ op: 'put', kind: 'routes', id: 'a', mode: 'create', spec }));
+    expect(error.status).to.equal(413);
+    expect(error.message).to.match(/^the write takes 4456\d{3} bytes of the log, which takes 4456448 at once$/);
+    expect(port.posted).to.deep.equal([]);
+  });
+
+  it('names the references of a snapshot, whose request is small', async () => {
+    const { log } = await nodeWithPort();
+    const createdAt = '2026-01-01T00:00:00.000Z';
+    const values = { '{{secret:file:/large}}': spec.text };
+    const error = await refusal(log.propose({ op: 'capture', id: 's', name: 's', createdAt, checkedAt: 0, values }));
+    expect(error.status).to.equal(413);
+    expect(error.message).to.contain('the snapshot with the values of its env and file references takes');
   });
 });
 

@@ -45,7 +45,7 @@ describe('an activation', () => {
     const listeners = [listener('a', busy), listener('b', port), listener('c', port), listener('d', 1, { tls: {} })];
     await bed.install({ listeners, routes: answering('x') });
     const state = Object.fromEntries(bed.proxy.listeners().map((status) => [status.id, status.state]));
-    expect(state).to.deep.equal({ a: 'closed', b: 'open', c: 'closed', d: 'closed' });
+    expect(state).to.deep.equal({ a: 'waiting', b: 'open', c: 'closed', d: 'closed' });
     expect(await bed.proxy.installed(1, 0)).to.deep.equal({ done: 1, of: 1 });
   });
 

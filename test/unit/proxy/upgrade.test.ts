@@ -1,7 +1,8 @@
 // S02, and upgrades as contract.md §7.13 wants them.
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
-import { forwarding, freePort, ProxyBed } from '../../support/proxy-bed.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { forwarding, freePort, ProxyBed, type RawUpstream, type Wire } from '../../support/proxy-bed.ts';
 
 const upgrade = (protocol: string): string =>
   `GET /chat HTTP/1.1\r\nHost: x\r\nConnection: keep-alive, Upgrade\r\nUpgrade: ${protocol}\r\nX-Key: 1\r\n\r\n`;
@@ -61,6 +62,44 @@ describe('an upgrade', () => {
     await second.until(/101/);
     for (const socket of upstream.sockets) socket.destroy();
     await second.untilClosed();
+  });
+
+  describe('of which one side has ended', () => {
+    const minute = 60_000 + 200;
+    let clock: ManualClock;
+    let wire: Wire;
+    let upstream: RawUpstream;
+    beforeEach(async () => {
+      clock = new ManualClock();
+      bed = new ProxyBed({ clock });
+      // A server that keeps its side open.
+      upstream = await bed.rawUpstream((socket) => {
+        socket.allowHalfOpen = true;
+        socket.write(switching);
+      });
+      await bed.install(forwarding(port, upstream.port));
+      wire = bed.wire(port);
+      wire.send(upgrade('websocket'));
+      await wire.until(/101/);
+    });
+
+    it('carries what the other side still sends', async () => {
+      wire.socket.end('bye');
+      for (let minutes = 0; minutes < 3; minutes++) {
+        clock.advance(minute - 1_000);
+        wire.received = '';
+        for (const socket of upstream.sockets) socket.write('still there');
+        await wire.until(/^still there$/);
+      }
+    });
+
+    it('is cut when the other side says nothing for a minute', async () => {
+      wire.socket.end('bye');
+      await eventually(() => {
+        clock.advance(minute);
+        expect(wire.closed).to.equal(true);
+      });
+    });
   });
 
   it('answered with 200 is no upgrade: what the client sent ahead is the next request', async () => {

@@ -1,13 +1,14 @@
+import { createServer } from 'node:http';
 import { expect } from 'chai';
 import { Agent, request as send } from 'undici';
 import { systemClock } from '../../../src/clock.ts';
 import { createProxy, type Proxy as DataPlane } from '../../../src/proxy/proxy.ts';
-import { ConnectionCounts } from '../../../src/proxy/shared/connection-counts.ts';
+import { ConnectionCounts, RowBook } from '../../../src/proxy/shared/connection-counts.ts';
 import { ConfigReader, packConfig } from '../../../src/proxy/worker/packed-config.ts';
 import { Workers } from '../../../src/proxy/worker/workers.ts';
 import { silentLogger } from '../../../src/telemetry/logger.ts';
 import { eventually } from '../../support/eventually.ts';
-import { forwarding, freePort, HandSource, ProxyBed } from '../../support/proxy-bed.ts';
+import { forwarding, freePort, HandSource, listening, ProxyBed } from '../../support/proxy-bed.ts';
 
 describe('proxy workers', function () {
   this.timeout(20_000);
@@ -98,33 +99,76 @@ describe('proxy workers', function () {
     expect(most).to.be.within(1, 3);
   });
 
+  it('let go of an idle connection that another one waits for', async () => {
+    const server = createServer({ keepAliveTimeout: 0 }, (_request, response) => void response.end('ok'));
+    bed.atEnd(async () => server.closeAllConnections());
+    bed.atEnd(async () => void server.close());
+    const options = { maxConnsPerHost: 1 };
+    source.publish(1, forwarding(port, await listening(server), { destination: { options } }));
+    await proxy.start();
+    // One after the other: the connection is idle each time, and half of the time in the other worker.
+    for (let i = 0; i < 12; i++) expect(await fresh()).to.equal('ok');
+  });
+
   it('leave a port alone that another process has, and open the others', async () => {
     const busy = await bed.upstream((_request, response) => void response.end());
     const config = answering('x');
     source.publish(1, { ...config, listeners: [{ id: 'a', name: 'a', port: busy }, ...config.listeners] });
     await proxy.start();
-    expect(proxy.listeners().map(({ id, state }) => `${id} ${state}`)).to.deep.equal(['a closed', 'l open']);
+    expect(proxy.listeners().map(({ id, state }) => `${id} ${state}`)).to.deep.equal(['a waiting', 'l open']);
     expect(await fresh()).to.equal('x');
   });
 
-  it('are replaced when one falls, and the others go on', async () => {
-    await proxy.close({ withinMs: 0 });
-    const lines: string[] = [];
-    const note = (fields: object, message: string) => lines.push(`${message} ${JSON.stringify(fields)}`);
-    const logger = { ...silentLogger, error: note, debug: note, info: note, warn: note, child: () => silentLogger };
-    const thread = new URL('../../support/falling-thread.ts', import.meta.url);
-    const workers = new Workers({ count: 2, telemetry: { logger }, bindAddress: '127.0.0.1', thread });
-    bed.atEnd(() => workers.close(0));
-    const snapshot = { destinations: [], groups: [], middlewares: [], ...answering('x') };
-    await workers.install({ index: 1, id: 's', name: 's', createdAt: '', snapshot }, () => {});
-    const channel = new BroadcastChannel('fall');
-    bed.atEnd(async () => channel.close());
-    channel.postMessage(0);
-    await eventually(() => expect(lines.join()).to.contain('a proxy worker has ended and is replaced'));
-    expect(new Set(await Promise.all(Array.from({ length: 10 }, fresh)))).to.deep.equal(new Set(['x']));
-    await eventually(() => expect(lines.join()).to.contain('a new proxy worker serves'));
-    expect(lines.join()).to.match(/falls over a request \{"request":"(GET \/|none)".*told to fall/);
-    expect(await fresh()).to.equal('x');
+  describe('of which one falls', () => {
+    let lines: string[];
+    let workers: Workers;
+    let fall: (worker: 0 | 1) => void;
+    beforeEach(async () => {
+      await proxy.close({ withinMs: 0 });
+      lines = [];
+      const note = (fields: object, message: string) => lines.push(`${message} ${JSON.stringify(fields)}`);
+      const logger = { ...silentLogger, error: note, debug: note, info: note, warn: note, child: () => silentLogger };
+      const thread = new URL('../../support/falling-thread.ts', import.meta.url);
+      workers = new Workers({ count: 2, telemetry: { logger }, bindAddress: '127.0.0.1', thread });
+      bed.atEnd(() => workers.close(0));
+      const channel = new BroadcastChannel('fall');
+      bed.atEnd(async () => channel.close());
+      fall = (worker) => channel.postMessage(worker);
+    });
+
+    const install = (index: number, bodyText: string) => {
+      const snapshot = { destinations: [], groups: [], middlewares: [], ...answering(bodyText) };
+      return workers.install({ index, id: 's', name: 's', createdAt: '', snapshot }, () => {});
+    };
+    const says = (line: string) => eventually(() => expect(lines.join('\n')).to.contain(line));
+
+    it('replace it, and the others go on', async () => {
+      await install(1, 'x');
+      fall(0);
+      await says('a proxy worker has ended and is replaced');
+      expect(workers.serving).to.equal(1);
+      expect(new Set(await Promise.all(Array.from({ length: 10 }, fresh)))).to.deep.equal(new Set(['x']));
+      await says('a new proxy worker serves');
+      expect(workers.serving).to.equal(2);
+      expect(lines.join()).to.match(/falls over a request \{"request":"(GET \/|none)".*told to fall/);
+      expect(await fresh()).to.equal('x');
+    });
+
+    for (const worker of [0, 1] as const) {
+      it(`keep every port open through activations meanwhile, and all serve the last one (worker ${worker})`, async () => {
+        let index = 1;
+        await install(index, 'body 1');
+        fall(worker);
+        await says('a proxy worker has ended and is replaced');
+        while (!lines.join().includes('a new proxy worker serves')) {
+          await install(++index, `body ${index}`);
+          expect(await fresh()).to.equal(`body ${index}`);
+          expect(workers.listeners().map(({ state }) => state)).to.deep.equal(['open']);
+        }
+        const answers = await Promise.all(Array.from({ length: 40 }, fresh));
+        expect(new Set(answers)).to.deep.equal(new Set([`body ${index}`]));
+      });
+    }
   });
 
   it('stop accepting and end when the proxy closes', async () => {
@@ -179,5 +223,31 @@ describe('the count of upstream connections', () => {
     expect(second?.acquire(3)).to.equal(true);
     counts.forget(1);
     expect([first?.acquire(2), first?.acquire(2), first?.acquire(2)]).to.deep.equal([true, true, false]);
+  });
+
+  it('has a row again for each destination, however many there have been', () => {
+    const counts = new ConnectionCounts(2);
+    const book = new RowBook();
+    const busy = book.rowOf('busy');
+    const kept = book.rowOf('kept');
+    const limit = counts.limit(busy, 1);
+    limit.acquire(1);
+    for (let number = 0; number < 50_000; number++) {
+      expect(book.rowOf(`passing ${number}`)).to.equal(2);
+      book.keep(new Map([['kept', 0]]), counts);
+    }
+    expect([book.rowOf('busy'), book.rowOf('kept')]).to.deep.equal([busy, kept]);
+    limit.release();
+    book.keep(new Map([['kept', 0]]), counts);
+    expect(book.rowOf('new')).to.equal(busy);
+  });
+
+  it('tells a worker that another one waits, and not that it waits itself', () => {
+    const counts = new ConnectionCounts(2);
+    const [first, second, other] = [counts.limit(5, 0), counts.limit(5, 1), counts.limit(6, 0)];
+    second.waiting(true);
+    expect([first.wanted, second.wanted, other.wanted]).to.deep.equal([true, false, false]);
+    counts.forget(1);
+    expect(first.wanted).to.equal(false);
   });
 });

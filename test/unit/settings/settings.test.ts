@@ -212,6 +212,26 @@ describe('settings that are refused (contract.md §1.7)', () => {
       'controlPlane: { raft: { nodeId: a, bindAddress: ":1", peers: ["a=b:1"], tls: { cert: "-----BEGIN" } } }',
       'controlPlane.raft.tls.key is required',
     ],
+    [
+      'raft on a port of the system',
+      'controlPlane: { raft: { nodeId: a, bindAddress: "a:0", peers: ["a=b:1"] } }',
+      'controlPlane.raft.bindAddress must name a port',
+    ],
+    [
+      'an API on a port of the system that nobody else can know',
+      'controlPlane: { address: ":0", raft: { nodeId: a, bindAddress: ":1", peers: ["a=b:1"] } }',
+      'controlPlane.advertiseAddress is required with raft when address lets the system choose the port',
+    ],
+    [
+      'an API on a host that nobody else can know',
+      'controlPlane: { raft: { nodeId: a, bindAddress: "0.0.0.0:1", discovery: { dns: x } } }',
+      'controlPlane.advertiseAddress is required with raft when raft.advertiseAddress names no host',
+    ],
+    [
+      'an advertised address without a host',
+      'controlPlane: { advertiseAddress: ":8080", raft: { nodeId: a, bindAddress: "a:1", peers: ["a=b:1"] } }',
+      'controlPlane.advertiseAddress must be host:port',
+    ],
     ['encryption left empty', 'controlPlane: { encryption: }', 'controlPlane.encryption is empty'],
     ['tls left empty', 'controlPlane: { tls: }', 'controlPlane.tls is empty'],
     ['auth left empty', 'controlPlane: { auth: }', 'controlPlane.auth is empty'],
@@ -310,7 +330,7 @@ describe('settings that only earn a warning', () => {
     ['an unknown session store', 'sessionStore: { type: memcached }', 'sessionStore.type is unknown'],
     [
       'peers and dns together',
-      'controlPlane: { raft: { nodeId: a, bindAddress: ":1", peers: ["b=c:1"], discovery: { dns: x } } }',
+      'controlPlane: { raft: { nodeId: a, bindAddress: "a:1", peers: ["b=c:1"], discovery: { dns: x } } }',
       'controlPlane.raft.peers is ignored because discovery.dns is set',
     ],
   ];

@@ -50,6 +50,22 @@ describe('a request expression', () => {
     }
   });
 
+  it('fails on what lies under something absent, has() and in of it too', () => {
+    for (const source of [
+      'has(request.body.json)',
+      'has(request.body.raw)',
+      '"json" in request.body',
+      'has(request.tls.peerCertificate)',
+      'has(request.tls.peerCertificate.subject)',
+      '"subject" in request.tls.peerCertificate',
+    ]) {
+      expect(holds(source), source).to.equal(false);
+      expect(holds(`!(${source})`), `not ${source}`).to.equal(false);
+    }
+    const withBody = aRequest({ body: 'x' });
+    expect(holds('has(request.body) && !has(request.body.json) && !("json" in request.body)', withBody)).to.equal(true);
+  });
+
   it('absorbs the failure of one side when the other decides', () => {
     expect(holds('request.headers["x"] == "a" || true')).to.equal(true);
     expect(holds('!(request.headers["x"] == "a" && false)')).to.equal(true);

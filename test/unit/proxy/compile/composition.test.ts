@@ -125,6 +125,29 @@ const rows: readonly {
     matches: ['/a', '/b'],
     not: ['/x/b'],
   },
+  ...(['^*/a', '^+/a', '^?/a', '^{2}/a'] as const).map((pathRegex) => ({
+    row: `no group: regex that repeats its anchor, ${pathRegex}`,
+    match: { pathRegex },
+    type: 'regex' as const,
+    matches: ['/a', '/ab'],
+    not: ['/x/a'],
+  })),
+  {
+    row: '3: prefix and regex that repeats its anchor',
+    group: { pathPrefix: '/g' },
+    match: { pathRegex: '^*/a' },
+    type: 'regex',
+    matches: ['/g/a'],
+    not: ['/a', '/x/g/a'],
+  },
+  {
+    row: '8: regex that repeats its anchor, alone',
+    group: { pathRegex: '^*/a' },
+    match: {},
+    type: 'regex',
+    matches: ['/a/b'],
+    not: ['/x/a'],
+  },
   { row: 'no group: nothing', match: {}, type: 'prefix', matches: ['/', '/a', '/a/b?c'], not: ['*'] },
 ];
 

@@ -56,20 +56,6 @@ describe('the index of a routing table', () => {
     expect(won).to.be.within(asked * 0.2, asked * 0.9);
   });
 
-  it('names every entry whose host and path agree, in order', () => {
-    for (const { draw, table } of usableTables(7)) {
-      const request = new TestRequest(randomRequest(draw));
-      const { entries } = table;
-      const agreeing = entries.filter(
-        ({ hosts, path }) =>
-          request.path.startsWith('/') &&
-          (hosts.length === 0 || hosts.some((pattern) => hostMatches(pattern, request.host))) &&
-          matchedLength(path, request.path) >= 0,
-      );
-      expect(table.candidates(request).map(nameOf)).to.deep.equal(agreeing.map(nameOf));
-    }
-  });
-
   it('gives the same winners whatever the order of creation and the ids', () => {
     for (const { draw, routing, table } of usableTables(3)) {
       const other = tableOf(renamed(routing, draw));

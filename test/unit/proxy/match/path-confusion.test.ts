@@ -111,6 +111,7 @@ describe('the proxy under test', () => {
       routes: [
         aRoute('admin', { pathPrefix: '/admin' }, { directResponse: { status: 403 } }),
         aRoute('open', { cel: rule }),
+        aRoute('inner', { hostnames: ['inner.test'], path: '/host' }, { directResponse: { status: 204 } }),
         aRoute('v6', { hostnames: ['[::1]'], path: '/v6' }, { directResponse: { status: 204 } }),
       ],
     });
@@ -140,5 +141,11 @@ describe('the proxy under test', () => {
   it('knows an IPv6 host by its address, with and without a port', async () => {
     expect(await statusOf('/v6', '[::1]')).to.equal('204');
     expect(await statusOf('/v6', '[::1]:8080')).to.equal('204');
+  });
+
+  it('knows a host by one name, with and without a point at its end', async () => {
+    for (const host of ['inner.test', 'Inner.test.', 'inner.test.:8080']) {
+      expect(await statusOf('/host', host), host).to.equal('204');
+    }
   });
 });

@@ -9,9 +9,19 @@ export interface RandomRouting {
   readonly groups: readonly Group[];
 }
 
-const hosts = ['shop.test', 'SHOP.test', '*.test', '*.shop.test', '*', 'a.shop.test', '[::1]', '*.b.a.shop.test'];
+const hosts = [
+  'shop.test',
+  'SHOP.test',
+  '*.test',
+  '*.shop.test',
+  '*',
+  'a.shop.test',
+  '[::1]',
+  '*.b.a.shop.test',
+  'other.org.',
+];
 const authorities = ['shop.test', 'Shop.Test:8080', 'a.shop.test', 'x.b.a.shop.test', 'b.a.shop.test', 'test', '.test'];
-const moreAuthorities = ['', '[::1]:80', 'other.org', 'a..test', '.shop.test', 'shop.test.'];
+const moreAuthorities = ['', '[::1]:80', 'other.org', 'a..test', '.shop.test', 'shop.test.', 'other.org.'];
 const literals = ['/', '/a', '/a/', '/a/b', '/a//b', '/ab', '/b/c/', 'a', '//a', '/a/%62', '/é', '/a/../b', ''];
 const patterns = ['/a', '/a$', '^/(a|b)', '/[ab]/b', '.*', '/a/|/b', '(?i)/A', '/b?', 'a', '', '/a(b|$)', '^^/b/.+'];
 const segments = ['a', 'b', 'ab', 'c', '', '.', '..', '%62', '%2F', 'A', '\\', ';x', '%C3%A9'];

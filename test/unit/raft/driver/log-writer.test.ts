@@ -24,6 +24,7 @@ function writerOf(entriesMax = 100) {
     written: (seq) => seen.push(`written ${seq}`),
     send: (sent) => seen.push(`send ${'round' in sent ? sent.round : ''}`),
     failed: ({ message: why }) => seen.push(`failed ${why}`),
+    synced: () => undefined,
   });
   return { writer, disk, seen };
 }

@@ -34,11 +34,23 @@ describe('the lobby', () => {
   it('asks discovery again and again, and believes what two rounds agree on', async () => {
     const scene = enter(dns);
     scene.met.push(node('b', ['a', 'b']));
-    await scene.clock.advance(1_000);
+    await scene.clock.advance(900);
     expect(scene.created, 'after one round').to.deep.equal([]);
-    await scene.clock.advance(2_000);
-    expect(scene.created, 'after the second').to.have.length(1);
+    await scene.clock.advance(600);
+    expect(scene.created, 'in the second').to.have.length(1);
     expect(scene.greeted.length).to.be.greaterThan(1);
+  });
+
+  it('waits in each round for those whose greeting takes its time', async () => {
+    const scene = enter(dns);
+    scene.met.push(node('b', ['a', 'b']));
+    await scene.clock.advance(1_000);
+    const [b] = scene.met.splice(0);
+    await scene.clock.advance(700);
+    expect(scene.created).to.deep.equal([]);
+    scene.met.push(b!);
+    await scene.clock.advance(200);
+    expect(scene.created).to.have.length(1);
   });
 
   it('begins to count again when a round disagrees', async () => {
@@ -46,11 +58,11 @@ describe('the lobby', () => {
     scene.met.push(node('b', ['a', 'b']));
     await scene.clock.advance(1_000);
     const [b] = scene.met.splice(0);
-    await scene.clock.advance(1_500);
+    await scene.clock.advance(900);
     scene.met.push(b!);
     await scene.clock.advance(1_000);
     expect(scene.created).to.deep.equal([]);
-    await scene.clock.advance(2_500);
+    await scene.clock.advance(1_200);
     expect(scene.created).to.have.length(1);
   });
 

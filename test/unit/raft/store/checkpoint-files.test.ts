@@ -6,10 +6,11 @@ import { emptyConfig } from '../../../../raft/core/types.ts';
 import { CheckpointDirectory } from '../../../../raft/store/checkpoint-directory.ts';
 import {
   type CheckpointFile,
+  checkpointName,
   listCheckpoints,
-  pruneCheckpoints,
   readCheckpoint,
   removePartials,
+  unwantedCheckpoints,
   verifyCheckpoint,
   writeCheckpoint,
 } from '../../../../raft/store/checkpoint-files.ts';
@@ -26,14 +27,13 @@ describe('checkpoint files', () => {
       expect(await contentOf(directory, file)).to.equal('one two three');
     }));
 
-  it('are pruned but for those named and any that were finished since', () =>
-    inDirectory(async (directory) => {
-      const write = (index: number) => writeCheckpoint(directory, { index, term: 7, content: slices('content') });
-      const files = [await write(10), await write(20), await write(30)];
-      const [older, named, newer] = files.map((each) => each.file);
-      expect(await pruneCheckpoints(directory, new Set([named ?? '']))).to.deep.equal([older]);
-      expect(await listCheckpoints(directory)).to.deep.equal([newer, named]);
-    }));
+  it('may go when they are older than all that are named, for newer ones may be in nobody’s record yet', () => {
+    const [a, b, c, d] = [10, 20, 30, 40].map((index) => checkpointName(index, 7));
+    const names = [d ?? '', c ?? '', b ?? '', a ?? ''];
+    expect(unwantedCheckpoints(names, new Set([b ?? '', d ?? '']))).to.deep.equal([a]);
+    expect(unwantedCheckpoints(names, new Set([c ?? '']))).to.deep.equal([b, a]);
+    expect(unwantedCheckpoints(names, new Set())).to.deep.equal([]);
+  });
 
   it('are refused with a changed byte anywhere', () =>
     inDirectory(async (directory) => {
@@ -112,13 +112,30 @@ describe('a checkpoint on its way between nodes', () => {
 
   it('keeps its file from being pruned until it is closed', () =>
     withTransfer(async ({ meta, sender, from }) => {
+      const newer = { ...meta, ...(await writeCheckpoint(from, { index: 50, term: 7, content: slices('more') })) };
+      sender.prune([newer]);
+      // Begun after the prune was asked for, and before it looks.
       const reader = sender.read(meta);
-      sender.prune([]);
+      await sender.close();
       expect(await piece(sender, meta, 0, 5)).to.have.length(5);
       reader.close();
       reader.close();
-      sender.prune([]);
-      await eventually(async () => expect(await listCheckpoints(from)).to.deep.equal([]));
+      sender.prune([newer]);
+      await eventually(async () => expect(await listCheckpoints(from)).to.deep.equal([newer.file]));
+    }));
+
+  it('is left alone when its directory closes while it is being finished', () =>
+    withTransfer(async ({ meta, sender, receiver, to }) => {
+      const collector = receiver.collect(meta);
+      await append(collector, (await piece(sender, meta, 0, meta.size)) ?? new Uint8Array());
+      let finished = false;
+      collector.finish(() => {
+        finished = true;
+      });
+      await receiver.close();
+      expect(finished).to.equal(true);
+      const names = await readdir(to);
+      expect(names.filter((name) => name.endsWith('.partial'))).to.deep.equal([]);
     }));
 });
 

@@ -96,6 +96,14 @@ describe('a member on its own', () => {
       await member.stop();
     }));
 
+  it('says so when it begins a new log behind a state whose log is gone', () =>
+    alone(async (start) => {
+      const member = await start({ applied: { index: 7, term: 3 } });
+      expect(member.notices.join()).to.match(/creates cluster \w+, behind entry 7 of a log that is gone/);
+      expect(await member.propose('first of the log')).to.deep.include({ kind: 'committed' });
+      expect(member.applied.index).to.be.greaterThan(8);
+    }));
+
   it('does not lead on a log that may have lost its tail: nobody else could say', () =>
     alone(async (start, directory) => {
       const first = await start();

@@ -1,0 +1,34 @@
+// Bytes rot at rest: every checkpoint file that is kept is read once a week and compared with its hash (raft.md A18).
+// Log and state are sound without it, so a damaged one costs a line in the log and a new checkpoint.
+import { join } from 'node:path';
+
+import type { CheckpointMeta, Index } from '../core/types.ts';
+import { verifyCheckpoint } from '../store/checkpoint-files.ts';
+
+export interface AuditParts {
+  readonly directory: string;
+  /** Ascending; the last one is what peers are sent. */
+  readonly kept: () => readonly CheckpointMeta[];
+  readonly notice: (text: string) => void;
+  /** The newest one can't be used. */
+  readonly newestLost: (index: Index) => void;
+}
+
+export async function auditCheckpoints({ directory, kept, newestLost, notice }: AuditParts): Promise<void> {
+  for (const meta of kept()) {
+    const fault = await faultOf(join(directory, meta.file), meta);
+    // It may have been pruned while it was read.
+    if (fault === undefined || !kept().includes(meta)) continue;
+    notice(`checkpoint at ${meta.index}: ${fault}`);
+    if (meta === kept().at(-1)) newestLost(meta.index);
+  }
+}
+
+async function faultOf(path: string, meta: CheckpointMeta): Promise<string | undefined> {
+  try {
+    await verifyCheckpoint(path, meta);
+    return undefined;
+  } catch (error) {
+    return String(error);
+  }
+}

@@ -1,0 +1,34 @@
+// `GET /metrics`: what this node counts about itself, for Prometheus and whoever reads its format (raft.md A22).
+import { Controller, Get, Inject, Res } from '@nestjs/common';
+import { ApiResponse, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { Operation } from '../resources/operation.ts';
+import { Metrics } from '../telemetry/metrics.ts';
+
+@ApiTags('health')
+@Controller()
+export class MetricsController {
+  readonly #metrics: Metrics;
+
+  constructor(@Inject(Metrics) metrics: Metrics) {
+    this.#metrics = metrics;
+  }
+
+  @Get('metrics')
+  @Operation({
+    id: 'getMetrics',
+    summary: 'Read the metrics',
+    description:
+      'Of this node: Raft, writes and reads, and how late its event loops run. Proxy metrics are on listeners.',
+    right: 'read',
+  })
+  @ApiResponse({
+    status: 200,
+    description: 'Prometheus text format, 0.0.4.',
+    content: { 'text/plain': { schema: { type: 'string' } } },
+  })
+  async read(@Res() reply: FastifyReply): Promise<void> {
+    const { contentType, text } = await this.#metrics.exposition();
+    reply.header('Cache-Control', 'no-store').header('Content-Type', contentType).send(text);
+  }
+}

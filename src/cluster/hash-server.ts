@@ -1,0 +1,43 @@
+// Tells other members of the cluster which state hashes this node had lately.
+import type { MemberId } from '../../raft/index.ts';
+import { SluiceError } from '../errors.ts';
+import type { Hashes } from './hash-verdict.ts';
+import { decodeHashQuestion, encodeHashAnswer } from './hash-wire.ts';
+import { MemberGuard, type MemberGuardOptions, type MemberHead } from './member-guard.ts';
+
+export interface HashServerOptions extends MemberGuardOptions {
+  /** Undefined: this node belongs to no cluster yet. */
+  readonly clusterId: () => string | undefined;
+  readonly member: () => Promise<MemberId | undefined>;
+  readonly hashes: () => Hashes;
+}
+
+export class HashServer {
+  readonly #options: HashServerOptions;
+  readonly #guard: MemberGuard;
+
+  constructor(options: HashServerOptions) {
+    this.#options = options;
+    this.#guard = new MemberGuard(options);
+  }
+
+  /** Before the body is read. Throws UNAUTHENTICATED, FORBIDDEN. */
+  admit(head: MemberHead): void {
+    this.#guard.admit(head);
+  }
+
+  /** JSON text. Throws UNAUTHENTICATED, FORBIDDEN, INVALID, and UNAVAILABLE on a node that takes no part. */
+  async take(head: MemberHead, body: Uint8Array): Promise<string> {
+    this.#guard.check(head, body);
+    const question = decodeHashQuestion(body);
+    if (typeof question === 'string') throw new SluiceError('INVALID', question);
+    const { clusterId, member, hashes } = this.#options;
+    const own = clusterId();
+    if (own !== undefined && own !== question.clusterId) {
+      throw new SluiceError('INVALID', `the question is for cluster ${question.clusterId}, this node is of ${own}`);
+    }
+    const id = await member();
+    if (id === undefined) throw new SluiceError('UNAVAILABLE', 'this node takes no part in a cluster');
+    return encodeHashAnswer({ member: id, hashes: hashes() });
+  }
+}

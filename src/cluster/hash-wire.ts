@@ -1,0 +1,38 @@
+// The bodies of `POST /sync/state-hash`: one member asks another which state hashes it had lately. Both sides check what
+// the other sent, as with the relay.
+import type { MemberId } from '../../raft/index.ts';
+import type { Hashes } from './hash-verdict.ts';
+import { isRecord, parse } from './relay-wire.ts';
+
+export interface HashAnswer {
+  /** Who answers: an address may lead to another node than it did. */
+  readonly member: MemberId;
+  readonly hashes: Hashes;
+}
+
+export const encodeHashQuestion = (clusterId: string): Buffer => Buffer.from(JSON.stringify({ v: 1, clusterId }));
+
+/** The cluster that is asked about, or a text that says what is wrong with the body. */
+export function decodeHashQuestion(body: Uint8Array): { readonly clusterId: string } | string {
+  const value = parse(body);
+  if (!isRecord(value)) return 'body is not a JSON object';
+  if (value.v !== 1) return 'version of the question is not 1';
+  return typeof value.clusterId === 'string' ? { clusterId: value.clusterId } : 'clusterId is missing';
+}
+
+export const encodeHashAnswer = ({ member, hashes }: HashAnswer): string =>
+  JSON.stringify({ member, hashes: [...hashes] });
+
+/** Undefined for what is no answer. */
+export function decodeHashAnswer(body: Uint8Array): HashAnswer | undefined {
+  const value = parse(body);
+  if (!isRecord(value) || typeof value.member !== 'string' || !Array.isArray(value.hashes)) return undefined;
+  return value.hashes.every(isEntry) ? { member: value.member, hashes: new Map(value.hashes) } : undefined;
+}
+
+const isEntry = (value: unknown): value is [number, string] =>
+  Array.isArray(value) &&
+  value.length === 2 &&
+  Number.isSafeInteger(value[0]) &&
+  typeof value[1] === 'string' &&
+  /^[0-9a-f]{16}$/.test(value[1]);

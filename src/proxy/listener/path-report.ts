@@ -1,0 +1,39 @@
+// What a listener with `pathNormalization: report` would change if it enforced (architecture.md §6.8, S36): counted, and
+// told in one line for all requests of a while, so that a flood of them is no flood of lines.
+import type { Logger } from '../../telemetry/logger.ts';
+import { Timed, type Wheel } from '../wheel.ts';
+
+/** From the first request counted to the line that tells of it. */
+const untilToldMs = 10_000;
+/** Of a path, for a line of the log. */
+const shownMax = 200;
+
+export class PathReport extends Timed {
+  /** Name of the listener. */
+  listener: string;
+  readonly #wheel: Wheel;
+  readonly #logger: Logger;
+  #requests = 0;
+  /** The first of those counted. */
+  #example = { sent: '', canonical: '' };
+
+  constructor(listener: string, wheel: Wheel, logger: Logger) {
+    super();
+    this.listener = listener;
+    this.#wheel = wheel;
+    this.#logger = logger;
+  }
+
+  /** A request went on with the path `sent`, where `canonical` would have been enforced. */
+  count(sent: string, canonical: string): void {
+    if (this.#requests++ > 0) return;
+    this.#example = { sent: sent.slice(0, shownMax), canonical: canonical.slice(0, shownMax) };
+    this.#wheel.arm(this, untilToldMs);
+  }
+
+  override onDeadline(): void {
+    const fields = { listener: this.listener, requests: this.#requests, ...this.#example };
+    this.#logger.warn(fields, 'paths that enforcing would change go on as they were sent');
+    this.#requests = 0;
+  }
+}

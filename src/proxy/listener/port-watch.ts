@@ -1,0 +1,64 @@
+// Listeners that are not open: each is said once, and once more when it opens. What a listener waits for — another
+// process to let go of its port, an address to appear — may come at any time, so it is tried again every two seconds.
+import type { Cancel, Clock } from '../../clock.ts';
+import type { Logger } from '../../telemetry/logger.ts';
+import type { ListenerStatus } from './listeners.ts';
+
+export interface WatchedPorts {
+  listeners(): readonly ListenerStatus[];
+  /** Tries to open what waits. */
+  reopen(): Promise<void>;
+}
+
+const againMs = 2_000;
+
+export class PortWatch {
+  readonly #ports: WatchedPorts;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  /** What was said of each listener that is not open, by its id. */
+  #said = new Map<string, string>();
+  #cancel: Cancel = () => {};
+  #ended = false;
+
+  constructor(ports: WatchedPorts, clock: Clock, logger: Logger) {
+    this.#ports = ports;
+    this.#clock = clock;
+    this.#logger = logger;
+  }
+
+  /** Says what has changed, now and from here on every two seconds. Called after each activation. */
+  look(): void {
+    const said = new Map<string, string>();
+    for (const status of this.#ports.listeners()) this.#note(status, said);
+    this.#said = said;
+    this.#cancel();
+    if (!this.#ended) this.#cancel = this.#clock.after(againMs, () => void this.#tryAgain());
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#cancel();
+  }
+
+  #note({ id, name, address, port, state, reason = '' }: ListenerStatus, said: Map<string, string>): void {
+    const before = this.#said.get(id);
+    const about = { listener: name, address, port };
+    if (state === 'open') {
+      if (before !== undefined) this.#logger.info(about, 'a listener is open now');
+      return;
+    }
+    const now = `${address}:${port} ${reason}`;
+    said.set(id, now);
+    if (before === now) return;
+    this.#logger.warn(
+      { ...about, reason },
+      state === 'waiting' ? 'a listener cannot open and is tried again every 2 s' : 'a listener stays closed',
+    );
+  }
+
+  async #tryAgain(): Promise<void> {
+    await this.#ports.reopen();
+    this.look();
+  }
+}

@@ -1,0 +1,23 @@
+// Entries as the index holds them: small numbers, so that a list of them is a few words of memory, and an entry itself
+// is looked at only when it has something to say.
+import type { Entry } from '../compile/entry.ts';
+import type { RoutedRequest } from '../request-head.ts';
+
+/** Twice the entry's place in the total order of contract.md §6.4, and one more when it has matchers: the lower one wins. */
+export type Candidate = number;
+
+/** Comes after every other. */
+export const noCandidate: Candidate = 0x7fffffff;
+
+export const candidateOf = ({ matchers }: Entry, place: number): Candidate => 2 * place + (matchers.length > 0 ? 1 : 0);
+
+export const placeOf = (candidate: Candidate): number => candidate >> 1;
+
+/** What is asked beside host and path. */
+export function agrees(candidate: Candidate, entries: readonly Entry[], request: RoutedRequest): boolean {
+  if ((candidate & 1) === 0) return true;
+  const matchers = entries[placeOf(candidate)]?.matchers;
+  if (matchers === undefined) return false;
+  for (let i = 0; i < matchers.length; i++) if (matchers[i]?.test(request) !== true) return false;
+  return true;
+}

@@ -1,0 +1,29 @@
+// A histogram that was counted elsewhere, on another thread for instance, put into a registry as it stands.
+import type { Histogram, Registry } from 'prom-client';
+
+/** `counts[i]` values were at most `bounds[i]` and above the bound before; the last count has no bound. */
+export interface CountedHistogram {
+  readonly bounds: readonly number[];
+  readonly counts: readonly number[];
+  readonly sum: number;
+}
+
+export function addHistogram(registry: Registry, name: string, help: string, counted: CountedHistogram): void {
+  const values = valuesOf(name, counted);
+  const metric = { name, get: async () => ({ name, help, type: 'histogram', aggregator: 'sum', values }) };
+  // All that a registry needs of a metric; its type names the four classes that it comes with.
+  registry.registerMetric(metric as unknown as Histogram);
+}
+
+function valuesOf(name: string, { bounds, counts, sum }: CountedHistogram) {
+  let count = 0;
+  const buckets = counts.map((each, at) => {
+    count += each;
+    return { metricName: `${name}_bucket`, labels: { le: bounds[at] ?? '+Inf' }, value: count };
+  });
+  return [
+    ...buckets,
+    { metricName: `${name}_sum`, labels: {}, value: sum },
+    { metricName: `${name}_count`, labels: {}, value: count },
+  ];
+}

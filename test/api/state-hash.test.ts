@@ -1,0 +1,63 @@
+import { expect } from 'chai';
+import { systemClock } from '../../src/clock.ts';
+import { HashServer } from '../../src/cluster/hash-server.ts';
+import { encodeHashQuestion } from '../../src/cluster/hash-wire.ts';
+import { relayKey, signedAuthorization } from '../../src/cluster/relay-credential.ts';
+import { ApiServer } from '../support/api-server.ts';
+import { clusterId, newNonce, token } from '../support/relay-bed.ts';
+
+const path = '//sync/state-hash';
+const question = encodeHashQuestion(clusterId);
+
+const signed = (body: Uint8Array) => {
+  const stamp = { unixMs: Date.now(), nonce: newNonce() };
+  const request = { method: 'POST', path: '/sync/state-hash', body };
+  return { authorization: signedAuthorization(relayKey(token), request, stamp) };
+};
+
+describe('POST /sync/state-hash', () => {
+  let api: ApiServer;
+
+  afterEach(() => api.stop());
+
+  const start = async (): Promise<void> => {
+    const hashes = new HashServer({
+      key: relayKey(token),
+      clock: systemClock,
+      clusterId: () => clusterId,
+      member: async () => 'a#1',
+      hashes: () => new Map([[7, '00000000000000ff']]),
+    });
+    api = await ApiServer.start({ hashes, options: { apiKeys: [{ name: 'ops', key: 'k-admin', role: 'admin' }] } });
+  };
+
+  it('tells a member which states this node was in', async () => {
+    await start();
+    const { status, json } = await api.call('POST', path, { body: question, headers: signed(question) });
+    expect({ status, json }).to.deep.equal({
+      status: 200,
+      json: { member: 'a#1', hashes: [[7, '00000000000000ff']] },
+    });
+  });
+
+  it('tells nobody else, whatever API key they have (S23)', async () => {
+    await start();
+    expect(await api.call('POST', path, { body: question })).to.include({ status: 401 });
+    expect(await api.call('POST', path, { body: question, key: 'k-admin' })).to.include({ status: 401 });
+    expect(await api.call('GET', path, { key: 'k-admin' })).to.include({ status: 405 });
+  });
+
+  it('is 400 for a question of another cluster, or of no known form', async () => {
+    await start();
+    for (const body of [encodeHashQuestion('cluster-b'), Buffer.from('{"v":2}'), Buffer.from('[]')])
+      expect(await api.call('POST', path, { body, headers: signed(body) }), `${body}`).to.include({ status: 400 });
+  });
+
+  it('is 503 without a cluster', async () => {
+    api = await ApiServer.start();
+    expect(await api.call('POST', path, { body: question })).to.deep.include({
+      status: 503,
+      json: { error: 'cluster mode not active' },
+    });
+  });
+});

@@ -1,0 +1,51 @@
+// What a soak shows: an early and a late part of the run side by side. Memory, by the median, may be more at the end by
+// 10 % or 16 MiB. Of open files and handles the lower quartile counts: what is merely in flight when the machine is busy
+// comes and goes, and what leaks is there in every sample.
+
+export interface Sample {
+  /** Part of the run that was over, 0 to 1. */
+  readonly at: number;
+  readonly rss: number;
+  /** Open files of the process. */
+  readonly descriptors: number;
+  /** Active handles of all threads. */
+  readonly handles: number;
+}
+
+export interface Growth {
+  readonly what: 'RSS' | 'open files' | 'active handles';
+  readonly early: number;
+  readonly late: number;
+  /** The most that `late` may be. */
+  readonly bound: number;
+}
+
+/** Minutes 2 to 4 and 8 to 10 of ten. */
+export const early = { from: 0.2, to: 0.4 };
+export const late = { from: 0.8, to: 1 };
+
+const mebibyte = 1 << 20;
+/** What a few connections in flight more or less make of a count. */
+const countsMore = 32;
+
+/** Throws when a part of the run has no samples. */
+export function growths(samples: readonly Sample[]): Growth[] {
+  const compare = (what: Growth['what'], share: number, of: (sample: Sample) => number, more: number): Growth => {
+    const [before, after] = [early, late].map((part) =>
+      quantile(share, samples.filter(({ at }) => at >= part.from && at <= part.to).map(of)),
+    ) as [number, number];
+    return { what, early: before, late: after, bound: Math.max(before * 1.1, before + more) };
+  };
+  return [
+    compare('RSS', 0.5, ({ rss }) => rss, 16 * mebibyte),
+    compare('open files', 0.25, ({ descriptors }) => descriptors, countsMore),
+    compare('active handles', 0.25, ({ handles }) => handles, countsMore),
+  ];
+}
+
+/** The value that a `share` of the others lies below. */
+function quantile(share: number, values: readonly number[]): number {
+  const value = values.toSorted((a, b) => a - b)[Math.floor(values.length * share)];
+  if (value === undefined) throw new Error('a part of the run has no samples: it was too short');
+  return value;
+}

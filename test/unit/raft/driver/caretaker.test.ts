@@ -1,0 +1,98 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+
+import { type CheckpointMeta, emptyConfig } from '../../../../raft/core/types.ts';
+import { Caretaker } from '../../../../raft/driver/caretaker.ts';
+import { auditCheckpoints } from '../../../../raft/driver/checkpoint-audit.ts';
+import { writeCheckpoint } from '../../../../raft/store/checkpoint-files.ts';
+import { inDirectory } from '../store/log-directory.ts';
+import { HandClock } from '../worker/hand-clock.ts';
+
+const dayMs = 24 * 60 * 60 * 1_000;
+
+describe('the caretaker', () => {
+  it('has the kept checkpoints read once a week', async () => {
+    const clock = new HandClock();
+    let audits = 0;
+    const caretaker = careFor(clock, async () => {
+      audits += 1;
+    });
+    const perDay: number[] = [];
+    for (let day = 1; day <= 15; day += 1) {
+      clock.jump(dayMs - 1_000);
+      await clock.advance(1_000);
+      perDay.push(audits);
+    }
+    caretaker.close();
+    expect(perDay.slice(5, 8)).to.deep.equal([0, 1, 1]);
+    expect(perDay.slice(12, 15)).to.deep.equal([1, 2, 2]);
+  });
+
+  it('says so when they cannot be read at all', async () => {
+    const clock = new HandClock();
+    const notices: string[] = [];
+    const caretaker = careFor(clock, () => Promise.reject(new Error('gone')), notices);
+    clock.jump(7 * dayMs);
+    await clock.advance(1_000);
+    caretaker.close();
+    expect(notices.join()).to.include('checkpoints cannot be checked: Error: gone');
+  });
+});
+
+describe('reading the kept checkpoints again', () => {
+  it('finds nothing wrong with what is as it was written', () =>
+    inDirectory(async (directory) => {
+      const { lost, notices } = await audit(directory, [await write(directory, 10), await write(directory, 20)]);
+      expect([lost, notices]).to.deep.equal([[], []]);
+    }));
+
+  it('asks for another one when the newest was damaged at rest', () =>
+    inDirectory(async (directory) => {
+      const metas = [await write(directory, 10), await write(directory, 20)];
+      await writeFile(join(directory, metas[1]?.file ?? ''), 'rotten');
+      const { lost, notices } = await audit(directory, metas);
+      expect(lost).to.deep.equal([20]);
+      expect(notices.join()).to.match(/checkpoint at 20: .*(damaged|head)/);
+    }));
+
+  it('only tells of an older one', () =>
+    inDirectory(async (directory) => {
+      const metas = [await write(directory, 10), await write(directory, 20)];
+      await writeFile(join(directory, metas[0]?.file ?? ''), 'rotten');
+      const { lost, notices } = await audit(directory, metas);
+      expect([lost, notices.length]).to.deep.equal([[], 1]);
+    }));
+});
+
+function careFor(clock: HandClock, audit: () => Promise<void>, notices: string[] = []): Caretaker {
+  return new Caretaker({
+    clock,
+    policy: { autoJoin: 'none' },
+    leads: () => undefined,
+    met: () => [],
+    change: () => expect.fail('nobody is recruited'),
+    isSuspect: () => false,
+    trust: () => Promise.resolve(),
+    measure: () => Promise.resolve({ freeBytes: 2 ** 40, totalBytes: 2 ** 41 }),
+    audit,
+    notice: (text) => notices.push(text),
+  });
+}
+
+async function write(directory: string, index: number): Promise<CheckpointMeta> {
+  const file = await writeCheckpoint(directory, { index, term: 1, content: [Buffer.from(`content ${index}`)] });
+  return { ...file, time: 1, config: emptyConfig };
+}
+
+async function audit(directory: string, metas: readonly CheckpointMeta[]) {
+  const lost: number[] = [];
+  const notices: string[] = [];
+  await auditCheckpoints({
+    directory,
+    kept: () => metas,
+    notice: (text) => notices.push(text),
+    newestLost: (index) => lost.push(index),
+  });
+  return { lost, notices };
+}
