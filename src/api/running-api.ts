@@ -1,4 +1,5 @@
 // Listening and closing (architecture.md §7.10). Made by createApi; main.ts decides when.
+import { Server } from 'node:net';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Clock } from '../clock.ts';
 import type { SnapshotStreams } from '../feed/sse.ts';
@@ -21,6 +22,11 @@ interface Parts {
 
 /** What the API takes of the shutdown at most; the proxy may take longer (contract.md §1.8). */
 const longestDrainMs = 5_000;
+/**
+ * How long connections are kept that wait for a request. One that is on its way when they close would be lost, and its
+ * sender could not know whether it took effect; so they end with an answer, if clients use them at all in this time.
+ */
+const farewellMs = 200;
 
 export class RunningApi {
   readonly #parts: Parts;
@@ -67,12 +73,25 @@ export class RunningApi {
     const { app, streams, clock, options } = this.#parts;
     this.withdraw();
     streams.close();
-    const cancel = clock.after(Math.min(longestDrainMs, options.shutdownTimeoutMs), () => {
+    const limitMs = Math.min(longestDrainMs, options.shutdownTimeoutMs);
+    const cancel = clock.after(limitMs, () => {
       streams.destroy();
       app.getHttpServer().closeAllConnections();
     });
+    const farewell = new Promise<void>((resolve) => clock.after(Math.min(farewellMs, limitMs), resolve));
+    await stopListening(app.getHttpServer());
+    await farewell;
     await app.close().finally(cancel);
   }
+}
+
+/**
+ * Right after a turn of the event loop, which has accepted every connection that was waiting: the system resets those
+ * that nobody accepted. `net.Server` leaves open connections alone, where `http.Server` closes those without a request.
+ */
+async function stopListening(server: Server): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+  Server.prototype.close.call(server);
 }
 
 const isNoIPv6 = (error: unknown): boolean =>

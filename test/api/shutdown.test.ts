@@ -38,24 +38,48 @@ describe('shutdown', () => {
     const held = new Promise<void>((resolve) => {
       release = resolve;
     });
-    // The clock stands still, so nothing but the end of the request can close its connection.
+    // The clock stands still later on, so nothing but the end of the request can close its connection.
+    const clock = new ManualClock();
     const checkConfig = () => held.then(() => ({ problems: [], warnings: [] }));
-    api = await ApiServer.start({ clock: new ManualClock(), checkConfig });
+    api = await ApiServer.start({ clock, checkConfig });
     let isOpen = true;
     const inFlight = api.call('POST', '/snapshots', { body: { name: 's' } }).finally(() => {
       isOpen = false;
     });
     await eventually(async () => expect((await api.call('GET', '/snapshots')).status).to.equal(200));
+    const { base } = api;
     const closed = api.api.close();
     const refused = await eventually(async () =>
-      rejection(call(api.base, 'GET', '/healthz', { headers: { connection: 'close' } })),
+      rejection(call(base, 'GET', '/healthz', { headers: { connection: 'close' } })),
     );
     expect(refused).to.have.property('code').that.is.oneOf(['ECONNREFUSED', 'ECONNRESET']);
     expect(isOpen).to.equal(true);
+    clock.advance(200);
     release();
     const answer = await inFlight;
     expect(answer.status).to.equal(201);
     expect(answer.headers.connection).to.equal('close');
+    await closed;
+  });
+
+  it('answers what an open connection asks while it closes, and ends the connection with the answer', async () => {
+    const clock = new ManualClock();
+    api = await ApiServer.start({ clock });
+    const socket = connect(api.api.address.port, '127.0.0.1');
+    let text = '';
+    socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+    const ask = () => socket.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    ask();
+    await eventually(() => expect(text).to.match(/"status":"ok"/));
+    text = '';
+    const closed = api.api.close();
+    await new Promise((resolve) => setImmediate(resolve));
+    ask();
+    await once(socket, 'close');
+    expect(text)
+      .to.match(/^HTTP\/1.1 200 /)
+      .and.to.match(/\r\nconnection: close\r\n/i);
+    clock.advance(200);
     await closed;
   });
 
