@@ -1,5 +1,6 @@
 // Preloaded into a Sluice under test (`troubled` in trouble.ts): what can go wrong in a process goes wrong when the test
 // says so, one word per connection to the socket named in SLUICE_TROUBLE. Runs in every thread.
+import { rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { isMainThread, workerData } from 'node:worker_threads';
 import { ClassicLevel } from 'classic-level';
@@ -22,6 +23,8 @@ if (isMainThread) {
     socket.on('error', () => {});
     socket.once('data', (word) => socket.end('heard', () => setImmediate(troubles[String(word)])));
   });
+  // A process that was killed has left its socket behind.
+  rmSync(process.env.SLUICE_TROUBLE, { force: true });
   server.listen(process.env.SLUICE_TROUBLE).unref();
 } else if (workerData?.place === 0) {
   const hoard = [];
