@@ -1,9 +1,10 @@
 // The generations of the state on disk: a LevelDB store in `state/<number>` each, and checkpoint files in a directory of
 // the log (architecture.md §7, points 4 and 5).
-import { open, readdir, rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { readCheckpoint, writeCheckpoint } from '../../raft/index.ts';
 import { generationDirectory, LevelStore } from '../state/level-store.ts';
+import { syncDirectory } from '../state/sync-directory.ts';
 import type { CheckpointFiles, GenerationStores } from './generations.ts';
 
 export const generationStores = (storePath: string): GenerationStores => ({
@@ -36,13 +37,4 @@ export async function removeOtherGenerations(storePath: string, generation: numb
     throw new Error(`the log of the state in ${join(parent, ...others.slice(0, 1))} is gone; replace this node`);
   }
   for (const name of others) await rm(join(parent, name), { recursive: true });
-}
-
-async function syncDirectory(path: string): Promise<void> {
-  const directory = await open(path, 'r');
-  try {
-    await directory.sync();
-  } finally {
-    await directory.close();
-  }
 }

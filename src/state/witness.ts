@@ -5,6 +5,7 @@ import { constants, type FileHandle, open, readFile, rename } from 'node:fs/prom
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import type { Mark } from './store.ts';
+import { syncDirectory } from './sync-directory.ts';
 
 export const witnessName = 'WITNESS';
 
@@ -70,15 +71,6 @@ async function create(path: string, mark: Mark): Promise<void> {
   }
   await rename(`${path}.new`, path);
   await syncDirectory(dirname(path));
-}
-
-async function syncDirectory(path: string): Promise<void> {
-  const directory = await open(path, 'r');
-  try {
-    await directory.sync();
-  } finally {
-    await directory.close();
-  }
 }
 
 async function newestSlot(path: string): Promise<'missing' | 'unreadable' | Slot> {

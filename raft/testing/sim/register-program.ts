@@ -1,8 +1,7 @@
 // The simulator's own program: registers on a state disk whose writes are atomic and synced.
 import type { CheckpointMeta } from '../../core/types.ts';
 import type { CheckpointImage } from '../../driver/host.ts';
-import { checkRevisionOrder } from '../history/revision-order.ts';
-import { firstPart, searchOrder } from '../history/search.ts';
+import { flawOf } from '../history/flaw.ts';
 import { Chance } from './chance.ts';
 import type { Later } from './checkpoint-shelf.ts';
 import { ContentChecks } from './content-checks.ts';
@@ -80,12 +79,7 @@ export class RegisterProgram implements Program {
   flawOfHistory(): readonly [string, string] | undefined {
     const log = this.#world.ghost.committed.map(({ op }) => op);
     const history = this.#those.workload.history;
-    const [problem] = checkRevisionOrder(history, log);
-    if (problem !== undefined) return ['B21', problem];
-    const isSearched = this.#world.plan.seed % 20 === 0;
-    if (isSearched && searchOrder(firstPart(history)) === 'not linearizable')
-      return ['B21', 'no order of the operations explains the answers'];
-    return undefined;
+    return flawOf(history, log, this.#world.plan.seed);
   }
 
   get #those(): Audience {

@@ -1,8 +1,7 @@
 // Whole nodes as the program of the simulated world: the product's state machine, proposer and relay in each process.
 import type { CheckpointMeta } from '../../../raft/index.ts';
 import { appliedFault } from '../../../raft/store/applied-check.ts';
-import { checkRevisionOrder } from '../../../raft/testing/history/revision-order.ts';
-import { firstPart, searchOrder } from '../../../raft/testing/history/search.ts';
+import { flawOf } from '../../../raft/testing/history/flaw.ts';
 import { Chance } from '../../../raft/testing/sim/chance.ts';
 import type { Machine, ProgramHost, Surroundings } from '../../../raft/testing/sim/machine.ts';
 import type { Program, ProgramWorld } from '../../../raft/testing/sim/program.ts';
@@ -134,12 +133,7 @@ export class ClusterProgram implements Program {
     const history = answered.map((one) =>
       one.kind === 'read' || this.#ledger.effectsOf(one.op).length > 0 ? one : { ...one, register: noRegister },
     );
-    const [problem] = checkRevisionOrder(history, log);
-    if (problem !== undefined) return ['B21', problem];
-    const isSearched = this.#world.plan.seed % 20 === 0;
-    if (isSearched && searchOrder(firstPart(history)) === 'not linearizable')
-      return ['B21', 'no order of the operations explains the answers'];
-    return undefined;
+    return flawOf(history, log, this.#world.plan.seed);
   }
 
   #boot(
