@@ -5,7 +5,8 @@
  *
  * 1. `const raft = new RaftThread(options, host)` starts a worker thread that opens the log in `options.directory`.
  *    `host.opened(report)` says which generation of the program's state counts; delete the others and open that one.
- *    Any failure, then or later, is one `host.fatal(reason)`: take no more writes, keep serving what you have.
+ *    `host.cannotListen(code)` comes instead when `options.cluster.bindAddress` cannot be listened on: stop, start anew.
+ *    Any other failure, then or later, is one `host.fatal(reason)`: take no more writes, keep serving what you have.
  * 2. `raft.begin(applied, term)` with the last entry that the state holds durably (0/0 for an empty one). From here on
  *    the node votes and follows; without `options.cluster` it is a cluster of one.
  * 3. `host.committed(batch)`: apply the commands in order, make data and `batch.last` durable in one write, then call

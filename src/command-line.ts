@@ -125,6 +125,8 @@ function stopOnSignals(starting: Promise<ControlPlane>, logger: Logger): void {
     }
     stopping = true;
     logger.info({ signal }, 'stopping: requests in flight may finish');
+    // The timers of the parts do not keep a process alive, and what does may be closed already.
+    setInterval(() => undefined, 2 ** 30);
     try {
       const controlPlane = await starting;
       await controlPlane.stop();

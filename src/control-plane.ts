@@ -142,7 +142,7 @@ async function startApi(own: ControlPlaneSettings, parts: Parts): Promise<Api> {
     hashes: links.hashServer({ member: async () => (await raft.status())?.id, hashes: () => state.hashes }),
   });
   await api.listen().catch((error: unknown) => {
-    throw listenFailure(own.address, error);
+    throw listenFailure('the API', 'controlPlane.address', own.address, error);
   });
   warnOfExposure(own, api.address, logger);
   const warning = trustWarning(own);

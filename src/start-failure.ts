@@ -12,10 +12,11 @@ const cures: Readonly<Record<string, string>> = {
   ENOTFOUND: 'the name of the host is not known',
 };
 
-export function listenFailure(address: Address, error: unknown): Error {
+/** `who` cannot listen at the address under `key` of the settings. */
+export function listenFailure(who: string, key: string, address: Address, error: unknown): Error {
   const cure = cures[codeOf(error)];
   const why = cure === undefined ? messageOf(error) : `${cure} (${codeOf(error)})`;
-  return new Error(`the API cannot listen at controlPlane.address ${formatAddress(address)}: ${why}`, { cause: error });
+  return new Error(`${who} cannot listen at ${key} ${formatAddress(address)}: ${why}`, { cause: error });
 }
 
 export function storeFailure(storePath: string, error: unknown): Error {

@@ -17,6 +17,8 @@ export interface OpenedReport {
 
 export interface MemberHost extends Host {
   opened(report: OpenedReport): void;
+  /** In place of `opened`, with the code of the system (EADDRINUSE …): `bindAddress` cannot be listened on. */
+  cannotListen(code: string): void;
   /** Something worth a line in the log; never more than a few a minute. */
   notice(text: string): void;
 }

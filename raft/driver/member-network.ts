@@ -112,12 +112,11 @@ export class MemberNetwork {
 
   /** One line for each reason, not one for each attempt. */
   #refused(address: string, reason: string): void {
-    const host = address.replace(/:\d+$/, '');
     // Discovery gives a node's own address too.
     if (reason.endsWith('met itself')) return;
-    if (this.#noticed.get(host) === reason) return;
+    if (this.#noticed.get(address) === reason) return;
     if (this.#noticed.size >= noticesMax) this.#noticed.clear();
-    this.#noticed.set(host, reason);
+    this.#noticed.set(address, reason);
     this.#parts.host.notice(`peer ${address}: ${reason}`);
   }
 }

@@ -63,13 +63,18 @@ export class RaftMember {
     });
   }
 
-  /** Reads and judges the log, and tells the host what counts. `begin` comes next. */
+  /** Reads and judges the log, listens, and tells the host what counts. `begin` comes next. */
   open(): void {
     this.#attempt(async () => {
       await removePartials(checkpointDirectory(this.#parts.options));
       const opened = await this.#log.open();
       const { generation, boots, verdict, identity, boot } = opened;
       const lastIndex = boot.base.index + boot.entries.length;
+      const closed = await this.#listen();
+      if (closed !== undefined) {
+        this.#parts.host.cannotListen(closed);
+        return;
+      }
       if (verdict.kind === 'suspect') this.#parts.host.notice(`the log is suspect: ${verdict.reason}`);
       this.#parts.host.opened({
         id: ownId(opened),
@@ -89,7 +94,6 @@ export class RaftMember {
   begin(applied: LogPosition): void {
     this.#attempt(async () => {
       this.#state = applied;
-      await this.#listen();
       const opened = this.#log.opened;
       if (opened?.identity.clusterId !== undefined) await this.#resume(opened);
       else if (this.#network === undefined || isBeforeRaft(applied)) await this.#found(configOf([this.#greeting()]));
@@ -98,9 +102,10 @@ export class RaftMember {
     });
   }
 
-  async #listen(): Promise<void> {
+  /** Before the host is told anything, for a node that cannot be reached had better not start. Gives the code why not. */
+  async #listen(): Promise<string | undefined> {
     const { cluster, nodeId } = this.#parts.options;
-    if (cluster === undefined) return;
+    if (cluster === undefined) return undefined;
     this.#network = new MemberNetwork({
       ...this.#parts,
       nodeId,
@@ -109,7 +114,12 @@ export class RaftMember {
       greeting: () => this.#greeting(),
       contacted: (clusterId) => this.#attempt(() => this.#join(clusterId, undefined)),
     });
-    await this.#network.listen();
+    try {
+      await this.#network.listen();
+      return undefined;
+    } catch (error) {
+      return error instanceof Error && 'code' in error ? String(error.code) : String(error);
+    }
   }
 
   #found(config: Config): Promise<void> {

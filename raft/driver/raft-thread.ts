@@ -35,7 +35,8 @@ export class RaftThread implements Omit<RaftNode, 'stop'> {
   #nextStatus = 1;
   #ended = false;
 
-  /** Starts the thread. `host.opened` or `host.fatal` is the first call back; `begin` follows `opened`. */
+  /** Starts the thread. The first call back is `host.opened`, which `begin` follows, or `cannotListen`, or
+   * `fatal`. */
   constructor(options: RaftOptions, host: MemberHost) {
     this.#host = host;
     const entry = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
@@ -103,6 +104,10 @@ export class RaftThread implements Omit<RaftNode, 'stop'> {
     switch (message.type) {
       case 'opened':
         host.opened(message.report);
+        break;
+      case 'cannotListen':
+        this.#end();
+        host.cannotListen(message.code);
         break;
       case 'committed':
         host.committed(message.batch);

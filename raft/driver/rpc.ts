@@ -24,6 +24,7 @@ export type ToRaft =
 
 export type FromRaft =
   | { readonly type: 'opened'; readonly report: OpenedReport }
+  | { readonly type: 'cannotListen'; readonly code: string }
   | { readonly type: 'committed'; readonly batch: Committed }
   | { readonly type: 'outcome'; readonly id: number; readonly outcome: Outcome }
   | { readonly type: 'readable'; readonly id: number; readonly index: Index | undefined }
@@ -44,6 +45,7 @@ export const aliveEveryMs = 250;
 export function hostOver(post: (message: FromRaft) => void): MemberHost {
   return {
     opened: (report) => post({ type: 'opened', report }),
+    cannotListen: (code) => post({ type: 'cannotListen', code }),
     committed: (batch) => post({ type: 'committed', batch }),
     outcome: (id, outcome) => post({ type: 'outcome', id, outcome }),
     readable: (id, index) => post({ type: 'readable', id, index }),

@@ -6,7 +6,7 @@ import { resolve } from 'node:path';
 import { checkpointDirectory } from '../../raft/index.ts';
 import { systemClock } from '../clock.ts';
 import type { ControlPlaneSettings } from '../settings/control-plane.ts';
-import { storeFailure } from '../start-failure.ts';
+import { listenFailure, storeFailure } from '../start-failure.ts';
 import { DurableState } from '../state/durable-state.ts';
 import { generationDirectory, LevelStore } from '../state/level-store.ts';
 import type { OpenOptions } from '../state/opening.ts';
@@ -16,7 +16,7 @@ import { checkpointFilesIn, generationStores, removeOtherGenerations } from './g
 import { Generations } from './generations.ts';
 import { NodeLinks } from './node-links.ts';
 import { Proposer } from './proposer.ts';
-import { RaftLog, type StateAtStart } from './raft-log.ts';
+import { CannotListen, RaftLog, type StateAtStart } from './raft-log.ts';
 import { raftMetrics } from './raft-metrics.ts';
 import { raftOptions } from './raft-options.ts';
 
@@ -40,6 +40,9 @@ export async function openCore({ settings, logger }: CoreOptions): Promise<Core>
   const options = raftOptions(settings, storePath);
   const notice = (text: string): void => logger.info({}, `cluster: ${text}`);
   const cannotOpen = (error: unknown): never => {
+    if (error instanceof CannotListen && settings.raft !== undefined) {
+      throw listenFailure('raft', 'controlPlane.raft.bindAddress', settings.raft.bindAddress, error);
+    }
     throw storeFailure(storePath, error);
   };
   const openLog = (): Promise<RaftLog> => RaftLog.open({ raft: options, notice }).catch(cannotOpen);

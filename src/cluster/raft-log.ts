@@ -56,12 +56,12 @@ export class RaftLog implements LogPort, Cluster {
     this.#thread = new RaftThread(raft, this.#host(opening, notice));
   }
 
-  /** Starts the worker; resolves when the log is read. Rejects with the reason when it cannot be used. */
+  /** Starts the worker; resolves when the log is read. Rejects when it cannot be used, with `CannotListen` for `bindAddress`. */
   static open(options: RaftLogOptions): Promise<RaftLog> {
     return new Promise((resolve, reject) => {
       const log: RaftLog = new RaftLog(options, {
         opened: () => resolve(log),
-        failed: (reason) => void log.stop().then(() => reject(new Error(reason))),
+        failed: (error) => void log.stop().then(() => reject(error)),
       });
     });
   }
@@ -181,6 +181,7 @@ export class RaftLog implements LogPort, Cluster {
         this.#clusterId = report.clusterId;
         opening.opened();
       },
+      cannotListen: (code) => opening.failed(new CannotListen(code)),
       committed: (batch) => this.#receiver(committedMessage(batch)),
       outcome: (id, outcome) => this.#answer(id, outcome),
       readable: (id, index) => this.#receiver(readableMessage(id, index)),
@@ -192,7 +193,7 @@ export class RaftLog implements LogPort, Cluster {
       notice,
       fatal: (reason) => {
         this.#failed = reason;
-        if (this.#opened === undefined) opening.failed(reason);
+        if (this.#opened === undefined) opening.failed(new Error(reason));
         this.#receiver(fatalMessage(reason));
         for (const subscriber of this.#failures) subscriber(reason);
       },
@@ -215,7 +216,17 @@ export class RaftLog implements LogPort, Cluster {
 
 interface Opening {
   readonly opened: () => void;
-  readonly failed: (reason: string) => void;
+  readonly failed: (error: Error) => void;
+}
+
+/** The address where the other nodes reach this one cannot be listened on. */
+export class CannotListen extends Error {
+  readonly code: string;
+
+  constructor(code: string) {
+    super(code);
+    this.code = code;
+  }
 }
 
 const firstChangeId = 2 ** 48;

@@ -1,6 +1,9 @@
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { freePort } from '../support/free-port.ts';
 import { newFolder, runSluice, startSluice } from '../support/sluice-process.ts';
 
 describe('the command line', () => {
@@ -79,6 +82,26 @@ describe('the command line', () => {
     expect(stderr).to.match(/^sluice: the API cannot listen at controlPlane\.address [^\n]*EADDRINUSE[^\n]*\n$/);
     expect(code).to.equal(1);
     await first.stop();
+  });
+
+  it('says when the address where other nodes reach it is taken', async () => {
+    const port = await freePort();
+    const other = createServer().listen(port, '127.0.0.1');
+    await once(other, 'listening');
+    const folder = newFolder();
+    const config = join(folder, 'sluice.yaml');
+    const raft = `{ nodeId: a, bindAddress: "127.0.0.1:${port}", peers: ["a=127.0.0.1:${port}"] }`;
+    writeFileSync(
+      config,
+      `controlPlane: { address: "127.0.0.1:0", advertiseAddress: "127.0.0.1:1", storePath: ${folder}/data, raft: ${raft} }`,
+    );
+    const { stderr, code } = await runSluice(['--config', config]);
+    other.close();
+    expect(stderr).to.equal(
+      `sluice: raft cannot listen at controlPlane.raft.bindAddress 127.0.0.1:${port}: ` +
+        'another process listens there; stop it or set another address (EADDRINUSE)\n',
+    );
+    expect(code).to.equal(1);
   });
 
   it('uses config.yaml of the working directory when no file is named', async () => {

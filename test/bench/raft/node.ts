@@ -33,6 +33,7 @@ let probedTerm = 0;
 
 const host: MemberHost = {
   opened: () => thread.begin(0, 0),
+  cannotListen: (code) => tell({ type: 'fatal', reason: code }),
   committed: (batch) => apply(batch),
   outcome: (id, outcome: Outcome) => settle(id, outcome.kind === 'committed'),
   readable: (id, index) => settle(id, index !== undefined),

@@ -1,6 +1,5 @@
 // Whole members in one process for the tests: real logs, real sockets, and a state machine that is a list of words.
 import { randomFillSync } from 'node:crypto';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 
 import { expect } from 'chai';
@@ -14,6 +13,7 @@ import type { DriverSettings } from '../../../../raft/driver/settings.ts';
 import { systemClock } from '../../../../raft/driver/system-clock.ts';
 import { readCheckpoint, writeCheckpoint } from '../../../../raft/store/checkpoint-files.ts';
 import { eventually } from '../../../support/eventually.ts';
+import { freePort } from '../../../support/free-port.ts';
 
 const quick: Partial<DriverSettings> = { tickMs: 15, electionTicks: 6, stopHandOverMs: 150 };
 
@@ -74,6 +74,10 @@ export class TestMember implements MemberHost {
   opened(report: OpenedReport): void {
     this.report = report;
     this.member.begin(this.applied);
+  }
+
+  cannotListen(code: string): void {
+    this.fatalReason = code;
   }
 
   committed(batch: Parameters<MemberHost['committed']>[0]): void {
@@ -175,20 +179,12 @@ const clusterDefaults: ClusterOptions = {
 
 /** Settings of nodes that name each other as peers, on ports that were free a moment ago. */
 export async function peersOf(...nodeIds: string[]): Promise<{ nodeId: string; cluster: Partial<ClusterOptions> }[]> {
-  const addresses = await Promise.all(nodeIds.map(freeAddress));
+  const addresses = await Promise.all(nodeIds.map(async () => `127.0.0.1:${await freePort()}`));
   const peers = nodeIds.map((nodeId, at) => ({ nodeId, address: addresses[at] ?? '' }));
   return peers.map(({ nodeId, address }) => ({
     nodeId,
     cluster: { bindAddress: address, advertiseAddress: address, peers },
   }));
-}
-
-async function freeAddress(): Promise<string> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return `127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
 }
 
 /** Starts one member for each of the settings, each in its own directory below `parent`. */

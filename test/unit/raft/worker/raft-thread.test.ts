@@ -52,6 +52,7 @@ function start(directory: string): { thread: RaftThread; seen: string[] } {
   const seen: string[] = [];
   const host: MemberHost = {
     opened: () => thread.begin(0, 0),
+    cannotListen: (code) => seen.push(`cannot listen ${code}`),
     committed: (batch) => {
       for (const { payload } of batch.entries) seen.push(`applies ${Buffer.from(payload).toString()}`);
       thread.applied(batch.last);
