@@ -145,6 +145,11 @@ export class RaftDriver implements RaftNode, Receiver {
     this.#ticker.start();
   }
 
+  /** As if the election timer had fired. */
+  campaign(): void {
+    this.#enter(() => this.#core.campaign());
+  }
+
   receive(message: Message): void {
     this.#enter(() => {
       if (!this.#traffic.receive(message, this.#now())) this.#core.step(message);

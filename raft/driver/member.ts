@@ -122,8 +122,10 @@ export class RaftMember {
     }
   }
 
-  #found(config: Config): Promise<void> {
-    return this.#join(drawClusterId(this.#parts.random), config);
+  /** Nobody else can lead yet: there is nothing to wait for. */
+  async #found(config: Config): Promise<void> {
+    await this.#join(drawClusterId(this.#parts.random), config);
+    this.#driver?.campaign();
   }
 
   async #join(clusterId: string, config: Config | undefined): Promise<void> {

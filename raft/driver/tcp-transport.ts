@@ -37,7 +37,7 @@ export interface TcpTransportOptions {
 export interface TransportSubscriber {
   /** A handshake succeeded: this is who is at the other end. */
   greeted(peer: Greeting): void;
-  /** A member of a cluster writes to this node, which belongs to none yet. The message itself is dropped. */
+  /** A member of a cluster writes to this node, which belongs to none yet. The message waits for the receiver. */
   contacted(clusterId: string, from: Greeting): void;
   /** A connection ended, or never came about, for a reason somebody should see. */
   refused(address: string, reason: string): void;
@@ -64,6 +64,8 @@ export class TcpTransport implements Transport {
   /** Who is at the other end of each connection that stands, in the order of their greetings. */
   readonly #met = new Map<TcpConnection, Greeting>();
   readonly counts: TransportCounts = { wrongCluster: 0, wrongIdentity: 0, malformed: 0, refused: 0, unsendable: 0 };
+  /** The latest message of each peer that came before there was a receiver: the first one asks for a vote. */
+  readonly #early = new Map<MemberId, Message>();
   #receiver: Receiver | undefined;
   #closed = false;
 
@@ -111,6 +113,8 @@ export class TcpTransport implements Transport {
 
   start(receiver: Receiver): void {
     this.#receiver = receiver;
+    for (const message of this.#early.values()) this.#take(message);
+    this.#early.clear();
   }
 
   send(message: Message): void {
@@ -211,12 +215,19 @@ export class TcpTransport implements Transport {
       this.counts.malformed += 1;
       return false;
     }
-    const self = this.#options.self();
-    if (message.from !== memberId(peer) || message.to !== self.id) this.counts.wrongIdentity += 1;
-    else if (self.clusterId === undefined) this.#options.subscriber.contacted(message.clusterId, peer);
-    else if (message.clusterId !== self.clusterId) this.counts.wrongCluster += 1;
-    else this.#receiver?.receive(message);
+    const { id, clusterId } = this.#options.self();
+    if (message.from !== memberId(peer) || message.to !== id) this.counts.wrongIdentity += 1;
+    else {
+      if (clusterId === undefined) this.#options.subscriber.contacted(message.clusterId, peer);
+      this.#take(message);
+    }
     return true;
+  }
+
+  #take(message: Message): void {
+    if (this.#receiver === undefined) this.#early.set(message.from, message);
+    else if (message.clusterId !== this.#options.self().clusterId) this.counts.wrongCluster += 1;
+    else this.#receiver.receive(message);
   }
 
   #refuse(address: string, reason: string): void {

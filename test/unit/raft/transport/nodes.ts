@@ -14,6 +14,8 @@ export interface TestNode {
   readonly refusals: string[];
   readonly contacts: string[];
   greeting: Greeting;
+  /** Takes messages from here on; done already unless it `waits`. */
+  begin(): void;
 }
 
 const opened: TestNode[] = [];
@@ -26,8 +28,9 @@ export async function openNode(
   nodeId: string,
   {
     greeting = {},
+    waits = false,
     ...options
-  }: Partial<Omit<TcpTransportOptions, 'greeting' | 'self'>> & { greeting?: Partial<Greeting> } = {},
+  }: Partial<Omit<TcpTransportOptions, 'greeting' | 'self'>> & { greeting?: Partial<Greeting>; waits?: boolean } = {},
 ): Promise<TestNode> {
   const received: Message[] = [];
   const unreachable: MemberId[] = [];
@@ -51,8 +54,18 @@ export async function openNode(
   const port = await transport.listen();
   const own = { ...greetingOf(nodeId), ...greeting, address: `127.0.0.1:${port}` };
   const member = { id: memberId(own), address: own.address, clientAddress: '' };
-  const node: TestNode = { transport, member, received, unreachable, refusals, contacts, greeting: own };
-  transport.start({ receive: (message) => received.push(message), unreachable: (peer) => unreachable.push(peer) });
+  const node: TestNode = {
+    transport,
+    member,
+    received,
+    unreachable,
+    refusals,
+    contacts,
+    greeting: own,
+    begin: () =>
+      transport.start({ receive: (message) => received.push(message), unreachable: (peer) => unreachable.push(peer) }),
+  };
+  if (!waits) node.begin();
   opened.push(node);
   return node;
 }

@@ -96,6 +96,34 @@ describe('the transport', () => {
     expect(b.received).to.deep.equal([]);
   });
 
+  it('tells a node without a cluster that one has made contact, and what it said once the node takes part', async () => {
+    const a = await openNode('a');
+    const b = await openNode('b', { greeting: { clusterId: undefined }, waits: true });
+    a.transport.setPeers([b.member]);
+    await eventually(() => {
+      a.transport.send(between(a, b, heartbeat()));
+      expect(b.contacts).to.include(`${clusterId} a`);
+    });
+    b.greeting = { ...b.greeting, clusterId };
+    b.begin();
+    expect(b.received).to.deep.equal([between(a, b, heartbeat())]);
+  });
+
+  it('keeps nothing of what another cluster said before the node took part', async () => {
+    const a = await openNode('a', { greeting: { clusterId: 'f'.repeat(32) } });
+    const b = await openNode('b', { greeting: { clusterId: undefined }, waits: true });
+    a.transport.setPeers([b.member]);
+    const word = { ...between(a, b, heartbeat()), clusterId: 'f'.repeat(32) };
+    await eventually(() => {
+      a.transport.send(word);
+      expect(b.contacts).to.include(`${word.clusterId} a`);
+    });
+    b.greeting = { ...b.greeting, clusterId };
+    b.begin();
+    expect(b.received).to.deep.equal([]);
+    expect(b.transport.counts.wrongCluster).to.equal(1);
+  });
+
   it('tells a node without a cluster that one has made contact', async () => {
     const a = await openNode('a');
     const b = await openNode('b', { greeting: { clusterId: undefined } });
