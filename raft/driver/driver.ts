@@ -56,6 +56,7 @@ export class RaftDriver implements RaftNode, Receiver {
   #tickedAt: number;
   #isScheduled = false;
   #isDead = false;
+  #isEager = false;
   #stopping: { readonly done: () => void; readonly until: number } | undefined;
   #cancelStop: Cancel | undefined;
 
@@ -145,9 +146,17 @@ export class RaftDriver implements RaftNode, Receiver {
     this.#ticker.start();
   }
 
-  /** As if the election timer had fired. */
+  /** As if the election timer fired as soon as this node may lead: when its state holds what the log has committed. */
   campaign(): void {
-    this.#enter(() => this.#core.campaign());
+    this.#isEager = true;
+    this.#enter(() => this.#campaign());
+  }
+
+  #campaign(): void {
+    if (!this.#isEager) return;
+    this.#core.campaign();
+    const { role, leader } = this.#core.inspect();
+    this.#isEager = role === 'follower' && leader === undefined;
   }
 
   receive(message: Message): void {
@@ -191,6 +200,7 @@ export class RaftDriver implements RaftNode, Receiver {
       this.#applied = Math.max(this.#applied, index);
       this.#core.applied(index);
       this.#applier.applied(index);
+      this.#campaign();
       if (this.#policy.isDue(this.#applied)) this.#parts.host.makeCheckpoint();
     });
   }

@@ -19,6 +19,15 @@ describe('members that form a cluster', () => {
       expect(members.flatMap(({ notices }) => notices).filter((text) => text.startsWith('creates'))).to.have.length(1);
     }));
 
+  it('elect their creator at once: no time-out passes before', () =>
+    together(async ({ start }) => {
+      const settings = { electionTicks: 100_000 };
+      const members = start(...(await peersOf('c', 'a', 'b')).map((each) => ({ ...each, settings })));
+      const leader = await leaderOf(members);
+      expect(leader.options.nodeId).to.equal('a');
+      expect(await leader.propose('one')).to.include({ kind: 'committed' });
+    }));
+
   it('wait for the last of the list before there is a cluster', () =>
     together(async ({ start }) => {
       const [a, b, c] = await peersOf('a', 'b', 'c');
