@@ -2,7 +2,8 @@
 import { createServer } from 'node:http';
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
-import { forwarding, freePort, listening, ProxyBed } from '../../support/proxy-bed.ts';
+import { freePort } from '../../support/free-port.ts';
+import { forwarding, listening, ProxyBed } from '../../support/proxy-bed.ts';
 
 const megabyte = Buffer.alloc(1 << 20, 'x');
 
