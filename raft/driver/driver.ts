@@ -374,6 +374,7 @@ export class RaftDriver implements RaftNode, Receiver {
     if (event.type === 'role') {
       this.#traffic.roleChanged(event.role);
       this.#leads(event.role === 'leader');
+      if (event.leader !== undefined) this.#readers.leaderChanged(this.#now());
       this.#reportRole();
     }
     if (event.type === 'config') {

@@ -47,7 +47,7 @@ export class Readers {
   answered(attempt: number, index: Index | undefined, now: number): void {
     const current = this.#attempt;
     if (current === undefined || attempt !== current.id) return;
-    // Refused: there may be a leader in a moment; ask again at the next tick, not in a loop.
+    // Refused: there may be a leader in a moment; ask again when there is, or at the next tick, not in a loop.
     if (index === undefined) {
       current.isRefused = true;
       return;
@@ -57,14 +57,22 @@ export class Readers {
     if (this.#waiting.length > 0) this.#start(now);
   }
 
+  /** Somebody else leads now: what the one before was asked is lost, and would hold up everyone behind it. */
+  leaderChanged(now: number): void {
+    this.#breakOff();
+    if (this.#waiting.length > 0) this.#start(now);
+  }
+
   tick(now: number): void {
-    const attempt = this.#attempt;
-    if (attempt !== undefined && (attempt.isRefused || now >= attempt.until)) {
-      this.#attempt = undefined;
-      this.#waiting.unshift(...attempt.readers);
-    }
+    if (this.#attempt !== undefined && (this.#attempt.isRefused || now >= this.#attempt.until)) this.#breakOff();
     if (this.#attempt === undefined) this.#dropLate(now);
     if (this.#attempt === undefined && this.#waiting.length > 0) this.#start(now);
+  }
+
+  /** Its readers wait for the next one. */
+  #breakOff(): void {
+    this.#waiting.unshift(...(this.#attempt?.readers ?? []));
+    this.#attempt = undefined;
   }
 
   #dropLate(now: number): void {

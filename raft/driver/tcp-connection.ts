@@ -54,7 +54,10 @@ export class TcpConnection {
       this.#blocked = false;
     });
     socket.on('error', (error) => this.close(error.message));
-    socket.on('close', () => this.close('closed by the peer'));
+    socket.on('close', () => {
+      this.close('closed by the peer');
+      this.#timer();
+    });
     this.#timer = clock.after(handshakeWithinMs, () => this.close('no handshake in time'));
     const hello = handshake.hello?.();
     if (hello !== undefined) this.#write(encodeFrames(hello, 'urgent'));

@@ -1,5 +1,6 @@
 // Real processes that are killed and stopped under load (raft.md C6, rows 1 to 3 and 8).
 import { expect } from 'chai';
+import { closedWhileIdle } from '../support/http-call.ts';
 import { drawnRandom, pause, repeatFor, say, secondsOf } from '../support/long-run.ts';
 import { type ClusterNode, NodeCluster } from '../support/node-cluster.ts';
 import { RegisterClients } from '../support/register-clients.ts';
@@ -71,13 +72,13 @@ describe('processes that fail under load', function () {
     await expectSameState(cluster);
   });
 
-  it('a rolling restart fails no request beyond a 503 that is retried, and pauses writes for 300 ms at the median', async () => {
+  it('a rolling restart fails no request beyond a 503 that is retried, and pauses writes for 300 ms at most', async () => {
     const clients = startClients();
     await pause(1_000);
     const pauses: number[] = [];
     await repeatFor(secondsOf('ROLLING_RESTART', 30), async () => {
       for (const node of cluster.nodes) {
-        const from = clients.acknowledgedAt.length;
+        const from = clients.acknowledgedAt.length - 1;
         expect(await node.stop()).to.equal(0);
         await node.start();
         await pause(500);
@@ -86,13 +87,15 @@ describe('processes that fail under load', function () {
     });
     const { failures, ...counted } = await expectLinearizable(clients);
     pauses.sort((a, b) => a - b);
-    say(
-      `${pauses.length} restarts, pauses: median ${Math.round(quantile(pauses, 0.5))}, max ${Math.round(pauses.at(-1) ?? 0)} ms`,
-    );
+    const shares = [0.5, 0.95, 1].map((share) => Math.round(quantile(pauses, share)));
+    say(`${pauses.length} restarts, pauses: median, p95, max ${shares.join(', ')} ms`);
     say(JSON.stringify({ ...counted, failures }));
-    expect(quantile(pauses, 0.5)).to.be.at.most(300);
-    const unexcused = Object.keys(failures).filter((failure) => !/^503 |^ECONNREFUSED$/.test(failure));
-    expect(unexcused).to.deep.equal([]);
+    expect(pauses.at(-1)).to.be.at.most(300);
+    // HTTP/1.1 lets a client ask on a kept connection while the server closes it: nobody else than the client can repeat.
+    const excused = ['ECONNREFUSED', closedWhileIdle];
+    const others = Object.keys(failures).filter((each) => !each.startsWith('503 ') && !excused.includes(each));
+    expect(others).to.deep.equal([]);
+    expect(failures[closedWhileIdle] ?? 0).to.be.at.most(pauses.length / 5);
     await expectSameState(cluster);
   });
 });

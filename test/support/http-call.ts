@@ -22,6 +22,9 @@ export interface Answer {
 
 const agent = new PlainAgent({ keepAlive: true, maxSockets: 64 });
 
+/** The error of a request that was sent on a connection kept from an earlier one, as the other side was closing it. */
+export const closedWhileIdle = 'ECONNRESET on a kept connection';
+
 /** One request, with headers exactly as given: fetch would not let a test set Host, Origin or an empty body. */
 export async function call(base: string, method: string, path: string, options: CallOptions = {}): Promise<Answer> {
   const { body, headers = {}, key, tls, withinMs } = options;
@@ -42,7 +45,10 @@ export async function call(base: string, method: string, path: string, options: 
         ...headers,
       },
     });
-    request.on('error', reject);
+    request.on('error', (error: Error & { code?: string }) => {
+      if (request.reusedSocket && error.code === 'ECONNRESET') error.code = closedWhileIdle;
+      reject(error);
+    });
     request.on('response', (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));

@@ -110,8 +110,8 @@ export const furtherMutants: readonly Mutant[] = [
   ),
   one(
     'a relayed write is answered before its node has applied it',
-    'src/cluster/proposer.ts',
-    'await this.#waiters.wait(index, deadlineMs).then(',
+    'src/cluster/own-writes.ts',
+    'await this.#parts.waiters.wait(index, deadlineMs).then(',
     'await Promise.resolve().then(',
   ),
   one(
@@ -128,8 +128,8 @@ export const furtherMutants: readonly Mutant[] = [
   ),
   one(
     'what lies behind a gap does not wait for the checkpoint',
-    'src/cluster/proposer.ts',
-    "if (first?.type !== 'committed' || first.first <= this.#state.view.applied + 1) return",
+    'src/cluster/arrivals.ts',
+    "if (first?.type !== 'committed' || first.first <= applied + 1) return",
     'if (first !== undefined) return',
   ),
 ];

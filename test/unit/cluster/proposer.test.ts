@@ -5,7 +5,8 @@ import { expect } from 'chai';
 import { commandBytesMax } from '../../../raft/index.ts';
 import { retryMs } from '../../../src/cluster/delivery.ts';
 import type { FromLog, LogPort, Refusal, ToLog } from '../../../src/cluster/log-port.ts';
-import { deadlineMs, inFlightMax, Proposer } from '../../../src/cluster/proposer.ts';
+import { deadlineMs, inFlightMax } from '../../../src/cluster/own-writes.ts';
+import { Proposer } from '../../../src/cluster/proposer.ts';
 import { SluiceError } from '../../../src/errors.ts';
 import type { Command } from '../../../src/state/command.ts';
 import { decodeCommand } from '../../../src/state/command-codec.ts';
@@ -343,5 +344,16 @@ describe('Proposer, stopping', () => {
     expect(await pending).to.include({ status: 201 });
     await stopped;
     expect(state.view.applied).to.equal(1);
+  });
+
+  it('stops once, and tells everyone who asks when it has', async () => {
+    const { port, clock, log } = await nodeWithPort();
+    const pending = refusal(log.propose(routeDraft('a')));
+    const stops = [log.stop(), log.stop()];
+    clock.advance(deadlineMs);
+    expect((await pending).code).to.equal('OUTCOME_UNKNOWN');
+    await Promise.all(stops);
+    await log.stop();
+    expect(port.posted.filter(({ type }) => type === 'stop')).to.have.length(1);
   });
 });

@@ -46,6 +46,28 @@ describe('read barriers of a node', () => {
     expect(asked).to.deep.equal([40, 41]);
   });
 
+  it('ask a new leader at once, for the one before may have taken the question with it', () => {
+    const { each, asked, told } = readers();
+    each.add(1, 0);
+    each.add(2, 0);
+    each.leaderChanged(20);
+    expect(asked).to.deep.equal([40, 41]);
+    each.answered(40, 10, 21);
+    expect(told).to.deep.equal([]);
+    each.answered(41, 11, 22);
+    expect(told).to.deep.equal(['1 11', '2 11']);
+    each.leaderChanged(30);
+    expect(asked).to.deep.equal([40, 41]);
+  });
+
+  it('ask a new leader at once after a refusal too', () => {
+    const { each, asked } = readers();
+    each.add(1, 0);
+    each.answered(40, undefined, 1);
+    each.leaderChanged(2);
+    expect(asked).to.deep.equal([40, 41]);
+  });
+
   it('end without an index after their time', () => {
     const { each, told } = readers();
     each.add(1, 0);

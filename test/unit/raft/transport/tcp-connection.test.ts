@@ -44,6 +44,13 @@ describe('a connection between two nodes', () => {
       expect(a.closed).to.deep.equal([]);
     }));
 
+  it('leaves no timer behind when both ends are gone: a node that stops would wait for it', () =>
+    withPair(async ({ clock, a, b }) => {
+      a.connection.close('this node stops');
+      await eventually(() => expect(b.closed).to.deep.equal(['closed by the peer']));
+      await eventually(() => expect(clock.pending).to.equal(0));
+    }));
+
   it('stops writing when the socket has enough, and goes on later', () =>
     withPair(async ({ a, b, sockets }) => {
       sockets[1].pause();

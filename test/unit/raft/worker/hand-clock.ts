@@ -25,6 +25,11 @@ export class HandClock implements Clock {
     this.after(0, run);
   }
 
+  /** Timers that have neither run nor been cancelled. */
+  get pending(): number {
+    return this.#timers.length;
+  }
+
   /** Runs what falls due, in order; promises that resolve in between have had their turn. */
   async advance(ms: number): Promise<void> {
     const end = this.#now + ms;
