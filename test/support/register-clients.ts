@@ -136,7 +136,7 @@ export class RegisterClients {
 
   async #readUntilAnswered(register: number): Promise<void> {
     const end = performance.now() + 30_000;
-    while ((await this.#read(register)) !== 'ok') {
+    while (this.wrong.length === 0 && (await this.#read(register)) !== 'ok') {
       if (performance.now() > end) throw new Error(`register ${register} cannot be read`);
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
