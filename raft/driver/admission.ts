@@ -1,5 +1,5 @@
-// Who may come in, once the token was proven: the same cluster, the same key for data at rest, and nobody twice
-// (raft.md A19–A21, architecture.md §7.8 and §7.11).
+// Who may come in, once the token was proven: the same cluster, the same key for data at rest, nobody who was removed,
+// and nobody twice (raft.md A19–A21, architecture.md §7.8 and §7.11).
 import type { Greeting } from '../codec/greeting.ts';
 import { type MemberId, memberId } from '../core/types.ts';
 
@@ -7,9 +7,11 @@ import { type MemberId, memberId } from '../core/types.ts';
 export class Admission {
   readonly #runs = new Map<MemberId, { readonly boots: number; readonly run: number }>();
   readonly #self: () => Greeting;
+  readonly #isRemoved: (id: MemberId) => boolean;
 
-  constructor(self: () => Greeting) {
+  constructor(self: () => Greeting, isRemoved: (id: MemberId) => boolean) {
     this.#self = self;
+    this.#isRemoved = isRemoved;
   }
 
   /** Why this peer is refused, for its log and ours; undefined lets it in. */
@@ -22,6 +24,8 @@ export class Admission {
     const id = memberId(peer);
     if (peer.run === self.run) return `${id} met itself`;
     if (id === memberId(self)) return `${id} is here already: its directory was copied`;
+    if (this.#isRemoved(id))
+      return `${peer.nodeId} was removed from this cluster: to come back it needs an empty store`;
     return this.#twin(id, peer);
   }
 

@@ -20,6 +20,7 @@ export interface MemberNetworkParts {
   readonly host: { notice(text: string): void };
   readonly self: TcpTransportOptions['self'];
   readonly greeting: () => Greeting;
+  readonly isRemoved: TcpTransportOptions['isRemoved'];
   /** A member of this cluster writes to this node, which waits for one. Called once. */
   readonly contacted: (clusterId: string) => void;
 }
@@ -35,7 +36,7 @@ export class MemberNetwork {
   constructor(parts: MemberNetworkParts) {
     this.#parts = parts;
     this.#discovery = discoveryOf(parts.cluster);
-    const { cluster, clock, random, self, greeting } = parts;
+    const { cluster, clock, random, self, greeting, isRemoved } = parts;
     const bind = parseAddress(cluster.bindAddress.replace(/^:/, '[::]:'));
     if (bind === undefined) throw new Error(`not an address to listen on: ${cluster.bindAddress}`);
     this.transport = new TcpTransport({
@@ -44,6 +45,7 @@ export class MemberNetwork {
       clusterToken: cluster.clusterToken,
       self,
       greeting,
+      isRemoved,
       clock,
       random: () => drawNumber(random) / 2 ** 53,
       subscriber: {

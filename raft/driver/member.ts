@@ -2,7 +2,7 @@
 // tests run several in one process. Whatever goes wrong in it ends in one `fatal`, never in an exit.
 import type { Greeting } from '../codec/greeting.ts';
 import { seededRng } from '../core/rng.ts';
-import type { Config, LogPosition } from '../core/types.ts';
+import type { Config, Index, LogPosition } from '../core/types.ts';
 import { configOf, memberOf } from '../membership/bootstrap.ts';
 import { drawClusterId, drawNumber, type RandomBytes } from '../membership/identity.ts';
 import { appliedFault } from '../store/applied-check.ts';
@@ -112,6 +112,7 @@ export class RaftMember {
       cluster,
       self: () => this.#log.self,
       greeting: () => this.#greeting(),
+      isRemoved: (id) => this.#driver?.inspect().config.removed.includes(id) ?? false,
       contacted: (clusterId) => this.#attempt(() => this.#join(clusterId, undefined)),
     });
     try {
@@ -164,6 +165,9 @@ export class RaftMember {
         clock,
         host: this.#driverHost(),
         rng: seededRng(drawNumber(random) % 2 ** 32),
+        observe: (event) => {
+          if (event.type === 'removed') this.#tellRemoved(event.index);
+        },
       },
       opened,
       this.#state.index,
@@ -171,8 +175,16 @@ export class RaftMember {
     this.#driver = driver;
     this.node.attach(driver, this.#log.checkpointLost);
     driver.start();
+    const { config, configIndex, settings: own } = driver.inspect();
+    if (config.removed.includes(own.id)) this.#tellRemoved(configIndex);
     this.#network?.lookAround();
     this.#caretaker = this.#takeCare(driver);
+  }
+
+  #tellRemoved(index: Index): void {
+    this.#parts.host.notice(
+      `this node was removed from its cluster at index ${index}: to come back it needs an empty store`,
+    );
   }
 
   #driverHost(): Host {

@@ -27,6 +27,8 @@ export interface TcpTransportOptions {
   readonly self: () => { readonly id: MemberId; readonly clusterId: string | undefined };
   /** What this node says about itself when a connection opens. */
   readonly greeting: () => Greeting;
+  /** This identity was removed from the cluster and may never return. */
+  readonly isRemoved: (id: MemberId) => boolean;
   readonly clock: Clock;
   /** Uniform in [0, 1). */
   readonly random: () => number;
@@ -71,7 +73,7 @@ export class TcpTransport implements Transport {
 
   constructor(options: TcpTransportOptions) {
     this.#options = options;
-    const admission = new Admission(options.greeting);
+    const admission = new Admission(options.greeting, options.isRemoved);
     this.#party = {
       key: tokenKey(options.clusterToken),
       greeting: options.greeting,

@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
+import { call } from '../support/http-call.ts';
 import { type ClusterNode, NodeCluster } from '../support/node-cluster.ts';
 
 describe('members of a running cluster', function () {
@@ -73,6 +74,22 @@ describe('members of a running cluster', function () {
     const forced = await leader.api.delete(`/cluster/members/${other?.nodeId}?force=true`);
     expect(forced.status).to.equal(204);
     await leader.api.create('groups', { name: 'written alone' });
+    await eventually(() =>
+      expect(other?.output.join('\n')).to.match(/this node was removed from its cluster at index \d+/),
+    );
+  });
+
+  it('refuse the old store of one that was removed, and say so on both sides', async () => {
+    const leader = await cluster.leader();
+    const removed = cluster.node('d');
+    const started = removed.start();
+    started.catch(() => undefined);
+    const why = 'd was removed from this cluster: to come back it needs an empty store';
+    for (const { output } of [leader, removed]) {
+      await eventually(() => expect(output.join('\n')).to.include(why), { withinMs: 20_000 });
+    }
+    expect((await call(removed.url, 'GET', '/readyz')).status).to.equal(503);
+    expect(await removed.stop()).to.equal(0);
   });
 });
 

@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
 import { drawnRandom, pause, say, secondsOf } from '../support/long-run.ts';
 import { type ClusterNode, NodeCluster } from '../support/node-cluster.ts';
+import { StubResolver } from '../support/stub-resolver.ts';
 
 const orders = ['abc', 'acb', 'bac', 'bca', 'cab', 'cba'];
 /** From the first start to the last; `SLUICE_COLD_START_SECONDS=30` for the longest that is asked for. */
@@ -22,6 +23,14 @@ describe(`a cold start, the last node up to ${apartMs / 1_000} s after the first
       cluster = await NodeCluster.prepare();
       await startInOrder(cluster, order, random);
       await expectOneCluster(cluster);
+    });
+
+    it(`in the order ${[...order].join(', ')}, who find each other by DNS`, async () => {
+      const resolver = await StubResolver.start();
+      cluster = await NodeCluster.prepare({ resolver });
+      await startInOrder(cluster, order, random);
+      await expectOneCluster(cluster);
+      await resolver.close();
     });
   }
 

@@ -6,6 +6,7 @@ import { eventually } from './eventually.ts';
 import { freePort } from './free-port.ts';
 import { type CallOptions, call } from './http-call.ts';
 import { type LaunchedSluice, launchSluice, newFolder } from './sluice-process.ts';
+import type { StubResolver } from './stub-resolver.ts';
 
 export interface ClusterSetup {
   readonly nodeIds?: readonly string[];
@@ -18,6 +19,8 @@ export interface ClusterSetup {
   /** Who is in every node's list of peers; all by default. The others name the founders and themselves. */
   readonly founders?: readonly string[];
   readonly autoJoin?: 'none' | 'learner';
+  /** The nodes find each other by the name that it knows, in place of a list of peers. */
+  readonly resolver?: StubResolver;
   /** Raft port that `from` dials in place of that of `to`: for a link in between. */
   readonly via?: (from: string, to: string, ports: NodePorts) => Promise<number>;
   /** Port where the others reach the API of a node, in place of its own. */
@@ -26,6 +29,7 @@ export interface ClusterSetup {
 }
 
 export interface NodePorts {
+  /** By discovery the same for all, each on its own address of loopback. */
   readonly raft: number;
   readonly api: number;
 }
@@ -57,6 +61,7 @@ export interface Overview {
     readonly incarnation: number;
     readonly role: string;
     readonly lag: number | null;
+    readonly raftAddress: string;
   }[];
   readonly candidates: readonly { readonly nodeId: string; readonly raftAddress: string }[];
 }
@@ -70,9 +75,13 @@ export class NodeCluster {
 
   /** Prepares the nodes; none runs yet. */
   static async prepare(setup: ClusterSetup = {}): Promise<NodeCluster> {
-    const { nodeIds = ['a', 'b', 'c'] } = setup;
+    const { nodeIds = ['a', 'b', 'c'], resolver } = setup;
     const ports = new Map<string, NodePorts>();
-    for (const nodeId of nodeIds) ports.set(nodeId, { raft: await freePort(), api: await freePort() });
+    const sharedPort = await freePort();
+    for (const nodeId of nodeIds) {
+      ports.set(nodeId, { raft: resolver === undefined ? await freePort() : sharedPort, api: await freePort() });
+    }
+    if (resolver !== undefined) resolver.addresses = nodeIds.map((_, at) => addressOf(at));
     const nodes = await Promise.all(
       [...ports].map(([nodeId, own]) => clusterNode(nodeId, own, { setup, ports, folder: newFolder() })),
     );
@@ -117,6 +126,9 @@ export class NodeCluster {
   }
 }
 
+/** Of loopback; each node has one of its own for its proxy. */
+const addressOf = (at: number): string => `127.0.0.${at + 1}`;
+
 /** Of a node that does not answer. */
 const nothingKnown: Pick<Overview, 'leader' | 'members'> = { leader: null, members: [] };
 
@@ -128,7 +140,7 @@ interface Surroundings {
 
 async function clusterNode(nodeId: string, ports: NodePorts, around: Surroundings): Promise<ClusterNode> {
   const { setup, folder } = around;
-  const proxyAddress = `127.0.0.${[...around.ports.keys()].indexOf(nodeId) + 1}`;
+  const proxyAddress = addressOf([...around.ports.keys()].indexOf(nodeId));
   const controlPlane = await sectionOf(nodeId, ports, around);
   const scheme = setup.controlPlane?.includes('tls:') ? 'https' : 'http';
   const url = `${scheme}://127.0.0.1:${ports.api}`;
@@ -152,7 +164,7 @@ async function clusterNode(nodeId: string, ports: NodePorts, around: Surrounding
     },
     async start() {
       const more = `proxy: { workers: 1, bindAddress: ${proxyAddress} }`;
-      const env = setup.env?.(nodeId) ?? {};
+      const env = { ...setup.resolver?.environment, ...setup.env?.(nodeId) };
       running = launchSluice({ folder, port: ports.api, controlPlane, more, env, output });
       await running.ready;
     },
@@ -172,6 +184,7 @@ async function sectionOf(nodeId: string, own: NodePorts, { setup, ports }: Surro
     founders = [...ports.keys()],
     clusterToken = 'a cluster token of tests',
   } = setup;
+  const at = [...ports.keys()].indexOf(nodeId);
   const peers: string[] = [];
   for (const [peer, direct] of ports) {
     if (peer !== nodeId && !founders.includes(peer)) continue;
@@ -179,13 +192,17 @@ async function sectionOf(nodeId: string, own: NodePorts, { setup, ports }: Surro
     peers.push(`"${peer}=127.0.0.1:${raft}"`);
   }
   // Nodes dial the address that a member advertises as well: one that nobody listens on leaves them the links alone.
-  const advertised =
-    via === undefined ? '' : `advertiseAddress: "127.0.0.1:${[...ports.keys()].indexOf(nodeId) + 1}", `;
+  const advertised = via === undefined ? '' : `advertiseAddress: "127.0.0.1:${at + 1}", `;
   const apiPort = (await apiVia?.(nodeId, own)) ?? own.api;
   const token = 'clusterToken' in setup && setup.clusterToken === undefined ? '' : `clusterToken: "${clusterToken}", `;
+  const bindAddress = `${setup.resolver === undefined ? '127.0.0.1' : addressOf(at)}:${own.raft}`;
+  const others =
+    setup.resolver === undefined
+      ? `peers: [${peers.join(', ')}]`
+      : `discovery: { dns: sluice.test }, expect: ${ports.size}`;
   return (
     `  advertiseAddress: 127.0.0.1:${apiPort}\n` +
-    `  raft: { nodeId: ${nodeId}, bindAddress: "127.0.0.1:${own.raft}", ${advertised}${token}autoJoin: ${autoJoin}, peers: [${peers.join(', ')}] }\n` +
+    `  raft: { nodeId: ${nodeId}, bindAddress: "${bindAddress}", ${advertised}${token}autoJoin: ${autoJoin}, ${others} }\n` +
     (setup.controlPlane ?? '')
   );
 }

@@ -181,14 +181,6 @@ export const forwarding = (
   ],
 });
 
-/** A port that nobody listens on at the moment. */
-export async function freePort(): Promise<number> {
-  const server = createNetServer();
-  const port = await listening(server);
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
 /** Sends `bytes` on a connection of its own and gives all that comes back until the other side closes. */
 export function rawExchange(port: number, bytes: string | Buffer): Promise<string> {
   return new Promise((resolve, reject) => {

@@ -16,7 +16,7 @@ export class StubResolver {
     socket.on('message', (query, from) => this.#answer(query, from));
   }
 
-  static async start(addresses: readonly string[]): Promise<StubResolver> {
+  static async start(addresses: readonly string[] = []): Promise<StubResolver> {
     const socket = createSocket('udp4');
     socket.bind(0, '127.0.0.1');
     await once(socket, 'listening');

@@ -5,6 +5,8 @@ import { Timed, type Wheel } from '../wheel.ts';
 
 /** With one side ended, the tunnel is cut when nothing has come for so long. */
 const halfOpenMs = 60_000;
+/** A silent tunnel may stay for ever, so the system asks after such a time whether the other end still exists. */
+const keepAliveMs = 60_000;
 
 export class Tunnel extends Timed {
   readonly #client: Wire;
@@ -43,6 +45,7 @@ export class Tunnel extends Timed {
   }
 
   #carry(from: Wire, to: Wire): void {
+    from.setKeepAlive(true, keepAliveMs);
     from.receiver = {
       onBytes(bytes, length) {
         if (!to.write(Buffer.from(bytes.subarray(0, length)))) from.pause();

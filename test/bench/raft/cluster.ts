@@ -2,11 +2,11 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import type { RaftOptions } from '../../../raft/driver/options.ts';
+import { freePort } from '../../support/free-port.ts';
 import type { FromNode, ToNode } from './node.ts';
 
 export interface BenchNode {
@@ -29,7 +29,7 @@ export class BenchCluster {
 
   static async start(size: number): Promise<BenchCluster> {
     const cluster = new BenchCluster(await mkdtemp(join(tmpdir(), 'raft-bench-')));
-    const ports = await freePorts(size);
+    const ports = await Promise.all(Array.from({ length: size }, freePort));
     const peers = ports.map((port, at) => ({ nodeId: `n${at + 1}`, address: `127.0.0.1:${port}` }));
     for (const { nodeId, address } of peers) {
       const shared = { peers, discovery: undefined, clusterToken: 'a token for the bench', tls: undefined };
@@ -108,16 +108,4 @@ export class BenchCluster {
     for (const { process: child } of this.nodes) child.kill('SIGKILL');
     await rm(this.#directory, { recursive: true, force: true });
   }
-}
-
-/** Ports that were free a moment ago. */
-export async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
-  await Promise.all(servers.map((server) => once(server, 'listening')));
-  const ports = servers.map((server) => {
-    const address = server.address();
-    return typeof address === 'object' && address !== null ? address.port : 0;
-  });
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
 }

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
-import { freePorts } from './cluster.ts';
+import { freePort } from '../../support/free-port.ts';
 import { report } from './report.ts';
 
 const { values } = parseArgs({
@@ -28,7 +28,7 @@ if (spawnSync(values.etcd, ['--version']).error !== undefined) {
 
 async function bench(size: number, seconds: number): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'etcd-bench-'));
-  const ports = await freePorts(2 * size);
+  const ports = await Promise.all(Array.from({ length: 2 * size }, freePort));
   const members = Array.from({ length: size }, (_, at) => ({
     name: `n${at + 1}`,
     client: `http://127.0.0.1:${ports[2 * at]}`,

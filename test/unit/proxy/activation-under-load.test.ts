@@ -1,7 +1,8 @@
 // Activation is invisible to traffic: nothing fails, no stream closes, no upstream connection is opened or closed for it.
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
-import { forwarding, freePort, ProxyBed, type Wire } from '../../support/proxy-bed.ts';
+import { freePort } from '../../support/free-port.ts';
+import { forwarding, ProxyBed, type Wire } from '../../support/proxy-bed.ts';
 
 describe('sixty activations', () => {
   let bed: ProxyBed;

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { Agent, request as send } from 'undici';
-import { freePort, ProxyBed, rawExchange } from '../../support/proxy-bed.ts';
+import { freePort } from '../../support/free-port.ts';
+import { ProxyBed, rawExchange } from '../../support/proxy-bed.ts';
 
 describe('an activation', () => {
   let bed: ProxyBed;

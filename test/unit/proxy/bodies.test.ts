@@ -2,7 +2,8 @@
 import { createServer } from 'node:http';
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
-import { forwarding, freePort, listening, ProxyBed } from '../../support/proxy-bed.ts';
+import { freePort } from '../../support/free-port.ts';
+import { forwarding, listening, ProxyBed } from '../../support/proxy-bed.ts';
 
 const megabyte = Buffer.alloc(1 << 20, 'x');
 
@@ -135,7 +136,13 @@ describe('a body', () => {
 
   it('of a thousand clients that trickle or do not read is reaped on schedule while others are served', async () => {
     const large = Buffer.alloc(48 << 20, 'x');
-    const upstream = await bed.upstream(({ url }, response) => void response.end(url === '/large' ? large : 'ok'));
+    let cut = 0;
+    const upstream = await bed.upstream(({ url }, response) => {
+      response.on('close', () => {
+        if (!response.writableFinished) cut++;
+      });
+      response.end(url === '/large' ? large : 'ok');
+    });
     const timeouts = { clientHeader: '1s', clientRequest: '1s', clientResponse: '1s' };
     await bed.install(forwarding(port, upstream, { listener: { timeouts } }));
     const slow = Array.from({ length: 992 }, (_, i) => {
@@ -157,6 +164,8 @@ describe('a body', () => {
     normal.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
     await normal.until(/ok$/);
     for (const wire of slow) await wire.untilClosed(8_000);
+    // Whoever listened again before that would get everything.
+    await eventually(() => expect(cut).to.equal(deaf.length));
     for (const wire of deaf) {
       wire.socket.resume();
       await wire.untilClosed(8_000);

@@ -1,6 +1,7 @@
 // S13, S14, S15 and S32: whose word counts for what.
 import { expect } from 'chai';
-import { forwarding, freePort, ProxyBed, type RawUpstream, rawExchange } from '../../support/proxy-bed.ts';
+import { freePort } from '../../support/free-port.ts';
+import { forwarding, ProxyBed, type RawUpstream, rawExchange } from '../../support/proxy-bed.ts';
 
 describe('the fields that travel on', () => {
   let bed: ProxyBed;

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
+import { freePort } from '../../support/free-port.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { forwarding, freePort, ProxyBed, rawExchange } from '../../support/proxy-bed.ts';
+import { forwarding, ProxyBed, rawExchange } from '../../support/proxy-bed.ts';
 
 const get = (path: string, fields = ''): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n${fields}\r\n`;
 const bodies = (text: string): string[] => text.split(/HTTP\/1\.1 [\s\S]*?\r\n\r\n/).filter((part) => part !== '');

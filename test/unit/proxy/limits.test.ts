@@ -1,7 +1,8 @@
 // S20, and the four timeouts of a listener (contract.md §2.2).
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
-import { forwarding, freePort, ProxyBed, rawExchange } from '../../support/proxy-bed.ts';
+import { freePort } from '../../support/free-port.ts';
+import { forwarding, ProxyBed, rawExchange } from '../../support/proxy-bed.ts';
 
 const get = (fields: string): string => `GET / HTTP/1.1\r\nHost: x\r\n${fields}\r\n`;
 

@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import { createProxy } from '../../../src/proxy/proxy.ts';
+import { freePort } from '../../support/free-port.ts';
 import { logCapture } from '../../support/log-capture.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { freePort, HandSource, ProxyBed } from '../../support/proxy-bed.ts';
+import { HandSource, ProxyBed } from '../../support/proxy-bed.ts';
 
 describe('a listener that only reports what path normalization would change', () => {
   let bed: ProxyBed;

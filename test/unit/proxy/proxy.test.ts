@@ -2,7 +2,8 @@ import { expect } from 'chai';
 import { request as send } from 'undici';
 import type { Configuration } from '../../../src/model/proxy-config.ts';
 import { eventually } from '../../support/eventually.ts';
-import { freePort, ProxyBed, rawExchange } from '../../support/proxy-bed.ts';
+import { freePort } from '../../support/free-port.ts';
+import { ProxyBed, rawExchange } from '../../support/proxy-bed.ts';
 
 describe('a proxy', () => {
   let bed: ProxyBed;

@@ -6,7 +6,8 @@ import { constants } from 'node:os';
 import type { Readable } from 'node:stream';
 import { expect } from 'chai';
 import { acceptWires } from '../../../src/proxy/socket/accepting.ts';
-import { forwarding, freePort, listening, ProxyBed } from '../../support/proxy-bed.ts';
+import { freePort } from '../../support/free-port.ts';
+import { forwarding, listening, ProxyBed } from '../../support/proxy-bed.ts';
 
 const letters = [...'abcdefgh'];
 /** More than the system keeps for a connection whose other end does not read. */

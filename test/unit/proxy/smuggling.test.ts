@@ -2,7 +2,8 @@
 // other versions) and the connection ends; the upstream never hears of it.
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
-import { forwarding, freePort, ProxyBed, type RawUpstream, rawExchange } from '../../support/proxy-bed.ts';
+import { freePort } from '../../support/free-port.ts';
+import { forwarding, ProxyBed, type RawUpstream, rawExchange } from '../../support/proxy-bed.ts';
 import { refusedBodies, refusedRequests } from '../../support/refused-requests.ts';
 
 describe('the proxy keeps from its upstream', () => {

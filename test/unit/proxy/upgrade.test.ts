@@ -1,8 +1,10 @@
 // S02, and upgrades as contract.md §7.13 wants them.
+import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
+import { freePort } from '../../support/free-port.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { forwarding, freePort, ProxyBed, type RawUpstream, type Wire } from '../../support/proxy-bed.ts';
+import { forwarding, ProxyBed, type RawUpstream, type Wire } from '../../support/proxy-bed.ts';
 
 const upgrade = (protocol: string): string =>
   `GET /chat HTTP/1.1\r\nHost: x\r\nConnection: keep-alive, Upgrade\r\nUpgrade: ${protocol}\r\nX-Key: 1\r\n\r\n`;
@@ -32,6 +34,17 @@ describe('an upgrade', () => {
     expect(upstream.requests[0]).not.to.contain('early');
     wire.send('more');
     await wire.until(/<more>$/);
+  });
+
+  it('asks whether an end that says nothing still exists', async function () {
+    if (process.platform !== 'linux') this.skip();
+    const upstream = await bed.rawUpstream((socket) => void socket.write(switching));
+    await bed.install(forwarding(port, upstream.port));
+    const wire = bed.wire(port);
+    wire.send(upgrade('websocket'));
+    await wire.until(/101/);
+    await eventually(async () => expect(await keptAlive({ local: port })).to.deep.equal([true]));
+    await eventually(async () => expect(await keptAlive({ remote: upstream.port })).to.deep.equal([true]));
   });
 
   it('carries much in both directions and waits for the slower side', async () => {
@@ -135,3 +148,17 @@ describe('an upgrade', () => {
     expect(await wire.untilClosed()).to.match(/^HTTP\/1\.1 502 [\s\S]*"error":"bad_response"/);
   });
 });
+
+/** Whether the timer of TCP's keep-alive runs, for each established connection between such ports (proc_net_tcp). */
+async function keptAlive(ports: { local?: number; remote?: number }): Promise<boolean[]> {
+  const lines = (await readFile('/proc/net/tcp', 'ascii')).trim().split('\n').slice(1);
+  const connections = lines.map((line) => line.trim().split(/\s+/));
+  const portOf = (address = '') => Number.parseInt(address.split(':')[1] ?? '', 16);
+  const isMeant = (address: string | undefined, wanted: number | undefined) =>
+    wanted === undefined || portOf(address) === wanted;
+  return connections
+    .filter(
+      ([, local, remote, state]) => state === '01' && isMeant(local, ports.local) && isMeant(remote, ports.remote),
+    )
+    .map(([, , , , , timer]) => timer?.startsWith('02:') ?? false);
+}

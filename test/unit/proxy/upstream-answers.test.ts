@@ -1,7 +1,8 @@
 // S04: what an upstream may not say, and what makes its connection unfit for the next request.
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
-import { forwarding, freePort, ProxyBed, rawExchange } from '../../support/proxy-bed.ts';
+import { freePort } from '../../support/free-port.ts';
+import { forwarding, ProxyBed, rawExchange } from '../../support/proxy-bed.ts';
 import { refusedResponses } from '../../support/refused-responses.ts';
 
 const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`;

@@ -1,6 +1,7 @@
 // S10 towards an HTTP/1.1 upstream, and S32: nothing a client writes into a path becomes a line of its own.
 import { expect } from 'chai';
-import { forwarding, freePort, ProxyBed, type RawUpstream, rawExchange } from '../../support/proxy-bed.ts';
+import { freePort } from '../../support/free-port.ts';
+import { forwarding, ProxyBed, type RawUpstream, rawExchange } from '../../support/proxy-bed.ts';
 
 const hostile = [
   '/a%0d%0aX-Injected:%201',

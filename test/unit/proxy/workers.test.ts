@@ -8,7 +8,8 @@ import { ConfigReader, packConfig } from '../../../src/proxy/worker/packed-confi
 import { Workers } from '../../../src/proxy/worker/workers.ts';
 import { silentLogger } from '../../../src/telemetry/logger.ts';
 import { eventually } from '../../support/eventually.ts';
-import { forwarding, freePort, HandSource, listening, ProxyBed } from '../../support/proxy-bed.ts';
+import { freePort } from '../../support/free-port.ts';
+import { forwarding, HandSource, listening, ProxyBed } from '../../support/proxy-bed.ts';
 
 describe('proxy workers', function () {
   this.timeout(20_000);

@@ -2,7 +2,8 @@ import { expect } from 'chai';
 import { request as send } from 'undici';
 import { compile } from '../../../../src/proxy/compile/compile.ts';
 import { explain } from '../../../../src/proxy/explain/explain.ts';
-import { freePort, ProxyBed } from '../../../support/proxy-bed.ts';
+import { freePort } from '../../../support/free-port.ts';
+import { ProxyBed } from '../../../support/proxy-bed.ts';
 import { seededRandom } from '../../../support/random.ts';
 
 /** 1,000 in the unit suite; SLUICE_EXPLAIN_REQUESTS=10000 for the whole check. */

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { upstreamTarget } from '../../../../src/proxy/action/rewrite.ts';
 import { canonicalPath } from '../../../../src/proxy/match/canonical-path.ts';
-import { freePort, ProxyBed, rawExchange } from '../../../support/proxy-bed.ts';
+import { freePort } from '../../../support/free-port.ts';
+import { ProxyBed, rawExchange } from '../../../support/proxy-bed.ts';
 import { TestRequest } from '../../../support/routed-request.ts';
 import { aRoute, tableOf } from '../../../support/routing.ts';
 

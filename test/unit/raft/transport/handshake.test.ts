@@ -80,11 +80,30 @@ describe('admission', () => {
 
   it('refuses a node with its own identity in another process', () => {
     const copy = { ...self, run: self.run + 1 };
-    expect(new Admission(() => self).objection(copy)).to.match(/its directory was copied/);
+    expect(
+      new Admission(
+        () => self,
+        () => false,
+      ).objection(copy),
+    ).to.match(/its directory was copied/);
+  });
+
+  it('refuses a member that was removed, not its successor of the same name', () => {
+    const admission = new Admission(
+      () => self,
+      (id) => id === 'b#1',
+    );
+    expect(admission.objection({ ...greetingOf('b'), incarnation: 1 })).to.match(
+      /b was removed.* needs an empty store/,
+    );
+    expect(admission.objection({ ...greetingOf('b'), incarnation: 2 })).to.equal(undefined);
   });
 
   it('knows a copied directory by its boot count', () => {
-    const admission = new Admission(() => self);
+    const admission = new Admission(
+      () => self,
+      () => false,
+    );
     const b = greetingOf('b');
     expect(admission.objection({ ...b, boots: 4, run: 1 })).to.equal(undefined);
     expect(admission.objection({ ...b, boots: 4, run: 1 }), 'the same process again').to.equal(undefined);
@@ -94,7 +113,10 @@ describe('admission', () => {
   });
 
   function objection(different: Partial<Greeting>): string | undefined {
-    return new Admission(() => self).objection({ ...greetingOf('b'), ...different });
+    return new Admission(
+      () => self,
+      () => false,
+    ).objection({ ...greetingOf('b'), ...different });
   }
 
   it('tells private addresses from public ones', () => {

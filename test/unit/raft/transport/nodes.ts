@@ -42,6 +42,7 @@ export async function openNode(
     clusterToken: 'a token of the cluster',
     clock: systemClock,
     random: () => 0,
+    isRemoved: () => false,
     subscriber: {
       greeted: () => {},
       contacted: (id, from) => contacts.push(`${id} ${from.nodeId}`),
