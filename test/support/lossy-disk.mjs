@@ -2,8 +2,9 @@
 // when the process is killed, as it is when the power fails. SIGKILL alone loses nothing: the system keeps what was
 // written. SLUICE_DISK is a directory of the test; SLUICE_DISK_LOSES says how:
 // `batches`: a batch of LevelDB that is not synced waits in memory and reaches the file with the next one that is.
-// `bytes`: all reaches the files, and `lengths` notes how long each was when it was synced last; the test cuts the rest.
-// Either way what is written over earlier bytes (the witnesses) waits in memory until it is synced.
+// `bytes`: all reaches the files; the test cuts off what was not synced.
+// Either way the file `notes` in the directory says how much waits, and how long each file was when it was synced last.
+// What is written over earlier bytes (the witnesses) waits in memory until it is synced, too.
 // While there is the file SLUICE_DISK_LIES, a sync says that it is done and is not.
 import { appendFileSync, existsSync, readdirSync, statSync } from 'node:fs';
 import promises from 'node:fs/promises';
@@ -13,11 +14,11 @@ import { ClassicLevel } from 'classic-level';
 
 const { SLUICE_DISK: directory, SLUICE_DISK_LOSES: loses, SLUICE_DISK_LIES: lie } = process.env;
 const lies = () => existsSync(lie);
-const note = (entry) => appendFileSync(join(directory, 'lengths'), `${JSON.stringify(entry)}\n`);
+const note = (entry) => appendFileSync(join(directory, 'notes'), `${JSON.stringify(entry)}\n`);
 
 const database = ClassicLevel.prototype;
 const { _batch: batch } = database;
-/** Operations by database. */
+/** Operations that wait, by database. */
 const heldBatches = new WeakMap();
 
 database._batch = async function (operations, options) {
@@ -28,11 +29,14 @@ database._batch = async function (operations, options) {
     return;
   }
   const held = heldBatches.get(this) ?? [];
-  for (const operation of operations) held.push(operation);
-  heldBatches.set(this, held);
-  if (!isSynced) return;
-  heldBatches.delete(this);
-  await batch.call(this, held, options);
+  if (isSynced) {
+    heldBatches.delete(this);
+    await batch.call(this, held.concat(operations), options);
+  } else {
+    for (const operation of operations) held.push(operation);
+    heldBatches.set(this, held);
+  }
+  if (held.length > 0) note({ path: this.location, held: isSynced ? 0 : held.length });
 };
 
 /** A synced batch is at the end of the newest log; it was the only one under way. LevelDB syncs no other log. */

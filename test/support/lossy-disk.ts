@@ -10,6 +10,8 @@ export type Loss = 'batches' | 'bytes';
 export type Rest = 'cut' | 'noise';
 
 export interface Lost {
+  /** Of LevelDB, that waited in memory. */
+  readonly operations: number;
   readonly files: number;
   readonly bytes: number;
 }
@@ -19,6 +21,8 @@ interface Entry {
   readonly path: string;
   readonly length?: number;
   readonly renamed?: string;
+  /** Operations that wait for a database. */
+  readonly held?: number;
 }
 
 const preload = new URL('lossy-disk.mjs', import.meta.url).pathname;
@@ -44,8 +48,9 @@ export class LossyDisk {
 
   /** After the process was killed: what its store holds now is what a power failure leaves, and that is on the disk. */
   losePower(storePath: string, random: () => number, rest: Rest = 'cut'): Lost {
-    const lost = { files: 0, bytes: 0 };
-    const synced = this.#syncedLengths();
+    const entries = this.#entries();
+    const lost = { operations: heldOperations(entries), files: 0, bytes: 0 };
+    const synced = syncedLengths(entries);
     const now: Entry[] = [];
     for (const path of filesIn(storePath)) {
       const length = Math.min(synced.get(path) ?? 0, statSync(path).size);
@@ -57,32 +62,36 @@ export class LossyDisk {
       }
       now.push({ path, length: statSync(path).size });
     }
-    writeFileSync(join(this.#directory, 'lengths'), now.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
+    writeFileSync(join(this.#directory, 'notes'), now.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
     return lost;
   }
 
-  #syncedLengths(): ReadonlyMap<string, number> {
-    const lengths = new Map<string, number>();
-    for (const { path, length, renamed } of this.#entries()) {
-      if (length !== undefined) {
-        lengths.set(path, length);
-        continue;
-      }
-      for (const [known, before] of [...lengths]) {
-        if (known !== path && !known.startsWith(`${path}/`)) continue;
-        lengths.delete(known);
-        if (renamed !== undefined) lengths.set(renamed + known.slice(path.length), before);
-      }
-    }
-    return lengths;
-  }
-
   #entries(): readonly Entry[] {
-    const file = join(this.#directory, 'lengths');
+    const file = join(this.#directory, 'notes');
     if (!existsSync(file)) return [];
     const lines = readFileSync(file, 'utf8').split('\n');
     return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Entry);
   }
+}
+
+function syncedLengths(entries: readonly Entry[]): ReadonlyMap<string, number> {
+  const lengths = new Map<string, number>();
+  for (const { path, length, renamed, held } of entries) {
+    if (length !== undefined) lengths.set(path, length);
+    if (length !== undefined || held !== undefined) continue;
+    for (const [known, before] of [...lengths]) {
+      if (known !== path && !known.startsWith(`${path}/`)) continue;
+      lengths.delete(known);
+      if (renamed !== undefined) lengths.set(renamed + known.slice(path.length), before);
+    }
+  }
+  return lengths;
+}
+
+function heldOperations(entries: readonly Entry[]): number {
+  const held = new Map<string, number>();
+  for (const { path, held: count } of entries) if (count !== undefined) held.set(path, count);
+  return [...held.values()].reduce((sum, count) => sum + count, 0);
 }
 
 /** All of it goes, or a part of it, as far as the system had come with writing it. */
