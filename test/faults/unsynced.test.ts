@@ -87,7 +87,9 @@ for (const loses of losses) {
         await Promise.all(victims.map((node) => node.start()));
         await expectWrites();
       });
-      say(`${rounds} rounds, lost: ${JSON.stringify(lost)}, ${JSON.stringify(await expectLinearizable(clients))}`);
+      const suspects = cluster.nodes.flatMap(({ output }) => output).filter((line) => line.includes('log is suspect'));
+      say(`${rounds} rounds, ${suspects.length} nodes suspect, lost: ${JSON.stringify(lost)}`);
+      say(JSON.stringify(await expectLinearizable(clients)));
       await expectSameState(cluster);
     });
 
