@@ -13,7 +13,7 @@ const rows = [
     what: 'the leader is killed every 5 s',
     test: ['test/faults/processes.test.ts', 'a leader killed'],
     lengths: { SLUICE_LEADER_KILLS_SECONDS: [30, 120] },
-    takes: [40, 125],
+    takes: [35, 125],
   },
   {
     name: '2',
@@ -27,7 +27,7 @@ const rows = [
     what: 'the leader is stopped for up to 20 s',
     test: ['test/faults/processes.test.ts', 'a leader that is stopped'],
     lengths: { SLUICE_STOPPED_LEADER_SECONDS: [40, 120] },
-    takes: [50, 130],
+    takes: [45, 130],
   },
   {
     name: '4',
@@ -41,13 +41,13 @@ const rows = [
     what: 'the power fails: unsynced data is lost',
     test: ['test/faults/unsynced.test.ts'],
     lengths: { SLUICE_UNSYNCED_SECONDS: [30, 120] },
-    takes: [60, 150],
+    takes: [60, 160],
   },
   {
     name: '6',
     what: 'a full disk',
     test: ['test/faults/single-nodes.test.ts', 'disk is full'],
-    takes: [25, 25],
+    takes: [20, 20],
   },
   {
     name: '7',
@@ -67,48 +67,48 @@ const rows = [
     name: '9',
     what: 'a node is replaced',
     test: ['test/faults/single-nodes.test.ts', 'is replaced'],
-    takes: [20, 20],
+    takes: [15, 15],
   },
   {
     name: '10',
     what: 'cold starts in every order',
     test: ['test/faults/cold-start.test.ts'],
     lengths: { SLUICE_COLD_START_SECONDS: [6, 30] },
-    takes: [60, 200],
+    takes: [95, 330],
   },
   {
     name: '11',
     what: 'a main thread that stands still',
     test: ['test/faults/single-nodes.test.ts', 'stands still'],
-    takes: [20, 20],
+    takes: [10, 10],
   },
   {
     name: '12',
     what: 'activations while nodes are killed',
     test: ['test/faults/activations.test.ts'],
     lengths: { SLUICE_ACTIVATIONS: [300, 1_000] },
-    takes: [50, 100],
+    takes: [35, 80],
   },
   {
     name: 'crash',
     what: 'one node is killed under writes',
     test: ['test/process/crash.test.ts'],
     lengths: { SLUICE_CRASH_ROUNDS: [100, 200] },
-    takes: [100, 200],
+    takes: [130, 260],
   },
   {
     name: 'load',
     what: 'activations of one node under traffic',
     test: ['test/process/activations.test.ts'],
-    lengths: { SLUICE_ACTIVATIONS: [300, 1_000] },
-    takes: [60, 180],
+    lengths: { SLUICE_ACTIVATIONS: [1_000, 1_000] },
+    takes: [20, 20],
   },
   {
     name: 'transfer',
     what: 'large bodies each way',
     test: ['test/process/transfer.test.ts'],
-    lengths: { SLUICE_TRANSFER_MB: [256, 1_024] },
-    takes: [20, 60],
+    lengths: { SLUICE_TRANSFER_MB: [1_024, 1_024] },
+    takes: [25, 25],
   },
 ];
 
@@ -147,32 +147,49 @@ function takes(row) {
 
 async function run(row) {
   const startedAt = performance.now();
-  const [file, only] = row.test;
+  const seconds = () => Math.round((performance.now() - startedAt) / 1_000);
+  running = start(row);
+  const output = pass(running.stdout, seconds);
+  const code = await ended(running);
+  endGroup(running);
+  const leftOut = /(\d+) pending/.exec(Buffer.concat(await output).toString())?.[1];
+  return { row, isPassed: code === 0, leftOut, seconds: seconds() };
+}
+
+function start({ test: [file, only], lengths = {} }) {
   const mocha = [file, ...(only ? ['--grep', only] : []), '--timeout', '120000', '--exit'];
-  const lengths = Object.entries(row.lengths ?? {}).map(([name, values]) => [name, String(values[Number(isFull)])]);
-  // A group of its own: Ctrl-C reaches this script alone, which then ends all that the row started.
-  const child = spawn('mocha', [...mocha, process.stdout.isTTY ? '--color' : '--no-color'], {
+  const asked = Object.entries(lengths).map(([name, values]) => [name, String(values[Number(isFull)])]);
+  return spawn('mocha', [...mocha, process.stdout.isTTY ? '--color' : '--no-color'], {
     stdio: ['ignore', 'pipe', 'inherit'],
+    // A group of its own: Ctrl-C reaches this script alone, which then ends all that the row started.
     detached: true,
-    env: { ...Object.fromEntries(lengths), ...process.env, TMPDIR: folder },
+    env: { ...Object.fromEntries(asked), ...process.env, TMPDIR: folder },
   });
-  running = child;
+}
+
+/** Shows and keeps what comes; while nothing does, a line every 15 seconds says how long that has been so. */
+async function pass(stream, seconds) {
   const output = [];
-  child.stdout.on('data', (chunk) => {
+  const stillThere = () => console.log(`      … ${seconds()} s`);
+  const ticker = setInterval(stillThere, 15_000);
+  for await (const chunk of stream) {
+    ticker.refresh();
     output.push(chunk);
     process.stdout.write(chunk);
+  }
+  clearInterval(ticker);
+  return output;
+}
+
+/** The exit code; 1 when it could not be started, null when it was killed. */
+function ended(child) {
+  const { promise, resolve } = Promise.withResolvers();
+  child.once('close', resolve);
+  child.once('error', (error) => {
+    console.error(error.message);
+    resolve(1);
   });
-  const code = await new Promise((resolve) => {
-    child.once('error', (error) => {
-      console.error(error.message);
-      resolve(1);
-    });
-    child.once('close', resolve);
-  });
-  endGroup(child);
-  const leftOut = /(\d+) pending/.exec(Buffer.concat(output).toString())?.[1];
-  const seconds = Math.round((performance.now() - startedAt) / 1_000);
-  return { row, isPassed: code === 0, leftOut, seconds };
+  return promise;
 }
 
 function stop(signal) {
@@ -183,6 +200,7 @@ function stop(signal) {
 }
 
 function endGroup({ pid }) {
+  if (pid === undefined) return;
   try {
     process.kill(-pid, 'SIGKILL');
   } catch (error) {

@@ -1,5 +1,5 @@
 // Decision 15, on a real process with two workers: activations one after the other while 64 clients ask on connections
-// they keep, 50 WebSockets talk and 10 downloads drip. 60 in `npm test`, 1,000 at the full length.
+// they keep, 50 WebSockets talk and 10 downloads drip. 60 in `npm test`, 1,000 in `npm run test:faults`.
 import { expect } from 'chai';
 import { type ApiClient, apiClient } from '../support/api-client.ts';
 import { eventually } from '../support/eventually.ts';

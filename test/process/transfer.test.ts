@@ -1,5 +1,5 @@
 // S19 and S17: however much goes through, and however slowly it is taken, a body is never kept whole. 128 MiB in
-// `npm test`, 1 GiB in `npm run test:faults -- --full`.
+// `npm test`, 1 GiB in `npm run test:faults`.
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { get, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
