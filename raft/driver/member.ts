@@ -48,6 +48,8 @@ export class RaftMember {
   #driver: RaftDriver | undefined;
   #caretaker: Caretaker | undefined;
   #isFinished = false;
+  /** Opening, beginning and joining, one after the other. */
+  #attempted: Promise<void> = Promise.resolve();
 
   constructor(parts: MemberParts) {
     const { options, host, random } = parts;
@@ -244,7 +246,10 @@ export class RaftMember {
     this.#caretaker?.close();
     const close = () => {
       this.#network?.close();
-      const closed = this.#checkpoints.close().then(() => this.#log.store.close({ clean }));
+      // A node that is just taking its place opens the log anew: what is closed must be the last one.
+      const closed = Promise.all([this.#attempted, this.#checkpoints.close()]).then(() =>
+        this.#log.store.close({ clean }),
+      );
       closed.catch((error: unknown) => this.#parts.host.notice(`stop: ${String(error)}`)).finally(done);
     };
     if (this.#driver === undefined || this.#driver.isDead) close();
@@ -273,7 +278,9 @@ export class RaftMember {
 
   /** The way out for every failure that is not the driver's: the same `fatal`, once. */
   #attempt(run: () => Promise<void>): void {
-    run().catch((error: unknown) => this.#fail(error instanceof Error ? error.message : String(error)));
+    this.#attempted = this.#attempted
+      .then(() => (this.#isFinished ? undefined : run()))
+      .catch((error: unknown) => this.#fail(error instanceof Error ? error.message : String(error)));
   }
 
   #fail(reason: string): void {

@@ -135,14 +135,17 @@ export class LevelLogStore implements LogStore {
   }
 
   async close({ clean }: { readonly clean: boolean }): Promise<void> {
-    if (clean && this.#failure === undefined && this.#image !== undefined) {
-      const operations = this.#image.plan({ sync: true });
-      const marker = put(keys.clean, encodeNumber('clean', this.#image.persistSeq));
-      await this.#commit([...operations, marker], true);
+    try {
+      if (clean && this.#failure === undefined && this.#image !== undefined) {
+        const operations = this.#image.plan({ sync: true });
+        const marker = put(keys.clean, encodeNumber('clean', this.#image.persistSeq));
+        await this.#commit([...operations, marker], true);
+      }
+    } finally {
+      await this.#poisoned;
+      await this.#database?.close();
+      await this.#witness?.close();
     }
-    await this.#poisoned;
-    await this.#database?.close();
-    await this.#witness?.close();
   }
 
   /** P1 and P13: one batch outstanding, none after a failure. LevelDB acknowledges writes that it then loses. */

@@ -56,11 +56,14 @@ export class Witness {
     this.#writing ??= this.#write().catch(this.#failed);
   }
 
-  /** Waits for the last note, syncs and closes. */
+  /** Waits for the last note, syncs and closes, whatever fails: a handle that is forgotten ends the program later. */
   async close(): Promise<void> {
     await this.#writing;
-    await this.#file.sync();
-    await this.#file.close();
+    try {
+      await this.#file.sync();
+    } finally {
+      await this.#file.close();
+    }
   }
 
   async #write(): Promise<void> {

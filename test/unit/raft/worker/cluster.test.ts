@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import type { Config } from '../../../../raft/core/types.ts';
 import { readMarker } from '../../../../raft/store/markers.ts';
 import { eventually } from '../../../support/eventually.ts';
-import { inDirectory } from '../store/log-directory.ts';
+import { inDirectory, reopen } from '../store/log-directory.ts';
 import { leaderOf, peersOf, startAll, TestMember, type TestOptions } from './members.ts';
 
 describe('members that form a cluster', () => {
@@ -26,6 +26,20 @@ describe('members that form a cluster', () => {
       const leader = await leaderOf(members);
       expect(leader.options.nodeId).to.equal('a');
       expect(await leader.propose('one')).to.include({ kind: 'committed' });
+    }));
+
+  it('stop while they take their place, and leave a log that can be opened at once', () =>
+    together(async ({ start, directory }) => {
+      const [a, b] = await peersOf('a', 'b');
+      const [, joining] = start(a!, b!);
+      await new Promise<void>((stopped) => {
+        joining!.notice = (text) => {
+          if (text.startsWith('joins')) joining!.stop().then(stopped);
+        };
+      });
+      const { verdict, identity } = await reopen(join(directory, 'b'));
+      expect(verdict).to.deep.equal({ kind: 'clean' });
+      expect(identity.clusterId).to.be.a('string');
     }));
 
   it('wait for the last of the list before there is a cluster', () =>

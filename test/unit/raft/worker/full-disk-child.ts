@@ -2,6 +2,7 @@
 // Prints one JSON line: what was acknowledged before and after, and the reason it gave up. Waits in between until
 // the parent has lifted the limit and written a line.
 import { once } from 'node:events';
+import { setImmediate } from 'node:timers/promises';
 
 import { leaderOf, TestMember } from './members.ts';
 
@@ -13,6 +14,8 @@ const acknowledged: number[] = [];
 while (member.fatalReason === undefined) {
   const outcome = await member.propose(payload);
   if (outcome.kind === 'committed') acknowledged.push(outcome.index);
+  // A member that stood still for a moment does not lead, and refuses at once: it needs a turn to lead again.
+  else await setImmediate();
 }
 console.log('full');
 await once(process.stdin, 'data');

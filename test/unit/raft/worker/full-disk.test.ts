@@ -40,6 +40,7 @@ async function fillDisk(directory: string): Promise<Report> {
   const child = spawn('bash', ['-c', limited, process.execPath, script, directory], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
+  const tooLong = setTimeout(() => child.kill('SIGKILL'), 25_000);
   let report = '';
   for await (const line of createInterface({ input: child.stdout })) {
     report = line;
@@ -47,5 +48,6 @@ async function fillDisk(directory: string): Promise<Report> {
     await promisify(execFile)('prlimit', ['--pid', String(child.pid), '--fsize=unlimited:']);
     child.stdin.write('go on\n');
   }
+  clearTimeout(tooLong);
   return JSON.parse(report);
 }
