@@ -75,7 +75,7 @@ for (const loses of losses) {
         await pause(500 + random() * 1_500);
         const victims = await drawnVictims(cluster, round, random);
         await Promise.all(victims.map((node) => node.stop('SIGKILL')));
-        // One suspect waits for the word of a leader that the two others elect; more would wait for an operator.
+        // Noise may make a node suspect: it waits for a leader that the others elect. Two would wait for an operator.
         const rest = victims.length === 1 && cluster.nodes.every(isTrusted) ? 'noise' : 'cut';
         for (const node of victims) {
           const { operations, files, bytes } = diskOf(node).losePower(node.storePath, random, rest);

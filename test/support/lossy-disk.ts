@@ -6,7 +6,7 @@ import { newFolder } from './sluice-process.ts';
 /** What it loses: whole batches of LevelDB, or the bytes at the end of each file. */
 export type Loss = 'batches' | 'bytes';
 
-/** What becomes of the bytes behind the synced ones. A log that ends in noise makes its node suspect. */
+/** What becomes of the bytes behind the synced ones. Of noise at the end of a log LevelDB may complain. */
 export type Rest = 'cut' | 'noise';
 
 export interface Lost {
@@ -55,7 +55,8 @@ export class LossyDisk {
     for (const path of filesIn(storePath)) {
       const length = Math.min(synced.get(path) ?? 0, statSync(path).size);
       const unsynced = statSync(path).size - length;
-      if (this.loses === 'bytes' && unsynced > 0 && !syncedByLevelDb.test(path)) {
+      const mayLose = unsynced > 0 || (rest === 'noise' && /\.log$/.test(path));
+      if (this.loses === 'bytes' && mayLose && !syncedByLevelDb.test(path)) {
         lose(path, length, random, rest);
         lost.files++;
         lost.bytes += unsynced;
@@ -101,9 +102,9 @@ function lose(path: string, synced: number, random: () => number, rest: Rest): v
     truncateSync(path, synced + (random() < 0.5 ? 0 : Math.floor(random() * unsynced)));
     return;
   }
-  const bytes = readFileSync(path);
-  for (let at = synced; at < bytes.length; at++) bytes[at] = Math.floor(random() * 256);
-  writeFileSync(path, bytes);
+  // A write may have been under way of which the file knows no more than that it grew.
+  const noise = Buffer.alloc(unsynced + 1 + Math.floor(random() * 1_000)).map(() => Math.floor(random() * 256));
+  writeFileSync(path, Buffer.concat([readFileSync(path).subarray(0, synced), noise]));
 }
 
 function filesIn(storePath: string): readonly string[] {
