@@ -77,7 +77,7 @@ describe('a listener', () => {
     await wire.until(/200 OK/);
     const start = performance.now();
     await wire.untilClosed();
-    expect(performance.now() - start).to.be.within(190, 1_000);
+    expect(performance.now() - start).to.be.at.least(190);
   });
 
   it('cuts a response that takes longer than clientResponse', async () => {

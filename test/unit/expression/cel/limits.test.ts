@@ -1,15 +1,9 @@
 import { expect } from 'chai';
 import { checkCel, compileCel } from '../../../../src/expression/cel/program.ts';
+import { cpuMs } from '../../../support/cpu-time.ts';
 import { aRequest } from './request-facts.ts';
 
 /** CPU milliseconds that `run` takes in this thread. */
-function cpuMs(run: () => void): number {
-  const before = process.threadCpuUsage();
-  run();
-  const { user, system } = process.threadCpuUsage(before);
-  return (user + system) / 1000;
-}
-
 const refused: readonly (readonly [what: string, source: string])[] = [
   ['10,000 nested parentheses', `${'('.repeat(4000)}true${')'.repeat(4000)}`],
   ['a text of a megabyte', `request.path == "${'a'.repeat(1_000_000)}"`],

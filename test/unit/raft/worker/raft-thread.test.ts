@@ -1,6 +1,7 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
+
 import { expect } from 'chai';
 
 import type { MemberHost } from '../../../../raft/driver/member-host.ts';
@@ -32,9 +33,9 @@ describe('the raft worker, from the thread that started it', () => {
       const { thread, seen } = start(directory);
       await eventually(() => expect(seen).to.include('leader'));
       thread.propose(1, Buffer.from('while nobody looks'));
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
-      await setImmediate();
-      expect(seen).to.include('outcome 1 committed');
+      blockUntil(() => isInLog(directory, 'while nobody looks'));
+      expect(seen).not.to.include('outcome 1 committed');
+      await eventually(() => expect(seen).to.include('outcome 1 committed'));
       await thread.stop();
     }));
 
@@ -70,4 +71,20 @@ function start(directory: string): { thread: RaftThread; seen: string[] } {
   const options = { directory, nodeId: 'single', clientAddress: '', keyFingerprint: '', cluster: undefined };
   const thread = new RaftThread(options, host);
   return { thread, seen };
+}
+
+/** This thread does nothing else until then. */
+function blockUntil(isSo: () => boolean): void {
+  const nothing = new Int32Array(new SharedArrayBuffer(4));
+  for (const end = performance.now() + 15_000; !isSo(); ) {
+    expect(performance.now(), 'the time it may take').to.be.below(end);
+    Atomics.wait(nothing, 0, 0, 10);
+  }
+}
+
+/** LevelDB's own log holds what was written lately, uncompressed. */
+function isInLog(directory: string, text: string): boolean {
+  const place = join(directory, 'log');
+  const files = readdirSync(place).filter((name) => name.endsWith('.log'));
+  return files.some((name) => readFileSync(join(place, name)).includes(text));
 }
