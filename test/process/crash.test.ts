@@ -3,7 +3,7 @@ import { apiClient } from '../support/api-client.ts';
 import { seededRandom } from '../support/random.ts';
 import { newFolder, startSluice } from '../support/sluice-process.ts';
 
-/** 20 rounds in `npm test`, 200 in `npm run test:faults`. */
+/** 20 rounds in `npm test`, 200 in `npm run test:faults -- --full`. */
 const rounds = Number(process.env.SLUICE_CRASH_ROUNDS ?? 20);
 const writers = 4;
 

@@ -43,6 +43,7 @@ export class RegisterClients {
   #register = 0;
   #isActive = true;
   #ended: Promise<unknown> = Promise.resolve();
+  #stopped: Promise<void> | undefined;
 
   private constructor(options: RegisterClientsOptions) {
     this.#options = { clients: 16, withinMs: 3_000, pauseMs: 5, ...options };
@@ -54,8 +55,13 @@ export class RegisterClients {
     return clients;
   }
 
-  /** Ends the load; then reads every register once more, on a node drawn for each. */
-  async stop(): Promise<void> {
+  /** Ends the load; then reads every register once more, on a node drawn for each. All that once. */
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  async #stop(): Promise<void> {
     this.#isActive = false;
     await this.#ended;
     for (const register of this.#registers) await this.#readUntilAnswered(register);
@@ -136,7 +142,7 @@ export class RegisterClients {
 
   async #readUntilAnswered(register: number): Promise<void> {
     const end = performance.now() + 30_000;
-    while ((await this.#read(register)) !== 'ok') {
+    while (this.wrong.length === 0 && (await this.#read(register)) !== 'ok') {
       if (performance.now() > end) throw new Error(`register ${register} cannot be read`);
       await new Promise((resolve) => setTimeout(resolve, 50));
     }

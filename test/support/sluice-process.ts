@@ -81,8 +81,13 @@ export function launchSluice(options: SluiceOptions = {}): LaunchedSluice {
   };
 }
 
-export function spawnSluice(args: readonly string[], env: NodeJS.ProcessEnv = {}, cwd?: string): ChildProcess {
-  const child = spawn(process.execPath, [main, ...args], {
+export function spawnSluice(args: readonly string[], env?: NodeJS.ProcessEnv, cwd?: string): ChildProcess {
+  return spawnNode([main, ...args], env, cwd);
+}
+
+/** Another program under Node, ended like one of Sluice. */
+export function spawnNode(args: readonly string[], env: NodeJS.ProcessEnv = {}, cwd?: string): ChildProcess {
+  const child = spawn(process.execPath, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env.PATH, ...env },
     cwd,
