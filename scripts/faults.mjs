@@ -87,7 +87,21 @@ const rows = [
     what: 'activations while nodes are killed',
     test: ['test/faults/activations.test.ts'],
     lengths: { SLUICE_ACTIVATIONS: [300, 1_000] },
-    takes: [35, 80],
+    takes: [50, 95],
+  },
+  {
+    name: 'kills',
+    what: 'edits and activations under leader kills',
+    test: ['test/faults/leader-changes.test.ts'],
+    lengths: { SLUICE_LEADER_CHANGES: [10, 50] },
+    takes: [35, 120],
+  },
+  {
+    name: 'reads',
+    what: 'written on one node, read on the others',
+    test: ['test/cluster/read-your-writes.test.ts'],
+    lengths: { SLUICE_READ_ROUNDS: [1_000, 1_000] },
+    takes: [15, 15],
   },
   {
     name: 'crash',
