@@ -81,6 +81,8 @@ export class RunningApi {
     const farewell = new Promise<void>((resolve) => clock.after(Math.min(farewellMs, limitMs), resolve));
     await stopListening(app.getHttpServer());
     await farewell;
+    await allRead();
+    app.getHttpServer().closeIdleConnections();
     await app.close().finally(cancel);
   }
 }
@@ -90,9 +92,15 @@ export class RunningApi {
  * that nobody accepted. `net.Server` leaves open connections alone, where `http.Server` closes those without a request.
  */
 async function stopListening(server: Server): Promise<void> {
-  await new Promise((resolve) => setImmediate(resolve));
+  await allRead();
   Server.prototype.close.call(server);
 }
+
+/**
+ * Resolves right after this turn of the event loop has taken what the system held for it: connections, and requests
+ * on those that seem idle. Closed a moment before, these would be lost.
+ */
+const allRead = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
 const isNoIPv6 = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === 'EAFNOSUPPORT' || error.code === 'EADDRNOTAVAIL');
