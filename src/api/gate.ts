@@ -1,7 +1,7 @@
 // What every request passes before its operation: page guard → credentials → path and method → role
 // (architecture.md §8). Installed as Fastify's first hook, so no body has been read yet.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { relayBodyMax } from '../cluster/relay-wire.ts';
+import { relayBodyMax } from '../cluster/relay/relay-wire.ts';
 import { SluiceError } from '../errors.ts';
 import { anybody, type Caller, holds } from '../resources/caller.ts';
 import type { ApiKeys } from './api-keys.ts';

@@ -2,8 +2,8 @@
 // answer back. The gate calls it before the body is read, the controller after.
 import { TLSSocket } from 'node:tls';
 import type { FastifyRequest } from 'fastify';
-import type { HashServer } from '../cluster/hash-server.ts';
-import type { RelayHead, RelayServer } from '../cluster/relay-server.ts';
+import type { RelayHead, RelayServer } from '../cluster/relay/relay-server.ts';
+import type { HashServer } from '../cluster/state-hash/hash-server.ts';
 import { SluiceError } from '../errors.ts';
 import type { Answer } from '../resources/answer.ts';
 

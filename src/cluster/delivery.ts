@@ -4,7 +4,7 @@ import type { Cancel, Clock } from '../clock.ts';
 import type { RequestId, Result } from '../state/command.ts';
 import type { AttemptEnd, Attempts } from './attempts.ts';
 import type { Leader } from './log-port.ts';
-import type { Relay, RelayOutcome } from './relay.ts';
+import type { Relay, RelayOutcome } from './relay/relay.ts';
 
 export const retryMs = 50;
 

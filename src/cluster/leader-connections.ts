@@ -2,7 +2,7 @@
 // here; a call that failed says whether the leader can have seen it (raft.md A16).
 import { Agent, type Dispatcher } from 'undici';
 import type { Clock } from '../clock.ts';
-import { relayBodyMax } from './relay-wire.ts';
+import { relayBodyMax } from './relay/relay-wire.ts';
 
 export interface LeaderConnectionsOptions {
   /** PEM texts. Present: https, this certificate is shown, and the chain of the other one is checked. */

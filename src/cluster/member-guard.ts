@@ -3,7 +3,7 @@
 import type { Clock } from '../clock.ts';
 import { SluiceError } from '../errors.ts';
 import { isPrivateAddress } from './private-address.ts';
-import { type Proof, ProofCheck } from './relay-credential.ts';
+import { type Proof, ProofCheck } from './relay/relay-credential.ts';
 
 /** What is known of a request before its body. */
 export interface MemberHead {

@@ -5,14 +5,14 @@ import type { Clock } from '../clock.ts';
 import type { ControlPlaneSettings } from '../settings/control-plane.ts';
 import type { Command } from '../state/command.ts';
 import type { Malformed } from '../state/command-codec.ts';
-import { HashClient } from './hash-client.ts';
-import { HashServer, type HashServerOptions } from './hash-server.ts';
 import { LeaderConnections } from './leader-connections.ts';
 import { LeaderOperations } from './leader-operations.ts';
-import type { RelayTarget } from './relay.ts';
-import { RelayClient } from './relay-client.ts';
-import { relayKey } from './relay-credential.ts';
-import { RelayServer } from './relay-server.ts';
+import type { RelayTarget } from './relay/relay.ts';
+import { RelayClient } from './relay/relay-client.ts';
+import { relayKey } from './relay/relay-credential.ts';
+import { RelayServer } from './relay/relay-server.ts';
+import { HashClient } from './state-hash/hash-client.ts';
+import { HashServer, type HashServerOptions } from './state-hash/hash-server.ts';
 
 export interface NodeLinksOptions {
   readonly settings: ControlPlaneSettings;

@@ -7,7 +7,7 @@ import type { AppliedWaiters } from './applied-waiters.ts';
 import type { Attempts } from './attempts.ts';
 import { Delivery } from './delivery.ts';
 import type { Leader } from './log-port.ts';
-import type { Relay } from './relay.ts';
+import type { Relay } from './relay/relay.ts';
 
 export const deadlineMs = 10_000;
 /** No more than results are kept for one start of a node (raft.md A15). */

@@ -13,8 +13,8 @@ import { Attempts } from './attempts.ts';
 import type { Adopted, Committed, FromLog, Leader, LogPort } from './log-port.ts';
 import { deadlineMs, OwnWrites } from './own-writes.ts';
 import { ReadBarriers } from './read-barriers.ts';
-import type { ReceivedOutcome, Relay, RelayRequest, RelayTarget } from './relay.ts';
-import { RelayedWrites } from './relayed-writes.ts';
+import type { ReceivedOutcome, Relay, RelayRequest, RelayTarget } from './relay/relay.ts';
+import { RelayedWrites } from './relay/relayed-writes.ts';
 import type { ReplicatedLog } from './replicated-log.ts';
 
 /** Told what happens here; for metrics. */

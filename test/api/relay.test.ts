@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { relayKey, signedAuthorization } from '../../src/cluster/relay-credential.ts';
-import { encodeEnvelope, relayBodyMax } from '../../src/cluster/relay-wire.ts';
+import { relayKey, signedAuthorization } from '../../src/cluster/relay/relay-credential.ts';
+import { encodeEnvelope, relayBodyMax } from '../../src/cluster/relay/relay-wire.ts';
 import { ApiServer } from '../support/api-server.ts';
 import { clusterId, createRoute, newNonce, relayServer, requestId, TakingTarget, token } from '../support/relay-bed.ts';
 

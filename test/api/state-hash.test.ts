@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { systemClock } from '../../src/clock.ts';
-import { HashServer } from '../../src/cluster/hash-server.ts';
-import { encodeHashQuestion } from '../../src/cluster/hash-wire.ts';
-import { relayKey, signedAuthorization } from '../../src/cluster/relay-credential.ts';
+import { relayKey, signedAuthorization } from '../../src/cluster/relay/relay-credential.ts';
+import { HashServer } from '../../src/cluster/state-hash/hash-server.ts';
+import { encodeHashQuestion } from '../../src/cluster/state-hash/hash-wire.ts';
 import { ApiServer } from '../support/api-server.ts';
 import { clusterId, newNonce, token } from '../support/relay-bed.ts';
 

@@ -6,7 +6,7 @@ import { Chance } from '../../../raft/testing/sim/chance.ts';
 import type { Machine, ProgramHost, Surroundings } from '../../../raft/testing/sim/machine.ts';
 import type { Program, ProgramWorld } from '../../../raft/testing/sim/program.ts';
 import type { SimNode } from '../../../raft/testing/sim/sim-node.ts';
-import { relayKey } from '../../../src/cluster/relay-credential.ts';
+import { relayKey } from '../../../src/cluster/relay/relay-credential.ts';
 import { Clients } from './clients.ts';
 import { Ledger } from './ledger.ts';
 import { NodeProcess } from './node-process.ts';

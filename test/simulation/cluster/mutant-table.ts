@@ -98,7 +98,7 @@ export const furtherMutants: readonly Mutant[] = [
   },
   one(
     'a relay that is not answered counts as not applied',
-    'src/cluster/relay-client.ts',
+    'src/cluster/relay/relay-client.ts',
     "outcome: reply.sent ? 'unknown' : 'not-applied'",
     "outcome: 'not-applied'",
   ),

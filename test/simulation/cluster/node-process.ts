@@ -14,8 +14,8 @@ import {
   roleMessage,
 } from '../../../src/cluster/log-messages.ts';
 import { Proposer } from '../../../src/cluster/proposer.ts';
-import { RelayClient } from '../../../src/cluster/relay-client.ts';
-import { type RelayAnswer, RelayServer } from '../../../src/cluster/relay-server.ts';
+import { RelayClient } from '../../../src/cluster/relay/relay-client.ts';
+import { type RelayAnswer, RelayServer } from '../../../src/cluster/relay/relay-server.ts';
 import { SluiceError } from '../../../src/errors.ts';
 import { DurableState } from '../../../src/state/durable-state.ts';
 import type { StateView } from '../../../src/state/view.ts';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { Attempts } from '../../../src/cluster/attempts.ts';
 import { Delivery, retryMs } from '../../../src/cluster/delivery.ts';
 import type { ToLog } from '../../../src/cluster/log-port.ts';
-import type { Relay, RelayOutcome, RelayRequest } from '../../../src/cluster/relay.ts';
+import type { Relay, RelayOutcome, RelayRequest } from '../../../src/cluster/relay/relay.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const requestId = { origin: 'a', incarnation: 1, boot: 1, seq: 1, ackedBelow: 1 };

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Member, MemberStatus } from '../../../raft/index.ts';
-import { HashComparison } from '../../../src/cluster/hash-comparison.ts';
-import type { Hashes } from '../../../src/cluster/hash-verdict.ts';
+import { HashComparison } from '../../../src/cluster/state-hash/hash-comparison.ts';
+import type { Hashes } from '../../../src/cluster/state-hash/hash-verdict.ts';
 import { silentLogger } from '../../../src/telemetry/logger.ts';
 import { ClusterOf, statusOfFour } from '../../support/cluster-of.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

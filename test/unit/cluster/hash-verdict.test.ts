@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type HashedPeer, type Hashes, judge } from '../../../src/cluster/hash-verdict.ts';
+import { type HashedPeer, type Hashes, judge } from '../../../src/cluster/state-hash/hash-verdict.ts';
 
 const hashes = (...entries: [number, string][]): Hashes => new Map(entries);
 const peer = (nodeId: string, own: Hashes, votes = true): HashedPeer => ({ nodeId, votes, hashes: own });

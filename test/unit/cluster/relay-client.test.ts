@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { expect } from 'chai';
-import type { RelayOutcome } from '../../../src/cluster/relay.ts';
+import type { RelayOutcome } from '../../../src/cluster/relay/relay.ts';
 import { ca, client as member, server, stranger } from '../../support/certificates.ts';
 import { freePort } from '../../support/free-port.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

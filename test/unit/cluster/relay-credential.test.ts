@@ -1,5 +1,10 @@
 import { expect } from 'chai';
-import { ProofCheck, proofWindowMs, relayKey, signedAuthorization } from '../../../src/cluster/relay-credential.ts';
+import {
+  ProofCheck,
+  proofWindowMs,
+  relayKey,
+  signedAuthorization,
+} from '../../../src/cluster/relay/relay-credential.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const key = relayKey('a token of sixteen characters');

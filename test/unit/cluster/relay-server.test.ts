@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { relayKey, signedAuthorization } from '../../../src/cluster/relay-credential.ts';
-import type { RelayAnswer, RelayHead, RelayServer } from '../../../src/cluster/relay-server.ts';
-import { encodeEnvelope } from '../../../src/cluster/relay-wire.ts';
+import { relayKey, signedAuthorization } from '../../../src/cluster/relay/relay-credential.ts';
+import type { RelayAnswer, RelayHead, RelayServer } from '../../../src/cluster/relay/relay-server.ts';
+import { encodeEnvelope } from '../../../src/cluster/relay/relay-wire.ts';
 import { SluiceError } from '../../../src/errors.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import {

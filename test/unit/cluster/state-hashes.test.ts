@@ -2,10 +2,10 @@
 import { expect } from 'chai';
 import type { Member } from '../../../raft/index.ts';
 import { systemClock } from '../../../src/clock.ts';
-import { HashClient } from '../../../src/cluster/hash-client.ts';
-import { HashServer, type HashServerOptions } from '../../../src/cluster/hash-server.ts';
 import { LeaderConnections } from '../../../src/cluster/leader-connections.ts';
-import { relayKey } from '../../../src/cluster/relay-credential.ts';
+import { relayKey } from '../../../src/cluster/relay/relay-credential.ts';
+import { HashClient } from '../../../src/cluster/state-hash/hash-client.ts';
+import { HashServer, type HashServerOptions } from '../../../src/cluster/state-hash/hash-server.ts';
 import { HashHistory } from '../../../src/state/hash-history.ts';
 import { clusterId, newNonce, Servers, token } from '../../support/relay-bed.ts';
 

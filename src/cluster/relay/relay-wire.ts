@@ -1,7 +1,7 @@
 // The bodies of `POST /sync/raft` (architecture.md §8), written and read. Both sides check what the other sent: a member
 // may run another version, and what is not understood must not be taken for an answer.
-import { kinds } from '../model/kinds.ts';
-import type { RequestId, Result } from '../state/command.ts';
+import { kinds } from '../../model/kinds.ts';
+import type { RequestId, Result } from '../../state/command.ts';
 
 export interface RelayEnvelope {
   readonly v: 1;

@@ -1,10 +1,10 @@
 // The leader's end of the relay: proposes what another node received, once, and answers when it is applied here. Bytes
 // that this node could not apply are refused before they enter the log, where they would stop every node.
-import type { Cancel, Clock } from '../clock.ts';
-import type { RequestId, Result } from '../state/command.ts';
-import type { DurableState } from '../state/durable-state.ts';
-import type { AttemptEnd, Attempts } from './attempts.ts';
-import type { Leader } from './log-port.ts';
+import type { Cancel, Clock } from '../../clock.ts';
+import type { RequestId, Result } from '../../state/command.ts';
+import type { DurableState } from '../../state/durable-state.ts';
+import type { AttemptEnd, Attempts } from '../attempts.ts';
+import type { Leader } from '../log-port.ts';
 import type { ReceivedOutcome, RelayRequest } from './relay.ts';
 
 export const relayedMax = 4_096;

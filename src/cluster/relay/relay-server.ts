@@ -1,10 +1,10 @@
 // Takes writes that other members relay to this node (architecture.md §8). What a member sends is checked like what a
 // stranger sends: a credential, a size, a shape, and the schema of the resource, all before the log sees a byte.
-import { SluiceError } from '../errors.ts';
-import { parseEntity } from '../model/validation.ts';
-import type { Command, RequestId } from '../state/command.ts';
-import { CommandNotUnderstood, type Malformed } from '../state/command-codec.ts';
-import { MemberGuard, type MemberGuardOptions, type MemberHead } from './member-guard.ts';
+import { SluiceError } from '../../errors.ts';
+import { parseEntity } from '../../model/validation.ts';
+import type { Command, RequestId } from '../../state/command.ts';
+import { CommandNotUnderstood, type Malformed } from '../../state/command-codec.ts';
+import { MemberGuard, type MemberGuardOptions, type MemberHead } from '../member-guard.ts';
 import type { ReceivedOutcome, RelayTarget } from './relay.ts';
 import { decodeEnvelope, encodeApplied, type RelayEnvelope } from './relay-wire.ts';
 

@@ -1,10 +1,10 @@
 // Asks one member of the cluster for its state hashes.
-import type { Member } from '../../raft/index.ts';
-import type { Clock } from '../clock.ts';
+import type { Member } from '../../../raft/index.ts';
+import type { Clock } from '../../clock.ts';
+import type { LeaderConnections } from '../leader-connections.ts';
+import { signedAuthorization } from '../relay/relay-credential.ts';
 import type { Hashes } from './hash-verdict.ts';
 import { decodeHashAnswer, encodeHashQuestion } from './hash-wire.ts';
-import type { LeaderConnections } from './leader-connections.ts';
-import { signedAuthorization } from './relay-credential.ts';
 
 export interface HashClientOptions {
   readonly connections: LeaderConnections;

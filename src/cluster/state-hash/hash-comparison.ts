@@ -1,10 +1,10 @@
 // Holds the state of this node against that of the others, soon after it is ready and once a minute from then on
 // (raft.md A17). Nodes that applied the same must hold the same; one that does not would answer differently for ever, so it
 // stops. Each node judges itself: nobody can be talked out of the cluster by another.
-import { identityOf, type Member, type MemberStatus } from '../../raft/index.ts';
-import type { Cancel, Clock } from '../clock.ts';
-import type { Logger } from '../telemetry/logger.ts';
-import type { Cluster } from './cluster.ts';
+import { identityOf, type Member, type MemberStatus } from '../../../raft/index.ts';
+import type { Cancel, Clock } from '../../clock.ts';
+import type { Logger } from '../../telemetry/logger.ts';
+import type { Cluster } from '../cluster.ts';
 import { type HashedPeer, type Hashes, judge } from './hash-verdict.ts';
 
 export interface HashComparisonParts {

@@ -1,8 +1,8 @@
 // The bodies of `POST /sync/state-hash`: one member asks another which state hashes it had lately. Both sides check what
 // the other sent, as with the relay.
-import type { MemberId } from '../../raft/index.ts';
+import type { MemberId } from '../../../raft/index.ts';
+import { isRecord, parse } from '../relay/relay-wire.ts';
 import type { Hashes } from './hash-verdict.ts';
-import { isRecord, parse } from './relay-wire.ts';
 
 export interface HashAnswer {
   /** Who answers: an address may lead to another node than it did. */

@@ -1,7 +1,7 @@
 // Carries a write from the node that received it to the leader (raft.md A16). One attempt: the proposer decides whether
 // and where to try again, and for that it must know what this attempt can have done.
-import type { Clock } from '../clock.ts';
-import type { LeaderConnections, LeaderReply } from './leader-connections.ts';
+import type { Clock } from '../../clock.ts';
+import type { LeaderConnections, LeaderReply } from '../leader-connections.ts';
 import type { Relay, RelayOutcome, RelayRequest } from './relay.ts';
 import { signedAuthorization } from './relay-credential.ts';
 import { decodeApplied, encodeEnvelope, isRecord, parse, relayBodyMax } from './relay-wire.ts';

@@ -1,7 +1,7 @@
 // How a node proves to another that it belongs to the same cluster (architecture.md §8): an HMAC over the whole request
 // under a key that only members have. The relay's client signs, its server checks; neither ever sends the secret.
 import { createHash, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../clock.ts';
 
 export interface SignedRequest {
   readonly method: string;
