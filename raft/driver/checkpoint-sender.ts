@@ -17,6 +17,9 @@ export interface SenderLink {
   failed(peer: MemberId): void;
 }
 
+/** So many offers without progress are enough when others wait. */
+const awaitedRetries = 3;
+
 export class CheckpointSender {
   readonly peer: MemberId;
   readonly transfer: number;
@@ -72,8 +75,12 @@ export class CheckpointSender {
     this.#pump();
   }
 
-  tick(now: number, elapsedMs: number): void {
-    const { bytesPerSecond, chunkBytes, retryMs, timeoutMs, window } = this.#limits;
+  /** `isAwaited`: another peer waits for the place of this transfer, and a peer that is gone must not keep it for long. */
+  tick(now: number, elapsedMs: number, isAwaited = false): void {
+    const { bytesPerSecond, chunkBytes, retryMs, window } = this.#limits;
+    // A peer that has everything is building its state from it.
+    const isSilent = isAwaited && (this.#acked ?? 0) < this.#meta.size;
+    const timeoutMs = isSilent ? Math.min(awaitedRetries * retryMs, this.#limits.timeoutMs) : this.#limits.timeoutMs;
     const refill = (bytesPerSecond * elapsedMs) / 1000;
     this.#budget = Math.min(this.#budget + refill, Math.max(refill, chunkBytes * window));
     if (now - this.#progressAt > timeoutMs) {

@@ -126,7 +126,7 @@ export class CheckpointTraffic {
   tick(now: number): void {
     for (const peer of [...this.#senders.keys()]) {
       if (this.#core.inspect().progress.get(peer)?.state === 'checkpoint')
-        this.#senders.get(peer)?.tick(now, this.#parts.settings.tickMs);
+        this.#senders.get(peer)?.tick(now, this.#parts.settings.tickMs, this.#waiting.length > 0);
       else this.closeSender(peer);
     }
     this.#startSenders(now);
