@@ -16,19 +16,19 @@ export interface Campaign {
   report?(): string;
 }
 
-/** Arguments of the process: [--seeds N] [--from S] [--nodes 1..7] [--minutes M] [--plan file] [--json]. */
+const usage = `-- [--seeds N] [--from S] [--nodes 1..7] [--minutes M] [--plan FILE] [--json]
+
+  --seeds     how many; default 500
+  --from      the first; default 1
+  --nodes     of every cluster; drawn for each otherwise
+  --minutes   stops after so long
+  --plan      the script of a failing seed, in place of seeds
+  --json      one line of JSON in place of a report, and no minimising: for programs
+`;
+
+/** By the arguments of the process; see `usage`. */
 export async function campaign({ command, draw, run, report }: Campaign): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      seeds: { type: 'string', default: '500' },
-      from: { type: 'string', default: '1' },
-      nodes: { type: 'string' },
-      minutes: { type: 'string' },
-      plan: { type: 'string' },
-      /** One line of JSON instead of a report, and no minimising: for programs. */
-      json: { type: 'boolean', default: false },
-    },
-  });
+  const values = parseArguments(command);
   const totals = new Totals();
   const endsAt =
     values.minutes === undefined ? Number.POSITIVE_INFINITY : totals.startedAt + Number(values.minutes) * 60_000;
@@ -85,6 +85,29 @@ export async function campaign({ command, draw, run, report }: Campaign): Promis
 /** B24: one seed in a hundred runs twice, and every failing one. */
 function isDue({ seed }: Plan): boolean {
   return seed % 100 === 7;
+}
+
+/** Ends the process for `--help`, with 0, and for what it does not know, with 2. */
+function parseArguments(command: string) {
+  try {
+    const { values } = parseArgs({
+      options: {
+        seeds: { type: 'string', default: '500' },
+        from: { type: 'string', default: '1' },
+        nodes: { type: 'string' },
+        minutes: { type: 'string' },
+        plan: { type: 'string' },
+        json: { type: 'boolean', default: false },
+        help: { type: 'boolean', default: false },
+      },
+    });
+    if (!values.help) return values;
+    process.stdout.write(`${command} ${usage}`);
+    return process.exit(0);
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : error}\n\n${command} ${usage}`);
+    return process.exit(2);
+  }
 }
 
 class Totals {
