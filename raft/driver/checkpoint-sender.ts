@@ -76,7 +76,7 @@ export class CheckpointSender {
   }
 
   /** `isAwaited`: another peer waits for the place of this transfer, and a peer that is gone must not keep it for long. */
-  tick(now: number, elapsedMs: number, isAwaited = false): void {
+  tick(now: number, elapsedMs: number, isAwaited: boolean): void {
     const { bytesPerSecond, chunkBytes, retryMs, window } = this.#limits;
     // A peer that has everything is building its state from it.
     const isSilent = isAwaited && (this.#acked ?? 0) < this.#meta.size;

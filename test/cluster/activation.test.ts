@@ -2,56 +2,39 @@
 // have one is measured in test/faults/activations.test.ts.
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
-import { freePort } from '../support/free-port.ts';
-import { call } from '../support/http-call.ts';
 import { type ClusterNode, NodeCluster } from '../support/node-cluster.ts';
+import { NumberedRoute } from '../support/numbered-route.ts';
 
 const activations = 20;
-
-const routeOf = (number: number) => ({
-  id: 'numbered',
-  name: 'numbered',
-  directResponse: { status: 200, body: String(number) },
-});
 
 describe('activations on any node', function () {
   this.timeout(60_000);
   let cluster: NodeCluster;
-  let port: number;
+  let numbered: NumberedRoute;
 
   before(async () => {
     cluster = await NodeCluster.start();
-    port = await freePort();
-    const [{ api }] = cluster.nodes as [ClusterNode];
-    await api.create('listeners', { name: 'web', address: '127.0.0.1', port });
-    await api.create('routes', routeOf(0));
-    await api.activateAs('activation-0');
-    for (const node of cluster.nodes) await eventually(async () => expect(await servedBy(node)).to.equal(0));
+    numbered = await NumberedRoute.begin(cluster.nodes[0] as ClusterNode);
+    for (const node of cluster.nodes) await eventually(async () => expect(await numbered.servedBy(node)).to.equal(0));
   });
 
   after(() => cluster.stop());
-
-  const servedBy = async ({ proxyAddress }: ClusterNode): Promise<number> => {
-    const { status, text } = await call(`http://${proxyAddress}:${port}`, 'GET', '/');
-    expect(status).to.equal(200);
-    return Number(text);
-  };
 
   it('are served by its own proxy when they are answered, by the others soon, and followed by no older one', async () => {
     let active = true;
     const watch = async (node: ClusterNode): Promise<number[]> => {
       const served: number[] = [];
-      while (active) served.push(await servedBy(node));
+      while (active) served.push(await numbered.servedBy(node));
       return served;
     };
     const watching = cluster.nodes.map(watch);
     for (let number = 1; number <= activations; number++) {
       const node = cluster.nodes[number % 3] as ClusterNode;
-      await node.api.put('/routes/numbered', routeOf(number));
-      await node.api.activateAs(`activation-${number}`);
-      expect(await servedBy(node)).to.equal(number);
+      await numbered.activate(node, number);
+      expect(await numbered.servedBy(node)).to.equal(number);
     }
-    for (const node of cluster.nodes) await eventually(async () => expect(await servedBy(node)).to.equal(activations));
+    for (const node of cluster.nodes)
+      await eventually(async () => expect(await numbered.servedBy(node)).to.equal(activations));
     active = false;
     for (const served of await Promise.all(watching)) {
       expect(served).to.deep.equal(served.toSorted((a, b) => a - b));
@@ -64,6 +47,6 @@ describe('activations on any node', function () {
     const { body } = await first.api.get<{ id: string; name: string }[]>('/snapshots');
     const earlier = body.find(({ name }) => name === 'activation-3');
     expect((await second.api.post(`/snapshots/${earlier?.id}/activate`)).status).to.equal(200);
-    for (const node of cluster.nodes) await eventually(async () => expect(await servedBy(node)).to.equal(3));
+    for (const node of cluster.nodes) await eventually(async () => expect(await numbered.servedBy(node)).to.equal(3));
   });
 });

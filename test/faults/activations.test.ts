@@ -2,10 +2,11 @@
 // proxy has one. The body that a proxy serves is the number of the activation that it follows.
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
-import { freePort } from '../support/free-port.ts';
 import { call } from '../support/http-call.ts';
 import { drawnRandom, pause, say } from '../support/long-run.ts';
 import { type ClusterNode, NodeCluster } from '../support/node-cluster.ts';
+import { NumberedRoute, numberedRoute } from '../support/numbered-route.ts';
+import { untilAccepted } from '../support/until-accepted.ts';
 import { quantile } from '../support/verdict.ts';
 
 const activations = Number(process.env.SLUICE_ACTIVATIONS ?? 1_000);
@@ -14,33 +15,22 @@ describe('activations in a cluster', function () {
   this.timeout(900_000);
   const random = drawnRandom();
   let cluster: NodeCluster;
-  let port: number;
+  let numbered: NumberedRoute;
 
   beforeEach(async () => {
     cluster = await NodeCluster.start();
-    port = await freePort();
-    const { api } = await cluster.leader();
-    await api.create('listeners', { name: 'web', address: '127.0.0.1', port });
-    await api.create('routes', routeOf(0));
-    await api.activateAs('activation-0');
+    numbered = await NumberedRoute.begin(await cluster.leader());
   });
 
   afterEach(() => cluster.stop());
 
-  /** What the proxy of the node serves; undefined while it serves nothing. */
-  const servedBy = async ({ proxyAddress }: ClusterNode): Promise<number | undefined> => {
-    const answer = await call(`http://${proxyAddress}:${port}`, 'GET', '/', { withinMs: 2_000 }).catch(() => undefined);
-    return answer?.status === 200 ? Number(answer.text) : undefined;
-  };
-
   /** Activates `number` on one node; when each proxy has it, milliseconds after the answer. */
   const delaysOf = async (number: number): Promise<number[]> => {
     const node = cluster.nodes[number % 3] as ClusterNode;
-    await node.api.put('/routes/numbered', routeOf(number));
-    await node.api.activateAs(`activation-${number}`);
+    await numbered.activate(node, number);
     const answeredAt = performance.now();
     const delayOf = async (each: ClusterNode): Promise<number> => {
-      await eventually(async () => expect(await servedBy(each)).to.equal(number));
+      await eventually(async () => expect(await numbered.servedIfAny(each)).to.equal(number));
       return performance.now() - answeredAt;
     };
     return await Promise.all(cluster.nodes.map(delayOf));
@@ -79,16 +69,6 @@ describe('activations in a cluster', function () {
     let active = true;
     let newest = 0;
     const captured: string[] = [];
-    const seen: string[] = [];
-    const watch = async (node: ClusterNode): Promise<void> => {
-      for (let last = 0; active; ) {
-        const number = await servedBy(node);
-        // A restarted node serves what it had on disk before it goes on: never less than it ever served.
-        if (number !== undefined && number < last) seen.push(`${node.nodeId} served ${number} after ${last}`);
-        last = Math.max(last, number ?? 0);
-        await pause(5);
-      }
-    };
     let kills = 0;
     const kill = async (): Promise<void> => {
       while (active) {
@@ -101,10 +81,11 @@ describe('activations in a cluster', function () {
         await pause(500 + random() * 1_000);
       }
     };
-    const others = [...cluster.nodes.map(watch), kill()];
+    const watching = Promise.all(cluster.nodes.map((node) => numbered.stepsBack(node, () => active)));
+    const killing = kill();
     for (let number = 1; number <= activations; number++) {
       await untilAccepted(() => edit(drawnNode(), number));
-      const id = String((await untilAccepted(() => capture(drawnNode(), number))).id);
+      const { id } = (await untilAccepted(() => capture(drawnNode(), number))).json as { id: string };
       await untilAccepted(() => activate(drawnNode(), id));
       newest = number;
       captured.push(id);
@@ -113,25 +94,19 @@ describe('activations in a cluster', function () {
       if (number % 100 === 0) say(`${number} activations, ${kills} kills`);
     }
     active = false;
-    await Promise.all(others);
-    for (const node of cluster.nodes) await eventually(async () => expect(await servedBy(node)).to.equal(newest));
-    expect(seen).to.deep.equal([]);
+    const [steps] = await Promise.all([watching, killing]);
+    for (const node of cluster.nodes)
+      await eventually(async () => expect(await numbered.servedIfAny(node)).to.equal(newest));
+    expect(steps.flat()).to.deep.equal([]);
     expect(kills).to.be.greaterThan(0);
   });
 
   const drawnNode = (): ClusterNode => cluster.nodes[Math.floor(random() * 3)] as ClusterNode;
 });
 
-const routeOf = (number: number) => ({
-  id: 'numbered',
-  name: 'numbered',
-  match: { path: '/' },
-  directResponse: { status: 200, body: String(number) },
-});
-
 const within = { withinMs: 12_000 };
 const edit = ({ url }: ClusterNode, number: number) =>
-  call(url, 'PUT', '/api/v1/routes/numbered', { body: routeOf(number), ...within });
+  call(url, 'PUT', '/api/v1/routes/numbered', { body: numberedRoute(number), ...within });
 /** The key makes a repeated request one capture. */
 const capture = ({ url }: ClusterNode, number: number) => {
   const headers = { 'idempotency-key': `activation-${number}` };
@@ -139,16 +114,3 @@ const capture = ({ url }: ClusterNode, number: number) => {
 };
 const activate = ({ url }: ClusterNode, id: string) => call(url, 'POST', `/api/v1/snapshots/${id}/activate`, within);
 const remove = ({ url }: ClusterNode, id: string) => call(url, 'DELETE', `/api/v1/snapshots/${id}`, within);
-
-/** Asks again after what a kill excuses; `done` is what a repetition is told when the first request took effect. */
-async function untilAccepted(step: () => ReturnType<typeof call>, done?: number): Promise<Record<string, unknown>> {
-  const end = performance.now() + 60_000;
-  for (let repeated = false; ; repeated = true) {
-    const answer = await step().catch(() => undefined);
-    const isDone = answer !== undefined && (answer.status < 300 || (repeated && answer.status === done));
-    if (isDone) return (answer.json ?? {}) as Record<string, unknown>;
-    if (answer !== undefined && answer.status < 500) throw new Error(`${answer.status} ${answer.text}`);
-    if (performance.now() > end) throw new Error(`not accepted: ${answer?.text}`);
-    await pause(20);
-  }
-}

@@ -2,10 +2,11 @@
 // does not come back, and no proxy serves an older configuration after a newer one. `SLUICE_LEADER_CHANGES` says how often.
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
-import { freePort } from '../support/free-port.ts';
-import { type Answer, call } from '../support/http-call.ts';
+import { call } from '../support/http-call.ts';
 import { drawnRandom, pause, say } from '../support/long-run.ts';
 import { type ClusterNode, NodeCluster } from '../support/node-cluster.ts';
+import { NumberedRoute, numberedRoute } from '../support/numbered-route.ts';
+import { untilAccepted } from '../support/until-accepted.ts';
 import { expectSameState } from '../support/verdict.ts';
 
 const kills = Number(process.env.SLUICE_LEADER_CHANGES ?? 50);
@@ -24,16 +25,12 @@ describe('leaders that are killed during edits (S34)', function () {
   this.timeout(120_000 + kills * 20_000);
   const random = drawnRandom();
   let cluster: NodeCluster;
-  let port: number;
+  let numbered: NumberedRoute;
   let active = true;
 
   beforeEach(async () => {
     cluster = await NodeCluster.start();
-    port = await freePort();
-    const { api } = await cluster.leader();
-    await api.create('listeners', { name: 'web', address: '127.0.0.1', port });
-    await api.create('routes', routeOf('numbered', 0));
-    await api.activateAs('activation-0');
+    numbered = await NumberedRoute.begin(await cluster.leader());
   });
 
   afterEach(async () => {
@@ -43,24 +40,12 @@ describe('leaders that are killed during edits (S34)', function () {
 
   const drawnNode = (): ClusterNode => cluster.nodes[Math.floor(random() * 3)] as ClusterNode;
 
-  /** Asks any node, again after what a kill excuses. `done`: what a repetition is told that already took effect. */
-  const untilAccepted = async (
-    method: string,
-    path: string,
-    options: { body?: unknown; key?: string; done?: number },
-  ) => {
+  /** Asks any node. `done`: what a repetition is told that already took effect. */
+  const accepted = (method: string, path: string, options: { body?: unknown; key?: string; done?: number }) => {
     const { body, key, done } = options;
     const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key };
-    const end = performance.now() + 60_000;
-    for (let repeated = false; ; repeated = true) {
-      const asked = call(drawnNode().url, method, `/api/v1${path}`, { body, headers, withinMs: 12_000 });
-      const answer = await asked.catch(() => undefined);
-      if (answer !== undefined && (answer.status < 300 || (repeated && answer.status === done))) return answer;
-      if (answer !== undefined && answer.status < 500)
-        throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
-      if (performance.now() > end) throw new Error(`${method} ${path} was not accepted: ${answer?.text}`);
-      await pause(20);
-    }
+    const ask = () => call(drawnNode().url, method, `/api/v1${path}`, { body, headers, withinMs: 12_000 });
+    return untilAccepted(ask, done);
   };
 
   /** Creates, changes and deletes routes of its own; what it holds in the end, and how many it deleted. */
@@ -72,13 +57,13 @@ describe('leaders that are killed during edits (S34)', function () {
       const drawn = ids[Math.floor(random() * ids.length)];
       const id = `${name}-${number}`;
       if (drawn === undefined || (random() < 0.4 && ids.length < routesOfEditor)) {
-        await untilAccepted('POST', '/routes', { body: routeOf(id, number), key: id });
+        await accepted('POST', '/routes', { body: routeOf(id, number), key: id });
         held.set(id, number);
       } else if (random() < 0.5) {
-        await untilAccepted('PUT', `/routes/${drawn}`, { body: routeOf(drawn, number) });
+        await accepted('PUT', `/routes/${drawn}`, { body: routeOf(drawn, number) });
         held.set(drawn, number);
       } else {
-        await untilAccepted('DELETE', `/routes/${drawn}`, { done: 404 });
+        await accepted('DELETE', `/routes/${drawn}`, { done: 404 });
         held.delete(drawn);
         deleted++;
       }
@@ -90,38 +75,21 @@ describe('leaders that are killed during edits (S34)', function () {
     let newest = 0;
     let earlier: string | undefined;
     for (let number = 1; active; number++) {
-      await untilAccepted('PUT', '/routes/numbered', { body: routeOf('numbered', number) });
+      await accepted('PUT', '/routes/numbered', { body: numberedRoute(number) });
       const capture = { body: { name: `activation-${number}` }, key: `activation-${number}` };
-      const { id } = (await untilAccepted('POST', '/snapshots', capture)).json as { id: string };
-      await untilAccepted('POST', `/snapshots/${id}/activate`, {});
+      const { id } = (await accepted('POST', '/snapshots', capture)).json as { id: string };
+      await accepted('POST', `/snapshots/${id}/activate`, {});
       newest = number;
-      if (earlier !== undefined) await untilAccepted('DELETE', `/snapshots/${earlier}`, { done: 404 });
+      if (earlier !== undefined) await accepted('DELETE', `/snapshots/${earlier}`, { done: 404 });
       earlier = id;
     }
     return newest;
   };
 
-  /** What the proxy of the node serves; undefined while it serves nothing. */
-  const servedBy = async ({ proxyAddress }: ClusterNode): Promise<number | undefined> => {
-    const url = `http://${proxyAddress}:${port}`;
-    const answer: Answer | undefined = await call(url, 'GET', '/numbered', { withinMs: 2_000 }).catch(() => undefined);
-    return answer?.status === 200 ? Number(answer.text) : undefined;
-  };
-
-  const watch = async (node: ClusterNode): Promise<string[]> => {
-    const steps: string[] = [];
-    for (let last = 0; active; await pause(5)) {
-      const number = await servedBy(node);
-      if (number !== undefined && number < last) steps.push(`${node.nodeId} served ${number} after ${last}`);
-      last = Math.max(last, number ?? 0);
-    }
-    return steps;
-  };
-
   it(`loses no route, brings none back and serves nothing older, ${kills} times`, async () => {
     const editing = Promise.all(Array.from({ length: editors }, (_, at) => edit(`editor-${at}`)));
     const activating = activate();
-    const watching = Promise.all(cluster.nodes.map(watch));
+    const watching = Promise.all(cluster.nodes.map((node) => numbered.stepsBack(node, () => active)));
     const killing = (async () => {
       for (let kill = 1; kill <= kills; kill++) {
         const leader = await cluster.leader();
@@ -140,7 +108,8 @@ describe('leaders that are killed during edits (S34)', function () {
       const shown = new Map(body.map(({ id, directResponse }) => [id, Number(directResponse.body)]));
       expect(Object.fromEntries(shown)).to.deep.equal(Object.fromEntries(expected));
     }
-    for (const node of cluster.nodes) await eventually(async () => expect(await servedBy(node)).to.equal(newest));
+    for (const node of cluster.nodes)
+      await eventually(async () => expect(await numbered.servedIfAny(node)).to.equal(newest));
     expect(steps.flat()).to.deep.equal([]);
     const deleted = edited.reduce((sum, each) => sum + each.deleted, 0);
     say(`${kills} kills, ${expected.size} routes held, ${deleted} deleted, ${newest} activations`);

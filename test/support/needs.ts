@@ -1,10 +1,10 @@
 // Programs that a test needs beside Node. A machine that lacks one leaves the test out and says so by name.
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** Skips the running test or hook when one of the programs is not on PATH. */
+/** Skips the running test or hook when one of the programs is not on PATH, or a file (`/…`) is not there. */
 export function needs(context: Mocha.Context, ...programs: readonly string[]): void {
-  const missing = programs.filter((program) => !isOnPath(program));
+  const missing = programs.filter((program) => !(program.startsWith('/') ? existsSync(program) : isOnPath(program)));
   if (missing.length === 0) return;
   process.stderr.write(`left out, needs ${missing.join(', ')}: ${context.test?.fullTitle()}\n`);
   context.skip();

@@ -7,20 +7,19 @@ const headBytes = 12;
 
 export class StubResolver {
   /** IPv4 addresses of the name; may be changed at any time. */
-  addresses: readonly string[];
+  addresses: readonly string[] = [];
   readonly #socket: Socket;
 
-  private constructor(socket: Socket, addresses: readonly string[]) {
+  private constructor(socket: Socket) {
     this.#socket = socket;
-    this.addresses = addresses;
     socket.on('message', (query, from) => this.#answer(query, from));
   }
 
-  static async start(addresses: readonly string[] = []): Promise<StubResolver> {
+  static async start(): Promise<StubResolver> {
     const socket = createSocket('udp4');
     socket.bind(0, '127.0.0.1');
     await once(socket, 'listening');
-    return new StubResolver(socket, addresses);
+    return new StubResolver(socket);
   }
 
   /** For the environment of a process that is to ask here. */

@@ -82,6 +82,9 @@ export async function tunnelling(visitor: Visitor, path: string): Promise<void> 
   await visitor.ended;
 }
 
+/** A visit that hears nothing for so long has failed. */
+const silenceMs = 10_000;
+
 class Visitor {
   readonly #socket: Socket;
   /** The first bytes have come. */
@@ -92,7 +95,7 @@ class Visitor {
 
   constructor(port: number) {
     this.#socket = connect({ port, host: '127.0.0.1' }).setEncoding('latin1');
-    this.#socket.setTimeout(10_000, () => this.#socket.destroy(new Error('no answer in 10 s')));
+    this.#socket.setTimeout(silenceMs, () => this.#socket.destroy(new Error(`no answer in ${silenceMs} ms`)));
     this.#socket.on('data', (chunk: string) => {
       this.#received += chunk;
     });

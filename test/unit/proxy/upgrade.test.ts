@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import { needs } from '../../support/needs.ts';
 import { forwarding, ProxyBed, type RawUpstream, type Wire } from '../../support/proxy-bed.ts';
 
 const upgrade = (protocol: string): string =>
@@ -37,7 +38,7 @@ describe('an upgrade', () => {
   });
 
   it('asks whether an end that says nothing still exists', async function () {
-    if (process.platform !== 'linux') this.skip();
+    needs(this, connectionsOfSystem);
     const upstream = await bed.rawUpstream((socket) => void socket.write(switching));
     await bed.install(forwarding(port, upstream.port));
     const wire = bed.wire(port);
@@ -149,9 +150,11 @@ describe('an upgrade', () => {
   });
 });
 
+const connectionsOfSystem = '/proc/net/tcp';
+
 /** Whether the timer of TCP's keep-alive runs, for each established connection between such ports (proc_net_tcp). */
 async function keptAlive(ports: { local?: number; remote?: number }): Promise<boolean[]> {
-  const lines = (await readFile('/proc/net/tcp', 'ascii')).trim().split('\n').slice(1);
+  const lines = (await readFile(connectionsOfSystem, 'ascii')).trim().split('\n').slice(1);
   const connections = lines.map((line) => line.trim().split(/\s+/));
   const portOf = (address = '') => Number.parseInt(address.split(':')[1] ?? '', 16);
   const isMeant = (address: string | undefined, wanted: number | undefined) =>

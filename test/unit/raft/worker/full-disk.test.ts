@@ -33,14 +33,18 @@ interface Report {
   readonly fatalReason: string;
 }
 
+/** Less than the test may take: a child that hangs ends before the test does. */
+const childMs = 25_000;
+
 /** The child may write 2 MiB into a file; once it gave up, the limit is lifted as if somebody had made room. */
 async function fillDisk(directory: string): Promise<Report> {
   const script = new URL('./full-disk-child.ts', import.meta.url).pathname;
   const limited = `trap '' XFSZ; ulimit -S -f 2048; exec "$0" "$@"`;
   const child = spawn('bash', ['-c', limited, process.execPath, script, directory], {
     stdio: ['pipe', 'pipe', 'inherit'],
+    timeout: childMs,
+    killSignal: 'SIGKILL',
   });
-  const tooLong = setTimeout(() => child.kill('SIGKILL'), 25_000);
   let report = '';
   for await (const line of createInterface({ input: child.stdout })) {
     report = line;
@@ -48,6 +52,5 @@ async function fillDisk(directory: string): Promise<Report> {
     await promisify(execFile)('prlimit', ['--pid', String(child.pid), '--fsize=unlimited:']);
     child.stdin.write('go on\n');
   }
-  clearTimeout(tooLong);
   return JSON.parse(report);
 }
