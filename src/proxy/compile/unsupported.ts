@@ -40,7 +40,15 @@ function checkListeners({ listeners }: Configuration, warnings: Problem[]): void
 const idleOptions = ['circuitBreaker', 'healthCheck', 'outlierDetection', 'discovery'] as const;
 
 function checkDestinations({ destinations }: Configuration, warnings: Problem[]): void {
-  destinations.forEach(({ id, options }) => {
+  destinations.forEach(({ id, options, endpoints = [] }) => {
+    endpoints.forEach((endpoint, index) => {
+      for (const field of ['weight', 'priority'] as const)
+        if (endpoint[field] !== undefined)
+          warnings.push({
+            pointer: pointerOf('destinations', id, 'endpoints', index, field),
+            message: `${notBuilt('it')}: it has no effect`,
+          });
+    });
     const at = (...rest: string[]): string => pointerOf('destinations', id, 'options', ...rest);
     if (options === undefined) return;
     if ((options.tls?.mode ?? 'none') !== 'none')
