@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { holdMs, WriteHold } from '../../../src/cluster/write-hold.ts';
 import type { Draft } from '../../../src/state/command.ts';
+import { OperationLines } from '../../../src/state/operation-lines.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { routeDraft } from '../../support/node-of-one.ts';
 
@@ -61,6 +62,23 @@ describe('writes that wait for a capture', () => {
     expect(enter({ op: 'activate', id: 'a' })).to.equal(false);
     expect(enter(capture('t'))).to.equal(false);
     expect(enter(remove('secrets'))).to.equal(true);
+  });
+
+  it('may be a batch with a snapshot, which holds the others and waits for none but another capture', async () => {
+    const operations = OperationLines.of([]);
+    const batch = (id: string): Draft => {
+      const snapshot = { id, name: id, createdAt: 'now', checkedAt: 1, values: {}, activate: true };
+      return { op: 'batch', id, operations, snapshot: { ...snapshot, holdsWrites: true } };
+    };
+    expect(enter(batch('b'))).to.equal(false);
+    expect(enter(routeDraft('a'))).to.equal(true);
+    hold.decided({ id: 'b', status: 'moved' });
+    expect(enter(batch('b'))).to.equal(false);
+    expect(enter(batch('c'))).to.equal(true);
+    hold.decided({ id: 'b', status: 200 });
+    await turn();
+    expect(gone).to.deep.equal(['a', 'c']);
+    expect(enter(routeDraft('d')), 'now c holds').to.equal(true);
   });
 
   it('wait for the last of several captures', async () => {
