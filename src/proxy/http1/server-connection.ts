@@ -70,7 +70,8 @@ export class ServerConnection extends Timed implements Downstream, Answered, Wir
   #headStartedMs = -1;
   readonly #onOver: (connection: ServerConnection) => void;
 
-  constructor(socket: Wire, context: ExchangeContext, onOver: (connection: ServerConnection) => void) {
+  /** `spentMs` of the client's time for its first head are gone: its connection was secured in it. */
+  constructor(socket: Wire, context: ExchangeContext, onOver: (connection: ServerConnection) => void, spentMs = 0) {
     super();
     this.#socket = socket;
     this.#context = context;
@@ -85,7 +86,8 @@ export class ServerConnection extends Timed implements Downstream, Answered, Wir
     socket.on('error', () => this.#over());
     socket.on('close', () => this.#over());
     socket.resume();
-    this.#armHead(context.settings().clientHeaderMs);
+    const { clientHeaderMs } = context.settings();
+    if (clientHeaderMs > 0) this.#armHead(Math.max(1, clientHeaderMs - spentMs));
   }
 
   /** Between two requests, with nothing of the next one here yet. */

@@ -9,6 +9,7 @@ import { compileInSlices } from '../compile/slices.ts';
 import type { Installed } from '../decision.ts';
 import { type BusyPlace, type ListenerStatus, Listeners } from '../listener/listeners.ts';
 import { RoutingTable } from '../match/routing-table.ts';
+import type { TicketSecrets } from '../shared/ticket-secrets.ts';
 import type { PoolTools } from '../upstream/destination-pool.ts';
 import { NameLookup } from '../upstream/name-lookup.ts';
 import { Upstreams } from '../upstream/upstreams.ts';
@@ -22,6 +23,8 @@ export interface EngineOptions {
   readonly shared: boolean;
   /** Counts upstream connections per destination id. */
   readonly limitOf: PoolTools['limitOf'];
+  /** Those of the process. */
+  readonly tickets: TicketSecrets;
   /** The generation in force; asked when a request head arrives. */
   readonly generation: () => number;
 }
@@ -43,7 +46,7 @@ export class Engine {
   /** Of the table compiled last. */
   #memory: Memory | undefined;
 
-  constructor({ clock, telemetry, bindAddress, shared, limitOf, generation }: EngineOptions) {
+  constructor({ clock, telemetry, bindAddress, shared, tickets, limitOf, generation }: EngineOptions) {
     this.#generation = generation;
     this.#telemetry = telemetry;
     const wheel = new Wheel(clock);
@@ -51,7 +54,7 @@ export class Engine {
     const upstreams = new Upstreams([], this.#tools);
     this.#current = { number: generation(), config: undefined, table: RoutingTable.empty, upstreams };
     const installed = (): Installed => this.#installed();
-    this.#listeners = new Listeners({ installed, clock, wheel, telemetry, bindAddress, drainMsMax, shared });
+    this.#listeners = new Listeners({ installed, clock, wheel, telemetry, bindAddress, drainMsMax, shared, tickets });
   }
 
   /** Compiles beside what is in force, in slices. Rejects when it cannot; nothing has changed then. */
@@ -63,6 +66,7 @@ export class Engine {
       this.#telemetry.logger.error({ snapshot: config.id, problems: describe(problems) }, 'routes are closed');
     }
     this.#memory = memory;
+    await this.#listeners.prepare(snapshot.listeners);
     const upstreams = new Upstreams(snapshot.destinations, this.#tools, this.#current.upstreams);
     this.#prepared = { number, config, table, upstreams };
   }

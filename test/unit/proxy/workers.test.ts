@@ -130,7 +130,7 @@ describe('proxy workers', function () {
       const note = (fields: object, message: string) => lines.push(`${message} ${JSON.stringify(fields)}`);
       const logger = { ...silentLogger, error: note, debug: note, info: note, warn: note, child: () => silentLogger };
       const thread = new URL('../../support/falling-thread.ts', import.meta.url);
-      workers = new Workers({ count: 2, telemetry: { logger }, bindAddress: '127.0.0.1', thread });
+      workers = new Workers({ count: 2, clock: systemClock, telemetry: { logger }, bindAddress: '127.0.0.1', thread });
       bed.atEnd(() => workers.close(0));
       const channel = new BroadcastChannel('fall');
       bed.atEnd(async () => channel.close());
