@@ -33,6 +33,8 @@ export function ask(port: number, options: ConnectionOptions = {}, request = pla
       session = ticket;
     });
     socket.on('data', (chunk: Buffer) => {
+      // A ticket that takes the place of an earlier one is not told of in TLS 1.2.
+      if (socket.getProtocol() === 'TLSv1.2') session = socket.getSession() ?? session;
       text += chunk.toString('latin1');
     });
     socket.on('error', reject);

@@ -57,8 +57,8 @@ export function load(context: SecureContext, { cert, key }: { readonly cert: str
   within('its key', () => native.setKey(key));
 }
 
-/** Without a key of its own, and without anybody it trusts. */
-export const newContext = (): SecureContext => createSecureContext({ ca: [] });
+/** Without a key of its own. `trusted` are authorities as PEM text; without, it trusts nobody. */
+export const newContext = (trusted?: string): SecureContext => createSecureContext({ ca: trusted ?? [] });
 
 interface NativeContext {
   setCert(pem: string): void;

@@ -4,15 +4,20 @@
 import type { SecureContext } from 'node:tls';
 import { type Certificate, load, newContext } from './certificate.ts';
 
-/** About 36 KiB each. */
+/** About 36 KiB each, */
 const keptMax = 128;
+/** and as much again for every few certificates that it trusts, which OpenSSL takes from here too. */
+const keptTrustingMax = 16;
 
 export class Contexts {
   /** The one used last comes last. */
   readonly #kept = new Map<Certificate, SecureContext>();
+  readonly #trusted: string | undefined;
   readonly #max: number;
 
-  constructor(max = keptMax) {
+  /** `trusted` are the authorities of client certificates as PEM text. */
+  constructor(trusted: string | undefined, max = trusted === undefined ? keptMax : keptTrustingMax) {
+    this.#trusted = trusted;
     this.#max = max;
   }
 
@@ -25,7 +30,7 @@ export class Contexts {
       }
       return known;
     }
-    const context = this.#spare() ?? newContext();
+    const context = this.#spare() ?? newContext(this.#trusted);
     load(context, certificate);
     this.#kept.set(certificate, context);
     return context;

@@ -22,7 +22,7 @@ export class TlsTerminator {
   readonly #material: ListenerMaterial;
   /** Versions, trust and tickets; its key comes from one of `#contexts`. */
   readonly #base: SecureContext;
-  readonly #contexts = new Contexts();
+  readonly #contexts: Contexts;
   readonly #protocols: readonly string[];
 
   /** `protocols` are what ALPN offers, the preferred first. */
@@ -30,9 +30,11 @@ export class TlsTerminator {
     this.#tls = tls;
     this.#material = material;
     this.#protocols = protocols;
+    const trusted = asks(tls) ? tls.clientAuth?.ca : undefined;
+    this.#contexts = new Contexts(trusted);
     this.#base = createSecureContext({
       ...versionOptions(tls),
-      ca: asks(tls) ? (tls.clientAuth?.ca ?? '') : [],
+      ca: trusted ?? [],
       honorCipherOrder: true,
       secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
       sessionIdContext: createHash('sha256').update(material.scope).digest('hex').slice(0, 32),
