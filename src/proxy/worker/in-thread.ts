@@ -5,7 +5,7 @@ import type { Telemetry } from '../../telemetry/logger.ts';
 import type { ListenerStatus } from '../listener/listeners.ts';
 import { OwnCount } from '../shared/connection-counts.ts';
 import { TicketSecrets } from '../shared/ticket-secrets.ts';
-import { Engine } from './engine.ts';
+import { type BodyLimits, Engine } from './engine.ts';
 import type { Installer } from './installer.ts';
 import { Turns } from './turns.ts';
 
@@ -13,6 +13,7 @@ export interface InThreadOptions {
   readonly clock: Clock;
   readonly telemetry: Telemetry;
   readonly bindAddress: string | undefined;
+  readonly limits: BodyLimits;
 }
 
 export class InThread implements Installer {

@@ -8,6 +8,7 @@ import type { Telemetry } from '../../telemetry/logger.ts';
 import { type BusyPlace, keyOf, type ListenerStatus, placeOf, statusIn } from '../listener/listeners.ts';
 import { ConnectionCounts, RowBook } from '../shared/connection-counts.ts';
 import { TicketSecrets } from '../shared/ticket-secrets.ts';
+import type { BodyLimits } from './engine.ts';
 import type { Installer } from './installer.ts';
 import { Member } from './member.ts';
 import { type PackedConfig, packConfig } from './packed-config.ts';
@@ -19,6 +20,7 @@ export interface WorkersOptions {
   readonly clock: Clock;
   readonly telemetry: Telemetry;
   readonly bindAddress: string | undefined;
+  readonly limits: BodyLimits;
   /** What a worker runs. Default: thread.ts beside this file. */
   readonly thread?: URL | undefined;
 }
@@ -144,6 +146,7 @@ export class Workers implements Installer {
   #startMember(place: number): Member {
     const start: WorkerStart = {
       bindAddress: this.#options.bindAddress,
+      limits: this.#options.limits,
       generation: this.#generation,
       connections: this.#counts.buffer,
       tickets: this.#tickets.buffer,
