@@ -12,6 +12,7 @@ import type { ResponseHead } from '../exchange/response.ts';
 import { fieldId } from '../fields/field-name.ts';
 import type { TrustedProxies } from '../match/client-address.ts';
 import type { Wire, WireReceiver } from '../socket/wire.ts';
+import type { Security } from '../tls/security.ts';
 import { Timed } from '../wheel.ts';
 import { BodyDecoder } from './body-decoder.ts';
 import { Discard } from './discard.ts';
@@ -42,8 +43,7 @@ const incomplete = -1;
 type Reading = 'head' | 'body' | 'done' | 'linger' | 'tunnel' | 'over';
 
 export class ServerConnection extends Timed implements Downstream, Answered, Peer, WireReceiver {
-  readonly scheme = 'http';
-  readonly tls = undefined;
+  readonly security: Security | undefined;
   requestBytes = 0;
   readonly framing = new Framing();
   readonly request: RequestView;
@@ -79,6 +79,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
   constructor(socket: Wire, context: ExchangeContext, onOver: (connection: ServerConnection) => void, spentMs = 0) {
     super();
     this.#socket = socket;
+    this.security = socket.security;
     this.#context = context;
     this.#onOver = onOver;
     this.#parser = new RequestParser(context.settings().headLimits);
@@ -116,7 +117,9 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
     if (this.#sender !== undefined && this.#senderRule === trusted && !this.#sender.peerTrusted) return this.#sender;
     this.#senderRule = trusted;
     const chain = valuesOf(this.#parser.head, fieldId.forwardedFor).join(',');
-    this.#sender = { ...trusted.locate(this.#peer, chain), scheme: this.scheme, certificateUris: '' };
+    const scheme = this.security === undefined ? 'http' : 'https';
+    const certificateUris = this.security?.client?.forwarded ?? '';
+    this.#sender = { ...trusted.locate(this.#peer, chain), scheme, certificateUris };
     return this.#sender;
   }
 
