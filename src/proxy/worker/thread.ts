@@ -4,6 +4,7 @@ import { systemClock } from '../../clock.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { requestAtHand } from '../http1/request-view.ts';
 import { ConnectionCounts, OwnCount } from '../shared/connection-counts.ts';
+import { TicketSecrets } from '../shared/ticket-secrets.ts';
 import { Engine } from './engine.ts';
 import { ConfigReader } from './packed-config.ts';
 import type { FromWorker, ToWorker, WorkerStart } from './protocol.ts';
@@ -12,7 +13,7 @@ if (parentPort === null) throw new Error('a proxy worker is a thread of its own'
 serve(parentPort, workerData);
 
 function serve(port: MessagePort, start: WorkerStart): void {
-  const { bindAddress, generation, shared, workers, place } = start;
+  const { bindAddress, generation, shared, workers, place, limits } = start;
   const counts = new ConnectionCounts(workers, start.connections);
   let rows: ReadonlyMap<string, number> = new Map();
   const cell = new Int32Array(generation);
@@ -21,7 +22,9 @@ function serve(port: MessagePort, start: WorkerStart): void {
     clock: systemClock,
     telemetry: { logger: remoteLogger(say, {}) },
     bindAddress,
+    limits,
     shared,
+    tickets: new TicketSecrets(start.tickets),
     limitOf: (id) => {
       const row = rows.get(id);
       return row === undefined ? new OwnCount() : counts.limit(row, place);
