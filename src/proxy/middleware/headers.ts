@@ -1,0 +1,51 @@
+// Middleware type headers (contract.md §8.3): adds, replaces and removes fields of the request and of the response.
+import { headersDefaults } from '../../model/defaults.ts';
+import type { HeadersConfig, HeaderToAdd } from '../../model/middleware/headers.ts';
+import type { MiddlewarePhases } from '../exchange/phase.ts';
+import { compileRequestTemplate, type RequestTemplate } from './request-template.ts';
+
+interface Addition {
+  readonly name: string;
+  readonly value: RequestTemplate;
+  readonly append: boolean;
+}
+
+/** Framing fields and those that belong to one hop stay as they are whatever is configured: the edits refuse them. */
+export function buildHeaders(config: HeadersConfig = {}): MiddlewarePhases {
+  const toRequest = compileAdditions(config.requestHeadersToAdd);
+  const fromRequest = (config.requestHeadersToRemove ?? []).filter((name) => name.toLowerCase() !== 'host');
+  const toResponse = compileAdditions(config.responseHeadersToAdd);
+  const fromResponse = config.responseHeadersToRemove ?? [];
+  const ofRequest: MiddlewarePhases = {
+    onRequest(exchange) {
+      for (const { name, value, append } of toRequest) {
+        if (append) exchange.appendRequestField(name, value.fill(exchange.request));
+        else exchange.setRequestField(name, value.fill(exchange.request));
+      }
+      for (const name of fromRequest) exchange.removeRequestField(name);
+      return undefined;
+    },
+  };
+  const ofResponse: MiddlewarePhases = {
+    onResponse({ request, response: { edits } }) {
+      for (const { name, value, append } of toResponse) {
+        if (append) edits.append(name, value.fill(request));
+        else edits.set(name, value.fill(request));
+      }
+      for (const name of fromResponse) edits.remove(name);
+      return undefined;
+    },
+  };
+  return {
+    ...(toRequest.length + fromRequest.length > 0 ? ofRequest : {}),
+    ...(toResponse.length + fromResponse.length > 0 ? ofResponse : {}),
+  };
+}
+
+/** A request has one Host: a second line of it would be refused by whoever gets it. */
+const compileAdditions = (additions: readonly HeaderToAdd[] = []): readonly Addition[] =>
+  additions.map(({ key, value, append = headersDefaults.append }) => ({
+    name: key,
+    value: compileRequestTemplate(value),
+    append: append && key.toLowerCase() !== 'host',
+  }));

@@ -1,0 +1,193 @@
+// Middleware type jwt (contract.md §8.4): only requests with a valid token pass, and what the token says about its
+// bearer goes on as headers that nobody else can set.
+
+import type { Clock } from '../../clock.ts';
+import { type CelProgram, compileCel, type ResultKind } from '../../expression/cel/program.ts';
+import type { ClaimsInput } from '../../expression/cel/roots.ts';
+import { jwtDefaults } from '../../model/defaults.ts';
+import type { JwtConfig } from '../../model/middleware/jwt.ts';
+import type { LocalReply, MiddlewareExchange, MiddlewarePhases, Verdict } from '../exchange/phase.ts';
+import { allValues, fieldText } from '../fields/field-lines.ts';
+import { claimedNames } from './claimed-names.ts';
+import { claimText } from './jwt/claim-text.ts';
+import { isCurrent, isMeantForUs, lifetimeOf } from './jwt/claims.ts';
+import type { KeySource } from './jwt/key-source.ts';
+import { isSignedBy, namesUnknownKey } from './jwt/signature.ts';
+import { parseToken, type Token } from './jwt/token.ts';
+import { type Lifetime, VerifiedTokens } from './jwt/verified-tokens.ts';
+import { rejection } from './rejection.ts';
+
+type Claims = Readonly<Record<string, unknown>>;
+
+/** What is known of a token whose signature, issuer and audience are good. */
+interface Verified extends Lifetime {
+  readonly claims: Claims;
+  /** Version of the keys that say so. */
+  readonly keys: number;
+  /** Assertions that do not ask for the time are true. */
+  readonly holds: boolean;
+  /** One per claimToHeaders; undefined for those that ask for the time, and for those that set nothing. */
+  readonly values: readonly (string | undefined)[];
+}
+
+/** Throws when an expression does not compile. */
+export function buildJwt(config: JwtConfig, source: KeySource, clock: Clock): MiddlewarePhases {
+  return new Jwt(config, source, clock);
+}
+
+class Jwt implements MiddlewarePhases {
+  readonly #config: JwtConfig;
+  readonly #source: KeySource;
+  readonly #clock: Clock;
+  readonly #assertions: readonly Expression[];
+  readonly #headers: readonly { readonly name: string; readonly expression: Expression }[];
+  readonly #claimed: { clear(exchange: MiddlewareExchange): void };
+  readonly #forward: boolean;
+  readonly #verified = new VerifiedTokens<Verified>();
+
+  constructor(config: JwtConfig, source: KeySource, clock: Clock) {
+    const { assertClaims = [], claimToHeaders = [], forwardJwt = jwtDefaults.forwardJwt } = config;
+    this.#config = config;
+    this.#source = source;
+    this.#clock = clock;
+    this.#assertions = assertClaims.map((text) => expressionOf(text, 'bool'));
+    this.#headers = claimToHeaders.map(({ expr, header }) => ({ name: header, expression: expressionOf(expr, 'any') }));
+    this.#claimed = claimedNames(claimToHeaders.map(({ header }) => header));
+    this.#forward = forwardJwt;
+  }
+
+  onRequest(exchange: MiddlewareExchange, slot: number): Verdict | Promise<Verdict> {
+    const authorization = exchange.request.header('authorization');
+    if (authorization === undefined || !authorization.startsWith(scheme) || authorization.length === scheme.length)
+      return unauthorized['missing authorization token'];
+    const text = authorization.slice(scheme.length);
+    const hash = this.#verified.keyOf(text);
+    const known = this.#verified.get(hash, text.length);
+    if (known !== undefined && known.keys === this.#source.version) return this.#admit(exchange, known);
+    const token = parseToken(text);
+    if (typeof token === 'string') return unauthorized[token];
+    if (!this.#isPlausible(token)) return unauthorized['token validation failed'];
+    const signed = this.#isSigned(token);
+    const decide = (good: boolean): Verdict => {
+      if (!good) return unauthorized['token validation failed'];
+      const verified = this.#evaluate(token.claims);
+      this.#verified.add(hash, text.length, verified);
+      return this.#admit(exchange, verified);
+    };
+    return typeof signed === 'boolean' ? decide(signed) : this.#later(exchange, slot, signed, decide);
+  }
+
+  /** Whoever has waited looks whether the exchange is still the same one: it is used again for other requests. */
+  async #later(
+    exchange: MiddlewareExchange,
+    slot: number,
+    signed: Promise<boolean>,
+    decide: (good: boolean) => Verdict,
+  ): Promise<Verdict> {
+    const ticket = {};
+    exchange.state[slot] = ticket;
+    const good = await signed;
+    return exchange.state[slot] === ticket ? decide(good) : undefined;
+  }
+
+  /** Everything but the signature, which costs most. */
+  #isPlausible({ hasCritical, claims }: Token): boolean {
+    const lifetime = lifetimeOf(claims);
+    return (
+      !hasCritical &&
+      lifetime !== undefined &&
+      isCurrent(lifetime, this.#nowSeconds()) &&
+      isMeantForUs(claims, this.#config.issuer, this.#config.audiences ?? [])
+    );
+  }
+
+  #isSigned(token: Token): boolean | Promise<boolean> {
+    const { keys } = this.#source;
+    if (keys === undefined) return this.#isSignedOnceFetched(token);
+    const signed = isSignedBy(token, keys);
+    if (signed !== false) return signed;
+    if (keys.length > 0 && !namesUnknownKey(token, keys)) return false;
+    const news = this.#source.refetched();
+    return news === undefined ? false : news.then(() => isSignedBy(token, this.#source.keys ?? []));
+  }
+
+  async #isSignedOnceFetched(token: Token): Promise<boolean> {
+    await this.#source.fetched();
+    return isSignedBy(token, this.#source.keys ?? []);
+  }
+
+  #evaluate(claims: Claims): Verified {
+    const input = { claims, now: this.#nowSeconds() };
+    return {
+      ...(lifetimeOf(claims) ?? { notBefore: 0, expires: 0 }),
+      claims,
+      keys: this.#source.version,
+      holds: this.#assertions.every(({ program, asksTime }) => asksTime || program.test(input)),
+      values: this.#headers.map(({ expression }) => (expression.asksTime ? undefined : valueOf(expression, input))),
+    };
+  }
+
+  #admit(exchange: MiddlewareExchange, verified: Verified): LocalReply | undefined {
+    const now = this.#nowSeconds();
+    if (!isCurrent(verified, now)) return unauthorized['token validation failed'];
+    const input = { claims: verified.claims, now };
+    const fails = ({ asksTime, program }: Expression): boolean => asksTime && !program.test(input);
+    if (!verified.holds || this.#assertions.some(fails)) return assertionFailed;
+    this.#claimed.clear(exchange);
+    for (let i = 0; i < this.#headers.length; i++) {
+      const header = this.#headers[i];
+      if (header === undefined) break;
+      const { name, expression } = header;
+      const value = expression.asksTime ? valueOf(expression, input) : verified.values[i];
+      if (value !== undefined) exchange.setRequestField(name, value);
+    }
+    if (!this.#forward) exchange.removeRequestField('Authorization');
+    else if (allValues(exchange.request.lines, 'authorization').length > 1) keepFirst(exchange);
+    return undefined;
+  }
+
+  #nowSeconds(): number {
+    return Math.floor(this.#clock.nowMs() / 1000);
+  }
+}
+
+/** Case counts, and exactly one blank. */
+const scheme = 'Bearer ';
+
+const failures = [
+  'missing authorization token',
+  'invalid token format',
+  'invalid token header',
+  'invalid token claims',
+  'invalid token signature',
+  'token validation failed',
+] as const;
+
+const challenge = (message: string): LocalReply => rejection(401, message, ['WWW-Authenticate', 'Bearer']);
+
+const unauthorized = Object.fromEntries(failures.map((message) => [message, challenge(message)])) as Readonly<
+  Record<(typeof failures)[number], LocalReply>
+>;
+
+const assertionFailed = rejection(403, 'claim assertion failed');
+
+interface Expression {
+  readonly program: CelProgram<ClaimsInput>;
+  /** Its value may change while the token stays the same. */
+  readonly asksTime: boolean;
+}
+
+const expressionOf = (text: string, result: ResultKind): Expression => ({
+  program: compileCel(text, 'claims', result),
+  asksTime: /\bnow\b/.test(text),
+});
+
+function valueOf({ program }: Expression, input: ClaimsInput): string | undefined {
+  const text = claimText(program.value(input));
+  return text === undefined ? undefined : fieldText(text);
+}
+
+/** What was verified is what goes on: the upstream might read another of several lines. */
+function keepFirst(exchange: MiddlewareExchange): void {
+  exchange.setRequestField('Authorization', exchange.request.header('authorization') ?? '');
+}
