@@ -33,6 +33,8 @@ export interface Proxy {
    */
   installed(index: number, withinMs: number): Promise<{ readonly done: number; readonly of: number }>;
   listeners(): readonly ListenerStatus[];
+  /** Access logs go on in new files where theirs were moved away. */
+  reopenLogs(): void;
 }
 
 export function createProxy(options: ProxyOptions): Proxy {
@@ -95,6 +97,10 @@ class SourcedProxy implements Proxy {
 
   listeners(): readonly ListenerStatus[] {
     return this.#installer?.listeners() ?? [];
+  }
+
+  reopenLogs(): void {
+    this.#installer?.reopenLogs();
   }
 
   #take(config: ProxyConfig): void {

@@ -17,7 +17,7 @@ const buckets = new TokenBuckets(memory, rate, 1);
 const taken = addresses.map(() => 0);
 const cell = new Int32Array(gate);
 Atomics.add(cell, 0, 1);
-while (Atomics.load(cell, 0) < takers) Atomics.pause();
+while (Atomics.load(cell, 0) < takers);
 for (let round = 0; round < tries; round++) {
   addresses.forEach((address, i) => {
     if (buckets.take(addressKey(address), 5) === 0) taken[i] = (taken[i] ?? 0) + 1;

@@ -36,8 +36,9 @@ export class LogFile {
   #handle: FileHandle | undefined;
   #descriptor = stdout;
   #queue: Pending[] = [];
-  /** One thing at a time: opening, writing, closing. */
-  #busy: Promise<void> | undefined;
+  /** One thing at a time: opening, writing. */
+  #busy = false;
+  #work: Promise<void> = Promise.resolve();
   #mustOpen = true;
 
   constructor(path: string, logger: Logger, onLost: (lines: number, reason: string) => void) {
@@ -49,12 +50,12 @@ export class LogFile {
   /** The file may have been moved away: what comes from now on goes to the one of that name. */
   reopen(): void {
     this.#mustOpen = true;
-    this.#work();
+    this.#begin();
   }
 
   write(text: string, lines: number, onWritten: OnWritten): void {
     this.#queue.push({ text, lines, onWritten });
-    this.#work();
+    this.#begin();
   }
 
   /** Writes what has come and closes. */
@@ -67,13 +68,13 @@ export class LogFile {
 
   /** Resolves when nothing is left to write. */
   async written(): Promise<void> {
-    while (this.#busy !== undefined) await this.#busy;
+    while (this.#busy) await this.#work;
   }
 
-  #work(): void {
-    this.#busy ??= this.#workOff().finally(() => {
-      this.#busy = undefined;
-    });
+  #begin(): void {
+    if (this.#busy) return;
+    this.#busy = true;
+    this.#work = this.#workOff();
   }
 
   async #workOff(): Promise<void> {
@@ -84,6 +85,7 @@ export class LogFile {
       await this.#writeOut(batch);
       for (const { onWritten } of batch) onWritten();
     }
+    this.#busy = false;
   }
 
   #take(): Pending[] {

@@ -129,9 +129,10 @@ class Source {
       cancel();
       if (this.#under !== under) return;
       this.#under = undefined;
-      if (text !== undefined && keysOfJwks(text) !== undefined) return this.#settle(text);
-      logger.warn({ middleware: this.#id, reason: reason || 'is no JWKS document' }, 'keys cannot be fetched');
-      this.#settle(undefined);
+      const document = text !== undefined && keysOfJwks(text) !== undefined ? text : undefined;
+      if (document === undefined)
+        logger.warn({ middleware: this.#id, reason: reason || 'is no JWKS document' }, 'keys cannot be fetched');
+      this.#settle(document);
     };
     request(place, under.signal).then(
       (text) => settle(text, ''),

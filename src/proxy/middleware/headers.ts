@@ -1,5 +1,6 @@
 // Middleware type headers (contract.md §8.3): adds, replaces and removes fields of the request and of the response.
 import { headersDefaults } from '../../model/defaults.ts';
+import { parseAuthority } from '../../model/host.ts';
 import type { HeadersConfig, HeaderToAdd } from '../../model/middleware/headers.ts';
 import type { MiddlewarePhases } from '../exchange/phase.ts';
 import { compileRequestTemplate, type RequestTemplate } from './request-template.ts';
@@ -13,14 +14,15 @@ interface Addition {
 /** Framing fields and those that belong to one hop stay as they are whatever is configured: the edits refuse them. */
 export function buildHeaders(config: HeadersConfig = {}): MiddlewarePhases {
   const toRequest = compileAdditions(config.requestHeadersToAdd);
-  const fromRequest = (config.requestHeadersToRemove ?? []).filter((name) => name.toLowerCase() !== 'host');
+  const fromRequest = (config.requestHeadersToRemove ?? []).filter((name) => !isHost(name));
   const toResponse = compileAdditions(config.responseHeadersToAdd);
   const fromResponse = config.responseHeadersToRemove ?? [];
   const ofRequest: MiddlewarePhases = {
     onRequest(exchange) {
       for (const { name, value, append } of toRequest) {
-        if (append) exchange.appendRequestField(name, value.fill(exchange.request));
-        else exchange.setRequestField(name, value.fill(exchange.request));
+        const text = value.fill(exchange.request);
+        if (append) exchange.appendRequestField(name, text);
+        else if (!isHost(name) || parseAuthority(text) !== undefined) exchange.setRequestField(name, text);
       }
       for (const name of fromRequest) exchange.removeRequestField(name);
       return undefined;
@@ -42,10 +44,12 @@ export function buildHeaders(config: HeadersConfig = {}): MiddlewarePhases {
   };
 }
 
+const isHost = (name: string): boolean => name.toLowerCase() === 'host';
+
 /** A request has one Host: a second line of it would be refused by whoever gets it. */
 const compileAdditions = (additions: readonly HeaderToAdd[] = []): readonly Addition[] =>
   additions.map(({ key, value, append = headersDefaults.append }) => ({
     name: key,
     value: compileRequestTemplate(value),
-    append: append && key.toLowerCase() !== 'host',
+    append: append && !isHost(key),
   }));

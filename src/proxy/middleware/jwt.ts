@@ -6,12 +6,13 @@ import { type CelProgram, compileCel, type ResultKind } from '../../expression/c
 import type { ClaimsInput } from '../../expression/cel/roots.ts';
 import { jwtDefaults } from '../../model/defaults.ts';
 import type { JwtConfig } from '../../model/middleware/jwt.ts';
+import { durationMs } from '../duration.ts';
 import type { LocalReply, MiddlewareExchange, MiddlewarePhases, Verdict } from '../exchange/phase.ts';
 import { allValues, fieldText } from '../fields/field-lines.ts';
-import { claimedNames } from './claimed-names.ts';
+import { type ClaimedNames, claimedNames } from './claimed-names.ts';
 import { claimText } from './jwt/claim-text.ts';
 import { isCurrent, isMeantForUs, lifetimeOf } from './jwt/claims.ts';
-import type { KeySource } from './jwt/key-source.ts';
+import { inlineKeys, type KeySource } from './jwt/key-source.ts';
 import { isSignedBy, namesUnknownKey } from './jwt/signature.ts';
 import { parseToken, type Token } from './jwt/token.ts';
 import { type Lifetime, VerifiedTokens } from './jwt/verified-tokens.ts';
@@ -30,30 +31,58 @@ interface Verified extends Lifetime {
   readonly values: readonly (string | undefined)[];
 }
 
-/** Throws when an expression does not compile. */
-export function buildJwt(config: JwtConfig, source: KeySource, clock: Clock): MiddlewarePhases {
-  return new Jwt(config, source, clock);
+/** Throws when an expression does not compile, or nobody is named as issuer: anybody's tokens would be good. */
+export function buildJwt(config: JwtConfig): (source: KeySource, clock: Clock) => MiddlewarePhases {
+  const plan = compilePlan(config);
+  return (source, clock) => new Jwt(plan, source, clock);
+}
+
+/** Where the keys come from; `fetched` gives those that main fetches. Throws when there are none to be had. */
+export function keySourceOf(config: JwtConfig): (fetched: (withinMs: number) => KeySource) => KeySource {
+  const { jwksInline, jwksPath, jwksRetrievalTimeout } = config;
+  if (jwksInline === undefined && jwksPath === undefined) throw new Error('must have one of jwksPath, jwksInline');
+  if (jwksInline !== undefined && jwksPath !== undefined) throw new Error('must not have both jwksPath and jwksInline');
+  if (jwksInline === undefined) {
+    const withinMs = durationMs(jwksRetrievalTimeout, durationMs(jwtDefaults.jwksRetrievalTimeout, 0));
+    return (fetched) => fetched(withinMs);
+  }
+  const source = inlineKeys(jwksInline);
+  return () => source;
+}
+
+interface Plan {
+  readonly issuer: string;
+  readonly audiences: readonly string[];
+  readonly assertions: readonly Expression[];
+  readonly headers: readonly { readonly name: string; readonly expression: Expression }[];
+  readonly claimed: ClaimedNames;
+  /** The Authorization header goes on. */
+  readonly forwards: boolean;
+}
+
+function compilePlan(config: JwtConfig): Plan {
+  const { issuer, audiences = [], assertClaims = [], claimToHeaders = [] } = config;
+  if (typeof issuer !== 'string' || issuer === '') throw new Error('issuer is required');
+  return {
+    issuer,
+    audiences,
+    assertions: assertClaims.map((text) => expressionOf(text, 'bool')),
+    headers: claimToHeaders.map(({ expr, header }) => ({ name: header, expression: expressionOf(expr, 'any') })),
+    claimed: claimedNames(claimToHeaders.map(({ header }) => header)),
+    forwards: config.forwardJwt ?? jwtDefaults.forwardJwt,
+  };
 }
 
 class Jwt implements MiddlewarePhases {
-  readonly #config: JwtConfig;
+  readonly #plan: Plan;
   readonly #source: KeySource;
   readonly #clock: Clock;
-  readonly #assertions: readonly Expression[];
-  readonly #headers: readonly { readonly name: string; readonly expression: Expression }[];
-  readonly #claimed: { clear(exchange: MiddlewareExchange): void };
-  readonly #forward: boolean;
   readonly #verified = new VerifiedTokens<Verified>();
 
-  constructor(config: JwtConfig, source: KeySource, clock: Clock) {
-    const { assertClaims = [], claimToHeaders = [], forwardJwt = jwtDefaults.forwardJwt } = config;
-    this.#config = config;
+  constructor(plan: Plan, source: KeySource, clock: Clock) {
+    this.#plan = plan;
     this.#source = source;
     this.#clock = clock;
-    this.#assertions = assertClaims.map((text) => expressionOf(text, 'bool'));
-    this.#headers = claimToHeaders.map(({ expr, header }) => ({ name: header, expression: expressionOf(expr, 'any') }));
-    this.#claimed = claimedNames(claimToHeaders.map(({ header }) => header));
-    this.#forward = forwardJwt;
   }
 
   onRequest(exchange: MiddlewareExchange, slot: number): Verdict | Promise<Verdict> {
@@ -97,7 +126,7 @@ class Jwt implements MiddlewarePhases {
       !hasCritical &&
       lifetime !== undefined &&
       isCurrent(lifetime, this.#nowSeconds()) &&
-      isMeantForUs(claims, this.#config.issuer, this.#config.audiences ?? [])
+      isMeantForUs(claims, this.#plan.issuer, this.#plan.audiences)
     );
   }
 
@@ -122,26 +151,27 @@ class Jwt implements MiddlewarePhases {
       ...(lifetimeOf(claims) ?? { notBefore: 0, expires: 0 }),
       claims,
       keys: this.#source.version,
-      holds: this.#assertions.every(({ program, asksTime }) => asksTime || program.test(input)),
-      values: this.#headers.map(({ expression }) => (expression.asksTime ? undefined : valueOf(expression, input))),
+      holds: this.#plan.assertions.every(({ program, asksTime }) => asksTime || program.test(input)),
+      values: this.#plan.headers.map(({ expression }) => (expression.asksTime ? undefined : textOf(expression, input))),
     };
   }
 
   #admit(exchange: MiddlewareExchange, verified: Verified): LocalReply | undefined {
+    const { assertions, headers, claimed, forwards } = this.#plan;
     const now = this.#nowSeconds();
     if (!isCurrent(verified, now)) return unauthorized['token validation failed'];
     const input = { claims: verified.claims, now };
     const fails = ({ asksTime, program }: Expression): boolean => asksTime && !program.test(input);
-    if (!verified.holds || this.#assertions.some(fails)) return assertionFailed;
-    this.#claimed.clear(exchange);
-    for (let i = 0; i < this.#headers.length; i++) {
-      const header = this.#headers[i];
+    if (!verified.holds || assertions.some(fails)) return assertionFailed;
+    claimed.clear(exchange);
+    for (let i = 0; i < headers.length; i++) {
+      const header = headers[i];
       if (header === undefined) break;
       const { name, expression } = header;
-      const value = expression.asksTime ? valueOf(expression, input) : verified.values[i];
+      const value = expression.asksTime ? textOf(expression, input) : verified.values[i];
       if (value !== undefined) exchange.setRequestField(name, value);
     }
-    if (!this.#forward) exchange.removeRequestField('Authorization');
+    if (!forwards) exchange.removeRequestField('Authorization');
     else if (allValues(exchange.request.lines, 'authorization').length > 1) keepFirst(exchange);
     return undefined;
   }
@@ -182,7 +212,7 @@ const expressionOf = (text: string, result: ResultKind): Expression => ({
   asksTime: /\bnow\b/.test(text),
 });
 
-function valueOf({ program }: Expression, input: ClaimsInput): string | undefined {
+function textOf({ program }: Expression, input: ClaimsInput): string | undefined {
   const text = claimText(program.value(input));
   return text === undefined ? undefined : fieldText(text);
 }

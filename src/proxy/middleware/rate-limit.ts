@@ -8,15 +8,17 @@ import { addressKey, type TokenBuckets } from '../shared/token-buckets.ts';
 import { rejection } from './rejection.ts';
 
 /** `nowMs` counts alike in every thread of the process. */
-export function buildRateLimit(config: RateLimitConfig, buckets: TokenBuckets, nowMs: () => number): MiddlewarePhases {
+export function buildRateLimit(
+  config: RateLimitConfig,
+): (buckets: TokenBuckets, nowMs: () => number) => MiddlewarePhases {
   const clientOf = compileClient(config.trustedProxies ?? []);
-  return {
+  return (buckets, nowMs) => ({
     onRequest(exchange) {
       const waitMs = buckets.take(addressKey(clientOf(exchange)), nowMs());
       if (waitMs === 0) return undefined;
       return rejection(429, 'rate limit exceeded', ['Retry-After', String(Math.ceil(waitMs / 1000))]);
     },
-  };
+  });
 }
 
 /** Without a list of its own a limiter counts the client that everybody else sees (architecture.md §6.9, §6.28). */

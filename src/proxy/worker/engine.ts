@@ -9,7 +9,7 @@ import { compileInSlices } from '../compile/slices.ts';
 import type { Installed } from '../exchange/context.ts';
 import { type BusyPlace, type ListenerStatus, Listeners } from '../listener/listeners.ts';
 import { RoutingTable } from '../match/routing-table.ts';
-import type { MiddlewareServices } from '../middleware/registry.ts';
+import type { CommonServices, MiddlewareServices } from '../middleware/services.ts';
 import type { PoolTools } from '../upstream/destination-pool.ts';
 import { NameLookup } from '../upstream/name-lookup.ts';
 import { Upstreams } from '../upstream/upstreams.ts';
@@ -26,6 +26,8 @@ export interface EngineOptions {
   /** The generation in force; asked when a request head arrives. */
   readonly generation: () => number;
   readonly limits: BodyLimits;
+  /** What middlewares share with other threads. */
+  readonly common: CommonServices;
 }
 
 /** Settings of the process, not of the configuration (contract.md §1.4). */
@@ -56,13 +58,13 @@ export class Engine {
   /** Of the table compiled last. */
   #memory: Memory | undefined;
 
-  constructor({ clock, telemetry, bindAddress, shared, limitOf, generation, limits }: EngineOptions) {
+  constructor({ clock, telemetry, bindAddress, shared, limitOf, generation, limits, common }: EngineOptions) {
     this.#generation = generation;
     this.#telemetry = telemetry;
     const wheel = new Wheel(clock);
     this.#tools = { wheel, names: new NameLookup(clock), limitOf };
     const upstreams = new Upstreams([], this.#tools);
-    this.#services = { clock, wheel, logger: telemetry.logger };
+    this.#services = { ...common, clock, wheel, logger: telemetry.logger };
     const snapshot = { index: 0, id: '', name: '' };
     this.#current = { number: generation(), config: undefined, table: RoutingTable.empty, upstreams, snapshot };
     const installed = (): Installed => this.#installed();

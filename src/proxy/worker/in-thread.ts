@@ -4,8 +4,10 @@ import type { ProxyConfig } from '../../model/proxy-config.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import type { ListenerStatus } from '../listener/listeners.ts';
 import { OwnCount } from '../shared/connection-counts.ts';
+import { CommonParts } from './common-services.ts';
 import { type BodyLimits, Engine } from './engine.ts';
 import type { Installer } from './installer.ts';
+import { MiddlewareDesk } from './middleware-desk.ts';
 import { Turns } from './turns.ts';
 
 export interface InThreadOptions {
@@ -19,12 +21,25 @@ export class InThread implements Installer {
   readonly size = 1;
   readonly serving = 1;
   readonly #engine: Engine;
+  readonly #desk: MiddlewareDesk;
+  readonly #common: CommonParts;
   readonly #turns = new Turns();
   #generation = 0;
 
   constructor(options: InThreadOptions) {
+    const { clock, telemetry } = options;
+    const desk = new MiddlewareDesk(clock, telemetry.logger, (id, document) => this.#common.keys.hear(id, document));
+    this.#desk = desk;
+    this.#common = new CommonParts({
+      clock,
+      seed: desk.seed,
+      offsetMs: -clock.monotonicMs(),
+      wantKeys: (id) => desk.askForKeys(id),
+      sendLines: (batch) => desk.write(batch, () => this.#common.lines.written(batch.path, batch.text.length)),
+    });
     this.#engine = new Engine({
       ...options,
+      common: this.#common.services,
       shared: false,
       limitOf: () => new OwnCount(),
       generation: () => this.#generation,
@@ -33,7 +48,9 @@ export class InThread implements Installer {
 
   install(config: ProxyConfig, onThreadDone: () => void): Promise<void> {
     return this.#turns.take(async () => {
+      this.#common.blocks = this.#desk.blocksFor(config.snapshot);
       await this.#engine.prepare(this.#generation + 1, config);
+      this.#desk.follow(config.snapshot);
       this.#generation++;
       await this.#engine.commit([]);
       onThreadDone();
@@ -50,7 +67,15 @@ export class InThread implements Installer {
     return this.#engine.listeners();
   }
 
+  reopenLogs(): void {
+    this.#desk.reopenLogs();
+  }
+
   close(withinMs: number): Promise<void> {
-    return this.#turns.take(() => this.#engine.close(withinMs));
+    return this.#turns.take(async () => {
+      await this.#engine.close(withinMs);
+      this.#common.lines.flush();
+      await this.#desk.close();
+    });
   }
 }

@@ -1,9 +1,17 @@
 // One proxy worker as main sees it: what main asks of it, and what it answers.
 import { Worker } from 'node:worker_threads';
 import type { Telemetry } from '../../telemetry/logger.ts';
+import type { LineBatch } from '../access-log/line-batches.ts';
 import type { BusyPlace, ListenerStatus } from '../listener/listeners.ts';
 import type { PackedConfig } from './packed-config.ts';
 import type { FromWorker, ToWorker, WorkerStart } from './protocol.ts';
+
+/** What a worker says of its own accord. */
+export interface MemberHears {
+  fall(): void;
+  keysWanted(id: string): void;
+  lines(batch: LineBatch): void;
+}
 
 /** What is asked of a worker that falls counts as done: its place in the set is filled anew. */
 export class Member {
@@ -11,15 +19,15 @@ export class Member {
   listeners: readonly ListenerStatus[] | undefined;
   readonly #worker: Worker;
   readonly #telemetry: Telemetry;
-  readonly #onFall: () => void;
+  readonly #hears: MemberHears;
   #prepared: ((veto: string | undefined) => void) | undefined;
   #settled: (() => void) | undefined;
   #closed: (() => void) | undefined;
   #over = false;
 
-  constructor(thread: URL, start: WorkerStart, telemetry: Telemetry, onFall: () => void) {
+  constructor(thread: URL, start: WorkerStart, telemetry: Telemetry, hears: MemberHears) {
     this.#telemetry = telemetry;
-    this.#onFall = onFall;
+    this.#hears = hears;
     this.#worker = new Worker(thread, {
       workerData: start,
       name: 'sluice proxy',
@@ -69,7 +77,8 @@ export class Member {
     else if (message.type === 'settled') {
       this.listeners = message.listeners;
       this.#settled?.();
-    }
+    } else if (message.type === 'keysWanted') this.#hears.keysWanted(message.id);
+    else if (message.type === 'lines') this.#hears.lines(message.batch);
   }
 
   #onExit(code: number): void {
@@ -80,6 +89,6 @@ export class Member {
     this.#closed?.();
     if (this.#closed !== undefined) return;
     this.#telemetry.logger.error({ code }, 'a proxy worker has ended and is replaced');
-    this.#onFall();
+    this.#hears.fall();
   }
 }

@@ -4,9 +4,11 @@ import { systemClock } from '../../clock.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { requestAtHand } from '../http1/request-view.ts';
 import { ConnectionCounts, OwnCount } from '../shared/connection-counts.ts';
+import { CommonParts } from './common-services.ts';
 import { Engine } from './engine.ts';
 import { ConfigReader } from './packed-config.ts';
 import type { FromWorker, ToWorker, WorkerStart } from './protocol.ts';
+import { systemMs } from './system-time.ts';
 
 if (parentPort === null) throw new Error('a proxy worker is a thread of its own');
 serve(parentPort, workerData);
@@ -17,7 +19,15 @@ function serve(port: MessagePort, start: WorkerStart): void {
   let rows: ReadonlyMap<string, number> = new Map();
   const cell = new Int32Array(generation);
   const say = (message: FromWorker): void => port.postMessage(message);
+  const common = new CommonParts({
+    clock: systemClock,
+    seed: start.bucketSeed,
+    offsetMs: systemMs() - systemClock.monotonicMs() - start.epochMs,
+    wantKeys: (id) => say({ type: 'keysWanted', id }),
+    sendLines: (batch) => say({ type: 'lines', batch }),
+  });
   const engine = new Engine({
+    common: common.services,
     clock: systemClock,
     telemetry: { logger: remoteLogger(say, {}) },
     bindAddress,
@@ -33,20 +43,24 @@ function serve(port: MessagePort, start: WorkerStart): void {
   const obey = async (message: ToWorker): Promise<void> => {
     if (message.type === 'prepare') {
       rows = message.config.rows;
+      common.blocks = message.config.blocks;
       say(await prepared(engine, reader, message));
     } else if (message.type === 'discard') engine.discard(message.generation);
     else if (message.type === 'commit') {
       const listeners = await engine.commit(message.busy);
       say({ type: 'settled', generation: message.generation, listeners });
-    } else {
+    } else if (message.type === 'close') {
       await engine.close(message.withinMs);
+      common.lines.flush();
       say({ type: 'closed' });
       port.close();
     }
   };
   let work: Promise<void> = Promise.resolve();
   port.on('message', (message: ToWorker) => {
-    work = work.then(() => obey(message));
+    if (message.type === 'keys') common.keys.hear(message.id, message.document);
+    else if (message.type === 'linesWritten') common.lines.written(message.path, message.characters);
+    else work = work.then(() => obey(message));
   });
   process.on('uncaughtException', (error) => {
     say({ type: 'crashed', request: requestAtHand(), stack: error.stack ?? error.message });

@@ -1,6 +1,7 @@
 // The proxy workers as main sees them: they are started together, install together, and a worker that falls is
 // replaced. All listen on the same ports; the kernel spreads connections over them.
 import { createServer } from 'node:net';
+import { systemClock } from '../../clock.ts';
 import type { Listener } from '../../model/listener.ts';
 import type { ProxyConfig } from '../../model/proxy-config.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
@@ -9,8 +10,10 @@ import { ConnectionCounts, RowBook } from '../shared/connection-counts.ts';
 import type { BodyLimits } from './engine.ts';
 import type { Installer } from './installer.ts';
 import { Member } from './member.ts';
+import { MiddlewareDesk } from './middleware-desk.ts';
 import { type PackedConfig, packConfig } from './packed-config.ts';
 import type { WorkerStart } from './protocol.ts';
+import { systemMs } from './system-time.ts';
 import { Turns } from './turns.ts';
 
 export interface WorkersOptions {
@@ -40,6 +43,8 @@ export class Workers implements Installer {
   readonly #cell = new Int32Array(this.#generation);
   readonly #counts: ConnectionCounts;
   readonly #rows = new RowBook();
+  readonly #desk: MiddlewareDesk;
+  readonly #epochMs = systemMs();
   readonly #members: Member[];
   readonly #turns = new Turns();
   #number = 0;
@@ -50,6 +55,9 @@ export class Workers implements Installer {
     this.#options = options;
     this.size = options.count;
     this.#counts = new ConnectionCounts(options.count);
+    this.#desk = new MiddlewareDesk(systemClock, options.telemetry.logger, (id, document) => {
+      for (const member of this.#members) member.say({ type: 'keys', id, document });
+    });
     this.#members = Array.from({ length: options.count }, (_, i) => this.#startMember(i));
   }
 
@@ -74,13 +82,18 @@ export class Workers implements Installer {
     });
   }
 
+  reopenLogs(): void {
+    this.#desk.reopenLogs();
+  }
+
   async close(withinMs: number): Promise<void> {
     this.#closing = true;
     await this.#turns.take(() => Promise.all(this.#members.map((member) => member.close(withinMs))));
+    await this.#desk.close();
   }
 
   async #install(config: ProxyConfig, onThreadDone: () => void): Promise<void> {
-    const packed = packConfig(config, this.#rows);
+    const packed = packConfig(config, this.#rows, this.#desk.blocksFor(config.snapshot));
     const generation = ++this.#number;
     const vetoes = await Promise.all(this.#members.map((member) => member.prepare(generation, packed)));
     const veto = vetoes.find((reason) => reason !== undefined);
@@ -90,6 +103,7 @@ export class Workers implements Installer {
     }
     const { listeners } = config.snapshot;
     const busy = await this.#probe(listeners);
+    this.#desk.follow(config.snapshot);
     Atomics.store(this.#cell, 0, generation);
     this.#inForce = { config: packed, listeners, busy };
     const commit = async (member: Member): Promise<void> => {
@@ -145,15 +159,26 @@ export class Workers implements Installer {
       workers: this.size,
       place,
       shared: true,
+      bucketSeed: this.#desk.seed,
+      epochMs: this.#epochMs,
     };
     const startedMs = performance.now();
     const { telemetry, thread = ownThread } = this.#options;
-    return new Member(thread, start, telemetry, () => {
-      this.#counts.forget(place);
-      if (this.#closing) return;
-      const waitMs = Math.max(0, restartMsMin - (performance.now() - startedMs));
-      setTimeout(() => void this.#turns.take(() => this.#replace(place)), waitMs).unref();
+    const member: Member = new Member(thread, start, telemetry, {
+      fall: () => {
+        this.#counts.forget(place);
+        if (this.#closing) return;
+        const waitMs = Math.max(0, restartMsMin - (performance.now() - startedMs));
+        setTimeout(() => void this.#turns.take(() => this.#replace(place)), waitMs).unref();
+      },
+      keysWanted: (id) => this.#desk.askForKeys(id),
+      lines: (batch) => {
+        const { path, text } = batch;
+        this.#desk.write(batch, () => member.say({ type: 'linesWritten', path, characters: text.length }));
+      },
     });
+    this.#desk.repeatKeys((id, document) => member.say({ type: 'keys', id, document }));
+    return member;
   }
 
   /** In turn with activations: the new worker has to get each of them, or the one that is in force. */
