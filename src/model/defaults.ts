@@ -4,13 +4,26 @@
 export const listenerDefaults = {
   address: '0.0.0.0',
   http2: false,
+  http2Options: { maxConcurrentStreams: 128, maxResetsPerSecond: 100 },
   maxRequestHeadersKB: 0,
   maxRequestHeaders: 128,
   pathNormalization: 'enforce',
   debugHeaders: false,
   trustedProxies: [],
-  tls: { minVersion: 'TLSv1_2', clientAuth: { mode: 'none' } },
-  timeouts: { clientHeader: '10s', clientRequest: '60s', clientResponse: '60s', idleBetweenRequests: '120s' },
+  tls: {
+    certificates: [],
+    unknownServerName: 'default',
+    strictServerName: false,
+    minVersion: 'TLSv1_2',
+    clientAuth: { mode: 'none' },
+  },
+  timeouts: {
+    clientHeader: '10s',
+    clientRequest: '60s',
+    clientResponse: '60s',
+    idleBetweenRequests: '120s',
+    idleTunnel: '0s',
+  },
   metrics: {
     path: '/metrics',
     collect: { route: true, destination: true, endpoint: false, middleware: true, listener: true },
@@ -23,6 +36,7 @@ export const listenerDefaults = {
 } as const;
 
 export const destinationDefaults = {
+  endpoint: { weight: 1, priority: 0 },
   http2: false,
   /** 0 is no limit. */
   maxConnsPerHost: 0,
@@ -50,7 +64,14 @@ export const destinationDefaults = {
     failureThreshold: 5,
     openDuration: '30s',
   },
-  healthCheck: { interval: '10s', timeout: '5s', unhealthyThreshold: 3, healthyThreshold: 2 },
+  healthCheck: {
+    type: 'http',
+    expectedStatuses: ['200-399'],
+    interval: '10s',
+    timeout: '5s',
+    unhealthyThreshold: 3,
+    healthyThreshold: 2,
+  },
   outlierDetection: {
     consecutive5xx: 5,
     consecutiveGatewayErrors: 0,
@@ -65,6 +86,8 @@ export const retryDefaults = {
   attempts: 0,
   on: ['server-error', 'connection-failure'],
   retriableCodes: [],
+  grpcCodes: [],
+  budgetPercent: 20,
   backoff: { base: '100ms', max: '1s' },
 } as const;
 
@@ -86,6 +109,7 @@ export const headersDefaults = { append: false } as const;
 export const jwtDefaults = { jwksRetrievalTimeout: '10s', forwardJwt: false } as const;
 
 export const extAuthzDefaults = {
+  protocol: 'sluice',
   mode: 'http',
   decisionTimeout: '5s',
   failureModeAllow: false,
@@ -93,6 +117,7 @@ export const extAuthzDefaults = {
 } as const;
 
 export const extProcDefaults = {
+  protocol: 'sluice',
   mode: 'grpc',
   phaseTimeout: '200ms',
   phases: {
@@ -102,6 +127,7 @@ export const extProcDefaults = {
     responseBody: 'none',
     maxBodyBytes: 1_048_576,
   },
+  allowModeOverride: false,
   allowOnError: false,
   statusOnError: 500,
   disableReject: false,

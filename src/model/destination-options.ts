@@ -1,13 +1,15 @@
 // How a destination is reached and watched (contract.md §2.3.1–§2.3.7).
 import { destinationDefaults } from './defaults.ts';
 import { EndpointBalancing } from './endpoint-balancing.ts';
-import { AbsolutePath, Duration, Flag, Host, Nested, OneOf, Pem, Uint } from './field.ts';
+import { AbsolutePath, Duration, Flag, Host, Line, ListOf, Nested, OneOf, Pem, Uint } from './field.ts';
 import { problemIf, Rules } from './rule.ts';
+import { statusRange } from './scalar.ts';
 import { isNewer, type TlsVersion, tlsVersions } from './tls-version.ts';
 
 const { timeouts, circuitBreaker, healthCheck, outlierDetection } = destinationDefaults;
 
 export const upstreamTlsModes = ['none', 'tls', 'mtls'] as const;
+export const healthCheckTypes = ['http', 'tcp', 'grpc'] as const;
 export const discoveryTypes = ['kubernetes'] as const;
 
 export class DestinationTimeouts {
@@ -57,9 +59,27 @@ export class CircuitBreaker {
   readonly openDuration?: string;
 }
 
+@Rules<HealthCheck>({
+  httpNeedsPath: ({ type = healthCheck.type, path }) =>
+    problemIf(type === 'http' && path === undefined, '/path', 'is required when type is http'),
+})
 export class HealthCheck {
-  @AbsolutePath('Path to probe.', { required: true, example: '/healthz' })
-  readonly path!: string;
+  @OneOf(healthCheckTypes, 'What a probe is: a GET, a TCP connection, or `grpc.health.v1.Health/Check`.', {
+    default: healthCheck.type,
+  })
+  readonly type?: (typeof healthCheckTypes)[number];
+
+  @AbsolutePath('Path to probe; required with type http, unused with the others.', { example: '/healthz' })
+  readonly path?: string;
+
+  @Line('Service that a probe of type grpc asks about. Absent: the server as a whole.')
+  readonly grpcService?: string;
+
+  @ListOf(statusRange, 'Statuses that make a probe of type http a success, as `200` or `200-299`.', {
+    default: healthCheck.expectedStatuses,
+    lengthMax: 64,
+  })
+  readonly expectedStatuses?: readonly string[];
 
   @Duration('Time between probes of an endpoint; at least one second is kept.', { default: healthCheck.interval })
   readonly interval?: string;

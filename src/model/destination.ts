@@ -1,10 +1,12 @@
 // A destination: an upstream and how to reach it (contract.md §2.3).
+import { destinationDefaults } from './defaults.ts';
 import { DestinationOptions } from './destination-options.ts';
 import { Entity } from './entity.ts';
-import { Host, ListOf, Nested, Port } from './field.ts';
+import { Host, ListOf, Nested, Port, Uint } from './field.ts';
 
 export type { DestinationOptions } from './destination-options.ts';
 
+const { weight, priority } = destinationDefaults.endpoint;
 const endpointsMax = 10_000;
 
 export class Endpoint {
@@ -13,6 +15,16 @@ export class Endpoint {
 
   @Port('TCP port to connect to.', { required: true, example: 8080 })
   readonly port!: number;
+
+  @Uint('Share of the requests beside the other endpoints of its priority. LEAST_REQUEST does not look at it.', {
+    min: 1,
+    max: 1000,
+    default: weight,
+  })
+  readonly weight?: number;
+
+  @Uint('Only the lowest number that has an available endpoint serves.', { max: 15, default: priority })
+  readonly priority?: number;
 }
 
 export class Destination extends Entity {

@@ -1,9 +1,10 @@
 // How a listener ends TLS (contract.md §2.2).
 import { listenerDefaults } from './defaults.ts';
-import { Nested, OneOf, Pem } from './field.ts';
+import { Flag, ListOf, Nested, OneOf, Pem } from './field.ts';
 import { problemIf, Rules } from './rule.ts';
 import { isNewer, type TlsVersion, tlsVersions } from './tls-version.ts';
 
+export const unknownServerNames = ['default', 'reject'] as const;
 export const clientAuthModes = ['none', 'optional', 'require'] as const;
 
 @Rules<ListenerClientAuth>({
@@ -26,6 +27,19 @@ export class ListenerClientAuth {
   readonly ca?: string;
 }
 
+const certificatesMax = 1000;
+
+export class ListenerCertificate {
+  @Pem('Certificate chain, as PEM text or a secret reference. Its DNS names decide who gets it.', {
+    required: true,
+    example: '{{secret:value:shop-cert}}',
+  })
+  readonly cert!: string;
+
+  @Pem('Private key, as PEM text or a secret reference.', { required: true, example: '{{secret:value:shop-key}}' })
+  readonly key!: string;
+}
+
 @Rules<ListenerTls>({
   versionsInOrder: ({ minVersion, maxVersion }) =>
     problemIf(
@@ -35,7 +49,7 @@ export class ListenerClientAuth {
     ),
 })
 export class ListenerTls {
-  @Pem('Certificate chain, as PEM text or a secret reference.', {
+  @Pem('Certificate chain for clients that name no server or one that no other certificate has. PEM or a secret.', {
     required: true,
     example: '{{secret:value:edge-cert}}',
   })
@@ -43,6 +57,25 @@ export class ListenerTls {
 
   @Pem('Private key, as PEM text or a secret reference.', { required: true, example: '{{secret:value:edge-key}}' })
   readonly key!: string;
+
+  @ListOf(
+    ListenerCertificate,
+    'Further certificates, chosen by server name: an exact name before a wildcard of one label, then the first.',
+    { default: listenerDefaults.tls.certificates, lengthMax: certificatesMax },
+  )
+  readonly certificates?: readonly ListenerCertificate[];
+
+  @OneOf(
+    unknownServerNames,
+    'For a server name that no certificate has: the `default` certificate, or `reject` by the alert unrecognized_name.',
+    { default: listenerDefaults.tls.unknownServerName },
+  )
+  readonly unknownServerName?: (typeof unknownServerNames)[number];
+
+  @Flag('Answer 421 to a request whose authority the certificate of its connection does not cover.', {
+    default: listenerDefaults.tls.strictServerName,
+  })
+  readonly strictServerName?: boolean;
 
   @OneOf(tlsVersions, 'Oldest TLS version to accept.', { default: listenerDefaults.tls.minVersion })
   readonly minVersion?: TlsVersion;

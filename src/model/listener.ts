@@ -2,6 +2,7 @@
 import { listenerDefaults } from './defaults.ts';
 import { Entity } from './entity.ts';
 import { Duration, Flag, Host, Line, ListOf, Nested, NestedOrText, OneOf, Port, Uint } from './field.ts';
+import { ListenerHttp2 } from './listener-http2.ts';
 import { ListenerMetrics } from './listener-metrics.ts';
 import { ListenerTls } from './listener-tls.ts';
 import { cidr } from './scalar.ts';
@@ -29,6 +30,11 @@ export class ListenerTimeouts {
     default: listenerDefaults.timeouts.idleBetweenRequests,
   })
   readonly idleBetweenRequests?: string;
+
+  @Duration('How long a tunnel (a WebSocket) may carry nothing in either direction. 0: no limit.', {
+    default: listenerDefaults.timeouts.idleTunnel,
+  })
+  readonly idleTunnel?: string;
 }
 
 export class ListenerProxyErrors {
@@ -52,6 +58,9 @@ export class Listener extends Entity {
     default: listenerDefaults.http2,
   })
   readonly http2?: boolean;
+
+  @Nested(ListenerHttp2, 'Limits on HTTP/2 connections. Without `http2` they have no effect.')
+  readonly http2Options?: ListenerHttp2;
 
   @Line('Value of the `Server` header of every response. Absent: none is added.')
   readonly serverName?: string;

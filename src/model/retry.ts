@@ -5,6 +5,9 @@ import { oneOf, uint } from './scalar.ts';
 
 export const retryConditions = ['server-error', 'connection-failure', 'gateway-error', 'retriable-codes'] as const;
 
+/** Names of gRPC status codes that may be worth another try. */
+export const grpcCodes = ['cancelled', 'deadline-exceeded', 'internal', 'resource-exhausted', 'unavailable'] as const;
+
 export class Backoff {
   @Duration('Wait before the first retry; it grows from there.', { default: retryDefaults.backoff.base })
   readonly base?: string;
@@ -30,6 +33,18 @@ export class Retry {
     lengthMax: 500,
   })
   readonly retriableCodes?: readonly number[];
+
+  @ListOf(oneOf(grpcCodes), 'Statuses of trailers-only gRPC responses that `retriable-codes` stands for, too.', {
+    default: retryDefaults.grpcCodes,
+    lengthMax: 64,
+  })
+  readonly grpcCodes?: readonly (typeof grpcCodes)[number][];
+
+  @Uint('Most retries in flight to a destination, in percent of its requests in flight; three are always allowed.', {
+    max: 100,
+    default: retryDefaults.budgetPercent,
+  })
+  readonly budgetPercent?: number;
 
   @Nested(Backoff, 'Waits between tries.')
   readonly backoff?: Backoff;

@@ -152,6 +152,12 @@ export const pem: TextScalar = textual({ format: 'pem', minLength: 1 }, () => un
 
 export const timestamp: TextScalar = textual({ format: 'date-time' }, () => undefined);
 
+/** One status or a range of them: `200`, `200-299`, within 100…599 and in order. */
+export const statusRange: TextScalar = textual({ pattern: '^[1-5][0-9]{2}(-[1-5][0-9]{2})?$' }, (value) => {
+  const [, low, high = low] = /^([1-5][0-9]{2})(?:-([1-5][0-9]{2}))?$/.exec(value) ?? [];
+  return low !== undefined && Number(low) <= Number(high) ? undefined : 'must be a status or a range such as 200-299';
+});
+
 export const oneOf = (values: readonly string[]): TextScalar =>
   textual({ enum: [...values] }, (value) =>
     isIn(value, [...values]) ? undefined : `must be one of ${values.join(', ')}`,

@@ -18,6 +18,8 @@ const retry: Json = {
   perAttemptTimeout: '1s',
   on: ['gateway-error', 'retriable-codes'],
   retriableCodes: [429],
+  grpcCodes: ['unavailable'],
+  budgetPercent: 20,
   backoff: { base: '50ms', max: '2s' },
 };
 const overrides: Json = {
@@ -36,14 +38,24 @@ const samples: Readonly<Record<EditableKind, readonly Json[]>> = {
       tls: {
         cert: '-----BEGIN CERTIFICATE-----',
         key: '{{secret:value:key}}',
+        certificates: [{ cert: 'c', key: '{{secret:env:KEY}}' }],
+        unknownServerName: 'reject',
+        strictServerName: true,
         minVersion: 'TLSv1_2',
         maxVersion: 'TLSv1_3',
         clientAuth: { mode: 'require', ca: 'pem' },
       },
       http2: true,
+      http2Options: { maxConcurrentStreams: 100, maxResetsPerSecond: 10 },
       serverName: 'sluice',
       maxRequestHeadersKB: 64,
-      timeouts: { clientHeader: '5s', clientRequest: '0', clientResponse: '1m', idleBetweenRequests: '1h30m' },
+      timeouts: {
+        clientHeader: '5s',
+        clientRequest: '0',
+        clientResponse: '1m',
+        idleBetweenRequests: '1h30m',
+        idleTunnel: '1h',
+      },
       metrics: {
         path: '/metrics',
         collect: { route: true, destination: false, endpoint: true, middleware: true, listener: false },
@@ -62,7 +74,7 @@ const samples: Readonly<Record<EditableKind, readonly Json[]>> = {
       host: 'upstream.example',
       port: 8080,
       endpoints: [
-        { host: '10.0.0.1', port: 1 },
+        { host: '10.0.0.1', port: 1, weight: 3, priority: 1 },
         { host: '[::1]', port: 65535 },
       ],
       options: {
@@ -94,7 +106,16 @@ const samples: Readonly<Record<EditableKind, readonly Json[]>> = {
           failureThreshold: 0,
           openDuration: '10s',
         },
-        healthCheck: { path: '/health', interval: '1s', timeout: '1s', unhealthyThreshold: 2, healthyThreshold: 1 },
+        healthCheck: {
+          type: 'http',
+          path: '/health',
+          grpcService: 's',
+          expectedStatuses: ['200', '300-399'],
+          interval: '1s',
+          timeout: '1s',
+          unhealthyThreshold: 2,
+          healthyThreshold: 1,
+        },
         outlierDetection: {
           consecutive5xx: 5,
           consecutiveGatewayErrors: 1,
@@ -222,6 +243,7 @@ const samples: Readonly<Record<EditableKind, readonly Json[]>> = {
       extAuthz: {
         destinationId: 'd',
         mode: 'grpc',
+        protocol: 'envoy',
         path: '/check',
         decisionTimeout: '1s',
         failureModeAllow: true,
@@ -237,6 +259,9 @@ const samples: Readonly<Record<EditableKind, readonly Json[]>> = {
       extProc: {
         destinationId: 'd',
         mode: 'http',
+        protocol: 'sluice',
+        allowModeOverride: true,
+        maxPhaseTimeout: '1s',
         phaseTimeout: '100ms',
         phases: {
           requestHeaders: 'skip',

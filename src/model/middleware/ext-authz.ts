@@ -1,9 +1,11 @@
 // Middleware type extAuthz: a service decides whether a request may pass (contract.md §8.5).
 import { extAuthzDefaults } from '../defaults.ts';
 import { Duration, Flag, Line, ListOf, Nested, OneOf, Reference, Token } from '../field.ts';
+import { problemIf, Rules } from '../rule.ts';
 import { namePattern, token } from '../scalar.ts';
 
 export const extAuthzModes = ['http', 'grpc'] as const;
+export const extAuthzProtocols = ['sluice', 'envoy'] as const;
 
 export class InjectedHeader {
   @Token('Header name.', { required: true, example: 'x-original-path' })
@@ -14,7 +16,7 @@ export class InjectedHeader {
 }
 
 export class ExtAuthzOnCheck {
-  @ListOf(token, 'Client headers that the service sees.', { default: [] })
+  @ListOf(token, 'Client headers that the service sees. Absent: none, with protocol envoy all.', { default: [] })
   readonly forwardHeaders?: readonly string[];
 
   @ListOf(InjectedHeader, 'Headers that the service sees in addition.', { default: [] })
@@ -34,12 +36,23 @@ export class ExtAuthzOnDeny {
   readonly copyToClient?: readonly string[];
 }
 
+@Rules<ExtAuthzConfig>({
+  envoySpeaksGrpc: ({ protocol, mode = extAuthzDefaults.mode }) =>
+    problemIf(protocol === 'envoy' && mode === 'http', '/mode', 'must be grpc when protocol is envoy'),
+})
 export class ExtAuthzConfig {
   @Reference('Id of the destination of the service.', { required: true, example: 'authorizer' })
   readonly destinationId!: string;
 
   @OneOf(extAuthzModes, 'How the service is asked.', { default: extAuthzDefaults.mode })
   readonly mode?: (typeof extAuthzModes)[number];
+
+  @OneOf(
+    extAuthzProtocols,
+    'What is spoken: messages of our own, or `envoy.service.auth.v3.Authorization/Check`, which needs mode grpc.',
+    { default: extAuthzDefaults.protocol },
+  )
+  readonly protocol?: (typeof extAuthzProtocols)[number];
 
   @Line('Path of the check in mode http. Absent: `/`.')
   readonly path?: string;

@@ -1,9 +1,11 @@
 // Middleware type extProc: a service reads and changes requests and responses (contract.md §8.6).
 import { extProcDefaults } from '../defaults.ts';
 import { Duration, Flag, ListOf, Nested, OneOf, Reference, Text, Uint } from '../field.ts';
+import { problemIf, Rules } from '../rule.ts';
 import { namePattern } from '../scalar.ts';
 
 export const extProcModes = ['grpc', 'http'] as const;
+export const extProcProtocols = ['sluice', 'envoy'] as const;
 export const headerPhases = ['send', 'skip'] as const;
 export const bodyPhases = ['none', 'buffered', 'bufferedPartial', 'streamed'] as const;
 
@@ -56,6 +58,10 @@ export class ObserveMode {
   readonly queueSize?: number;
 }
 
+@Rules<ExtProcConfig>({
+  envoySpeaksGrpc: ({ protocol, mode }) =>
+    problemIf(protocol === 'envoy' && mode === 'http', '/mode', 'must be grpc when protocol is envoy'),
+})
 export class ExtProcConfig {
   @Reference('Id of the destination of the service.', { required: true, example: 'processor' })
   readonly destinationId!: string;
@@ -63,11 +69,26 @@ export class ExtProcConfig {
   @OneOf(extProcModes, 'How the service is asked.', { default: extProcDefaults.mode })
   readonly mode?: (typeof extProcModes)[number];
 
+  @OneOf(
+    extProcProtocols,
+    'What is spoken: messages of our own, or `envoy.service.ext_proc.v3.ExternalProcessor`, which needs mode grpc.',
+    { default: extProcDefaults.protocol },
+  )
+  readonly protocol?: (typeof extProcProtocols)[number];
+
   @Duration('Time for each message.', { default: extProcDefaults.phaseTimeout })
   readonly phaseTimeout?: string;
 
   @Nested(ExtProcPhases, 'What the service sees.')
   readonly phases?: ExtProcPhases;
+
+  @Flag('Obey `mode_override` of an envoy service, which changes the phases of the exchange it answers.', {
+    default: extProcDefaults.allowModeOverride,
+  })
+  readonly allowModeOverride?: boolean;
+
+  @Duration('Longest `override_message_timeout` that an envoy service may ask for. Absent or 0: it is ignored.')
+  readonly maxPhaseTimeout?: string;
 
   @Flag('Go on when the service fails.', { default: extProcDefaults.allowOnError })
   readonly allowOnError?: boolean;

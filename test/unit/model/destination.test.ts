@@ -1,5 +1,7 @@
 import { describeRows, destinationBody } from '../../support/entities.ts';
 
+const endpoint = (...changes: object[]) =>
+  destinationBody({ endpoints: changes.map((change) => ({ host: 'a', port: 1, ...change })) });
 const options = (value: object) => destinationBody({ options: value });
 const balancing = (value: object) => options({ endpointBalancing: value });
 const ring = (value: object) => balancing({ algorithm: 'RING_HASH', ringHash: value });
@@ -18,6 +20,18 @@ describeRows('destinations: host, port, endpoints (contract.md §2.11)', 'destin
     ['/endpoints/0/host', '/endpoints/0/port'],
   ],
   ['an endpoint of a bad port', destinationBody({ endpoints: [{ host: 'a', port: 70_000 }] }), ['/endpoints/0/port']],
+  ['weights and priorities', endpoint({ weight: 1000, priority: 15 }, { weight: 1, priority: 0 })],
+  [
+    'weights and priorities out of bounds',
+    endpoint({ weight: 0 }, { weight: 1001 }, { weight: 1.5 }, { priority: 16 }, { priority: -1 }),
+    [
+      '/endpoints/0/weight',
+      '/endpoints/1/weight',
+      '/endpoints/2/weight',
+      '/endpoints/3/priority',
+      '/endpoints/4/priority',
+    ],
+  ],
   ['ten thousand endpoints', destinationBody({ endpoints: Array(10_000).fill({ host: 'a', port: 1 }) })],
 ]);
 
@@ -87,6 +101,16 @@ describeRows('destinations: hash policies (contract.md §2.3.3)', 'destinations'
 
 describeRows('destinations: health, breaker, outliers (contract.md §2.3.4–§2.3.6)', 'destinations', [
   ['a health check without path', options({ healthCheck: {} }), at('/healthCheck/path')],
+  ['a health check of type http without path', options({ healthCheck: { type: 'http' } }), at('/healthCheck/path')],
+  ['health checks by tcp', options({ healthCheck: { type: 'tcp' } })],
+  ['health checks by grpc', options({ healthCheck: { type: 'grpc', grpcService: 'shop.v1.Catalog' } })],
+  ['a health check of an unknown type', options({ healthCheck: { type: 'icmp' } }), at('/healthCheck/type')],
+  ['expected statuses', options({ healthCheck: { path: '/', expectedStatuses: ['200', '204-299', '599-599'] } })],
+  [
+    'expected statuses that are none',
+    options({ healthCheck: { path: '/', expectedStatuses: ['2xx', '99', '600', '299-200', '200-', '200-299-300'] } }),
+    at(...Array.from({ length: 6 }, (_, index) => `/healthCheck/expectedStatuses/${index}`)),
+  ],
   ['a health check path without /', options({ healthCheck: { path: 'h' } }), at('/healthCheck/path')],
   [
     'a health check of a bad interval',

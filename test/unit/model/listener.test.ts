@@ -32,6 +32,23 @@ describeRows('listeners: tls (contract.md §2.11)', 'listeners', [
   ['cert and key that are no PEM (§12 row 11)', tls()],
   ['tls without cert and key', body({ tls: {} }), ['/tls/cert', '/tls/key']],
   ['tls without key', body({ tls: { cert: 'c' } }), ['/tls/key']],
+  [
+    'further certificates',
+    tls({
+      certificates: [
+        { cert: 'a', key: 'b' },
+        { cert: '{{secret:value:c}}', key: 'd' },
+      ],
+    }),
+  ],
+  [
+    'further certificates without cert or key',
+    tls({ certificates: [{ cert: 'a', key: 'b' }, { cert: 'a' }, { key: 'b' }] }),
+    ['/tls/certificates/1/key', '/tls/certificates/2/cert'],
+  ],
+  ['further certificates without the default', body({ tls: { certificates: [] } }), ['/tls/cert', '/tls/key']],
+  ['names that are not known, refused', tls({ unknownServerName: 'reject', strictServerName: true })],
+  ['an unknown word for them', tls({ unknownServerName: 'drop' }), ['/tls/unknownServerName']],
   ['an unknown version', tls({ minVersion: 'TLSv1.2' }), ['/tls/minVersion']],
   ['min above max', tls({ minVersion: 'TLSv1_3', maxVersion: 'TLSv1_2' }), ['/tls/maxVersion']],
   ['max below the default of min', tls({ maxVersion: 'TLSv1_1' }), ['/tls/maxVersion']],
@@ -69,6 +86,16 @@ describeRows('listeners: proxyErrors and metrics (contract.md §2.11)', 'listene
 
 describeRows('listeners: limits (contract.md §2.2, architecture.md §9)', 'listeners', [
   ['all timeouts off', body({ timeouts: { clientHeader: '0', clientRequest: '0s', clientResponse: '0ms' } })],
+  ['limits on HTTP/2', body({ http2: true, http2Options: { maxConcurrentStreams: 1000, maxResetsPerSecond: 1 } })],
+  ['limits on HTTP/2 that is off', body({ http2Options: {} })],
+  [
+    'limits on HTTP/2 beyond their bounds',
+    body({ http2Options: { maxConcurrentStreams: 1001, maxResetsPerSecond: 0 } }),
+    ['/http2Options/maxConcurrentStreams', '/http2Options/maxResetsPerSecond'],
+  ],
+  ['no streams at all', body({ http2Options: { maxConcurrentStreams: 0 } }), ['/http2Options/maxConcurrentStreams']],
+  ['an idle limit on tunnels', body({ timeouts: { idleTunnel: '1h' } })],
+  ['a bad idle limit on tunnels', body({ timeouts: { idleTunnel: 'never' } }), ['/timeouts/idleTunnel']],
   ['a bad timeout', body({ timeouts: { idleBetweenRequests: '1d' } }), ['/timeouts/idleBetweenRequests']],
   ['a negative timeout', body({ timeouts: { clientRequest: '-1s' } }), ['/timeouts/clientRequest']],
   ['maxRequestHeadersKB 0', body({ maxRequestHeadersKB: 0 })],

@@ -99,6 +99,17 @@ describeRows('routes: the rest of forward (contract.md §2.4.2–§2.4.4)', 'rou
       },
     }),
   ],
+  [
+    'a retry of gRPC codes, within a budget',
+    forward({ retry: { on: ['retriable-codes'], grpcCodes: ['unavailable', 'cancelled'], budgetPercent: 100 } }),
+  ],
+  ['a retry of no budget', forward({ retry: { budgetPercent: 0 } })],
+  ['a budget above 100 percent', forward({ retry: { budgetPercent: 101 } }), ['/forward/retry/budgetPercent']],
+  [
+    'gRPC codes that are none of the five',
+    forward({ retry: { grpcCodes: ['UNAVAILABLE', 'ok'] } }),
+    ['/forward/retry/grpcCodes/0', '/forward/retry/grpcCodes/1'],
+  ],
   ['an unknown retry condition', forward({ retry: { on: ['server-error', 'always'] } }), ['/forward/retry/on/1']],
   [
     'codes out of range',
