@@ -1,8 +1,9 @@
 // The fields of one header block: what its pseudo-fields say, and the rest as lines (RFC 9113 §8.2, §8.3). Everything
 // that makes a message malformed is found here, before anybody else sees it: nothing of this version of HTTP can
 // become something else in another one. Belongs to a stream and is filled again.
+
+import { fieldId } from '../fields/field-name.ts';
 import { targetByte, tokenByte } from '../http1/characters.ts';
-import { fieldId } from '../http1/field-name.ts';
 import { type FieldInfo, fieldRole, hasBadValue, idOf, roleOf } from './field-rules.ts';
 import { guards } from './guards.ts';
 import type { FieldSink } from './hpack/decoder.ts';

@@ -1,8 +1,9 @@
 // What a field of HTTP/2 may be called and hold, and what its name means to a proxy (RFC 9113 §8.2, §8.3): told once
 // per name and value, kept with the entries of HPACK's tables. Stricter than RFC 9113 where HTTP/1.1 is: what
 // would be a fault there must not arrive there by way of here.
+
+import { identify } from '../fields/field-name.ts';
 import { HT, SP, tokenByte, valueByte } from '../http1/characters.ts';
-import { identify } from '../http1/field-name.ts';
 
 /** What a field is to its head. `hop`: may only stand in HTTP/1.1. `bad`: no name at all. */
 export const fieldRole = {

@@ -73,7 +73,7 @@ function stepFrom(nodes: number[][], state: number, bits: number): number {
     const next = nodes[at]?.[(bits >>> bit) & 1] ?? 0;
     if (next === -1 - endOfString) return failed;
     if (next < 0) symbol = -next;
-    at = next < 0 ? 0 : next;
+    at = Math.max(0, next);
   }
   return (symbol << 8) | at;
 }
