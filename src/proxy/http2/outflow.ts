@@ -4,7 +4,7 @@ import { frameBytesMax, frameFlag, windowMax } from './frame.ts';
 import type { FrameWriter } from './frame-writer.ts';
 import { guards } from './guards.ts';
 import type { HpackEncoder } from './hpack/encoder.ts';
-import type { Stream } from './stream.ts';
+import type { Stream, StreamOutlet } from './stream.ts';
 
 export interface OutflowOwner {
   /** A frame of DATA has been written; `crumb`: a window cut it very short. */
@@ -13,7 +13,7 @@ export interface OutflowOwner {
   onDelayedEnd(stream: Stream): void;
 }
 
-export class Outflow {
+export class Outflow implements StreamOutlet {
   readonly #writer: FrameWriter;
   readonly #owner: OutflowOwner;
   #window = 65_535;
@@ -40,7 +40,6 @@ export class Outflow {
     stream.lastGathering = -1;
   }
 
-  /** As `Stream.sendData`. */
   data(stream: Stream, chunk: Buffer): boolean {
     if (stream.pending.length > 0) {
       stream.pending.append(chunk, 0, chunk.length);
@@ -55,7 +54,6 @@ export class Outflow {
     return false;
   }
 
-  /** False: the end waits for what is before it. */
   end(stream: Stream): boolean {
     if (stream.pending.length > 0) {
       stream.endPending = true;
@@ -65,7 +63,6 @@ export class Outflow {
     return true;
   }
 
-  /** As `end`. */
   trailers(stream: Stream, block: HpackEncoder): boolean {
     if (stream.pending.length > 0) {
       stream.endPending = true;

@@ -5,7 +5,6 @@ import { HeldBytes } from '../http1/held-bytes.ts';
 import { FieldBlock } from './field-block.ts';
 import { defaultWindow } from './frame.ts';
 import type { HpackEncoder } from './hpack/encoder.ts';
-import type { Outflow } from './outflow.ts';
 
 /** Why a stream ended before its time. */
 export interface StreamEnd {
@@ -32,9 +31,20 @@ export interface StreamReceiver {
   onOver(stream: Stream): void;
 }
 
+/** Where streams send, within their windows. What follows `false` is told to the stream's owner later. */
+export interface StreamOutlet {
+  head(stream: Stream, block: HpackEncoder, end: boolean): void;
+  /** As `Stream.sendData`. */
+  data(stream: Stream, chunk: Buffer): boolean;
+  /** False: the end waits for what is before it. */
+  end(stream: Stream): boolean;
+  /** As `end`. */
+  trailers(stream: Stream, block: HpackEncoder): boolean;
+}
+
 /** What a stream asks of its connection. */
 export interface StreamOwner {
-  readonly outflow: Outflow;
+  readonly outflow: StreamOutlet;
   /** So many bytes have been taken for good. */
   onConsumed(stream: Stream, bytes: number): void;
   /** Its own side has ended. */
