@@ -1,9 +1,10 @@
 // The engine in the calling thread: one process without workers, and tests.
-import type { Clock } from '../../clock.ts';
+import type { Cancel, Clock } from '../../clock.ts';
 import type { ProxyConfig } from '../../model/proxy-config.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import type { ListenerStatus } from '../listener/listeners.ts';
 import { OwnCount } from '../shared/connection-counts.ts';
+import { TicketSecrets } from '../shared/ticket-secrets.ts';
 import { CommonParts } from './common-services.ts';
 import { type BodyLimits, Engine } from './engine.ts';
 import type { Installer } from './installer.ts';
@@ -24,10 +25,13 @@ export class InThread implements Installer {
   readonly #desk: MiddlewareDesk;
   readonly #common: CommonParts;
   readonly #turns = new Turns();
+  readonly #stopRotating: Cancel;
   #generation = 0;
 
   constructor(options: InThreadOptions) {
     const { clock, telemetry } = options;
+    const tickets = new TicketSecrets();
+    this.#stopRotating = tickets.keepRotating(clock);
     const desk = new MiddlewareDesk(clock, telemetry.logger, (id, document) => this.#common.keys.hear(id, document));
     this.#desk = desk;
     this.#common = new CommonParts({
@@ -40,6 +44,7 @@ export class InThread implements Installer {
     this.#engine = new Engine({
       ...options,
       common: this.#common.services,
+      tickets,
       shared: false,
       limitOf: () => new OwnCount(),
       generation: () => this.#generation,
@@ -72,6 +77,7 @@ export class InThread implements Installer {
   }
 
   close(withinMs: number): Promise<void> {
+    this.#stopRotating();
     return this.#turns.take(async () => {
       await this.#engine.close(withinMs);
       this.#common.lines.flush();
