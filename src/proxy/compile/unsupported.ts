@@ -46,8 +46,6 @@ function checkDestinations({ destinations }: Configuration, warnings: Problem[])
     });
     const at = (...rest: string[]): string => pointerOf('destinations', id, 'options', ...rest);
     if (options === undefined) return;
-    if ((options.tls?.mode ?? 'none') !== 'none')
-      warnings.push({ pointer: at('tls', 'mode'), message: `${notBuilt('TLS')}: requests are answered 502` });
     if (options.http2 === true)
       warnings.push({ pointer: at('http2'), message: `${notBuilt('HTTP/2')}: requests are answered 502` });
     for (const option of idleOptions)

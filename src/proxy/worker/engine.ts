@@ -11,6 +11,7 @@ import { type BusyPlace, type ListenerStatus, Listeners } from '../listener/list
 import { RoutingTable } from '../match/routing-table.ts';
 import type { MiddlewareServices } from '../middleware/registry.ts';
 import type { TicketSecrets } from '../shared/ticket-secrets.ts';
+import { needsSystemRoots, readySystemRoots } from '../tls/system-roots.ts';
 import type { PoolTools } from '../upstream/destination-pool.ts';
 import { NameLookup } from '../upstream/name-lookup.ts';
 import { Upstreams } from '../upstream/upstreams.ts';
@@ -84,6 +85,7 @@ export class Engine {
     }
     this.#memory = memory;
     await this.#listeners.prepare(snapshot.listeners);
+    if (snapshot.destinations.some(needsSystemRoots)) await readySystemRoots();
     const upstreams = new Upstreams(snapshot.destinations, this.#tools, this.#current.upstreams);
     const { index, id, name } = config;
     this.#prepared = { number, config, table, upstreams, snapshot: { index, id, name } };
