@@ -2,18 +2,28 @@
 // first, so that what was accepted already is still served (stack.md §6).
 import { createServer, type Server } from 'node:net';
 import type { Clock } from '../../clock.ts';
+import { listenerDefaults } from '../../model/defaults.ts';
 import type { Listener } from '../../model/listener.ts';
 import type { Logger, Telemetry } from '../../telemetry/logger.ts';
 import { durationMs } from '../duration.ts';
-import type { ExchangeContext, ExchangeObserver, Installed, ServeSettings } from '../exchange/context.ts';
+import type { ExchangeContext, Installed, ServeSettings } from '../exchange/context.ts';
 import { ServerConnection } from '../http1/server-connection.ts';
 import { TrustedProxies } from '../match/client-address.ts';
+import { collectedOf, sameBuckets } from '../metrics/collected.ts';
+import type { Collected } from '../metrics/families.ts';
+import type { Figures } from '../metrics/figures.ts';
+import { ListenerCounters } from '../metrics/listener-counters.ts';
+import type { MetricBlock } from '../metrics/metric-block.ts';
 import { acceptWires } from '../socket/accepting.ts';
 import type { Wire } from '../socket/wire.ts';
 import type { Wheel } from '../wheel.ts';
 import { PathReport } from './path-report.ts';
 
 export interface OpenListener {
+  /** Id of the listener that has the port. */
+  readonly id: string;
+  /** Nothing is counted for that listener any more. */
+  forgetCounters(): void;
   /** Swaps everything but the address. */
   configure(listener: Listener): void;
   /** Stops accepting, ends idle connections, gives the others `withinMs`, then cuts them. */
@@ -33,6 +43,10 @@ export interface ListenerTools {
   readonly clock: Clock;
   readonly wheel: Wheel;
   readonly telemetry: Telemetry;
+  readonly metrics: MetricBlock;
+  readonly figures: Figures;
+  /** Text of everything that was counted on a listener, by all workers. */
+  readonly scrape: (listener: string, collected: Collected) => Promise<Uint8Array>;
   /** Bytes of a body that expressions may see; 0 = none. */
   readonly celBodyBytesMax: number;
   /** Bytes of a body that are kept for another try. */
@@ -60,6 +74,9 @@ class Port implements OpenListener {
   readonly #clock: Clock;
   readonly #pathReport: PathReport;
   readonly #logger: Logger;
+  readonly #tools: ListenerTools;
+  #listener: Listener;
+  #counters: ListenerCounters | undefined;
   #settings: ServeSettings;
   #draining = false;
   /** Called when the last connection has ended. */
@@ -67,7 +84,9 @@ class Port implements OpenListener {
 
   constructor(listener: Listener, tools: ListenerTools) {
     const { installed, clock, wheel, telemetry, celBodyBytesMax, retryBytesMax } = tools;
-    const observer: ExchangeObserver | undefined = undefined;
+    this.#tools = tools;
+    this.#listener = listener;
+    this.#counters = this.#countersOf(listener);
     this.#clock = clock;
     this.#logger = telemetry.logger;
     this.#settings = settingsOf(listener);
@@ -77,7 +96,9 @@ class Port implements OpenListener {
       clock,
       celBodyBytesMax,
       retryBytesMax,
-      observer,
+      observer: () => this.#counters,
+      figures: tools.figures,
+      scrape: () => this.#scrape(),
       installed,
       settings: () => this.#settings,
       reportPath: (sent, canonical) => this.#pathReport.count(sent, canonical),
@@ -97,7 +118,18 @@ class Port implements OpenListener {
     });
   }
 
+  get id(): string {
+    return this.#listener.id;
+  }
+
+  forgetCounters(): void {
+    this.#counters?.end();
+    this.#counters = undefined;
+  }
+
   configure(listener: Listener): void {
+    this.#recount(listener);
+    this.#listener = listener;
     this.#pathReport.listener = listener.name;
     this.#settings = settingsOf(listener);
   }
@@ -122,12 +154,39 @@ class Port implements OpenListener {
 
   #accept(wire: Wire): void {
     this.#connections.add(new ServerConnection(wire, this.#context, this.#forget));
+    this.#counters?.onConnection();
   }
 
   readonly #forget = (connection: ServerConnection): void => {
     this.#connections.delete(connection);
+    this.#counters?.onConnectionEnd();
     if (this.#connections.size === 0) this.#onEmpty();
   };
+
+  /** What was counted stays, unless it is another listener, counts nothing any more, or counts into other buckets. */
+  #recount(listener: Listener): void {
+    const before = this.#counters?.collected;
+    const after = collectedOf(listener);
+    const stays = before !== undefined && after !== undefined && listener.id === this.#listener.id;
+    if (before !== undefined && !(stays && sameBuckets(before, after))) {
+      this.#counters?.end();
+      this.#tools.metrics.forget(this.#listener.id);
+    }
+    const same = stays && JSON.stringify(before) === JSON.stringify(after) && listener.name === this.#listener.name;
+    if (!same) this.#counters = this.#countersOf(listener);
+  }
+
+  #countersOf(listener: Listener): ListenerCounters | undefined {
+    const collected = collectedOf(listener);
+    if (collected === undefined) return undefined;
+    const { id, name, address = listenerDefaults.address, port } = listener;
+    return new ListenerCounters({ id, name, address: `${address}:${port}` }, collected, this.#tools.metrics);
+  }
+
+  async #scrape(): Promise<Uint8Array> {
+    const collected = this.#counters?.collected;
+    return collected === undefined ? new Uint8Array() : this.#tools.scrape(this.#listener.id, collected);
+  }
 
   #endIdle(usedOnly: boolean): void {
     for (const connection of this.#connections) {
@@ -152,6 +211,7 @@ function settingsOf(listener: Listener): ServeSettings {
     pathNormalization: listener.pathNormalization ?? 'enforce',
     trusted: new TrustedProxies(listener.trustedProxies ?? []),
     debugHeaders: listener.debugHeaders ?? false,
+    metricsPath: collectedOf(listener)?.path,
     serverName: listener.serverName || undefined,
     detail: listener.proxyErrors?.detail ?? 'standard',
     clientHeaderMs: durationMs(timeouts?.clientHeader, 10_000),

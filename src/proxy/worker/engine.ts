@@ -7,8 +7,11 @@ import type { Telemetry } from '../../telemetry/logger.ts';
 import type { Memory } from '../compile/compile.ts';
 import { compileInSlices } from '../compile/slices.ts';
 import type { Installed } from '../exchange/context.ts';
+import type { ListenerTools } from '../listener/listener.ts';
 import { type BusyPlace, type ListenerStatus, Listeners } from '../listener/listeners.ts';
 import { RoutingTable } from '../match/routing-table.ts';
+import type { Figures } from '../metrics/figures.ts';
+import type { MetricBlock } from '../metrics/metric-block.ts';
 import type { MiddlewareServices } from '../middleware/registry.ts';
 import type { PoolTools } from '../upstream/destination-pool.ts';
 import { NameLookup } from '../upstream/name-lookup.ts';
@@ -26,6 +29,9 @@ export interface EngineOptions {
   /** The generation in force; asked when a request head arrives. */
   readonly generation: () => number;
   readonly limits: BodyLimits;
+  readonly metrics: MetricBlock;
+  readonly figures: Figures;
+  readonly scrape: ListenerTools['scrape'];
 }
 
 /** Settings of the process, not of the configuration (contract.md §1.4). */
@@ -56,7 +62,7 @@ export class Engine {
   /** Of the table compiled last. */
   #memory: Memory | undefined;
 
-  constructor({ clock, telemetry, bindAddress, shared, limitOf, generation, limits }: EngineOptions) {
+  constructor({ clock, telemetry, bindAddress, shared, limitOf, generation, limits, ...counting }: EngineOptions) {
     this.#generation = generation;
     this.#telemetry = telemetry;
     const wheel = new Wheel(clock);
@@ -64,9 +70,20 @@ export class Engine {
     const upstreams = new Upstreams([], this.#tools);
     this.#services = { clock, wheel, logger: telemetry.logger };
     const snapshot = { index: 0, id: '', name: '' };
-    this.#current = { number: generation(), config: undefined, table: RoutingTable.empty, upstreams, snapshot };
+    const role = 'stable';
+    this.#current = { number: generation(), config: undefined, table: RoutingTable.empty, upstreams, snapshot, role };
     const installed = (): Installed => this.#installed();
-    this.#listeners = new Listeners({ installed, clock, wheel, telemetry, bindAddress, drainMsMax, shared, ...limits });
+    this.#listeners = new Listeners({
+      installed,
+      clock,
+      wheel,
+      telemetry,
+      bindAddress,
+      drainMsMax,
+      shared,
+      ...limits,
+      ...counting,
+    });
   }
 
   /** Compiles beside what is in force, in slices. Rejects when it cannot; nothing has changed then. */
@@ -80,7 +97,7 @@ export class Engine {
     this.#memory = memory;
     const upstreams = new Upstreams(snapshot.destinations, this.#tools, this.#current.upstreams);
     const { index, id, name } = config;
-    this.#prepared = { number, config, table, upstreams, snapshot: { index, id, name } };
+    this.#prepared = { number, config, table, upstreams, role: 'stable', snapshot: { index, id, name } };
   }
 
   discard(number: number): void {
