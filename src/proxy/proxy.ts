@@ -70,7 +70,7 @@ class SourcedProxy implements Proxy {
     this.#makeInstaller = () =>
       workers === 0
         ? new InThread({ clock, telemetry, bindAddress, limits })
-        : new Workers({ count: workers, telemetry, bindAddress, limits });
+        : new Workers({ count: workers, clock, telemetry, bindAddress, limits });
     const reopen = async (): Promise<void> => this.#installer?.reopen();
     this.#ports = new PortWatch({ listeners: () => this.listeners(), reopen }, clock, telemetry.logger);
   }

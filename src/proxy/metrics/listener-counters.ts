@@ -94,6 +94,11 @@ export class ListenerCounters implements ExchangeObserver {
     this.#add(this.#open, 1);
   }
 
+  /** Connections that were accepted before anybody counted. */
+  alreadyOpen(connections: number): void {
+    this.#add(this.#open, connections);
+  }
+
   onConnectionEnd(): void {
     this.#add(this.#open, -1);
   }

@@ -13,6 +13,7 @@ import { RoutingTable } from '../match/routing-table.ts';
 import type { Figures } from '../metrics/figures.ts';
 import type { MetricBlock } from '../metrics/metric-block.ts';
 import type { MiddlewareServices } from '../middleware/registry.ts';
+import type { TicketSecrets } from '../shared/ticket-secrets.ts';
 import type { PoolTools } from '../upstream/destination-pool.ts';
 import { NameLookup } from '../upstream/name-lookup.ts';
 import { Upstreams } from '../upstream/upstreams.ts';
@@ -26,6 +27,8 @@ export interface EngineOptions {
   readonly shared: boolean;
   /** Counts upstream connections per destination id. */
   readonly limitOf: PoolTools['limitOf'];
+  /** Those of the process. */
+  readonly tickets: TicketSecrets;
   /** The generation in force; asked when a request head arrives. */
   readonly generation: () => number;
   readonly limits: BodyLimits;
@@ -62,7 +65,9 @@ export class Engine {
   /** Of the table compiled last. */
   #memory: Memory | undefined;
 
-  constructor({ clock, telemetry, bindAddress, shared, limitOf, generation, limits, ...counting }: EngineOptions) {
+  constructor(options: EngineOptions) {
+    const { clock, telemetry, bindAddress, shared, tickets, limitOf, generation, limits, ...others } = options;
+    const { metrics, figures, scrape } = others;
     this.#generation = generation;
     this.#telemetry = telemetry;
     const wheel = new Wheel(clock);
@@ -73,17 +78,8 @@ export class Engine {
     const role = 'stable';
     this.#current = { number: generation(), config: undefined, table: RoutingTable.empty, upstreams, snapshot, role };
     const installed = (): Installed => this.#installed();
-    this.#listeners = new Listeners({
-      installed,
-      clock,
-      wheel,
-      telemetry,
-      bindAddress,
-      drainMsMax,
-      shared,
-      ...limits,
-      ...counting,
-    });
+    const own = { bindAddress, drainMsMax, shared, tickets, metrics, figures, scrape };
+    this.#listeners = new Listeners({ installed, clock, wheel, telemetry, ...own, ...limits });
   }
 
   /** Compiles beside what is in force, in slices. Rejects when it cannot; nothing has changed then. */
@@ -95,6 +91,7 @@ export class Engine {
       this.#telemetry.logger.error({ snapshot: config.id, problems: describe(problems) }, 'routes are closed');
     }
     this.#memory = memory;
+    await this.#listeners.prepare(snapshot.listeners);
     const upstreams = new Upstreams(snapshot.destinations, this.#tools, this.#current.upstreams);
     const { index, id, name } = config;
     this.#prepared = { number, config, table, upstreams, role: 'stable', snapshot: { index, id, name } };

@@ -1,5 +1,5 @@
 // The engine in the calling thread: one process without workers, and tests.
-import type { Clock } from '../../clock.ts';
+import type { Cancel, Clock } from '../../clock.ts';
 import type { ProxyConfig } from '../../model/proxy-config.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import type { ListenerStatus } from '../listener/listeners.ts';
@@ -7,6 +7,7 @@ import { Exposition, noStates, renderInSlices } from '../metrics/exposition.ts';
 import { type ConfigRole, Figures, type RoleFigures } from '../metrics/figures.ts';
 import { MetricBlock, newMetricBytes } from '../metrics/metric-block.ts';
 import { OwnCount } from '../shared/connection-counts.ts';
+import { TicketSecrets } from '../shared/ticket-secrets.ts';
 import { type BodyLimits, Engine } from './engine.ts';
 import type { Installer } from './installer.ts';
 import { Turns } from './turns.ts';
@@ -24,14 +25,18 @@ export class InThread implements Installer {
   readonly #engine: Engine;
   readonly #turns = new Turns();
   readonly #figures = new Figures();
+  readonly #stopRotating: Cancel;
   #generation = 0;
 
   constructor(options: InThreadOptions) {
+    const tickets = new TicketSecrets();
+    this.#stopRotating = tickets.keepRotating(options.clock);
     const bytes = newMetricBytes();
     const exposition = new Exposition();
     exposition.block(0, bytes);
     this.#engine = new Engine({
       ...options,
+      tickets,
       shared: false,
       limitOf: () => new OwnCount(),
       metrics: new MetricBlock(bytes, {
@@ -68,6 +73,7 @@ export class InThread implements Installer {
   }
 
   close(withinMs: number): Promise<void> {
+    this.#stopRotating();
     return this.#turns.take(() => this.#engine.close(withinMs));
   }
 }

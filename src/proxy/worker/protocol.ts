@@ -13,6 +13,8 @@ export interface WorkerStart {
   readonly generation: SharedArrayBuffer;
   /** ConnectionCounts of the process, for so many workers, of which this is the one at `place`. */
   readonly connections: SharedArrayBuffer;
+  /** TicketSecrets of the process. */
+  readonly tickets: SharedArrayBuffer;
   readonly workers: number;
   readonly place: number;
   /** What the worker counts in, and what a worker before it left there. */

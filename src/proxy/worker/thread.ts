@@ -6,6 +6,7 @@ import { requestAtHand } from '../http1/request-view.ts';
 import { Figures } from '../metrics/figures.ts';
 import { MetricBlock } from '../metrics/metric-block.ts';
 import { ConnectionCounts, OwnCount } from '../shared/connection-counts.ts';
+import { TicketSecrets } from '../shared/ticket-secrets.ts';
 import { Engine } from './engine.ts';
 import { ConfigReader } from './packed-config.ts';
 import type { FromWorker, ToWorker, WorkerStart } from './protocol.ts';
@@ -46,6 +47,7 @@ function serve(port: MessagePort, start: WorkerStart): void {
         say({ type: 'scrape', id, listener, collected });
       }),
     shared,
+    tickets: new TicketSecrets(start.tickets),
     limitOf: (id) => {
       const row = rows.get(id);
       return row === undefined ? new OwnCount() : counts.limit(row, place);

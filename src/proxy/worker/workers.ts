@@ -1,6 +1,7 @@
 // The proxy workers as main sees them: they are started together, install together, and a worker that falls is
 // replaced. All listen on the same ports; the kernel spreads connections over them.
 import { createServer } from 'node:net';
+import type { Cancel, Clock } from '../../clock.ts';
 import type { Listener } from '../../model/listener.ts';
 import type { ProxyConfig } from '../../model/proxy-config.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
@@ -10,6 +11,7 @@ import type { Collected } from '../metrics/families.ts';
 import { type ConfigRole, Figures, newFigureBytes, type RoleFigures, sumOfFigures } from '../metrics/figures.ts';
 import { newMetricBytes } from '../metrics/metric-block.ts';
 import { ConnectionCounts, RowBook } from '../shared/connection-counts.ts';
+import { TicketSecrets } from '../shared/ticket-secrets.ts';
 import type { BodyLimits } from './engine.ts';
 import type { Installer } from './installer.ts';
 import { type CountingReader, Member } from './member.ts';
@@ -19,6 +21,7 @@ import { Turns } from './turns.ts';
 
 export interface WorkersOptions {
   readonly count: number;
+  readonly clock: Clock;
   readonly telemetry: Telemetry;
   readonly bindAddress: string | undefined;
   readonly limits: BodyLimits;
@@ -50,6 +53,8 @@ export class Workers implements Installer {
   readonly #exposition = new Exposition();
   readonly #metricBytes: readonly SharedArrayBuffer[];
   readonly #figureBytes: readonly SharedArrayBuffer[];
+  readonly #tickets = new TicketSecrets();
+  readonly #stopRotating: Cancel;
   readonly #members: Member[];
   readonly #turns = new Turns();
   #number = 0;
@@ -59,6 +64,7 @@ export class Workers implements Installer {
   constructor(options: WorkersOptions) {
     this.#options = options;
     this.size = options.count;
+    this.#stopRotating = this.#tickets.keepRotating(options.clock);
     this.#counts = new ConnectionCounts(options.count);
     this.#metricBytes = Array.from({ length: options.count }, () => newMetricBytes());
     this.#figureBytes = Array.from({ length: options.count }, () => newFigureBytes());
@@ -93,6 +99,7 @@ export class Workers implements Installer {
 
   async close(withinMs: number): Promise<void> {
     this.#closing = true;
+    this.#stopRotating();
     await this.#turns.take(() => Promise.all(this.#members.map((member) => member.close(withinMs))));
   }
 
@@ -140,7 +147,7 @@ export class Workers implements Installer {
     for (const listener of listeners) {
       const place = placeOf(listener, this.#options.bindAddress);
       const key = keyOf(place);
-      if (known.has(key) || listener.tls !== undefined) continue;
+      if (known.has(key)) continue;
       known.add(key);
       const reason = await bindOnce(place);
       if (reason !== undefined) busy.push({ place: key, reason });
@@ -159,6 +166,7 @@ export class Workers implements Installer {
       limits: this.#options.limits,
       generation: this.#generation,
       connections: this.#counts.buffer,
+      tickets: this.#tickets.buffer,
       workers: this.size,
       place,
       metrics: this.#metricBytes[place] ?? newMetricBytes(),
