@@ -23,11 +23,6 @@ function checkListeners({ listeners }: Configuration, warnings: Problem[]): void
         pointer: pointerOf('listeners', listener.id, 'http2'),
         message: `${notBuilt('HTTP/2')}: it has no effect`,
       });
-    if (listener.metrics !== undefined)
-      warnings.push({
-        pointer: pointerOf('listeners', listener.id, 'metrics'),
-        message: `${notBuilt('metrics')}: it has no effect`,
-      });
   });
 }
 
