@@ -5,6 +5,7 @@ import type { ConfigSource, ProxyConfig } from '../model/proxy-config.ts';
 import type { Telemetry } from '../telemetry/logger.ts';
 import type { ListenerStatus } from './listener/listeners.ts';
 import { PortWatch } from './listener/port-watch.ts';
+import { type ConfigRole, type RoleFigures, sumOfFigures } from './metrics/figures.ts';
 import { type BodyLimits, bodyLimits } from './worker/engine.ts';
 import { InThread } from './worker/in-thread.ts';
 import type { Installer } from './worker/installer.ts';
@@ -35,6 +36,8 @@ export interface Proxy {
   listeners(): readonly ListenerStatus[];
   /** Access logs go on in new files where theirs were moved away. */
   reopenLogs(): void;
+  /** What it has served since the start, all threads together. */
+  figures(role: ConfigRole): RoleFigures;
 }
 
 export function createProxy(options: ProxyOptions): Proxy {
@@ -101,6 +104,10 @@ class SourcedProxy implements Proxy {
 
   reopenLogs(): void {
     this.#installer?.reopenLogs();
+  }
+
+  figures(role: ConfigRole): RoleFigures {
+    return this.#installer?.figures(role) ?? sumOfFigures([]);
   }
 
   #take(config: ProxyConfig): void {
