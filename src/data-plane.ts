@@ -19,5 +19,6 @@ export const dataPlaneOf = ({ proxy }: Settings, { source, logger, onSettled }: 
     telemetry: { logger },
     bindAddress: proxy.bindAddress,
     workers: proxy.workers,
+    limits: { celBodyBytesMax: proxy.celBodyMaxSize, retryBytesMax: proxy.retryBufferBytes },
     onSettled,
   });

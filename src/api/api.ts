@@ -10,10 +10,12 @@ import type { ReplicatedLog } from '../cluster/replicated-log.ts';
 import type { HashServer } from '../cluster/state-hash/hash-server.ts';
 import { SnapshotStreams } from '../feed/sse.ts';
 import type { ConfigSource } from '../model/proxy-config.ts';
+import type { Installed } from '../resources/activation-report.ts';
+import { BatchService } from '../resources/batch/batch.service.ts';
+import { type CheckConfig, Examiner } from '../resources/examiner.ts';
 import { type Explain, ExplainService } from '../resources/explain/explain.service.ts';
 import { ResourceService } from '../resources/resource.service.ts';
-import { type CheckConfig, Examiner } from '../resources/snapshots/examiner.ts';
-import { type Installed, SnapshotService } from '../resources/snapshots/snapshot.service.ts';
+import { SnapshotService } from '../resources/snapshots/snapshot.service.ts';
 import { StateReader } from '../resources/state-reader.ts';
 import type { SecretSources } from '../snapshot/secret-sources.ts';
 import type { StateView } from '../state/view.ts';
@@ -29,7 +31,7 @@ import { OpenApiText } from './openapi-text.ts';
 import { type Health, Readiness } from './readiness.ts';
 import { RelayDoor } from './relay-door.ts';
 import { type Address, RunningApi } from './running-api.ts';
-import { type ApiTls, createServer } from './server.ts';
+import { type ApiTls, type ConnectionLimits, createServer } from './server.ts';
 
 /** The part of `controlPlane` in the settings that the API needs. */
 export interface ApiOptions {
@@ -40,6 +42,8 @@ export interface ApiOptions {
   readonly allowedHosts: readonly string[];
   /** Milliseconds that requests in flight get at most; never more than five seconds (contract.md §1.8). */
   readonly shutdownTimeoutMs: number;
+  /** Those of `server.ts` where absent. */
+  readonly limits?: Partial<ConnectionLimits>;
 }
 
 export interface ApiDeps {
@@ -81,7 +85,14 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   const gate = new Gate({ keys: new ApiKeys(options.apiKeys), allowedHosts: options.allowedHosts, relay });
   const readiness = new Readiness(deps.health);
   const isClosing = (): boolean => readiness.closing;
-  const adapter = createServer({ gate, logger, isClosing, ...(options.tls && { tls: options.tls }) });
+  const adapter = createServer({
+    gate,
+    logger,
+    isClosing,
+    clock,
+    limits: options.limits,
+    ...(options.tls && { tls: options.tls }),
+  });
   const streams = new SnapshotStreams({ source: deps.feed, clock, logger, clusterId });
   const document = new OpenApiText();
   const seen = [value(SnapshotStreams, streams), value(OpenApiText, document), value(Metrics, deps.metrics)];
@@ -110,6 +121,7 @@ function services(deps: ApiDeps): Provider[] {
     value(StateReader, reader),
     value(ResourceService, resources),
     value(SnapshotService, snapshots),
+    value(BatchService, new BatchService({ reader, log, newId, clock, logger, examiner, installed })),
     value(ExplainService, new ExplainService({ reader, sources: secretSources, explain })),
   ];
 }

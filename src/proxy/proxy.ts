@@ -5,6 +5,7 @@ import type { ConfigSource, ProxyConfig } from '../model/proxy-config.ts';
 import type { Telemetry } from '../telemetry/logger.ts';
 import type { ListenerStatus } from './listener/listeners.ts';
 import { PortWatch } from './listener/port-watch.ts';
+import { type BodyLimits, bodyLimits } from './worker/body-limits.ts';
 import type { Installer } from './worker/installer.ts';
 import { Workers } from './worker/workers.ts';
 
@@ -16,6 +17,8 @@ export interface ProxyOptions {
   readonly bindAddress?: string | undefined;
   /** Worker threads that serve. Default: none, the calling thread serves. */
   readonly workers?: number | undefined;
+  /** Default: 64 KiB each. */
+  readonly limits?: BodyLimits | undefined;
   /** Told what has become of each configuration that was taken up and not overtaken. */
   readonly onSettled?: ((outcome: InstallOutcome) => void) | undefined;
 }
@@ -65,17 +68,25 @@ class SourcedProxy implements Proxy {
   #unsubscribe: Cancel = () => {};
   readonly #onSettled: (outcome: InstallOutcome) => void;
 
-  constructor({ source, clock, telemetry, bindAddress, workers = 0, onSettled = () => {} }: ProxyOptions) {
+  constructor({
+    source,
+    clock,
+    telemetry,
+    bindAddress,
+    workers = 0,
+    limits = bodyLimits,
+    onSettled = () => {},
+  }: ProxyOptions) {
     this.#onSettled = onSettled;
     this.#source = source;
     this.#clock = clock;
     this.#telemetry = telemetry;
     this.#size = Math.max(1, workers);
     this.#makeInstaller = async () => {
-      if (workers > 0) return new Workers({ count: workers, telemetry, bindAddress });
+      if (workers > 0) return new Workers({ count: workers, telemetry, bindAddress, limits });
       // Where workers serve, this thread need not know how.
       const { InThread } = await import('./worker/in-thread.ts');
-      return new InThread({ clock, telemetry, bindAddress });
+      return new InThread({ clock, telemetry, bindAddress, limits });
     };
     const reopen = async (): Promise<void> => this.#installer?.reopen();
     this.#ports = new PortWatch({ listeners: () => this.listeners(), reopen }, clock, telemetry.logger);

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { CommandNotUnderstood, decodeCommand, encodeCommand } from '../../../src/state/command-codec.ts';
 import { ConfigState } from '../../../src/state/config-state.ts';
 import { Cipher } from '../../../src/state/encryption.ts';
-import { activate, capture, put, remove } from '../../support/commands.ts';
+import { activate, batch, capture, put, remove } from '../../support/commands.ts';
 
 const bytesOf = (value: unknown) => Buffer.from(JSON.stringify(value));
 const cipher = new Cipher(new Uint8Array(32).fill(1));
@@ -11,8 +11,16 @@ describe('command bytes', () => {
   const commands = [
     put('routes', 'a', { match: {} }, { ifMatch: '*', idempotency: { scope: 's', bodyHash: 'h' } }),
     remove('snapshots', 'a', { ifMatch: [1, 2] }),
-    capture('a', { values: { '{{secret:env:E}}': 'e' } }),
+    capture('a', { values: { '{{secret:env:E}}': 'e' }, holdsWrites: true }),
     activate('a'),
+    batch([]),
+    batch(
+      [
+        { op: 'upsert', kind: 'routes', by: 'name', id: 'a', spec: { name: 'line\nbreak' } },
+        { op: 'delete', kind: 'secrets', by: 'name', name: 's', missingOk: true, ifMatch: [3] },
+      ],
+      { snapshot: { id: 's', name: 's', createdAt: 'now', checkedAt: 0, values: {}, activate: true } },
+    ),
   ];
 
   for (const command of commands) {
@@ -36,6 +44,9 @@ describe('command bytes', () => {
     ['an unknown mode', { ...put('routes', 'a'), mode: 'upsert' }],
     ['an If-Match of text', { ...activate('a'), ifMatch: ['1'] }],
     ['values that are no text', { ...capture('a'), values: { x: 1 } }],
+    ['a hold that is neither there nor absent', { ...capture('a'), holdsWrites: false }],
+    ['a batch without operations', { ...batch([]), operations: undefined }],
+    ['a batch whose snapshot has no id', { ...batch([]), operations: 0, snapshot: {} }],
     ['no operation', { ...activate('a'), op: undefined }],
   ];
 
