@@ -83,7 +83,7 @@ class SourcedProxy implements Proxy {
     this.#telemetry = telemetry;
     this.#size = Math.max(1, workers);
     this.#makeInstaller = async () => {
-      if (workers > 0) return new Workers({ count: workers, telemetry, bindAddress, limits });
+      if (workers > 0) return new Workers({ count: workers, clock, telemetry, bindAddress, limits });
       // Where workers serve, this thread need not know how.
       const { InThread } = await import('./worker/in-thread.ts');
       return new InThread({ clock, telemetry, bindAddress, limits });

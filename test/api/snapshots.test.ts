@@ -279,14 +279,16 @@ describe('capture', () => {
 
     it('names the listeners that do not listen, unknown fields beside them', async () => {
       const closed = [{ name: 'wëb "x"\r\n', address: '::', port: 80, reason: 'listen EADDRINUSE: in use' }];
-      await start({ installed: async () => ({ done: 2, of: 2, closed }) });
+      const doubts = [{ pointer: '/listeners/l/tls/certificates/3', message: 'its certificate cannot be read' }];
+      await start({ installed: async () => ({ done: 2, of: 2, closed, doubts }) });
       const { headers } = await capture();
       const path = `${headers.location?.slice('/api/v1'.length)}/activate`;
       const answer = await api.call('POST', path, { body: { colour: 1 } });
       expect(answer.status).to.equal(200);
       expect(answer.headers.warning).to.equal(
         '299 sluice "unknown field /colour", ' +
-          '299 sluice "listener w%C3%ABb%20%22x%22%0D%0A does not listen on :::80: listen EADDRINUSE: in use"',
+          '299 sluice "listener w%C3%ABb%20%22x%22%0D%0A does not listen on :::80: listen EADDRINUSE: in use", ' +
+          '299 sluice "/listeners/l/tls/certificates/3 its certificate cannot be read"',
       );
     });
 

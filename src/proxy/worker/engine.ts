@@ -10,10 +10,12 @@ import type { Installed } from '../exchange/context.ts';
 import { type BusyPlace, type ListenerStatus, Listeners } from '../listener/listeners.ts';
 import { RoutingTable } from '../match/routing-table.ts';
 import type { MiddlewareServices } from '../middleware/registry.ts';
+import type { TicketSecrets } from '../shared/ticket-secrets.ts';
 import type { PoolTools } from '../upstream/destination-pool.ts';
 import { NameLookup } from '../upstream/name-lookup.ts';
 import { Upstreams } from '../upstream/upstreams.ts';
 import { Wheel } from '../wheel.ts';
+import type { BodyLimits } from './body-limits.ts';
 
 export interface EngineOptions {
   readonly clock: Clock;
@@ -23,6 +25,8 @@ export interface EngineOptions {
   readonly shared: boolean;
   /** Counts upstream connections per destination id. */
   readonly limitOf: PoolTools['limitOf'];
+  /** Those of the process. */
+  readonly tickets: TicketSecrets;
   /** The generation in force; asked when a request head arrives. */
   readonly generation: () => number;
   readonly limits: BodyLimits;
@@ -46,7 +50,8 @@ export class Engine {
   /** Of the table compiled last. */
   #memory: Memory | undefined;
 
-  constructor({ clock, telemetry, bindAddress, shared, limitOf, generation, limits }: EngineOptions) {
+  constructor(options: EngineOptions) {
+    const { clock, telemetry, bindAddress, shared, tickets, limitOf, generation, limits } = options;
     this.#generation = generation;
     this.#telemetry = telemetry;
     const wheel = new Wheel(clock);
@@ -56,7 +61,8 @@ export class Engine {
     const snapshot = { index: 0, id: '', name: '' };
     this.#current = { number: generation(), config: undefined, table: RoutingTable.empty, upstreams, snapshot };
     const installed = (): Installed => this.#installed();
-    this.#listeners = new Listeners({ installed, clock, wheel, telemetry, bindAddress, drainMsMax, shared, ...limits });
+    const own = { bindAddress, drainMsMax, shared, tickets };
+    this.#listeners = new Listeners({ installed, clock, wheel, telemetry, ...own, ...limits });
   }
 
   /** Compiles beside what is in force, in slices. Rejects when it cannot; nothing has changed then. */
@@ -68,6 +74,7 @@ export class Engine {
       this.#telemetry.logger.error({ snapshot: config.id, problems: describe(problems) }, 'routes are closed');
     }
     this.#memory = memory;
+    await this.#listeners.prepare(snapshot.listeners);
     const upstreams = new Upstreams(snapshot.destinations, this.#tools, this.#current.upstreams);
     const { index, id, name } = config;
     this.#prepared = { number, config, table, upstreams, snapshot: { index, id, name } };

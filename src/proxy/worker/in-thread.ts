@@ -1,9 +1,10 @@
 // The engine in the calling thread: one process without workers, and tests.
-import type { Clock } from '../../clock.ts';
+import type { Cancel, Clock } from '../../clock.ts';
 import type { ProxyConfig } from '../../model/proxy-config.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import type { ListenerStatus } from '../listener/listeners.ts';
 import { OwnCount } from '../shared/connection-counts.ts';
+import { TicketSecrets } from '../shared/ticket-secrets.ts';
 import type { BodyLimits } from './body-limits.ts';
 import { Engine } from './engine.ts';
 import type { Installer } from './installer.ts';
@@ -21,11 +22,15 @@ export class InThread implements Installer {
   readonly serving = 1;
   readonly #engine: Engine;
   readonly #turns = new Turns();
+  readonly #stopRotating: Cancel;
   #generation = 0;
 
   constructor(options: InThreadOptions) {
+    const tickets = new TicketSecrets();
+    this.#stopRotating = tickets.keepRotating(options.clock);
     this.#engine = new Engine({
       ...options,
+      tickets,
       shared: false,
       limitOf: () => new OwnCount(),
       generation: () => this.#generation,
@@ -52,6 +57,7 @@ export class InThread implements Installer {
   }
 
   close(withinMs: number): Promise<void> {
+    this.#stopRotating();
     return this.#turns.take(() => this.#engine.close(withinMs));
   }
 }

@@ -11,6 +11,8 @@ export interface WorkerStart {
   readonly generation: SharedArrayBuffer;
   /** ConnectionCounts of the process, for so many workers, of which this is the one at `place`. */
   readonly connections: SharedArrayBuffer;
+  /** TicketSecrets of the process. */
+  readonly tickets: SharedArrayBuffer;
   readonly workers: number;
   readonly place: number;
   /** Whether other workers listen on the same ports. */

@@ -4,6 +4,7 @@ import { systemClock } from '../../clock.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { requestAtHand } from '../http1/request-view.ts';
 import { ConnectionCounts, OwnCount } from '../shared/connection-counts.ts';
+import { TicketSecrets } from '../shared/ticket-secrets.ts';
 import { Engine } from './engine.ts';
 import { ConfigReader } from './packed-config.ts';
 import type { FromWorker, ToWorker, WorkerStart } from './protocol.ts';
@@ -23,6 +24,7 @@ function serve(port: MessagePort, start: WorkerStart): void {
     bindAddress,
     limits,
     shared,
+    tickets: new TicketSecrets(start.tickets),
     limitOf: (id) => {
       const row = rows.get(id);
       return row === undefined ? new OwnCount() : counts.limit(row, place);

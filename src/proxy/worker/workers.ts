@@ -1,11 +1,13 @@
 // The proxy workers as main sees them: they are started together, install together, and a worker that falls is
 // replaced. All listen on the same ports; the kernel spreads connections over them.
 import { createServer } from 'node:net';
+import type { Cancel, Clock } from '../../clock.ts';
 import type { Listener } from '../../model/listener.ts';
 import type { ProxyConfig } from '../../model/proxy-config.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import { type BusyPlace, keyOf, type ListenerStatus, placeOf, statusIn } from '../listener/listeners.ts';
 import { ConnectionCounts, RowBook } from '../shared/connection-counts.ts';
+import { TicketSecrets } from '../shared/ticket-secrets.ts';
 import type { BodyLimits } from './body-limits.ts';
 import type { Installer } from './installer.ts';
 import { Member } from './member.ts';
@@ -15,6 +17,7 @@ import { Turns } from './turns.ts';
 
 export interface WorkersOptions {
   readonly count: number;
+  readonly clock: Clock;
   readonly telemetry: Telemetry;
   readonly bindAddress: string | undefined;
   readonly limits: BodyLimits;
@@ -40,6 +43,8 @@ export class Workers implements Installer {
   readonly #cell = new Int32Array(this.#generation);
   readonly #counts: ConnectionCounts;
   readonly #rows = new RowBook();
+  readonly #tickets = new TicketSecrets();
+  readonly #stopRotating: Cancel;
   readonly #members: Member[];
   readonly #turns = new Turns();
   #number = 0;
@@ -49,6 +54,7 @@ export class Workers implements Installer {
   constructor(options: WorkersOptions) {
     this.#options = options;
     this.size = options.count;
+    this.#stopRotating = this.#tickets.keepRotating(options.clock);
     this.#counts = new ConnectionCounts(options.count);
     this.#members = Array.from({ length: options.count }, (_, i) => this.#startMember(i));
   }
@@ -76,6 +82,7 @@ export class Workers implements Installer {
 
   async close(withinMs: number): Promise<void> {
     this.#closing = true;
+    this.#stopRotating();
     await this.#turns.take(() => Promise.all(this.#members.map((member) => member.close(withinMs))));
   }
 
@@ -123,7 +130,7 @@ export class Workers implements Installer {
     for (const listener of listeners) {
       const place = placeOf(listener, this.#options.bindAddress);
       const key = keyOf(place);
-      if (known.has(key) || listener.tls !== undefined) continue;
+      if (known.has(key)) continue;
       known.add(key);
       const reason = await bindOnce(place);
       if (reason !== undefined) busy.push({ place: key, reason });
@@ -142,6 +149,7 @@ export class Workers implements Installer {
       limits: this.#options.limits,
       generation: this.#generation,
       connections: this.#counts.buffer,
+      tickets: this.#tickets.buffer,
       workers: this.size,
       place,
       shared: true,

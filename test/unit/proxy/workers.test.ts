@@ -133,6 +133,7 @@ describe('proxy workers', function () {
       const thread = new URL('../../support/falling-thread.ts', import.meta.url);
       workers = new Workers({
         count: 2,
+        clock: systemClock,
         telemetry: { logger },
         bindAddress: '127.0.0.1',
         limits: bodyLimits,
