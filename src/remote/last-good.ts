@@ -4,7 +4,7 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 import { mkdir, open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { syncDirectory } from '../state/sync-directory.ts';
+import { syncDirectory } from '../';
 import type { LogPlace } from './remote-source.ts';
 import { isObject } from './shape-reader.ts';
 
