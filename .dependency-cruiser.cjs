@@ -94,7 +94,7 @@ module.exports = {
       from: { path: src('remote') },
       to: {
         path: '^src/|node_modules/(@nestjs|fastify|class-validator|class-transformer|classic-level)',
-        pathNot: src('remote', 'model', 'settings', 'telemetry', 'clock', 'errors', ''),
+        pathNot: src('remote', 'model', 'settings', 'telemetry', 'clock', 'errors'),
       },
     },
     {

@@ -2,9 +2,9 @@
 // byte of the file is accounted for: a copy that is damaged, of another kind or of another key is moved aside and never
 // served.
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
-import { mkdir, open, readFile, rename } from 'node:fs/promises';
+import { mkdir, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { syncDirectory } from '../';
+import { writeDurably } from '../../disk/durable-file.ts';
 import type { LogPlace } from './remote-source.ts';
 import { isObject } from './shape-reader.ts';
 
@@ -104,7 +104,9 @@ export class LastGood {
       .then(async () => {
         const next = this.#next;
         this.#next = undefined;
-        if (next !== undefined) await this.#replace(encodeCopy(next, this.#key));
+        if (next === undefined) return;
+        await mkdir(this.#storePath, { recursive: true });
+        await writeDurably(this.file, encodeCopy(next, this.#key));
       });
     return this.#writing;
   }
@@ -112,21 +114,6 @@ export class LastGood {
   /** Resolves when nothing is being written. */
   async settled(): Promise<void> {
     await this.#writing.catch(() => undefined);
-  }
-
-  async #replace(file: Buffer): Promise<void> {
-    await mkdir(this.#storePath, { recursive: true });
-    const temporary = `${this.file}.new`;
-    const handle = await open(temporary, 'w', 0o600);
-    try {
-      await handle.chmod(0o600);
-      await handle.writeFile(file);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await rename(temporary, this.file);
-    await syncDirectory(this.#storePath);
   }
 }
 
