@@ -18,11 +18,6 @@ const notBuilt = (what: string): string => `${what} is not available in this ver
 
 function checkListeners({ listeners }: Configuration, warnings: Problem[]): void {
   listeners.forEach((listener) => {
-    if (listener.http2 === true)
-      warnings.push({
-        pointer: pointerOf('listeners', listener.id, 'http2'),
-        message: `${notBuilt('HTTP/2')}: it has no effect`,
-      });
     if (listener.metrics !== undefined)
       warnings.push({
         pointer: pointerOf('listeners', listener.id, 'metrics'),
