@@ -8,8 +8,9 @@ import { type ConfigRole, Figures, type RoleFigures } from '../metrics/figures.t
 import { MetricBlock, newMetricBytes } from '../metrics/metric-block.ts';
 import { OwnCount } from '../shared/connection-counts.ts';
 import { TicketSecrets } from '../shared/ticket-secrets.ts';
+import type { BodyLimits } from './body-limits.ts';
 import { CommonParts } from './common-services.ts';
-import { type BodyLimits, Engine } from './engine.ts';
+import { Engine } from './engine.ts';
 import type { Installer } from './installer.ts';
 import { MiddlewareDesk } from './middleware-desk.ts';
 import { Turns } from './turns.ts';
