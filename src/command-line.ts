@@ -64,6 +64,7 @@ async function runProxy(settings: Settings, logger: Logger): Promise<void> {
   const startedAt = performance.now();
   const starting = import('./proxy-mode.ts').then(({ startProxy }) => startProxy(settings, logger, version()));
   stopOnSignals(starting, logger);
+  reopenLogsOnHangup(starting);
   const { id, adminAddress: address, ready } = await starting;
   logger.info({ id, address }, 'the proxy runs');
   await ready;
@@ -152,10 +153,10 @@ function stopOnSignals(starting: Promise<{ stop(): Promise<void> }>, logger: Log
 }
 
 /** What logrotate sends after it has moved the files away. */
-function reopenLogsOnHangup(starting: Promise<ControlPlane>): void {
+function reopenLogsOnHangup(starting: Promise<{ reopenLogs(): void }>): void {
   process.on('SIGHUP', () => {
     starting.then(
-      (controlPlane) => controlPlane.reopenLogs(),
+      (running) => running.reopenLogs(),
       () => undefined,
     );
   });

@@ -4,6 +4,7 @@ import type { Middleware, MiddlewareType } from '../../model/middleware.ts';
 import type { MiddlewarePhases } from '../exchange/phase.ts';
 import { buildAccessLog } from './access-log.ts';
 import { buildCors } from './cors.ts';
+import type { Foretell } from './foretelling.ts';
 import { buildHeaders } from './headers.ts';
 import { buildInlineAuthz } from './inline-authz.ts';
 import { onePerMiddleware } from './instances.ts';
@@ -36,9 +37,9 @@ export const middlewareTypes: { readonly [Type in MiddlewareType]?: BuildMiddlew
   }),
 };
 
-/** A middleware that needs nothing of its worker. */
-function always(phases: MiddlewarePhases): Instantiate {
-  return () => phases;
+/** A middleware that needs nothing of its worker, nor of anybody else. */
+function always(phases: MiddlewarePhases & { readonly foretell: Foretell }): Instantiate {
+  return Object.assign(() => phases, { foretell: phases.foretell });
 }
 
 const headersOf = onePerMiddleware(({ headers }) => always(buildHeaders(headers)));
