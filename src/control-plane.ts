@@ -63,6 +63,10 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
     telemetry: { logger },
     bindAddress: settings.proxy.bindAddress,
     workers: settings.proxy.workers,
+    limits: {
+      celBodyBytesMax: settings.proxy.celBodyMaxSize,
+      retryBytesMax: settings.proxy.retryBufferBytes,
+    },
   });
   reactToStorageFailure(core, own, options);
   measureLoopLag(core.metrics, systemClock);
@@ -129,11 +133,12 @@ async function startApi(own: ControlPlaneSettings, parts: Parts): Promise<Api> {
     logger,
     metrics,
     secretSources: createSecretSources(thisMachine, own.secretSources),
-    checkConfig,
+    checkConfig: (configuration) => checkConfig(configuration, systemClock.nowMs()),
     explain: (key, configuration, question) => explainer.explain(key, configuration, question),
     installed: async (index, withinMs) => ({
       ...(await proxy.installed(index, withinMs)),
       closed: proxy.listeners().filter(({ state }) => state !== 'open'),
+      doubts: proxy.listeners().flatMap(({ state, doubts = [] }) => (state === 'open' ? doubts : [])),
     }),
     health: () => ({ ready: readiness.ready && log.failed === undefined, reason: log.failed ?? 'no leader' }),
     clusterId: () => raft.clusterId ?? state.identity.clusterId,

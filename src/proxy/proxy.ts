@@ -5,6 +5,8 @@ import type { ConfigSource, ProxyConfig } from '../model/proxy-config.ts';
 import type { Telemetry } from '../telemetry/logger.ts';
 import type { ListenerStatus } from './listener/listeners.ts';
 import { PortWatch } from './listener/port-watch.ts';
+import { type ConfigRole, type RoleFigures, sumOfFigures } from './metrics/figures.ts';
+import { type BodyLimits, bodyLimits } from './worker/engine.ts';
 import { InThread } from './worker/in-thread.ts';
 import type { Installer } from './worker/installer.ts';
 import { Workers } from './worker/workers.ts';
@@ -17,6 +19,8 @@ export interface ProxyOptions {
   readonly bindAddress?: string | undefined;
   /** Worker threads that serve. Default: none, the calling thread serves. */
   readonly workers?: number | undefined;
+  /** Default: 64 KiB each. */
+  readonly limits?: BodyLimits | undefined;
 }
 
 export interface Proxy {
@@ -30,6 +34,8 @@ export interface Proxy {
    */
   installed(index: number, withinMs: number): Promise<{ readonly done: number; readonly of: number }>;
   listeners(): readonly ListenerStatus[];
+  /** What it has served since the start, all threads together. */
+  figures(role: ConfigRole): RoleFigures;
 }
 
 export function createProxy(options: ProxyOptions): Proxy {
@@ -56,15 +62,15 @@ class SourcedProxy implements Proxy {
   #installing: Promise<void> | undefined;
   #unsubscribe: Cancel = () => {};
 
-  constructor({ source, clock, telemetry, bindAddress, workers = 0 }: ProxyOptions) {
+  constructor({ source, clock, telemetry, bindAddress, workers = 0, limits = bodyLimits }: ProxyOptions) {
     this.#source = source;
     this.#clock = clock;
     this.#telemetry = telemetry;
     this.#size = Math.max(1, workers);
     this.#makeInstaller = () =>
       workers === 0
-        ? new InThread({ clock, telemetry, bindAddress })
-        : new Workers({ count: workers, telemetry, bindAddress });
+        ? new InThread({ clock, telemetry, bindAddress, limits })
+        : new Workers({ count: workers, clock, telemetry, bindAddress, limits });
     const reopen = async (): Promise<void> => this.#installer?.reopen();
     this.#ports = new PortWatch({ listeners: () => this.listeners(), reopen }, clock, telemetry.logger);
   }
@@ -92,6 +98,10 @@ class SourcedProxy implements Proxy {
 
   listeners(): readonly ListenerStatus[] {
     return this.#installer?.listeners() ?? [];
+  }
+
+  figures(role: ConfigRole): RoleFigures {
+    return this.#installer?.figures(role) ?? sumOfFigures([]);
   }
 
   #take(config: ProxyConfig): void {
