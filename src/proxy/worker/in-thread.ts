@@ -8,7 +8,8 @@ import { type ConfigRole, Figures, type RoleFigures } from '../metrics/figures.t
 import { MetricBlock, newMetricBytes } from '../metrics/metric-block.ts';
 import { OwnCount } from '../shared/connection-counts.ts';
 import { TicketSecrets } from '../shared/ticket-secrets.ts';
-import { type BodyLimits, Engine } from './engine.ts';
+import type { BodyLimits } from './body-limits.ts';
+import { Engine } from './engine.ts';
 import type { Installer } from './installer.ts';
 import { Turns } from './turns.ts';
 

@@ -3,7 +3,7 @@
 import type { BusyPlace, ListenerStatus } from '../listener/listeners.ts';
 import type { Collected } from '../metrics/families.ts';
 import type { Series } from '../metrics/metric-block.ts';
-import type { BodyLimits } from './engine.ts';
+import type { BodyLimits } from './body-limits.ts';
 import type { PackedConfig } from './packed-config.ts';
 
 export interface WorkerStart {

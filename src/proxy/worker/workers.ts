@@ -12,7 +12,7 @@ import { type ConfigRole, Figures, newFigureBytes, type RoleFigures, sumOfFigure
 import { newMetricBytes } from '../metrics/metric-block.ts';
 import { ConnectionCounts, RowBook } from '../shared/connection-counts.ts';
 import { TicketSecrets } from '../shared/ticket-secrets.ts';
-import type { BodyLimits } from './engine.ts';
+import type { BodyLimits } from './body-limits.ts';
 import type { Installer } from './installer.ts';
 import { type CountingReader, Member } from './member.ts';
 import { type PackedConfig, packConfig } from './packed-config.ts';
