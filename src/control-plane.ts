@@ -12,10 +12,11 @@ import { trustWarning } from './cluster/node-links.ts';
 import type { Proposer } from './cluster/proposer.ts';
 import { ClusterReadiness } from './cluster/readiness.ts';
 import { HashComparison } from './cluster/state-hash/hash-comparison.ts';
+import { dataPlaneOf } from './data-plane.ts';
 import { Feed } from './feed/feed.ts';
 import { checkConfig } from './proxy/config-check.ts';
 import { Explainer } from './proxy/explain/explainer.ts';
-import { createProxy, type Proxy as DataPlane } from './proxy/proxy.ts';
+import type { Proxy as DataPlane } from './proxy/proxy.ts';
 import { type Address, formatAddress } from './settings/address.ts';
 import type { ControlPlaneSettings } from './settings/control-plane.ts';
 import type { Settings } from './settings/settings.ts';
@@ -38,6 +39,8 @@ export interface ControlPlane {
   readonly hasApiKeys: boolean;
   /** Resolves once this node knows a leader and shows what was acknowledged before it started. */
   readonly ready: Promise<void>;
+  /** Access logs go on in new files where theirs were moved away. */
+  reopenLogs(): void;
   /** Drains and closes everything; resolves when nothing of it runs any more. */
   stop(): Promise<void>;
 }
@@ -57,17 +60,7 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
   const core = await options.core;
   const { state, log } = core;
   const feed = feedOf(state.view, log);
-  const proxy = createProxy({
-    source: feed,
-    clock: systemClock,
-    telemetry: { logger },
-    bindAddress: settings.proxy.bindAddress,
-    workers: settings.proxy.workers,
-    limits: {
-      celBodyBytesMax: settings.proxy.celBodyMaxSize,
-      retryBytesMax: settings.proxy.retryBufferBytes,
-    },
-  });
+  const proxy = dataPlaneOf(settings, { source: feed, logger });
   reactToStorageFailure(core, own, options);
   measureLoopLag(core.metrics, systemClock);
   try {
@@ -213,6 +206,7 @@ function running({ api, proxy, comparison, state, raft, close, own, storePath, r
     activeSnapshot: view.active && view.snapshot(view.active.snapshotId)?.name,
     hasApiKeys: own.apiKeys.length > 0,
     ready,
+    reopenLogs: () => proxy.reopenLogs(),
     async stop() {
       api.withdraw();
       comparison.end();

@@ -7,7 +7,8 @@ import type { Middleware } from '../../model/middleware.ts';
 import type { MiddlewareOverride } from '../../model/middleware-override.ts';
 import type { Route } from '../../model/route.ts';
 import type { Link } from '../exchange/entry.ts';
-import { buildOf, type Instantiate, type MiddlewareServices } from '../middleware/registry.ts';
+import { buildOf } from '../middleware/registry.ts';
+import type { Instantiate, MiddlewareServices } from '../middleware/services.ts';
 import type { Fault } from './fault.ts';
 
 export interface ChainLink {
@@ -117,11 +118,12 @@ function built(
   }
 }
 
-function runningLink({ instantiate, skipWhen, onlyWhen }: ChainLink, services: MiddlewareServices): Link[] {
-  if (instantiate === undefined) return [];
+function runningLink({ middleware, instantiate, skipWhen, onlyWhen }: ChainLink, services: MiddlewareServices): Link[] {
+  if (instantiate === undefined || middleware === undefined) return [];
   const phases = instantiate(services);
   const needsBody = phases.needsBody === true || [...skipWhen, ...onlyWhen].some((program) => program.needsBody);
-  return [{ phases, skipWhen, onlyWhen, needsBody }];
+  const { name, type } = middleware;
+  return [{ name, type, phases, skipWhen, onlyWhen, needsBody }];
 }
 
 function conditions(

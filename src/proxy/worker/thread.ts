@@ -3,14 +3,21 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../../clock.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { requestAtHand } from '../http1/request-view.ts';
+import { Figures } from '../metrics/figures.ts';
+import { MetricBlock } from '../metrics/metric-block.ts';
 import { ConnectionCounts, OwnCount } from '../shared/connection-counts.ts';
 import { TicketSecrets } from '../shared/ticket-secrets.ts';
+import { CommonParts } from './common-services.ts';
 import { Engine } from './engine.ts';
 import { ConfigReader } from './packed-config.ts';
 import type { FromWorker, ToWorker, WorkerStart } from './protocol.ts';
+import { systemMs } from './system-time.ts';
 
 if (parentPort === null) throw new Error('a proxy worker is a thread of its own');
 serve(parentPort, workerData);
+
+/** What is done one after the other. */
+type InTurn = Exclude<ToWorker, { type: 'tell' | 'exposition' }>;
 
 function serve(port: MessagePort, start: WorkerStart): void {
   const { bindAddress, generation, shared, workers, place, limits } = start;
@@ -18,11 +25,37 @@ function serve(port: MessagePort, start: WorkerStart): void {
   let rows: ReadonlyMap<string, number> = new Map();
   const cell = new Int32Array(generation);
   const say = (message: FromWorker): void => port.postMessage(message);
+  const common = new CommonParts({
+    clock: systemClock,
+    seed: start.bucketSeed,
+    offsetMs: systemMs() - systemClock.monotonicMs() - start.epochMs,
+    wantKeys: (id) => say({ type: 'keysWanted', id }),
+    sendLines: (batch) => say({ type: 'lines', batch }),
+  });
+  const metrics = new MetricBlock(
+    start.metrics,
+    {
+      define: (series) => say({ type: 'series', series }),
+      forget: (listener) => say({ type: 'forgotten', listener }),
+    },
+    start.series,
+  );
+  const scrapes = new Map<number, (text: Uint8Array) => void>();
+  let scrapeId = 0;
   const engine = new Engine({
+    common: common.services,
     clock: systemClock,
     telemetry: { logger: remoteLogger(say, {}) },
     bindAddress,
     limits,
+    metrics,
+    figures: new Figures(start.figures),
+    scrape: (listener, collected) =>
+      new Promise((resolve) => {
+        const id = ++scrapeId;
+        scrapes.set(id, resolve);
+        say({ type: 'scrape', id, listener, collected });
+      }),
     shared,
     tickets: new TicketSecrets(start.tickets),
     limitOf: (id) => {
@@ -32,23 +65,32 @@ function serve(port: MessagePort, start: WorkerStart): void {
     generation: () => Atomics.load(cell, 0),
   });
   const reader = new ConfigReader(() => new Promise((resolve) => setImmediate(resolve)));
-  const obey = async (message: ToWorker): Promise<void> => {
+  const obey = async (message: InTurn): Promise<void> => {
     if (message.type === 'prepare') {
       rows = message.config.rows;
+      common.blocks = message.config.blocks;
       say(await prepared(engine, reader, message));
     } else if (message.type === 'discard') engine.discard(message.generation);
     else if (message.type === 'commit') {
       const listeners = await engine.commit(message.busy);
       say({ type: 'settled', generation: message.generation, listeners });
-    } else {
+    } else if (message.type === 'close') {
       await engine.close(message.withinMs);
+      common.lines.flush();
       say({ type: 'closed' });
       port.close();
     }
   };
   let work: Promise<void> = Promise.resolve();
   port.on('message', (message: ToWorker) => {
-    work = work.then(() => obey(message));
+    if (message.type === 'keys') common.keys.hear(message.id, message.document);
+    else if (message.type === 'linesWritten') common.lines.written(message.path, message.characters);
+    // Not in turn with installs: a scrape does not wait for them.
+    else if (message.type === 'tell') say({ type: 'told', id: message.id });
+    else if (message.type === 'exposition') {
+      scrapes.get(message.id)?.(message.text);
+      scrapes.delete(message.id);
+    } else work = work.then(() => obey(message));
   });
   process.on('uncaughtException', (error) => {
     say({ type: 'crashed', request: requestAtHand(), stack: error.stack ?? error.message });
