@@ -99,6 +99,20 @@ describe('jwt with keys from a destination', () => {
     expect(bed.reached).to.have.length(0);
   });
 
+  it('the destination is asked at its own host and port, past its endpoints', async () => {
+    await serve(
+      {},
+      {
+        more: {
+          destinations: [
+            { id: 'k', name: 'k', host: '127.0.0.1', port: keysPort, endpoints: [{ host: '127.0.0.1', port: 1 }] },
+          ],
+        },
+      },
+    );
+    expect(await ask(token())).to.equal(200);
+  });
+
   it('the destination is asked over TLS as it is configured, and not at all otherwise', async () => {
     const tls = createTlsServer({ cert: server.cert, key: server.key }, (_request, response) => response.end(document));
     bed.bed.atEnd(async () => void tls.close());
