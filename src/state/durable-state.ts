@@ -10,7 +10,7 @@ import { CurrentView } from './current-view.ts';
 import { HashHistory } from './hash-history.ts';
 import { type Identity, type OpenedState, type OpenOptions, openState } from './opening.ts';
 import type { LogStamp } from './overlay.ts';
-import { inSlices } from './slices.ts';
+import { inSlices, type RunSteps } from './slices.ts';
 import type { Change, Store } from './store.ts';
 import type { StateView } from './view.ts';
 
@@ -39,11 +39,13 @@ export class DurableState {
   #store: Store;
   #opened: OpenedState;
   readonly #hashes = new HashHistory();
+  readonly #run: RunSteps;
   readonly #subscribers = new Set<(reason: string) => void>();
   #failed: string | undefined;
   #writing = false;
 
-  private constructor(store: Store, opened: OpenedState) {
+  private constructor(store: Store, opened: OpenedState, run: RunSteps) {
+    this.#run = run;
     this.#store = store;
     this.#opened = opened;
     this.identity = opened.identity;
@@ -54,7 +56,7 @@ export class DurableState {
   /** Takes the store over: `close` closes it, and so does a failed opening. */
   static async open(store: Store, options: OpenOptions): Promise<DurableState> {
     try {
-      return new DurableState(store, await openState(store, options));
+      return new DurableState(store, await openState(store, options), options.run ?? inSlices);
     } catch (error) {
       await store.close();
       throw error;
@@ -110,8 +112,8 @@ export class DurableState {
     this.#writing = true;
     try {
       const steps = this.#state.prepareInSteps(this.#decoded(entries), last, entry);
-      const { results, activation, rows, applied, hash, commit } = await inSlices(steps);
-      const changes = await inSlices(this.#encoded(rows));
+      const { results, activation, rows, applied, hash, commit } = await this.#run(steps);
+      const changes = await this.#run(this.#encoded(rows));
       await this.#store.write(changes, { applied, hash, boot: this.identity.boot });
       commit();
       this.#hashes.add(applied, hash);

@@ -5,6 +5,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 /** How long one piece may hold the thread, milliseconds. */
 const sliceMs = 10;
 
+/** Runs work to its end, with pauses or without. */
+export type RunSteps = <T>(steps: Generator<void, T>) => Promise<T>;
+
 /** Runs all steps now. */
 export function drain<T>(steps: Generator<void, T>): T {
   for (;;) {

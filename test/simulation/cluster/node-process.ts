@@ -18,6 +18,7 @@ import { RelayClient } from '../../../src/cluster/relay/relay-client.ts';
 import { type RelayAnswer, RelayServer } from '../../../src/cluster/relay/relay-server.ts';
 import { SluiceError } from '../../../src/errors.ts';
 import { DurableState } from '../../../src/state/durable-state.ts';
+import { drain } from '../../../src/state/slices.ts';
 import type { StateView } from '../../../src/state/view.ts';
 import {
   checkpointFilesOf,
@@ -73,7 +74,11 @@ export class NodeProcess implements ProgramHost {
     const life = new ProcessLife(parts);
     parts.disk.removeOthers(generation);
     const store = parts.disk.open(generation, storeWorldOf(parts, life));
-    const state = await DurableState.open(store, { randomBytes: randomBytesOf(parts.chance) });
+    const state = await DurableState.open(store, {
+      randomBytes: randomBytesOf(parts.chance),
+      // How long a slice takes is the machine's business, and no seed's.
+      run: async (steps) => drain(steps),
+    });
     return new NodeProcess(parts, state, generation, life);
   }
 
