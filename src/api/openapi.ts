@@ -24,6 +24,13 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
     )
     .addServer(base, 'This server')
     .addSecurity('apiKey', { type: 'http', scheme: 'bearer', description: 'Needed when API keys are configured.' })
+    .addSecurity('node', {
+      type: 'apiKey',
+      in: 'header',
+      name: 'Authorization',
+      description:
+        'The proof of a node, made with the secret of its cluster, or none beside a certificate of the cluster.',
+    })
     .build();
   const scanned = SwaggerModule.createDocument(app, config);
   const components = {

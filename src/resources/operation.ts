@@ -32,7 +32,7 @@ export function Operation({ id, summary, description, right, errors = [], header
   return applyDecorators(
     RouteConfig(config),
     ApiOperation({ operationId: id, summary, ...(description !== undefined && { description }) }),
-    ApiSecurity('apiKey'),
+    ApiSecurity(right === 'relay' ? 'node' : 'apiKey'),
     ...headers.map((name) => ApiHeader({ name, required: false, ...requestHeaders[name] })),
     ...query.map((name) => ApiQuery({ name, required: false, ...queryParameters[name] })),
     ...[...new Set([...always, ...errors])].map(errorResponse),
