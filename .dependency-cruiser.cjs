@@ -56,7 +56,7 @@ module.exports = {
       name: 'no-framework-in-the-middle',
       comment: 'State, snapshots, feed and the data plane are plain TypeScript; Nest stays at the REST surface.',
       severity: 'error',
-      from: { path: src('state', 'snapshot', 'feed', 'cluster', 'expression', 'proxy') },
+      from: { path: src('state', 'snapshot', 'feed', 'cluster', 'duty', 'expression', 'proxy') },
       to: { path: 'node_modules/(@nestjs|fastify|class-validator|class-transformer)' },
     },
     {
@@ -72,6 +72,13 @@ module.exports = {
       severity: 'error',
       from: { path: src('snapshot') },
       to: { path: '^src/', pathNot: src('snapshot', 'state/view', 'state/command', 'model', 'errors') },
+    },
+    {
+      name: 'duties-only-propose',
+      comment: 'What the leader does by itself follows from the agreed state and what it is handed, and ends in commands.',
+      severity: 'error',
+      from: { path: src('duty') },
+      to: { path: '^src/', pathNot: src('duty', 'state', 'model', 'expression', 'telemetry', 'clock', 'errors') },
     },
     {
       name: 'proxy-stands-alone',

@@ -12,6 +12,8 @@ import { trustWarning } from './cluster/node-links.ts';
 import type { Proposer } from './cluster/proposer.ts';
 import { ClusterReadiness } from './cluster/readiness.ts';
 import { HashComparison } from './cluster/state-hash/hash-comparison.ts';
+import { confirmationDuty } from './duty/confirmation-duty.ts';
+import { LeaderDuties } from './duty/leader-duties.ts';
 import { Feed } from './feed/feed.ts';
 import { checkConfig } from './proxy/config-check.ts';
 import { Explainer } from './proxy/explain/explainer.ts';
@@ -71,8 +73,12 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
     const readiness = new ClusterReadiness({ log, clock: systemClock });
     const api = await startApi(own, { ...core, readiness, feed, proxy, logger });
     const comparison = comparisonOf(core, logger);
-    void readiness.whenReady.then(() => comparison.start());
-    return running({ ...core, api, proxy, comparison, own, storePath, ready: readiness.whenReady });
+    const duties = new LeaderDuties({ log, view: state.view, clock: systemClock, logger, duties: [confirmationDuty] });
+    void readiness.whenReady.then(() => {
+      comparison.start();
+      duties.start();
+    });
+    return running({ ...core, api, proxy, comparison, duties, own, storePath, ready: readiness.whenReady });
   } catch (error) {
     await proxy.close({ withinMs: 0 });
     await core.close();
@@ -194,12 +200,24 @@ interface RunningParts extends Core {
   readonly api: Api;
   readonly proxy: DataPlane;
   readonly comparison: HashComparison;
+  readonly duties: LeaderDuties;
   readonly own: ControlPlaneSettings;
   readonly storePath: string;
   readonly ready: Promise<void>;
 }
 
-function running({ api, proxy, comparison, state, raft, close, own, storePath, ready }: RunningParts): ControlPlane {
+function running({
+  api,
+  proxy,
+  comparison,
+  duties,
+  state,
+  raft,
+  close,
+  own,
+  storePath,
+  ready,
+}: RunningParts): ControlPlane {
   const { view } = state;
   return {
     address: formatAddress(api.address),
@@ -211,6 +229,7 @@ function running({ api, proxy, comparison, state, raft, close, own, storePath, r
     async stop() {
       api.withdraw();
       comparison.end();
+      duties.end();
       await handOver(raft, systemClock, handOverMs);
       await Promise.all([api.close(), proxy.close({ withinMs: own.shutdownTimeoutMs })]);
       await close();

@@ -11,6 +11,7 @@ import type { HashServer } from '../cluster/state-hash/hash-server.ts';
 import { SnapshotStreams } from '../feed/sse.ts';
 import type { ConfigSource } from '../model/proxy-config.ts';
 import type { Installed } from '../resources/activation-report.ts';
+import { ActivationService } from '../resources/activations/activation.service.ts';
 import { BatchService } from '../resources/batch/batch.service.ts';
 import { type CheckConfig, Examiner } from '../resources/examiner.ts';
 import { type Explain, ExplainService } from '../resources/explain/explain.service.ts';
@@ -112,6 +113,7 @@ function services(deps: ApiDeps): Provider[] {
     value(StateReader, reader),
     value(ResourceService, resources),
     value(SnapshotService, snapshots),
+    value(ActivationService, new ActivationService({ reader, log, newId, logger, installed })),
     value(BatchService, new BatchService({ reader, log, newId, clock, logger, examiner, installed })),
     value(ExplainService, new ExplainService({ reader, sources: secretSources, explain })),
   ];

@@ -26,7 +26,7 @@ export class CommandNotUnderstood extends Error {
 /** First byte of a sealed command. A plain one starts with its brace, so the two cannot be taken for each other. */
 const sealedStart = 1;
 const newline = 10;
-const operations = ['put', 'delete', 'capture', 'activate', 'batch'];
+const operations = ['put', 'delete', 'capture', 'activate', 'rollback', 'confirm', 'revert', 'batch'];
 
 export function encodeCommand(command: Command, seal?: CommandSeal): Uint8Array {
   const plain = command.op === 'batch' ? batchBytes(command) : Buffer.from(JSON.stringify(command));
@@ -81,7 +81,13 @@ function flawOf(value: Fields): string | undefined {
     case 'capture':
       return captureFlawOf(value);
     case 'activate':
+      return isOptionalCount(value.confirmWithin) ? accountFlawOf(value) : 'has an invalid confirmWithin';
+    case 'rollback':
+      return accountFlawOf(value);
+    case 'confirm':
       return undefined;
+    case 'revert':
+      return isCount(value.activation) ? undefined : 'names no activation';
     case 'batch':
       return batchFlawOf(value);
     default:
@@ -108,8 +114,17 @@ function batchFlawOf({ operations, snapshot }: Fields): string | undefined {
   if (snapshot === undefined) return undefined;
   if (!isObject(snapshot) || typeof snapshot.id !== 'string' || !idGrammar.test(snapshot.id))
     return 'has no snapshot id';
-  return typeof snapshot.activate === 'boolean' ? captureFlawOf(snapshot) : 'does not say whether it activates';
+  if (typeof snapshot.activate !== 'boolean') return 'does not say whether it activates';
+  return captureFlawOf(snapshot) ?? accountFlawOf(snapshot);
 }
+
+function accountFlawOf({ by, comment, sha256 }: Fields): string | undefined {
+  return [by, comment, sha256].every(isOptionalText) ? undefined : 'has an account that is no text';
+}
+
+const isOptionalText = (value: unknown): boolean => value === undefined || typeof value === 'string';
+
+const isOptionalCount = (value: unknown): boolean => value === undefined || isCount(value);
 
 const isIdempotency = (value: unknown): boolean =>
   isObject(value) && typeof value.scope === 'string' && typeof value.bodyHash === 'string';

@@ -67,10 +67,44 @@ export interface Capture extends Envelope {
   readonly values: Readonly<Record<string, string>>;
 }
 
-export interface Activate extends Envelope {
+/** Who makes something live, and what they say about it. */
+export interface Account {
+  /** Name of the API key. */
+  readonly by?: string;
+  readonly comment?: string;
+}
+
+export interface Activate extends Envelope, Account {
   readonly op: 'activate';
   readonly id: string;
   readonly ifMatch?: IfMatch;
+  /** Of the canonical JSON of what proxies get. */
+  readonly sha256?: string;
+  /** What was active before becomes active again unless a confirmation comes within so many milliseconds. */
+  readonly confirmWithin?: number;
+}
+
+/** Makes live what was live before what is live now. */
+export interface Rollback extends Envelope, Account {
+  readonly op: 'rollback';
+  /** Of the request; no entity has it. */
+  readonly id: string;
+}
+
+/** Keeps what waits for a confirmation. */
+export interface Confirm extends Envelope {
+  readonly op: 'confirm';
+  /** Of the snapshot. */
+  readonly id: string;
+}
+
+/** The deadline of an activation has passed: what was live before it is live again. */
+export interface Revert extends Envelope {
+  readonly op: 'revert';
+  /** Of the snapshot that was not confirmed. */
+  readonly id: string;
+  /** Index of its activation. */
+  readonly activation: number;
 }
 
 /** One write of a batch. Which entity is meant is decided in apply. */
@@ -106,12 +140,14 @@ export interface Batch extends Envelope {
   readonly snapshot?: BatchSnapshot;
 }
 
-export interface BatchSnapshot extends Pick<Capture, 'id' | 'name' | 'createdAt' | 'checkedAt' | 'values'> {
+export interface BatchSnapshot extends Account, Pick<Capture, 'id' | 'name' | 'createdAt' | 'checkedAt' | 'values'> {
+  /** Of the canonical JSON of what proxies get. */
+  readonly sha256?: string;
   /** Live from the same index on. */
   readonly activate: boolean;
 }
 
-export type Command = Put | Delete | Capture | Activate | Batch;
+export type Command = Put | Delete | Capture | Activate | Rollback | Confirm | Revert | Batch;
 
 /** A command without what the log's client adds: request id and time. */
 export type Draft = DistributiveOmit<Command, 'v' | 'requestId' | 'time'>;

@@ -4,8 +4,8 @@ import { type Kind, nounOf } from '../model/kinds.ts';
 import type { IfMatch, Result } from './command.ts';
 import type { Overlay } from './overlay.ts';
 
-/** A result without what every result of this command shares: index, kind and id. */
-export type Verdict = Pick<Result, 'status' | 'error' | 'operation' | 'outcomes'>;
+/** A result without what every result of this command shares: index, kind and, unless it is here, id. */
+export type Verdict = Pick<Result, 'status' | 'error' | 'operation' | 'outcomes'> & Partial<Pick<Result, 'id'>>;
 
 export function missingOrChanged(
   state: Overlay,

@@ -37,7 +37,15 @@ const capture = fc.record({
   behind: fc.nat(2),
   withEnv: fc.boolean(),
 });
-const activate = fc.record({ op: fc.constant('activate' as const), id: ids, ifMatch });
+const activate = fc.record({
+  op: fc.constant('activate' as const),
+  id: ids,
+  ifMatch,
+  confirmWithin: fc.option(fc.constantFrom(1_500, 4_000), { nil: undefined }),
+});
+const rollback = fc.record({ op: fc.constant('rollback' as const), id: ids });
+const confirm = fc.record({ op: fc.constant('confirm' as const), id: ids });
+const revert = fc.record({ op: fc.constant('revert' as const), id: ids, behind: fc.nat(3) });
 
 const operation: fc.Arbitrary<BatchOperation> = fc
   .record({
@@ -69,10 +77,16 @@ const batch = fc.record({
 });
 
 const step = fc.record({
-  draft: fc.oneof({ weight: 5, arbitrary: put }, remove, { weight: 2, arbitrary: capture }, activate, {
-    weight: 4,
-    arbitrary: batch,
-  }),
+  draft: fc.oneof(
+    { weight: 5, arbitrary: put },
+    remove,
+    { weight: 3, arbitrary: capture },
+    { weight: 2, arbitrary: activate },
+    { weight: 4, arbitrary: batch },
+    rollback,
+    confirm,
+    revert,
+  ),
   /** The command is a retry of the one so many before it. */
   retryOf: fc.option(fc.integer({ min: 1, max: 4 }), { freq: 8, nil: undefined }),
   idempotent: fc.option(fc.record({ scope: fc.constantFrom('k', 'l'), bodyHash: fc.constantFrom('h', 'i') }), {
@@ -104,7 +118,18 @@ export function commandOf({ draft, idempotent, later }: Step, seq: number, chang
     case 'delete':
       return { ...envelope, ...match, op: 'delete', kind: draft.kind, id };
     case 'activate':
-      return { ...envelope, ...match, op: 'activate', id };
+      return {
+        ...envelope,
+        ...match,
+        op: 'activate',
+        id,
+        ...(draft.confirmWithin !== undefined && { confirmWithin: draft.confirmWithin }),
+      };
+    case 'rollback':
+    case 'confirm':
+      return { ...envelope, op: draft.op, id };
+    case 'revert':
+      return { ...envelope, op: 'revert', id, activation: Math.max(0, seq - 1 - draft.behind) };
     case 'capture':
       return { ...envelope, op: 'capture', id, ...captureOf(draft, seq, changedAt) };
     case 'batch': {

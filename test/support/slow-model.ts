@@ -33,6 +33,8 @@ export class SlowModel {
   items: Item[] = [];
   changedAt = 0;
   active: { readonly snapshotId: string; readonly index: number } | undefined;
+  history: { readonly index: number; readonly snapshotId: string; readonly reason: string }[] = [];
+  pending: { snapshotId: string; index: number; deadline: number; back: string } | undefined;
   #logTime = 0;
   #starts: Start[] = [];
   readonly #gone: Start[] = [];
@@ -89,7 +91,10 @@ export class SlowModel {
       if (used.bodyHash === idempotency.bodyHash) return used.decision;
       return { ...used.decision, status: 422, index };
     }
-    const decision: Decision = { status: this.#execute(command, index), index, kind, id };
+    const status = this.#execute(command, index);
+    // Whatever leads back is answered with the snapshot that it leads to.
+    const isBack = status === 200 && (command.op === 'rollback' || command.op === 'revert');
+    const decision: Decision = { status, index, kind, id: isBack ? String(this.active?.snapshotId) : id };
     if (idempotency !== undefined && decision.status !== 'moved')
       this.#keys.set(idempotency.scope, { bodyHash: idempotency.bodyHash, time: this.#logTime, decision });
     return decision;
@@ -97,6 +102,8 @@ export class SlowModel {
 
   #execute(command: Command, index: number): Result['status'] {
     if (command.op === 'batch') return this.#batch(command, index);
+    if (command.op === 'rollback') return this.#back(index, 'rollback', this.#before());
+    if (command.op === 'revert') return this.#revert(command.activation, index);
     const kind = 'kind' in command ? command.kind : 'snapshots';
     const old = this.items.find((item) => item.kind === kind && item.id === command.id);
     const creates = command.op === 'capture' || (command.op === 'put' && command.mode === 'create');
@@ -112,12 +119,23 @@ export class SlowModel {
         this.changedAt = index;
         return creates ? 201 : 200;
       case 'delete':
-        if (kind === 'snapshots' && this.active?.snapshotId === command.id) return 409;
+        if (kind === 'snapshots' && [this.active?.snapshotId, this.pending?.back].includes(command.id)) return 409;
         this.items = this.items.filter((item) => item !== old);
         if (kind !== 'snapshots') this.changedAt = index;
         return 204;
-      case 'activate':
-        this.active = { snapshotId: command.id, index };
+      case 'activate': {
+        const back = this.active?.snapshotId;
+        const { confirmWithin } = command;
+        if (confirmWithin !== undefined && back === undefined) return 409;
+        this.#live(command.id, index, 'activated');
+        if (confirmWithin !== undefined && back !== undefined) {
+          this.pending = { snapshotId: command.id, index, deadline: this.#logTime + confirmWithin, back };
+        }
+        return 200;
+      }
+      case 'confirm':
+        if (this.pending?.snapshotId !== command.id || this.#logTime > this.pending.deadline) return 409;
+        this.pending = undefined;
         return 200;
       case 'capture': {
         const body = this.#captured(command.values);
@@ -126,6 +144,27 @@ export class SlowModel {
         return 201;
       }
     }
+  }
+
+  #live(snapshotId: string, index: number, reason: string): void {
+    this.active = { snapshotId, index };
+    this.history.push({ index, snapshotId, reason });
+    this.pending = undefined;
+  }
+
+  #before(): string | undefined {
+    return this.history.filter(({ snapshotId }) => snapshotId !== this.active?.snapshotId).at(-1)?.snapshotId;
+  }
+
+  #revert(activation: number, index: number): Result['status'] {
+    if (this.pending?.index !== activation || this.#logTime < this.pending.deadline) return 409;
+    return this.#back(index, 'not confirmed', this.pending.back);
+  }
+
+  #back(index: number, reason: string, to: string | undefined): Result['status'] {
+    if (!this.items.some(({ kind, id }) => kind === 'snapshots' && id === to)) return 409;
+    this.#live(String(to), index, reason);
+    return 200;
   }
 
   /** On copies of everything; what fails leaves the copies behind. */
@@ -147,7 +186,7 @@ export class SlowModel {
       return isTaken ? 409 : 'moved';
     }
     this.#replace({ kind: 'snapshots', id, name, revision: index, body });
-    if (snapshot.activate) this.active = { snapshotId: id, index };
+    if (snapshot.activate) this.#live(id, index, 'activated');
     return 200;
   }
 
