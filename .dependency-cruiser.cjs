@@ -14,7 +14,7 @@ module.exports = {
       name: 'nobody-imports-tests',
       comment: 'The product must build without test/.',
       severity: 'error',
-      from: { path: '^(src|raft)/' },
+      from: { path: '^(src|raft|disk)/' },
       to: { path: '^test/' },
     },
     {
@@ -30,6 +30,13 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/' },
       to: { path: '^raft/', pathNot: '^raft/index\\.ts$' },
+    },
+    {
+      name: 'disk-is-a-leaf',
+      comment: 'disk/ knows files and LevelDB, and nothing of what is kept in them: raft/ and src/ stand on it.',
+      severity: 'error',
+      from: { path: '^disk/' },
+      to: { path: '^(src|raft)/|node_modules' },
     },
     {
       name: 'raft-core-is-pure',
@@ -88,6 +95,16 @@ module.exports = {
       to: { path: '^src/', pathNot: src('proxy', 'model', 'expression', 'telemetry', 'clock', 'errors') },
     },
     {
+      name: 'remote-stands-alone',
+      comment: 'A proxy without a control plane loads nothing of one: what it needs comes from leaves.',
+      severity: 'error',
+      from: { path: src('remote') },
+      to: {
+        path: '^src/|node_modules/(@nestjs|fastify|class-validator|class-transformer|classic-level)',
+        pathNot: src('remote', 'model', 'settings', 'telemetry', 'clock', 'errors'),
+      },
+    },
+    {
       name: 'feed-and-proxy-meet-in-main',
       comment: 'The feed knows subscribers, not proxies.',
       severity: 'error',
@@ -99,14 +116,14 @@ module.exports = {
       comment: 'resources/ is the REST surface; nothing below it may look up.',
       severity: 'error',
       from: { path: '^src/', pathNot: src('resources', 'api', 'main', 'control-plane') },
-      to: { path: src('resources', 'api') },
+      to: { path: src('resources', 'api'), pathNot: src('api/browser-guard') },
     },
     {
       name: 'one-barrel',
       comment: 'raft/index.ts is the only index file: a barrel anywhere else hides who uses what.',
       severity: 'error',
       from: {},
-      to: { path: '^(src|raft)/.+/index\\.ts$' },
+      to: { path: '^(src|raft|disk)/.+/index\\.ts$' },
     },
   ],
   options: {

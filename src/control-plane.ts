@@ -12,12 +12,13 @@ import { trustWarning } from './cluster/node-links.ts';
 import type { Proposer } from './cluster/proposer.ts';
 import { ClusterReadiness } from './cluster/readiness.ts';
 import { HashComparison } from './cluster/state-hash/hash-comparison.ts';
+import { dataPlaneOf } from './data-plane.ts';
 import { confirmationDuty } from './duty/confirmation-duty.ts';
 import { LeaderDuties } from './duty/leader-duties.ts';
 import { Feed } from './feed/feed.ts';
 import { checkConfig } from './proxy/config-check.ts';
 import { Explainer } from './proxy/explain/explainer.ts';
-import { createProxy, type Proxy as DataPlane } from './proxy/proxy.ts';
+import type { Proxy as DataPlane } from './proxy/proxy.ts';
 import { type Address, formatAddress } from './settings/address.ts';
 import type { ControlPlaneSettings } from './settings/control-plane.ts';
 import type { Settings } from './settings/settings.ts';
@@ -59,13 +60,7 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
   const core = await options.core;
   const { state, log } = core;
   const feed = feedOf(state.view, log);
-  const proxy = createProxy({
-    source: feed,
-    clock: systemClock,
-    telemetry: { logger },
-    bindAddress: settings.proxy.bindAddress,
-    workers: settings.proxy.workers,
-  });
+  const proxy = dataPlaneOf(settings, { source: feed, logger });
   reactToStorageFailure(core, own, options);
   measureLoopLag(core.metrics, systemClock);
   try {
@@ -135,11 +130,12 @@ async function startApi(own: ControlPlaneSettings, parts: Parts): Promise<Api> {
     logger,
     metrics,
     secretSources: createSecretSources(thisMachine, own.secretSources),
-    checkConfig,
+    checkConfig: (configuration) => checkConfig(configuration, systemClock.nowMs()),
     explain: (key, configuration, question) => explainer.explain(key, configuration, question),
     installed: async (index, withinMs) => ({
       ...(await proxy.installed(index, withinMs)),
       closed: proxy.listeners().filter(({ state }) => state !== 'open'),
+      doubts: proxy.listeners().flatMap(({ state, doubts = [] }) => (state === 'open' ? doubts : [])),
     }),
     health: () => ({ ready: readiness.ready && log.failed === undefined, reason: log.failed ?? 'no leader' }),
     clusterId: () => raft.clusterId ?? state.identity.clusterId,

@@ -1,44 +1,19 @@
 // What a configuration uses that is accepted but not built yet (architecture.md §6.20): each place is named, so that
 // nobody relies on it. Pointers name entities by id.
 
-import { compileCel } from '../../expression/cel/program.ts';
 import { type Problem, pointerOf } from '../../model/problem.ts';
 import type { Configuration } from '../../model/proxy-config.ts';
-
-/** Middleware types that this version can run. Routes that use another are closed, never unprotected. */
-export const runnableMiddlewares: ReadonlySet<string> = new Set();
+import { buildOf } from '../middleware/registry.ts';
 
 export function findUnsupported(configuration: Configuration): Problem[] {
   const warnings: Problem[] = [];
-  checkListeners(configuration, warnings);
   checkDestinations(configuration, warnings);
   checkActions(configuration, warnings);
   checkMiddlewares(configuration, warnings);
-  checkBodies(configuration, warnings);
   return warnings;
 }
 
 const notBuilt = (what: string): string => `${what} is not available in this version`;
-
-function checkListeners({ listeners }: Configuration, warnings: Problem[]): void {
-  listeners.forEach((listener) => {
-    if (listener.tls !== undefined)
-      warnings.push({
-        pointer: pointerOf('listeners', listener.id, 'tls'),
-        message: `${notBuilt('TLS')}: the listener stays closed`,
-      });
-    if (listener.http2 === true)
-      warnings.push({
-        pointer: pointerOf('listeners', listener.id, 'http2'),
-        message: `${notBuilt('HTTP/2')}: it has no effect`,
-      });
-    if (listener.metrics !== undefined)
-      warnings.push({
-        pointer: pointerOf('listeners', listener.id, 'metrics'),
-        message: `${notBuilt('metrics')}: it has no effect`,
-      });
-  });
-}
 
 /** Options with no effect yet; each falls back to plain forwarding. */
 const idleOptions = ['circuitBreaker', 'healthCheck', 'outlierDetection', 'discovery'] as const;
@@ -55,8 +30,6 @@ function checkDestinations({ destinations }: Configuration, warnings: Problem[])
     });
     const at = (...rest: string[]): string => pointerOf('destinations', id, 'options', ...rest);
     if (options === undefined) return;
-    if ((options.tls?.mode ?? 'none') !== 'none')
-      warnings.push({ pointer: at('tls', 'mode'), message: `${notBuilt('TLS')}: requests are answered 502` });
     if (options.http2 === true)
       warnings.push({ pointer: at('http2'), message: `${notBuilt('HTTP/2')}: requests are answered 502` });
     for (const option of idleOptions)
@@ -93,7 +66,7 @@ function checkActions({ routes, groups }: Configuration, warnings: Problem[]): v
 }
 
 function checkMiddlewares({ routes, groups, middlewares }: Configuration, warnings: Problem[]): void {
-  const closing = new Set(middlewares.filter(({ type }) => !runnableMiddlewares.has(type)).map(({ id }) => id));
+  const closing = new Set(middlewares.filter(({ type }) => buildOf(type) === undefined).map(({ id }) => id));
   const check = (kind: 'routes' | 'groups', entity: string, ids: readonly string[] | undefined): void =>
     ids?.forEach((id, at) => {
       if (!closing.has(id)) return;
@@ -102,21 +75,4 @@ function checkMiddlewares({ routes, groups, middlewares }: Configuration, warnin
     });
   for (const { id, middlewareIds } of routes) check('routes', id, middlewareIds);
   for (const { id, middlewareIds } of groups) check('groups', id, middlewareIds);
-}
-
-/** Bodies are not buffered for matching yet, so an expression that reads one never sees it. */
-function checkBodies({ routes }: Configuration, warnings: Problem[]): void {
-  for (const { id, match } of routes) {
-    if (match?.cel === undefined || !readsBody(match.cel)) continue;
-    const pointer = pointerOf('routes', id, 'match', 'cel');
-    warnings.push({ pointer, message: `reads request.body: ${notBuilt('it')}, the body is always absent` });
-  }
-}
-
-function readsBody(cel: string): boolean {
-  try {
-    return cel.includes('body') && compileCel(cel, 'request', 'bool').needsBody;
-  } catch {
-    return false;
-  }
 }

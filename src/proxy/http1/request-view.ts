@@ -1,25 +1,34 @@
-// A parsed request as matching, actions and logs look at it: nothing of the connection, one object per connection.
+// A parsed request as matching, actions and logs look at it: nothing of the connection, one object per connection, or
+// per stream of one.
 
 import type { ProxyErrorType } from '../../errors.ts';
-import { RequestView as ExpressionView } from '../../expression/cel/view.ts';
+import { RequestView as ExpressionView, type RequestTls } from '../../expression/cel/view.ts';
+import type { ParsedFraming, ParsedRequest } from '../exchange/parsed-request.ts';
+import type { BodyKind, ExchangeRequest, Sender } from '../exchange/request.ts';
+import { editedLines, FieldEdits } from '../fields/field-edits.ts';
+import type { FieldLines } from '../fields/field-lines.ts';
+import { fieldId } from '../fields/field-name.ts';
 import { canonicalPath } from '../match/canonical-path.ts';
-import type { ClientAddress } from '../match/client-address.ts';
-import type { RoutedRequest } from '../request-head.ts';
-import { fieldId } from './field-name.ts';
-import type { RequestParser } from './request-parser.ts';
+import type { Security } from '../tls/security.ts';
 import { RequestTarget } from './request-target.ts';
 
 /** The request begun last in this thread. */
-let latest: RequestParser | undefined;
+let latest: ParsedRequest | undefined;
 
 /** Method and target of that request: what a thread that falls was probably about. */
 export const requestAtHand = (): string => (latest === undefined ? 'none' : `${latest.method} ${latest.target}`);
 
-export class RequestView implements RoutedRequest {
-  readonly parser: RequestParser;
-  /** TLS is not terminated in this version. */
-  readonly scheme = 'http';
-  readonly #sender: () => ClientAddress;
+/** What the connection knows of who is at its other end. */
+export interface Peer {
+  readonly security: Security | undefined;
+  sender(): Sender;
+}
+
+export class RequestView implements ExchangeRequest {
+  readonly parser: ParsedRequest;
+  readonly edits = new FieldEdits();
+  readonly #framing: ParsedFraming;
+  readonly #peer: Peer;
   #view: ExpressionView | undefined;
   #viewIsStale = true;
   /** Canonical, or as sent where the listener only reports (architecture.md §6.8). */
@@ -28,16 +37,17 @@ export class RequestView implements RoutedRequest {
   canonicalPath = '';
   readonly #target = new RequestTarget();
 
-  /** `sender` is asked when somebody wants to know the client's address. */
-  constructor(parser: RequestParser, sender: () => ClientAddress) {
+  constructor(parser: ParsedRequest, framing: ParsedFraming, peer: Peer) {
     this.parser = parser;
-    this.#sender = sender;
+    this.#framing = framing;
+    this.#peer = peer;
   }
 
   /** Takes over the head that `parser` holds. Undefined when the request may go on. */
   read(pathNormalization: 'enforce' | 'report'): ProxyErrorType | undefined {
     latest = this.parser;
     this.#viewIsStale = true;
+    this.edits.clear();
     const refused = this.#target.read(this.parser);
     if (refused !== undefined) return refused;
     const sent = this.#target.path;
@@ -75,13 +85,65 @@ export class RequestView implements RoutedRequest {
     return this.#target.query.slice(1);
   }
 
-  /** With its `?`, or empty. */
-  get queryPart(): string {
-    return this.#target.query;
+  get target(): string {
+    return this.path + this.#target.query;
+  }
+
+  get protocol(): 'HTTP/1.0' | 'HTTP/1.1' | 'HTTP/2.0' {
+    return this.parser.protocol;
+  }
+
+  get scheme(): 'http' | 'https' {
+    return this.#peer.security === undefined ? 'http' : 'https';
+  }
+
+  get tls(): RequestTls | undefined {
+    return this.#peer.security?.client?.facts;
+  }
+
+  get security(): Security | undefined {
+    return this.#peer.security;
+  }
+
+  get lines(): FieldLines {
+    return this.parser.head;
+  }
+
+  get bodyKind(): BodyKind {
+    const { kind } = this.#framing;
+    return kind === 'chunked' ? 'stream' : kind === 'length' ? 'length' : 'none';
+  }
+
+  get bodyLength(): number {
+    return this.#framing.length;
+  }
+
+  get canCarryBody(): boolean {
+    return this.bodyKind !== 'none';
+  }
+
+  get named(): readonly string[] {
+    return this.#framing.named;
+  }
+
+  get upgrade(): string {
+    return this.#framing.upgrade;
+  }
+
+  get expectContinue(): boolean {
+    return this.#framing.expectContinue;
+  }
+
+  get bodyWanted(): boolean {
+    return !this.#viewIsStale && this.#view?.bodyWanted === true;
+  }
+
+  sender(): Sender {
+    return this.#peer.sender();
   }
 
   get clientIp(): string {
-    return this.#sender().clientIp;
+    return this.#peer.sender().clientIp;
   }
 
   /** What expressions see; made when the first one asks, and used again for later requests of the connection. */
@@ -93,11 +155,10 @@ export class RequestView implements RoutedRequest {
   }
 
   header(name: string): string | undefined {
-    return this.parser.head.first(name);
+    return this.edits.empty ? this.parser.head.first(name) : this.edits.first(this.parser.head, name);
   }
 
   *headers(): Generator<readonly [name: string, value: string]> {
-    const { head } = this.parser;
-    for (let line = 0; line < head.count; line++) yield [head.name(line).toLowerCase(), head.value(line)];
+    for (const [lower, , value] of editedLines(this.parser.head, this.edits)) yield [lower, value];
   }
 }

@@ -2,21 +2,37 @@
 // first, so that what was accepted already is still served (stack.md §6).
 import { createServer, type Server } from 'node:net';
 import type { Clock } from '../../clock.ts';
+import { listenerDefaults } from '../../model/defaults.ts';
 import type { Listener } from '../../model/listener.ts';
 import type { Logger, Telemetry } from '../../telemetry/logger.ts';
-import type { Installed, ServeSettings } from '../decision.ts';
 import { durationMs } from '../duration.ts';
-import type { ExchangeContext } from '../exchange.ts';
+import type { ExchangeContext, Installed, ServeSettings } from '../exchange/context.ts';
 import { ServerConnection } from '../http1/server-connection.ts';
+import { Http2Connection } from '../http2/server-connection.ts';
 import { TrustedProxies } from '../match/client-address.ts';
-import { acceptWires } from '../socket/accepting.ts';
-import type { Wire } from '../socket/wire.ts';
+import { collectedOf, sameBuckets } from '../metrics/collected.ts';
+import type { Collected } from '../metrics/families.ts';
+import type { Figures } from '../metrics/figures.ts';
+import { ListenerCounters } from '../metrics/listener-counters.ts';
+import type { MetricBlock } from '../metrics/metric-block.ts';
+import { acceptHandles, type TcpHandle } from '../socket/accepting.ts';
+import { Wire, type WireReceiver } from '../socket/wire.ts';
+import { Handshake, type HandshakeOwner } from '../tls/handshake.ts';
+import { HandshakeFailures } from '../tls/handshake-failures.ts';
+import type { TlsTerminator } from '../tls/terminator.ts';
 import type { Wheel } from '../wheel.ts';
 import { PathReport } from './path-report.ts';
+import { ProtocolChoice } from './protocol-choice.ts';
 
 export interface OpenListener {
-  /** Swaps everything but the address. */
-  configure(listener: Listener): void;
+  /** Id of the listener that has the port. */
+  readonly id: string;
+  /** Nothing is counted for that listener any more. */
+  forgetCounters(): void;
+  /** TLS handshakes that did not succeed, by reason, ever since it opened. */
+  readonly handshakeFailures: ReadonlyMap<string, number>;
+  /** Swaps everything but the address, for connections to come; those that are open keep their TLS. */
+  configure(listener: Listener, terminator: TlsTerminator | undefined): void;
   /** Stops accepting, ends idle connections, gives the others `withinMs`, then cuts them. */
   close(withinMs: number): Promise<void>;
 }
@@ -34,15 +50,24 @@ export interface ListenerTools {
   readonly clock: Clock;
   readonly wheel: Wheel;
   readonly telemetry: Telemetry;
+  readonly metrics: MetricBlock;
+  readonly figures: Figures;
+  /** Text of everything that was counted on a listener, by all workers. */
+  readonly scrape: (listener: string, collected: Collected) => Promise<Uint8Array>;
+  /** Bytes of a body that expressions may see; 0 = none. */
+  readonly celBodyBytesMax: number;
+  /** Bytes of a body that are kept for another try. */
+  readonly retryBytesMax: number;
 }
 
-/** Rejects with the system's error when the port cannot be bound. */
+/** Rejects with the system's error when the port cannot be bound. Without a terminator bytes travel as they are. */
 export async function openListener(
   place: ListenerPlace,
   listener: Listener,
+  terminator: TlsTerminator | undefined,
   tools: ListenerTools,
 ): Promise<OpenListener> {
-  const port = new Port(listener, tools);
+  const port = new Port(listener, terminator, tools);
   await port.bind(place);
   return port;
 }
@@ -50,26 +75,57 @@ export async function openListener(
 /** A client that was accepted but has sent nothing yet may be about to: it keeps this long when the port closes. */
 const graceMs = 1_000;
 
-class Port implements OpenListener {
+/** A client's connection, whatever it speaks. */
+export interface ListenerConnection {
+  /** Between two requests, with nothing of the next one here yet. */
+  readonly idle: boolean;
+  /** Whether it ever carried a request. */
+  readonly used: boolean;
+  /** The port is closing: the client is told, where there is a way. */
+  drain(): void;
+  /** Ends at once, whatever is under way. */
+  destroy(): void;
+}
+
+class Port implements OpenListener, HandshakeOwner {
   readonly #server: Server = createServer();
-  readonly #connections = new Set<ServerConnection>();
+  readonly #connections = new Set<ListenerConnection>();
+  readonly #handshakes = new Set<Handshake>();
   readonly #context: ExchangeContext;
   readonly #clock: Clock;
+  readonly #wheel: Wheel;
   readonly #pathReport: PathReport;
+  readonly #failures: HandshakeFailures;
   readonly #logger: Logger;
+  readonly #tools: ListenerTools;
+  #listener: Listener;
+  #counters: ListenerCounters | undefined;
   #settings: ServeSettings;
+  #terminator: TlsTerminator | undefined;
   #draining = false;
   /** Called when the last connection has ended. */
   #onEmpty = (): void => {};
 
-  constructor(listener: Listener, { installed, clock, wheel, telemetry }: ListenerTools) {
+  constructor(listener: Listener, terminator: TlsTerminator | undefined, tools: ListenerTools) {
+    const { installed, clock, wheel, telemetry, celBodyBytesMax, retryBytesMax } = tools;
+    this.#tools = tools;
+    this.#listener = listener;
+    this.#counters = this.#countersOf(listener);
     this.#clock = clock;
+    this.#wheel = wheel;
+    this.#terminator = terminator;
+    this.#failures = new HandshakeFailures(listener.name, wheel, telemetry.logger);
     this.#logger = telemetry.logger;
     this.#settings = settingsOf(listener);
     this.#pathReport = new PathReport(listener.name, wheel, telemetry.logger);
     this.#context = {
       wheel,
       clock,
+      celBodyBytesMax,
+      retryBytesMax,
+      observer: () => this.#counters,
+      figures: tools.figures,
+      scrape: () => this.#scrape(),
       installed,
       settings: () => this.#settings,
       reportPath: (sent, canonical) => this.#pathReport.count(sent, canonical),
@@ -82,16 +138,33 @@ class Port implements OpenListener {
       this.#server.once('error', reject);
       this.#server.listen({ port, host: address, backlog: 1024, reusePort: shared }, () => {
         this.#server.off('error', reject);
-        acceptWires(this.#server, (wire) => this.#accept(wire));
+        acceptHandles(this.#server, (handle) => this.#accept(handle));
         this.#server.on('error', ({ message }) => this.#logger.warn({ port, message }, 'a connection is not accepted'));
         resolve();
       });
     });
   }
 
-  configure(listener: Listener): void {
+  get id(): string {
+    return this.#listener.id;
+  }
+
+  forgetCounters(): void {
+    this.#counters?.end();
+    this.#counters = undefined;
+  }
+
+  get handshakeFailures(): ReadonlyMap<string, number> {
+    return this.#failures.counts;
+  }
+
+  configure(listener: Listener, terminator: TlsTerminator | undefined): void {
+    this.#recount(listener);
+    this.#listener = listener;
     this.#pathReport.listener = listener.name;
+    this.#failures.listener = listener.name;
     this.#settings = settingsOf(listener);
+    this.#terminator = terminator;
   }
 
   async close(withinMs: number): Promise<void> {
@@ -102,7 +175,8 @@ class Port implements OpenListener {
     const empty = new Promise<void>((resolve) => {
       this.#onEmpty = resolve;
     });
-    if (this.#connections.size === 0) this.#onEmpty();
+    this.#lookEmpty();
+    for (const connection of this.#connections) connection.drain();
     this.#endIdle(true);
     const cancels = [
       this.#clock.after(Math.min(graceMs, withinMs), () => this.#endIdle(false)),
@@ -112,23 +186,109 @@ class Port implements OpenListener {
     for (const cancel of cancels) cancel();
   }
 
-  #accept(wire: Wire): void {
-    this.#connections.add(new ServerConnection(wire, this.#context, this.#forget));
+  #accept(handle: TcpHandle): void {
+    const terminator = this.#terminator;
+    this.#counters?.onConnection();
+    if (terminator === undefined) this.#serve(new Wire(handle), 0);
+    else this.#handshakes.add(new Handshake(handle, terminator, this, this.#wheel, this.#settings.clientHeaderMs));
   }
 
-  readonly #forget = (connection: ServerConnection): void => {
-    this.#connections.delete(connection);
-    if (this.#connections.size === 0) this.#onEmpty();
+  onSecured(handshake: Handshake, wire: Wire, spentMs: number): void {
+    this.#handshakes.delete(handshake);
+    this.#serve(wire, spentMs);
+  }
+
+  onNotSecured(handshake: Handshake, reason: string | undefined): void {
+    this.#handshakes.delete(handshake);
+    this.#counters?.onConnectionEnd();
+    if (reason !== undefined) {
+      this.#failures.count(reason);
+      this.#counters?.onHandshakeFailure();
+    }
+    this.#lookEmpty();
+  }
+
+  /** The one place that knows which class serves which protocol; `wire.security.protocol` is what ALPN chose. */
+  #serve(wire: Wire, spentMs: number): void {
+    const { http2 } = this.#settings;
+    if (wire.security?.protocol === 'h2') this.#add(new Http2Connection(wire, this.#context, this.#forget, spentMs));
+    else if (http2 && wire.security === undefined) this.#add(new ProtocolChoice(wire, this.#context, this.#chosen));
+    else this.#add(new ServerConnection(wire, this.#context, this.#forget, spentMs));
+  }
+
+  /** A connection takes the place of the choice; none when the client has gone without a word. */
+  readonly #chosen = (
+    choice: ProtocolChoice,
+    protocol: 'http1' | 'http2' | 'none',
+    spentMs: number,
+  ): WireReceiver | undefined => {
+    const { wire } = choice;
+    this.#connections.delete(choice);
+    if (protocol === 'none') {
+      this.#counters?.onConnectionEnd();
+      this.#lookEmpty();
+      return undefined;
+    }
+    const Chosen = protocol === 'http2' ? Http2Connection : ServerConnection;
+    return this.#add(new Chosen(wire, this.#context, this.#forget, spentMs));
   };
+
+  #add<C extends ListenerConnection>(connection: C): C {
+    this.#connections.add(connection);
+    if (this.#draining) connection.drain();
+    return connection;
+  }
+
+  readonly #forget = (connection: ListenerConnection): void => {
+    this.#connections.delete(connection);
+    this.#counters?.onConnectionEnd();
+    this.#lookEmpty();
+  };
+
+  /** What was counted stays, unless it is another listener, counts nothing any more, or counts into other buckets. */
+  #recount(listener: Listener): void {
+    const before = this.#counters?.collected;
+    const after = collectedOf(listener);
+    const { id, name } = this.#listener;
+    const stays = before !== undefined && after !== undefined && listener.id === id && listener.name === name;
+    if (stays && sameBuckets(before, after)) {
+      if (JSON.stringify(before) !== JSON.stringify(after)) this.#counters = this.#countersOf(listener);
+      return;
+    }
+    if (before !== undefined) {
+      this.#counters?.end();
+      this.#tools.metrics.forget(id);
+    }
+    this.#counters = this.#countersOf(listener);
+    this.#counters?.alreadyOpen(this.#connections.size + this.#handshakes.size);
+  }
+
+  #countersOf(listener: Listener): ListenerCounters | undefined {
+    const collected = collectedOf(listener);
+    if (collected === undefined) return undefined;
+    const { id, name, address = listenerDefaults.address, port } = listener;
+    return new ListenerCounters({ id, name, address: `${address}:${port}` }, collected, this.#tools.metrics);
+  }
+
+  async #scrape(): Promise<Uint8Array> {
+    const collected = this.#counters?.collected;
+    return collected === undefined ? new Uint8Array() : this.#tools.scrape(this.#listener.id, collected);
+  }
+
+  #lookEmpty(): void {
+    if (this.#connections.size + this.#handshakes.size === 0) this.#onEmpty();
+  }
 
   #endIdle(usedOnly: boolean): void {
     for (const connection of this.#connections) {
       if (connection.idle && (connection.used || !usedOnly)) connection.destroy();
     }
+    if (!usedOnly) for (const handshake of this.#handshakes) handshake.destroy();
   }
 
   #cut(): void {
     for (const connection of this.#connections) connection.destroy();
+    for (const handshake of this.#handshakes) handshake.destroy();
   }
 }
 
@@ -144,6 +304,7 @@ function settingsOf(listener: Listener): ServeSettings {
     pathNormalization: listener.pathNormalization ?? 'enforce',
     trusted: new TrustedProxies(listener.trustedProxies ?? []),
     debugHeaders: listener.debugHeaders ?? false,
+    metricsPath: collectedOf(listener)?.path,
     serverName: listener.serverName || undefined,
     detail: listener.proxyErrors?.detail ?? 'standard',
     clientHeaderMs: durationMs(timeouts?.clientHeader, 10_000),
@@ -151,5 +312,8 @@ function settingsOf(listener: Listener): ServeSettings {
     clientResponseMs: durationMs(timeouts?.clientResponse, 0),
     clientStallMs: timeouts?.clientResponse === undefined ? 60_000 : 0,
     idleMs: durationMs(timeouts?.idleBetweenRequests, 120_000),
+    http2: listener.http2 ?? listenerDefaults.http2,
+    streamsMax: listener.http2Options?.maxConcurrentStreams ?? listenerDefaults.http2Options.maxConcurrentStreams,
+    resetsPerSecond: listener.http2Options?.maxResetsPerSecond ?? listenerDefaults.http2Options.maxResetsPerSecond,
   };
 }

@@ -6,13 +6,20 @@ import type { ProxyConfig } from '../../model/proxy-config.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import type { Memory } from '../compile/compile.ts';
 import { compileInSlices } from '../compile/slices.ts';
-import type { Installed } from '../decision.ts';
+import type { Installed } from '../exchange/context.ts';
+import type { ListenerTools } from '../listener/listener.ts';
 import { type BusyPlace, type ListenerStatus, Listeners } from '../listener/listeners.ts';
 import { RoutingTable } from '../match/routing-table.ts';
+import type { Figures } from '../metrics/figures.ts';
+import type { MetricBlock } from '../metrics/metric-block.ts';
+import type { MiddlewareServices } from '../middleware/registry.ts';
+import type { TicketSecrets } from '../shared/ticket-secrets.ts';
+import { needsSystemRoots, readySystemRoots } from '../tls/system-roots.ts';
 import type { PoolTools } from '../upstream/destination-pool.ts';
 import { NameLookup } from '../upstream/name-lookup.ts';
 import { Upstreams } from '../upstream/upstreams.ts';
 import { Wheel } from '../wheel.ts';
+import type { BodyLimits } from './body-limits.ts';
 
 export interface EngineOptions {
   readonly clock: Clock;
@@ -22,8 +29,14 @@ export interface EngineOptions {
   readonly shared: boolean;
   /** Counts upstream connections per destination id. */
   readonly limitOf: PoolTools['limitOf'];
+  /** Those of the process. */
+  readonly tickets: TicketSecrets;
   /** The generation in force; asked when a request head arrives. */
   readonly generation: () => number;
+  readonly limits: BodyLimits;
+  readonly metrics: MetricBlock;
+  readonly figures: Figures;
+  readonly scrape: ListenerTools['scrape'];
 }
 
 const drainMsMax = 30_000;
@@ -36,6 +49,7 @@ interface Generation extends Installed {
 export class Engine {
   readonly #generation: () => number;
   readonly #tools: PoolTools;
+  readonly #services: MiddlewareServices;
   readonly #listeners: Listeners;
   #current: Generation;
   #prepared: Generation | undefined;
@@ -43,28 +57,37 @@ export class Engine {
   /** Of the table compiled last. */
   #memory: Memory | undefined;
 
-  constructor({ clock, telemetry, bindAddress, shared, limitOf, generation }: EngineOptions) {
+  constructor(options: EngineOptions) {
+    const { clock, telemetry, bindAddress, shared, tickets, limitOf, generation, limits, ...others } = options;
+    const { metrics, figures, scrape } = others;
     this.#generation = generation;
     this.#telemetry = telemetry;
     const wheel = new Wheel(clock);
     this.#tools = { wheel, names: new NameLookup(clock), limitOf };
     const upstreams = new Upstreams([], this.#tools);
-    this.#current = { number: generation(), config: undefined, table: RoutingTable.empty, upstreams };
+    this.#services = { clock, wheel, logger: telemetry.logger };
+    const snapshot = { index: 0, id: '', name: '' };
+    const role = 'stable';
+    this.#current = { number: generation(), config: undefined, table: RoutingTable.empty, upstreams, snapshot, role };
     const installed = (): Installed => this.#installed();
-    this.#listeners = new Listeners({ installed, clock, wheel, telemetry, bindAddress, drainMsMax, shared });
+    const own = { bindAddress, drainMsMax, shared, tickets, metrics, figures, scrape };
+    this.#listeners = new Listeners({ installed, clock, wheel, telemetry, ...own, ...limits });
   }
 
   /** Compiles beside what is in force, in slices. Rejects when it cannot; nothing has changed then. */
   async prepare(number: number, config: ProxyConfig): Promise<void> {
     const { snapshot } = config;
-    const { table, problems, memory } = await compileInSlices(snapshot, this.#memory);
+    const { table, problems, memory } = await compileInSlices(snapshot, this.#memory, this.#services);
     if (table === undefined) throw new Error(describe(problems));
     if (problems.length > 0) {
       this.#telemetry.logger.error({ snapshot: config.id, problems: describe(problems) }, 'routes are closed');
     }
     this.#memory = memory;
+    await this.#listeners.prepare(snapshot.listeners);
+    if (snapshot.destinations.some(needsSystemRoots)) await readySystemRoots();
     const upstreams = new Upstreams(snapshot.destinations, this.#tools, this.#current.upstreams);
-    this.#prepared = { number, config, table, upstreams };
+    const { index, id, name } = config;
+    this.#prepared = { number, config, table, upstreams, role: 'stable', snapshot: { index, id, name } };
   }
 
   discard(number: number): void {

@@ -1,21 +1,30 @@
 // The proxy workers as main sees them: they are started together, install together, and a worker that falls is
 // replaced. All listen on the same ports; the kernel spreads connections over them.
 import { createServer } from 'node:net';
+import type { Cancel, Clock } from '../../clock.ts';
 import type { Listener } from '../../model/listener.ts';
 import type { ProxyConfig } from '../../model/proxy-config.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import { type BusyPlace, keyOf, type ListenerStatus, placeOf, statusIn } from '../listener/listeners.ts';
+import { Exposition, noStates, renderInSlices } from '../metrics/exposition.ts';
+import type { Collected } from '../metrics/families.ts';
+import { type ConfigRole, Figures, newFigureBytes, type RoleFigures, sumOfFigures } from '../metrics/figures.ts';
+import { newMetricBytes } from '../metrics/metric-block.ts';
 import { ConnectionCounts, RowBook } from '../shared/connection-counts.ts';
+import { TicketSecrets } from '../shared/ticket-secrets.ts';
+import type { BodyLimits } from './body-limits.ts';
 import type { Installer } from './installer.ts';
-import { Member } from './member.ts';
+import { type CountingReader, Member } from './member.ts';
 import { type PackedConfig, packConfig } from './packed-config.ts';
 import type { WorkerStart } from './protocol.ts';
 import { Turns } from './turns.ts';
 
 export interface WorkersOptions {
   readonly count: number;
+  readonly clock: Clock;
   readonly telemetry: Telemetry;
   readonly bindAddress: string | undefined;
+  readonly limits: BodyLimits;
   /** What a worker runs. Default: thread.ts beside this file. */
   readonly thread?: URL | undefined;
 }
@@ -24,6 +33,9 @@ const ownThread = new URL(`./thread.${import.meta.url.endsWith('.ts') ? 'ts' : '
 
 /** A worker that falls sooner than this after its start is replaced only after that time: no storm of starts. */
 const restartMsMin = 1_000;
+
+/** What a scrape waits for a worker. */
+const tellMsMax = 200;
 
 interface InForce {
   readonly config: PackedConfig;
@@ -38,6 +50,11 @@ export class Workers implements Installer {
   readonly #cell = new Int32Array(this.#generation);
   readonly #counts: ConnectionCounts;
   readonly #rows = new RowBook();
+  readonly #exposition = new Exposition();
+  readonly #metricBytes: readonly SharedArrayBuffer[];
+  readonly #figureBytes: readonly SharedArrayBuffer[];
+  readonly #tickets = new TicketSecrets();
+  readonly #stopRotating: Cancel;
   readonly #members: Member[];
   readonly #turns = new Turns();
   #number = 0;
@@ -47,7 +64,11 @@ export class Workers implements Installer {
   constructor(options: WorkersOptions) {
     this.#options = options;
     this.size = options.count;
+    this.#stopRotating = this.#tickets.keepRotating(options.clock);
     this.#counts = new ConnectionCounts(options.count);
+    this.#metricBytes = Array.from({ length: options.count }, () => newMetricBytes());
+    this.#figureBytes = Array.from({ length: options.count }, () => newFigureBytes());
+    for (const [place, bytes] of this.#metricBytes.entries()) this.#exposition.block(place, bytes);
     this.#members = Array.from({ length: options.count }, (_, i) => this.#startMember(i));
   }
 
@@ -72,8 +93,13 @@ export class Workers implements Installer {
     });
   }
 
+  figures(role: ConfigRole): RoleFigures {
+    return sumOfFigures(this.#figureBytes.map((bytes) => new Figures(bytes).read(role)));
+  }
+
   async close(withinMs: number): Promise<void> {
     this.#closing = true;
+    this.#stopRotating();
     await this.#turns.take(() => Promise.all(this.#members.map((member) => member.close(withinMs))));
   }
 
@@ -121,7 +147,7 @@ export class Workers implements Installer {
     for (const listener of listeners) {
       const place = placeOf(listener, this.#options.bindAddress);
       const key = keyOf(place);
-      if (known.has(key) || listener.tls !== undefined) continue;
+      if (known.has(key)) continue;
       known.add(key);
       const reason = await bindOnce(place);
       if (reason !== undefined) busy.push({ place: key, reason });
@@ -137,20 +163,37 @@ export class Workers implements Installer {
   #startMember(place: number): Member {
     const start: WorkerStart = {
       bindAddress: this.#options.bindAddress,
+      limits: this.#options.limits,
       generation: this.#generation,
       connections: this.#counts.buffer,
+      tickets: this.#tickets.buffer,
       workers: this.size,
       place,
+      metrics: this.#metricBytes[place] ?? newMetricBytes(),
+      series: this.#exposition.inherited(place),
+      figures: this.#figureBytes[place] ?? newFigureBytes(),
       shared: true,
     };
     const startedMs = performance.now();
     const { telemetry, thread = ownThread } = this.#options;
-    return new Member(thread, start, telemetry, () => {
+    const counting: CountingReader = {
+      define: (series) => this.#exposition.define(place, series),
+      forget: (listener) => this.#exposition.forget(place, listener),
+      expose: (listener, collected) => this.#expose(listener, collected),
+    };
+    return new Member(thread, start, telemetry, counting, () => {
       this.#counts.forget(place);
       if (this.#closing) return;
       const waitMs = Math.max(0, restartMsMin - (performance.now() - startedMs));
       setTimeout(() => void this.#turns.take(() => this.#replace(place)), waitMs).unref();
     });
+  }
+
+  /** Waits a little until every worker has said what its numbers mean; one that is busy is not waited for. */
+  async #expose(listener: string, collected: Collected): Promise<Uint8Array<ArrayBuffer>> {
+    const told = Promise.all(this.#members.map((member) => member.tell()));
+    await Promise.race([told, new Promise((resolve) => setTimeout(resolve, tellMsMax).unref())]);
+    return renderInSlices(this.#exposition, listener, collected, noStates);
   }
 
   /** In turn with activations: the new worker has to get each of them, or the one that is in force. */

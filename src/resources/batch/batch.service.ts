@@ -115,6 +115,7 @@ export class BatchService {
         checkedAt: examined.checkedAt,
         values: examined.values,
         activate: wanted.activate,
+        ...(attempt > 1 && { holdsWrites: true }),
         ...(wanted.activate && { ...wanted.account, ...examined.sha256 }),
       };
       const result = await log.propose({ ...draft, snapshot });

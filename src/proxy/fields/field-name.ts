@@ -1,0 +1,109 @@
+// The field names that mean something to a proxy. Each line of a head is given its id while it is parsed, so that
+// nobody compares names again; all other names are `other`.
+
+export const fieldId = {
+  other: 0,
+  host: 1,
+  contentLength: 2,
+  transferEncoding: 3,
+  connection: 4,
+  upgrade: 5,
+  expect: 6,
+  te: 7,
+  /** Meaningful between two hops only and nothing more: Keep-Alive, Trailer, Proxy-* (contract.md §7.1). */
+  hopByHop: 8,
+  forwardedFor: 9,
+  forwardedProto: 10,
+  forwardedHost: 11,
+  /** Never believed from anyone: X-Forwarded-Client-Cert. */
+  clientCertificate: 12,
+  /** The rest of X-Forwarded-*, Forwarded, X-Real-IP. */
+  forwarded: 13,
+  server: 14,
+  /** A name with `_` that would be one of the above with `-`: some servers cannot tell them apart. */
+  alias: 15,
+} as const;
+
+export type FieldId = (typeof fieldId)[keyof typeof fieldId];
+
+const known: readonly (readonly [string, FieldId])[] = [
+  ['host', fieldId.host],
+  ['content-length', fieldId.contentLength],
+  ['transfer-encoding', fieldId.transferEncoding],
+  ['connection', fieldId.connection],
+  ['upgrade', fieldId.upgrade],
+  ['expect', fieldId.expect],
+  ['te', fieldId.te],
+  ['keep-alive', fieldId.hopByHop],
+  ['trailer', fieldId.hopByHop],
+  ['proxy-connection', fieldId.hopByHop],
+  ['proxy-authenticate', fieldId.hopByHop],
+  ['proxy-authorization', fieldId.hopByHop],
+  ['http2-settings', fieldId.hopByHop],
+  ['x-forwarded-for', fieldId.forwardedFor],
+  ['x-forwarded-proto', fieldId.forwardedProto],
+  ['x-forwarded-host', fieldId.forwardedHost],
+  ['x-forwarded-client-cert', fieldId.clientCertificate],
+  ['forwarded', fieldId.forwarded],
+  ['x-real-ip', fieldId.forwarded],
+  ['server', fieldId.server],
+];
+
+interface Candidate {
+  readonly bytes: Uint8Array;
+  readonly id: FieldId;
+}
+
+/** By length, then by first byte in lower case: nearly every name is ruled out by these two. */
+const candidates: (readonly Candidate[] | undefined)[][] = [];
+for (const [name, id] of known) {
+  const bytes = new TextEncoder().encode(name);
+  candidates[bytes.length] ??= [];
+  const first = bytes[0] ?? 0;
+  const row = candidates[bytes.length] ?? [];
+  row[first] = [...(row[first] ?? []), { bytes, id }];
+}
+
+const forwardedPrefix = new TextEncoder().encode('x-forwarded-');
+const UNDERSCORE = 95;
+const HYPHEN = 45;
+
+/** One of `fieldId` for the name at `bytes[start..end)`, which holds token bytes only. */
+export function identify(bytes: Uint8Array, start: number, end: number): FieldId {
+  const first = (bytes[start] ?? 0) | 0x20;
+  const row = candidates[end - start]?.[first];
+  if (row !== undefined) {
+    for (const candidate of row) {
+      const found = compare(bytes, start, candidate.bytes);
+      if (found === same) return candidate.id;
+      if (found === aliased) return fieldId.alias;
+    }
+  }
+  if (first !== 120 || end - start <= forwardedPrefix.length) return fieldId.other;
+  const prefix = compare(bytes, start, forwardedPrefix);
+  return prefix === same ? fieldId.forwarded : prefix === aliased ? fieldId.alias : fieldId.other;
+}
+
+/** The same for a name that is text; any case. */
+export function identifyName(name: string): FieldId {
+  const bytes = Buffer.from(name, 'latin1');
+  return identify(bytes, 0, bytes.length);
+}
+
+const different = 0;
+const same = 1;
+const aliased = 2;
+
+/** Ignores case; tells apart whether an underscore stood where `name` has a hyphen. */
+function compare(bytes: Uint8Array, start: number, name: Uint8Array): number {
+  let outcome = same;
+  for (let i = 0; i < name.length; i++) {
+    const byte = bytes[start + i] ?? 0;
+    const wanted = name[i];
+    if (byte === wanted) continue;
+    if (byte >= 65 && byte <= 90 && (byte | 0x20) === wanted) continue;
+    if (byte !== UNDERSCORE || wanted !== HYPHEN) return different;
+    outcome = aliased;
+  }
+  return outcome;
+}
