@@ -14,7 +14,9 @@ import { ClusterReadiness } from './cluster/readiness.ts';
 import { HashComparison } from './cluster/state-hash/hash-comparison.ts';
 import { dataPlaneOf } from './data-plane.ts';
 import { confirmationDuty } from './duty/confirmation-duty.ts';
+import { noFigures } from './duty/fleet-figures.ts';
 import { LeaderDuties } from './duty/leader-duties.ts';
+import { RolloutDuty } from './duty/rollout-duty.ts';
 import { Feed } from './feed/feed.ts';
 import { checkConfig } from './proxy/config-check.ts';
 import { Explainer } from './proxy/explain/explainer.ts';
@@ -68,7 +70,13 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
     const readiness = new ClusterReadiness({ log, clock: systemClock });
     const api = await startApi(own, { ...core, readiness, feed, proxy, logger });
     const comparison = comparisonOf(core, logger);
-    const duties = new LeaderDuties({ log, view: state.view, clock: systemClock, logger, duties: [confirmationDuty] });
+    const duties = new LeaderDuties({
+      log,
+      view: state.view,
+      clock: systemClock,
+      logger,
+      duties: [confirmationDuty, new RolloutDuty(noFigures)],
+    });
     void readiness.whenReady.then(() => {
       comparison.start();
       duties.start();
@@ -137,6 +145,9 @@ async function startApi(own: ControlPlaneSettings, parts: Parts): Promise<Api> {
       closed: proxy.listeners().filter(({ state }) => state !== 'open'),
       doubts: proxy.listeners().flatMap(({ state, doubts = [] }) => (state === 'open' ? doubts : [])),
     }),
+    rolloutCaveats: [
+      'proxies of this version do not serve candidates: shares have no effect before the rollout completes',
+    ],
     health: () => ({ ready: readiness.ready && log.failed === undefined, reason: log.failed ?? 'no leader' }),
     clusterId: () => raft.clusterId ?? state.identity.clusterId,
     cluster: { desk: new ClusterDesk(raft, systemClock), leader: links.leader, backups: backupsOf(own, parts) },

@@ -8,6 +8,7 @@ import { ExplainModule } from '../resources/explain/explain.module.ts';
 import { GroupsModule } from '../resources/groups/groups.module.ts';
 import { ListenersModule } from '../resources/listeners/listeners.module.ts';
 import { MiddlewaresModule } from '../resources/middlewares/middlewares.module.ts';
+import { RolloutsModule } from '../resources/rollouts/rollouts.module.ts';
 import { RoutesModule } from '../resources/routes/routes.module.ts';
 import { SecretsModule } from '../resources/secrets/secrets.module.ts';
 import { SnapshotsModule } from '../resources/snapshots/snapshots.module.ts';
@@ -29,6 +30,7 @@ import { SyncController } from './sync.controller.ts';
     SnapshotsModule,
     ActivationsModule,
     BatchModule,
+    RolloutsModule,
     ExplainModule,
   ],
   controllers: [

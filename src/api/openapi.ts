@@ -6,6 +6,7 @@ import { activationSchemas } from './activation-schemas.ts';
 import { batchSchemas } from './batch-schemas.ts';
 import { clusterSchemas } from './cluster-schemas.ts';
 import { schemas } from './openapi-schemas.ts';
+import { rolloutSchemas } from './rollout-schemas.ts';
 
 const base = '/api/v1';
 
@@ -22,7 +23,14 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
   const scanned = SwaggerModule.createDocument(app, config);
   const components = {
     ...scanned.components,
-    schemas: { ...scanned.components?.schemas, ...schemas, ...activationSchemas, ...batchSchemas, ...clusterSchemas },
+    schemas: {
+      ...scanned.components?.schemas,
+      ...schemas,
+      ...activationSchemas,
+      ...batchSchemas,
+      ...rolloutSchemas,
+      ...clusterSchemas,
+    },
   };
   return { ...scanned, paths: { ...relative(scanned.paths), ...documentation }, components };
 }

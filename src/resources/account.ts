@@ -1,6 +1,7 @@
 // Who makes something live and what they say about it: the one field that a body of these operations may have.
 import { SluiceError } from '../errors.ts';
 import { pointerOf } from '../model/problem.ts';
+import { commentLengthMax } from '../model/rollout-request.ts';
 import type { Account } from '../state/command.ts';
 import type { ApiRequest } from './answer.ts';
 import type { Caller } from './caller.ts';
@@ -8,8 +9,6 @@ import { optionalBody } from './json-body.ts';
 import { fieldValidationOf } from './query.ts';
 import { unknownFieldWarnings } from './unknown-fields.ts';
 import type { Warnings } from './warnings.ts';
-
-export const commentMax = 500;
 
 /** What the body says, and headers that name what else is in it. Throws INVALID. */
 export function accountOf(request: ApiRequest): { readonly account: Account; readonly unknownFields: Warnings } {
@@ -31,5 +30,5 @@ export function commentOf(comment: unknown): Account {
 export function commentFault(comment: unknown): string | undefined {
   if (comment === undefined || comment === null) return undefined;
   if (typeof comment !== 'string') return 'must be a string';
-  return [...comment].length > commentMax ? `must have at most ${commentMax} characters` : undefined;
+  return [...comment].length > commentLengthMax ? `must have at most ${commentLengthMax} characters` : undefined;
 }

@@ -41,7 +41,7 @@ export function Operation({ id, summary, description, right, errors = [], header
 
 /** A successful answer with a JSON body. `headers` name what it carries. */
 export function Success(
-  status: 200 | 201,
+  status: 200 | 201 | 202,
   description: string,
   schema: object,
   headers: readonly (keyof typeof answerHeaders)[],
@@ -115,7 +115,7 @@ const queryParameters = {
     schema: { type: 'boolean', default: false },
   },
   force: {
-    description: 'Does it even if the cluster may lose its quorum by it.',
+    description: 'Does it even if the cluster may lose its quorum by it; of an activation: ends a rollout first.',
     schema: { type: 'boolean', default: false },
   },
   strict: {

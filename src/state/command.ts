@@ -1,6 +1,7 @@
 // The commands that change what the cluster agreed on, and what applying one says. Everything that is not
 // deterministic (ids, times, resolved references) is chosen before a command enters the log (architecture.md §8).
 import type { EditableKind, Kind } from '../model/kinds.ts';
+import type { RolloutPlan } from './rollout.ts';
 
 /** A JSON object as it was sent, J4 and J5 of contract.md §0.2 applied. */
 export type Spec = Readonly<Record<string, unknown>>;
@@ -82,6 +83,8 @@ export interface Activate extends Envelope, Account {
   readonly ifMatch?: IfMatch;
   /** Of the canonical JSON of what proxies get. */
   readonly sha256?: string;
+  /** Ends a rollout that is under way, instead of being refused for it. */
+  readonly force?: true;
   /** What was active before becomes active again unless a confirmation comes within so many milliseconds. */
   readonly confirmWithin?: number;
 }
@@ -108,6 +111,43 @@ export interface Revert extends Envelope {
   /** Index of its activation. */
   readonly activation: number;
 }
+
+/** Begins to give a snapshot to some before all. */
+export interface StartRollout extends Envelope, Account {
+  readonly op: 'rollout';
+  readonly action: 'start';
+  /** Of the rollout. */
+  readonly id: string;
+  readonly snapshotId: string;
+  readonly plan: RolloutPlan;
+  readonly sha256?: string;
+}
+
+/** What an operator wants of a rollout. */
+export interface MoveRollout extends Envelope, Account {
+  readonly op: 'rollout';
+  readonly action: 'pause' | 'resume' | 'abort' | 'promote';
+  readonly id: string;
+  /** Of `promote`: not to the next step, but to the end. */
+  readonly finish?: true;
+}
+
+/** What the leader concludes from what it measured. */
+export interface DriveRollout extends Envelope {
+  readonly op: 'rollout';
+  readonly action: 'advance' | 'fail' | 'stall';
+  readonly id: string;
+  /** Of the step that was measured. */
+  readonly epoch: number;
+  /** Of `fail`. */
+  readonly because?: 'guard failed' | 'refused';
+  /** The guard that was false. */
+  readonly guard?: string;
+  /** What was measured. */
+  readonly values?: Readonly<Record<string, unknown>>;
+}
+
+export type RolloutCommand = StartRollout | MoveRollout | DriveRollout;
 
 /** One write of a batch. Which entity is meant is decided in apply. */
 export interface BatchOperation {
@@ -151,7 +191,7 @@ export interface BatchSnapshot
   readonly activate: boolean;
 }
 
-export type Command = Put | Delete | Capture | Activate | Rollback | Confirm | Revert | Batch;
+export type Command = Put | Delete | Capture | Activate | Rollback | Confirm | Revert | RolloutCommand | Batch;
 
 /** A command without what the log's client adds: request id and time. */
 export type Draft = DistributiveOmit<Command, 'v' | 'requestId' | 'time'>;

@@ -12,6 +12,7 @@ import { keys } from './keys.ts';
 import { loadRows, type StoredRow } from './load-rows.ts';
 import { emptyTables, type LogStamp, nothingLive, Overlay, type Position, type Tables } from './overlay.ts';
 import { RequestTable } from './request-table.ts';
+import type { Rollout } from './rollout.ts';
 import { drain } from './slices.ts';
 import { type DigestOf, plainDigest, StateHash } from './state-hash.ts';
 import type { Active, Rehearsal, StateView, Stored, StoredSnapshot } from './view.ts';
@@ -48,6 +49,8 @@ export interface Round {
   readonly rows: readonly Row[];
   /** The last activation of the round; earlier ones were overtaken before anybody could see them. */
   readonly activation: Activation | undefined;
+  /** A rollout began, changed or ended. */
+  readonly changesRollout: boolean;
   /** Shows the round to readers. To be called once, when its rows are on disk. */
   commit(): void;
 }
@@ -111,6 +114,10 @@ export class ConfigState implements StateView {
     return this.#live.pending;
   }
 
+  get rollouts(): readonly Rollout[] {
+    return this.#live.rollouts;
+  }
+
   get(kind: EditableKind, id: string): Stored | undefined {
     return this.#tables.entities[kind].get(id);
   }
@@ -171,7 +178,9 @@ export class ConfigState implements StateView {
       this.#live = overlay.live;
       this.#shownHash = hash;
     };
-    return { applied: last, hash, results, rows, activation: activationOf(overlay, this.active), commit };
+    const activation = activationOf(overlay, this.active);
+    const changesRollout = overlay.live.rollouts !== this.rollouts;
+    return { applied: last, hash, results, rows, activation, changesRollout, commit };
   }
 
   #load(rows: readonly StoredRow[]): string | undefined {

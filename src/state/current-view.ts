@@ -2,6 +2,7 @@
 import type { EditableKind, Kind } from '../model/kinds.ts';
 import type { Idempotency, Operations, Result } from './command.ts';
 import type { ActivationRecord, PendingConfirmation } from './history.ts';
+import type { Rollout } from './rollout.ts';
 import type { Active, Rehearsal, StateView, Stored, StoredSnapshot } from './view.ts';
 
 export class CurrentView implements StateView {
@@ -33,6 +34,10 @@ export class CurrentView implements StateView {
 
   get pending(): PendingConfirmation | undefined {
     return this.#current().pending;
+  }
+
+  get rollouts(): readonly Rollout[] {
+    return this.#current().rollouts;
   }
 
   get(kind: EditableKind, id: string): Stored | undefined {

@@ -2,7 +2,9 @@
 import type { Activate, Confirm, Revert, Rollback } from './command.ts';
 import type { ActivationReason, ActivationRecord } from './history.ts';
 import type { Overlay } from './overlay.ts';
-import { missingOrChanged, type Verdict } from './refusals.ts';
+import { missingOrChanged, underWay, type Verdict } from './refusals.ts';
+import type { Rollout } from './rollout.ts';
+import { RolloutChange } from './rollout-change.ts';
 
 interface Cause {
   readonly index: number;
@@ -27,9 +29,12 @@ export function activate(state: Overlay, command: Activate, index: number): Verd
   const snapshot = state.snapshot(id);
   const back = state.active?.snapshotId;
   if (snapshot === undefined) return { status: 404 };
+  const rollout = state.rolloutUnderWay;
+  if (rollout !== undefined && !command.force) return { status: 409, error: underWay(rollout) };
   if (confirmWithin !== undefined && back === undefined) {
     return { status: 409, error: 'nothing was active before, so there is no way back that could be taken' };
   }
+  if (rollout !== undefined) abortRollout(state, rollout, command.by ?? null, index);
   makeLive(state, snapshot, { ...command, index, reason: 'activated' });
   if (confirmWithin !== undefined && back !== undefined) {
     const deadline = state.position.logTime + confirmWithin;
@@ -39,6 +44,8 @@ export function activate(state: Overlay, command: Activate, index: number): Verd
 }
 
 export function rollBack(state: Overlay, command: Rollback, index: number): Verdict {
+  const rollout = state.rolloutUnderWay;
+  if (rollout !== undefined) return { status: 409, error: underWay(rollout) };
   const before = beforeNow(state);
   if (before === undefined) return { status: 409, error: 'nothing else was active before' };
   const { snapshotId: id, name } = before;
@@ -76,8 +83,16 @@ export function revert(state: Overlay, { id, activation }: Revert, index: number
 /** Why a snapshot cannot be deleted; undefined when it can. */
 export function neededFor(state: Overlay, id: string): string | undefined {
   if (state.active?.snapshotId === id) return `snapshot "${id}" is active`;
+  const rollout = state.rolloutUnderWay;
+  if (rollout?.snapshotId === id) return `snapshot "${id}" is the candidate of a rollout: ${underWay(rollout)}`;
   if (state.pending?.back !== id) return undefined;
   return `snapshot "${id}" becomes active again unless "${state.pending.snapshotId}" is confirmed`;
+}
+
+function abortRollout(state: Overlay, rollout: Rollout, by: string | null, index: number): void {
+  const change = new RolloutChange(state, rollout, index);
+  change.note('aborted', by, null);
+  change.become('aborted');
 }
 
 /** The last activation of another snapshot than the one that is active. */

@@ -5,9 +5,10 @@ import { capturedReferences } from './captured-references.ts';
 import type { Batch, BatchSnapshot, Capture, Command, Delete, Put } from './command.ts';
 import { activate, confirm, makeLive, neededFor, revert, rollBack } from './decide-activation.ts';
 import { writeAll } from './decide-batch.ts';
+import { decideRollout } from './decide-rollout.ts';
 import { Entity } from './entity.ts';
 import type { Overlay } from './overlay.ts';
-import { missingOrChanged, nameTaken, takenBy, type Verdict } from './refusals.ts';
+import { missingOrChanged, nameTaken, takenBy, underWay, type Verdict } from './refusals.ts';
 import type { StoredSnapshot } from './view.ts';
 
 /** Yields wherever others may have their turn. */
@@ -27,6 +28,8 @@ export function* decide(state: Overlay, command: Command, index: number): Genera
       return confirm(state, command, index);
     case 'revert':
       return revert(state, command, index);
+    case 'rollout':
+      return decideRollout(state, command, index);
     case 'batch':
       return yield* batch(state, command, index);
   }
@@ -83,6 +86,9 @@ function* batch(state: Overlay, command: Batch, index: number): Generator<void, 
 function captureAfter(state: Overlay, snapshot: BatchSnapshot, changedAt: number, index: number): Verdict {
   const taken = takenBy(state, 'snapshots', snapshot.id, snapshot.name);
   if (taken !== undefined) return taken;
+  if (snapshot.activate && state.rolloutUnderWay !== undefined) {
+    return { status: 409, error: `/snapshot/activate: ${underWay(state.rolloutUnderWay)}` };
+  }
   if (snapshot.checkedAt !== changedAt) return { status: 'moved' };
   const verdict = take(state, snapshot, index);
   if (verdict.status === 201 && snapshot.activate)

@@ -7,6 +7,7 @@ import type { IdempotencyTable } from './idempotency-table.ts';
 import { type Place, placeOf } from './keys.ts';
 import type { Live, Position, Tables } from './overlay.ts';
 import type { RequestTable } from './request-table.ts';
+import type { Rollout } from './rollout.ts';
 import { parseSnapshotText } from './snapshot-row.ts';
 import type { Active, Stored } from './view.ts';
 
@@ -55,6 +56,10 @@ export function loadRows(
         .map(([, text]) => JSON.parse(text) as ActivationRecord)
         .sort((a, b) => a.index - b.index),
       pending: found.only<PendingConfirmation>('pending'),
+      rollouts: found
+        .of('rollout')
+        .map(([, text]) => JSON.parse(text) as Rollout)
+        .sort((a, b) => a.startedAt - b.startedAt),
     },
     hash: found.of('hash')[0]?.[1],
   };

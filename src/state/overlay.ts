@@ -3,6 +3,7 @@ import { type ConfigKind, type EditableKind, editableKinds, type Kind } from '..
 import { type Entity, entityText } from './entity.ts';
 import { type ActivationRecord, historyMax, type PendingConfirmation } from './history.ts';
 import { keys } from './keys.ts';
+import { finishedMax, isUnderWay, type Rollout } from './rollout.ts';
 import { RoundRows } from './round-rows.ts';
 import { perKind, snapshotText } from './snapshot-row.ts';
 import { type Named, type Order, Table, type TableOverlay } from './table.ts';
@@ -34,9 +35,11 @@ export interface Live {
   readonly active: Active | undefined;
   readonly activations: readonly ActivationRecord[];
   readonly pending: PendingConfirmation | undefined;
+  /** By the time at which they were started; of those that are over, the last 100. */
+  readonly rollouts: readonly Rollout[];
 }
 
-export const nothingLive: Live = { active: undefined, activations: [], pending: undefined };
+export const nothingLive: Live = { active: undefined, activations: [], pending: undefined, rollouts: [] };
 
 export class Overlay {
   readonly rows = new RoundRows();
@@ -132,6 +135,24 @@ export class Overlay {
     if (pending !== undefined) this.rows.put(keys.pending, JSON.stringify(pending), index);
     else if (this.#live.pending !== undefined) this.rows.delete(keys.pending, index);
     this.#live = { ...this.#live, pending };
+  }
+
+  rollout(id: string): Rollout | undefined {
+    return this.#live.rollouts.find((one) => one.id === id);
+  }
+
+  get rolloutUnderWay(): Rollout | undefined {
+    return this.#live.rollouts.find(isUnderWay);
+  }
+
+  putRollout(rollout: Rollout, index: number): void {
+    const others = this.#live.rollouts.filter(({ id }) => id !== rollout.id);
+    const finished = others.filter((one) => !isUnderWay(one));
+    const forgotten = new Set(finished.slice(0, Math.max(0, finished.length + 1 - finishedMax)));
+    for (const { id } of forgotten) this.rows.delete(keys.rollout(id), index);
+    this.rows.put(keys.rollout(rollout.id), JSON.stringify(rollout), index);
+    // One at a time is under way, and it is the one that was started last.
+    this.#live = { ...this.#live, rollouts: [...others.filter((one) => !forgotten.has(one)), rollout] };
   }
 
   /** Remembers how everything is now. What is called undoes all that came after. */

@@ -41,6 +41,12 @@ const cells: readonly Cell[] = [
   { method: 'DELETE', path: '/snapshots/x', may: writers, phrase: 'delete a snapshot' },
   { method: 'POST', path: '/snapshots/x/activate', may: writers, phrase: 'activate a snapshot' },
   { method: 'POST', path: '/snapshots/x/confirm', may: writers, phrase: 'confirm an activation' },
+  { method: 'POST', path: '/snapshots/x/rollout', may: writers, phrase: 'start a rollout' },
+  { method: 'GET', path: '/rollouts', may: readers, phrase: 'list rollouts' },
+  { method: 'GET', path: '/rollouts/x', may: readers, phrase: 'read a rollout' },
+  ...['pause', 'resume', 'abort', 'promote'].map(
+    (action): Cell => ({ method: 'POST', path: `/rollouts/x/${action}`, may: writers, phrase: `${action} a rollout` }),
+  ),
   { method: 'GET', path: '/activations', may: readers, phrase: 'list activations' },
   { method: 'POST', path: '/rollback', may: writers, phrase: 'roll back to what was active before' },
   { method: 'POST', path: '/batch', body: {}, may: writers, phrase: 'write many resources at once' },

@@ -1,7 +1,15 @@
 // What the state machine is supposed to do, written as plainly as possible: lists, searches, copies, nothing clever.
 import { isDeepStrictEqual } from 'node:util';
 import { type ConfigKind, configKinds, type Kind } from '../../src/model/kinds.ts';
-import type { Batch, BatchOperation, Command, IfMatch, RequestId, Result } from '../../src/state/command.ts';
+import type {
+  Batch,
+  BatchOperation,
+  Command,
+  IfMatch,
+  RequestId,
+  Result,
+  RolloutCommand,
+} from '../../src/state/command.ts';
 
 interface Item {
   readonly kind: Kind;
@@ -34,6 +42,8 @@ export class SlowModel {
   changedAt = 0;
   active: { readonly snapshotId: string; readonly index: number } | undefined;
   history: { readonly index: number; readonly snapshotId: string; readonly reason: string }[] = [];
+  /** Of the rollouts only what decides about others: the plans of the tests have three steps, the last one is all. */
+  rollouts: { id: string; snapshotId: string; state: string; step: number; epoch: number }[] = [];
   pending: { snapshotId: string; index: number; deadline: number; back: string } | undefined;
   #logTime = 0;
   #starts: Start[] = [];
@@ -102,7 +112,8 @@ export class SlowModel {
 
   #execute(command: Command, index: number): Result['status'] {
     if (command.op === 'batch') return this.#batch(command, index);
-    if (command.op === 'rollback') return this.#back(index, 'rollback', this.#before());
+    if (command.op === 'rollout') return this.#rollout(command, index);
+    if (command.op === 'rollback') return this.#underWay() ? 409 : this.#back(index, 'rollback', this.#before());
     if (command.op === 'revert') return this.#revert(command.activation, index);
     const kind = 'kind' in command ? command.kind : 'snapshots';
     const old = this.items.find((item) => item.kind === kind && item.id === command.id);
@@ -119,14 +130,17 @@ export class SlowModel {
         this.changedAt = index;
         return creates ? 201 : 200;
       case 'delete':
-        if (kind === 'snapshots' && [this.active?.snapshotId, this.pending?.back].includes(command.id)) return 409;
+        if (kind === 'snapshots' && this.#isNeeded(command.id)) return 409;
         this.items = this.items.filter((item) => item !== old);
         if (kind !== 'snapshots') this.changedAt = index;
         return 204;
       case 'activate': {
         const back = this.active?.snapshotId;
         const { confirmWithin } = command;
+        const rollout = this.#underWay();
+        if (rollout !== undefined && !command.force) return 409;
         if (confirmWithin !== undefined && back === undefined) return 409;
+        if (rollout !== undefined) Object.assign(rollout, { state: 'aborted', epoch: index });
         this.#live(command.id, index, 'activated');
         if (confirmWithin !== undefined && back !== undefined) {
           this.pending = { snapshotId: command.id, index, deadline: this.#logTime + confirmWithin, back };
@@ -150,6 +164,43 @@ export class SlowModel {
     this.active = { snapshotId, index };
     this.history.push({ index, snapshotId, reason });
     this.pending = undefined;
+  }
+
+  #isNeeded(id: string): boolean {
+    return [this.active?.snapshotId, this.pending?.back, this.#underWay()?.snapshotId].includes(id);
+  }
+
+  #underWay() {
+    return this.rollouts.find(({ state }) => state === 'running' || state === 'paused');
+  }
+
+  #rollout(command: RolloutCommand, index: number): Result['status'] {
+    const { id, action } = command;
+    if (action === 'start') {
+      if (!this.items.some((item) => item.kind === 'snapshots' && item.id === command.snapshotId)) return 404;
+      const isFree = this.#underWay() === undefined && !this.rollouts.some((one) => one.id === id);
+      if (!isFree || this.pending !== undefined || this.active === undefined) return 409;
+      if (this.active.snapshotId === command.snapshotId) return 409;
+      this.rollouts.push({ id, snapshotId: command.snapshotId, state: 'running', step: 0, epoch: index });
+      return 200;
+    }
+    const rollout = this.rollouts.find((one) => one.id === id);
+    if (rollout === undefined) return 404;
+    const { state, epoch } = rollout;
+    if (state !== 'running' && state !== 'paused') return 409;
+    if ('epoch' in command && (state !== 'running' || command.epoch !== epoch)) return 409;
+    if ((action === 'pause' && state === 'paused') || (action === 'resume' && state === 'running')) return 409;
+    rollout.epoch = index;
+    if (action === 'pause' || action === 'stall') rollout.state = 'paused';
+    if (action === 'resume') rollout.state = 'running';
+    if (action === 'abort') rollout.state = 'aborted';
+    if (action === 'fail') rollout.state = 'rolledBack';
+    if (action === 'advance' || action === 'promote') {
+      rollout.step = action === 'promote' && command.finish ? 2 : rollout.step + 1;
+      rollout.state = rollout.step === 2 ? 'completed' : 'running';
+      if (rollout.step === 2) this.#live(rollout.snapshotId, index, 'rollout');
+    }
+    return 200;
   }
 
   #before(): string | undefined {
@@ -179,7 +230,9 @@ export class SlowModel {
     }
     if (snapshot === undefined) return 200;
     const { id, name, values, checkedAt } = snapshot;
-    const isTaken = this.items.some((item) => item.kind === 'snapshots' && (item.id === id || item.name === name));
+    const isTaken =
+      this.items.some((item) => item.kind === 'snapshots' && (item.id === id || item.name === name)) ||
+      (snapshot.activate && this.#underWay() !== undefined);
     const body = this.#captured(values);
     if (isTaken || checkedAt !== before.changedAt || body === undefined) {
       Object.assign(this, before);

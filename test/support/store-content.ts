@@ -7,7 +7,7 @@ export function contentOf(view: StateView): string {
     kind,
     view.list(kind).map(({ id, revision, json }) => [id, revision, json]),
   ]);
-  const { applied, changedAt, hash, active, activations, pending } = view;
+  const { applied, changedAt, hash, active, activations, pending, rollouts } = view;
   return JSON.stringify({
     applied,
     changedAt,
@@ -15,6 +15,7 @@ export function contentOf(view: StateView): string {
     active,
     activations,
     pending,
+    rollouts,
     entities,
     snapshots: view.snapshots().map(snapshotContent),
   });

@@ -104,7 +104,12 @@ export class SnapshotService {
     const { reader, log, logger, installed } = this.#parts;
     await reader.mustExist('snapshots', id);
     const { account, unknownFields } = accountOf(request);
-    const conditions = { ...ifMatchOf(request), ...idempotencyOf(request), ...confirmWithinOf(request) };
+    const conditions = {
+      ...ifMatchOf(request),
+      ...idempotencyOf(request),
+      ...confirmWithinOf(request),
+      ...forceOf(request),
+    };
     const sha256 = await this.#digestOf(id);
     const result = await log.propose({ op: 'activate', id, ...conditions, ...account, ...sha256 });
     const accepted = acceptedHeaders(result);
@@ -176,6 +181,8 @@ function confirmWithinOf(request: ApiRequest): { confirmWithin?: number } {
   const confirmWithin = durationOf(request, 'confirmWithin', confirmLimits);
   return confirmWithin === undefined ? {} : { confirmWithin };
 }
+
+const forceOf = (request: ApiRequest): { force?: true } => (flagOf(request, 'force') ? { force: true } : {});
 
 interface Captured {
   readonly result: Result;
