@@ -82,7 +82,8 @@ module.exports = {
     },
     {
       name: 'duties-only-propose',
-      comment: 'What the leader does by itself follows from the agreed state and what it is handed, and ends in commands.',
+      comment:
+        'What the leader does by itself follows from the agreed state and what it is handed, and ends in commands.',
       severity: 'error',
       from: { path: src('duty') },
       to: { path: '^src/', pathNot: src('duty', 'state', 'model', 'expression', 'telemetry', 'clock', 'errors') },
