@@ -5,7 +5,7 @@ import type { Middleware } from '../../src/model/middleware.ts';
 import type { Configuration } from '../../src/model/proxy-config.ts';
 import type { Route } from '../../src/model/route.ts';
 import { freePort } from './free-port.ts';
-import { ProxyBed } from './proxy-bed.ts';
+import { type BedOptions, ProxyBed } from './proxy-bed.ts';
 
 export interface Answer {
   readonly status: number;
@@ -45,7 +45,7 @@ export class MiddlewareBed {
   port = 0;
   upstreamPort = 0;
 
-  constructor(options: ConstructorParameters<typeof ProxyBed>[0] = {}) {
+  constructor(options: BedOptions = {}) {
     this.bed = new ProxyBed(options);
   }
 

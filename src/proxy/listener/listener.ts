@@ -2,21 +2,33 @@
 // first, so that what was accepted already is still served (stack.md §6).
 import { createServer, type Server } from 'node:net';
 import type { Clock } from '../../clock.ts';
+import { listenerDefaults } from '../../model/defaults.ts';
 import type { Listener } from '../../model/listener.ts';
 import type { Logger, Telemetry } from '../../telemetry/logger.ts';
 import { durationMs } from '../duration.ts';
-import type { ExchangeContext, ExchangeObserver, Installed, ServeSettings } from '../exchange/context.ts';
+import type { ExchangeContext, Installed, ServeSettings } from '../exchange/context.ts';
 import { ServerConnection } from '../http1/server-connection.ts';
+import { Http2Connection } from '../http2/server-connection.ts';
 import { TrustedProxies } from '../match/client-address.ts';
+import { collectedOf, sameBuckets } from '../metrics/collected.ts';
+import type { Collected } from '../metrics/families.ts';
+import type { Figures } from '../metrics/figures.ts';
+import { ListenerCounters } from '../metrics/listener-counters.ts';
+import type { MetricBlock } from '../metrics/metric-block.ts';
 import { acceptHandles, type TcpHandle } from '../socket/accepting.ts';
-import { Wire } from '../socket/wire.ts';
+import { Wire, type WireReceiver } from '../socket/wire.ts';
 import { Handshake, type HandshakeOwner } from '../tls/handshake.ts';
 import { HandshakeFailures } from '../tls/handshake-failures.ts';
 import type { TlsTerminator } from '../tls/terminator.ts';
 import type { Wheel } from '../wheel.ts';
 import { PathReport } from './path-report.ts';
+import { ProtocolChoice } from './protocol-choice.ts';
 
 export interface OpenListener {
+  /** Id of the listener that has the port. */
+  readonly id: string;
+  /** Nothing is counted for that listener any more. */
+  forgetCounters(): void;
   /** TLS handshakes that did not succeed, by reason, ever since it opened. */
   readonly handshakeFailures: ReadonlyMap<string, number>;
   /** Swaps everything but the address, for connections to come; those that are open keep their TLS. */
@@ -38,6 +50,10 @@ export interface ListenerTools {
   readonly clock: Clock;
   readonly wheel: Wheel;
   readonly telemetry: Telemetry;
+  readonly metrics: MetricBlock;
+  readonly figures: Figures;
+  /** Text of everything that was counted on a listener, by all workers. */
+  readonly scrape: (listener: string, collected: Collected) => Promise<Uint8Array>;
   /** Bytes of a body that expressions may see; 0 = none. */
   readonly celBodyBytesMax: number;
   /** Bytes of a body that are kept for another try. */
@@ -59,9 +75,21 @@ export async function openListener(
 /** A client that was accepted but has sent nothing yet may be about to: it keeps this long when the port closes. */
 const graceMs = 1_000;
 
+/** A client's connection, whatever it speaks. */
+export interface ListenerConnection {
+  /** Between two requests, with nothing of the next one here yet. */
+  readonly idle: boolean;
+  /** Whether it ever carried a request. */
+  readonly used: boolean;
+  /** The port is closing: the client is told, where there is a way. */
+  drain(): void;
+  /** Ends at once, whatever is under way. */
+  destroy(): void;
+}
+
 class Port implements OpenListener, HandshakeOwner {
   readonly #server: Server = createServer();
-  readonly #connections = new Set<ServerConnection>();
+  readonly #connections = new Set<ListenerConnection>();
   readonly #handshakes = new Set<Handshake>();
   readonly #context: ExchangeContext;
   readonly #clock: Clock;
@@ -69,6 +97,9 @@ class Port implements OpenListener, HandshakeOwner {
   readonly #pathReport: PathReport;
   readonly #failures: HandshakeFailures;
   readonly #logger: Logger;
+  readonly #tools: ListenerTools;
+  #listener: Listener;
+  #counters: ListenerCounters | undefined;
   #settings: ServeSettings;
   #terminator: TlsTerminator | undefined;
   #draining = false;
@@ -77,7 +108,9 @@ class Port implements OpenListener, HandshakeOwner {
 
   constructor(listener: Listener, terminator: TlsTerminator | undefined, tools: ListenerTools) {
     const { installed, clock, wheel, telemetry, celBodyBytesMax, retryBytesMax } = tools;
-    const observer: ExchangeObserver | undefined = undefined;
+    this.#tools = tools;
+    this.#listener = listener;
+    this.#counters = this.#countersOf(listener);
     this.#clock = clock;
     this.#wheel = wheel;
     this.#terminator = terminator;
@@ -90,7 +123,9 @@ class Port implements OpenListener, HandshakeOwner {
       clock,
       celBodyBytesMax,
       retryBytesMax,
-      observer,
+      observer: () => this.#counters,
+      figures: tools.figures,
+      scrape: () => this.#scrape(),
       installed,
       settings: () => this.#settings,
       reportPath: (sent, canonical) => this.#pathReport.count(sent, canonical),
@@ -110,11 +145,22 @@ class Port implements OpenListener, HandshakeOwner {
     });
   }
 
+  get id(): string {
+    return this.#listener.id;
+  }
+
+  forgetCounters(): void {
+    this.#counters?.end();
+    this.#counters = undefined;
+  }
+
   get handshakeFailures(): ReadonlyMap<string, number> {
     return this.#failures.counts;
   }
 
   configure(listener: Listener, terminator: TlsTerminator | undefined): void {
+    this.#recount(listener);
+    this.#listener = listener;
     this.#pathReport.listener = listener.name;
     this.#failures.listener = listener.name;
     this.#settings = settingsOf(listener);
@@ -130,6 +176,7 @@ class Port implements OpenListener, HandshakeOwner {
       this.#onEmpty = resolve;
     });
     this.#lookEmpty();
+    for (const connection of this.#connections) connection.drain();
     this.#endIdle(true);
     const cancels = [
       this.#clock.after(Math.min(graceMs, withinMs), () => this.#endIdle(false)),
@@ -141,6 +188,7 @@ class Port implements OpenListener, HandshakeOwner {
 
   #accept(handle: TcpHandle): void {
     const terminator = this.#terminator;
+    this.#counters?.onConnection();
     if (terminator === undefined) this.#serve(new Wire(handle), 0);
     else this.#handshakes.add(new Handshake(handle, terminator, this, this.#wheel, this.#settings.clientHeaderMs));
   }
@@ -152,19 +200,80 @@ class Port implements OpenListener, HandshakeOwner {
 
   onNotSecured(handshake: Handshake, reason: string | undefined): void {
     this.#handshakes.delete(handshake);
-    if (reason !== undefined) this.#failures.count(reason);
+    this.#counters?.onConnectionEnd();
+    if (reason !== undefined) {
+      this.#failures.count(reason);
+      this.#counters?.onHandshakeFailure();
+    }
     this.#lookEmpty();
   }
 
   /** The one place that knows which class serves which protocol; `wire.security.protocol` is what ALPN chose. */
   #serve(wire: Wire, spentMs: number): void {
-    this.#connections.add(new ServerConnection(wire, this.#context, this.#forget, spentMs));
+    const { http2 } = this.#settings;
+    if (wire.security?.protocol === 'h2') this.#add(new Http2Connection(wire, this.#context, this.#forget, spentMs));
+    else if (http2 && wire.security === undefined) this.#add(new ProtocolChoice(wire, this.#context, this.#chosen));
+    else this.#add(new ServerConnection(wire, this.#context, this.#forget, spentMs));
   }
 
-  readonly #forget = (connection: ServerConnection): void => {
+  /** A connection takes the place of the choice; none when the client has gone without a word. */
+  readonly #chosen = (
+    choice: ProtocolChoice,
+    protocol: 'http1' | 'http2' | 'none',
+    spentMs: number,
+  ): WireReceiver | undefined => {
+    const { wire } = choice;
+    this.#connections.delete(choice);
+    if (protocol === 'none') {
+      this.#counters?.onConnectionEnd();
+      this.#lookEmpty();
+      return undefined;
+    }
+    const Chosen = protocol === 'http2' ? Http2Connection : ServerConnection;
+    return this.#add(new Chosen(wire, this.#context, this.#forget, spentMs));
+  };
+
+  #add<C extends ListenerConnection>(connection: C): C {
+    this.#connections.add(connection);
+    if (this.#draining) connection.drain();
+    return connection;
+  }
+
+  readonly #forget = (connection: ListenerConnection): void => {
     this.#connections.delete(connection);
+    this.#counters?.onConnectionEnd();
     this.#lookEmpty();
   };
+
+  /** What was counted stays, unless it is another listener, counts nothing any more, or counts into other buckets. */
+  #recount(listener: Listener): void {
+    const before = this.#counters?.collected;
+    const after = collectedOf(listener);
+    const { id, name } = this.#listener;
+    const stays = before !== undefined && after !== undefined && listener.id === id && listener.name === name;
+    if (stays && sameBuckets(before, after)) {
+      if (JSON.stringify(before) !== JSON.stringify(after)) this.#counters = this.#countersOf(listener);
+      return;
+    }
+    if (before !== undefined) {
+      this.#counters?.end();
+      this.#tools.metrics.forget(id);
+    }
+    this.#counters = this.#countersOf(listener);
+    this.#counters?.alreadyOpen(this.#connections.size + this.#handshakes.size);
+  }
+
+  #countersOf(listener: Listener): ListenerCounters | undefined {
+    const collected = collectedOf(listener);
+    if (collected === undefined) return undefined;
+    const { id, name, address = listenerDefaults.address, port } = listener;
+    return new ListenerCounters({ id, name, address: `${address}:${port}` }, collected, this.#tools.metrics);
+  }
+
+  async #scrape(): Promise<Uint8Array> {
+    const collected = this.#counters?.collected;
+    return collected === undefined ? new Uint8Array() : this.#tools.scrape(this.#listener.id, collected);
+  }
 
   #lookEmpty(): void {
     if (this.#connections.size + this.#handshakes.size === 0) this.#onEmpty();
@@ -195,6 +304,7 @@ function settingsOf(listener: Listener): ServeSettings {
     pathNormalization: listener.pathNormalization ?? 'enforce',
     trusted: new TrustedProxies(listener.trustedProxies ?? []),
     debugHeaders: listener.debugHeaders ?? false,
+    metricsPath: collectedOf(listener)?.path,
     serverName: listener.serverName || undefined,
     detail: listener.proxyErrors?.detail ?? 'standard',
     clientHeaderMs: durationMs(timeouts?.clientHeader, 10_000),
@@ -202,5 +312,8 @@ function settingsOf(listener: Listener): ServeSettings {
     clientResponseMs: durationMs(timeouts?.clientResponse, 0),
     clientStallMs: timeouts?.clientResponse === undefined ? 60_000 : 0,
     idleMs: durationMs(timeouts?.idleBetweenRequests, 120_000),
+    http2: listener.http2 ?? listenerDefaults.http2,
+    streamsMax: listener.http2Options?.maxConcurrentStreams ?? listenerDefaults.http2Options.maxConcurrentStreams,
+    resetsPerSecond: listener.http2Options?.maxResetsPerSecond ?? listenerDefaults.http2Options.maxResetsPerSecond,
   };
 }

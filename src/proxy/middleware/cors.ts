@@ -5,19 +5,26 @@ import { corsDefaults } from '../../model/defaults.ts';
 import type { AllowOrigin, CorsConfig } from '../../model/middleware/cors.ts';
 import type { LocalReply, MiddlewareExchange, MiddlewarePhases } from '../exchange/phase.ts';
 import { fieldText, readableText } from '../fields/field-lines.ts';
+import type { Foretell } from './foretelling.ts';
+import type { TemplateRequest } from './request-template.ts';
 
 /** Names and values in turn. */
 type Flat = readonly string[];
 
-export function buildCors(config: CorsConfig = {}): MiddlewarePhases {
+export function buildCors(config: CorsConfig = {}): MiddlewarePhases & { readonly foretell: Foretell } {
   const allows = compileOrigins(config.allowOrigins ?? []);
   const onEvery = everyResponse(config);
   const onPreflight = preflightOnly(config);
+  const allowedIn = (request: TemplateRequest): string | undefined => {
+    const origin = request.header('origin');
+    return origin !== undefined && allows(origin) ? origin : undefined;
+  };
   return {
+    foretell: (request) => (request.method === 'OPTIONS' && allowedIn(request) !== undefined ? { answers: 204 } : {}),
     onRequest(exchange, slot) {
       const { request } = exchange;
-      const origin = request.header('origin');
-      if (origin === undefined || !allows(origin)) return undefined;
+      const origin = allowedIn(request);
+      if (origin === undefined) return undefined;
       if (request.method === 'OPTIONS') return preflight(origin, onEvery, onPreflight);
       exchange.state[slot] = origin;
       return undefined;

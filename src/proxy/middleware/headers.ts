@@ -3,7 +3,12 @@ import { headersDefaults } from '../../model/defaults.ts';
 import { parseAuthority } from '../../model/host.ts';
 import type { HeadersConfig, HeaderToAdd } from '../../model/middleware/headers.ts';
 import type { MiddlewarePhases } from '../exchange/phase.ts';
+import type { Foretell } from './foretelling.ts';
 import { compileRequestTemplate, type RequestTemplate } from './request-template.ts';
+
+export interface Headers extends MiddlewarePhases {
+  readonly foretell: Foretell;
+}
 
 interface Addition {
   readonly name: string;
@@ -12,7 +17,7 @@ interface Addition {
 }
 
 /** Framing fields and those that belong to one hop stay as they are whatever is configured: the edits refuse them. */
-export function buildHeaders(config: HeadersConfig = {}): MiddlewarePhases {
+export function buildHeaders(config: HeadersConfig = {}): Headers {
   const toRequest = compileAdditions(config.requestHeadersToAdd);
   const fromRequest = (config.requestHeadersToRemove ?? []).filter((name) => !isHost(name));
   const toResponse = compileAdditions(config.responseHeadersToAdd);
@@ -39,6 +44,12 @@ export function buildHeaders(config: HeadersConfig = {}): MiddlewarePhases {
     },
   };
   return {
+    foretell: (request) => ({
+      changes: [
+        ...toRequest.map(({ name, value, append }) => ({ name, value: value.fill(request), append })),
+        ...fromRequest.map((name) => ({ name, value: null, append: false })),
+      ],
+    }),
     ...(toRequest.length + fromRequest.length > 0 ? ofRequest : {}),
     ...(toResponse.length + fromResponse.length > 0 ? ofResponse : {}),
   };

@@ -4,6 +4,7 @@ import type { RequestView } from '../../expression/cel/view.ts';
 import { inlineAuthzDefaults } from '../../model/defaults.ts';
 import type { InlineAuthzConfig } from '../../model/middleware/inline-authz.ts';
 import type { LocalReply, MiddlewarePhases } from '../exchange/phase.ts';
+import type { Foretell } from './foretelling.ts';
 
 interface Rule {
   readonly condition: CelProgram<RequestView>;
@@ -13,8 +14,7 @@ interface Rule {
 export interface InlineAuthz extends MiddlewarePhases {
   /** One of the conditions reads the body. */
   readonly needsBody: boolean;
-  /** What the rules make of a request. */
-  decide(view: RequestView): { readonly allows: boolean /** None decided. */; readonly rule: number | undefined };
+  readonly foretell: Foretell;
 }
 
 /** Throws when a condition does not compile: a rule that is left out might have been one that denies. */
@@ -23,18 +23,14 @@ export function buildInlineAuthz(config: InlineAuthzConfig): InlineAuthz {
     ({ cel, action }): Rule => ({ condition: compileCel(cel, 'request', 'bool'), allows: action === 'allow' }),
   );
   const { defaultAction, denyStatus, denyBody } = { ...inlineAuthzDefaults, ...config };
-  const byDefault = { allows: defaultAction === 'allow', rule: undefined };
-  const decisions = rules.map(({ allows }, rule) => ({ allows, rule }));
   const denial: LocalReply = { status: denyStatus, fields: ['Content-Type', 'application/json'], body: denyBody };
-  const decide = (view: RequestView) => {
-    for (let i = 0; i < rules.length; i++) {
-      if (rules[i]?.condition.test(view) === true) return decisions[i] ?? byDefault;
-    }
-    return byDefault;
+  const allows = (view: RequestView): boolean => {
+    for (const rule of rules) if (rule.condition.test(view)) return rule.allows;
+    return defaultAction === 'allow';
   };
   return {
     needsBody: rules.some(({ condition }) => condition.needsBody),
-    decide,
-    onRequest: ({ request }) => (decide(request.view).allows ? undefined : denial),
+    foretell: ({ view }) => (allows(view) ? {} : { answers: denyStatus }),
+    onRequest: ({ request }) => (allows(request.view) ? undefined : denial),
   };
 }

@@ -16,9 +16,10 @@ export function onePerMiddleware(build: (middleware: Middleware) => Instantiate)
 
 function onePerWorker(instantiate: Instantiate): Instantiate {
   const known = new WeakMap<MiddlewareServices, MiddlewarePhases>();
-  return (services) => {
+  const kept = (services: MiddlewareServices): MiddlewarePhases => {
     const made = known.get(services) ?? instantiate(services);
     known.set(services, made);
     return made;
   };
+  return Object.assign(kept, { foretell: instantiate.foretell });
 }

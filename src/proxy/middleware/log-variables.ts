@@ -84,6 +84,6 @@ const variables: ReadonlyMap<string, LogVariable> = new Map<string, LogVariable>
   ['upstream.ms', atTheEnd(({ upstreamMs }) => Math.max(0, Math.floor(upstreamMs)), '0')],
   ['trace.id', () => ''],
   ['protocol', ofExchange(({ request }) => request.protocol)],
-  ['tls.version', () => ''],
-  ['tls.sni', () => ''],
+  ['tls.version', ofExchange(({ request }) => request.security?.version ?? '')],
+  ['tls.sni', ofExchange(({ request }) => request.security?.serverName ?? '')],
 ]);

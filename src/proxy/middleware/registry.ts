@@ -6,6 +6,7 @@ import { buildAccessLog } from './access-log.ts';
 import { buildCors } from './cors.ts';
 import { buildExtAuthz } from './ext-authz.ts';
 import { buildExtProc } from './ext-proc.ts';
+import type { Foretell } from './foretelling.ts';
 import { buildHeaders } from './headers.ts';
 import { buildInlineAuthz } from './inline-authz.ts';
 import { onePerMiddleware } from './instances.ts';
@@ -40,9 +41,9 @@ export const middlewareTypes: { readonly [Type in MiddlewareType]?: BuildMiddlew
   }),
 };
 
-/** A middleware that needs nothing of its worker. */
-function always(phases: MiddlewarePhases): Instantiate {
-  return () => phases;
+/** A middleware that needs nothing of its worker, nor of anybody else. */
+function always(phases: MiddlewarePhases & { readonly foretell: Foretell }): Instantiate {
+  return Object.assign(() => phases, { foretell: phases.foretell });
 }
 
 const headersOf = onePerMiddleware(({ headers }) => always(buildHeaders(headers)));

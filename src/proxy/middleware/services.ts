@@ -8,6 +8,7 @@ import type { ExternalServices } from '../external/external-services.ts';
 import type { TokenBuckets } from '../shared/token-buckets.ts';
 import type { Wheel } from '../wheel.ts';
 import type { LineSink } from './access-log.ts';
+import type { Foretell } from './foretelling.ts';
 import type { KeySource } from './jwt/key-source.ts';
 
 /** What the workers of a process have in common; main keeps it for them. */
@@ -31,7 +32,11 @@ export interface MiddlewareServices extends CommonServices {
 }
 
 /** Makes the middleware of one entry ready to run in this worker. */
-export type Instantiate = (services: MiddlewareServices) => MiddlewarePhases;
+export interface Instantiate {
+  (services: MiddlewareServices): MiddlewarePhases;
+  /** Absent when a request alone does not tell what it would do. */
+  readonly foretell?: Foretell;
+}
 
 /**
  * Compiles a middleware with the override that counts. Throws an error with a message for people when it cannot be

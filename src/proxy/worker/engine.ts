@@ -8,14 +8,19 @@ import type { Memory } from '../compile/compile.ts';
 import { compileInSlices } from '../compile/slices.ts';
 import type { Installed } from '../exchange/context.ts';
 import { ExternalServices } from '../external/external-services.ts';
+import type { ListenerTools } from '../listener/listener.ts';
 import { type BusyPlace, type ListenerStatus, Listeners } from '../listener/listeners.ts';
 import { RoutingTable } from '../match/routing-table.ts';
+import type { Figures } from '../metrics/figures.ts';
+import type { MetricBlock } from '../metrics/metric-block.ts';
 import type { CommonServices, MiddlewareServices } from '../middleware/services.ts';
 import type { TicketSecrets } from '../shared/ticket-secrets.ts';
+import { needsSystemRoots, readySystemRoots } from '../tls/system-roots.ts';
 import type { PoolTools } from '../upstream/destination-pool.ts';
 import { NameLookup } from '../upstream/name-lookup.ts';
 import { Upstreams } from '../upstream/upstreams.ts';
 import { Wheel } from '../wheel.ts';
+import type { BodyLimits } from './body-limits.ts';
 
 export interface EngineOptions {
   readonly clock: Clock;
@@ -32,17 +37,10 @@ export interface EngineOptions {
   readonly limits: BodyLimits;
   /** What middlewares share with other threads. */
   readonly common: CommonServices;
+  readonly metrics: MetricBlock;
+  readonly figures: Figures;
+  readonly scrape: ListenerTools['scrape'];
 }
-
-/** Settings of the process, not of the configuration (contract.md §1.4). */
-export interface BodyLimits {
-  /** Bytes of a body that expressions may see; 0 = none. */
-  readonly celBodyBytesMax: number;
-  /** Bytes of a body that are kept for another try. */
-  readonly retryBytesMax: number;
-}
-
-export const bodyLimits: BodyLimits = { celBodyBytesMax: 65_536, retryBytesMax: 65_536 };
 
 const drainMsMax = 30_000;
 
@@ -64,7 +62,8 @@ export class Engine {
   #memory: Memory | undefined;
 
   constructor(options: EngineOptions) {
-    const { clock, telemetry, bindAddress, shared, tickets, limitOf, generation, limits, common } = options;
+    const { clock, telemetry, bindAddress, shared, tickets, limitOf, generation, limits, ...others } = options;
+    const { metrics, figures, scrape, common } = others;
     this.#generation = generation;
     this.#telemetry = telemetry;
     const wheel = new Wheel(clock);
@@ -73,9 +72,10 @@ export class Engine {
     this.#external = new ExternalServices(clock);
     this.#services = { ...common, clock, wheel, logger: telemetry.logger, external: this.#external };
     const snapshot = { index: 0, id: '', name: '' };
-    this.#current = { number: generation(), config: undefined, table: RoutingTable.empty, upstreams, snapshot };
+    const role = 'stable';
+    this.#current = { number: generation(), config: undefined, table: RoutingTable.empty, upstreams, snapshot, role };
     const installed = (): Installed => this.#installed();
-    const own = { bindAddress, drainMsMax, shared, tickets };
+    const own = { bindAddress, drainMsMax, shared, tickets, metrics, figures, scrape };
     this.#listeners = new Listeners({ installed, clock, wheel, telemetry, ...own, ...limits });
   }
 
@@ -89,9 +89,10 @@ export class Engine {
     }
     this.#memory = memory;
     await this.#listeners.prepare(snapshot.listeners);
+    if (snapshot.destinations.some(needsSystemRoots)) await readySystemRoots();
     const upstreams = new Upstreams(snapshot.destinations, this.#tools, this.#current.upstreams);
     const { index, id, name } = config;
-    this.#prepared = { number, config, table, upstreams, snapshot: { index, id, name } };
+    this.#prepared = { number, config, table, upstreams, role: 'stable', snapshot: { index, id, name } };
   }
 
   discard(number: number): void {

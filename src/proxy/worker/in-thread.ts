@@ -3,10 +3,14 @@ import type { Cancel, Clock } from '../../clock.ts';
 import type { ProxyConfig } from '../../model/proxy-config.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import type { ListenerStatus } from '../listener/listeners.ts';
+import { Exposition, noStates, renderInSlices } from '../metrics/exposition.ts';
+import { type ConfigRole, Figures, type RoleFigures } from '../metrics/figures.ts';
+import { MetricBlock, newMetricBytes } from '../metrics/metric-block.ts';
 import { OwnCount } from '../shared/connection-counts.ts';
 import { TicketSecrets } from '../shared/ticket-secrets.ts';
+import type { BodyLimits } from './body-limits.ts';
 import { CommonParts } from './common-services.ts';
-import { type BodyLimits, Engine } from './engine.ts';
+import { Engine } from './engine.ts';
 import type { Installer } from './installer.ts';
 import { MiddlewareDesk } from './middleware-desk.ts';
 import { Turns } from './turns.ts';
@@ -25,6 +29,7 @@ export class InThread implements Installer {
   readonly #desk: MiddlewareDesk;
   readonly #common: CommonParts;
   readonly #turns = new Turns();
+  readonly #figures = new Figures();
   readonly #stopRotating: Cancel;
   #generation = 0;
 
@@ -41,12 +46,21 @@ export class InThread implements Installer {
       wantKeys: (id) => desk.askForKeys(id),
       sendLines: (batch) => desk.write(batch, () => this.#common.lines.written(batch.path, batch.text.length)),
     });
+    const bytes = newMetricBytes();
+    const exposition = new Exposition();
+    exposition.block(0, bytes);
     this.#engine = new Engine({
       ...options,
       common: this.#common.services,
       tickets,
       shared: false,
       limitOf: () => new OwnCount(),
+      metrics: new MetricBlock(bytes, {
+        define: (series) => exposition.define(0, series),
+        forget: (listener) => exposition.forget(0, listener),
+      }),
+      figures: this.#figures,
+      scrape: (listener, collected) => renderInSlices(exposition, listener, collected, noStates),
       generation: () => this.#generation,
     });
   }
@@ -74,6 +88,10 @@ export class InThread implements Installer {
 
   reopenLogs(): void {
     this.#desk.reopenLogs();
+  }
+
+  figures(role: ConfigRole): RoleFigures {
+    return this.#figures.read(role);
   }
 
   close(withinMs: number): Promise<void> {

@@ -3,6 +3,8 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../../clock.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { requestAtHand } from '../http1/request-view.ts';
+import { Figures } from '../metrics/figures.ts';
+import { MetricBlock } from '../metrics/metric-block.ts';
 import { ConnectionCounts, OwnCount } from '../shared/connection-counts.ts';
 import { TicketSecrets } from '../shared/ticket-secrets.ts';
 import { CommonParts } from './common-services.ts';
@@ -13,6 +15,9 @@ import { systemMs } from './system-time.ts';
 
 if (parentPort === null) throw new Error('a proxy worker is a thread of its own');
 serve(parentPort, workerData);
+
+/** What is done one after the other. */
+type InTurn = Exclude<ToWorker, { type: 'tell' | 'exposition' }>;
 
 function serve(port: MessagePort, start: WorkerStart): void {
   const { bindAddress, generation, shared, workers, place, limits } = start;
@@ -27,12 +32,30 @@ function serve(port: MessagePort, start: WorkerStart): void {
     wantKeys: (id) => say({ type: 'keysWanted', id }),
     sendLines: (batch) => say({ type: 'lines', batch }),
   });
+  const metrics = new MetricBlock(
+    start.metrics,
+    {
+      define: (series) => say({ type: 'series', series }),
+      forget: (listener) => say({ type: 'forgotten', listener }),
+    },
+    start.series,
+  );
+  const scrapes = new Map<number, (text: Uint8Array) => void>();
+  let scrapeId = 0;
   const engine = new Engine({
     common: common.services,
     clock: systemClock,
     telemetry: { logger: remoteLogger(say, {}) },
     bindAddress,
     limits,
+    metrics,
+    figures: new Figures(start.figures),
+    scrape: (listener, collected) =>
+      new Promise((resolve) => {
+        const id = ++scrapeId;
+        scrapes.set(id, resolve);
+        say({ type: 'scrape', id, listener, collected });
+      }),
     shared,
     tickets: new TicketSecrets(start.tickets),
     limitOf: (id) => {
@@ -42,7 +65,7 @@ function serve(port: MessagePort, start: WorkerStart): void {
     generation: () => Atomics.load(cell, 0),
   });
   const reader = new ConfigReader(() => new Promise((resolve) => setImmediate(resolve)));
-  const obey = async (message: ToWorker): Promise<void> => {
+  const obey = async (message: InTurn): Promise<void> => {
     if (message.type === 'prepare') {
       rows = message.config.rows;
       common.blocks = message.config.blocks;
@@ -62,7 +85,12 @@ function serve(port: MessagePort, start: WorkerStart): void {
   port.on('message', (message: ToWorker) => {
     if (message.type === 'keys') common.keys.hear(message.id, message.document);
     else if (message.type === 'linesWritten') common.lines.written(message.path, message.characters);
-    else work = work.then(() => obey(message));
+    // Not in turn with installs: a scrape does not wait for them.
+    else if (message.type === 'tell') say({ type: 'told', id: message.id });
+    else if (message.type === 'exposition') {
+      scrapes.get(message.id)?.(message.text);
+      scrapes.delete(message.id);
+    } else work = work.then(() => obey(message));
   });
   process.on('uncaughtException', (error) => {
     say({ type: 'crashed', request: requestAtHand(), stack: error.stack ?? error.message });

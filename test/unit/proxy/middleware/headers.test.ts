@@ -77,5 +77,6 @@ describe('middleware headers (contract.md §8.3)', () => {
     expect(answered(config, ['Content-Length', '3'])).to.deep.equal(['Content-Length: 3']);
   });
 
-  it('without a block does nothing', () => expect(buildHeaders(undefined)).to.deep.equal({}));
+  it('without a block has no phase to run', () =>
+    expect(Object.keys(buildHeaders(undefined))).to.deep.equal(['foretell']));
 });
