@@ -4,7 +4,6 @@ import { createServer as createPlainServer } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { expect } from 'chai';
 import { request as send } from 'undici';
-import { eventually } from '../../../support/eventually.ts';
 import { freePort } from '../../../support/free-port.ts';
 import { type CertificateWish, makeCertificate } from '../../../support/made-certificates.ts';
 import { forwarding, listening, ProxyBed } from '../../../support/proxy-bed.ts';
