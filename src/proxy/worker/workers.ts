@@ -17,7 +17,7 @@ import type { Installer } from './installer.ts';
 import { type CountingReader, Member } from './member.ts';
 import { MiddlewareDesk } from './middleware-desk.ts';
 import { type PackedConfig, packConfig } from './packed-config.ts';
-import type { WorkerStart } from './protocol.ts';
+import type { ToWorker, WorkerStart } from './protocol.ts';
 import { systemMs } from './system-time.ts';
 import { Turns } from './turns.ts';
 
@@ -70,8 +70,12 @@ export class Workers implements Installer {
     this.size = options.count;
     this.#stopRotating = this.#tickets.keepRotating(options.clock);
     this.#counts = new ConnectionCounts(options.count);
-    this.#desk = new MiddlewareDesk(options.clock, options.telemetry.logger, (id, document) => {
-      for (const member of this.#members) member.say({ type: 'keys', id, document });
+    const toAll = (message: ToWorker): void => {
+      for (const member of this.#members) member.say(message);
+    };
+    this.#desk = new MiddlewareDesk(options.clock, options.telemetry.logger, {
+      tell: (id, document) => toAll({ type: 'keys', id, document }),
+      forget: (id) => toAll({ type: 'keysForgotten', id }),
     });
     this.#metricBytes = Array.from({ length: options.count }, () => newMetricBytes());
     this.#figureBytes = Array.from({ length: options.count }, () => newFigureBytes());
