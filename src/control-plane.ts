@@ -63,6 +63,10 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
     telemetry: { logger },
     bindAddress: settings.proxy.bindAddress,
     workers: settings.proxy.workers,
+    limits: {
+      celBodyBytesMax: settings.proxy.celBodyMaxSize,
+      retryBytesMax: settings.proxy.retryBufferBytes,
+    },
   });
   reactToStorageFailure(core, own, options);
   measureLoopLag(core.metrics, systemClock);

@@ -36,7 +36,7 @@ function readFields(reader: ByteReader, type: MessageType, header: Header): Mess
     case 'heartbeat':
       return { ...header, type, commit: reader.u64(), round: reader.u64() };
     case 'heartbeatResp':
-      return { ...header, type, round: reader.u64(), applyLag: reader.u64(), diskSlow: reader.flag() };
+      return readHeartbeatResp(reader, header);
     case 'checkpointBegin':
       return { ...header, type, transfer: reader.u64(), meta: readCheckpointMeta(reader) };
     case 'checkpointChunk':
@@ -57,16 +57,26 @@ function readFields(reader: ByteReader, type: MessageType, header: Header): Mess
 function readAppend(reader: ByteReader, header: Header): Message {
   const previous = { prevIndex: reader.u64(), prevTerm: reader.u64() };
   const progress = { commit: reader.u64(), sendSeq: reader.u64(), youAcked: reader.u64() };
-  const heardBoot = reader.u64();
-  return { ...header, type: 'append', ...previous, ...progress, heardBoot, entries: readEntries(reader) };
+  const vouchedBoot = reader.u64();
+  return { ...header, type: 'append', ...previous, ...progress, vouchedBoot, entries: readEntries(reader) };
 }
 
 function readAppendResp(reader: ByteReader, header: Header): Message {
   const match = readOptional(reader);
   const refused = reader.flag();
   const reject = refused ? { prevIndex: reader.u64(), hintIndex: reader.u64(), hintTerm: reader.u64() } : undefined;
-  const last = { lastIndex: reader.u64(), sendSeq: reader.u64(), boot: reader.u64() };
+  const last = { lastIndex: reader.u64(), sendSeq: reader.u64(), ...readStart(reader) };
   return { ...header, type: 'appendResp', match, reject, ...last };
+}
+
+function readHeartbeatResp(reader: ByteReader, header: Header): Message {
+  const health = { round: reader.u64(), applyLag: reader.u64(), diskSlow: reader.flag() };
+  return { ...header, type: 'heartbeatResp', ...health, ...readStart(reader) };
+}
+
+/** Which start of the sender answers, and whether what it says counts. */
+function readStart(reader: ByteReader): { boot: number; suspect: boolean } {
+  return { boot: reader.u64(), suspect: reader.flag() };
 }
 
 function readChunk(reader: ByteReader, header: Header): Message {

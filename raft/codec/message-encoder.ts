@@ -52,7 +52,7 @@ function writeFields(writer: ByteWriter, message: Message): void {
       return;
     case 'append':
       writer.u64(message.prevIndex).u64(message.prevTerm).u64(message.commit);
-      writer.u64(message.sendSeq).u64(message.youAcked).u64(message.heardBoot);
+      writer.u64(message.sendSeq).u64(message.youAcked).u64(message.vouchedBoot);
       writeEntries(writer, message.entries);
       return;
     case 'appendResp':
@@ -61,13 +61,14 @@ function writeFields(writer: ByteWriter, message: Message): void {
       if (message.reject !== undefined) {
         writer.u64(message.reject.prevIndex).u64(message.reject.hintIndex).u64(message.reject.hintTerm);
       }
-      writer.u64(message.lastIndex).u64(message.sendSeq).u64(message.boot);
+      writer.u64(message.lastIndex).u64(message.sendSeq).u64(message.boot).flag(message.suspect);
       return;
     case 'heartbeat':
       writer.u64(message.commit).u64(message.round);
       return;
     case 'heartbeatResp':
       writer.u64(message.round).u64(message.applyLag).flag(message.diskSlow);
+      writer.u64(message.boot).flag(message.suspect);
       return;
     case 'checkpointBegin':
       writer.u64(message.transfer);

@@ -20,11 +20,11 @@ export function advanceCommit(state: CoreState): void {
   }
 }
 
-/** Highest index that the leader knows to be on this member's disk. */
+/** Highest index that the leader knows to be on this member's disk, for good. */
 function durableAt(state: CoreState, id: MemberId): Index {
   if (id === state.settings.id) return state.log.stable;
   const progress = state.progress.get(id);
-  return progress === undefined || progress.lost ? 0 : progress.match;
+  return progress?.counts ? progress.match : 0;
 }
 
 export function commitTo(state: CoreState, index: Index): void {

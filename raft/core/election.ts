@@ -88,8 +88,9 @@ export function holdsOn(state: CoreState, message: PreVote | Vote): boolean {
 }
 
 export function onPreVote(state: CoreState, message: PreVote): void {
+  if (state.suspect) return;
   const { from, lastIndex, lastTerm, nonce, term } = message;
-  const granted = term > state.term && !state.suspect && holdsEnough(state, lastIndex, lastTerm);
+  const granted = term > state.term && holdsEnough(state, lastIndex, lastTerm);
   send(state, from, { type: 'preVoteResp', term: granted ? term : state.term, granted, nonce });
 }
 
@@ -105,10 +106,14 @@ function holdsEnough(state: CoreState, lastIndex: Index, lastTerm: Term): boolea
   return lastTerm > configTerm || (lastTerm === configTerm && lastIndex >= configIndex);
 }
 
-/** Whatever this node believes its own role to be: a learner that was promoted without knowing must not block. */
+/**
+ * Whatever this node believes its own role to be: a learner that was promoted without knowing must not block.
+ * A suspect node may have given this vote already.
+ */
 export function onVote(state: CoreState, { from, lastIndex, lastTerm, nonce }: Vote): void {
+  if (state.suspect) return;
   const isFree = state.vote === undefined && state.leader === undefined;
-  const granted = (state.vote === from || isFree) && !state.suspect && holdsEnough(state, lastIndex, lastTerm);
+  const granted = (state.vote === from || isFree) && holdsEnough(state, lastIndex, lastTerm);
   if (granted) {
     state.vote = from;
     state.electionElapsed = 0;

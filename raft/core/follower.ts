@@ -11,13 +11,15 @@ export function onAppend(state: CoreState, message: Append): void {
   hearLeader(state, message.from);
   if (hasLost(state, message.youAcked)) return;
   const { log } = state;
-  const { from, prevIndex, prevTerm, entries, commit, sendSeq } = message;
+  const { from, prevIndex, prevTerm, entries, commit, sendSeq, youAcked } = message;
   if (prevIndex < log.committed) {
     acknowledge(state, from, log.committed, sendSeq);
     return;
   }
   if (log.term(prevIndex) !== prevTerm) {
-    refuse(state, message);
+    // It said once that both logs agree there.
+    if (prevIndex <= youAcked) noteLoss(state, youAcked, prevIndex - 1);
+    else refuse(state, message);
     return;
   }
   const truncated = log.merge(entries);
@@ -25,15 +27,17 @@ export function onAppend(state: CoreState, message: Append): void {
   // Beyond this message nothing is known to agree with the leader.
   const agreed = prevIndex + entries.length;
   commitTo(state, Math.min(commit, agreed));
-  const isHeard = message.heardBoot === state.settings.boot;
-  if (state.suspect && isHeard && agreed >= commit && log.term(commit) === message.term) trust(state);
+  const isVouchedFor = message.vouchedBoot === state.settings.boot;
+  if (state.suspect && isVouchedFor && agreed >= commit && log.term(commit) === message.term) trust(state);
   acknowledge(state, from, agreed, sendSeq);
 }
 
 /**
- * The leader has committed in its own term, so whatever this node ever acknowledged and was committed lies at or
- * below `commit`; what it acknowledged to this leader it has (`youAcked`); and acknowledgements of its earlier life
- * that are still under way will not count, for the leader has heard of the present one.
+ * What this node may have forgotten can do no harm any more. Entries it acknowledged in earlier terms, as far as they
+ * were committed, lie at or below `commit`; those it acknowledged to this leader it has (`youAcked`), and answers of
+ * its earlier life that are still under way don't count, for the leader has heard of the present one. Votes and
+ * acknowledgements of later terms are void: see `Progress.vouchedBoot`. In this term it can't vote twice, for its log
+ * now ends behind that of any candidate of this term.
  */
 function trust(state: CoreState): void {
   state.suspect = false;
@@ -42,7 +46,7 @@ function trust(state: CoreState): void {
 
 function acknowledge(state: CoreState, to: MemberId, match: Index, sendSeq: number): void {
   const { log, settings } = state;
-  const answer = { lastIndex: log.lastIndex, sendSeq, boot: settings.boot };
+  const answer = { lastIndex: log.lastIndex, sendSeq, boot: settings.boot, suspect: state.suspect };
   send(state, to, { type: 'appendResp', match, reject: undefined, ...answer });
 }
 
@@ -51,7 +55,7 @@ function acknowledge(state: CoreState, to: MemberId, match: Index, sendSeq: numb
  * log reaches and which start this is; the leader answers with an append, which settles the suspicion.
  */
 export function introduce(state: CoreState, to: MemberId): void {
-  const answer = { lastIndex: state.log.lastIndex, sendSeq: 0, boot: state.settings.boot };
+  const answer = { lastIndex: state.log.lastIndex, sendSeq: 0, boot: state.settings.boot, suspect: state.suspect };
   send(state, to, { type: 'appendResp', match: undefined, reject: undefined, ...answer });
 }
 
@@ -59,22 +63,25 @@ function refuse(state: CoreState, { from, prevIndex, prevTerm, sendSeq }: Append
   const { log, settings } = state;
   const hint = log.agreementHint(prevIndex, prevTerm);
   const reject = { prevIndex, hintIndex: hint.index, hintTerm: hint.term };
-  const answer = { lastIndex: log.lastIndex, sendSeq, boot: settings.boot };
+  const answer = { lastIndex: log.lastIndex, sendSeq, boot: settings.boot, suspect: state.suspect };
   send(state, from, { type: 'appendResp', match: undefined, reject, ...answer });
 }
 
 export function onHeartbeat(state: CoreState, { from, commit, round }: Heartbeat): void {
   hearLeader(state, from);
-  // The leader never names a commit index here that this node has not acknowledged.
+  // The leader never names a commit index here that this node has not acknowledged; but a life before this one may
+  // have, and then only an append shows whether the entry that is there now is the same.
   if (hasLost(state, commit)) return;
-  commitTo(state, commit);
   if (state.suspect) introduce(state, from);
+  else commitTo(state, commit);
   send(state, from, {
     type: 'heartbeatResp',
-    // A suspect node may have forgotten a vote: it can't confirm that nobody newer leads.
-    round: state.suspect ? 0 : round,
+    round,
     applyLag: state.log.committed - state.applied,
     diskSlow: state.diskSlow,
+    boot: state.settings.boot,
+    // It may have forgotten a vote: it can't confirm that nobody newer leads.
+    suspect: state.suspect,
   });
 }
 
@@ -124,7 +131,11 @@ function hearLeader(state: CoreState, leader: MemberId): void {
 function hasLost(state: CoreState, acked: Index): boolean {
   const { lastIndex } = state.log;
   if (acked <= lastIndex) return false;
-  state.poisoned = true;
-  state.outbox.event({ type: 'lostData', peer: undefined, acked, last: lastIndex });
+  noteLoss(state, acked, lastIndex);
   return true;
+}
+
+function noteLoss(state: CoreState, acked: Index, last: Index): void {
+  state.poisoned = true;
+  state.outbox.event({ type: 'lostData', peer: undefined, acked, last });
 }

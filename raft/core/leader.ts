@@ -106,6 +106,7 @@ function appendConfig(state: CoreState, config: Config, time: number): ProposeRe
 export function leaderTurn(state: CoreState): void {
   advanceCommit(state);
   leaveJointWhenDue(state);
+  vouchWhenDue(state);
   advanceCommit(state);
   if (state.resigning) {
     sendAppends(state);
@@ -126,17 +127,24 @@ function leaveJointWhenDue(state: CoreState): void {
   if ('config' in result) appendConfig(state, result.config, 0);
 }
 
+/** A member that is suspect waits for an entry that did not exist when it came back; if nobody writes one, it is empty. */
+function vouchWhenDue(state: CoreState): void {
+  const { log, progress, resigning, transferee } = state;
+  if (resigning || transferee !== undefined || !hasCommittedInTerm(state)) return;
+  const isAwaited = [...progress.values()].some((peer) => peer.wantsNewEntry(log.lastIndex));
+  if (isAwaited) appendEntry(state, { ...nextHead(state, 0), kind: 'noop' });
+}
+
 export function onAppendResp(state: CoreState, message: AppendResp): void {
   const progress = state.progress.get(message.from);
   if (progress === undefined) return;
+  const { boot, lastIndex, match, reject, sendSeq, suspect } = message;
+  if (!progress.hearsFrom(boot, suspect, state.log.lastIndex)) return;
   progress.active = true;
-  if (message.boot < progress.heardBoot) return;
-  const { lastIndex, match, reject, sendSeq } = message;
-  if (progress.provesLoss(message.boot, sendSeq, lastIndex)) {
+  if (progress.provesLoss(boot, sendSeq, lastIndex)) {
     noteLoss(state, message.from, progress, lastIndex);
     return;
   }
-  progress.heardBoot = message.boot;
   const before = progress.state;
   if (match !== undefined) progress.acknowledged(match, sendSeq, state.log.firstIndex);
   else if (reject !== undefined) onReject(state, progress, sendSeq, reject);
@@ -160,11 +168,11 @@ function onReject(
   progress.refused(prevIndex, sendSeq, hint);
 }
 
-export function onHeartbeatResp(state: CoreState, { from, round }: HeartbeatResp): void {
+export function onHeartbeatResp(state: CoreState, { boot, from, round, suspect }: HeartbeatResp): void {
   const progress = state.progress.get(from);
-  if (progress === undefined) return;
+  if (progress === undefined || !progress.hearsFrom(boot, suspect, state.log.lastIndex)) return;
   progress.heard(state.log.lastIndex);
-  if (!progress.lost && round > 0) confirmRead(state, from, round);
+  if (progress.counts && round > 0) confirmRead(state, from, round);
 }
 
 export function leaderTick(state: CoreState): void {
@@ -185,7 +193,11 @@ export function leaderTick(state: CoreState): void {
 }
 
 function hearsQuorum(state: CoreState): boolean {
-  const hears = hasQuorum(state.config, (id) => id === state.settings.id || state.progress.get(id)?.active === true);
+  const isFollowed = ({ active, counts }: Progress) => active && counts;
+  const hears = hasQuorum(state.config, (id) => {
+    const progress = state.progress.get(id);
+    return id === state.settings.id || (progress !== undefined && isFollowed(progress));
+  });
   for (const progress of state.progress.values()) progress.startCheck();
   return hears;
 }
@@ -195,10 +207,15 @@ export function isHeard(state: Readonly<CoreState>, id: MemberId): boolean {
   return id === state.settings.id || state.progress.get(id)?.wasActive === true;
 }
 
+/** It is heard, and what it says counts. */
+export function isSound(state: Readonly<CoreState>, id: MemberId): boolean {
+  return isHeard(state, id) && state.progress.get(id)?.counts !== false;
+}
+
 /** Takes no proposals from here on; the target campaigns as soon as it holds everything. */
 export function transferTo(state: CoreState, target: MemberId): boolean {
   if (state.role !== 'leader' || target === state.settings.id) return false;
-  if (!isVoter(state.config, target) || !isHeard(state, target)) return false;
+  if (!isVoter(state.config, target) || !isSound(state, target)) return false;
   if (state.transferee === target) return true;
   state.transferee = target;
   state.electionElapsed = 0;
@@ -210,7 +227,7 @@ export function transferTo(state: CoreState, target: MemberId): boolean {
 export function bestSuccessor(state: CoreState): MemberId | undefined {
   let best: MemberId | undefined;
   for (const [id, { match }] of state.progress) {
-    if (!isVoter(state.config, id) || !isHeard(state, id)) continue;
+    if (!isVoter(state.config, id) || !isSound(state, id)) continue;
     if (best === undefined || match > state.progress.get(best)!.match) best = id;
   }
   return best;

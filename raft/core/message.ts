@@ -51,8 +51,11 @@ export interface Append extends Header {
   readonly sendSeq: number;
   /** Highest index that the sender counts as durable at the receiver: lets it discover lost data. */
   readonly youAcked: Index;
-  /** Newest start of the receiver that the sender has heard of in this term, 0 for none. */
-  readonly heardBoot: number;
+  /**
+   * A start of the receiver that the sender vouches for: since it heard of it, a quorum of members that are not
+   * suspect has stored an entry of this term that did not exist before. 0 for none.
+   */
+  readonly vouchedBoot: number;
 }
 
 /** With neither `match` nor `reject` it only says who answers: a node in a later term, or a suspect one. */
@@ -66,6 +69,8 @@ export interface AppendResp extends Header {
   readonly sendSeq: number;
   /** How often the sender's directory was opened: what an earlier life acknowledged may be lost since. */
   readonly boot: number;
+  /** The sender may have forgotten votes and entries: what it says counts for nothing yet. */
+  readonly suspect: boolean;
 }
 
 export interface Heartbeat extends Header {
@@ -83,6 +88,9 @@ export interface HeartbeatResp extends Header {
   readonly applyLag: number;
   /** A log write has been outstanding for longer than a second there. */
   readonly diskSlow: boolean;
+  /** As in `appendResp`. */
+  readonly boot: number;
+  readonly suspect: boolean;
 }
 
 /** Offers a checkpoint: the receiver answers with `checkpointAck`, or with `appendResp` when it needs none. */

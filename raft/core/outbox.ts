@@ -15,6 +15,8 @@ export class Outbox {
   #handed: HardState;
   #durable: HardState;
   #flights: Flight[] = [];
+  /** The output that takes the end of a suspicion to the disk: before it is there no answer may count. */
+  #trustSeq: number | undefined;
   #sendNow: Message[] = [];
   #sendAfterPersist: Message[] = [];
   #reads: { id: number; index: Index | undefined }[] = [];
@@ -49,7 +51,7 @@ export class Outbox {
       case 'appendResp':
         return false;
       case 'heartbeatResp':
-        return message.term === this.#durable.term;
+        return message.term === this.#durable.term && this.#trustSeq === undefined;
       default:
         return true;
     }
@@ -79,6 +81,7 @@ export class Outbox {
   }
 
   event(event: CoreEvent): void {
+    if (event.type === 'trusted') this.#trustSeq = this.#seq + 1;
     this.#events.push(event);
   }
 
@@ -158,5 +161,6 @@ export class Outbox {
 
   persisted(seq: number): void {
     while (this.#flights.length > 0 && this.#flights[0]!.seq <= seq) this.#durable = this.#flights.shift()!.hardState;
+    if (this.#trustSeq !== undefined && this.#trustSeq <= seq) this.#trustSeq = undefined;
   }
 }

@@ -44,7 +44,7 @@ export type CoreEvent =
   | { readonly type: 'elected'; readonly term: Term; readonly votes: readonly MemberId[] }
   | { readonly type: 'truncated'; readonly from: Index }
   | { readonly type: 'removed'; readonly index: Index }
-  /** A suspect node caught up: it holds whatever it may have lost. */
+  /** A leader has vouched for this node, which was suspect: what it may have lost it has again, or nobody needs. */
   | { readonly type: 'trusted' }
   /** This node, or with `peer` another one, lost data that it had acknowledged. */
   | { readonly type: 'lostData'; readonly peer: MemberId | undefined; readonly acked: Index; readonly last: Index }

@@ -25,11 +25,16 @@ export class Progress {
   #sendSeq = 0;
   /** `sendSeq` of the newest append when `match` last rose: later ones carry that `match` as `youAcked`. */
   #matchSeq = 0;
+  /** The start of the peer that acknowledged `match`. */
+  #matchBoot = 0;
   /** Highest `sendSeq` that was acknowledged: older refusals come late. */
   #ackedSeq = 0;
   sentCommit: Index = 0;
   /** Newest start of the peer that was heard of; what an earlier one says does not count any more. */
-  heardBoot = 0;
+  #heardBoot = 0;
+  #suspect = false;
+  /** End of the leader's log when it heard of the start that is suspect. */
+  #suspectAt: Index = 0;
   /** Answered since the last check of the quorum. */
   active = false;
   #activeBefore = false;
@@ -95,6 +100,39 @@ export class Progress {
     this.active = false;
   }
 
+  /**
+   * An answer of the peer's start number `boot`, while the leader's log ends at `lastIndex`. False when a later start
+   * was heard of already. A start that is trusted never becomes suspect again: an answer that says so is late.
+   */
+  hearsFrom(boot: number, suspect: boolean, lastIndex: Index): boolean {
+    if (boot < this.#heardBoot) return false;
+    if (boot > this.#heardBoot) {
+      this.#heardBoot = boot;
+      this.#suspect = suspect;
+      this.#suspectAt = lastIndex;
+    } else if (!suspect) this.#suspect = false;
+    return true;
+  }
+
+  /** Its answers count: for commits, for reads, and for the leader's check that it still has a quorum. */
+  get counts(): boolean {
+    return !this.lost && !this.#suspect;
+  }
+
+  /** It is suspect, and no entry was made since that was heard of. */
+  wantsNewEntry(lastIndex: Index): boolean {
+    return this.#suspect && !this.lost && this.#suspectAt === lastIndex;
+  }
+
+  /**
+   * The start that the leader vouches for once it has committed an entry made after it heard of it. Every leader to
+   * come holds that entry. So nobody can be elected any more, or commit anything, with a vote or an acknowledgement
+   * that this start has forgotten: that candidate's log, or that leader's, would have to be older than the entry.
+   */
+  vouchedBoot(committed: Index): number {
+    return this.#suspect && committed > this.#suspectAt ? this.#heardBoot : 0;
+  }
+
   /** The peer holds everything up to `match`. `firstIndex` is the first entry that the leader still has. */
   acknowledged(match: Index, sendSeq: number, firstIndex: Index): void {
     const isNews = match > this.#match;
@@ -102,6 +140,7 @@ export class Progress {
     if (isNews) {
       this.#match = match;
       this.#matchSeq = this.#sendSeq;
+      this.#matchBoot = this.#heardBoot;
       this.#next = Math.max(this.#next, match + 1);
     }
     if (this.#state === 'replicate') this.#free(match);
@@ -144,7 +183,7 @@ export class Progress {
 
   /** The log is shorter than `match`, and the answer is newer: of a later life, or to an append that carried `match`. */
   provesLoss(boot: number, sendSeq: number, lastIndex: Index): boolean {
-    return lastIndex < this.#match && (boot > this.heardBoot || sendSeq > this.#matchSeq);
+    return lastIndex < this.#match && (boot > this.#matchBoot || sendSeq > this.#matchSeq);
   }
 
   /** The quorum was checked; from now on it has to answer again. */

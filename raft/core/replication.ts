@@ -22,7 +22,7 @@ function sendAppend(state: CoreState, peer: MemberId, progress: Progress): boole
   const hasRoom = progress.state === 'probe' || !progress.isFull;
   const entries = hasRoom ? log.slice(progress.next, settings.appendBytes, settings.appendEntries) : [];
   if (entries.length === 0 && !progress.wantsEmpty(log.committed)) return false;
-  const known = { youAcked: progress.match, heardBoot: progress.heardBoot };
+  const known = { youAcked: progress.match, vouchedBoot: progress.vouchedBoot(log.committed) };
   const bytes = entries.reduce((sum, entry) => sum + sizeOf(entry), 0);
   const sendSeq = progress.sending(entries.at(-1)?.index, bytes, log.committed);
   send(state, peer, { type: 'append', prevIndex, prevTerm, entries, commit: log.committed, sendSeq, ...known });

@@ -123,8 +123,8 @@ export interface BootState {
   readonly entries: readonly Entry[];
   readonly checkpoint: CheckpointMeta | undefined;
   /**
-   * The tail may have been lost, acknowledged or not: the node neither campaigns nor votes until it holds
-   * everything that a leader has committed, and is poisoned if it acknowledged more than it has.
+   * The tail may have been lost, acknowledged or not: the node neither campaigns nor votes, and nothing it says
+   * counts, until a leader vouches for it; it is poisoned if it acknowledged more than it has.
    */
   readonly suspect: boolean;
 }

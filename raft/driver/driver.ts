@@ -57,6 +57,7 @@ export class RaftDriver implements RaftNode, Receiver {
   #isScheduled = false;
   #isDead = false;
   #isEager = false;
+  #isSuspect: boolean;
   #stopping: { readonly done: () => void; readonly until: number } | undefined;
   #cancelStop: Cancel | undefined;
 
@@ -67,6 +68,7 @@ export class RaftDriver implements RaftNode, Receiver {
     this.#settings = settings;
     this.#applied = applied;
     this.#generation = opened.generation;
+    this.#isSuspect = opened.boot.suspect;
     this.#aliveAt = clock.monotonicMs();
     this.#tickedAt = this.#aliveAt;
     this.#core = new RaftCore({ ...settings, boot: opened.boots }, opened.boot, applied, rng);
@@ -120,6 +122,11 @@ export class RaftDriver implements RaftNode, Receiver {
 
   get isDead(): boolean {
     return this.#isDead;
+  }
+
+  /** Until the end of a suspicion is on disk, along with the term in which it ended. */
+  get isSuspect(): boolean {
+    return this.#isSuspect;
   }
 
   get counts(): MemberCounts {
@@ -343,18 +350,23 @@ export class RaftDriver implements RaftNode, Receiver {
     this.#traffic.carryOut(output, this.#now());
   }
 
-  #persist({ seq, persist, sync }: CoreOutput): void {
-    if (persist === undefined) return;
-    const { hardState, truncateFrom, entries, install } = persist;
+  #persist({ seq, persist, sync, events }: CoreOutput): void {
+    const trusted = events.some(({ type }) => type === 'trusted');
+    if (persist === undefined && !trusted) return;
+    const { hardState, truncateFrom, entries = [], install } = persist ?? {};
     const generation = this.#generation;
     const batch: WriteBatch = {
       ...(hardState && { hardState }),
       ...(truncateFrom !== undefined && { truncateFrom }),
       ...(install && { install: { meta: install, generation } }),
+      ...(trusted && { trusted }),
       entries,
-      sync,
+      sync: sync || trusted,
     };
-    const whenWritten = install && (() => this.#installDone(generation, install.index));
+    const whenWritten = () => {
+      if (trusted) this.#isSuspect = false;
+      if (install !== undefined) this.#installDone(generation, install.index);
+    };
     this.#writer.add({ seq, batch, messages: [], whenWritten });
   }
 
@@ -382,8 +394,6 @@ export class RaftDriver implements RaftNode, Receiver {
       this.#setPeers();
       this.#reportRole();
     }
-    if (event.type === 'trusted')
-      this.#writer.add({ seq: undefined, batch: { trusted: true, sync: true }, messages: [] });
     if (event.type === 'progress' && event.state !== 'checkpoint') this.#traffic.closeSender(event.peer);
   }
 

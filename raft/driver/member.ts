@@ -214,7 +214,7 @@ export class RaftMember {
       leads: () => (driver.inspect().role === 'leader' ? driver.inspect().config : undefined),
       met: () => (this.#network === undefined ? [] : [this.#greeting(), ...this.#network.transport.met()]),
       change: (change) => driver.change(ownChange, change),
-      isSuspect: () => driver.inspect().suspect,
+      isSuspect: () => driver.isSuspect,
       trust: () => this.#log.store.trust(),
       measure: () => measureSpace(options.directory),
       audit: () =>

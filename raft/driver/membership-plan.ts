@@ -1,6 +1,6 @@
 // Turns what an operator asks for into a change of the configuration, or says why it would be unwise now.
 import { isJoint, isVoter, type MemberChange, memberOf } from '../core/config-change.ts';
-import { isHeard } from '../core/leader.ts';
+import { isSound } from '../core/leader.ts';
 import { hasQuorum } from '../core/quorum.ts';
 import type { CoreState } from '../core/state.ts';
 import type { Config, Member, MemberId } from '../core/types.ts';
@@ -56,13 +56,13 @@ function refusal(state: Readonly<CoreState>, change: MembershipChange, settings:
   if (newVoter !== undefined && !hasCaughtUp(state, newVoter, settings)) return 'not caught up';
   const voters = votersAfter(config, change);
   if (voters.length > settings.maxVoters) return 'invalid change';
-  const isSafe = hasQuorum({ voters, outgoing: isJoint(config) ? config.outgoing : [] }, (id) => isHeard(state, id));
+  const isSafe = hasQuorum({ voters, outgoing: isJoint(config) ? config.outgoing : [] }, (id) => isSound(state, id));
   return isSafe ? undefined : 'quorum at risk';
 }
 
 function hasCaughtUp(state: Readonly<CoreState>, id: MemberId, settings: DriverSettings): boolean {
   const match = state.progress.get(id)?.match ?? 0;
-  return isHeard(state, id) && match > 0 && match + settings.caughtUpEntries >= state.log.committed;
+  return isSound(state, id) && match > 0 && match + settings.caughtUpEntries >= state.log.committed;
 }
 
 function votersAfter(config: Config, change: MembershipChange): MemberId[] {

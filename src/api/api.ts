@@ -10,10 +10,12 @@ import type { ReplicatedLog } from '../cluster/replicated-log.ts';
 import type { HashServer } from '../cluster/state-hash/hash-server.ts';
 import { SnapshotStreams } from '../feed/sse.ts';
 import type { ConfigSource } from '../model/proxy-config.ts';
+import type { Installed } from '../resources/activation-report.ts';
+import { BatchService } from '../resources/batch/batch.service.ts';
+import { type CheckConfig, Examiner } from '../resources/examiner.ts';
 import { type Explain, ExplainService } from '../resources/explain/explain.service.ts';
 import { ResourceService } from '../resources/resource.service.ts';
-import { type CheckConfig, Examiner } from '../resources/snapshots/examiner.ts';
-import { type Installed, SnapshotService } from '../resources/snapshots/snapshot.service.ts';
+import { SnapshotService } from '../resources/snapshots/snapshot.service.ts';
 import { StateReader } from '../resources/state-reader.ts';
 import type { SecretSources } from '../snapshot/secret-sources.ts';
 import type { StateView } from '../state/view.ts';
@@ -110,6 +112,7 @@ function services(deps: ApiDeps): Provider[] {
     value(StateReader, reader),
     value(ResourceService, resources),
     value(SnapshotService, snapshots),
+    value(BatchService, new BatchService({ reader, log, newId, clock, logger, examiner, installed })),
     value(ExplainService, new ExplainService({ reader, sources: secretSources, explain })),
   ];
 }

@@ -1,6 +1,7 @@
 // The application: one module per kind of resource, and the controllers that belong to none. Services are plain
 // objects made by createApi; this module only makes them known to the controllers.
 import { type DynamicModule, Module, type Provider } from '@nestjs/common';
+import { BatchModule } from '../resources/batch/batch.module.ts';
 import { DestinationsModule } from '../resources/destinations/destinations.module.ts';
 import { ExplainModule } from '../resources/explain/explain.module.ts';
 import { GroupsModule } from '../resources/groups/groups.module.ts';
@@ -25,6 +26,7 @@ import { SyncController } from './sync.controller.ts';
     MiddlewaresModule,
     SecretsModule,
     SnapshotsModule,
+    BatchModule,
     ExplainModule,
   ],
   controllers: [

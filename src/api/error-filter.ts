@@ -22,16 +22,16 @@ export class ErrorFilter implements ExceptionFilter {
 
 /** Answers with what `error` means to the caller; a reply that has begun already is cut off. */
 export function sendError(reply: FastifyReply, error: unknown, logger: Logger): void {
-  const answer = answerTo(error);
+  const answer = answerTo(error, reply.request.routeOptions.bodyLimit);
   if (answer.status === 500) logger.error({ err: error, path: reply.request.routeOptions.url }, 'a request fails');
   if (!reply.sent) send(reply, answer);
   else reply.raw.destroy();
 }
 
-function answerTo(error: unknown): Answer {
+function answerTo(error: unknown, bodyLimit: number): Answer {
   if (error instanceof SluiceError) return known(error);
   const status = error instanceof HttpException ? error.getStatus() : statusOf(error);
-  if (status === 413) return failure(413, 'body is larger than 4 MiB');
+  if (status === 413) return failure(413, `body is larger than ${bodyLimit / 1024 / 1024} MiB`);
   if (status >= 400 && status < 500 && error instanceof Error) return failure(status, error.message);
   return failure(500, 'internal error');
 }

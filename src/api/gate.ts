@@ -20,6 +20,9 @@ const open = new Set(['/healthz', '/readyz']);
 /** Nodes prove themselves to each other by a credential of their own; an API key opens nothing here. */
 const relayPaths = new Set(['/sync/raft', '/sync/state-hash'].flatMap((path) => [path, `/api/v1${path}`]));
 
+const batchPath = '/api/v1/batch';
+const batchBodyMax = 32 * 1024 * 1024;
+
 export class Gate {
   readonly #keys: ApiKeys;
   readonly #allowedHosts: readonly string[];
@@ -38,6 +41,7 @@ export class Gate {
     fastify.addHook('onRoute', (operation) => {
       this.#paths.add(operation.url, [operation.method].flat());
       if (relayPaths.has(operation.url)) operation.bodyLimit = relayBodyMax;
+      if (operation.url === batchPath) operation.bodyLimit = batchBodyMax;
     });
     fastify.addHook('onRequest', (request, _reply, done) => {
       try {

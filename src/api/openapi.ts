@@ -2,6 +2,7 @@
 // what belongs to neither. Complete enough to generate a client from.
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { batchSchemas } from './batch-schemas.ts';
 import { clusterSchemas } from './cluster-schemas.ts';
 import { schemas } from './openapi-schemas.ts';
 
@@ -20,7 +21,7 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
   const scanned = SwaggerModule.createDocument(app, config);
   const components = {
     ...scanned.components,
-    schemas: { ...scanned.components?.schemas, ...schemas, ...clusterSchemas },
+    schemas: { ...scanned.components?.schemas, ...schemas, ...batchSchemas, ...clusterSchemas },
   };
   return { ...scanned, paths: { ...relative(scanned.paths), ...documentation }, components };
 }

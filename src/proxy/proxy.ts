@@ -5,6 +5,7 @@ import type { ConfigSource, ProxyConfig } from '../model/proxy-config.ts';
 import type { Telemetry } from '../telemetry/logger.ts';
 import type { ListenerStatus } from './listener/listeners.ts';
 import { PortWatch } from './listener/port-watch.ts';
+import { type BodyLimits, bodyLimits } from './worker/engine.ts';
 import { InThread } from './worker/in-thread.ts';
 import type { Installer } from './worker/installer.ts';
 import { Workers } from './worker/workers.ts';
@@ -17,6 +18,8 @@ export interface ProxyOptions {
   readonly bindAddress?: string | undefined;
   /** Worker threads that serve. Default: none, the calling thread serves. */
   readonly workers?: number | undefined;
+  /** Default: 64 KiB each. */
+  readonly limits?: BodyLimits | undefined;
 }
 
 export interface Proxy {
@@ -56,15 +59,15 @@ class SourcedProxy implements Proxy {
   #installing: Promise<void> | undefined;
   #unsubscribe: Cancel = () => {};
 
-  constructor({ source, clock, telemetry, bindAddress, workers = 0 }: ProxyOptions) {
+  constructor({ source, clock, telemetry, bindAddress, workers = 0, limits = bodyLimits }: ProxyOptions) {
     this.#source = source;
     this.#clock = clock;
     this.#telemetry = telemetry;
     this.#size = Math.max(1, workers);
     this.#makeInstaller = () =>
       workers === 0
-        ? new InThread({ clock, telemetry, bindAddress })
-        : new Workers({ count: workers, telemetry, bindAddress });
+        ? new InThread({ clock, telemetry, bindAddress, limits })
+        : new Workers({ count: workers, telemetry, bindAddress, limits });
     const reopen = async (): Promise<void> => this.#installer?.reopen();
     this.#ports = new PortWatch({ listeners: () => this.listeners(), reopen }, clock, telemetry.logger);
   }

@@ -22,6 +22,16 @@ export function optionalBody(bytes: Buffer): JsonObject {
   return value;
 }
 
+/** Any JSON value, or what is wrong with the bytes. */
+export function jsonOf(bytes: Buffer): { readonly json: unknown } | { readonly fault: string } {
+  try {
+    return { json: parse(bytes) };
+  } catch (error) {
+    if (error instanceof SluiceError) return { fault: error.message.replace(/^body /, '') };
+    throw error;
+  }
+}
+
 function parse(bytes: Buffer): unknown {
   if (bytes.length === 0) throw invalid('body must be a JSON object, but it is empty');
   const value = parseText(decode(bytes));

@@ -63,7 +63,7 @@ const errorTexts: Record<ApiErrorCode, string> = {
   METHOD_NOT_ALLOWED: 'The path has no such method; `Allow` names those it has.',
   CONFLICT: 'The name or the id is taken, or the snapshot is active.',
   PRECONDITION_FAILED: '`If-Match` names another revision.',
-  TOO_LARGE: 'The body is larger than 4 MiB.',
+  TOO_LARGE: 'The body is larger than this path takes: 4 MiB, a batch 32 MiB and 20,000 operations.',
   NOT_LEADER: 'A relayed write reached a node that does not lead.',
   KEY_REUSED: 'The `Idempotency-Key` was used with another body.',
   INTERNAL: 'A bug.',
@@ -100,6 +100,10 @@ const queryParameters = {
   fieldValidation: {
     description: 'What becomes of unknown fields: named in a `Warning` header, refused, or dropped in silence.',
     schema: { type: 'string', enum: ['warn', 'strict', 'ignore'], default: 'warn' },
+  },
+  dryRun: {
+    description: 'Does everything but the commit, and says what would happen.',
+    schema: { type: 'boolean', default: false },
   },
   force: {
     description: 'Does it even if the cluster may lose its quorum by it.',

@@ -8,17 +8,24 @@ const entityTags = /^\s*(?:(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"\s*(?:,\s*|$))+$/;
 const oneTag = /(W\/)?"([^"]*)"/g;
 const visible = /^[\x21-\x7e]{1,128}$/;
 
-/**
- * `If-Match` of the request, absent when it has none. Tags that are no revision of ours, weak ones included, match
- * nothing (RFC 9110 §13.1.1). Throws INVALID when it is not a list of entity tags.
- */
+/** `If-Match` of the request, absent when it has none. Throws INVALID when it is not a list of entity tags. */
 export function ifMatchOf(request: ApiRequest): { ifMatch?: IfMatch } {
   const text = single(request, 'if-match');
   if (text === undefined) return {};
-  if (text.trim() === '*') return { ifMatch: '*' };
-  if (!entityTags.test(text)) throw new SluiceError('INVALID', 'If-Match must be * or a list of quoted revisions');
+  const ifMatch = parseIfMatch(text);
+  if (ifMatch === undefined) throw new SluiceError('INVALID', 'If-Match must be * or a list of quoted revisions');
+  return { ifMatch };
+}
+
+/**
+ * Tags that are no revision of ours, weak ones included, match nothing (RFC 9110 §13.1.1). Undefined for a text that is
+ * no list of entity tags.
+ */
+export function parseIfMatch(text: string): IfMatch | undefined {
+  if (text.trim() === '*') return '*';
+  if (!entityTags.test(text)) return undefined;
   const strong = [...text.matchAll(oneTag)].filter(([, weak]) => weak === undefined).map(([, , tag = '']) => tag);
-  return { ifMatch: strong.filter((tag) => /^\d{1,15}$/.test(tag)).map(Number) };
+  return strong.filter((tag) => /^\d{1,15}$/.test(tag)).map(Number);
 }
 
 /**

@@ -5,6 +5,7 @@ import type { Result } from '../state/command.ts';
 import { revisionHeader } from './answer.ts';
 
 const refusals: Partial<Record<Result['status'], ApiErrorCode>> = {
+  400: 'INVALID',
   404: 'NOT_FOUND',
   409: 'CONFLICT',
   412: 'PRECONDITION_FAILED',
@@ -16,7 +17,10 @@ export function acceptedHeaders(result: Result): { 'X-Sluice-Revision': string }
   const headers = revisionHeader(result.index);
   const code = refusals[result.status];
   if (code === undefined) return headers;
-  throw new SluiceError(code, result.error ?? `${nounOf(result.kind)} was refused`, { headers });
+  const error = result.error ?? `${nounOf(result.kind)} was refused`;
+  const { operation } = result;
+  if (operation === undefined) throw new SluiceError(code, error, { headers });
+  throw new SluiceError(code, `/operations/${operation}: ${error}`, { headers, body: { operation } });
 }
 
 /** For a replay whose resource was too large to keep with the key and was deleted since. */

@@ -1,7 +1,9 @@
 // Commands as bytes: what the log carries and what comes out of it. When encryption is on they are sealed before they
 // enter the log, because a log lies on disk too (architecture.md §7).
 import { editableKinds, kinds } from '../model/kinds.ts';
-import type { Command, RequestId } from './command.ts';
+import type { Batch, Command, RequestId } from './command.ts';
+import { type Fields, idGrammar, isCount, isIfMatch, isName, isObject, isTexts } from './command-shape.ts';
+import { OperationLines } from './operation-lines.ts';
 
 /** Bytes that are no command. Decided the same on every node: a result, not a failure. */
 export interface Malformed {
@@ -23,17 +25,30 @@ export class CommandNotUnderstood extends Error {
 
 /** First byte of a sealed command. A plain one starts with its brace, so the two cannot be taken for each other. */
 const sealedStart = 1;
-const operations = ['put', 'delete', 'capture', 'activate'];
-const idGrammar = /^[A-Za-z0-9._~:-]{1,128}$/;
+const newline = 10;
+const operations = ['put', 'delete', 'capture', 'activate', 'batch'];
 
 export function encodeCommand(command: Command, seal?: CommandSeal): Uint8Array {
-  const plain = Buffer.from(JSON.stringify(command));
+  const plain = command.op === 'batch' ? batchBytes(command) : Buffer.from(JSON.stringify(command));
   return seal === undefined ? plain : Buffer.concat([Uint8Array.of(sealedStart), seal.sealCommand(plain)]);
 }
 
 /** @throws {CommandNotUnderstood} */
 export function decodeCommand(bytes: Uint8Array, seal?: CommandSeal): Command | Malformed {
-  return readCommand(parse(plainOf(bytes, seal)));
+  const plain = plainOf(bytes, seal);
+  const plainBytes = Buffer.from(plain.buffer, plain.byteOffset, plain.byteLength);
+  const end = plainBytes.indexOf(newline);
+  const head = end < 0 ? undefined : parse(plainBytes.subarray(0, end));
+  if (!isObject(head) || head.op !== 'batch' || !isCount(head.operations)) return readCommand(parse(plainBytes));
+  return readCommand({ ...head, operations: new OperationLines(head.operations, plainBytes.subarray(end + 1)) });
+}
+
+/** The head with the number of operations, and a line for each. */
+function batchBytes({ operations, ...head }: Batch): Buffer {
+  return Buffer.concat([
+    Buffer.from(`${JSON.stringify({ ...head, operations: operations.count })}\n`),
+    operations.bytes,
+  ]);
 }
 
 /**
@@ -51,8 +66,6 @@ export function readCommand(value: unknown): Command | Malformed {
   return malformed === undefined ? (value as unknown as Command) : { malformed, requestId: value.requestId };
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
 /** The first thing that is wrong; every field that apply reads is looked at. */
 function flawOf(value: Fields): string | undefined {
   if (value.v !== 1) return 'has no version';
@@ -69,6 +82,8 @@ function flawOf(value: Fields): string | undefined {
       return captureFlawOf(value);
     case 'activate':
       return undefined;
+    case 'batch':
+      return batchFlawOf(value);
     default:
       return 'has no operation';
   }
@@ -84,18 +99,17 @@ function captureFlawOf({ name, createdAt, checkedAt, values }: Fields): string |
   if (!isName(name)) return 'has no name';
   if (typeof createdAt !== 'string') return 'has no creation time';
   if (!isCount(checkedAt)) return 'has no checked index';
-  const texts = isObject(values) && Object.values(values).every((text) => typeof text === 'string');
-  return texts ? undefined : 'has no values';
+  return isTexts(values) ? undefined : 'has no values';
 }
 
-const isObject = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-const isName = (value: unknown): boolean => typeof value === 'string' && value !== '';
-
-const isCount = (value: unknown): boolean => typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
-
-const isIfMatch = (value: unknown): boolean => value === '*' || (Array.isArray(value) && value.every(isCount));
+/** The operations are looked at one by one when they are applied. */
+function batchFlawOf({ operations, snapshot }: Fields): string | undefined {
+  if (!(operations instanceof OperationLines)) return 'has no operations';
+  if (snapshot === undefined) return undefined;
+  if (!isObject(snapshot) || typeof snapshot.id !== 'string' || !idGrammar.test(snapshot.id))
+    return 'has no snapshot id';
+  return typeof snapshot.activate === 'boolean' ? captureFlawOf(snapshot) : 'does not say whether it activates';
+}
 
 const isIdempotency = (value: unknown): boolean =>
   isObject(value) && typeof value.scope === 'string' && typeof value.bodyHash === 'string';
@@ -105,9 +119,9 @@ function isRequestId(value: unknown): value is RequestId {
   return [value.incarnation, value.boot, value.seq, value.ackedBelow].every(isCount);
 }
 
-function parse(bytes: Uint8Array): unknown {
+function parse(bytes: Buffer): unknown {
   try {
-    return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString());
+    return JSON.parse(bytes.toString());
   } catch {
     return undefined;
   }

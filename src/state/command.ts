@@ -1,4 +1,4 @@
-// The four commands that change what the cluster agreed on, and what applying one says. Everything that is not
+// The commands that change what the cluster agreed on, and what applying one says. Everything that is not
 // deterministic (ids, times, resolved references) is chosen before a command enters the log (architecture.md §8).
 import type { EditableKind, Kind } from '../model/kinds.ts';
 
@@ -73,11 +73,52 @@ export interface Activate extends Envelope {
   readonly ifMatch?: IfMatch;
 }
 
-export type Command = Put | Delete | Capture | Activate;
+/** One write of a batch. Which entity is meant is decided in apply. */
+export interface BatchOperation {
+  readonly op: 'create' | 'update' | 'upsert' | 'delete';
+  readonly kind: EditableKind;
+  readonly by: 'id' | 'name';
+  /** By id: the entity. By name: the id of a new one; absent where none can come to be. */
+  readonly id?: string;
+  /** Of the entity that a delete by name means. */
+  readonly name?: string;
+  /** As it will be answered, without `id`. Absent for a delete. */
+  readonly spec?: Spec;
+  readonly ifMatch?: IfMatch;
+  /** A delete that finds nothing is no failure. */
+  readonly missingOk?: true;
+}
+
+/** In order; undefined stands for what is no operation. */
+export interface Operations extends Iterable<BatchOperation | undefined> {
+  readonly count: number;
+  /** One line of JSON for each, every line with its line break. */
+  readonly bytes: Uint8Array;
+}
+
+/** Many writes at one index, all of them or none. */
+export interface Batch extends Envelope {
+  readonly op: 'batch';
+  /** Of the batch; no entity has it. */
+  readonly id: string;
+  readonly operations: Operations;
+  /** Taken of the state after the operations. */
+  readonly snapshot?: BatchSnapshot;
+}
+
+export interface BatchSnapshot extends Pick<Capture, 'id' | 'name' | 'createdAt' | 'checkedAt' | 'values'> {
+  /** Live from the same index on. */
+  readonly activate: boolean;
+}
+
+export type Command = Put | Delete | Capture | Activate | Batch;
 
 /** A command without what the log's client adds: request id and time. */
 export type Draft = DistributiveOmit<Command, 'v' | 'requestId' | 'time'>;
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
+
+/** Id, revision after it (0: there is none), and whether anything was written (1) or not (0). */
+export type Outcome = readonly [id: string, revision: number, changed: 0 | 1];
 
 /** What applying a command decided; refusals are results too and are kept for retries. */
 export interface Result {
@@ -89,6 +130,10 @@ export interface Result {
   readonly id: string;
   /** Why it was refused. */
   readonly error?: string;
+  /** Of a refused batch: which operation was the first to fail. Absent when its snapshot was. */
+  readonly operation?: number;
+  /** Of a batch that took effect: one for each operation. */
+  readonly outcomes?: readonly Outcome[];
   /** Present when an Idempotency-Key was replayed: the entity as created, if it was small enough to keep. */
   readonly replay?: { readonly spec?: Spec };
 }

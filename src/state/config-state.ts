@@ -2,16 +2,18 @@
 // give the same state, results and hash on every node (raft.md A17). A round is computed beside the visible state, written
 // by its caller, and only then shown with `commit`.
 import { type EditableKind, type Kind } from '../model/kinds.ts';
-import type { Command, RequestId, Result } from './command.ts';
+import type { Command, Idempotency, Operations, RequestId, Result } from './command.ts';
 import type { Malformed } from './command-codec.ts';
 import { decide, kindOf } from './decide.ts';
+import { writeAll } from './decide-batch.ts';
 import { type IdempotencyLimits, IdempotencyTable } from './idempotency-table.ts';
 import { keys } from './keys.ts';
 import { loadRows, type StoredRow } from './load-rows.ts';
 import { emptyTables, type LogStamp, Overlay, type Position, type Tables } from './overlay.ts';
 import { RequestTable } from './request-table.ts';
+import { drain } from './slices.ts';
 import { type DigestOf, plainDigest, StateHash } from './state-hash.ts';
-import type { Active, StateView, Stored, StoredSnapshot } from './view.ts';
+import type { Active, Rehearsal, StateView, Stored, StoredSnapshot } from './view.ts';
 
 export interface Entry {
   readonly index: number;
@@ -120,18 +122,39 @@ export class ConfigState implements StateView {
     return (kind === 'snapshots' ? this.snapshot(id) : this.get(kind, id))?.revision;
   }
 
+  *rehearse(operations: Operations): Generator<void, Rehearsal> {
+    const { changedAt } = this;
+    const overlay = new Overlay(this.#tables, this.#position, this.#active);
+    const verdict = yield* writeAll(overlay, operations, this.applied + 1);
+    return { verdict, after: { changedAt, entities: overlay.configuration(), secrets: overlay.secrets() } };
+  }
+
+  answered(idempotency: Idempotency): Result | undefined {
+    return this.#idempotency.replay(idempotency, this.applied, this.logTime);
+  }
+
   /**
    * Computes the commands of `entries`, ascending by index, up to and including index `last`; indexes without an entry
    * carry nothing for the state. `entry` is the log's at `last`; null leaves the log behind, as before there was one.
    * One round at a time: commit it before the next is prepared.
    */
-  prepare(entries: readonly Entry[], last: number, entry: LogStamp | null | undefined = this.entry): Round {
+  prepare(entries: readonly Entry[], last: number, entry?: LogStamp | null): Round {
+    return drain(this.prepareInSteps(entries, last, entry));
+  }
+
+  /** The same with a pause wherever others may have their turn. Readers see nothing of it; it must be run to its end. */
+  *prepareInSteps(
+    entries: readonly Entry[],
+    last: number,
+    entry: LogStamp | null | undefined = this.entry,
+  ): Generator<void, Round> {
     const overlay = new Overlay(this.#tables, this.#position, this.#active);
-    const results = entries.map((entry) => this.#apply(overlay, entry));
+    const results: Applied[] = [];
+    for (const entry of entries) results.push(yield* this.#apply(overlay, entry));
     const { entry: _former, ...position } = overlay.position;
     overlay.position = { ...position, applied: last, ...(entry && { entry }) };
     overlay.rows.put(keys.position, JSON.stringify(overlay.position), last);
-    const rows = this.#hash.fold(overlay.rows, last);
+    const rows = yield* this.#hash.fold(overlay.rows, last);
     const hash = this.#hash.text;
     const commit = (): void => {
       overlay.install();
@@ -153,7 +176,7 @@ export class ConfigState implements StateView {
     return `its state hash should be ${loaded.hash ?? 'there'} and is ${this.#shownHash}: rows are missing or too old`;
   }
 
-  #apply(overlay: Overlay, { index, command }: Entry): Applied {
+  *#apply(overlay: Overlay, { index, command }: Entry): Generator<void, Applied> {
     if ('malformed' in command) return this.#refuseMalformed(overlay, index, command);
     const logTime = Math.max(overlay.position.logTime, command.time);
     overlay.position = { ...overlay.position, logTime };
@@ -161,18 +184,19 @@ export class ConfigState implements StateView {
     const { requestId } = command;
     const admission = this.#requests.admit(requestId, index, logTime, overlay.rows);
     if (admission !== 'new') return { index, requestId, result: this.#repeated(admission, command, index, logTime) };
-    const result = this.#execute(overlay, command, index, logTime);
+    const result = yield* this.#execute(overlay, command, index, logTime);
     // What a replay shows beside the result is kept once, under its key.
     const kept: Result = result.replay === undefined ? result : { ...result, replay: {} };
     this.#requests.keep(requestId, kept, index, overlay.rows);
     return { index, requestId, result };
   }
 
-  #execute(overlay: Overlay, command: Command, index: number, logTime: number): Result {
+  *#execute(overlay: Overlay, command: Command, index: number, logTime: number): Generator<void, Result> {
     const { idempotency } = command;
     const replay = idempotency && this.#idempotency.replay(idempotency, index, logTime);
     if (replay !== undefined) return replay;
-    const result: Result = { index, ...decide(overlay, command, index), kind: kindOf(command), id: command.id };
+    const verdict = yield* decide(overlay, command, index);
+    const result: Result = { index, ...verdict, kind: kindOf(command), id: command.id };
     if (idempotency !== undefined && result.status !== 'moved') {
       const spec =
         result.status === 201 && command.op === 'put' && command.kind !== 'secrets' ? command.spec : undefined;

@@ -1,6 +1,7 @@
 // The view that readers keep while the state behind it is replaced by one from a checkpoint.
 import type { EditableKind, Kind } from '../model/kinds.ts';
-import type { Active, StateView, Stored, StoredSnapshot } from './view.ts';
+import type { Idempotency, Operations, Result } from './command.ts';
+import type { Active, Rehearsal, StateView, Stored, StoredSnapshot } from './view.ts';
 
 export class CurrentView implements StateView {
   readonly #current: () => StateView;
@@ -39,6 +40,14 @@ export class CurrentView implements StateView {
 
   snapshots(): readonly StoredSnapshot[] {
     return this.#current().snapshots();
+  }
+
+  rehearse(operations: Operations): Generator<void, Rehearsal> {
+    return this.#current().rehearse(operations);
+  }
+
+  answered(idempotency: Idempotency): Result | undefined {
+    return this.#current().answered(idempotency);
   }
 
   revision(kind: Kind, id: string): number | undefined {

@@ -1,16 +1,16 @@
-// What each of the four commands does to the state that it meets, or why it is refused. The order of the checks is
+// What each of the commands does to the state that it meets, or why it is refused. The order of the checks is
 // architecture.md §8's: exists (404) → If-Match (412) → id or name taken (409).
-import { type Kind, nounOf } from '../model/kinds.ts';
+import type { Kind } from '../model/kinds.ts';
 import { capturedReferences } from './captured-references.ts';
-import type { Activate, Capture, Command, Delete, IfMatch, Put, Result } from './command.ts';
+import type { Activate, Batch, BatchSnapshot, Capture, Command, Delete, Put } from './command.ts';
+import { writeAll } from './decide-batch.ts';
 import { Entity } from './entity.ts';
 import type { Overlay } from './overlay.ts';
+import { missingOrChanged, nameTaken, takenBy, type Verdict } from './refusals.ts';
 import type { StoredSnapshot } from './view.ts';
 
-/** A result without what every result of this command shares: index, kind and id. */
-export type Verdict = Pick<Result, 'status' | 'error'>;
-
-export function decide(state: Overlay, command: Command, index: number): Verdict {
+/** Yields wherever others may have their turn. */
+export function* decide(state: Overlay, command: Command, index: number): Generator<void, Verdict> {
   switch (command.op) {
     case 'put':
       return command.mode === 'create' ? create(state, command, index) : update(state, command, index);
@@ -20,6 +20,8 @@ export function decide(state: Overlay, command: Command, index: number): Verdict
       return capture(state, command, index);
     case 'activate':
       return activate(state, command, index);
+    case 'batch':
+      return yield* batch(state, command, index);
   }
 }
 
@@ -51,11 +53,40 @@ function remove(state: Overlay, { kind, id, ifMatch }: Delete, index: number): V
   return { status: 204 };
 }
 
-function capture(state: Overlay, command: Capture, index: number): Verdict {
-  const { id, name, createdAt } = command;
-  const taken = takenBy(state, 'snapshots', id, name);
+/** All or nothing: whatever was done before a refusal is undone. */
+function* batch(state: Overlay, command: Batch, index: number): Generator<void, Verdict> {
+  const { operations, snapshot } = command;
+  const { changedAt } = state.position;
+  const undo = state.savepoint();
+  const verdict = yield* writeAll(state, operations, index);
+  if (verdict.status === 200 && snapshot !== undefined) {
+    const taken = captureAfter(state, snapshot, changedAt, index);
+    if (taken.status !== 201) {
+      undo();
+      return taken;
+    }
+  }
+  if (verdict.status !== 200) undo();
+  return verdict;
+}
+
+function captureAfter(state: Overlay, snapshot: BatchSnapshot, changedAt: number, index: number): Verdict {
+  const taken = takenBy(state, 'snapshots', snapshot.id, snapshot.name);
   if (taken !== undefined) return taken;
-  if (command.checkedAt !== state.position.changedAt) return { status: 'moved' };
+  if (snapshot.checkedAt !== changedAt) return { status: 'moved' };
+  const verdict = take(state, snapshot, index);
+  if (verdict.status === 201 && snapshot.activate) state.activate({ snapshotId: snapshot.id, index });
+  return verdict;
+}
+
+function capture(state: Overlay, command: Capture, index: number): Verdict {
+  const taken = takenBy(state, 'snapshots', command.id, command.name);
+  if (taken !== undefined) return taken;
+  return command.checkedAt === state.position.changedAt ? take(state, command, index) : { status: 'moved' };
+}
+
+function take(state: Overlay, command: Omit<BatchSnapshot, 'activate'>, index: number): Verdict {
+  const { id, name, createdAt } = command;
   const entities = state.configuration();
   const values = valuesFor(state, command, entities);
   if (values === undefined) return { status: 'moved' };
@@ -76,7 +107,7 @@ function activate(state: Overlay, { id, ifMatch }: Activate, index: number): Ver
  */
 function valuesFor(
   state: Overlay,
-  command: Capture,
+  command: Pick<Capture, 'values'>,
   entities: StoredSnapshot['entities'],
 ): Record<string, string> | undefined {
   const values: [string, string][] = [];
@@ -88,22 +119,5 @@ function valuesFor(
   }
   return Object.fromEntries(values);
 }
-
-function missingOrChanged(state: Overlay, kind: Kind, id: string, ifMatch: IfMatch | undefined): Verdict | undefined {
-  const found = state.find(kind, id);
-  if (found === undefined) return { status: 404, error: `${nounOf(kind)} "${id}" not found` };
-  if (ifMatch === undefined || ifMatch === '*' || ifMatch.includes(found.revision)) return undefined;
-  return { status: 412, error: `${nounOf(kind)} "${id}" was changed: it is at revision ${found.revision}` };
-}
-
-function takenBy(state: Overlay, kind: Kind, id: string, name: string): Verdict | undefined {
-  if (state.find(kind, id) !== undefined) return { status: 409, error: `${nounOf(kind)} "${id}" exists already` };
-  return state.idOf(kind, name) === undefined ? undefined : nameTaken(kind, name);
-}
-
-const nameTaken = (kind: Kind, name: string): Verdict => ({
-  status: 409,
-  error: `a ${nounOf(kind)} named "${name}" exists already`,
-});
 
 const nameOf = ({ spec }: Put): string => (typeof spec.name === 'string' ? spec.name : '');

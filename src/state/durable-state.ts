@@ -5,12 +5,13 @@
 import { fillStore, imageOf, type StateImage } from './checkpoint.ts';
 import type { Command } from './command.ts';
 import { CommandNotUnderstood, decodeCommand, encodeCommand, type Malformed } from './command-codec.ts';
-import type { Activation, Applied, ConfigState, Entry } from './config-state.ts';
+import type { Activation, Applied, ConfigState, Entry, Row } from './config-state.ts';
 import { CurrentView } from './current-view.ts';
 import { HashHistory } from './hash-history.ts';
 import { type Identity, type OpenedState, type OpenOptions, openState } from './opening.ts';
 import type { LogStamp } from './overlay.ts';
-import type { Store } from './store.ts';
+import { inSlices } from './slices.ts';
+import type { Change, Store } from './store.ts';
 import type { StateView } from './view.ts';
 
 export interface CommandEntry {
@@ -108,12 +109,9 @@ export class DurableState {
     if (this.#writing) throw new Error('a round is being written already');
     this.#writing = true;
     try {
-      const { results, activation, rows, applied, hash, commit } = this.#state.prepare(
-        this.#decoded(entries),
-        last,
-        entry,
-      );
-      const changes = rows.map((row) => this.#opened.codec.encode(row));
+      const steps = this.#state.prepareInSteps(this.#decoded(entries), last, entry);
+      const { results, activation, rows, applied, hash, commit } = await inSlices(steps);
+      const changes = await inSlices(this.#encoded(rows));
       await this.#store.write(changes, { applied, hash, boot: this.identity.boot });
       commit();
       this.#hashes.add(applied, hash);
@@ -171,6 +169,15 @@ export class DurableState {
 
   #decoded(entries: readonly CommandEntry[]): Entry[] {
     return entries.map(({ index, bytes }) => ({ index, command: this.decode(bytes) }));
+  }
+
+  *#encoded(rows: readonly Row[]): Generator<void, Change[]> {
+    const changes: Change[] = [];
+    for (const row of rows) {
+      changes.push(this.#opened.codec.encode(row));
+      yield;
+    }
+    return changes;
   }
 
   #fail(error: unknown): void {

@@ -54,8 +54,16 @@ export class Overlay {
     return this.#snapshots.get(id);
   }
 
+  entity(kind: EditableKind, id: string): Entity | undefined {
+    return this.#entities[kind].get(id);
+  }
+
   secret(id: string): Stored | undefined {
     return this.#entities.secrets.get(id);
+  }
+
+  secrets(): readonly Stored[] {
+    return this.#entities.secrets.list();
   }
 
   idOf(kind: Kind, name: string): string | undefined {
@@ -92,6 +100,18 @@ export class Overlay {
   activate(active: Active): void {
     this.#active = active;
     this.rows.put(keys.active, JSON.stringify(active), active.index);
+  }
+
+  /** Remembers how everything is now. What is called undoes all that came after. */
+  savepoint(): () => void {
+    const { position } = this;
+    const active = this.#active;
+    const undos = [this.rows, this.#snapshots, ...Object.values(this.#entities)].map((part) => part.savepoint());
+    return () => {
+      this.position = position;
+      this.#active = active;
+      for (const undo of undos) undo();
+    };
   }
 
   install(): void {

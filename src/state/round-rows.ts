@@ -8,7 +8,7 @@ export interface RowText {
 }
 
 export class RoundRows {
-  readonly #rows = new Map<string, RowText>();
+  #rows = new Map<string, RowText>();
 
   put(key: string, text: string, index: number): void {
     this.#rows.set(key, { text, index });
@@ -16,6 +16,14 @@ export class RoundRows {
 
   delete(key: string, index: number): void {
     this.#rows.set(key, { text: undefined, index });
+  }
+
+  /** What is called brings the rows back as they are now. */
+  savepoint(): () => void {
+    const rows = new Map(this.#rows);
+    return () => {
+      this.#rows = rows;
+    };
   }
 
   entries(): IterableIterator<[string, RowText]> {

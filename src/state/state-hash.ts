@@ -31,14 +31,18 @@ export class StateHash {
     return this.#sum.toString(16).padStart(16, '0');
   }
 
-  /** Takes the rows of one round in, and gives them with their digests; the last one is the row of the hash itself. */
-  fold(rows: RoundRows, last: number): HashedRow[] {
+  /**
+   * Takes the rows of one round in, and gives them with their digests; the last one is the row of the hash itself.
+   * Yields after each row. To be run to its end.
+   */
+  *fold(rows: RoundRows, last: number): Generator<void, HashedRow[]> {
     const hashed: HashedRow[] = [];
     for (const [key, { text, index }] of rows.entries()) {
       const body = text === undefined ? undefined : Buffer.from(text);
       const digest = body === undefined ? 0n : this.#digestOf(key, body);
       this.add(key, body === undefined ? undefined : digest);
       hashed.push({ key, index, body, digest });
+      yield;
     }
     const body = Buffer.from(this.text);
     hashed.push({ key: keys.hash, index: last, body, digest: this.#digestOf(keys.hash, body) });

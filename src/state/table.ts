@@ -64,8 +64,8 @@ export class Table<T extends Named> {
 export class TableOverlay<T extends Named> {
   readonly #base: Table<T>;
   readonly #order: Order<T>;
-  readonly #changes = new Map<string, T | undefined>();
-  readonly #names = new Map<string, string | undefined>();
+  #changes = new Map<string, T | undefined>();
+  #names = new Map<string, string | undefined>();
   #sorted: readonly T[] | undefined;
 
   constructor(base: Table<T>, order: Order<T>) {
@@ -97,7 +97,19 @@ export class TableOverlay<T extends Named> {
     this.#sorted = undefined;
   }
 
-  /** A copy of the pointers and a binary search per change: cheaper than sorting ten thousand again. */
+  /** What is called brings the table back as it is now. */
+  savepoint(): () => void {
+    const changes = new Map(this.#changes);
+    const names = new Map(this.#names);
+    const sorted = this.#sorted;
+    return () => {
+      this.#changes = changes;
+      this.#names = names;
+      this.#sorted = sorted;
+    };
+  }
+
+  /** Cheaper than sorting ten thousand again. */
   list(): readonly T[] {
     if (this.#changes.size === 0) return this.#base.list();
     this.#sorted ??= this.#merged();
@@ -109,6 +121,11 @@ export class TableOverlay<T extends Named> {
   }
 
   #merged(): readonly T[] {
+    return this.#changes.size <= fewChanges ? this.#spliced() : this.#zipped();
+  }
+
+  /** A copy of the pointers and a binary search per change. */
+  #spliced(): readonly T[] {
     const items = this.#base.list().slice();
     for (const [id, item] of this.#changes) {
       const old = this.#base.get(id);
@@ -117,7 +134,27 @@ export class TableOverlay<T extends Named> {
     }
     return items;
   }
+
+  /** One pass over what stays and what is new, both in order. */
+  #zipped(): readonly T[] {
+    const kept = this.#base.list().filter(({ id }) => !this.#changes.has(id));
+    const added = [...this.#changes.values()].filter((item) => item !== undefined).sort(this.#order);
+    const items: T[] = [];
+    let next = 0;
+    for (const item of kept) {
+      for (let one = added[next]; one !== undefined && this.#order(one, item) < 0; one = added[next]) {
+        items.push(one);
+        next += 1;
+      }
+      items.push(item);
+    }
+    for (const one of added.slice(next)) items.push(one);
+    return items;
+  }
 }
+
+/** Above this many changes, moving the tail of the list for each costs more than one pass. */
+const fewChanges = 64;
 
 /** Index of the first item that is not below `wanted`. */
 function positionOf<T>(items: readonly T[], wanted: T, order: Order<T>): number {

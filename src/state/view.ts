@@ -1,6 +1,6 @@
 // How everyone reads what was agreed on. A view shows only what is on disk (architecture.md §7.3).
 import type { ConfigKind, EditableKind, Kind } from '../model/kinds.ts';
-import type { Spec } from './command.ts';
+import type { Idempotency, Operations, Result, Spec } from './command.ts';
 
 /** One resource as it is kept. Immutable; a change makes a new one. */
 export interface Stored {
@@ -32,6 +32,18 @@ export interface Active {
   readonly index: number;
 }
 
+/** What operations would do to the state as it is, without doing it. */
+export interface Rehearsal {
+  /** As of a batch; status 200 when nothing would be refused. */
+  readonly verdict: Pick<Result, 'status' | 'error' | 'operation' | 'outcomes'>;
+  /** The state after them. `changedAt` is that of the state before. */
+  readonly after: {
+    readonly changedAt: number;
+    readonly entities: StoredSnapshot['entities'];
+    readonly secrets: readonly Stored[];
+  };
+}
+
 export interface StateView {
   /** Index of the last applied command. */
   readonly applied: number;
@@ -46,6 +58,10 @@ export interface StateView {
   snapshot(id: string): StoredSnapshot | undefined;
   /** Ascending by createdAt, then id. */
   snapshots(): readonly StoredSnapshot[];
+  /** Yields wherever others may have their turn. To be thrown away when `changedAt` is another one at the end. */
+  rehearse(operations: Operations): Generator<void, Rehearsal>;
+  /** What a request under this key was answered with; undefined when it is new. */
+  answered(idempotency: Idempotency): Result | undefined;
   /** Revision of any entity, or undefined when it does not exist. */
   revision(kind: Kind, id: string): number | undefined;
 }

@@ -68,6 +68,7 @@ describe('OpenAPI document', () => {
       'get /sync/snapshot',
       'post /sync/raft',
       'post /sync/state-hash',
+      'post /batch',
       'post /explain',
       'get /cluster',
       'post /cluster/members',

@@ -40,6 +40,7 @@ const cells: readonly Cell[] = [
   { method: 'GET', path: '/snapshots/x', may: readers, phrase: 'read a snapshot' },
   { method: 'DELETE', path: '/snapshots/x', may: writers, phrase: 'delete a snapshot' },
   { method: 'POST', path: '/snapshots/x/activate', may: writers, phrase: 'activate a snapshot' },
+  { method: 'POST', path: '/batch', body: {}, may: writers, phrase: 'write many resources at once' },
   { method: 'GET', path: '/docs', may: readers, phrase: 'read the API documentation' },
   { method: 'GET', path: '/docs/', may: readers, phrase: 'read the API documentation' },
   { method: 'GET', path: '/docs/doc.json', may: readers, phrase: 'read the API documentation' },

@@ -3,6 +3,8 @@
 import type { EditableKind, Kind } from '../../src/model/kinds.ts';
 import type {
   Activate,
+  Batch,
+  BatchOperation,
   Capture,
   Command,
   Delete,
@@ -12,6 +14,7 @@ import type {
   RequestId,
 } from '../../src/state/command.ts';
 import { type Applied, ConfigState, type Round } from '../../src/state/config-state.ts';
+import { OperationLines } from '../../src/state/operation-lines.ts';
 
 export const startMs = Date.UTC(2026, 0, 1);
 
@@ -76,6 +79,17 @@ export const capture = (
 });
 
 export const activate = (id: string, more: Envelope = {}): Activate => ({ ...envelope(more), op: 'activate', id });
+
+export const batch = (
+  operations: readonly BatchOperation[],
+  more: Envelope & Partial<Pick<Batch, 'id' | 'snapshot'>> = {},
+): Batch => ({
+  id: 'batch',
+  ...more,
+  ...envelope(more),
+  op: 'batch',
+  operations: OperationLines.of(operations),
+});
 
 /** Applies commands one per round, at the next indexes. */
 export function applyAll(state: ConfigState, ...commands: readonly Command[]): readonly Applied[] {

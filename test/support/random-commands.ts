@@ -1,7 +1,8 @@
 // Commands at random over few ids and names, so that they meet each other often.
 import fc from 'fast-check';
 import { type EditableKind, editableKinds } from '../../src/model/kinds.ts';
-import type { Command, IfMatch } from '../../src/state/command.ts';
+import type { BatchOperation, Command, IfMatch } from '../../src/state/command.ts';
+import { OperationLines } from '../../src/state/operation-lines.ts';
 import { startMs } from './commands.ts';
 
 const ids = fc.constantFrom('a', 'b', 'c', 'B');
@@ -38,8 +39,40 @@ const capture = fc.record({
 });
 const activate = fc.record({ op: fc.constant('activate' as const), id: ids, ifMatch });
 
+const operation: fc.Arbitrary<BatchOperation> = fc
+  .record({
+    op: fc.constantFrom('create' as const, 'update' as const, 'upsert' as const, 'delete' as const),
+    kind,
+    by: fc.constantFrom('id' as const, 'name' as const),
+    id: ids,
+    name: names,
+    text,
+    ifMatch,
+    missingOk: fc.boolean(),
+  })
+  .map(({ op, kind, by, id, name, text, ifMatch, missingOk }) => ({
+    op,
+    kind,
+    by,
+    ...(by === 'name' && (op === 'update' || op === 'delete') ? {} : { id }),
+    ...(op === 'delete' ? (by === 'name' ? { name } : {}) : { spec: { name, value: text } }),
+    ...(ifMatch !== undefined && { ifMatch }),
+    ...(op === 'delete' && missingOk && { missingOk }),
+  }));
+const batch = fc.record({
+  op: fc.constant('batch' as const),
+  id: ids,
+  operations: fc.array(operation, { maxLength: 6 }),
+  snapshot: fc.option(fc.record({ name: names, behind: fc.nat(3), withEnv: fc.boolean(), activate: fc.boolean() }), {
+    nil: undefined,
+  }),
+});
+
 const step = fc.record({
-  draft: fc.oneof({ weight: 5, arbitrary: put }, remove, { weight: 2, arbitrary: capture }, activate),
+  draft: fc.oneof({ weight: 5, arbitrary: put }, remove, { weight: 2, arbitrary: capture }, activate, {
+    weight: 4,
+    arbitrary: batch,
+  }),
   /** The command is a retry of the one so many before it. */
   retryOf: fc.option(fc.integer({ min: 1, max: 4 }), { freq: 8, nil: undefined }),
   idempotent: fc.option(fc.record({ scope: fc.constantFrom('k', 'l'), bodyHash: fc.constantFrom('h', 'i') }), {
@@ -72,11 +105,26 @@ export function commandOf({ draft, idempotent, later }: Step, seq: number, chang
       return { ...envelope, ...match, op: 'delete', kind: draft.kind, id };
     case 'activate':
       return { ...envelope, ...match, op: 'activate', id };
-    case 'capture': {
-      const values: Record<string, string> = draft.withEnv ? { '{{secret:env:E}}': 'e' } : {};
-      const createdAt = new Date(startMs + seq).toISOString();
-      const checkedAt = Math.max(0, changedAt - (draft.behind === 2 ? 1 : 0));
-      return { ...envelope, op: 'capture', id, name: draft.name, createdAt, checkedAt, values };
+    case 'capture':
+      return { ...envelope, op: 'capture', id, ...captureOf(draft, seq, changedAt) };
+    case 'batch': {
+      const operations = OperationLines.of(draft.operations);
+      const { snapshot } = draft;
+      if (snapshot === undefined) return { ...envelope, op: 'batch', id: `batch-${seq}`, operations };
+      const taken = { id, ...captureOf(snapshot, seq, changedAt), activate: snapshot.activate };
+      return { ...envelope, op: 'batch', id: `batch-${seq}`, operations, snapshot: taken };
     }
   }
+}
+
+interface Wanted {
+  readonly name: string;
+  readonly behind: number;
+  readonly withEnv: boolean;
+}
+
+function captureOf({ name, behind, withEnv }: Wanted, seq: number, changedAt: number) {
+  const values: Record<string, string> = withEnv ? { '{{secret:env:E}}': 'e' } : {};
+  const createdAt = new Date(startMs + seq).toISOString();
+  return { name, createdAt, checkedAt: Math.max(0, changedAt - (behind === 2 ? 1 : 0)), values };
 }

@@ -1,6 +1,7 @@
 // What the state machine is supposed to do, written as plainly as possible: lists, searches, copies, nothing clever.
+import { isDeepStrictEqual } from 'node:util';
 import { type ConfigKind, configKinds, type Kind } from '../../src/model/kinds.ts';
-import type { Command, RequestId, Result } from '../../src/state/command.ts';
+import type { Batch, BatchOperation, Command, IfMatch, RequestId, Result } from '../../src/state/command.ts';
 
 interface Item {
   readonly kind: Kind;
@@ -95,6 +96,7 @@ export class SlowModel {
   }
 
   #execute(command: Command, index: number): Result['status'] {
+    if (command.op === 'batch') return this.#batch(command, index);
     const kind = 'kind' in command ? command.kind : 'snapshots';
     const old = this.items.find((item) => item.kind === kind && item.id === command.id);
     const creates = command.op === 'capture' || (command.op === 'put' && command.mode === 'create');
@@ -124,6 +126,59 @@ export class SlowModel {
         return 201;
       }
     }
+  }
+
+  /** On copies of everything; what fails leaves the copies behind. */
+  #batch({ operations, snapshot }: Batch, index: number): Result['status'] {
+    const before = { items: this.items, changedAt: this.changedAt };
+    const met: string[] = [];
+    for (const operation of operations) {
+      const status = operation === undefined ? 400 : this.#write(operation, index, met);
+      if (status === 200) continue;
+      Object.assign(this, before);
+      return status;
+    }
+    if (snapshot === undefined) return 200;
+    const { id, name, values, checkedAt } = snapshot;
+    const isTaken = this.items.some((item) => item.kind === 'snapshots' && (item.id === id || item.name === name));
+    const body = this.#captured(values);
+    if (isTaken || checkedAt !== before.changedAt || body === undefined) {
+      Object.assign(this, before);
+      return isTaken ? 409 : 'moved';
+    }
+    this.#replace({ kind: 'snapshots', id, name, revision: index, body });
+    if (snapshot.activate) this.active = { snapshotId: id, index };
+    return 200;
+  }
+
+  /** 200, or why not. */
+  #write(operation: BatchOperation, index: number, met: string[]): Result['status'] {
+    const { op, kind, by, spec, ifMatch, missingOk } = operation;
+    const name = operation.name ?? spec?.name;
+    const named = by === 'name' ? this.items.find((item) => item.kind === kind && item.name === name) : undefined;
+    const id = named?.id ?? operation.id;
+    if (id === undefined) return missingOk ? 200 : 404;
+    if (met.includes(`${kind} ${id}`)) return 400;
+    met.push(`${kind} ${id}`);
+    const old = this.items.find((item) => item.kind === kind && item.id === id);
+    if (op === 'delete' && old === undefined && missingOk) return 200;
+    if ((op === 'delete' || op === 'update') && old === undefined) return 404;
+    if (!this.#matches(op === 'create' ? undefined : old, ifMatch)) return 412;
+    if (op === 'create' && old !== undefined) return 409;
+    if (op === 'delete') this.items = this.items.filter((item) => item !== old);
+    else {
+      if (this.items.some((item) => item.kind === kind && item.name === name && item.id !== id)) return 409;
+      const body = { id, ...spec };
+      if (op === 'upsert' && isDeepStrictEqual(old?.body, body)) return 200;
+      this.#replace({ kind, id, name: String(name), revision: index, body });
+    }
+    this.changedAt = index;
+    return 200;
+  }
+
+  #matches(old: Item | undefined, ifMatch: IfMatch | undefined): boolean {
+    if (ifMatch === undefined) return true;
+    return old !== undefined && (ifMatch === '*' || ifMatch.includes(old.revision));
   }
 
   #captured(given: Readonly<Record<string, string>>): unknown {

@@ -56,8 +56,8 @@ export const mutants: readonly Mutant[] = [
       ),
       edit(
         'core/election.ts',
-        'const granted = (state.vote === from || isFree) && !state.suspect && holdsEnough(state, lastIndex, lastTerm);',
-        'const granted = state.vote === from || (isFree && !state.suspect && holdsEnough(state, lastIndex, lastTerm));',
+        'const granted = (state.vote === from || isFree) && holdsEnough(state, lastIndex, lastTerm);',
+        'const granted = state.vote === from || (isFree && holdsEnough(state, lastIndex, lastTerm));',
       ),
     ],
   },
@@ -303,8 +303,8 @@ export const foundOnce: readonly Mutant[] = [
   {
     name: 'acknowledgements of an earlier life count',
     edits: [
-      edit('core/leader.ts', '  if (message.boot < progress.heardBoot) return;\n', ''),
-      edit('core/follower.ts', 'message.heardBoot === state.settings.boot', 'message.heardBoot >= 0'),
+      edit('core/progress.ts', 'if (boot < this.#heardBoot) return false;', 'if (boot < this.#heardBoot) return true;'),
+      edit('core/follower.ts', 'message.vouchedBoot === state.settings.boot', 'message.vouchedBoot >= 0'),
     ],
   },
   one(
@@ -341,6 +341,13 @@ export const foundOnce: readonly Mutant[] = [
     'core/progress.ts',
     'else if (this.pendingCheckpoint > 0 && this.#match >= this.pendingCheckpoint) this.becomeProbe();',
     '',
+  ),
+  one('a suspect counts', 'core/progress.ts', 'return !this.lost && !this.#suspect;', 'return !this.lost;'),
+  one(
+    'a suspect is vouched for at once',
+    'core/progress.ts',
+    'return this.#suspect && committed > this.#suspectAt ? this.#heardBoot : 0;',
+    'return this.#suspect && committed > 0 ? this.#heardBoot : 0;',
   ),
   one(
     'a learner holds on to a leader that is gone',

@@ -64,6 +64,7 @@ export class Checks {
   /** Forgets what a condemned disk had promised. */
   torn(node: SimNode): void {
     this.#seen.delete(node.id);
+    this.#ghost.forgets(node.id, node.disk.durable.hardState);
   }
 
   event(node: SimNode, event: CoreEvent): void {
@@ -126,12 +127,13 @@ export class Checks {
     seen.commit = index;
   }
 
-  /** B8: synced copies on a quorum of the configuration in force. */
+  /** B8: synced copies on a quorum of the configuration in force. What a suspect node has stored since does not count. */
   #checkDurable(node: SimNode, index: Index, config: Config): void {
     const term = node.driver?.inspect().log.term(index);
     const holds = (id: MemberId) => {
       const node = this.#nodes[slotOf(id)];
-      const disks = [node?.id === id ? node.disk.durable : undefined, node?.graveyard.get(id)];
+      const isTrusted = node?.id === id && !node.disk.isSuspect;
+      const disks = [isTrusted ? node.disk.durable : undefined, node?.graveyard.get(id)];
       return disks.some((disk) => disk && (disk.base.index >= index || termAt(disk, index) === term));
     };
     if (!isQuorum(config, holds)) {
@@ -187,6 +189,8 @@ export class Checks {
     // A later term on disk makes what was said in an earlier one harmless.
     const isCurrent = term === message.term;
     const says = message.type;
+    if ((says === 'preVoteResp' || says === 'voteResp') && message.granted && node.disk.isSuspect)
+      this.#fail('B13', `${node.id} votes for ${message.to} although it may have voted before`);
     if (says === 'voteResp' && message.granted) {
       this.#ghost.voted(node.id, message.term, message.to);
       if (term < message.term || (isCurrent && vote !== message.to))

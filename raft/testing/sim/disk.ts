@@ -1,6 +1,6 @@
 // A disk that can lose power: what was synced stays, what was not may go. Survives the processes that use it.
 // Writes that overlap finish in any order, as they do in a thread pool.
-import type { Entry } from '../../core/types.ts';
+import type { Entry, HardState } from '../../core/types.ts';
 import type { WriteBatch } from '../../store/log-store.ts';
 import type { Chance } from './chance.ts';
 import { applyBatch, copyImage, type DiskImage, emptyImage, lastIndexOf } from './disk-image.ts';
@@ -28,6 +28,8 @@ export class SimDisk {
   #written = emptyImage();
   /** What is left when the power goes. */
   #durable = emptyImage();
+  /** What each of the latest synced batches replaced, as long as they hold terms and votes and nothing else. */
+  #replaced: HardState[] = [];
   #unsynced: WriteBatch[] = [];
   #flights = new Set<Flight>();
   readonly usualWriteMs: number;
@@ -59,6 +61,7 @@ export class SimDisk {
   format(image: DiskImage): void {
     this.#written = copyImage(image);
     this.#durable = copyImage(image);
+    this.#replaced = [];
   }
 
   write(batch: WriteBatch, nowMs: number, done: (failure: Error | undefined) => void): void {
@@ -91,11 +94,39 @@ export class SimDisk {
 
   #sync(): void {
     for (const batch of this.#unsynced) {
+      const before = this.#durable.hardState;
       applyBatch(this.#durable, batch);
+      this.#remember(before, batch);
       if (batch.trusted) this.isSuspect = false;
       this.#world.durable(batch, this.#durable);
     }
     this.#unsynced = [];
+  }
+
+  #remember(before: HardState, { hardState, entries, sync: _, ...rest }: WriteBatch): void {
+    const isBare = !entries?.length && Object.values(rest).every((field) => field === undefined);
+    if (!isBare) this.#replaced = [];
+    else if (hardState !== undefined) this.#replaced.push(before);
+  }
+
+  /** The newest batch on disk holds a vote for another node, and no entry has followed it. */
+  get hasFreshVote(): boolean {
+    const { term, vote } = this.#durable.hardState;
+    const before = this.#replaced.at(-1);
+    return before !== undefined && vote !== undefined && (before.term !== term || before.vote !== vote);
+  }
+
+  /** The disk lied about a sync: the newest vote is gone, and nothing else. The scan can't tell it from a torn tail. */
+  forgetVote(): boolean {
+    const { term, vote } = this.#durable.hardState;
+    const before = this.#replaced.findLast((each) => each.term !== term || each.vote !== vote);
+    if (before === undefined) return false;
+    this.#durable = { ...this.#durable, hardState: before };
+    this.#written = copyImage(this.#durable);
+    this.#unsynced = [];
+    this.#replaced = [];
+    this.isSuspect = true;
+    return true;
   }
 
   /** The process ends; a write under way has reached the page cache or not. */
@@ -118,6 +149,7 @@ export class SimDisk {
       for (const batch of [...this.#unsynced, ...flights]) {
         // A hole ends the log: what came after it is dropped at the next start.
         if (this.#chance.happens(0.5) || applyBatch(this.#durable, batch) !== undefined) break;
+        this.#replaced = [];
         this.#world.durable(batch, this.#durable);
       }
     }
@@ -134,6 +166,7 @@ export class SimDisk {
     const cut: Entry[] = image.entries.slice(0, keep);
     const { term, commit } = image.hardState;
     const last = image.base.index + keep;
+    this.#replaced = [];
     const forgetsVote = entries > 0 && this.#chance.happens(0.5);
     this.#durable = {
       ...image,

@@ -32,7 +32,9 @@ export type Fault =
       readonly other: number;
       readonly twice: boolean;
     }
-  | { readonly kind: 'wipe'; readonly slot: number; readonly downMs: number };
+  | { readonly kind: 'wipe'; readonly slot: number; readonly downMs: number }
+  /** Waits for the next vote that this node gives away; the candidate is isolated for `ms`. */
+  | { readonly kind: 'forgetVote'; readonly slot: number; readonly downMs: number; readonly ms: number };
 
 export type MemberOp = 'addLearner' | 'promote' | 'replace' | 'remove' | 'demote' | 'update';
 

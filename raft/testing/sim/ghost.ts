@@ -1,7 +1,7 @@
 // What an all-seeing observer remembers of the run: who led, what was committed, what every prefix hashes to.
 // Nodes never see it; the checkers compare them with it.
 
-import type { Config, ConfigEntry, Entry, Index, MemberId, Term } from '../../core/types.ts';
+import type { Config, ConfigEntry, Entry, HardState, Index, MemberId, Term } from '../../core/types.ts';
 import { type Activation, activationRegister, digestOne, mix, noActivation } from './state-machine.ts';
 import type { Fail } from './violation.ts';
 
@@ -92,6 +92,15 @@ export class Ghost {
     if (other !== undefined && other !== candidate)
       this.#fail('B11', `${voter} voted for ${other} and ${candidate} in term ${term}`);
     this.#votes.set(key, candidate);
+  }
+
+  /** The disk of this voter lost what it said after `last`: voting again in these terms is not its fault. */
+  forgets(voter: MemberId, last: HardState): void {
+    for (const [key, candidate] of this.#votes) {
+      const [id, term] = key.split('@');
+      const isLater = Number(term) > last.term || (Number(term) === last.term && last.vote !== candidate);
+      if (id === voter && isLater) this.#votes.delete(key);
+    }
   }
 
   /** B3: an entry that follows (`index` - 1, `prevTerm`) on some disk. */

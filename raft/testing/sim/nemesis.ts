@@ -33,6 +33,8 @@ export class Nemesis {
   #proposals = firstProposal;
   #isOver = false;
   readonly #sparesLeader: boolean;
+  /** By slot: strikes when the node there has given its next vote away. */
+  readonly #armed = new Map<number, Fault & { readonly kind: 'forgetVote' }>();
 
   /** `sparesLeader`: faults of one node do not strike whoever leads. */
   constructor(world: NemesisWorld, chance: Chance, sparesLeader: boolean) {
@@ -134,6 +136,9 @@ export class Nemesis {
         return this.#changeMembers(fault, node, this.#world.nodes[fault.other]!);
       case 'wipe':
         return this.#wipe(node, fault.downMs);
+      case 'forgetVote':
+        this.#armed.set(node.slot, fault);
+        return false;
       default:
         return false;
     }
@@ -202,6 +207,32 @@ export class Nemesis {
     this.#world.checks.torn(node);
     this.#ended(node, downMs);
     return true;
+  }
+
+  /** A disk has synced something. */
+  durable(node: SimNode): void {
+    const fault = this.#armed.get(node.slot);
+    const { vote } = node.disk.durable.hardState;
+    if (fault === undefined || this.#isOver || !node.disk.hasFreshVote || vote === node.id) return;
+    this.#armed.delete(node.slot);
+    const candidate = this.#world.nodes.find(({ id }) => id === vote);
+    // The answer is on its way by then.
+    const at = this.#world.now() + this.#chance.between(1, 30);
+    if (candidate !== undefined) this.#world.at(at, -1, () => this.#forgetVote(node, candidate, fault));
+  }
+
+  /** A vote alone is lost, the one who won by it is cut off, and leaders that were voted out find the voter again. */
+  #forgetVote(node: SimNode, candidate: SimNode, { downMs, ms }: Fault & { readonly kind: 'forgetVote' }): void {
+    if (this.#isOver || !this.#isSound(node) || !this.#isExpendable(node)) return;
+    this.#crash(node, true, downMs);
+    if (!node.forgetVote()) return;
+    this.counts.set('forgetVote', (this.counts.get('forgetVote') ?? 0) + 1);
+    this.#world.checks.torn(node);
+    const until = this.#world.now() + ms;
+    this.#cut((from, to) => (from === candidate.slot) !== (to === candidate.slot), until);
+    for (const other of this.#world.nodes)
+      if (other !== candidate && other.driver?.inspect().role === 'leader')
+        this.#world.network.reconnect(node.slot, other.slot);
   }
 
   /** The scan finds damage: this identity never runs again. */

@@ -44,6 +44,12 @@ export class SimNetwork {
     this.#blockedUntil[link] = Math.max(this.#blockedUntil[link]!, untilMs);
   }
 
+  /** Both directions carry again. */
+  reconnect(one: number, other: number): void {
+    this.#blockedUntil[one * this.#slots + other] = 0;
+    this.#blockedUntil[other * this.#slots + one] = 0;
+  }
+
   clog(from: number, to: number, untilMs: number): void {
     this.#cloggedUntil[from * this.#slots + to] = untilMs;
   }

@@ -296,6 +296,12 @@ const kinds: Record<FaultKind, (chance: Chance, slots: number) => Fault> = {
     twice: c.happens(0.4),
   }),
   wipe: (c, n) => ({ kind: 'wipe', slot: c.below(n), downMs: c.exponential(2_000) }),
+  forgetVote: (c, n) => ({
+    kind: 'forgetVote',
+    slot: c.below(n),
+    downMs: c.exponential(300),
+    ms: c.exponential(3_000),
+  }),
 };
 
 /** Whole kinds of messages vanish for a while: the narrow windows between them grow wide. */

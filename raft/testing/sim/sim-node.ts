@@ -11,7 +11,7 @@ import type { OpenedLog } from '../../store/log-store.ts';
 import { Chance } from './chance.ts';
 import { CheckpointShelf } from './checkpoint-shelf.ts';
 import { SimDisk } from './disk.ts';
-import { type DiskImage, lastIndexOf } from './disk-image.ts';
+import { copyImage, type DiskImage, lastIndexOf } from './disk-image.ts';
 import { DiskOperations } from './disk-operations.ts';
 import type { Machine, ProgramHost, Surroundings } from './machine.ts';
 import type { Plan } from './plan.ts';
@@ -340,6 +340,12 @@ export class SimNode {
   tearTail(entries: number): void {
     this.graveyard.set(this.id, this.disk.durable);
     this.disk.tearTail(entries);
+  }
+
+  /** Its newest vote vanishes; false when there is none to vanish alone. */
+  forgetVote(): boolean {
+    this.graveyard.set(this.id, copyImage(this.disk.durable));
+    return this.disk.forgetVote();
   }
 
   get config(): Config {

@@ -170,6 +170,7 @@ export class World {
       },
       durable: (node, batch, image) => {
         this.checks.durable(node, batch, image);
+        this.nemesis.durable(node);
         for (const meta of [batch.checkpoint, batch.install?.meta])
           if (meta !== undefined) this.#program.recorded(node, meta);
       },

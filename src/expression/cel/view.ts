@@ -50,6 +50,8 @@ export class RequestView {
   #queryParams: ReadonlyMap<string, string> | undefined;
   #text: BodyText | undefined;
   #body: BodyView | undefined;
+  /** An expression that reads the body was to be asked before it was here. */
+  bodyWanted = false;
 
   constructor(facts: RequestFacts) {
     this.facts = facts;
@@ -61,6 +63,7 @@ export class RequestView {
     this.#queryParams = undefined;
     this.#text = undefined;
     this.#body = undefined;
+    this.bodyWanted = false;
   }
 
   /** A middleware changed the fields: expressions that follow see the new ones (contract.md §6.7). */
@@ -72,6 +75,11 @@ export class RequestView {
   attachBody(text: BodyText): void {
     this.#text = text;
     this.#body = undefined;
+    this.bodyWanted = false;
+  }
+
+  get hasBody(): boolean {
+    return this.#text !== undefined;
   }
 
   /** `host` is no header here (contract.md §6.6): expressions have `request.host`. */

@@ -1,11 +1,30 @@
 // A fixed response (contract.md §7.8), settled when the table is compiled.
 import type { DirectResponse } from '../../model/route.ts';
+import type { Action, ActionExchange } from '../exchange/entry.ts';
+import type { LocalReply } from '../exchange/phase.ts';
 
 export interface DirectAnswer {
   readonly status: number;
   readonly body: string;
   /** Used unless a middleware sets one; undefined when there is no body. */
   readonly contentType: string | undefined;
+}
+
+export class DirectResponseAction implements Action {
+  readonly kind = 'directResponse';
+  readonly answer: DirectAnswer;
+  readonly #reply: LocalReply;
+
+  constructor(answer: DirectAnswer) {
+    const { status, contentType, body } = answer;
+    this.answer = answer;
+    const fields = contentType === undefined ? [] : ['Content-Type', contentType];
+    this.#reply = { status, fields, body: Buffer.from(body, 'utf8') };
+  }
+
+  begin(exchange: ActionExchange): void {
+    exchange.reply(this.#reply);
+  }
 }
 
 export function compileDirectResponse({ status, body = '' }: DirectResponse): DirectAnswer {

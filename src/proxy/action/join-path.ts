@@ -1,6 +1,7 @@
 // How a new path and what followed the matched part become one (contract.md §7.2), for rewrites and redirects alike.
-import { type EntryPath, matchedLength } from '../compile/path.ts';
+
 import { canonicalLiteral, canonicalPath } from '../match/canonical-path.ts';
+import { type EntryPath, matchedLength } from '../match/path.ts';
 
 /** `replacement` in the place of the part of `path` that `matched` matched, what followed it appended. */
 export function replaceMatched(matched: EntryPath, path: string, replacement: string): string {

@@ -3,8 +3,10 @@
 import { routeDefaults } from '../../model/defaults.ts';
 import type { Redirect } from '../../model/route.ts';
 import type { Fault } from '../compile/fault.ts';
-import type { EntryPath } from '../compile/path.ts';
+import type { Action, ActionExchange } from '../exchange/entry.ts';
+import { fieldText } from '../fields/field-lines.ts';
 import { canonicalLiteral } from '../match/canonical-path.ts';
+import type { EntryPath } from '../match/path.ts';
 import type { RoutedRequest } from '../request-head.ts';
 import { replaceMatched } from './join-path.ts';
 
@@ -20,6 +22,22 @@ export interface RedirectPlan {
 export interface RedirectAnswer {
   readonly status: number;
   readonly location: string;
+}
+
+export class RedirectAction implements Action {
+  readonly kind = 'redirect';
+  readonly redirect: RedirectPlan;
+  readonly #matched: EntryPath;
+
+  constructor(redirect: RedirectPlan, matched: EntryPath) {
+    this.redirect = redirect;
+    this.#matched = matched;
+  }
+
+  begin(exchange: ActionExchange): void {
+    const { status, location } = redirectAnswer(this.redirect, this.#matched, exchange.request);
+    exchange.reply({ status, fields: ['Location', fieldText(location)], body: '' });
+  }
 }
 
 export function compileRedirect(redirect: Redirect, faults: Fault[]): RedirectPlan {

@@ -4,8 +4,8 @@ import { compileRegex, type Regex } from '../../expression/regex.ts';
 import { compileSubstitution, type Substitution } from '../../expression/substitution.ts';
 import type { Rewrite } from '../../model/rewrite.ts';
 import type { Fault } from '../compile/fault.ts';
-import type { EntryPath } from '../compile/path.ts';
 import { canonicalLiteral } from '../match/canonical-path.ts';
+import type { EntryPath } from '../match/path.ts';
 import type { RoutedRequest } from '../request-head.ts';
 import { canonicalLike, replaceMatched } from './join-path.ts';
 

@@ -6,6 +6,8 @@ import type { Group } from '../../model/group.ts';
 import type { Middleware } from '../../model/middleware.ts';
 import type { MiddlewareOverride } from '../../model/middleware-override.ts';
 import type { Route } from '../../model/route.ts';
+import type { Link } from '../exchange/entry.ts';
+import { buildOf, type Instantiate, type MiddlewareServices } from '../middleware/registry.ts';
 import type { Fault } from './fault.ts';
 
 export interface ChainLink {
@@ -20,6 +22,8 @@ export interface ChainLink {
   readonly skipWhen: readonly CelProgram<RequestView>[];
   /** When there are any, the middleware runs only if one is true. */
   readonly onlyWhen: readonly CelProgram<RequestView>[];
+  /** Undefined when it is disabled or cannot be built. */
+  readonly instantiate: Instantiate | undefined;
 }
 
 export type LinkDecision =
@@ -28,6 +32,8 @@ export type LinkDecision =
 
 export interface Chain {
   readonly links: readonly ChainLink[];
+  /** Those that take part in exchanges; none when nobody is going to run them. */
+  readonly running: readonly Link[];
   readonly faults: readonly Fault[];
 }
 
@@ -35,6 +41,7 @@ export function compileChain(
   group: Group | undefined,
   route: Route,
   middlewares: ReadonlyMap<string, Middleware>,
+  services: MiddlewareServices | undefined,
 ): Chain {
   const faults: Fault[] = [];
   const listed = { group: group?.middlewareIds ?? [], route: route.middlewareIds ?? [] };
@@ -48,7 +55,9 @@ export function compileChain(
     }
     return linkOf(id, middleware, group, route, faults);
   });
-  return { links, faults };
+  const running =
+    services === undefined || faults.length > 0 ? [] : links.flatMap((link) => runningLink(link, services));
+  return { links, running, faults };
 }
 
 /** Whether a link takes part, decided when it is reached: it sees what earlier middlewares changed. */
@@ -73,6 +82,7 @@ function linkOf(
   const override = ofRoute ?? own(group?.middlewareOverrides, id);
   const overriddenBy = ofRoute ? 'route' : override ? 'group' : undefined;
   const disabled = override?.disabled === true;
+  const of = group?.middlewareIds?.includes(id) ? 'group' : 'route';
   const programs = (field: 'skipWhen' | 'onlyWhen') =>
     disabled
       ? []
@@ -85,7 +95,33 @@ function linkOf(
     disabled,
     skipWhen: programs('skipWhen'),
     onlyWhen: programs('onlyWhen'),
+    instantiate: disabled ? undefined : built(id, middleware, override, of, faults),
   };
+}
+
+function built(
+  id: string,
+  middleware: Middleware | undefined,
+  override: MiddlewareOverride | undefined,
+  of: Fault['of'],
+  faults: Fault[],
+): Instantiate | undefined {
+  const build = middleware && buildOf(middleware.type);
+  if (middleware === undefined || build === undefined) return undefined;
+  try {
+    return build(middleware, override);
+  } catch (error) {
+    const message = `middleware ${id}: ${error instanceof Error ? error.message : String(error)}`;
+    faults.push({ of, path: ['middlewareIds'], message, closes: 'middleware_unavailable' });
+    return undefined;
+  }
+}
+
+function runningLink({ instantiate, skipWhen, onlyWhen }: ChainLink, services: MiddlewareServices): Link[] {
+  if (instantiate === undefined) return [];
+  const phases = instantiate(services);
+  const needsBody = phases.needsBody === true || [...skipWhen, ...onlyWhen].some((program) => program.needsBody);
+  return [{ phases, skipWhen, onlyWhen, needsBody }];
 }
 
 function conditions(

@@ -5,6 +5,7 @@ import { type Problem, pointerOf } from '../../model/problem.ts';
 import type { Configuration } from '../../model/proxy-config.ts';
 import type { Route } from '../../model/route.ts';
 import { RoutingTable } from '../match/routing-table.ts';
+import type { MiddlewareServices } from '../middleware/registry.ts';
 import { type CompiledEntry, compileEntry, type Entry, type EntryContext } from './entry.ts';
 import type { Fault } from './fault.ts';
 import { compareEntries } from './order.ts';
@@ -29,6 +30,8 @@ export interface CompileOptions {
   readonly former?: Memory | undefined;
   /** Whether a middleware can be built and run; entries that need another are closed. */
   readonly canRun: (type: string) => boolean;
+  /** What middlewares run with; absent where nothing is going to run. */
+  readonly services?: MiddlewareServices | undefined;
 }
 
 export function compile(configuration: Configuration, options: CompileOptions): Compiled {
@@ -42,11 +45,12 @@ export function compile(configuration: Configuration, options: CompileOptions): 
 /** Steps take well under a millisecond, but for a set of patterns, which takes up to 30 ms. */
 export function* compileInSteps(
   { groups, routes, middlewares }: Configuration,
-  { former, canRun }: CompileOptions,
+  { former, canRun, services }: CompileOptions,
 ): Generator<void, Compiled> {
   const context: EntryContext = {
     middlewares: new Map(middlewares.map((middleware) => [middleware.id, middleware])),
     unavailable: new Set(middlewares.filter(({ type }) => !canRun(type)).map(({ id }) => id)),
+    services,
   };
   const faultless = new Map<Route, Entry[]>();
   const problems = new Map<string, Problem>();

@@ -1,27 +1,28 @@
 // One entry of the routing table: a group and route pair, or a route alone, with everything settled that can be settled
 // before a request is there.
 import type { ProxyErrorType } from '../../errors.ts';
-import type { Forward } from '../../model/forward.ts';
 import type { Group } from '../../model/group.ts';
 import type { Middleware } from '../../model/middleware.ts';
 import type { Route } from '../../model/route.ts';
-import { compileDirectResponse, type DirectAnswer } from '../action/direct-response.ts';
-import { compileRedirect, type RedirectPlan } from '../action/redirect.ts';
-import { compileRewrite, type RewritePlan } from '../action/rewrite.ts';
+import { compileDirectResponse, DirectResponseAction } from '../action/direct-response.ts';
+import { compileRedirect, RedirectAction } from '../action/redirect.ts';
+import { compileRewrite } from '../action/rewrite.ts';
+import type { ExchangeEntry, Link } from '../exchange/entry.ts';
+import { compileForward } from '../forward/forward-plan.ts';
+import { ForwardAction } from '../forward/forwarding.ts';
+import { retryPlan } from '../forward/retry.ts';
 import { type HostPattern, parseHostPattern } from '../match/host.ts';
+import { composePath, type EntryPath, type PathFault } from '../match/path.ts';
+import type { MiddlewareServices } from '../middleware/registry.ts';
 import { type ChainLink, compileChain } from './chain.ts';
 import type { Fault } from './fault.ts';
 import { celMatcher, grpcMatcher, headerMatcher, type Matcher, methodsMatcher, queryMatcher } from './matchers.ts';
 import { type Ranked, weightOf } from './order.ts';
-import { composePath, type EntryPath, type PathFault } from './path.ts';
-import { type RetryPlan, retryPlan } from './retry.ts';
 
-export type Action =
-  | { readonly kind: 'forward'; readonly forward: Forward; readonly rewrite: RewritePlan | undefined }
-  | { readonly kind: 'redirect'; readonly redirect: RedirectPlan }
-  | { readonly kind: 'directResponse'; readonly answer: DirectAnswer };
+export type Action = ForwardAction | RedirectAction | DirectResponseAction;
 
-export interface Entry extends Ranked {
+export interface Entry extends Ranked, ExchangeEntry {
+  readonly route: Route;
   readonly group: Group | undefined;
   readonly path: EntryPath;
   /** Empty: any host. */
@@ -30,12 +31,9 @@ export interface Entry extends Ranked {
   readonly matchers: readonly Matcher[];
   /** Undefined only for a closed entry. */
   readonly action: Action | undefined;
-  /** Outermost first. */
+  /** Outermost first, disabled ones too. */
   readonly chain: readonly ChainLink[];
-  /** Undefined: nothing is retried. */
-  readonly retry: RetryPlan | undefined;
-  /** The upstream is told which try it sees. */
-  readonly attemptCount: boolean;
+  readonly links: readonly Link[];
   /** The entry wins its requests and answers this error: it could not be built whole (architecture.md §6.19). */
   readonly closed: ProxyErrorType | undefined;
 }
@@ -45,6 +43,8 @@ export interface EntryContext {
   readonly middlewares: ReadonlyMap<string, Middleware>;
   /** Middlewares that cannot be built, or not in this version: entries that use one are closed. */
   readonly unavailable: ReadonlySet<string>;
+  /** What middlewares run with; undefined where nothing is going to run, as in a check. */
+  readonly services: MiddlewareServices | undefined;
 }
 
 export interface CompiledEntry {
@@ -57,16 +57,17 @@ export function compileEntry(
   route: Route,
   group: Group | undefined,
   position: number,
-  { middlewares, unavailable }: EntryContext,
+  { middlewares, unavailable, services }: EntryContext,
 ): CompiledEntry {
   const faults: Fault[] = [];
   const path = composePath(group ?? {}, route.match ?? {});
   if (isFault(path)) faults.push(pathFault(path));
   const matchers = compileMatchers(route, group, faults);
-  const chain = compileChain(group, route, middlewares);
+  const chain = compileChain(group, route, middlewares, services);
   faults.push(...chain.faults);
-  const action = compileAction(route, faults);
-  if (isFault(path) || faults.some(({ closes }) => closes === undefined)) return { entry: undefined, faults };
+  if (isFault(path)) return { entry: undefined, faults };
+  const action = compileAction(route, group, path, faults);
+  if (faults.some(({ closes }) => closes === undefined)) return { entry: undefined, faults };
   const hosts = [...(group?.hostnames ?? []), ...(route.match?.hostnames ?? [])].map(parseHostPattern);
   const headers = matchers.filter(({ kind }) => kind === 'header').length;
   const missing = chain.links.some(({ id, disabled }) => !disabled && unavailable.has(id));
@@ -81,8 +82,7 @@ export function compileEntry(
     matchers,
     action,
     chain: chain.links,
-    retry: retryPlan(route.forward?.retry, group?.retryDefault),
-    attemptCount: group?.includeAttemptCount === true,
+    links: chain.running,
     closed: faults[0]?.closes ?? (missing ? 'middleware_unavailable' : undefined),
   };
   return { entry, faults };
@@ -121,13 +121,23 @@ function compileMatchers({ match = {} }: Route, group: Group | undefined, faults
   return made;
 }
 
-function compileAction({ forward, redirect, directResponse }: Route, faults: Fault[]): Action | undefined {
+function compileAction(
+  { forward, redirect, directResponse }: Route,
+  group: Group | undefined,
+  path: EntryPath,
+  faults: Fault[],
+): Action | undefined {
   if ([forward, redirect, directResponse].filter((action) => action !== undefined).length !== 1) {
     const message = 'must have exactly one of forward, redirect, directResponse';
     faults.push({ of: 'route', path: [], message, closes: 'middleware_unavailable' });
     return undefined;
   }
-  if (redirect) return { kind: 'redirect', redirect: compileRedirect(redirect, faults) };
-  if (directResponse) return { kind: 'directResponse', answer: compileDirectResponse(directResponse) };
-  return forward && { kind: 'forward', forward, rewrite: compileRewrite(forward.rewrite, faults) };
+  if (redirect) return new RedirectAction(compileRedirect(redirect, faults), path);
+  if (directResponse) return new DirectResponseAction(compileDirectResponse(directResponse));
+  if (!forward) return undefined;
+  const rewrite = compileRewrite(forward.rewrite, faults);
+  const retry = retryPlan(forward.retry, group?.retryDefault);
+  return new ForwardAction(
+    compileForward(forward, { path, rewrite, retry, attemptCount: group?.includeAttemptCount === true }),
+  );
 }

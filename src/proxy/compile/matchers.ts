@@ -77,7 +77,10 @@ export function celMatcher(source: string): Matcher {
     kind: 'cel',
     needsBody: program.needsBody,
     wanted: source,
-    test: ({ view }) => program.test(view),
+    test: ({ view }) => {
+      if (program.needsBody && !view.hasBody) view.bodyWanted = true;
+      return program.test(view);
+    },
     found: ({ view }) => (program.test(view) ? 'true' : 'false or an error'),
   };
 }

@@ -4,7 +4,7 @@ import type { Group } from '../../model/group.ts';
 import type { Match } from '../../model/match.ts';
 import type { Route } from '../../model/route.ts';
 import type { HostPattern } from '../match/host.ts';
-import type { EntryPath } from './path.ts';
+import type { EntryPath } from '../match/path.ts';
 
 export interface Ranked {
   /** Keys 1 to 9, smaller first. */

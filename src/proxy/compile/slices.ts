@@ -1,8 +1,8 @@
 // Compiling beside running traffic: the thread serves what waits between two slices.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Configuration } from '../../model/proxy-config.ts';
+import { buildOf, type MiddlewareServices } from '../middleware/registry.ts';
 import { type Compiled, compileInSteps, type Memory } from './compile.ts';
-import { runnableMiddlewares } from './unsupported.ts';
 
 /**
  * How long one slice holds the thread. A collection of garbage of several milliseconds may fall into it, and a set of
@@ -10,9 +10,13 @@ import { runnableMiddlewares } from './unsupported.ts';
  */
 export const sliceMs = 2;
 
-export async function compileInSlices(configuration: Configuration, former?: Memory): Promise<Compiled> {
-  const canRun = (type: string): boolean => runnableMiddlewares.has(type);
-  const steps = compileInSteps(configuration, { former, canRun });
+export async function compileInSlices(
+  configuration: Configuration,
+  former?: Memory,
+  services?: MiddlewareServices,
+): Promise<Compiled> {
+  const canRun = (type: string): boolean => buildOf(type) !== undefined;
+  const steps = compileInSteps(configuration, { former, canRun, services });
   let sliceEnd = performance.now() + sliceMs;
   for (;;) {
     const { done, value } = steps.next();

@@ -1,12 +1,9 @@
 // What a configuration uses that is accepted but not built yet (architecture.md §6.20): each place is named, so that
 // nobody relies on it. Pointers name entities by id.
 
-import { compileCel } from '../../expression/cel/program.ts';
 import { type Problem, pointerOf } from '../../model/problem.ts';
 import type { Configuration } from '../../model/proxy-config.ts';
-
-/** Middleware types that this version can run. Routes that use another are closed, never unprotected. */
-export const runnableMiddlewares: ReadonlySet<string> = new Set();
+import { buildOf } from '../middleware/registry.ts';
 
 export function findUnsupported(configuration: Configuration): Problem[] {
   const warnings: Problem[] = [];
@@ -14,7 +11,6 @@ export function findUnsupported(configuration: Configuration): Problem[] {
   checkDestinations(configuration, warnings);
   checkActions(configuration, warnings);
   checkMiddlewares(configuration, warnings);
-  checkBodies(configuration, warnings);
   return warnings;
 }
 
@@ -93,7 +89,7 @@ function checkActions({ routes, groups }: Configuration, warnings: Problem[]): v
 }
 
 function checkMiddlewares({ routes, groups, middlewares }: Configuration, warnings: Problem[]): void {
-  const closing = new Set(middlewares.filter(({ type }) => !runnableMiddlewares.has(type)).map(({ id }) => id));
+  const closing = new Set(middlewares.filter(({ type }) => buildOf(type) === undefined).map(({ id }) => id));
   const check = (kind: 'routes' | 'groups', entity: string, ids: readonly string[] | undefined): void =>
     ids?.forEach((id, at) => {
       if (!closing.has(id)) return;
@@ -102,21 +98,4 @@ function checkMiddlewares({ routes, groups, middlewares }: Configuration, warnin
     });
   for (const { id, middlewareIds } of routes) check('routes', id, middlewareIds);
   for (const { id, middlewareIds } of groups) check('groups', id, middlewareIds);
-}
-
-/** Bodies are not buffered for matching yet, so an expression that reads one never sees it. */
-function checkBodies({ routes }: Configuration, warnings: Problem[]): void {
-  for (const { id, match } of routes) {
-    if (match?.cel === undefined || !readsBody(match.cel)) continue;
-    const pointer = pointerOf('routes', id, 'match', 'cel');
-    warnings.push({ pointer, message: `reads request.body: ${notBuilt('it')}, the body is always absent` });
-  }
-}
-
-function readsBody(cel: string): boolean {
-  try {
-    return cel.includes('body') && compileCel(cel, 'request', 'bool').needsBody;
-  } catch {
-    return false;
-  }
 }

@@ -6,8 +6,8 @@ import { redirectAnswer } from '../action/redirect.ts';
 import { upstreamHost, upstreamTarget } from '../action/rewrite.ts';
 import { decideLink } from '../compile/chain.ts';
 import type { Entry } from '../compile/entry.ts';
-import { matchedLength } from '../compile/path.ts';
 import { hostMatches } from '../match/host.ts';
+import { matchedLength } from '../match/path.ts';
 import type { RoutingTable } from '../match/routing-table.ts';
 import type { RoutedRequest } from '../request-head.ts';
 import { ExplainedRequest, type RequestQuestion } from './explained-request.ts';
@@ -134,16 +134,16 @@ function outcomeOf(winner: Entry | undefined, request: RoutedRequest, destinatio
   if (action.kind === 'directResponse') return { action: 'directResponse', status: action.answer.status };
   if (action.kind === 'redirect') return { action: 'redirect', ...redirectAnswer(action.redirect, path, request) };
   const known = new Map(destinations.map((destination) => [destination.id, destination]));
-  const targets = action.forward.destinations.map(({ destinationId, weight = 0 }) => ({
-    id: destinationId,
-    weight,
-    exists: known.has(destinationId),
+  const targets = action.plan.destinations.map((id, i) => ({
+    id,
+    weight: action.plan.weights[i] ?? 0,
+    exists: known.has(id),
   }));
   const first = targets.find(({ exists }) => exists);
   if (first === undefined) return failure('no_destination');
   const ownHost = known.get(first.id)?.host ?? '';
-  const target = upstreamTarget(action.rewrite, path, request);
-  const host = upstreamHost(action.rewrite, request, ownHost) || ownHost;
+  const target = upstreamTarget(action.plan.rewrite, path, request);
+  const host = upstreamHost(action.plan.rewrite, request, ownHost) || ownHost;
   return { action: 'forward', destinations: targets, upstream: { method: request.method, target, host } };
 }
 

@@ -1,30 +1,20 @@
 // One connection to an upstream: it carries one exchange at a time and is used again only when nothing is left in
 // doubt (S04). Made by the endpoint's pool; an exchange holds it from `send` until the response is complete.
 import type { ProxyErrorType } from '../../errors.ts';
-import type { BodySink, BodySource } from '../body.ts';
-import type { ProxyError } from '../proxy-error.ts';
+import type { BodySink, BodySource } from '../exchange/body.ts';
+import type { ProxyError } from '../exchange/proxy-error.ts';
+import type { BodyKind } from '../exchange/request.ts';
+import type { ResponseHead } from '../exchange/response.ts';
+import type { FieldLines } from '../fields/field-lines.ts';
 import type { Wire, WireReceiver } from '../socket/wire.ts';
+import type { ResponseReceiver, UpstreamRequest, UpstreamStream } from '../upstream/upstream-stream.ts';
 import { Timed, type Wheel } from '../wheel.ts';
 import { BodyDecoder } from './body-decoder.ts';
-import { type BodyKind, Framing } from './framing.ts';
+import { Framing } from './framing.ts';
 import { HeldBytes } from './held-bytes.ts';
 import { MessageWriter } from './message-writer.ts';
-import { renderTrailers } from './render.ts';
+import { renderRequest, renderTrailers } from './render.ts';
 import { ResponseParser } from './response-parser.ts';
-
-/** Whoever sent the request. Exactly one of `onResponse`, `onUpgrade` and `onFailure` follows; `onSettled` any number of times. */
-export interface ResponseReceiver {
-  /** 100 to 199 but 101; the head is in `connection.parser` for the duration of the call. */
-  onInterim(connection: ClientConnection): void;
-  /** The final head is in `connection.parser`; the body follows through `connection.responseBody`. */
-  onResponse(connection: ClientConnection): void;
-  /** 101 to a request that asked for it: the socket is the receiver's from here on. `rest` came behind the head. */
-  onUpgrade(connection: ClientConnection, socket: Wire, rest: Buffer): void;
-  /** No response. `untouched`: a connection used before that ended without a byte in answer. */
-  onFailure(type: ProxyErrorType, untouched: boolean, message: string): void;
-  /** Everything that arrived together has been dealt with: what was written may leave. */
-  onSettled(): void;
-}
 
 /** The pool's side. */
 export interface ConnectionOwner {
@@ -46,9 +36,10 @@ const interimMax = 100;
 
 type Phase = 'idle' | 'head' | 'body' | 'over';
 
-export class ClientConnection extends Timed implements BodySource, BodySink, WireReceiver {
+export class ClientConnection extends Timed implements UpstreamStream, BodySource, WireReceiver {
   readonly parser = new ResponseParser(headLimits);
   readonly framing = new Framing();
+  readonly #head: ResponseHead = new ParsedHead(this.parser, this.framing);
   readonly #socket: Wire;
   readonly #owner: ConnectionOwner;
   readonly #wheel: Wheel;
@@ -64,6 +55,12 @@ export class ClientConnection extends Timed implements BodySource, BodySink, Wir
   #sent = false;
   #sourceBlocked = false;
   #paused = false;
+  /** The sink has not taken what it was given last. */
+  #sinkFull = false;
+  /** Within `#read`. */
+  #reading = false;
+  /** The other side has ended while nobody took the body yet. */
+  #ended = false;
   #toHead = false;
   #upgrading = false;
   #uses = 0;
@@ -90,31 +87,30 @@ export class ClientConnection extends Timed implements BodySource, BodySink, Wir
     return this.#phase === 'idle' && this.#socket.writable && !this.#socket.readableEnded;
   }
 
-  /** Begins an exchange. A body of another kind than `none` follows through the sink that this connection is. */
-  send(receiver: ResponseReceiver, head: string, kind: BodyKind, method: string, upgrading: boolean): void {
+  send(receiver: ResponseReceiver, request: UpstreamRequest): void {
+    const { method, upgrade } = request.request;
     this.#receiver = receiver;
     this.#phase = 'head';
     this.#toHead = method === 'HEAD';
-    this.#upgrading = upgrading;
-    this.#sent = kind === 'none';
+    this.#upgrading = upgrade !== '';
+    this.#sent = request.bodyKind === 'none';
     this.#interims = 0;
     this.#answered = false;
     this.#requestSource = undefined;
     this.#sink = undefined;
     this.parser.reset();
-    this.#writer.head(head, kind);
+    this.#writer.head(renderRequest(request), request.bodyKind === 'stream' ? 'chunked' : request.bodyKind);
     if (this.#sent) {
       this.#writer.flush();
       this.#awaitHead();
     }
   }
 
-  /** What the request's source delivered at once has been taken. */
   flush(): void {
     this.#writer.flush();
   }
 
-  /** Ends the exchange and the connection without another word. The receiver hears nothing more. */
+  /** The connection ends with the exchange. */
   destroy(): void {
     if (this.#phase === 'over') return;
     const busy = this.#phase !== 'idle';
@@ -159,6 +155,22 @@ export class ClientConnection extends Timed implements BodySource, BodySink, Wir
 
   start(sink: BodySink): void {
     this.#sink = sink;
+    if (!this.#reading && this.#phase === 'body') this.#claim();
+  }
+
+  /** The receiver took its time: what has come meanwhile was held, and nothing more was read. */
+  #claim(): void {
+    const receiver = this.#receiver;
+    const { bytes, length } = this.#held;
+    this.#reading = true;
+    this.#takeBody(bytes, 0, length);
+    this.#reading = false;
+    if (this.#phase === 'body') {
+      this.#held.clear();
+      if (this.#ended) this.#onEnd();
+      else if (!this.#sinkFull) this.resume();
+    }
+    receiver?.onSettled();
   }
 
   pause(): void {
@@ -169,6 +181,7 @@ export class ClientConnection extends Timed implements BodySource, BodySink, Wir
   resume(): void {
     if (!this.#paused) return;
     this.#paused = false;
+    this.#sinkFull = false;
     this.#socket.resume();
   }
 
@@ -200,11 +213,19 @@ export class ClientConnection extends Timed implements BodySource, BodySink, Wir
       const end = this.#read(bytes, 0, length);
       if (end < length) this.#held.append(bytes, end, length);
     }
+    if (this.#phase === 'body' && this.#sink === undefined) this.pause();
     this.#receiver?.onSettled();
   }
 
-  /** Returns where it stopped: a head that is not whole stays to be read again. */
+  /** Returns where it stopped: what is not whole, or has no taker yet, stays to be read again. */
   #read(bytes: Buffer, from: number, to: number): number {
+    this.#reading = true;
+    const end = this.#readOn(bytes, from, to);
+    this.#reading = false;
+    return end;
+  }
+
+  #readOn(bytes: Buffer, from: number, to: number): number {
     let at = from;
     while (this.#phase === 'head' && at < to) {
       const status = this.parser.parse(bytes, at, to);
@@ -216,7 +237,9 @@ export class ClientConnection extends Timed implements BodySource, BodySink, Wir
       at = this.parser.end;
       this.#takeHead(bytes, at, to);
     }
-    if (this.#phase === 'body') this.#takeBody(bytes, at, to);
+    if (this.#phase !== 'body') return to;
+    if (this.#sink === undefined) return at;
+    this.#takeBody(bytes, at, to);
     return to;
   }
 
@@ -230,14 +253,14 @@ export class ClientConnection extends Timed implements BodySource, BodySink, Wir
       this.#phase = 'body';
       this.#wheel.disarm(this);
       this.#decoder.reset(framing.kind, framing.length);
-      this.#receiver?.onResponse(this);
+      this.#receiver?.onResponse(this.#head, this);
     }
   }
 
   #takeInterim(): void {
     if (++this.#interims > interimMax) this.#fail('bad_response', false, 'too many interim responses');
     else {
-      this.#receiver?.onInterim(this);
+      this.#receiver?.onInterim(this.#head);
       this.parser.reset();
     }
   }
@@ -251,7 +274,7 @@ export class ClientConnection extends Timed implements BodySource, BodySink, Wir
     const socket = this.#socket;
     this.#finish();
     socket.removeAllListeners('drain');
-    receiver?.onUpgrade(this, socket, rest);
+    receiver?.onUpgrade(this.#head, socket, rest);
     this.#owner.onRelease(this, false);
   }
 
@@ -260,7 +283,8 @@ export class ClientConnection extends Timed implements BodySource, BodySink, Wir
     const at = decoder.decode(bytes, from, to);
     if (decoder.dataEnd > decoder.dataStart && this.#sink !== undefined) {
       const chunk = bytes.subarray(decoder.dataStart, decoder.dataEnd);
-      if (!this.#sink.data(chunk)) this.pause();
+      this.#sinkFull = !this.#sink.data(chunk);
+      if (this.#sinkFull) this.pause();
     }
     if (decoder.fault !== '') this.#cutShort(decoder.fault);
     else if (decoder.done && this.#phase === 'body') this.#complete(at === to);
@@ -301,7 +325,8 @@ export class ClientConnection extends Timed implements BodySource, BodySink, Wir
   }
 
   #onEnd(): void {
-    if (this.#phase === 'idle') this.#endIdle();
+    if (this.#phase === 'body' && this.#sink === undefined) this.#ended = true;
+    else if (this.#phase === 'idle') this.#endIdle();
     else if (this.#phase === 'head')
       this.#fail('connection_reset', this.#isUntouched(), 'the upstream closed the connection');
     else if (this.#phase === 'body') {
@@ -312,7 +337,8 @@ export class ClientConnection extends Timed implements BodySource, BodySink, Wir
   }
 
   #onError(error: NodeJS.ErrnoException): void {
-    if (this.#phase === 'idle') this.#endIdle();
+    if (this.#phase === 'body' && this.#sink === undefined) this.#ended = true;
+    else if (this.#phase === 'idle') this.#endIdle();
     else if (this.#phase === 'head') this.#fail('connection_reset', this.#isUntouched(), error.code ?? error.message);
     else if (this.#phase === 'body') this.#cutShort(error.code ?? error.message);
   }
@@ -346,6 +372,48 @@ export class ClientConnection extends Timed implements BodySource, BodySink, Wir
     this.#sink = undefined;
     this.#requestSource = undefined;
     this.#sourceBlocked = false;
+    this.#sinkFull = false;
+    this.#ended = false;
     this.#held.clear();
+  }
+}
+
+/** What was parsed last, as the rest of the data plane sees it. */
+class ParsedHead implements ResponseHead {
+  readonly #parser: ResponseParser;
+  readonly #framing: Framing;
+
+  constructor(parser: ResponseParser, framing: Framing) {
+    this.#parser = parser;
+    this.#framing = framing;
+  }
+
+  get status(): number {
+    return this.#parser.status;
+  }
+
+  get reason(): string {
+    return this.#parser.reason;
+  }
+
+  get lines(): FieldLines {
+    return this.#parser.head;
+  }
+
+  get bodyKind(): BodyKind {
+    const { kind } = this.#framing;
+    return kind === 'none' || kind === 'length' ? kind : 'stream';
+  }
+
+  get bodyLength(): number {
+    return this.#framing.length;
+  }
+
+  get named(): readonly string[] {
+    return this.#framing.named;
+  }
+
+  get upgrade(): string {
+    return this.#framing.upgrade;
   }
 }

@@ -1,6 +1,6 @@
 // Where a message ends and whether its connection lives on (RFC 9112 §6, §9). Two ways to read a length are one too
 // many: whatever leaves a doubt is a fault, for a request as for a response.
-import { fieldId } from './field-name.ts';
+import { fieldId } from '../fields/field-name.ts';
 import type { Head } from './head.ts';
 import type { RequestParser } from './request-parser.ts';
 import type { ResponseParser } from './response-parser.ts';

@@ -1,12 +1,14 @@
 // The field lines of one message, as positions in its text: no object is made per line, and nothing refers to the bytes
 // that arrived, for they are overwritten. One Head belongs to a connection and is filled again for each message.
+
+import type { FieldLines } from '../fields/field-lines.ts';
+import { type FieldId, fieldId, identify } from '../fields/field-name.ts';
 import { CR } from './characters.ts';
-import { fieldId, identify } from './field-name.ts';
 
 /** Positions kept per line: where the name starts and ends, where the value starts and ends. */
 const stride = 4;
 
-export class Head {
+export class Head implements FieldLines {
   /** Number of field lines. */
   count = 0;
   /** Sum of the lengths of all names and values. */
@@ -43,8 +45,8 @@ export class Head {
   }
 
   /** One of `fieldId`. */
-  id(line: number): number {
-    return this.#ids[line] ?? fieldId.other;
+  id(line: number): FieldId {
+    return (this.#ids[line] ?? fieldId.other) as FieldId;
   }
 
   name(line: number): string {

@@ -1,43 +1,40 @@
 // The heads that Sluice sends: what a hop must not pass on is left out first, what Sluice says itself comes after, so
 // that a client can neither forge nor remove it (contract.md §7.1, architecture.md §6.9). Lines that stay are copied
 // as they came, whole runs at a time.
-import type { ClientAddress } from '../match/client-address.ts';
-import { fieldId } from './field-name.ts';
-import type { Framing } from './framing.ts';
-import type { Head } from './head.ts';
-import type { ResponseParser } from './response-parser.ts';
 
-/** Who sent a request, as far as its connection can tell. */
-export interface Sender extends ClientAddress {
-  readonly scheme: 'http' | 'https';
+import type { ExchangeRequest, Sender } from '../exchange/request.ts';
+import type { ExchangeResponse, ResponseHead } from '../exchange/response.ts';
+import type { FieldEdits } from '../fields/field-edits.ts';
+import type { FieldLines } from '../fields/field-lines.ts';
+import { fieldId, identifyName } from '../fields/field-name.ts';
+import type { UpstreamRequest } from '../upstream/upstream-stream.ts';
+import { Head } from './head.ts';
+import { reasonOf } from './reason.ts';
+
+/** Head of the request towards the upstream. */
+export function renderRequest(order: UpstreamRequest): string {
+  const { request, attempt, grpcTimeout } = order;
+  const { lines, edits, upgrade } = request;
+  const sender = request.sender();
+  const kept = sender.peerTrusted ? keptFromTrusted : keptFromClient;
+  let text = `${request.method} ${order.target} HTTP/1.1\r\nHost: ${order.host}\r\n`;
+  const named = attempt > 0 || grpcTimeout !== '' ? replacedNames(order) : request.named;
+  text += keptText(lines, edits, named, kept);
+  if (order.bodyKind === 'stream') text += 'Transfer-Encoding: chunked\r\n';
+  if (order.expectContinue) text += 'Expect: 100-continue\r\n';
+  if (upgrade !== '') text += `Connection: upgrade\r\nUpgrade: ${upgrade}\r\n`;
+  if (acceptsTrailers(lines)) text += 'TE: trailers\r\n';
+  if (attempt > 0) text += `X-Gateway-Attempt-Count: ${attempt}\r\n`;
+  if (grpcTimeout !== '') text += `grpc-timeout: ${grpcTimeout}\r\n`;
+  return `${text}${forwardedText(request, sender)}\r\n`;
 }
 
-export interface RequestLine {
-  readonly method: string;
-  /** Path and query as the upstream is to see them. */
-  readonly target: string;
-  /** Value of `Host` towards the upstream. */
-  readonly host: string;
-  /** Host as the client named it; empty when it named none. */
-  readonly authority: string;
-  /** Which try the upstream is to be told of, from 1; 0 = it is told nothing and the client's own line stays. */
-  readonly attempt: number;
-}
-
-/** Head of the request towards the upstream; its body is framed as the client framed it. */
-export function renderRequest(line: RequestLine, head: Head, framing: Framing, sender: Sender): string {
-  const start = `${line.method} ${line.target} HTTP/1.1\r\nHost: ${line.host}\r\n`;
-  const named = line.attempt > 0 ? [...framing.named, attemptName] : framing.named;
-  let text = start + keptLines(head, named, sender.peerTrusted ? keptFromTrusted : keptFromClient);
-  if (framing.kind === 'chunked') text += 'Transfer-Encoding: chunked\r\n';
-  if (framing.expectContinue) text += 'Expect: 100-continue\r\n';
-  if (framing.upgrade !== '') text += `Connection: upgrade\r\nUpgrade: ${framing.upgrade}\r\n`;
-  if (head.find(fieldId.te) >= 0 && acceptsTrailers(head)) text += 'TE: trailers\r\n';
-  if (line.attempt > 0) text += `X-Gateway-Attempt-Count: ${line.attempt}\r\n`;
-  return `${text}${forwardedLines(line, head, framing.named, sender)}\r\n`;
-}
-
-const attemptName = 'x-gateway-attempt-count';
+/** Names whose lines Sluice writes itself in this request. */
+const replacedNames = ({ request, attempt, grpcTimeout }: UpstreamRequest): readonly string[] => [
+  ...request.named,
+  ...(attempt > 0 ? ['x-gateway-attempt-count'] : []),
+  ...(grpcTimeout !== '' ? ['grpc-timeout'] : []),
+];
 
 export interface ResponseSettings {
   /** Replaces whatever the upstream calls itself. */
@@ -46,14 +43,27 @@ export interface ResponseSettings {
   readonly connectionLines: string;
 }
 
-/** Head of the upstream's response towards the client. */
-export function renderResponse(parser: ResponseParser, framing: Framing, settings: ResponseSettings): string {
-  const { status, reason, head } = parser;
-  const kept = settings.serverName === undefined ? keptFromUpstream : keptUnderOwnName;
-  const text = status === 200 && reason === 'OK' ? 'HTTP/1.1 200 OK\r\n' : `HTTP/1.1 ${status} ${reason}\r\n`;
-  const server = settings.serverName === undefined ? '' : `Server: ${settings.serverName}\r\n`;
-  const lines = keptLines(head, framing.named, status === 204 || status < 200 ? keptWithoutBody(kept) : kept);
-  return `${text}${server}${lines}${settings.connectionLines}\r\n`;
+/** Head of a response towards the client, an interim one included. */
+export function renderResponse(head: ResponseHead | ExchangeResponse, settings: ResponseSettings): string {
+  const { status, reason, lines } = head;
+  const { serverName } = settings;
+  const kept = serverName === undefined ? keptFromUpstream : keptUnderOwnName;
+  const text =
+    status === 200 && reason === 'OK' ? 'HTTP/1.1 200 OK\r\n' : `HTTP/1.1 ${status} ${reason || reasonOf(status)}\r\n`;
+  const server = serverName === undefined ? '' : `Server: ${serverName}\r\n`;
+  const table = status === 204 || status < 200 ? keptWithoutBody(kept) : kept;
+  const edits = 'edits' in head ? head.edits : undefined;
+  return `${text}${server}${keptText(lines, edits, head.named, table)}${settings.connectionLines}\r\n`;
+}
+
+/** Head of a response of Sluice's own; its length is among `connectionLines`. */
+export function renderAnswer(response: ExchangeResponse, settings: ResponseSettings): string {
+  const { status, lines, edits } = response;
+  const { serverName } = settings;
+  const server = serverName === undefined ? '' : `Server: ${serverName}\r\n`;
+  const kept = serverName === undefined ? bodiless : bodilessUnderOwnName;
+  const text = `HTTP/1.1 ${status} ${reasonOf(status)}\r\n${server}`;
+  return `${text}${keptText(lines, edits, response.named, kept)}${settings.connectionLines}\r\n`;
 }
 
 /** Trailers that may travel on, as lines. */
@@ -107,23 +117,56 @@ function keptLines(head: Head, named: readonly string[], kept: KeptTable): strin
 const isNamed = (head: Head, line: number, named: readonly string[]): boolean =>
   named.includes(head.name(line).toLowerCase());
 
-function forwardedLines(line: RequestLine, head: Head, named: readonly string[], sender: Sender): string {
-  const { peerIp, peerTrusted, scheme } = sender;
-  const stays = (id: number, name: string): boolean => peerTrusted && head.find(id) >= 0 && !named.includes(name);
-  let chain = '';
-  if (stays(forwardedFor, 'x-forwarded-for')) for (const value of valuesOf(head, forwardedFor)) chain += `${value}, `;
-  let lines = `X-Forwarded-For: ${chain}${peerIp}\r\n`;
-  if (!stays(forwardedProto, 'x-forwarded-proto')) lines += `X-Forwarded-Proto: ${scheme}\r\n`;
-  const hostStays = line.authority === '' || stays(forwardedHost, 'x-forwarded-host');
-  return hostStays ? lines : `${lines}X-Forwarded-Host: ${line.authority}\r\n`;
+/** Lines that stay, after the edits, as text. Untouched lines of a head are copied whole runs at a time. */
+function keptText(lines: FieldLines, edits: FieldEdits | undefined, named: readonly string[], kept: KeptTable): string {
+  if (lines instanceof Head && (edits === undefined || edits.empty)) return keptLines(lines, named, kept);
+  let text = '';
+  for (let i = 0; i < lines.count; i++) {
+    const id = lines.id(i);
+    if (kept[id] !== 1) continue;
+    const name = lines.name(i);
+    const lower = name.toLowerCase();
+    if (edits?.removes(lower) || (named.includes(lower) && id !== fieldId.contentLength)) continue;
+    text += `${name}: ${lines.value(i)}\r\n`;
+  }
+  if (edits === undefined) return text;
+  for (let i = 0; i < edits.addedCount; i++) {
+    const id = identifyName(edits.addedLowerName(i));
+    if (id === fieldId.host || (id === fieldId.server && kept[id] === 0)) continue;
+    if (id === fieldId.contentLength && kept[id] === 0) continue;
+    text += `${edits.addedName(i)}: ${edits.addedValue(i)}\r\n`;
+  }
+  return text;
+}
+
+/** What tells the upstream whose request it is; what a middleware set itself stays as it set it. */
+function forwardedText({ lines, edits, named, authority }: ExchangeRequest, sender: Sender): string {
+  const { peerIp, peerTrusted, scheme, certificateUris } = sender;
+  const first = (name: string): string | undefined => (edits.empty ? lines.first(name) : edits.first(lines, name));
+  const stays = (name: string): boolean => peerTrusted && first(name) !== undefined && !named.includes(name);
+  const own = (name: string): boolean => !edits.empty && edits.added(name) !== undefined;
+  let text = '';
+  if (!own('x-forwarded-for')) {
+    let chain = '';
+    if (stays('x-forwarded-for')) for (const value of forwardedValues(lines)) chain += `${value}, `;
+    text += `X-Forwarded-For: ${chain}${peerIp}\r\n`;
+  }
+  if (!stays('x-forwarded-proto') && !own('x-forwarded-proto')) text += `X-Forwarded-Proto: ${scheme}\r\n`;
+  const hostStays = authority === '' || stays('x-forwarded-host') || own('x-forwarded-host');
+  if (!hostStays) text += `X-Forwarded-Host: ${authority}\r\n`;
+  return certificateUris === '' ? text : `${text}X-Forwarded-Client-Cert: ${certificateUris}\r\n`;
 }
 
 /** Non-empty values of all lines with this id, in order. */
-export function valuesOf(head: Head, id: number): string[] {
+export function valuesOf(lines: FieldLines, id: number): string[] {
   const values: string[] = [];
-  for (let i = 0; i < head.count; i++) if (head.id(i) === id && head.value(i) !== '') values.push(head.value(i));
+  for (let i = 0; i < lines.count; i++) if (lines.id(i) === id && lines.value(i) !== '') values.push(lines.value(i));
   return values;
 }
 
-const acceptsTrailers = (head: Head): boolean =>
-  valuesOf(head, te).some((value) => /(^|,)[ \t]*trailers[ \t]*(,|;|$)/i.test(value));
+const forwardedValues = (lines: FieldLines): string[] => valuesOf(lines, forwardedFor);
+
+const acceptsTrailers = (lines: FieldLines): boolean => {
+  const value = lines.first('te');
+  return value !== undefined && valuesOf(lines, te).some((each) => /(^|,)[ \t]*trailers[ \t]*(,|;|$)/i.test(each));
+};

@@ -1,11 +1,13 @@
 // A parsed request as matching, actions and logs look at it: nothing of the connection, one object per connection.
 
 import type { ProxyErrorType } from '../../errors.ts';
-import { RequestView as ExpressionView } from '../../expression/cel/view.ts';
+import { RequestView as ExpressionView, type RequestTls } from '../../expression/cel/view.ts';
+import type { BodyKind, ExchangeRequest, Sender } from '../exchange/request.ts';
+import { editedLines, FieldEdits } from '../fields/field-edits.ts';
+import type { FieldLines } from '../fields/field-lines.ts';
+import { fieldId } from '../fields/field-name.ts';
 import { canonicalPath } from '../match/canonical-path.ts';
-import type { ClientAddress } from '../match/client-address.ts';
-import type { RoutedRequest } from '../request-head.ts';
-import { fieldId } from './field-name.ts';
+import type { Framing } from './framing.ts';
 import type { RequestParser } from './request-parser.ts';
 import { RequestTarget } from './request-target.ts';
 
@@ -15,11 +17,19 @@ let latest: RequestParser | undefined;
 /** Method and target of that request: what a thread that falls was probably about. */
 export const requestAtHand = (): string => (latest === undefined ? 'none' : `${latest.method} ${latest.target}`);
 
-export class RequestView implements RoutedRequest {
+/** What the connection knows of who is at its other end. */
+export interface Peer {
+  readonly scheme: 'http' | 'https';
+  /** Present when the client showed a verified certificate. */
+  readonly tls: RequestTls | undefined;
+  sender(): Sender;
+}
+
+export class RequestView implements ExchangeRequest {
   readonly parser: RequestParser;
-  /** TLS is not terminated in this version. */
-  readonly scheme = 'http';
-  readonly #sender: () => ClientAddress;
+  readonly edits = new FieldEdits();
+  readonly #framing: Framing;
+  readonly #peer: Peer;
   #view: ExpressionView | undefined;
   #viewIsStale = true;
   /** Canonical, or as sent where the listener only reports (architecture.md §6.8). */
@@ -28,16 +38,17 @@ export class RequestView implements RoutedRequest {
   canonicalPath = '';
   readonly #target = new RequestTarget();
 
-  /** `sender` is asked when somebody wants to know the client's address. */
-  constructor(parser: RequestParser, sender: () => ClientAddress) {
+  constructor(parser: RequestParser, framing: Framing, peer: Peer) {
     this.parser = parser;
-    this.#sender = sender;
+    this.#framing = framing;
+    this.#peer = peer;
   }
 
   /** Takes over the head that `parser` holds. Undefined when the request may go on. */
   read(pathNormalization: 'enforce' | 'report'): ProxyErrorType | undefined {
     latest = this.parser;
     this.#viewIsStale = true;
+    this.edits.clear();
     const refused = this.#target.read(this.parser);
     if (refused !== undefined) return refused;
     const sent = this.#target.path;
@@ -75,13 +86,61 @@ export class RequestView implements RoutedRequest {
     return this.#target.query.slice(1);
   }
 
-  /** With its `?`, or empty. */
-  get queryPart(): string {
-    return this.#target.query;
+  get target(): string {
+    return this.path + this.#target.query;
+  }
+
+  get protocol(): 'HTTP/1.0' | 'HTTP/1.1' {
+    return this.parser.minor === 0 ? 'HTTP/1.0' : 'HTTP/1.1';
+  }
+
+  get scheme(): 'http' | 'https' {
+    return this.#peer.scheme;
+  }
+
+  get tls(): RequestTls | undefined {
+    return this.#peer.tls;
+  }
+
+  get lines(): FieldLines {
+    return this.parser.head;
+  }
+
+  get bodyKind(): BodyKind {
+    const { kind } = this.#framing;
+    return kind === 'chunked' ? 'stream' : kind === 'length' ? 'length' : 'none';
+  }
+
+  get bodyLength(): number {
+    return this.#framing.length;
+  }
+
+  get canCarryBody(): boolean {
+    return this.bodyKind !== 'none';
+  }
+
+  get named(): readonly string[] {
+    return this.#framing.named;
+  }
+
+  get upgrade(): string {
+    return this.#framing.upgrade;
+  }
+
+  get expectContinue(): boolean {
+    return this.#framing.expectContinue;
+  }
+
+  get bodyWanted(): boolean {
+    return !this.#viewIsStale && this.#view?.bodyWanted === true;
+  }
+
+  sender(): Sender {
+    return this.#peer.sender();
   }
 
   get clientIp(): string {
-    return this.#sender().clientIp;
+    return this.#peer.sender().clientIp;
   }
 
   /** What expressions see; made when the first one asks, and used again for later requests of the connection. */
@@ -93,11 +152,10 @@ export class RequestView implements RoutedRequest {
   }
 
   header(name: string): string | undefined {
-    return this.parser.head.first(name);
+    return this.edits.empty ? this.parser.head.first(name) : this.edits.first(this.parser.head, name);
   }
 
   *headers(): Generator<readonly [name: string, value: string]> {
-    const { head } = this.parser;
-    for (let line = 0; line < head.count; line++) yield [head.name(line).toLowerCase(), head.value(line)];
+    for (const [lower, , value] of editedLines(this.parser.head, this.edits)) yield [lower, value];
   }
 }

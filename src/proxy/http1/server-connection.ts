@@ -2,23 +2,25 @@
 // further than the request that is being answered, bounds what a client may send ahead, and says goodbye in a way
 // that lets the last response arrive.
 import { type ProxyErrorType, proxyErrors } from '../../errors.ts';
-import type { BodySink } from '../body.ts';
-import type { Downstream } from '../downstream.ts';
-import { Exchange, type ExchangeContext } from '../exchange.ts';
+import type { BodySink } from '../exchange/body.ts';
+import type { ExchangeContext } from '../exchange/context.ts';
+import type { Downstream } from '../exchange/downstream.ts';
+import { Exchange } from '../exchange/exchange.ts';
+import { type ProxyError, proxyError } from '../exchange/proxy-error.ts';
+import type { Sender } from '../exchange/request.ts';
+import type { ResponseHead } from '../exchange/response.ts';
+import { fieldId } from '../fields/field-name.ts';
 import type { TrustedProxies } from '../match/client-address.ts';
-import { type ProxyError, proxyError } from '../proxy-error.ts';
 import type { Wire, WireReceiver } from '../socket/wire.ts';
 import { Timed } from '../wheel.ts';
 import { BodyDecoder } from './body-decoder.ts';
-import type { ClientConnection } from './client-connection.ts';
 import { Discard } from './discard.ts';
-import { fieldId } from './field-name.ts';
 import { Framing } from './framing.ts';
 import type { HeadStatus } from './head-parser.ts';
 import { HeldBytes } from './held-bytes.ts';
-import { renderTrailers, type Sender, valuesOf } from './render.ts';
+import { renderTrailers, valuesOf } from './render.ts';
 import { RequestParser } from './request-parser.ts';
-import { RequestView } from './request-view.ts';
+import { type Peer, RequestView } from './request-view.ts';
 import { type Answered, ServerResponse } from './server-response.ts';
 import { Tunnel } from './tunnel.ts';
 
@@ -39,7 +41,10 @@ const incomplete = -1;
  */
 type Reading = 'head' | 'body' | 'done' | 'linger' | 'tunnel' | 'over';
 
-export class ServerConnection extends Timed implements Downstream, Answered, WireReceiver {
+export class ServerConnection extends Timed implements Downstream, Answered, Peer, WireReceiver {
+  readonly scheme = 'http';
+  readonly tls = undefined;
+  requestBytes = 0;
   readonly framing = new Framing();
   readonly request: RequestView;
   readonly response: ServerResponse;
@@ -76,9 +81,9 @@ export class ServerConnection extends Timed implements Downstream, Answered, Wir
     this.#context = context;
     this.#onOver = onOver;
     this.#parser = new RequestParser(context.settings().headLimits);
-    this.request = new RequestView(this.#parser, () => this.sender());
-    this.#exchange = new Exchange(this, context);
+    this.request = new RequestView(this.#parser, this.framing, this);
     this.response = new ServerResponse(socket, this, context);
+    this.#exchange = new Exchange(this, context);
     this.#peer = socket.remoteAddress ?? '';
     socket.receiver = this;
     socket.on('end', () => this.#onEnd());
@@ -109,7 +114,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Wir
     if (this.#sender !== undefined && this.#senderRule === trusted && !this.#sender.peerTrusted) return this.#sender;
     this.#senderRule = trusted;
     const chain = valuesOf(this.#parser.head, fieldId.forwardedFor).join(',');
-    this.#sender = { ...trusted.locate(this.#peer, chain), scheme: 'http' };
+    this.#sender = { ...trusted.locate(this.#peer, chain), scheme: this.scheme, certificateUris: '' };
     return this.#sender;
   }
 
@@ -158,8 +163,8 @@ export class ServerConnection extends Timed implements Downstream, Answered, Wir
     if (this.#halfClosed) this.#context.wheel.arm(this, halfClosedMs);
   }
 
-  tunnel(response: ClientConnection, upstream: Wire, rest: Buffer): void {
-    this.response.switching(response, response.framing.upgrade || this.framing.upgrade);
+  tunnel(head: ResponseHead, upstream: Wire, rest: Buffer): void {
+    this.response.switching(head, head.upgrade || this.framing.upgrade);
     if (rest.length > 0) this.#socket.write(rest);
     const { bytes, length } = this.#held;
     if (length > 0) upstream.write(Buffer.from(bytes.subarray(0, length)));
@@ -266,6 +271,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Wir
     }
     this.#answering = true;
     this.response.reset();
+    this.requestBytes = 0;
     if (status !== 'done') {
       this.#refuse(refusals[status], this.#parser.fault);
       return to;
@@ -301,10 +307,10 @@ export class ServerConnection extends Timed implements Downstream, Answered, Wir
     const at = decoder.decode(bytes, from, to);
     const sink = this.#sink;
     if (decoder.dataEnd > decoder.dataStart) {
+      this.requestBytes += decoder.dataEnd - decoder.dataStart;
       if (sink?.data(bytes.subarray(decoder.dataStart, decoder.dataEnd)) === false) this.pause();
     }
     if (decoder.fault !== '') {
-      this.#exchange.abandon();
       this.#refuse('bad_request', decoder.fault);
       return to;
     }
@@ -320,7 +326,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Wir
 
   #refuse(type: ProxyErrorType, fault: string): void {
     const message = fault === '' ? undefined : `${proxyErrors[type].message}: ${fault}`;
-    this.response.answerError(proxyError(type, {}, message), true);
+    this.#exchange.refuse(proxyError(type, {}, message));
   }
 
   #next(): void {

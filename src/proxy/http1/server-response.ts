@@ -1,17 +1,15 @@
 // The answering half of a client's connection: heads and bodies leave in the framing that the client understands, and
 // it is decided here whether the connection goes on afterwards.
 import type { Socket } from 'node:net';
-import type { BodySource } from '../body.ts';
-import type { LocalAnswer } from '../decision.ts';
-import type { DownstreamResponse } from '../downstream.ts';
-import type { ExchangeContext } from '../exchange.ts';
-import { type ProxyError, renderProxyError, statusOf } from '../proxy-error.ts';
+import type { BodySource } from '../exchange/body.ts';
+import type { ExchangeContext } from '../exchange/context.ts';
+import type { DownstreamResponse } from '../exchange/downstream.ts';
+import type { ProxyError } from '../exchange/proxy-error.ts';
+import type { ExchangeResponse, ResponseHead } from '../exchange/response.ts';
 import { Timed } from '../wheel.ts';
-import type { ClientConnection } from './client-connection.ts';
 import type { BodyKind } from './framing.ts';
 import { MessageWriter } from './message-writer.ts';
-import { reasonOf } from './reason.ts';
-import { renderResponse } from './render.ts';
+import { renderAnswer, renderResponse } from './render.ts';
 
 /** What the response must know of the request it answers, and whom it tells how it ended. */
 export interface Answered {
@@ -38,14 +36,13 @@ export class ServerResponse implements DownstreamResponse {
   readonly #writer: MessageWriter;
   readonly #deadline: ResponseDeadline;
   #source: BodySource | undefined;
-  #headSent = false;
   #keepAlive = true;
   /** 100 has been sent. */
   #continued = false;
   /** The socket has not taken what it was given. */
   #blocked = false;
   #over = false;
-  debugRoute: string | undefined;
+  responseBytes = 0;
 
   constructor(socket: Socket, request: Answered, context: ExchangeContext) {
     this.#request = request;
@@ -66,9 +63,8 @@ export class ServerResponse implements DownstreamResponse {
 
   /** Ready for the next request. */
   reset(): void {
-    this.#headSent = false;
     this.#continued = false;
-    this.debugRoute = undefined;
+    this.responseBytes = 0;
   }
 
   /** The connection has ended: nothing is written any more. */
@@ -78,21 +74,20 @@ export class ServerResponse implements DownstreamResponse {
     this.#context.wheel.remove(this.#deadline);
   }
 
-  relay(response: ClientConnection): void {
-    const { kind } = response.framing;
-    const open = kind === 'chunked' || kind === 'close';
-    const own = open ? (this.#request.minor === 1 ? 'chunked' : 'close') : kind;
-    this.#headSent = true;
+  relay(response: ExchangeResponse): void {
+    const { bodyKind } = response;
+    // RFC 9112 §6.1: no Transfer-Encoding for a client of HTTP/1.0, nor on what has no body.
+    const own = bodyKind === 'stream' ? (this.#request.minor === 1 ? 'chunked' : 'close') : bodyKind;
     this.#keepAlive = this.#mayKeepAlive(own);
     this.#writer.head(this.#render(response, this.#connectionLines(own)), own);
     const { clientResponseMs } = this.#context.settings();
     if (clientResponseMs > 0) this.#context.wheel.arm(this.#deadline, clientResponseMs);
   }
 
-  interim(response: ClientConnection): void {
+  interim(head: ResponseHead): void {
     if (this.#request.minor === 0) return;
-    if (response.parser.status === 100) this.continue();
-    else this.#writer.head(this.#render(response, ''), 'none');
+    if (head.status === 100) this.continue();
+    else this.#writer.head(this.#render(head, ''), 'none');
   }
 
   continue(): void {
@@ -102,34 +97,28 @@ export class ServerResponse implements DownstreamResponse {
     this.#writer.flush();
   }
 
-  answer({ status, fields, body }: LocalAnswer, close = false): void {
-    this.#headSent = true;
+  answer(response: ExchangeResponse, close: boolean): void {
     this.#keepAlive = !close && this.#mayKeepAlive('length');
-    const bodiless = status === 204 || status === 304;
-    const content = Buffer.from(body, 'utf8');
+    const { status, own } = response;
+    const bodiless = status === 204 || status === 304 || status < 200;
+    const length = own?.length ?? 0;
     const { serverName } = this.#context.settings();
-    let head = `HTTP/1.1 ${status} ${reasonOf(status)}\r\n`;
-    if (serverName !== undefined) head += `Server: ${serverName}\r\n`;
-    for (let i = 0; i + 1 < fields.length; i += 2) head += `${fields[i]}: ${fields[i + 1]}\r\n`;
-    if (!bodiless) head += `Content-Length: ${content.length}\r\n`;
-    this.#writer.head(`${head}${this.#connectionLines('length')}\r\n`, 'length');
-    if (!bodiless && content.length > 0 && this.#request.method !== 'HEAD') this.#writer.data(content);
+    const lines = `${bodiless ? '' : `Content-Length: ${length}\r\n`}${this.#connectionLines('length')}`;
+    this.#writer.head(renderAnswer(response, { serverName, connectionLines: lines }), 'length');
+    if (!bodiless && own !== undefined && length > 0 && this.#request.method !== 'HEAD') {
+      this.responseBytes += length;
+      this.#writer.data(Buffer.from(own.buffer, own.byteOffset, length));
+    }
     this.#done();
   }
 
-  answerError(error: ProxyError, close = false): void {
-    if (this.#headSent) {
-      this.#request.onCut();
-      return;
-    }
-    const { detail } = this.#context.settings();
-    const body = renderProxyError(error, detail, this.#context.clock.nowMs());
-    this.answer({ status: statusOf(error), fields: ['Content-Type', 'application/json'], body }, close);
+  cut(): void {
+    this.#request.onCut();
   }
 
   /** The head of a 101; what follows is not HTTP. */
-  switching(response: ClientConnection, protocol: string): void {
-    this.#writer.head(this.#render(response, `Connection: upgrade\r\nUpgrade: ${protocol}\r\n`), 'none');
+  switching(head: ResponseHead, protocol: string): void {
+    this.#writer.head(this.#render(head, `Connection: upgrade\r\nUpgrade: ${protocol}\r\n`), 'none');
     this.#writer.flush();
   }
 
@@ -143,6 +132,7 @@ export class ServerResponse implements DownstreamResponse {
 
   data(chunk: Buffer): boolean {
     if (this.#over) return true;
+    this.responseBytes += chunk.length;
     const room = this.#writer.data(chunk);
     this.#request.onProgress();
     this.#blocked = !room;
@@ -167,9 +157,9 @@ export class ServerResponse implements DownstreamResponse {
     this.#request.onAnswered(this.#keepAlive);
   }
 
-  #render({ parser, framing }: ClientConnection, connectionLines: string): string {
+  #render(head: ResponseHead, connectionLines: string): string {
     const { serverName } = this.#context.settings();
-    return renderResponse(parser, framing, { serverName, connectionLines });
+    return renderResponse(head, { serverName, connectionLines });
   }
 
   #mayKeepAlive(kind: BodyKind): boolean {
@@ -178,8 +168,7 @@ export class ServerResponse implements DownstreamResponse {
   }
 
   #connectionLines(kind: BodyKind): string {
-    let lines = kind === 'chunked' ? 'Transfer-Encoding: chunked\r\n' : '';
-    if (this.debugRoute !== undefined) lines += `x-sluice-route: ${encodeURI(this.debugRoute)}\r\n`;
+    const lines = kind === 'chunked' ? 'Transfer-Encoding: chunked\r\n' : '';
     if (!this.#keepAlive) return `${lines}Connection: close\r\n`;
     return this.#request.minor === 0 ? `${lines}Connection: keep-alive\r\n` : lines;
   }

@@ -1,5 +1,5 @@
 // The field lines after the last chunk (RFC 9112 §7.1.2): the rules of a head's fields with tighter limits.
-import { fieldId } from './field-name.ts';
+import { fieldId } from '../fields/field-name.ts';
 import { HeadParser, type HeadStatus } from './head-parser.ts';
 import { HeldBytes } from './held-bytes.ts';
 

@@ -4,9 +4,8 @@ import { createServer, type Server } from 'node:net';
 import type { Clock } from '../../clock.ts';
 import type { Listener } from '../../model/listener.ts';
 import type { Logger, Telemetry } from '../../telemetry/logger.ts';
-import type { Installed, ServeSettings } from '../decision.ts';
 import { durationMs } from '../duration.ts';
-import type { ExchangeContext } from '../exchange.ts';
+import type { ExchangeContext, ExchangeObserver, Installed, ServeSettings } from '../exchange/context.ts';
 import { ServerConnection } from '../http1/server-connection.ts';
 import { TrustedProxies } from '../match/client-address.ts';
 import { acceptWires } from '../socket/accepting.ts';
@@ -34,6 +33,10 @@ export interface ListenerTools {
   readonly clock: Clock;
   readonly wheel: Wheel;
   readonly telemetry: Telemetry;
+  /** Bytes of a body that expressions may see; 0 = none. */
+  readonly celBodyBytesMax: number;
+  /** Bytes of a body that are kept for another try. */
+  readonly retryBytesMax: number;
 }
 
 /** Rejects with the system's error when the port cannot be bound. */
@@ -62,7 +65,9 @@ class Port implements OpenListener {
   /** Called when the last connection has ended. */
   #onEmpty = (): void => {};
 
-  constructor(listener: Listener, { installed, clock, wheel, telemetry }: ListenerTools) {
+  constructor(listener: Listener, tools: ListenerTools) {
+    const { installed, clock, wheel, telemetry, celBodyBytesMax, retryBytesMax } = tools;
+    const observer: ExchangeObserver | undefined = undefined;
     this.#clock = clock;
     this.#logger = telemetry.logger;
     this.#settings = settingsOf(listener);
@@ -70,6 +75,9 @@ class Port implements OpenListener {
     this.#context = {
       wheel,
       clock,
+      celBodyBytesMax,
+      retryBytesMax,
+      observer,
       installed,
       settings: () => this.#settings,
       reportPath: (sent, canonical) => this.#pathReport.count(sent, canonical),

@@ -1,14 +1,14 @@
 // A connection to an endpoint on its way to being one: both families of a name are tried (RFC 8305), and nobody waits
 // for longer than the destination allows.
 import type { ProxyErrorType } from '../../errors.ts';
-import type { ClientConnection } from '../http1/client-connection.ts';
 import { Wire } from '../socket/wire.ts';
 import { Timed, type Wheel } from '../wheel.ts';
 import type { NameLookup } from './name-lookup.ts';
+import type { UpstreamStream } from './upstream-stream.ts';
 
 /** Whoever needs a connection. Exactly one of the two is called, perhaps before `take` returns. */
 export interface ConnectionTaker {
-  onConnection(connection: ClientConnection): void;
+  onConnection(stream: UpstreamStream): void;
   onNoConnection(type: ProxyErrorType, message: string): void;
 }
 

@@ -6,9 +6,10 @@ import type { ProxyConfig } from '../../model/proxy-config.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import type { Memory } from '../compile/compile.ts';
 import { compileInSlices } from '../compile/slices.ts';
-import type { Installed } from '../decision.ts';
+import type { Installed } from '../exchange/context.ts';
 import { type BusyPlace, type ListenerStatus, Listeners } from '../listener/listeners.ts';
 import { RoutingTable } from '../match/routing-table.ts';
+import type { MiddlewareServices } from '../middleware/registry.ts';
 import type { PoolTools } from '../upstream/destination-pool.ts';
 import { NameLookup } from '../upstream/name-lookup.ts';
 import { Upstreams } from '../upstream/upstreams.ts';
@@ -24,7 +25,18 @@ export interface EngineOptions {
   readonly limitOf: PoolTools['limitOf'];
   /** The generation in force; asked when a request head arrives. */
   readonly generation: () => number;
+  readonly limits: BodyLimits;
 }
+
+/** Settings of the process, not of the configuration (contract.md §1.4). */
+export interface BodyLimits {
+  /** Bytes of a body that expressions may see; 0 = none. */
+  readonly celBodyBytesMax: number;
+  /** Bytes of a body that are kept for another try. */
+  readonly retryBytesMax: number;
+}
+
+export const bodyLimits: BodyLimits = { celBodyBytesMax: 65_536, retryBytesMax: 65_536 };
 
 const drainMsMax = 30_000;
 
@@ -36,6 +48,7 @@ interface Generation extends Installed {
 export class Engine {
   readonly #generation: () => number;
   readonly #tools: PoolTools;
+  readonly #services: MiddlewareServices;
   readonly #listeners: Listeners;
   #current: Generation;
   #prepared: Generation | undefined;
@@ -43,28 +56,31 @@ export class Engine {
   /** Of the table compiled last. */
   #memory: Memory | undefined;
 
-  constructor({ clock, telemetry, bindAddress, shared, limitOf, generation }: EngineOptions) {
+  constructor({ clock, telemetry, bindAddress, shared, limitOf, generation, limits }: EngineOptions) {
     this.#generation = generation;
     this.#telemetry = telemetry;
     const wheel = new Wheel(clock);
     this.#tools = { wheel, names: new NameLookup(clock), limitOf };
     const upstreams = new Upstreams([], this.#tools);
-    this.#current = { number: generation(), config: undefined, table: RoutingTable.empty, upstreams };
+    this.#services = { clock, wheel, logger: telemetry.logger };
+    const snapshot = { index: 0, id: '', name: '' };
+    this.#current = { number: generation(), config: undefined, table: RoutingTable.empty, upstreams, snapshot };
     const installed = (): Installed => this.#installed();
-    this.#listeners = new Listeners({ installed, clock, wheel, telemetry, bindAddress, drainMsMax, shared });
+    this.#listeners = new Listeners({ installed, clock, wheel, telemetry, bindAddress, drainMsMax, shared, ...limits });
   }
 
   /** Compiles beside what is in force, in slices. Rejects when it cannot; nothing has changed then. */
   async prepare(number: number, config: ProxyConfig): Promise<void> {
     const { snapshot } = config;
-    const { table, problems, memory } = await compileInSlices(snapshot, this.#memory);
+    const { table, problems, memory } = await compileInSlices(snapshot, this.#memory, this.#services);
     if (table === undefined) throw new Error(describe(problems));
     if (problems.length > 0) {
       this.#telemetry.logger.error({ snapshot: config.id, problems: describe(problems) }, 'routes are closed');
     }
     this.#memory = memory;
     const upstreams = new Upstreams(snapshot.destinations, this.#tools, this.#current.upstreams);
-    this.#prepared = { number, config, table, upstreams };
+    const { index, id, name } = config;
+    this.#prepared = { number, config, table, upstreams, snapshot: { index, id, name } };
   }
 
   discard(number: number): void {

@@ -4,7 +4,7 @@ import type { ProxyConfig } from '../../model/proxy-config.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import type { ListenerStatus } from '../listener/listeners.ts';
 import { OwnCount } from '../shared/connection-counts.ts';
-import { Engine } from './engine.ts';
+import { type BodyLimits, Engine } from './engine.ts';
 import type { Installer } from './installer.ts';
 import { Turns } from './turns.ts';
 
@@ -12,6 +12,7 @@ export interface InThreadOptions {
   readonly clock: Clock;
   readonly telemetry: Telemetry;
   readonly bindAddress: string | undefined;
+  readonly limits: BodyLimits;
 }
 
 export class InThread implements Installer {

@@ -1,10 +1,12 @@
 // What main and a proxy worker say to each other. Main leads: prepare, and when all are prepared, commit; a request
 // takes the new table from the moment the shared generation number changes (proxy.md, Table cut-over).
 import type { BusyPlace, ListenerStatus } from '../listener/listeners.ts';
+import type { BodyLimits } from './engine.ts';
 import type { PackedConfig } from './packed-config.ts';
 
 export interface WorkerStart {
   readonly bindAddress: string | undefined;
+  readonly limits: BodyLimits;
   /** One number: the generation in force. */
   readonly generation: SharedArrayBuffer;
   /** ConnectionCounts of the process, for so many workers, of which this is the one at `place`. */

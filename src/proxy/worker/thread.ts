@@ -12,7 +12,7 @@ if (parentPort === null) throw new Error('a proxy worker is a thread of its own'
 serve(parentPort, workerData);
 
 function serve(port: MessagePort, start: WorkerStart): void {
-  const { bindAddress, generation, shared, workers, place } = start;
+  const { bindAddress, generation, shared, workers, place, limits } = start;
   const counts = new ConnectionCounts(workers, start.connections);
   let rows: ReadonlyMap<string, number> = new Map();
   const cell = new Int32Array(generation);
@@ -21,6 +21,7 @@ function serve(port: MessagePort, start: WorkerStart): void {
     clock: systemClock,
     telemetry: { logger: remoteLogger(say, {}) },
     bindAddress,
+    limits,
     shared,
     limitOf: (id) => {
       const row = rows.get(id);

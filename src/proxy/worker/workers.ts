@@ -6,6 +6,7 @@ import type { ProxyConfig } from '../../model/proxy-config.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import { type BusyPlace, keyOf, type ListenerStatus, placeOf, statusIn } from '../listener/listeners.ts';
 import { ConnectionCounts, RowBook } from '../shared/connection-counts.ts';
+import type { BodyLimits } from './engine.ts';
 import type { Installer } from './installer.ts';
 import { Member } from './member.ts';
 import { type PackedConfig, packConfig } from './packed-config.ts';
@@ -16,6 +17,7 @@ export interface WorkersOptions {
   readonly count: number;
   readonly telemetry: Telemetry;
   readonly bindAddress: string | undefined;
+  readonly limits: BodyLimits;
   /** What a worker runs. Default: thread.ts beside this file. */
   readonly thread?: URL | undefined;
 }
@@ -137,6 +139,7 @@ export class Workers implements Installer {
   #startMember(place: number): Member {
     const start: WorkerStart = {
       bindAddress: this.#options.bindAddress,
+      limits: this.#options.limits,
       generation: this.#generation,
       connections: this.#counts.buffer,
       workers: this.size,

@@ -7,38 +7,19 @@ import { describe, type Problem, pointerOf } from '../../model/problem.ts';
 import { parseEntity } from '../../model/validation.ts';
 import { type Form, renderSnapshot } from '../../snapshot/render.ts';
 import type { Draft, Result } from '../../state/command.ts';
-import type { Active, StoredSnapshot } from '../../state/view.ts';
 import type { Logger } from '../../telemetry/logger.ts';
+import { type Installed, installedHeaders, installWaitMs } from '../activation-report.ts';
 import { type Answer, type ApiRequest, entityTag, jsonArray, revisionHeader } from '../answer.ts';
 import { type Caller, seesSecrets } from '../caller.ts';
+import type { Examiner } from '../examiner.ts';
 import { objectBody, optionalBody } from '../json-body.ts';
 import { idempotencyOf, ifMatchOf } from '../preconditions.ts';
 import { fieldValidationOf, flagOf } from '../query.ts';
+import { snapshotSummary } from '../snapshot-summary.ts';
 import { notFound, type StateReader } from '../state-reader.ts';
 import { unknownFieldWarnings } from '../unknown-fields.ts';
-import { joined, printable, warnings } from '../warnings.ts';
+import { joined } from '../warnings.ts';
 import { acceptedHeaders, goneSince } from '../write-outcome.ts';
-import type { Examiner } from './examiner.ts';
-
-/** What has become of an activation on this node. */
-export interface Installation {
-  /** So many proxy workers have installed it, */
-  readonly done: number;
-  /** of so many. */
-  readonly of: number;
-  /** Listeners that do not listen. */
-  readonly closed: readonly ClosedListener[];
-}
-
-export interface ClosedListener {
-  readonly name: string;
-  readonly address: string;
-  readonly port: number;
-  readonly reason?: string;
-}
-
-/** Resolves when every worker has it, at the latest after `withinMs`. */
-export type Installed = (index: number, withinMs: number) => Promise<Installation>;
 
 interface Parts {
   readonly reader: StateReader;
@@ -53,7 +34,6 @@ interface Parts {
 type CaptureDraft = Extract<Draft, { op: 'capture' }>;
 
 const mostCaptures = 5;
-const installWaitMs = 5_000;
 
 export class SnapshotService {
   readonly #parts: Parts;
@@ -127,13 +107,15 @@ export class SnapshotService {
     const accepted = acceptedHeaders(result);
     const snapshot = reader.view.snapshot(id);
     if (snapshot === undefined) throw goneSince(result);
-    const { done, of, closed } = await installed(result.index, installWaitMs);
+    const installation = await installed(result.index, installWaitMs);
+    const { done, of } = installation;
     logger.info({ snapshot: id, title: snapshot.name, index: result.index, done, of }, 'a snapshot is active');
+    const report = installedHeaders(installation);
     const headers = {
       ...entityTag(snapshot.revision),
-      'X-Sluice-Installed': `${done}/${of}`,
+      ...report,
       ...accepted,
-      ...joined(unknownFields, warnings(closed.map(notListening))),
+      ...joined(unknownFields, report),
     };
     return { status: 200, headers, body: snapshotSummary(snapshot, { snapshotId: id, index: result.index }) };
   }
@@ -170,11 +152,5 @@ interface Captured {
 
 const formFor = (caller: Caller): Form => (seesSecrets(caller) ? 'resolved' : 'references');
 
-const notListening = ({ name, address, port, reason = '' }: ClosedListener): string =>
-  `listener ${printable(name, ' ')} does not listen on ${printable(address)}:${port}: ${printable(reason)}`;
-
 const withWarnings = (json: string, warnings: readonly Problem[]): string =>
   `${json.slice(0, -1)},"warnings":${JSON.stringify(warnings)}}`;
-
-const snapshotSummary = ({ id, name, createdAt }: StoredSnapshot, active: Active | undefined): string =>
-  JSON.stringify({ id, name, createdAt, active: id === active?.snapshotId });

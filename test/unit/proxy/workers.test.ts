@@ -4,6 +4,7 @@ import { Agent, request as send } from 'undici';
 import { systemClock } from '../../../src/clock.ts';
 import { createProxy, type Proxy as DataPlane } from '../../../src/proxy/proxy.ts';
 import { ConnectionCounts, RowBook } from '../../../src/proxy/shared/connection-counts.ts';
+import { bodyLimits } from '../../../src/proxy/worker/engine.ts';
 import { ConfigReader, packConfig } from '../../../src/proxy/worker/packed-config.ts';
 import { Workers } from '../../../src/proxy/worker/workers.ts';
 import { silentLogger } from '../../../src/telemetry/logger.ts';
@@ -130,7 +131,13 @@ describe('proxy workers', function () {
       const note = (fields: object, message: string) => lines.push(`${message} ${JSON.stringify(fields)}`);
       const logger = { ...silentLogger, error: note, debug: note, info: note, warn: note, child: () => silentLogger };
       const thread = new URL('../../support/falling-thread.ts', import.meta.url);
-      workers = new Workers({ count: 2, telemetry: { logger }, bindAddress: '127.0.0.1', thread });
+      workers = new Workers({
+        count: 2,
+        telemetry: { logger },
+        bindAddress: '127.0.0.1',
+        limits: bodyLimits,
+        thread,
+      });
       bed.atEnd(() => workers.close(0));
       const channel = new BroadcastChannel('fall');
       bed.atEnd(async () => channel.close());

@@ -4,6 +4,7 @@ import { SluiceError } from '../../../src/errors.ts';
 import { ResourceService } from '../../../src/resources/resource.service.ts';
 import { StateReader } from '../../../src/resources/state-reader.ts';
 import { ConfigState } from '../../../src/state/config-state.ts';
+import { CurrentView } from '../../../src/state/current-view.ts';
 import type { StateView } from '../../../src/state/view.ts';
 import { apiRequest } from '../../support/api-request.ts';
 import { type NodeOfOne, nodeOfOne } from '../../support/node-of-one.ts';
@@ -71,25 +72,7 @@ describe('resource service', () => {
       barriers = 0;
       const behind = new ConfigState();
       const now = (): StateView => (barriers === 0 ? behind : node.state.view);
-      const view: StateView = {
-        get applied() {
-          return now().applied;
-        },
-        get changedAt() {
-          return now().changedAt;
-        },
-        get hash() {
-          return now().hash;
-        },
-        get active() {
-          return now().active;
-        },
-        get: (kind, id) => now().get(kind, id),
-        list: (kind) => now().list(kind),
-        snapshot: (id) => now().snapshot(id),
-        snapshots: () => now().snapshots(),
-        revision: (kind, id) => now().revision(kind, id),
-      };
+      const view = new CurrentView(now);
       const log: ReplicatedLog = {
         propose: (draft) => node.log.propose(draft),
         appliedAtLeast: async () => {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { CommandNotUnderstood, decodeCommand, encodeCommand } from '../../../src/state/command-codec.ts';
 import { ConfigState } from '../../../src/state/config-state.ts';
 import { Cipher } from '../../../src/state/encryption.ts';
-import { activate, capture, put, remove } from '../../support/commands.ts';
+import { activate, batch, capture, put, remove } from '../../support/commands.ts';
 
 const bytesOf = (value: unknown) => Buffer.from(JSON.stringify(value));
 const cipher = new Cipher(new Uint8Array(32).fill(1));
@@ -13,6 +13,14 @@ describe('command bytes', () => {
     remove('snapshots', 'a', { ifMatch: [1, 2] }),
     capture('a', { values: { '{{secret:env:E}}': 'e' } }),
     activate('a'),
+    batch([]),
+    batch(
+      [
+        { op: 'upsert', kind: 'routes', by: 'name', id: 'a', spec: { name: 'line\nbreak' } },
+        { op: 'delete', kind: 'secrets', by: 'name', name: 's', missingOk: true, ifMatch: [3] },
+      ],
+      { snapshot: { id: 's', name: 's', createdAt: 'now', checkedAt: 0, values: {}, activate: true } },
+    ),
   ];
 
   for (const command of commands) {
@@ -36,6 +44,8 @@ describe('command bytes', () => {
     ['an unknown mode', { ...put('routes', 'a'), mode: 'upsert' }],
     ['an If-Match of text', { ...activate('a'), ifMatch: ['1'] }],
     ['values that are no text', { ...capture('a'), values: { x: 1 } }],
+    ['a batch without operations', { ...batch([]), operations: undefined }],
+    ['a batch whose snapshot has no id', { ...batch([]), operations: 0, snapshot: {} }],
     ['no operation', { ...activate('a'), op: undefined }],
   ];
 

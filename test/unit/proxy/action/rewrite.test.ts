@@ -14,7 +14,7 @@ function upstream(routing: Routing, sent: Sent): { target: string; host: string 
   const request = new TestRequest(sent);
   const entry = tableOf(routing).match(request);
   if (entry?.action?.kind !== 'forward') throw new Error('not forwarded');
-  const { rewrite } = entry.action;
+  const { rewrite } = entry.action.plan;
   return {
     target: upstreamTarget(rewrite, entry.path, request),
     host: upstreamHost(rewrite, request, 'catalog.internal'),

@@ -1,5 +1,7 @@
 import { expect } from 'chai';
 import type { Match } from '../../../../src/model/route.ts';
+import type { Entry } from '../../../../src/proxy/compile/entry.ts';
+import type { ForwardPlan } from '../../../../src/proxy/forward/forward-plan.ts';
 import type { Sent } from '../../../support/routed-request.ts';
 import { aGroup, aRoute, type Routing, tableOf, winner } from '../../../support/routing.ts';
 
@@ -106,7 +108,10 @@ describe('fan-out', () => {
         aGroup('h', ['a'], { pathPrefix: '/h' }),
       ],
     });
-    const shown = entries.map(({ path, retry, attemptCount }) => [path.text, retry?.attempts, attemptCount]);
+    const shown = entries.map(({ path, action }) => {
+      const { retry, attemptCount } = planOf(action);
+      return [path.text, retry?.attempts, attemptCount];
+    });
     expect(shown).to.deep.equal([
       ['/g/a', 3, true],
       ['/h/a', undefined, false],
@@ -119,6 +124,11 @@ describe('fan-out', () => {
       routes: [aRoute('a', {}, { forward }), aRoute('b', {}, { forward: { ...forward, retry: { attempts: 2 } } })],
       groups: [aGroup('g', ['a', 'b'], { retryDefault: retry })],
     });
-    expect(entries.map(({ retry }) => retry?.attempts)).to.deep.equal([undefined, 2]);
+    expect(entries.map(({ action }) => planOf(action).retry?.attempts)).to.deep.equal([undefined, 2]);
   });
 });
+
+function planOf(action: Entry['action']): ForwardPlan {
+  if (action?.kind !== 'forward') throw new Error('not a forward');
+  return action.plan;
+}

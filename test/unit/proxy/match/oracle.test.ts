@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Entry } from '../../../../src/proxy/compile/entry.ts';
-import { matchedLength } from '../../../../src/proxy/compile/path.ts';
 import { hostMatches } from '../../../../src/proxy/match/host.ts';
+import { matchedLength } from '../../../../src/proxy/match/path.ts';
 import type { RoutingTable } from '../../../../src/proxy/match/routing-table.ts';
 import type { RoutedRequest } from '../../../../src/proxy/request-head.ts';
 import { seededRandom } from '../../../support/random.ts';

@@ -8,6 +8,7 @@ import {
   fragmentBytesMax,
   frameBytesMax,
   type Lane,
+  protocolVersion,
 } from '../../../../raft/codec/frames.ts';
 
 describe('frames', () => {
@@ -53,13 +54,17 @@ describe('frames', () => {
   const broken: [string, Buffer[], RegExp][] = [
     ['longer than 1.25 MiB', [headOf(frameBytesMax)], /frame of 1310720 bytes/],
     ['of another protocol version', [frameOf([9, 2 | 4, 0, 0, 0, 0, 0, 0, 0, 0])], /protocol version 9/],
-    ['with flags nobody knows', [frameOf([1, 64])], /flags 64/],
-    ['that continue nothing', [frameOf([1, 4])], /without a beginning/],
-    ['that announce more than a message may have', [frameOf([1, 2, 0xff, 0, 0, 0, 0, 0, 0, 0])], /message of/],
+    ['with flags nobody knows', [frameOf([protocolVersion, 64])], /flags 64/],
+    ['that continue nothing', [frameOf([protocolVersion, 4])], /without a beginning/],
+    [
+      'that announce more than a message may have',
+      [frameOf([protocolVersion, 2, 0xff, 0, 0, 0, 0, 0, 0, 0])],
+      /message of/,
+    ],
     ['that begin a message inside another', [opening(), opening()], /inside another/],
     ['that cut a message into crumbs', [opening(1)], /piece of 1 bytes/],
-    ['that end a message too early', [opening(), frameOf([1, 4])], /shorter than announced/],
-    ['too short to begin a message', [frameOf([1, 2])], /cut short/],
+    ['that end a message too early', [opening(), frameOf([protocolVersion, 4])], /shorter than announced/],
+    ['too short to begin a message', [frameOf([protocolVersion, 2])], /cut short/],
   ];
   for (const [what, frames, fault] of broken) {
     it(`are refused: ${what}`, () => expect(receive(frames).fault).to.match(fault));
@@ -68,7 +73,7 @@ describe('frames', () => {
   it('are not looked at any more after a fault', () => {
     const decoder = new FrameDecoder();
     const good = encodeFrames(Buffer.from('good'), 'urgent')[0]!;
-    const fault = decoder.push(frameOf([1, 64]), unexpected);
+    const fault = decoder.push(frameOf([protocolVersion, 64]), unexpected);
     expect(decoder.push(good, unexpected)).to.equal(fault);
   });
 
@@ -119,7 +124,7 @@ function frameOf(body: readonly number[] | Buffer): Buffer {
 /** The first frame of a message of 100,000 bytes, carrying `bytes` of them. */
 function opening(bytes = 20_000): Buffer {
   const body = Buffer.alloc(10 + bytes);
-  body.writeUInt8(1, 0);
+  body.writeUInt8(protocolVersion, 0);
   body.writeUInt8(2, 1);
   body.writeUInt32BE(100_000, 2);
   return frameOf(body);

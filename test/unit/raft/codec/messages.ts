@@ -12,7 +12,17 @@ export function heartbeat(fields: Partial<Extract<Message, { type: 'heartbeat' }
 
 export function append(entries: readonly Entry[], fields: Partial<Extract<Message, { type: 'append' }>> = {}): Message {
   const header = { type: 'append', clusterId, from: 'a#1', to: 'b#2', term: 3 } as const;
-  return { ...header, prevIndex: 4, prevTerm: 2, entries, commit: 4, sendSeq: 9, youAcked: 4, heardBoot: 1, ...fields };
+  return {
+    ...header,
+    prevIndex: 4,
+    prevTerm: 2,
+    entries,
+    commit: 4,
+    sendSeq: 9,
+    youAcked: 4,
+    vouchedBoot: 1,
+    ...fields,
+  };
 }
 
 export function command(index: number, payload: Uint8Array | string, term = 3): Entry {
@@ -76,7 +86,7 @@ export const anyMessage: fc.Arbitrary<Message> = fc.oneof(
     commit: position,
     sendSeq: position,
     youAcked: position,
-    heardBoot: position,
+    vouchedBoot: position,
   }),
   fc.record({
     ...header,
@@ -86,6 +96,7 @@ export const anyMessage: fc.Arbitrary<Message> = fc.oneof(
     lastIndex: position,
     sendSeq: position,
     boot: position,
+    suspect: fc.boolean(),
   }),
   fc.record({ ...header, type: fc.constant('heartbeat' as const), commit: position, round: position }),
   fc.record({
@@ -94,6 +105,8 @@ export const anyMessage: fc.Arbitrary<Message> = fc.oneof(
     round: position,
     applyLag: position,
     diskSlow: fc.boolean(),
+    boot: position,
+    suspect: fc.boolean(),
   }),
   fc.record({ ...header, type: fc.constant('checkpointBegin' as const), meta, transfer }),
   fc.record({ ...header, type: fc.constant('checkpointChunk' as const), transfer, offset: position, data: payload }),

@@ -45,7 +45,7 @@ describe('replication', () => {
     const { core } = cluster.node(2);
     const head = { clusterId: 'scenario', from: '1#1', to: '2#1', term: 2 } as const;
     const entry = (index: number, term: number) => ({ index, term, time: 0, kind: 'noop' }) as const;
-    const known = { sendSeq: 1, youAcked: 0, heardBoot: 0 };
+    const known = { sendSeq: 1, youAcked: 0, vouchedBoot: 0 };
     core.step({
       ...head,
       type: 'append',
@@ -102,7 +102,7 @@ describe('replication', () => {
     const { core } = cluster.node(2);
     core.step({
       ...{ clusterId: 'scenario', from: '1#1', to: '2#1', term: 1, type: 'append', entries: [], commit: 11 },
-      ...{ prevIndex: 11, prevTerm: 1, sendSeq: 9, youAcked: 14, heardBoot: 1 },
+      ...{ prevIndex: 11, prevTerm: 1, sendSeq: 9, youAcked: 14, vouchedBoot: 1 },
     });
     expect(core.inspect().poisoned).to.equal(true);
     expect(core.drain()?.events).to.deep.include({ type: 'lostData', peer: undefined, acked: 14, last: 11 });
@@ -124,7 +124,7 @@ describe('replication', () => {
     const meta = { ...cluster.node(1).checkpoint(), index: 12, file: 'late' };
     core.step({ ...head, type: 'checkpointBegin', meta, transfer: 1 });
     const entries = [11, 12, 13].map((index) => ({ index, term: 1, time: 0, kind: 'noop' }) as const);
-    const known = { sendSeq: 1, youAcked: 0, heardBoot: 0 };
+    const known = { sendSeq: 1, youAcked: 0, vouchedBoot: 0 };
     core.step({ ...head, type: 'append', prevIndex: 10, prevTerm: 1, entries, commit: 10, ...known });
     expect(core.checkpointReady(meta)).to.equal(false);
     expect(line(cluster, 2)).to.equal('follower t1 c12/13');

@@ -1,20 +1,20 @@
 // Whether the staged configuration can be served as it stands (architecture.md §6.11, §6.19): references resolve,
 // middlewares exist, resolved values are valid, and the whole compiles. All problems of a step are named at once.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { SluiceError } from '../../errors.ts';
-import { type ConfigKind, configKinds } from '../../model/kinds.ts';
-import { describe, type Problem, pointerOf } from '../../model/problem.ts';
-import type { Configuration } from '../../model/proxy-config.ts';
-import { holdsSecret } from '../../model/secret-reference.ts';
-import { validateResolved } from '../../model/validation.ts';
-import { configurationOf, resolvedSpec } from '../../snapshot/build.ts';
-import { resolveReferences } from '../../snapshot/collect.ts';
-import { findDangling } from '../../snapshot/dangling.ts';
-import { overlappingListeners } from '../../snapshot/listener-overlap.ts';
-import type { SecretSources } from '../../snapshot/secret-sources.ts';
-import { type Captured, stagedOf } from '../../snapshot/staged.ts';
-import type { StateView, Stored } from '../../state/view.ts';
-import { withoutValues } from '../masked-values.ts';
+import { SluiceError } from '../errors.ts';
+import { type ConfigKind, configKinds } from '../model/kinds.ts';
+import { describe, type Problem, pointerOf } from '../model/problem.ts';
+import type { Configuration } from '../model/proxy-config.ts';
+import { holdsSecret } from '../model/secret-reference.ts';
+import { validateResolved } from '../model/validation.ts';
+import { configurationOf, resolvedSpec } from '../snapshot/build.ts';
+import { resolveReferences } from '../snapshot/collect.ts';
+import { findDangling } from '../snapshot/dangling.ts';
+import { overlappingListeners } from '../snapshot/listener-overlap.ts';
+import type { SecretSources } from '../snapshot/secret-sources.ts';
+import { type Captured, type Staged, stagedOf } from '../snapshot/staged.ts';
+import type { StateView, Stored } from '../state/view.ts';
+import { withoutValues } from './masked-values.ts';
 
 /** Compiles a configuration as a proxy would, without serving it. */
 export type CheckConfig = (config: Configuration) => CheckResult | Promise<CheckResult>;
@@ -35,6 +35,11 @@ export interface Examined {
   readonly warnings: readonly Problem[];
 }
 
+/** An examination that says what is wrong instead of refusing. */
+export interface Judged extends Examined {
+  readonly problems: readonly Problem[];
+}
+
 export class Examiner {
   readonly #sources: SecretSources;
   readonly #checkConfig: CheckConfig;
@@ -46,11 +51,19 @@ export class Examiner {
 
   /** Rejects with INVALID, naming all problems of the first step that has any. `strict`: what dangles is a problem. */
   async examine(view: StateView, { strict }: { strict: boolean }): Promise<Examined> {
-    const staged = stagedOf(view);
+    const { problems, ...examined } = await this.judge(stagedOf(view), { strict });
+    if (problems.length > 0) throw new SluiceError('INVALID', describe(problems));
+    return examined;
+  }
+
+  /** The same of a configuration that may never be; names the problems and rejects for none. */
+  async judge(staged: Staged, { strict }: { strict: boolean }): Promise<Judged> {
     const { values, external, problems } = await resolveReferences(staged, this.#sources);
-    refuse(problems);
-    const warnings = await this.#check({ entities: staged.entities, values }, strict);
-    return { checkedAt: staged.changedAt, values: external, warnings };
+    const found =
+      problems.length > 0
+        ? { problems, warnings: [] }
+        : await this.#check({ entities: staged.entities, values }, strict);
+    return { checkedAt: staged.changedAt, values: external, ...found };
   }
 
   /** What was doubtful about a snapshot when it was created: it has not changed since. */
@@ -60,19 +73,25 @@ export class Examiner {
     return doubtsOf(captured, [findDangling(config).warnings, overlappingListeners(config.listeners), warnings]);
   }
 
-  async #check(captured: Captured, strict: boolean): Promise<readonly Problem[]> {
+  /** All problems of the first step that has any. */
+  async #check(captured: Captured, strict: boolean): Promise<CheckResult> {
     const config = configurationOf(captured);
     const dangling = findDangling(config);
-    const stop = (problems: readonly Problem[]): void => refuse(masked(problems, captured.values));
-    stop(dangling.problems);
-    if (strict) stop(dangling.warnings);
-    stop(faultsOfResolved(captured));
+    const refused = (problems: readonly Problem[]): CheckResult => ({
+      problems: masked(problems, captured.values),
+      warnings: [],
+    });
+    if (dangling.problems.length > 0) return refused(dangling.problems);
+    if (strict && dangling.warnings.length > 0) return refused(dangling.warnings);
+    const faults = faultsOfResolved(captured);
+    if (faults.length > 0) return refused(faults);
     // Compiling thousands of entities takes a while: others get their turn before and after it.
     await nextTurn();
     const compiled = await this.#checkConfig(config);
     await nextTurn();
-    stop(compiled.problems);
-    return doubtsOf(captured, [dangling.warnings, overlappingListeners(config.listeners), compiled.warnings]);
+    if (compiled.problems.length > 0) return refused(compiled.problems);
+    const found = [dangling.warnings, overlappingListeners(config.listeners), compiled.warnings];
+    return { problems: [], warnings: doubtsOf(captured, found) };
   }
 }
 
@@ -97,7 +116,3 @@ const withReferences = ({ entities }: Captured): { kind: ConfigKind; entity: Sto
 /** Answers are read by callers who may not see values, and so are problems and warnings. */
 const masked = (problems: readonly Problem[], values: Captured['values']): Problem[] =>
   problems.map(({ pointer, message }) => ({ pointer, message: withoutValues(message, values) }));
-
-function refuse(problems: readonly Problem[]): void {
-  if (problems.length > 0) throw new SluiceError('INVALID', describe(problems));
-}

@@ -24,7 +24,9 @@ export const fieldId = {
   alias: 15,
 } as const;
 
-const known: readonly (readonly [string, number])[] = [
+export type FieldId = (typeof fieldId)[keyof typeof fieldId];
+
+const known: readonly (readonly [string, FieldId])[] = [
   ['host', fieldId.host],
   ['content-length', fieldId.contentLength],
   ['transfer-encoding', fieldId.transferEncoding],
@@ -49,7 +51,7 @@ const known: readonly (readonly [string, number])[] = [
 
 interface Candidate {
   readonly bytes: Uint8Array;
-  readonly id: number;
+  readonly id: FieldId;
 }
 
 /** By length, then by first byte in lower case: nearly every name is ruled out by these two. */
@@ -67,7 +69,7 @@ const UNDERSCORE = 95;
 const HYPHEN = 45;
 
 /** One of `fieldId` for the name at `bytes[start..end)`, which holds token bytes only. */
-export function identify(bytes: Uint8Array, start: number, end: number): number {
+export function identify(bytes: Uint8Array, start: number, end: number): FieldId {
   const first = (bytes[start] ?? 0) | 0x20;
   const row = candidates[end - start]?.[first];
   if (row !== undefined) {
@@ -80,6 +82,12 @@ export function identify(bytes: Uint8Array, start: number, end: number): number 
   if (first !== 120 || end - start <= forwardedPrefix.length) return fieldId.other;
   const prefix = compare(bytes, start, forwardedPrefix);
   return prefix === same ? fieldId.forwarded : prefix === aliased ? fieldId.alias : fieldId.other;
+}
+
+/** The same for a name that is text; any case. */
+export function identifyName(name: string): FieldId {
+  const bytes = Buffer.from(name, 'latin1');
+  return identify(bytes, 0, bytes.length);
 }
 
 const different = 0;

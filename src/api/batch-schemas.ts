@@ -1,0 +1,107 @@
+// Schemas of `POST /batch` for the OpenAPI document.
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { editableKinds } from '../model/kinds.ts';
+
+type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
+
+const kind = { type: 'string', enum: [...editableKinds], description: 'The kind of resource.' };
+const id = { type: 'string', description: 'Id of the resource.' } as const;
+
+export const batchSchemas: Schemas = {
+  BatchOperation: {
+    type: 'object',
+    description: 'One write.',
+    required: ['op', 'kind'],
+    properties: {
+      op: {
+        type: 'string',
+        enum: ['create', 'update', 'upsert', 'delete'],
+        description:
+          '`create` is refused when the resource is there (409), `update` and `delete` when it is not (404); an ' +
+          '`upsert` creates or updates, and writes nothing when nothing would change.',
+      },
+      kind,
+      by: {
+        type: 'string',
+        enum: ['id', 'name'],
+        default: 'id',
+        description: 'How `update`, `upsert` and `delete` find the resource.',
+      },
+      id,
+      name: { type: 'string', description: 'Of the resource that a `delete` by name means.' },
+      body: { type: 'object', description: 'The resource, as in the operation of its kind.' },
+      ifMatch: { type: 'string', description: 'Quoted revisions, or `*`; another revision refuses the batch (412).' },
+      missingOk: { type: 'boolean', default: false, description: 'A `delete` that finds nothing is no failure.' },
+    },
+  },
+  BatchRequest: {
+    type: 'object',
+    description: 'Writes that take effect together.',
+    required: ['operations'],
+    properties: {
+      operations: {
+        type: 'array',
+        maxItems: 20_000,
+        items: { $ref: '#/components/schemas/BatchOperation' },
+        description: 'In order; each resource at most once.',
+      },
+      snapshot: {
+        type: 'object',
+        description: 'Captured in the same commit, of the state after the operations.',
+        required: ['name'],
+        properties: {
+          name: { type: 'string', minLength: 1, description: 'Name of the snapshot.' },
+          activate: { type: 'boolean', default: false, description: 'Makes it live at the same index.' },
+          strict: { type: 'boolean', default: false, description: 'As in creating a snapshot.' },
+        },
+      },
+    },
+  },
+  BatchAnswer: {
+    type: 'object',
+    description: 'What became of a batch.',
+    required: ['results'],
+    properties: {
+      index: { type: 'integer', description: 'Log index of all of it; absent in a dry run.' },
+      results: {
+        type: 'array',
+        description: 'One for each operation, in order.',
+        items: {
+          type: 'object',
+          required: ['kind', 'id'],
+          properties: {
+            op: { type: 'string', description: 'As sent; absent in a dry run.' },
+            action: {
+              type: 'string',
+              enum: ['create', 'update', 'delete', 'none'],
+              description: 'What would happen; only in a dry run.',
+            },
+            kind,
+            id,
+            etag: { type: 'string', nullable: true, description: 'Quoted revision; null when it is gone.' },
+            changed: { type: 'boolean', description: 'Whether anything was written.' },
+            changes: {
+              type: 'array',
+              items: { type: 'string' },
+              description: 'JSON pointers of what an update would change; only in a dry run.',
+            },
+          },
+        },
+      },
+      snapshot: {
+        allOf: [{ $ref: '#/components/schemas/SnapshotSummary' }],
+        description: 'The snapshot; absent when none was asked for.',
+      },
+      warnings: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/SnapshotWarning' },
+        description: 'What is doubtful about the snapshot.',
+      },
+      problems: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/SnapshotWarning' },
+        description: 'What would keep a snapshot from being made; only in a dry run.',
+      },
+    },
+  },
+};

@@ -1,0 +1,59 @@
+// What a listener gives to the connections it accepts, and they to their exchanges.
+import type { Clock } from '../../clock.ts';
+import type { HeadLimits } from '../http1/head-parser.ts';
+import type { TrustedProxies } from '../match/client-address.ts';
+import type { RoutedRequest } from '../request-head.ts';
+import type { Upstreams } from '../upstream/upstreams.ts';
+import type { Wheel } from '../wheel.ts';
+import type { ExchangeEntry } from './entry.ts';
+import type { MiddlewareExchange } from './phase.ts';
+import type { ErrorDetail } from './proxy-error.ts';
+
+/** What all listeners share; replaced whole by an install. */
+export interface Installed {
+  readonly table: { match(request: RoutedRequest): ExchangeEntry | undefined };
+  readonly upstreams: Upstreams;
+  /** Which configuration this is. */
+  readonly snapshot: { readonly index: number; readonly id: string; readonly name: string };
+}
+
+/** What one listener adds; replaced whole by an install. Times in milliseconds, 0 = off. */
+export interface ServeSettings {
+  readonly headLimits: HeadLimits;
+  readonly pathNormalization: 'enforce' | 'report';
+  readonly trusted: TrustedProxies;
+  readonly serverName: string | undefined;
+  readonly detail: ErrorDetail;
+  /** Responses say which route, snapshot and endpoint made them, and at which try. */
+  readonly debugHeaders: boolean;
+  readonly clientHeaderMs: number;
+  readonly clientRequestMs: number;
+  /** From the first to the last byte of a response; 0 when the listener does not say. */
+  readonly clientResponseMs: number;
+  /** How long a client may take none of the response that waits for it, when `clientResponseMs` is 0. */
+  readonly clientStallMs: number;
+  readonly idleMs: number;
+}
+
+/** Told of every exchange once, when it is over, in whichever way. */
+export interface ExchangeObserver {
+  /** `matched` is undefined for what no entry won, or what was refused before anybody looked. */
+  onFinish(exchange: MiddlewareExchange, matched: ExchangeEntry | undefined): void;
+}
+
+export interface ExchangeContext {
+  readonly wheel: Wheel;
+  readonly clock: Clock;
+  /** Bytes of a body that expressions may see; 0 = none (contract.md §1.4). */
+  readonly celBodyBytesMax: number;
+  /** Bytes of a body that are kept for another try. */
+  readonly retryBytesMax: number;
+  /** Of this moment; each exchange asks once. */
+  installed(): Installed;
+  settings(): ServeSettings;
+  readonly observer: ExchangeObserver | undefined;
+  /** A request goes on with the path `sent`, because its listener only reports that it is not canonical. */
+  reportPath(sent: string, canonical: string): void;
+  /** The listener is closing: connections end with the response under way. */
+  draining(): boolean;
+}

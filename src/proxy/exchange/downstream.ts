@@ -1,0 +1,33 @@
+// A client's side of one exchange, whatever version of HTTP it speaks.
+import type { Wire } from '../socket/wire.ts';
+import type { BodySink, BodySource } from './body.ts';
+import type { ExchangeRequest } from './request.ts';
+import type { ExchangeResponse, ResponseHead } from './response.ts';
+
+/** As a source it delivers the request's body. */
+export interface Downstream extends BodySource {
+  readonly request: ExchangeRequest;
+  readonly response: DownstreamResponse;
+  /** Bytes of the request's body so far. */
+  readonly requestBytes: number;
+  /** After 101: joins the client with the upstream's socket. `rest` came behind the head. */
+  tunnel(head: ResponseHead, upstream: Wire, rest: Buffer): void;
+}
+
+/** As a sink it takes the response's body. Exactly one of `relay`, `answer` and `cut` ends what begins with a request. */
+export interface DownstreamResponse extends BodySink {
+  /** Bytes of the body so far. */
+  readonly responseBytes: number;
+  /** The head goes to the client; its body, if it has one, follows through this sink. */
+  relay(response: ExchangeResponse): void;
+  /** A response of Sluice's own, whole; `close`: the connection ends with it. */
+  answer(response: ExchangeResponse, close: boolean): void;
+  /** An interim response of the upstream. */
+  interim(head: ResponseHead): void;
+  /** Asks the client for the body it holds back, once. */
+  continue(): void;
+  /** The response cannot be completed: the client must see that it is not. */
+  cut(): void;
+  /** What was written may leave. */
+  flush(): void;
+}

@@ -1,0 +1,491 @@
+// One request and what becomes of it, used again for the next request of the same connection or stream slot (proxy.md,
+// Exchange). It keeps the table it began with, goes through its entry's chain on the way in and out, and ends in one
+// place however it ends. It knows when something happens; the connections know how.
+import type { Clock } from '../../clock.ts';
+import type { ProxyErrorType } from '../../errors.ts';
+import type { Wire } from '../socket/wire.ts';
+import type { Upstreams } from '../upstream/upstreams.ts';
+import type { Wheel } from '../wheel.ts';
+import { type BodySource, pump } from './body.ts';
+import type { ExchangeContext, Installed } from './context.ts';
+import type { Downstream } from './downstream.ts';
+import type { ActionExchange, ActionRun, ExchangeEntry, Link } from './entry.ts';
+import { type CollectedBody, HeldBody, nullSink, WholeBody } from './held-body.ts';
+import type { LocalReply, Verdict } from './phase.ts';
+import { type ProxyError, proxyError, renderProxyError, statusOf } from './proxy-error.ts';
+import type { BodyKind, ExchangeRequest } from './request.ts';
+import { ExchangeResponse, type ResponseHead } from './response.ts';
+
+/** `request`: on the way in. `response`: on the way out. `sending`: the head is with the client's connection. */
+type Phase = 'idle' | 'request' | 'action' | 'response' | 'sending';
+
+const noSnapshot = { index: 0, id: '', name: '' };
+const nowhere = { id: '', name: '' };
+const nothing = Buffer.alloc(0);
+
+export class Exchange implements ActionExchange {
+  readonly downstream: Downstream;
+  readonly context: ExchangeContext;
+  readonly request: ExchangeRequest;
+  readonly response = new ExchangeResponse();
+  readonly state: unknown[] = [];
+  run: ActionRun | undefined;
+  startedMs = 0;
+  destinationId = '';
+  endpoint = '';
+  attempts = 0;
+  upstreamMs = -1;
+  error: ProxyErrorType | '' = '';
+  cut = false;
+  bodyKind: BodyKind = 'none';
+  #phase: Phase = 'idle';
+  /** Counts what has ended: whatever comes late belongs to an earlier one. */
+  #epoch = 0;
+  #installed: Installed | undefined;
+  #entry: ExchangeEntry | undefined;
+  /** Slots of the links that took part, in order. */
+  readonly #entered: number[] = [];
+  #body: BodySource;
+  /** The body, while it is one that can be held. */
+  #held: HeldBody | undefined;
+  #running = false;
+
+  constructor(downstream: Downstream, context: ExchangeContext) {
+    this.downstream = downstream;
+    this.request = downstream.request;
+    this.context = context;
+    this.#body = downstream;
+  }
+
+  /** The downstream has a request whose head is whole. */
+  begin(): void {
+    this.#open();
+    const { request, context } = this;
+    const installed = context.installed();
+    this.#installed = installed;
+    const entry = installed.table.match(request);
+    if (request.bodyWanted && context.celBodyBytesMax > 0) this.#matchWithBody(installed);
+    else this.#serve(entry);
+  }
+
+  /** The connection cannot take the request any further. It answers, if it still can, and ends. */
+  refuse(error: ProxyError): void {
+    if (this.#phase === 'idle') this.#open();
+    else this.#cancelRun();
+    if (this.#phase === 'sending') {
+      this.downstream.response.cut();
+      return;
+    }
+    this.#epoch++;
+    this.#render(error);
+    this.#phase = 'sending';
+    this.downstream.response.answer(this.response, true);
+  }
+
+  /** Nobody is there to answer any more, or nobody can go on asking. Not a failure of the upstream's. */
+  abandon(): void {
+    if (this.#phase === 'idle') return;
+    this.cut = true;
+    this.#cancelRun();
+    this.#finish();
+  }
+
+  /** The response has been written to its end. */
+  onResponseSent(): void {
+    this.#finish();
+  }
+
+  // What middlewares see.
+
+  get clock(): Clock {
+    return this.context.clock;
+  }
+
+  get route(): { readonly id: string; readonly name: string } {
+    return this.#entry?.route ?? nowhere;
+  }
+
+  get group(): { readonly id: string; readonly name: string } | undefined {
+    return this.#entry?.group;
+  }
+
+  get snapshot(): { readonly index: number; readonly id: string; readonly name: string } {
+    return this.#installed?.snapshot ?? noSnapshot;
+  }
+
+  get requestBytes(): number {
+    return this.downstream.requestBytes;
+  }
+
+  get responseBytes(): number {
+    return this.downstream.response.responseBytes;
+  }
+
+  setRequestField(name: string, value: string): boolean {
+    this.request.view.forgetHeaders();
+    return this.request.edits.set(name, value);
+  }
+
+  appendRequestField(name: string, value: string): boolean {
+    this.request.view.forgetHeaders();
+    return this.request.edits.append(name, value);
+  }
+
+  removeRequestField(name: string): boolean {
+    this.request.view.forgetHeaders();
+    return this.request.edits.remove(name);
+  }
+
+  collectRequestBody(bytesMax: number): CollectedBody | undefined | Promise<CollectedBody | undefined> {
+    if (this.bodyKind === 'none') return { bytes: nothing, whole: true };
+    if (this.request.expectContinue) this.downstream.response.continue();
+    return collected(this.heldRequestBody(), bytesMax);
+  }
+
+  replaceRequestBody(bytes: Uint8Array): void {
+    // What of the old one has not come yet is still to come.
+    if (this.bodyKind !== 'none' && this.#held?.whole !== true) this.#body.start(nullSink);
+    this.#body = new WholeBody(bytes);
+    this.#held = undefined;
+    this.bodyKind = 'length';
+    this.request.edits.setLength(bytes.length);
+  }
+
+  wrapRequestBody(wrap: (source: BodySource) => BodySource): void {
+    this.#body = wrap(this.#body);
+    this.#held = undefined;
+    this.bodyKind = 'stream';
+    this.request.edits.dropLength();
+  }
+
+  collectResponseBody(bytesMax: number): CollectedBody | undefined | Promise<CollectedBody | undefined> {
+    const { response } = this;
+    if (response.own !== undefined) return { bytes: Buffer.from(response.own), whole: true };
+    if (response.bodyKind === 'none' || response.source === undefined) return { bytes: nothing, whole: true };
+    const held = response.source instanceof HeldBody ? response.source : new HeldBody(response.source);
+    response.source = held;
+    return collected(held, bytesMax);
+  }
+
+  replaceResponseBody(bytes: Uint8Array): void {
+    const { response } = this;
+    const whole = response.source instanceof HeldBody && response.source.whole;
+    if (response.source !== undefined && !whole) this.#cancelRun();
+    response.source = undefined;
+    response.own = bytes;
+    response.bodyKind = 'length';
+    response.bodyLength = bytes.length;
+    response.edits.setLength(bytes.length);
+  }
+
+  wrapResponseBody(wrap: (source: BodySource) => BodySource): void {
+    const { response } = this;
+    const source = response.source ?? new WholeBody(response.own ?? nothing);
+    response.source = wrap(source);
+    response.own = undefined;
+    if (response.bodyKind !== 'none') response.bodyKind = 'stream';
+    response.edits.dropLength();
+  }
+
+  // What actions use.
+
+  get wheel(): Wheel {
+    return this.context.wheel;
+  }
+
+  get retryBytesMax(): number {
+    return this.context.retryBytesMax;
+  }
+
+  get upstreams(): Upstreams {
+    return (this.#installed ?? this.context.installed()).upstreams;
+  }
+
+  get bodyUntouched(): boolean {
+    return this.#body === this.downstream;
+  }
+
+  requestBody(): BodySource {
+    return this.#body;
+  }
+
+  heldRequestBody(): HeldBody {
+    if (this.#held === undefined) {
+      this.#held = new HeldBody(this.#body);
+      this.#body = this.#held;
+    }
+    return this.#held;
+  }
+
+  reply(reply: LocalReply): void {
+    this.#local(reply);
+    this.#goOut(this.#entered.length - 1);
+  }
+
+  relay(head: ResponseHead, source: BodySource): void {
+    this.response.relayed(head, source);
+    if (this.#entered.length === 0) this.#send();
+    else this.#goOut(this.#entered.length - 1);
+  }
+
+  switch(head: ResponseHead, upstream: Wire, rest: Buffer): void {
+    this.response.relayed(head, this.downstream);
+    this.response.source = undefined;
+    this.#goOut(this.#entered.length - 1, () => {
+      this.downstream.tunnel(this.response, upstream, rest);
+      this.#finish();
+    });
+  }
+
+  fail(error: ProxyError): void {
+    if (this.#phase === 'sending') {
+      this.downstream.response.cut();
+      return;
+    }
+    const begun = this.#phase === 'response';
+    this.#epoch++;
+    this.#render(error);
+    // A response phase that was interrupted is not run again: its middlewares have had their turn.
+    if (begun) this.#send();
+    else this.#goOut(this.#entered.length - 1);
+  }
+
+  #open(): void {
+    const { request, context } = this;
+    this.#phase = 'request';
+    this.startedMs = context.clock.monotonicMs();
+    this.#body = this.downstream;
+    this.bodyKind = request.bodyKind;
+  }
+
+  #serve(entry: ExchangeEntry | undefined): void {
+    this.#entry = entry;
+    if (entry === undefined) this.fail(proxyError('no_route'));
+    else if (entry.closed !== undefined || entry.action === undefined)
+      this.fail(proxyError(entry.closed ?? 'middleware_unavailable'));
+    else if (entry.links.length === 0) this.#act(entry);
+    else this.#goIn(entry, 0);
+  }
+
+  #act(entry: ExchangeEntry): void {
+    this.#phase = 'action';
+    this.#running = true;
+    entry.action?.begin(this);
+  }
+
+  /** Matching met an expression that reads the body: it is asked again once the body is here. */
+  #matchWithBody(installed: Installed): void {
+    const match = (): void => this.#serve(installed.table.match(this.request));
+    if (this.#bodyAttached()) match();
+    else this.#later(this.#attachBody(), (reply) => (reply === undefined ? match() : this.#rejected(reply)));
+  }
+
+  /** The chain from link `from` on, and then the action. */
+  #goIn(entry: ExchangeEntry, from: number): void {
+    for (let slot = from; slot < entry.links.length; slot++) {
+      const link = entry.links[slot];
+      if (link === undefined) break;
+      if (link.needsBody && this.context.celBodyBytesMax > 0 && !this.#bodyAttached()) {
+        const again = slot;
+        this.#later(this.#attachBody(), (reply) =>
+          reply === undefined ? this.#goIn(entry, again) : this.#rejected(reply),
+        );
+        return;
+      }
+      if (!takesPart(link, this.request)) continue;
+      this.#entered.push(slot);
+      const verdict = this.#ask(link, slot, 'onRequest');
+      if (verdict === undefined) continue;
+      if (verdict instanceof Promise) {
+        const next = slot + 1;
+        this.#later(verdict, (reply) => {
+          if (reply === undefined) this.#goIn(entry, next);
+          else this.#rejected(reply);
+        });
+      } else this.#rejected(verdict);
+      return;
+    }
+    this.#act(entry);
+  }
+
+  /** The innermost that took part has answered; those around it see the response. */
+  #rejected(reply: LocalReply): void {
+    this.#local(reply);
+    this.#goOut(this.#entered.length - 2);
+  }
+
+  /** The response phase of those who took part, from the one at `from` outwards. */
+  #goOut(from: number, send: () => void = this.#sendBound): void {
+    this.#phase = 'response';
+    const links = this.#entry?.links;
+    for (let at = from; at >= 0; at--) {
+      const slot = this.#entered[at] ?? 0;
+      const link = links?.[slot];
+      const verdict = link === undefined ? undefined : this.#ask(link, slot, 'onResponse');
+      if (verdict === undefined) continue;
+      const next = at - 1;
+      if (verdict instanceof Promise) {
+        this.#later(verdict, (reply) => {
+          this.#goOut(next, reply === undefined ? send : this.#replaced(reply));
+        });
+        return;
+      }
+      this.#goOut(next, this.#replaced(verdict));
+      return;
+    }
+    send();
+  }
+
+  /** A middleware's answer takes the place of the response that was on its way. */
+  #replaced(reply: LocalReply): () => void {
+    this.#cancelRun();
+    this.#local(reply);
+    return this.#sendBound;
+  }
+
+  readonly #sendBound = (): void => this.#send();
+
+  #send(): void {
+    const { response, downstream } = this;
+    this.#phase = 'sending';
+    if (this.context.settings().debugHeaders) this.#showWork();
+    const { source } = response;
+    if (source === undefined) downstream.response.answer(response, false);
+    else {
+      downstream.response.relay(response);
+      pump(source, downstream.response);
+    }
+  }
+
+  /** A phase of one middleware. What throws has not protected anything: the request is refused. */
+  #ask(link: Link, slot: number, phase: 'onRequest' | 'onResponse'): Verdict | Promise<Verdict> {
+    try {
+      return phase === 'onRequest' ? link.phases.onRequest?.(this, slot) : link.phases.onResponse?.(this, slot);
+    } catch {
+      return this.#unavailable();
+    }
+  }
+
+  /** Goes on when the promise is settled, unless the exchange has ended meanwhile. */
+  #later(promise: Promise<Verdict>, then: (verdict: Verdict) => void): void {
+    const epoch = this.#epoch;
+    const goOn = (verdict: Verdict): void => {
+      then(verdict);
+      this.downstream.response.flush();
+    };
+    promise.then(
+      (verdict) => {
+        if (epoch === this.#epoch) goOn(verdict);
+      },
+      () => {
+        if (epoch === this.#epoch) goOn(this.#unavailable());
+      },
+    );
+  }
+
+  #unavailable(): LocalReply {
+    const error = proxyError('middleware_unavailable');
+    this.error = error.type;
+    return this.#errorReply(error);
+  }
+
+  #bodyAttached(): boolean {
+    const { view } = this.request;
+    if (!view.hasBody && this.bodyKind === 'none') view.attachBody({ raw: '', whole: true });
+    return view.hasBody;
+  }
+
+  async #attachBody(): Promise<undefined> {
+    const { celBodyBytesMax } = this.context;
+    const epoch = this.#epoch;
+    const body = await this.collectRequestBody(celBodyBytesMax);
+    if (epoch !== this.#epoch) return undefined;
+    const bytes = body?.bytes ?? nothing;
+    const raw = bytes.subarray(0, celBodyBytesMax).toString('utf8');
+    this.request.view.attachBody({ raw, whole: body?.whole === true && bytes.length <= celBodyBytesMax });
+    return undefined;
+  }
+
+  #local({ status, fields, body }: LocalReply): void {
+    const bytes = typeof body === 'string' ? Buffer.from(body, 'utf8') : body;
+    this.response.clear();
+    this.response.local(status, fields, bytes);
+  }
+
+  #render(error: ProxyError): void {
+    this.error = error.type;
+    this.#local(this.#errorReply(error));
+  }
+
+  #errorReply(error: ProxyError): LocalReply {
+    const { detail } = this.context.settings();
+    const body = renderProxyError(error, detail, this.context.clock.nowMs(), this.#installed?.snapshot.id);
+    return { status: statusOf(error), fields: jsonType, body };
+  }
+
+  /** What the listener was asked to show of how the response came about; nobody else may say it (observability.md §1). */
+  #showWork(): void {
+    const { edits, lines } = this.response;
+    for (let i = 0; i < lines.count; i++) if (/^x-sluice-/i.test(lines.name(i))) edits.remove(lines.name(i));
+    if (this.#entry === undefined) return;
+    edits.set('x-sluice-route', encodeURI(this.#entry.route.name));
+    edits.set('x-sluice-snapshot', this.snapshot.id);
+    if (this.endpoint !== '') edits.set('x-sluice-endpoint', this.endpoint);
+    if (this.attempts > 0) edits.set('x-sluice-attempts', String(this.attempts));
+  }
+
+  #cancelRun(): void {
+    if (!this.#running) return;
+    this.#running = false;
+    this.run?.cancel();
+  }
+
+  #finish(): void {
+    if (this.#phase === 'idle') return;
+    this.#epoch++;
+    const links = this.#entry?.links;
+    for (const slot of this.#entered) links?.[slot]?.phases.onFinish?.(this, slot);
+    this.context.observer?.onFinish(this, this.#entry);
+    if (this.#running) this.run?.over();
+    this.#phase = 'idle';
+    this.#running = false;
+    this.#installed = undefined;
+    this.#entry = undefined;
+    this.#held = undefined;
+    this.#body = this.downstream;
+    this.destinationId = '';
+    this.endpoint = '';
+    this.attempts = 0;
+    this.upstreamMs = -1;
+    this.error = '';
+    this.cut = false;
+    if (this.#entered.length > 0) {
+      this.#entered.length = 0;
+      this.state.length = 0;
+    }
+    this.response.clear();
+  }
+}
+
+const jsonType = ['Content-Type', 'application/json'];
+
+function takesPart({ skipWhen, onlyWhen }: Link, request: ExchangeRequest): boolean {
+  if (skipWhen.length > 0) {
+    const { view } = request;
+    for (const program of skipWhen) if (program.test(view)) return false;
+  }
+  if (onlyWhen.length === 0) return true;
+  const { view } = request;
+  for (const program of onlyWhen) if (program.test(view)) return true;
+  return false;
+}
+
+function collected(body: HeldBody, bytesMax: number): CollectedBody | undefined | Promise<CollectedBody | undefined> {
+  const found = (): CollectedBody | undefined =>
+    body.failed === undefined ? { bytes: body.bytes, whole: body.whole } : undefined;
+  let told: (found: CollectedBody | undefined) => void = () => {};
+  if (body.collect(bytesMax, () => told(found()))) return found();
+  return new Promise((resolve) => {
+    told = resolve;
+  });
+}

@@ -1,0 +1,275 @@
+// A body that somebody wants to look at before it goes on, or that may have to be sent again: what has come is held,
+// handed on whole, and the rest follows from its source (proxy.md, Bodies).
+import type { BodySink, BodySource } from './body.ts';
+import type { ProxyError } from './proxy-error.ts';
+
+/** What `collect` found. */
+export interface CollectedBody {
+  readonly bytes: Buffer;
+  /** Nothing comes after it. */
+  readonly whole: boolean;
+}
+
+const nothing = Buffer.alloc(0);
+
+export class HeldBody implements BodySource, BodySink {
+  readonly #source: BodySource;
+  #chunks: Buffer[] = [];
+  #bytes = 0;
+  /** What has passed may be sent again, as long as it is no more than this. */
+  #keptMax = 0;
+  /** Part of what passed is no longer held. */
+  #dropped = false;
+  #next = 0;
+  #started = false;
+  #ended = false;
+  #trailers = '';
+  #failure: ProxyError | undefined;
+  #sink: BodySink | undefined;
+  /** The sink has no room. */
+  #blocked = false;
+  #delivering = false;
+  /** The source waits for `resume`. */
+  #sourceWaits = false;
+  #collectMax = -1;
+  #collecting = false;
+  #onCollected: (() => void) | undefined;
+
+  constructor(source: BodySource) {
+    this.#source = source;
+  }
+
+  /** What passes is held as well, up to so many bytes, so that `rewind` can start over. */
+  keep(bytesMax: number): void {
+    this.#keptMax = bytesMax;
+  }
+
+  /** Whether everything that has passed can be sent again. */
+  get replayable(): boolean {
+    return !this.#dropped && this.#failure === undefined;
+  }
+
+  /** Bytes that have come so far, as long as all are held. */
+  get heldBytes(): number {
+    return this.#bytes;
+  }
+
+  /** The body has come to its end. */
+  get whole(): boolean {
+    return this.#ended;
+  }
+
+  /** Everything held, as one. */
+  get bytes(): Buffer {
+    if (this.#chunks.length === 0) return nothing;
+    if (this.#chunks.length > 1) this.#chunks = [Buffer.concat(this.#chunks)];
+    return this.#chunks[0] ?? nothing;
+  }
+
+  get trailers(): string {
+    return this.#trailers;
+  }
+
+  /**
+   * Reads on until more than `bytesMax` bytes are held, or the end. True when that is so already; else `onCollected`
+   * is called once, also when the body fails. To be called before `start`.
+   */
+  collect(bytesMax: number, onCollected: () => void): boolean {
+    this.#collectMax = bytesMax;
+    if (this.#settled) return true;
+    this.#collecting = true;
+    this.#waitForSource();
+    if (!this.#collecting) return true;
+    this.#onCollected = onCollected;
+    return false;
+  }
+
+  get failed(): ProxyError | undefined {
+    return this.#failure;
+  }
+
+  // As a source.
+
+  start(sink: BodySink): void {
+    this.#sink = sink;
+    this.#blocked = false;
+    this.#next = 0;
+    this.#deliver();
+  }
+
+  pause(): void {
+    this.#blocked = true;
+    this.#source.pause();
+  }
+
+  resume(): void {
+    this.#blocked = false;
+    if (this.#sink !== undefined) this.#deliver();
+  }
+
+  abort(why: ProxyError): void {
+    this.#sink = undefined;
+    this.#chunks = [];
+    this.#dropped = true;
+    this.#source.abort(why);
+  }
+
+  /** The sink that has it is out of the game: the next `start` begins at the beginning. */
+  rewind(): void {
+    this.#sink = undefined;
+    this.#blocked = false;
+    this.#next = 0;
+  }
+
+  // As the sink of its source.
+
+  from(_source: BodySource): void {}
+
+  data(chunk: Buffer): boolean {
+    const sink = this.#sink;
+    if (sink === undefined || this.#behind) return this.#hold(chunk);
+    this.#record(chunk);
+    if (sink.data(chunk)) return true;
+    this.#blocked = true;
+    this.#sourceWaits = true;
+    return false;
+  }
+
+  end(trailers: string): void {
+    this.#ended = true;
+    this.#trailers = trailers;
+    this.#collected();
+    if (this.#sink !== undefined && !this.#behind && !this.#delivering) this.#sink.end(trailers);
+  }
+
+  fail(why: ProxyError): void {
+    this.#failure = why;
+    this.#collected();
+    this.#sink?.fail(why);
+  }
+
+  /** The sink has not been given all that is held. */
+  get #behind(): boolean {
+    return this.#blocked || this.#next < this.#chunks.length;
+  }
+
+  get #settled(): boolean {
+    return this.#ended || this.#failure !== undefined || this.#bytes > this.#collectMax;
+  }
+
+  #hold(chunk: Buffer): boolean {
+    this.#chunks.push(Buffer.from(chunk));
+    this.#bytes += chunk.length;
+    const more = this.#collecting && !this.#settled;
+    if (!more) {
+      this.#sourceWaits = true;
+      this.#collected();
+    }
+    return more;
+  }
+
+  /** What passes by is held for another time, while that is allowed. */
+  #record(chunk: Buffer): void {
+    if (this.#dropped) return;
+    if (this.#bytes + chunk.length > this.#keptMax) {
+      this.#dropped = true;
+      this.#chunks = [];
+      this.#next = 0;
+      return;
+    }
+    this.#chunks.push(Buffer.from(chunk));
+    this.#bytes += chunk.length;
+    this.#next = this.#chunks.length;
+  }
+
+  #deliver(): void {
+    const sink = this.#sink;
+    if (sink === undefined || this.#delivering) return;
+    this.#delivering = true;
+    while (this.#next < this.#chunks.length && !this.#blocked) {
+      const chunk = this.#chunks[this.#next++];
+      if (chunk !== undefined && !sink.data(chunk)) this.#blocked = true;
+    }
+    this.#delivering = false;
+    if (this.#blocked || this.#sink !== sink) return;
+    if (this.#failure !== undefined) sink.fail(this.#failure);
+    else if (this.#ended) sink.end(this.#trailers);
+    else this.#waitForSource();
+    if (this.#bytes > this.#keptMax) this.#forget();
+  }
+
+  /** More was held than may be sent again, and it has all gone out. */
+  #forget(): void {
+    if (this.#next < this.#chunks.length) return;
+    this.#dropped = true;
+    this.#chunks = [];
+    this.#next = 0;
+  }
+
+  #waitForSource(): void {
+    if (!this.#started) {
+      this.#started = true;
+      this.#source.start(this);
+    } else if (this.#sourceWaits) {
+      this.#sourceWaits = false;
+      this.#source.resume();
+    }
+  }
+
+  #collected(): void {
+    this.#collecting = false;
+    const tell = this.#onCollected;
+    this.#onCollected = undefined;
+    tell?.();
+  }
+}
+
+/** A body that is here already. */
+export class WholeBody implements BodySource {
+  readonly #bytes: Buffer;
+  #sink: BodySink | undefined;
+  #at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  start(sink: BodySink): void {
+    this.#sink = sink;
+    this.#at = 0;
+    this.#deliver();
+  }
+
+  pause(): void {}
+
+  resume(): void {
+    this.#deliver();
+  }
+
+  abort(_why: ProxyError): void {
+    this.#sink = undefined;
+  }
+
+  #deliver(): void {
+    const sink = this.#sink;
+    if (sink === undefined) return;
+    while (this.#at < this.#bytes.length) {
+      const chunk = this.#bytes.subarray(this.#at, this.#at + sliceBytes);
+      this.#at += chunk.length;
+      if (!sink.data(chunk)) return;
+    }
+    this.#sink = undefined;
+    sink.end('');
+  }
+}
+
+/** What is given to a sink at once. */
+const sliceBytes = 64 * 1024;
+
+/** Takes what nobody wants. */
+export const nullSink: BodySink = {
+  from() {},
+  data: () => true,
+  end() {},
+  fail() {},
+};

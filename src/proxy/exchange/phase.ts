@@ -1,0 +1,86 @@
+// What a middleware is to the exchange it stands in: up to three functions, called in the order of the chain
+// (contract.md §6.7). The usual answer is nothing, at once; a promise only where something is really waited for.
+import type { Clock } from '../../clock.ts';
+import type { ProxyErrorType } from '../../errors.ts';
+import type { BodySource } from './body.ts';
+import type { CollectedBody } from './held-body.ts';
+import type { ExchangeRequest } from './request.ts';
+import type { ExchangeResponse } from './response.ts';
+
+/** A response of Sluice's own. */
+export interface LocalReply {
+  readonly status: number;
+  /** Names and values in turn, as byte strings. `Content-Length` is not among them. */
+  readonly fields: readonly string[];
+  /** Text is sent as UTF-8. */
+  readonly body: string | Uint8Array;
+}
+
+/** Nothing: the exchange goes on. A reply ends the request phase: what lies further in does not run. */
+export type Verdict = LocalReply | undefined;
+
+/** An exchange as middlewares see it. */
+export interface MiddlewareExchange {
+  readonly request: ExchangeRequest;
+  /** Filled from the response phase on. */
+  readonly response: ExchangeResponse;
+  readonly clock: Clock;
+  /** By place in the chain: what a middleware keeps between the phases of one exchange. Emptied with the exchange. */
+  readonly state: unknown[];
+  /** Monotonic milliseconds at which the head was whole. */
+  readonly startedMs: number;
+  readonly route: { readonly id: string; readonly name: string };
+  readonly group: { readonly id: string; readonly name: string } | undefined;
+  /** Index, id and name of the configuration that serves it. */
+  readonly snapshot: { readonly index: number; readonly id: string; readonly name: string };
+  /** Where it went; empty while it has gone nowhere. */
+  readonly destinationId: string;
+  /** `host:port`, or empty. */
+  readonly endpoint: string;
+  /** Tries so far; 0 for what needs no upstream. */
+  readonly attempts: number;
+  /** Type of the proxy error that answered it, or empty. */
+  readonly error: ProxyErrorType | '';
+  /** From the start of the last try to its response head; -1 while there is none. */
+  readonly upstreamMs: number;
+  /** Bytes of the two bodies so far. */
+  readonly requestBytes: number;
+  readonly responseBytes: number;
+  /** The client, or the upstream, was gone before the response was whole. */
+  readonly cut: boolean;
+
+  /** Sets, appends or removes a field of the request; later expressions see it. False for what cannot be changed. */
+  setRequestField(name: string, value: string): boolean;
+  appendRequestField(name: string, value: string): boolean;
+  removeRequestField(name: string): boolean;
+  /**
+   * Reads the request's body until more than `bytesMax` bytes have come, or its end. It is forwarded all the same,
+   * whole. Asks a client that waits for 100. Undefined when the client is gone or the body cannot be read.
+   */
+  collectRequestBody(bytesMax: number): CollectedBody | undefined | Promise<CollectedBody | undefined>;
+  replaceRequestBody(bytes: Uint8Array): void;
+  /** Puts something between the client and the upstream; the length is not known any more. */
+  wrapRequestBody(wrap: (source: BodySource) => BodySource): void;
+  /** In the response phase: the same of the response. */
+  collectResponseBody(bytesMax: number): CollectedBody | undefined | Promise<CollectedBody | undefined>;
+  replaceResponseBody(bytes: Uint8Array): void;
+  wrapResponseBody(wrap: (source: BodySource) => BodySource): void;
+}
+
+/**
+ * One middleware of one chain, built when the table is compiled and used by every exchange of its entries. `slot` is
+ * its place in the chain.
+ */
+export interface MiddlewarePhases {
+  /** Its own expressions read the body: it is attached to the view before `onRequest`. */
+  readonly needsBody?: boolean;
+  /** On the way in, outermost first. */
+  onRequest?(exchange: MiddlewareExchange, slot: number): Verdict | Promise<Verdict>;
+  /**
+   * On the way out, innermost first, for those whose request phase ran and did not reply. Nothing has been sent yet. A
+   * reply takes the response's place.
+   */
+  onResponse?(exchange: MiddlewareExchange, slot: number): Verdict | Promise<Verdict>;
+  /** The exchange is over, however it ended; for those whose request phase began. */
+  onFinish?(exchange: MiddlewareExchange, slot: number): void;
+}

@@ -1,0 +1,77 @@
+// A response on its way to the client: what the upstream or Sluice said, and what middlewares changed on top.
+import { FieldEdits } from '../fields/field-edits.ts';
+import { type FieldLines, FieldList } from '../fields/field-lines.ts';
+import type { BodySource } from './body.ts';
+import type { BodyKind } from './request.ts';
+
+/** A head as an upstream's connection parsed it; valid until the response has been sent. */
+export interface ResponseHead {
+  readonly status: number;
+  /** Empty where the version of HTTP has none. */
+  readonly reason: string;
+  readonly lines: FieldLines;
+  /** `none` also for answers to HEAD, 204 and 304. */
+  readonly bodyKind: BodyKind;
+  /** Bytes, with kind `length`. */
+  readonly bodyLength: number;
+  /** Names that `Connection` asks to remove, in lower case. */
+  readonly named: readonly string[];
+  /** With 101: the protocol changed to. */
+  readonly upgrade: string;
+}
+
+const none: readonly string[] = [];
+
+/** One object per exchange slot, filled again for each response. */
+export class ExchangeResponse implements ResponseHead {
+  status = 0;
+  reason = '';
+  lines: FieldLines = FieldList.empty;
+  bodyKind: BodyKind = 'none';
+  bodyLength = 0;
+  named: readonly string[] = none;
+  upgrade = '';
+  readonly edits = new FieldEdits();
+  /** Where the body comes from; undefined for a response of Sluice's own, whose body is `own`. */
+  source: BodySource | undefined;
+  own: Uint8Array | undefined;
+
+  clear(): void {
+    this.status = 0;
+    this.lines = FieldList.empty;
+    this.source = undefined;
+    this.own = undefined;
+    this.edits.clear();
+  }
+
+  /** Value of the first line of that lower-case name, edits included. */
+  header(lowerName: string): string | undefined {
+    return this.edits.empty ? this.lines.first(lowerName) : this.edits.first(this.lines, lowerName);
+  }
+
+  /** Takes over what an upstream said. */
+  relayed(head: ResponseHead, source: BodySource): void {
+    this.status = head.status;
+    this.reason = head.reason;
+    this.lines = head.lines;
+    this.bodyKind = head.bodyKind;
+    this.bodyLength = head.bodyLength;
+    this.named = head.named;
+    this.upgrade = head.upgrade;
+    this.source = source;
+    this.own = undefined;
+  }
+
+  /** A response of Sluice's own. */
+  local(status: number, fields: readonly string[], body: Uint8Array): void {
+    this.status = status;
+    this.reason = '';
+    this.lines = fields.length === 0 ? FieldList.empty : new FieldList(fields);
+    this.bodyKind = 'length';
+    this.bodyLength = body.length;
+    this.named = none;
+    this.upgrade = '';
+    this.source = undefined;
+    this.own = body;
+  }
+}

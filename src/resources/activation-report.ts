@@ -1,0 +1,33 @@
+// What became of an activation on the node that was asked, as headers of its answer.
+import { printable, type Warnings, warnings } from './warnings.ts';
+
+/** What has become of an activation on this node. */
+export interface Installation {
+  /** So many proxy workers have installed it, */
+  readonly done: number;
+  /** of so many. */
+  readonly of: number;
+  /** Listeners that do not listen. */
+  readonly closed: readonly ClosedListener[];
+}
+
+export interface ClosedListener {
+  readonly name: string;
+  readonly address: string;
+  readonly port: number;
+  readonly reason?: string;
+}
+
+/** Resolves when every worker has it, at the latest after `withinMs`. */
+export type Installed = (index: number, withinMs: number) => Promise<Installation>;
+
+/** How long an answer waits for the workers of its node. */
+export const installWaitMs = 5_000;
+
+export const installedHeaders = ({ done, of, closed }: Installation): Warnings & { 'X-Sluice-Installed': string } => ({
+  'X-Sluice-Installed': `${done}/${of}`,
+  ...warnings(closed.map(notListening)),
+});
+
+const notListening = ({ name, address, port, reason = '' }: ClosedListener): string =>
+  `listener ${printable(name, ' ')} does not listen on ${printable(address)}:${port}: ${printable(reason)}`;

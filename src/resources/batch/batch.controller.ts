@@ -1,0 +1,50 @@
+// `POST /batch`.
+import { Controller, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
+import { ApiBody, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { requestOf, send } from '../http-exchange.ts';
+import { Operation, Success, schemaRef } from '../operation.ts';
+import { BatchService } from './batch.service.ts';
+
+@ApiTags('batch')
+@Controller('api/v1/batch')
+export class BatchController {
+  readonly #service: BatchService;
+
+  constructor(@Inject(BatchService) service: BatchService) {
+    this.#service = service;
+  }
+
+  @Post()
+  @HttpCode(200)
+  @Operation({
+    id: 'runBatch',
+    summary: 'Write many resources at once',
+    description:
+      'All operations take effect at one revision, or none does. They are carried out in order; references may point ' +
+      'to what the batch creates anywhere. With `snapshot` the result is captured in the same commit, and made live ' +
+      'with `activate`. At most 20,000 operations and 32 MiB.',
+    right: 'write',
+    headers: ['Idempotency-Key'],
+    query: ['dryRun', 'fieldValidation'],
+    errors: [
+      'INVALID',
+      'NOT_FOUND',
+      'CONFLICT',
+      'PRECONDITION_FAILED',
+      'TOO_LARGE',
+      'KEY_REUSED',
+      'UNAVAILABLE',
+      'OUTCOME_UNKNOWN',
+    ],
+  })
+  @ApiBody({ schema: schemaRef('BatchRequest'), required: true })
+  @Success(200, 'What became of each operation; of a dry run, what would.', schemaRef('BatchAnswer'), [
+    'X-Sluice-Revision',
+    'X-Sluice-Installed',
+    'Warning',
+  ])
+  async run(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    send(reply, await this.#service.run(requestOf(request)));
+  }
+}

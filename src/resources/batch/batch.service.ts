@@ -1,0 +1,211 @@
+// Many writes at one index, all of them or none, and a snapshot of what they leave behind (batch.md). Read and checked in
+// slices, so that ten thousand routes hold nobody up; a batch with a snapshot is checked against the state that this node
+// sees, and again when that has moved before the batch is applied.
+import type { Clock } from '../../clock.ts';
+import type { ReplicatedLog } from '../../cluster/replicated-log.ts';
+import { SluiceError } from '../../errors.ts';
+import { describe, type Problem } from '../../model/problem.ts';
+import type { BatchSnapshot, Draft, Idempotency, Operations, Result } from '../../state/command.ts';
+import { inSlices } from '../../state/slices.ts';
+import type { Rehearsal, StoredSnapshot } from '../../state/view.ts';
+import type { Logger } from '../../telemetry/logger.ts';
+import { type Installed, installedHeaders, installWaitMs } from '../activation-report.ts';
+import { type Answer, type ApiRequest, jsonArray, revisionHeader } from '../answer.ts';
+import type { Examiner } from '../examiner.ts';
+import { idempotencyOf } from '../preconditions.ts';
+import { fieldValidationOf, flagOf } from '../query.ts';
+import { snapshotSummary } from '../snapshot-summary.ts';
+import type { StateReader } from '../state-reader.ts';
+import { unknownFieldWarnings } from '../unknown-fields.ts';
+import { joined } from '../warnings.ts';
+import { acceptedHeaders, goneSince } from '../write-outcome.ts';
+import { changesBetween } from './changes.ts';
+import { readBatch, type SentBatch, type SentSnapshot } from './sent-batch.ts';
+
+interface Parts {
+  readonly reader: StateReader;
+  readonly log: ReplicatedLog;
+  readonly examiner: Examiner;
+  readonly installed: Installed;
+  readonly newId: () => string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+type BatchDraft = Extract<Draft, { op: 'batch' }>;
+
+const mostAttempts = 5;
+
+export class BatchService {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * 200 with what became of each operation. Rejects with INVALID, FORBIDDEN, NOT_FOUND, PRECONDITION_FAILED, CONFLICT of
+   * the first operation that fails, which the body names; with TOO_LARGE, KEY_REUSED and what the log rejects with.
+   */
+  async run(request: ApiRequest): Promise<Answer> {
+    const isDry = flagOf(request, 'dryRun');
+    const validation = fieldValidationOf(request);
+    const batch = await inSlices(readBatch(request, this.#parts.newId));
+    const unknownFields = unknownFieldWarnings(batch.unknown, validation);
+    const answer = isDry ? await this.#rehearsed(batch) : await this.#written(batch, request);
+    const { Warning, ...headers } = answer.headers;
+    const all = joined(unknownFields, Warning === undefined ? {} : { Warning: [Warning].flat() });
+    return { ...answer, headers: { ...headers, ...all } };
+  }
+
+  async #written(batch: SentBatch, request: ApiRequest): Promise<Answer> {
+    const { reader, newId } = this.#parts;
+    if (batch.heads.length === 0 && batch.snapshot === undefined) {
+      await reader.barrier();
+      return answered(reader.view.applied, [], undefined, []);
+    }
+    const draft = { op: 'batch', id: newId(), operations: batch.operations, ...idempotencyOf(request) } as const;
+    const { result, doubts } =
+      batch.snapshot === undefined
+        ? { result: await this.#parts.log.propose(draft), doubts: [] }
+        : await this.#withSnapshot(draft, batch.snapshot);
+    const accepted = acceptedHeaders(result);
+    const results = resultsOf(batch, result);
+    if (batch.snapshot === undefined) return answered(result.index, results, undefined, [], accepted);
+    const snapshot = reader.view.snapshot(result.id);
+    if (snapshot === undefined) throw goneSince(result);
+    return await this.#captured({ result, snapshot, doubts, activated: batch.snapshot.activate }, results);
+  }
+
+  async #captured({ result, snapshot, doubts, activated }: Captured, results: readonly string[]): Promise<Answer> {
+    const { examiner, installed, logger } = this.#parts;
+    const found = doubts ?? underSnapshot(await examiner.doubts(snapshot));
+    const headers: Record<string, string | readonly string[]> = { ...acceptedHeaders(result) };
+    if (activated) {
+      const installation = await installed(result.index, installWaitMs);
+      const { done, of } = installation;
+      logger.info(
+        { snapshot: snapshot.id, title: snapshot.name, index: result.index, done, of },
+        'a snapshot is active',
+      );
+      Object.assign(headers, installedHeaders(installation));
+    }
+    const active = activated ? { snapshotId: snapshot.id, index: result.index } : this.#parts.reader.view.active;
+    return answered(result.index, results, snapshotSummary(snapshot, active), found, headers);
+  }
+
+  /** `doubts` is absent when it is not new. */
+  async #withSnapshot(
+    draft: BatchDraft,
+    wanted: SentSnapshot,
+  ): Promise<{ result: Result; doubts?: readonly Problem[] }> {
+    const { log, clock, logger, reader } = this.#parts;
+    const createdAt = new Date(clock.nowMs()).toISOString();
+    for (let attempt = 1; attempt <= mostAttempts; attempt++) {
+      await reader.barrier();
+      const earlier = draft.idempotency && this.#earlier(draft.idempotency);
+      if (earlier !== undefined) return { result: await earlier };
+      const examined = await this.#examine(draft, wanted);
+      const snapshot: BatchSnapshot = {
+        id: draft.id,
+        name: wanted.name,
+        createdAt,
+        checkedAt: examined.checkedAt,
+        values: examined.values,
+        activate: wanted.activate,
+      };
+      const result = await log.propose({ ...draft, snapshot });
+      if (result.status !== 'moved') return { result, doubts: examined.warnings };
+      logger.info({ snapshot: wanted.name, attempt }, 'the configuration changed while a batch was checked');
+    }
+    throw configurationIsChanging();
+  }
+
+  /** A repeated request is answered as the first one was, although the configuration may no longer pass the checks. */
+  #earlier(idempotency: Idempotency): Promise<Result> | undefined {
+    const { reader, log } = this.#parts;
+    const result = reader.view.answered(idempotency);
+    return result && log.appliedAtLeast(result.index, installWaitMs).then(() => result);
+  }
+
+  /** What a batch that is going to be refused has no need of is left out: apply says why. */
+  async #examine({ operations }: BatchDraft, { strict }: SentSnapshot) {
+    const { after, verdict } = await this.#rehearse(operations);
+    if (verdict.status !== 200) return { checkedAt: after.changedAt, values: {}, warnings: [] };
+    const { problems, ...examined } = await this.#parts.examiner.judge(after, { strict });
+    if (problems.length > 0) throw new SluiceError('INVALID', describe(underSnapshot(problems)));
+    return { ...examined, warnings: underSnapshot(examined.warnings) };
+  }
+
+  async #rehearse(operations: Operations): Promise<Rehearsal> {
+    const { view } = this.#parts.reader;
+    for (let attempt = 1; attempt <= mostAttempts; attempt++) {
+      const rehearsal = await inSlices(view.rehearse(operations));
+      // Others write while this one is rehearsed; what saw two states saw none.
+      if (view.changedAt === rehearsal.after.changedAt) return rehearsal;
+    }
+    throw configurationIsChanging();
+  }
+
+  /** Everything but the commit, compile check included. */
+  async #rehearsed(batch: SentBatch): Promise<Answer> {
+    const { reader, examiner } = this.#parts;
+    await reader.barrier();
+    const { verdict, after } = await this.#rehearse(batch.operations);
+    const headers = acceptedHeaders({ ...verdict, index: reader.view.applied, kind: 'snapshots', id: '' });
+    const results = await inSlices(this.#foreseen(batch, verdict.outcomes ?? []));
+    const { problems } = await examiner.judge(after, { strict: batch.snapshot?.strict ?? false });
+    const body = `{"results":${jsonArray(results)},"problems":${JSON.stringify(underSnapshot(problems))}}`;
+    return { status: 200, headers, body };
+  }
+
+  *#foreseen({ operations, heads }: SentBatch, outcomes: Rehearsal['verdict']['outcomes']): Generator<void, string[]> {
+    const { view } = this.#parts.reader;
+    const results: string[] = [];
+    for (const operation of operations) {
+      const head = heads[results.length];
+      const [id, , changed] = outcomes?.[results.length] ?? ['', 0, 0];
+      if (head === undefined || operation === undefined) break;
+      const { op, kind } = head;
+      const before = view.get(kind, id)?.spec;
+      const action = changed === 0 ? 'none' : op === 'delete' ? 'delete' : before === undefined ? 'create' : 'update';
+      const changes = action === 'update' ? changesBetween(before, { id, ...operation.spec }) : [];
+      results.push(JSON.stringify({ action, kind, id, changes }));
+      yield;
+    }
+    return results;
+  }
+}
+
+interface Captured {
+  readonly result: Result;
+  readonly snapshot: StoredSnapshot;
+  readonly doubts: readonly Problem[] | undefined;
+  readonly activated: boolean;
+}
+
+const configurationIsChanging = (): SluiceError => new SluiceError('UNAVAILABLE', 'configuration is changing');
+
+const underSnapshot = (problems: readonly Problem[]): Problem[] =>
+  problems.map(({ pointer, message }) => ({ pointer: `/snapshot${pointer}`, message }));
+
+/** A replay comes with the same body, so the heads of this one are those of the first. */
+function resultsOf({ heads }: SentBatch, { outcomes = [] }: Result): string[] {
+  return heads.map(({ op, kind }, at) => {
+    const [id, revision, changed] = outcomes[at] ?? ['', 0, 0];
+    const etag = revision === 0 ? null : `"${revision}"`;
+    return JSON.stringify({ op, kind, id, etag, changed: changed === 1 });
+  });
+}
+
+function answered(
+  index: number,
+  results: readonly string[],
+  summary: string | undefined,
+  doubts: readonly Problem[],
+  headers: Answer['headers'] = revisionHeader(index),
+): Answer {
+  const snapshot = summary === undefined ? '' : `,"snapshot":${summary}`;
+  const body = `{"index":${index},"results":${jsonArray(results)}${snapshot},"warnings":${JSON.stringify(doubts)}}`;
+  return { status: 200, headers, body };
+}

@@ -1,0 +1,15 @@
+// Where two versions of an entity differ, as JSON pointers: what a dry run says of an update. Values are not shown, for
+// they may be secrets.
+import { pointerOf } from '../../model/problem.ts';
+
+/** Lists are compared as a whole: an element that moved is no better told by ten pointers than by one. */
+export function changesBetween(before: unknown, after: unknown, pointer = ''): string[] {
+  if (!isObject(before) || !isObject(after)) return isSame(before, after) ? [] : [pointer];
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...names].flatMap((name) => changesBetween(before[name], after[name], pointer + pointerOf(name)));
+}
+
+const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,101 @@
+// The body of a batch as the log will carry it, or everything that is wrong with it.
+import { SluiceError } from '../../errors.ts';
+import type { EditableKind } from '../../model/kinds.ts';
+import { describe, type Problem, problemsMax } from '../../model/problem.ts';
+import { parseEntity } from '../../model/validation.ts';
+import type { BatchOperation } from '../../state/command.ts';
+import { OperationLines, operationLine } from '../../state/operation-lines.ts';
+import type { ApiRequest } from '../answer.ts';
+import { seesSecrets } from '../caller.ts';
+import { type JsonObject, objectBody } from '../json-body.ts';
+import { splitBody } from './batch-body.ts';
+import { readOperation } from './sent-operation.ts';
+
+export const operationsMax = 20_000;
+
+export interface SentBatch {
+  readonly operations: OperationLines;
+  /** What each operation asks for. */
+  readonly heads: readonly { readonly op: BatchOperation['op']; readonly kind: EditableKind }[];
+  readonly snapshot: SentSnapshot | undefined;
+  readonly unknown: readonly string[];
+}
+
+export interface SentSnapshot {
+  readonly name: string;
+  readonly activate: boolean;
+  readonly strict: boolean;
+}
+
+/** Yields between operations. Throws INVALID with every fault of every operation, FORBIDDEN, TOO_LARGE. */
+export function* readBatch(request: ApiRequest, newId: () => string): Generator<void, SentBatch> {
+  const body = yield* splitBody(request.body, operationsMax);
+  const { operations: _, ...fields } = objectBody(body.head);
+  const { snapshot, ...strange } = fields;
+  const faults = new Faults();
+  if (body.operations === undefined) faults.add([{ pointer: '/operations', message: 'must be a list' }]);
+  const unknown = Object.keys(strange).map((name) => `/${name}`);
+  const lines: Buffer[] = [];
+  const heads: SentBatch['heads'][number][] = [];
+  let forbidden: number | undefined;
+  for (const [at, bytes] of (body.operations ?? []).entries()) {
+    const sent = readOperation(bytes, at, newId);
+    faults.add(sent.problems, at);
+    unknown.push(...sent.unknown);
+    if (sent.readsNode && !seesSecrets(request.caller)) forbidden ??= at;
+    if (sent.operation !== undefined) {
+      lines.push(Buffer.from(operationLine(sent.operation)));
+      heads.push({ op: sent.operation.op, kind: sent.operation.kind });
+    }
+    yield;
+  }
+  const wanted = readSnapshot(snapshot, faults, unknown);
+  faults.refuse();
+  if (forbidden !== undefined) {
+    const error = `/operations/${forbidden}/body: role ${request.caller.role} may not write env or file references`;
+    throw new SluiceError('FORBIDDEN', error, { body: { operation: forbidden } });
+  }
+  return { operations: new OperationLines(lines.length, Buffer.concat(lines)), heads, snapshot: wanted, unknown };
+}
+
+class Faults {
+  readonly #problems: Problem[] = [];
+  #operation: number | undefined;
+
+  add(problems: readonly Problem[], operation?: number): void {
+    if (problems.length > 0) this.#operation ??= operation;
+    this.#problems.push(...problems.slice(0, problemsMax - this.#problems.length));
+  }
+
+  refuse(): void {
+    if (this.#problems.length === 0) return;
+    const operation = this.#operation;
+    throw new SluiceError('INVALID', describe(this.#problems), operation === undefined ? {} : { body: { operation } });
+  }
+}
+
+function readSnapshot(sent: unknown, faults: Faults, unknown: string[]): SentSnapshot | undefined {
+  if (sent === undefined || sent === null) return undefined;
+  if (!isObject(sent)) {
+    faults.add([{ pointer: '/snapshot', message: 'must be a JSON object' }]);
+    return undefined;
+  }
+  const { name, activate, strict, ...strange } = sent;
+  unknown.push(...Object.keys(strange).map((one) => `/snapshot/${one}`));
+  const { entity, problems } = parseEntity('snapshots', { name });
+  faults.add(problems.map(({ pointer, message }) => ({ pointer: `/snapshot${pointer}`, message })));
+  const flag = (value: unknown, pointer: string): boolean => {
+    if (value !== undefined && value !== null && typeof value !== 'boolean') {
+      faults.add([{ pointer, message: 'must be true or false' }]);
+    }
+    return value === true;
+  };
+  return {
+    name: String(entity.name),
+    activate: flag(activate, '/snapshot/activate'),
+    strict: flag(strict, '/snapshot/strict'),
+  };
+}
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

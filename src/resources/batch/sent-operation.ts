@@ -1,0 +1,152 @@
+// One operation of a batch as it was sent, checked as the operation of its own would be: what is wrong with it, what is
+// unknown in it, and what the log will carry of it.
+import { type EditableKind, editableKinds } from '../../model/kinds.ts';
+import type { Problem } from '../../model/problem.ts';
+import { findReferences } from '../../model/secret-reference.ts';
+import { parseEntity } from '../../model/validation.ts';
+import type { BatchOperation, IfMatch } from '../../state/command.ts';
+import { type JsonObject, jsonOf } from '../json-body.ts';
+import { parseIfMatch } from '../preconditions.ts';
+
+export interface SentOperation {
+  /** Undefined when there are problems. */
+  readonly operation: BatchOperation | undefined;
+  /** Pointers begin with `/operations/<n>`. */
+  readonly problems: readonly Problem[];
+  readonly unknown: readonly string[];
+  /** It holds a reference to the environment or the files of a node. */
+  readonly readsNode: boolean;
+}
+
+const ops = ['create', 'update', 'upsert', 'delete'] as const;
+const idGrammar = /^[A-Za-z0-9._~:-]{1,128}$/;
+const known = new Set(['op', 'kind', 'by', 'id', 'name', 'body', 'ifMatch', 'missingOk']);
+
+/** @param at where it stands in the batch, from 0 */
+export function readOperation(bytes: Buffer, at: number, newId: () => string): SentOperation {
+  const pointer = `/operations/${at}`;
+  const value = jsonOf(bytes);
+  if ('fault' in value) return refused([{ pointer, message: value.fault }]);
+  if (!isObject(value.json)) return refused([{ pointer, message: 'must be a JSON object' }]);
+  return new Reader(value.json, pointer).read(newId);
+}
+
+const refused = (problems: readonly Problem[]): SentOperation => ({
+  operation: undefined,
+  problems,
+  unknown: [],
+  readsNode: false,
+});
+
+class Reader {
+  readonly #fields: JsonObject;
+  readonly #pointer: string;
+  readonly #problems: Problem[] = [];
+  readonly #unknown: string[] = [];
+
+  constructor(fields: JsonObject, pointer: string) {
+    this.#fields = fields;
+    this.#pointer = pointer;
+  }
+
+  read(newId: () => string): SentOperation {
+    for (const name of Object.keys(this.#fields)) if (!known.has(name)) this.#unknown.push(`${this.#pointer}/${name}`);
+    const op = this.#choice('op', ops);
+    const kind = this.#choice('kind', editableKinds);
+    const by = this.#choice('by', ['id', 'name'] as const, 'id');
+    if (op === undefined || kind === undefined || by === undefined) return refused(this.#problems);
+    const condition = {
+      ...this.#ifMatch(),
+      ...(op === 'delete' && this.#flag('missingOk') && { missingOk: true as const }),
+    };
+    const operation = op === 'delete' ? this.#delete(kind, by) : this.#write(op, kind, by, newId);
+    const { spec } = operation;
+    const readsNode = spec !== undefined && findReferences(spec).some(({ source }) => source !== 'value');
+    const isGood = this.#problems.length === 0;
+    return {
+      operation: isGood ? { ...operation, ...condition } : undefined,
+      problems: this.#problems,
+      unknown: this.#unknown,
+      readsNode,
+    };
+  }
+
+  #delete(kind: EditableKind, by: 'id' | 'name'): BatchOperation {
+    const operation = { op: 'delete', kind, by } as const;
+    if (this.#present('body') !== undefined) this.#refuse('/body', 'is not for a delete');
+    return by === 'id' ? { ...operation, id: this.#id(true) ?? '' } : { ...operation, name: this.#name() };
+  }
+
+  #write(
+    op: 'create' | 'update' | 'upsert',
+    kind: EditableKind,
+    by: 'id' | 'name',
+    newId: () => string,
+  ): BatchOperation {
+    const { entity, problems, unknown } = parseEntity(kind, this.#fields.body ?? {});
+    if (this.#present('body') === undefined) this.#refuse('/body', 'is required');
+    else for (const { pointer, message } of problems) this.#refuse(`/body${pointer}`, message);
+    this.#unknown.push(...unknown.map((one) => `${this.#pointer}/body${one}`));
+    const { id: sent, ...spec } = entity;
+    const own = this.#id(false) ?? (typeof sent === 'string' ? sent : undefined);
+    if (by === 'id' && op !== 'create' && own === undefined && this.#problems.length === 0) {
+      this.#refuse('/id', 'is required');
+    }
+    // By name an update finds its entity; only what may come to be needs an id of its own.
+    const id = by === 'name' && op === 'update' ? undefined : (own ?? newId());
+    return { op, kind, by, ...(id !== undefined && { id }), spec };
+  }
+
+  #id(required: boolean): string | undefined {
+    const id = this.#present('id');
+    if (id === undefined && required) this.#refuse('/id', 'is required');
+    if (id === undefined) return undefined;
+    if (typeof id === 'string' && idGrammar.test(id)) return id;
+    this.#refuse('/id', 'must have 1 to 128 of the characters A-Z a-z 0-9 . _ ~ : -');
+    return undefined;
+  }
+
+  #name(): string {
+    const name = this.#present('name');
+    if (typeof name === 'string') return name;
+    this.#refuse('/name', name === undefined ? 'is required' : 'must be a text');
+    return '';
+  }
+
+  #ifMatch(): { ifMatch?: IfMatch } {
+    const text = this.#present('ifMatch');
+    if (text === undefined) return {};
+    const ifMatch = typeof text === 'string' ? parseIfMatch(text) : undefined;
+    if (ifMatch !== undefined) return { ifMatch };
+    this.#refuse('/ifMatch', 'must be * or a list of quoted revisions');
+    return {};
+  }
+
+  #flag(name: string): boolean {
+    const value = this.#present(name);
+    if (value !== undefined && typeof value !== 'boolean') this.#refuse(`/${name}`, 'must be true or false');
+    return value === true;
+  }
+
+  #choice<T extends string>(name: string, allowed: readonly T[], absent?: T): T | undefined {
+    const value = this.#present(name) ?? absent;
+    const found = allowed.find((one) => one === value);
+    if (found === undefined) {
+      this.#refuse(`/${name}`, value === undefined ? 'is required' : `must be one of ${allowed.join(', ')}`);
+    }
+    return found;
+  }
+
+  /** J4 and J5 of contract.md §0.2. */
+  #present(name: string): unknown {
+    const value = this.#fields[name];
+    return value === null || value === '' ? undefined : value;
+  }
+
+  #refuse(pointer: string, message: string): void {
+    this.#problems.push({ pointer: this.#pointer + pointer, message });
+  }
+}
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,18 @@
+// Small questions about the shape of what the log carries.
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** Ids of contract.md §0.3. */
+export const idGrammar = /^[A-Za-z0-9._~:-]{1,128}$/;
+
+export const isObject = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+export const isName = (value: unknown): value is string => typeof value === 'string' && value !== '';
+
+export const isCount = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+
+export const isIfMatch = (value: unknown): boolean => value === '*' || (Array.isArray(value) && value.every(isCount));
+
+export const isTexts = (value: unknown): boolean =>
+  isObject(value) && Object.values(value).every((text) => typeof text === 'string');

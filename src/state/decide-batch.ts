@@ -1,0 +1,97 @@
+// The operations of a batch, one after the other, each on what the ones before it left (batch.md). Whether an entity is
+// created or changed, and which one a name means, is decided here, where the order of all writes is known.
+import { isDeepStrictEqual } from 'node:util';
+import { nounOf } from '../model/kinds.ts';
+import type { BatchOperation, Operations, Outcome, Spec } from './command.ts';
+import { Entity } from './entity.ts';
+import type { Overlay } from './overlay.ts';
+import { missingOrChanged, nameTaken, takenBy, type Verdict } from './refusals.ts';
+
+/** Status 200 with the outcomes, or the refusal of the first operation that fails; what came before it stays done. */
+export function* writeAll(state: Overlay, operations: Operations, index: number): Generator<void, Verdict> {
+  const batch = new Writer(state, index);
+  const outcomes: Outcome[] = [];
+  for (const operation of operations) {
+    const done = operation === undefined ? malformed : batch.write(operation);
+    if ('status' in done) return { ...done, operation: outcomes.length };
+    outcomes.push(done);
+    yield;
+  }
+  return outcomes.length === operations.count ? { status: 200, outcomes } : malformed;
+}
+
+const malformed: Verdict = { status: 400, error: 'the command holds what is no operation' };
+
+class Writer {
+  readonly #state: Overlay;
+  readonly #index: number;
+  readonly #met = new Set<string>();
+
+  constructor(state: Overlay, index: number) {
+    this.#state = state;
+    this.#index = index;
+  }
+
+  write(operation: BatchOperation): Outcome | Verdict {
+    const { op, kind, spec } = operation;
+    const id = this.#idOf(operation);
+    if (id === undefined) return this.#missing(operation);
+    // The same name by two operations is the same entity too, for the first one left it behind under that name.
+    if (this.#met.has(`${kind}/${id}`)) return twice(operation, id);
+    this.#met.add(`${kind}/${id}`);
+    if (op === 'delete') return this.#delete(operation, id);
+    if (spec === undefined) return malformed;
+    const exists = this.#state.find(kind, id) !== undefined;
+    if (op === 'create' || (op === 'upsert' && !exists)) return this.#create(operation, id, spec);
+    return this.#update(operation, id, spec);
+  }
+
+  /** By name, the entity of that name; a new one gets the id that the operation brings. */
+  #idOf({ by, kind, id, name, spec }: BatchOperation): string | undefined {
+    const wanted = name ?? spec?.name;
+    return by === 'name' && typeof wanted === 'string' ? (this.#state.idOf(kind, wanted) ?? id) : id;
+  }
+
+  #create({ kind, ifMatch }: BatchOperation, id: string, fields: Spec): Outcome | Verdict {
+    if (ifMatch !== undefined) return { status: 412, error: `${nounOf(kind)} "${id}" does not exist` };
+    const taken = takenBy(this.#state, kind, id, String(fields.name));
+    if (taken !== undefined) return taken;
+    this.#state.putEntity(kind, Entity.of(id, this.#index, { id, ...fields }));
+    return [id, this.#index, 1];
+  }
+
+  #update({ op, kind, ifMatch }: BatchOperation, id: string, fields: Spec): Outcome | Verdict {
+    const missing = missingOrChanged(this.#state, kind, id, ifMatch);
+    if (missing !== undefined) return missing;
+    const holder = this.#state.idOf(kind, String(fields.name));
+    if (holder !== undefined && holder !== id) return nameTaken(kind, String(fields.name));
+    const entity = Entity.of(id, this.#index, { id, ...fields });
+    const before = this.#state.entity(kind, id);
+    if (op === 'upsert' && before !== undefined && isSame(before, entity)) return [id, before.revision, 0];
+    this.#state.putEntity(kind, entity);
+    return [id, this.#index, 1];
+  }
+
+  #delete({ kind, ifMatch, missingOk }: BatchOperation, id: string): Outcome | Verdict {
+    if (missingOk && this.#state.find(kind, id) === undefined) return [id, 0, 0];
+    const missing = missingOrChanged(this.#state, kind, id, ifMatch);
+    if (missing !== undefined) return missing;
+    this.#state.deleteEntity(kind, id, this.#index);
+    return [id, 0, 1];
+  }
+
+  /** Nothing has that name, and the operation creates nothing. */
+  #missing({ kind, name, spec, missingOk }: BatchOperation): Outcome | Verdict {
+    if (missingOk) return ['', 0, 0];
+    return { status: 404, error: `${nounOf(kind)} named ${JSON.stringify(name ?? spec?.name)} not found` };
+  }
+}
+
+const twice = ({ kind }: BatchOperation, id: string): Verdict => ({
+  status: 400,
+  error: `${nounOf(kind)} "${id}" is written by an earlier operation of this batch already`,
+});
+
+/** Fields stand in the order of the schema, so texts are alike but for the order of keys that a caller chose. */
+const isSame = (a: Entity, b: Entity): boolean =>
+  a.json === b.json || (a.json.length === b.json.length && isDeepStrictEqual(a.spec, b.spec));

@@ -1,0 +1,55 @@
+// The operations of a batch as they travel: one line of JSON each, read when they are applied. Tens of thousands are
+// never a tree of objects at once, and a command that carries them is put together and taken apart by copying bytes.
+import { editableKinds } from '../model/kinds.ts';
+import type { BatchOperation, Operations } from './command.ts';
+import { idGrammar, isIfMatch, isName, isObject } from './command-shape.ts';
+
+const newline = 10;
+
+export class OperationLines implements Operations {
+  readonly count: number;
+  readonly bytes: Uint8Array;
+
+  constructor(count: number, bytes: Uint8Array) {
+    this.count = count;
+    this.bytes = bytes;
+  }
+
+  static of(operations: readonly BatchOperation[]): OperationLines {
+    return new OperationLines(operations.length, Buffer.from(operations.map(operationLine).join('')));
+  }
+
+  /** In order; undefined for a line that is no operation. */
+  *[Symbol.iterator](): Generator<BatchOperation | undefined> {
+    const bytes = Buffer.from(this.bytes.buffer, this.bytes.byteOffset, this.bytes.byteLength);
+    for (let at = 0; at < bytes.length; ) {
+      const end = bytes.indexOf(newline, at);
+      yield readOperation(bytes.toString('utf8', at, end < 0 ? bytes.length : end));
+      at = end < 0 ? bytes.length : end + 1;
+    }
+  }
+}
+
+/** JSON.stringify never writes a line break, so a line needs no escaping. */
+export const operationLine = (operation: BatchOperation): string => `${JSON.stringify(operation)}\n`;
+
+function readOperation(line: string): BatchOperation | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    return isOperation(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isOperation(value: unknown): value is BatchOperation {
+  if (!isObject(value) || !editableKinds.some((kind) => kind === value.kind)) return false;
+  const { op, by, id, name, spec, ifMatch } = value;
+  if (id !== undefined && (typeof id !== 'string' || !idGrammar.test(id))) return false;
+  if (ifMatch !== undefined && !isIfMatch(ifMatch)) return false;
+  if (by !== 'id' && by !== 'name') return false;
+  if (by === 'id' && id === undefined) return false;
+  if (op === 'delete') return by === 'id' || isName(name);
+  if (!isObject(spec) || !isName(spec.name)) return false;
+  return op === 'update' || ((op === 'create' || op === 'upsert') && id !== undefined);
+}

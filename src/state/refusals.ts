@@ -1,0 +1,30 @@
+// Why a write is refused by the state that it meets, in the order of architecture.md §8: exists (404) → If-Match (412) →
+// id or name taken (409). Shared by single writes and batches.
+import { type Kind, nounOf } from '../model/kinds.ts';
+import type { IfMatch, Result } from './command.ts';
+import type { Overlay } from './overlay.ts';
+
+/** A result without what every result of this command shares: index, kind and id. */
+export type Verdict = Pick<Result, 'status' | 'error' | 'operation' | 'outcomes'>;
+
+export function missingOrChanged(
+  state: Overlay,
+  kind: Kind,
+  id: string,
+  ifMatch: IfMatch | undefined,
+): Verdict | undefined {
+  const found = state.find(kind, id);
+  if (found === undefined) return { status: 404, error: `${nounOf(kind)} "${id}" not found` };
+  if (ifMatch === undefined || ifMatch === '*' || ifMatch.includes(found.revision)) return undefined;
+  return { status: 412, error: `${nounOf(kind)} "${id}" was changed: it is at revision ${found.revision}` };
+}
+
+export function takenBy(state: Overlay, kind: Kind, id: string, name: string): Verdict | undefined {
+  if (state.find(kind, id) !== undefined) return { status: 409, error: `${nounOf(kind)} "${id}" exists already` };
+  return state.idOf(kind, name) === undefined ? undefined : nameTaken(kind, name);
+}
+
+export const nameTaken = (kind: Kind, name: string): Verdict => ({
+  status: 409,
+  error: `a ${nounOf(kind)} named "${name}" exists already`,
+});

@@ -1,0 +1,26 @@
+// Long work on the main thread in short pieces: a generator yields wherever others may have their turn, and whoever runs
+// it decides whether they get it. The same steps run to their end at once where nobody else waits.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+/** How long one piece may hold the thread, milliseconds. */
+const sliceMs = 10;
+
+/** Runs all steps now. */
+export function drain<T>(steps: Generator<void, T>): T {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+/** Runs the steps with a turn for others after each slice. */
+export async function inSlices<T>(steps: Generator<void, T>): Promise<T> {
+  let sliceEnd = performance.now() + sliceMs;
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+    if (performance.now() < sliceEnd) continue;
+    await nextTurn();
+    sliceEnd = performance.now() + sliceMs;
+  }
+}
