@@ -12,9 +12,10 @@ const probe = 6;
 const lock = 7;
 const ejected = 8;
 const version = 9;
+const lostCopies = 10;
 const openUntil = 0;
 
-export const destinationShape: RowShape = { counters: 4, plain: 6, times: 1 };
+export const destinationShape: RowShape = { counters: 4, plain: 7, times: 1 };
 
 export const circuitClosed = 0;
 export const circuitOpen = 1;
@@ -155,6 +156,15 @@ export class DestinationState {
 
   touch(): void {
     this.#row.add(version, 1);
+  }
+
+  /** Mirrored requests that were given up because the destination did not keep up, since the process began. */
+  get lostCopies(): number {
+    return this.#row.load(lostCopies);
+  }
+
+  addLostCopy(): void {
+    this.#row.add(lostCopies, 1);
   }
 
   /** The circuit as it is when nothing is known. Main only. */

@@ -38,9 +38,9 @@ export class RowBook {
     }
   }
 
-  /** Every row given out, as main sees it. */
-  *rows(): Generator<SharedRow> {
-    for (const row of this.#rows.values()) yield this.#view(row);
+  /** Every row given out, as main sees it, with its key. */
+  *entries(): Generator<readonly [key: string, row: SharedRow]> {
+    for (const [key, row] of this.#rows) yield [key, this.#view(row)];
   }
 
   #view(row: number): SharedRow {

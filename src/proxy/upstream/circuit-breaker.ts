@@ -47,7 +47,7 @@ export class CircuitBreaker {
     this.#clock = clock;
   }
 
-  /** Whatever is not refused is told to `leave` once it is over. */
+  /** Whatever is not refused has one `conclude`, and then `leave` once it is over. */
   admit(): Admission {
     if (!this.#state.enter(this.limits.activeMax)) return 'refused';
     const admission = this.limits.failureThreshold === 0 ? 'admitted' : this.#askCircuit();
@@ -55,10 +55,14 @@ export class CircuitBreaker {
     return admission;
   }
 
-  leave(admission: Admission, outcome: Outcome): void {
-    this.#state.leave();
-    if (admission === 'probe') this.#conclude(outcome);
+  /** How it went is known, though its body may still be on its way. */
+  conclude(admission: Admission, outcome: Outcome): void {
+    if (admission === 'probe') this.#concludeProbe(outcome);
     else if (outcome !== 'unknown' && this.limits.failureThreshold > 0) this.#count(outcome);
+  }
+
+  leave(): void {
+    this.#state.leave();
   }
 
   /** Whether one more retry may be under way, when `budgetPercent` of the exchanges under way may be retries. */
@@ -69,6 +73,10 @@ export class CircuitBreaker {
 
   leaveRetry(): void {
     this.#state.leaveRetry();
+  }
+
+  countLostCopy(): void {
+    this.#state.addLostCopy();
   }
 
   #askCircuit(): Admission {
@@ -88,7 +96,7 @@ export class CircuitBreaker {
     }
   }
 
-  #conclude(outcome: Outcome): void {
+  #concludeProbe(outcome: Outcome): void {
     const state = this.#state;
     if (outcome === 'success') {
       state.forgiveFailures();

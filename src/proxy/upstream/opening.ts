@@ -3,6 +3,7 @@
 import type { ProxyErrorType } from '../../errors.ts';
 import { Wire } from '../socket/wire.ts';
 import { Timed, type Wheel } from '../wheel.ts';
+import type { EndpointAddress } from './endpoint-address.ts';
 import type { NameLookup } from './name-lookup.ts';
 import type { UpstreamStream } from './upstream-stream.ts';
 
@@ -10,11 +11,6 @@ import type { UpstreamStream } from './upstream-stream.ts';
 export interface ConnectionTaker {
   onConnection(stream: UpstreamStream): void;
   onNoConnection(type: ProxyErrorType, message: string): void;
-}
-
-export interface EndpointAddress {
-  readonly host: string;
-  readonly port: number;
 }
 
 export interface OpeningOptions {
@@ -54,7 +50,7 @@ export class Opening extends Timed {
     this.#owner = owner;
     this.#wheel = tools.wheel;
     this.#socket.connect({
-      host: address.host.replace(/^\[(.*)\]$/, '$1'),
+      host: address.host,
       port: address.port,
       lookup: tools.names.lookup,
       autoSelectFamily: true,

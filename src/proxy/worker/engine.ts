@@ -5,14 +5,17 @@ import { describe } from '../../model/problem.ts';
 import type { ProxyConfig } from '../../model/proxy-config.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import type { Memory } from '../compile/compile.ts';
-import { compileInSlices } from '../compile/slices.ts';
+import { compileInSlices, inSlices } from '../compile/slices.ts';
 import type { Installed } from '../exchange/context.ts';
 import { type BusyPlace, type ListenerStatus, Listeners } from '../listener/listeners.ts';
 import { RoutingTable } from '../match/routing-table.ts';
 import type { MiddlewareServices } from '../middleware/registry.ts';
-import type { PoolTools } from '../upstream/destination-pool.ts';
+import type { UpstreamStates } from '../shared/upstream-states.ts';
+import type { FoundAddress } from '../upstream/endpoint-address.ts';
 import { NameLookup } from '../upstream/name-lookup.ts';
-import { Upstreams } from '../upstream/upstreams.ts';
+import type { RedisOptions } from '../upstream/session/redis-session-store.ts';
+import { RedisSessionStore } from '../upstream/session/redis-session-store.ts';
+import { type Discovered, Upstreams, type UpstreamTools } from '../upstream/upstreams.ts';
 import { Wheel } from '../wheel.ts';
 
 export interface EngineOptions {
@@ -21,8 +24,11 @@ export interface EngineOptions {
   readonly bindAddress: string | undefined;
   /** Other threads listen on the same ports. */
   readonly shared: boolean;
-  /** Counts upstream connections per destination id. */
-  readonly limitOf: PoolTools['limitOf'];
+  /** What the threads know together of upstreams, and which of them this is. */
+  readonly states: UpstreamStates;
+  readonly place: number;
+  /** Where sticky sessions are remembered; undefined: nowhere. */
+  readonly sessionStore: RedisOptions | undefined;
   /** The generation in force; asked when a request head arrives. */
   readonly generation: () => number;
   readonly limits: BodyLimits;
@@ -47,7 +53,8 @@ interface Generation extends Installed {
 
 export class Engine {
   readonly #generation: () => number;
-  readonly #tools: PoolTools;
+  readonly #tools: UpstreamTools;
+  readonly #discovered = new Map<string, readonly FoundAddress[]>();
   readonly #services: MiddlewareServices;
   readonly #listeners: Listeners;
   #current: Generation;
@@ -56,12 +63,22 @@ export class Engine {
   /** Of the table compiled last. */
   #memory: Memory | undefined;
 
-  constructor({ clock, telemetry, bindAddress, shared, limitOf, generation, limits }: EngineOptions) {
+  constructor(options: EngineOptions) {
+    const { clock, telemetry, bindAddress, shared, states, place, generation, limits, sessionStore } = options;
     this.#generation = generation;
     this.#telemetry = telemetry;
     const wheel = new Wheel(clock);
-    this.#tools = { wheel, names: new NameLookup(clock), limitOf };
-    const upstreams = new Upstreams([], this.#tools);
+    const sessions = sessionStore && new RedisSessionStore(sessionStore, clock, telemetry.logger);
+    this.#tools = {
+      wheel,
+      clock,
+      names: new NameLookup(clock),
+      random: Math.random,
+      states,
+      place,
+      sessions,
+    };
+    const upstreams = Upstreams.none;
     this.#services = { clock, wheel, logger: telemetry.logger };
     const snapshot = { index: 0, id: '', name: '' };
     this.#current = { number: generation(), config: undefined, table: RoutingTable.empty, upstreams, snapshot };
@@ -69,8 +86,13 @@ export class Engine {
     this.#listeners = new Listeners({ installed, clock, wheel, telemetry, bindAddress, drainMsMax, shared, ...limits });
   }
 
-  /** Compiles beside what is in force, in slices. Rejects when it cannot; nothing has changed then. */
-  async prepare(number: number, config: ProxyConfig): Promise<void> {
+  /**
+   * Compiles beside what is in force, in slices. Rejects when it cannot; nothing has changed then. The rows of all its
+   * destinations have been adopted.
+   */
+  async prepare(number: number, config: ProxyConfig, discovered: Discovered): Promise<void> {
+    this.#discovered.clear();
+    for (const [id, endpoints] of discovered) this.#discovered.set(id, endpoints);
     const { snapshot } = config;
     const { table, problems, memory } = await compileInSlices(snapshot, this.#memory, this.#services);
     if (table === undefined) throw new Error(describe(problems));
@@ -78,9 +100,22 @@ export class Engine {
       this.#telemetry.logger.error({ snapshot: config.id, problems: describe(problems) }, 'routes are closed');
     }
     this.#memory = memory;
-    const upstreams = new Upstreams(snapshot.destinations, this.#tools, this.#current.upstreams);
+    const former = this.#current.upstreams;
+    const upstreams = await inSlices(Upstreams.open(snapshot.destinations, this.#discovered, this.#tools, former));
     const { index, id, name } = config;
     this.#prepared = { number, config, table, upstreams, snapshot: { index, id, name } };
+  }
+
+  /** Endpoints have changed without an activation. Not called while something is being prepared. */
+  async rediscover(id: string, endpoints: readonly FoundAddress[]): Promise<void> {
+    this.#discovered.set(id, endpoints);
+    const generations = [this.#current, this.#prepared];
+    for (const generation of generations) {
+      const upstream = generation?.upstreams.get(id);
+      const destination = generation?.config?.snapshot.destinations.find((each) => each.id === id);
+      if (upstream === undefined || destination === undefined) continue;
+      await inSlices(upstream.regroup(destination, endpoints, this.#tools));
+    }
   }
 
   discard(number: number): void {
@@ -102,7 +137,8 @@ export class Engine {
 
   async close(withinMs: number): Promise<void> {
     await this.#listeners.close(withinMs);
-    this.#current.upstreams.retire();
+    this.#current.upstreams.retire(Upstreams.none);
+    this.#tools.sessions?.close();
   }
 
   #installed(): Generation {

@@ -3,15 +3,19 @@ import type { Clock } from '../../clock.ts';
 import type { ProxyConfig } from '../../model/proxy-config.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import type { ListenerStatus } from '../listener/listeners.ts';
-import { OwnCount } from '../shared/connection-counts.ts';
+import { UpstreamStates } from '../shared/upstream-states.ts';
+import { findCluster, thisMachine } from '../upstream/discovery/cluster-access.ts';
+import type { RedisOptions } from '../upstream/session/redis-session-store.ts';
 import { type BodyLimits, Engine } from './engine.ts';
 import type { Installer } from './installer.ts';
 import { Turns } from './turns.ts';
+import { UpstreamSupervisor } from './upstream-supervisor.ts';
 
 export interface InThreadOptions {
   readonly clock: Clock;
   readonly telemetry: Telemetry;
   readonly bindAddress: string | undefined;
+  readonly sessionStore?: RedisOptions | undefined;
   readonly limits: BodyLimits;
 }
 
@@ -20,21 +24,45 @@ export class InThread implements Installer {
   readonly serving = 1;
   readonly #engine: Engine;
   readonly #turns = new Turns();
+  readonly #states = new UpstreamStates(1, 0);
+  readonly #supervisor: UpstreamSupervisor;
   #generation = 0;
 
   constructor(options: InThreadOptions) {
     this.#engine = new Engine({
       ...options,
+      sessionStore: options.sessionStore,
       shared: false,
-      limitOf: () => new OwnCount(),
+      states: this.#states,
+      place: 0,
       generation: () => this.#generation,
+    });
+    this.#supervisor = new UpstreamSupervisor({
+      threads: 1,
+      clock: options.clock,
+      logger: options.telemetry.logger,
+      findCluster: () => findCluster(thisMachine),
+      onDiscovered: (id, endpoints, rows) => {
+        void this.#turns.take(() => {
+          this.#states.adopt(rows);
+          return this.#engine.rediscover(id, endpoints);
+        });
+      },
     });
   }
 
   install(config: ProxyConfig, onThreadDone: () => void): Promise<void> {
     return this.#turns.take(async () => {
-      await this.#engine.prepare(this.#generation + 1, config);
+      const { destinations } = config.snapshot;
+      this.#states.adopt(this.#supervisor.prepare(destinations));
+      try {
+        await this.#engine.prepare(this.#generation + 1, config, this.#supervisor.discovered);
+      } catch (error) {
+        this.#supervisor.discard();
+        throw error;
+      }
       this.#generation++;
+      this.#supervisor.follow(destinations);
       await this.#engine.commit([]);
       onThreadDone();
     });
@@ -51,6 +79,9 @@ export class InThread implements Installer {
   }
 
   close(withinMs: number): Promise<void> {
-    return this.#turns.take(() => this.#engine.close(withinMs));
+    return this.#turns.take(async () => {
+      await this.#engine.close(withinMs);
+      await this.#supervisor.close();
+    });
   }
 }

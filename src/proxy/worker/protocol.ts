@@ -1,16 +1,19 @@
 // What main and a proxy worker say to each other. Main leads: prepare, and when all are prepared, commit; a request
 // takes the new table from the moment the shared generation number changes (proxy.md, Table cut-over).
 import type { BusyPlace, ListenerStatus } from '../listener/listeners.ts';
+import type { UpstreamRows } from '../shared/upstream-states.ts';
+import type { FoundAddress } from '../upstream/endpoint-address.ts';
+import type { RedisOptions } from '../upstream/session/redis-session-store.ts';
 import type { BodyLimits } from './engine.ts';
 import type { PackedConfig } from './packed-config.ts';
 
 export interface WorkerStart {
   readonly bindAddress: string | undefined;
+  readonly sessionStore: RedisOptions | undefined;
   readonly limits: BodyLimits;
   /** One number: the generation in force. */
   readonly generation: SharedArrayBuffer;
-  /** ConnectionCounts of the process, for so many workers, of which this is the one at `place`. */
-  readonly connections: SharedArrayBuffer;
+  /** How many workers there are; this is the one at `place`. */
   readonly workers: number;
   readonly place: number;
   /** Whether other workers listen on the same ports. */
@@ -22,6 +25,13 @@ export type ToWorker =
   | { readonly type: 'prepare'; readonly generation: number; readonly config: PackedConfig }
   /** The generation is in force: bring the listeners in line. Answered by `settled`. */
   | { readonly type: 'commit'; readonly generation: number; readonly busy: readonly BusyPlace[] }
+  /** A destination has other endpoints than before, though nothing was activated. */
+  | {
+      readonly type: 'discovered';
+      readonly id: string;
+      readonly endpoints: readonly FoundAddress[];
+      readonly rows: UpstreamRows;
+    }
   /** Somebody could not prepare it: forget it. */
   | { readonly type: 'discard'; readonly generation: number }
   /** Answered by `closed`. */

@@ -1,22 +1,27 @@
 // The proxy workers as main sees them: they are started together, install together, and a worker that falls is
 // replaced. All listen on the same ports; the kernel spreads connections over them.
 import { createServer } from 'node:net';
+import type { Clock } from '../../clock.ts';
 import type { Listener } from '../../model/listener.ts';
 import type { ProxyConfig } from '../../model/proxy-config.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import { type BusyPlace, keyOf, type ListenerStatus, placeOf, statusIn } from '../listener/listeners.ts';
-import { ConnectionCounts, RowBook } from '../shared/connection-counts.ts';
+import { findCluster, thisMachine } from '../upstream/discovery/cluster-access.ts';
+import type { RedisOptions } from '../upstream/session/redis-session-store.ts';
 import type { BodyLimits } from './engine.ts';
 import type { Installer } from './installer.ts';
 import { Member } from './member.ts';
 import { type PackedConfig, packConfig } from './packed-config.ts';
 import type { WorkerStart } from './protocol.ts';
 import { Turns } from './turns.ts';
+import { UpstreamSupervisor } from './upstream-supervisor.ts';
 
 export interface WorkersOptions {
   readonly count: number;
+  readonly clock: Clock;
   readonly telemetry: Telemetry;
   readonly bindAddress: string | undefined;
+  readonly sessionStore?: RedisOptions | undefined;
   readonly limits: BodyLimits;
   /** What a worker runs. Default: thread.ts beside this file. */
   readonly thread?: URL | undefined;
@@ -38,8 +43,7 @@ export class Workers implements Installer {
   readonly #options: WorkersOptions;
   readonly #generation = new SharedArrayBuffer(4);
   readonly #cell = new Int32Array(this.#generation);
-  readonly #counts: ConnectionCounts;
-  readonly #rows = new RowBook();
+  readonly #supervisor: UpstreamSupervisor;
   readonly #members: Member[];
   readonly #turns = new Turns();
   #number = 0;
@@ -49,7 +53,20 @@ export class Workers implements Installer {
   constructor(options: WorkersOptions) {
     this.#options = options;
     this.size = options.count;
-    this.#counts = new ConnectionCounts(options.count);
+    this.#supervisor = new UpstreamSupervisor({
+      threads: options.count,
+      clock: options.clock,
+      logger: options.telemetry.logger,
+      findCluster: () => findCluster(thisMachine),
+      onDiscovered: (id, endpoints, rows) => {
+        const inForce = this.#inForce;
+        if (inForce !== undefined) {
+          const discovered = new Map(this.#supervisor.discovered);
+          this.#inForce = { ...inForce, config: { ...inForce.config, rows, discovered } };
+        }
+        for (const member of this.#members) member.say({ type: 'discovered', id, endpoints, rows });
+      },
+    });
     this.#members = Array.from({ length: options.count }, (_, i) => this.#startMember(i));
   }
 
@@ -77,27 +94,31 @@ export class Workers implements Installer {
   async close(withinMs: number): Promise<void> {
     this.#closing = true;
     await this.#turns.take(() => Promise.all(this.#members.map((member) => member.close(withinMs))));
+    await this.#supervisor.close();
   }
 
   async #install(config: ProxyConfig, onThreadDone: () => void): Promise<void> {
-    const packed = packConfig(config, this.#rows);
+    const { destinations } = config.snapshot;
+    const rows = this.#supervisor.prepare(destinations);
+    const packed = packConfig(config, rows, new Map(this.#supervisor.discovered));
     const generation = ++this.#number;
     const vetoes = await Promise.all(this.#members.map((member) => member.prepare(generation, packed)));
     const veto = vetoes.find((reason) => reason !== undefined);
     if (veto !== undefined) {
       for (const member of this.#members) member.say({ type: 'discard', generation });
+      this.#supervisor.discard();
       throw new Error(veto);
     }
     const { listeners } = config.snapshot;
     const busy = await this.#probe(listeners);
     Atomics.store(this.#cell, 0, generation);
-    this.#inForce = { config: packed, listeners, busy };
+    const discovered = new Map(this.#supervisor.discovered);
+    this.#inForce = { config: { ...packed, rows: this.#supervisor.follow(destinations), discovered }, listeners, busy };
     const commit = async (member: Member): Promise<void> => {
       await member.commit(generation, busy);
       if (member.listeners !== undefined) onThreadDone();
     };
     await Promise.all(this.#members.map(commit));
-    this.#rows.keep(packed.rows, this.#counts);
   }
 
   async #reopen(): Promise<void> {
@@ -139,9 +160,9 @@ export class Workers implements Installer {
   #startMember(place: number): Member {
     const start: WorkerStart = {
       bindAddress: this.#options.bindAddress,
+      sessionStore: this.#options.sessionStore,
       limits: this.#options.limits,
       generation: this.#generation,
-      connections: this.#counts.buffer,
       workers: this.size,
       place,
       shared: true,
@@ -149,7 +170,7 @@ export class Workers implements Installer {
     const startedMs = performance.now();
     const { telemetry, thread = ownThread } = this.#options;
     return new Member(thread, start, telemetry, () => {
-      this.#counts.forget(place);
+      this.#supervisor.forget(place);
       if (this.#closing) return;
       const waitMs = Math.max(0, restartMsMin - (performance.now() - startedMs));
       setTimeout(() => void this.#turns.take(() => this.#replace(place)), waitMs).unref();

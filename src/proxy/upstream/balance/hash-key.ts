@@ -14,7 +14,9 @@ export interface HashSource {
 export type HashPolicyPlan =
   | { readonly kind: 'header'; readonly name: string }
   | { readonly kind: 'cookie'; readonly name: string; readonly ttlSeconds: number }
-  | { readonly kind: 'sourceIP' };
+  | { readonly kind: 'sourceIP' }
+  /** Switched off; with it the list is not empty. */
+  | { readonly kind: 'off' };
 
 /** Text whose sum is the key. */
 export function hashText(policies: readonly HashPolicyPlan[], salt: string, source: HashSource): string {
@@ -32,5 +34,6 @@ export const hashKey = (policies: readonly HashPolicyPlan[], salt: string, sourc
 function policyValue(policy: HashPolicyPlan, source: HashSource): string | undefined {
   if (policy.kind === 'header') return source.header(policy.name);
   if (policy.kind === 'sourceIP') return source.clientIp;
+  if (policy.kind === 'off') return undefined;
   return source.session(policy.name, policy.ttlSeconds);
 }

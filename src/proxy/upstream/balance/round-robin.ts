@@ -5,6 +5,8 @@ import type { ServingSet } from './serving-set.ts';
 export class RoundRobin implements Balancer {
   readonly keyed = false;
   #turn = 0;
+  /** What the round was measured for. */
+  #set: ServingSet | undefined;
   #revision = -1;
   #length = 0;
   #stride = 1;
@@ -20,7 +22,7 @@ export class RoundRobin implements Balancer {
       this.#turn = turn + 1;
       return set.places[turn] ?? 0;
     }
-    if (this.#revision !== set.revision) this.#measure(set);
+    if (this.#set !== set || this.#revision !== set.revision) this.#measure(set);
     const turn = this.#turn < this.#length ? this.#turn : 0;
     this.#turn = turn + 1;
     return set.byShare((turn * this.#stride) % this.#length);
@@ -28,6 +30,7 @@ export class RoundRobin implements Balancer {
 
   /** A round has a turn for each unit of weight; the stride spreads the turns of a heavy one over the round. */
   #measure(set: ServingSet): void {
+    this.#set = set;
     this.#revision = set.revision;
     this.#length = set.total;
     let stride = Math.max(1, Math.round(this.#length * 0.618_033_988_75));

@@ -1,7 +1,7 @@
 // Sticky sessions in Redis, by ioredis. It connects in the background, for ever; commands follow one another on one
 // connection without waiting. A command that is late makes the store doubtful: nobody waits for it until it has
 // answered; one that stays away makes it down, and the connection is made anew.
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import type { Clock } from '../../../clock.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
 import { hangingMs, patienceMs, type SessionStore, unknownSession } from './session-store.ts';
@@ -17,7 +17,7 @@ const connectMs = 500;
 const reconnectMsMax = 1_000;
 
 export class RedisSessionStore implements SessionStore {
-  readonly #redis: Redis;
+  #redis: Redis | undefined;
   readonly #clock: Clock;
   readonly #logger: Logger;
   /** `doubtful`: connected, but late. */
@@ -27,10 +27,17 @@ export class RedisSessionStore implements SessionStore {
   /** That it is down has been said. */
   #told = false;
 
-  constructor({ host, port, password, db }: RedisOptions, clock: Clock, logger: Logger) {
+  constructor(options: RedisOptions, clock: Clock, logger: Logger) {
     this.#clock = clock;
-    this.#logger = logger.child({ store: `${host}:${port}` });
-    this.#redis = new Redis({
+    this.#logger = logger.child({ store: `${options.host}:${options.port}` });
+    void this.#open(options);
+  }
+
+  /** The client is loaded only where there is a store: it is large. */
+  async #open({ host, port, password, db }: RedisOptions): Promise<void> {
+    const { Redis } = await import('ioredis');
+    if (this.#closed) return;
+    const redis = new Redis({
       host,
       port,
       db,
@@ -42,12 +49,13 @@ export class RedisSessionStore implements SessionStore {
       connectTimeout: connectMs,
       retryStrategy: (times) => Math.min(reconnectMsMax, 50 * 2 ** Math.min(times, 10)),
     });
-    this.#redis.on('error', (error: Error) => {
+    redis.on('error', (error: Error) => {
       this.#reason = error.message;
     });
-    this.#redis.on('ready', () => this.#rise());
-    this.#redis.on('close', () => this.#fall());
-    this.#redis.connect().catch(() => {});
+    redis.on('ready', () => this.#rise());
+    redis.on('close', () => this.#fall());
+    this.#redis = redis;
+    redis.connect().catch(() => {});
   }
 
   get up(): boolean {
@@ -55,7 +63,8 @@ export class RedisSessionStore implements SessionStore {
   }
 
   get(key: string, answer: (value: string | undefined) => void): void {
-    if (this.#state !== 'up') {
+    const redis = this.#redis;
+    if (this.#state !== 'up' || redis === undefined) {
       answer(undefined);
       return;
     }
@@ -70,7 +79,7 @@ export class RedisSessionStore implements SessionStore {
       if (this.#state === 'up') this.#state = 'doubtful';
       settle(undefined);
     });
-    this.#redis.get(key).then(
+    redis.get(key).then(
       (value) => {
         this.#answered();
         settle(value ?? unknownSession);
@@ -83,7 +92,7 @@ export class RedisSessionStore implements SessionStore {
   }
 
   set(key: string, value: string, ttlSeconds: number): void {
-    if (this.#state === 'down') return;
+    if (this.#state === 'down' || this.#redis === undefined) return;
     this.#redis.set(key, value, 'EX', Math.max(1, ttlSeconds)).then(
       () => this.#answered(),
       (error: Error) => this.#failed(error),
@@ -92,7 +101,7 @@ export class RedisSessionStore implements SessionStore {
 
   close(): void {
     this.#closed = true;
-    this.#redis.disconnect();
+    this.#redis?.disconnect();
   }
 
   #answered(): void {
@@ -108,7 +117,7 @@ export class RedisSessionStore implements SessionStore {
     }
     if (this.#state === 'down') return;
     this.#fall();
-    this.#redis.disconnect(true);
+    this.#redis?.disconnect(true);
   }
 
   #rise(): void {

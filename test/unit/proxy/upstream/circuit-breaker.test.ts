@@ -94,7 +94,8 @@ describe('the circuit breaker', () => {
           } else {
             const [over] = inFlight.splice(each.which % Math.max(1, inFlight.length), 1);
             if (over === undefined) continue;
-            over.breaker.leave(over.admission, each.outcome);
+            over.breaker.conclude(over.admission, each.outcome);
+            over.breaker.leave();
             model.leave(over.admission, each.outcome, clock.monotonicMs());
           }
           expect(states[0]?.active).to.equal(model.active);
@@ -111,7 +112,8 @@ describe('the circuit breaker', () => {
     if (one === undefined || two === undefined) throw new Error('no row');
     const limits = limitsOf({ activeMax: 3, failureThreshold: 1, openMs: 100 });
     const [first, second] = [new CircuitBreaker(one, limits, clock), new CircuitBreaker(two, limits, clock)];
-    first.leave(first.admit(), 'failure');
+    first.conclude(first.admit(), 'failure');
+    first.leave();
     expect(second.admit()).to.equal('refused');
     clock.advance(100);
     expect(first.admit()).to.equal('probe');
