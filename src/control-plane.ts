@@ -138,11 +138,12 @@ async function startApi(own: ControlPlaneSettings, parts: Parts): Promise<Api> {
     logger,
     metrics,
     secretSources: createSecretSources(thisMachine, own.secretSources),
-    checkConfig,
+    checkConfig: (configuration) => checkConfig(configuration, systemClock.nowMs()),
     explain: (key, configuration, question) => explainer.explain(key, configuration, question),
     installed: async (index, withinMs) => ({
       ...(await proxy.installed(index, withinMs)),
       closed: proxy.listeners().filter(({ state }) => state !== 'open'),
+      doubts: proxy.listeners().flatMap(({ state, doubts = [] }) => (state === 'open' ? doubts : [])),
     }),
     health: () => ({ ready: readiness.ready && log.failed === undefined, reason: log.failed ?? 'no leader' }),
     clusterId: () => raft.clusterId ?? state.identity.clusterId,

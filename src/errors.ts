@@ -60,6 +60,7 @@ export const proxyErrors = {
   method_not_allowed: { status: 405, message: 'method not allowed' },
   uri_too_long: { status: 414, message: 'request target too long' },
   expectation_failed: { status: 417, message: 'expectation failed' },
+  misdirected_request: { status: 421, message: 'this connection is not for the requested host' },
   request_headers_too_large: { status: 431, message: 'request headers too large' },
   middleware_unavailable: { status: 500, message: 'middleware unavailable' },
   no_destination: { status: 502, message: 'no destination available' },

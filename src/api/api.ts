@@ -31,7 +31,7 @@ import { OpenApiText } from './openapi-text.ts';
 import { type Health, Readiness } from './readiness.ts';
 import { RelayDoor } from './relay-door.ts';
 import { type Address, RunningApi } from './running-api.ts';
-import { type ApiTls, createServer } from './server.ts';
+import { type ApiTls, type ConnectionLimits, createServer } from './server.ts';
 
 /** The part of `controlPlane` in the settings that the API needs. */
 export interface ApiOptions {
@@ -42,6 +42,8 @@ export interface ApiOptions {
   readonly allowedHosts: readonly string[];
   /** Milliseconds that requests in flight get at most; never more than five seconds (contract.md §1.8). */
   readonly shutdownTimeoutMs: number;
+  /** Those of `server.ts` where absent. */
+  readonly limits?: Partial<ConnectionLimits>;
 }
 
 export interface ApiDeps {
@@ -83,7 +85,14 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   const gate = new Gate({ keys: new ApiKeys(options.apiKeys), allowedHosts: options.allowedHosts, relay });
   const readiness = new Readiness(deps.health);
   const isClosing = (): boolean => readiness.closing;
-  const adapter = createServer({ gate, logger, isClosing, ...(options.tls && { tls: options.tls }) });
+  const adapter = createServer({
+    gate,
+    logger,
+    isClosing,
+    clock,
+    limits: options.limits,
+    ...(options.tls && { tls: options.tls }),
+  });
   const streams = new SnapshotStreams({ source: deps.feed, clock, logger, clusterId });
   const document = new OpenApiText();
   const seen = [value(SnapshotStreams, streams), value(OpenApiText, document), value(Metrics, deps.metrics)];

@@ -1,12 +1,15 @@
 // The HTTP server under the API: Fastify with the rules of contract.md §0.2 and §3.1 about bodies, URLs and bytes that
 // are no HTTP at all. Knows nothing of resources.
 import type { Socket } from 'node:net';
-import type { TLSSocket } from 'node:tls';
+import { TLSSocket } from 'node:tls';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import type { Clock } from '../clock.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import { Connections } from './connections.ts';
 import { sendError } from './error-filter.ts';
 import type { Gate } from './gate.ts';
+import { lingerAfter, lingeringClose } from './lingering-close.ts';
 import { logRequests } from './request-log.ts';
 
 /** PEM texts; `optional` and `require` need `ca`. */
@@ -17,7 +20,19 @@ export interface ApiTls {
   readonly clientAuth: 'none' | 'optional' | 'require';
 }
 
+/** What one client may take of the API. */
+export interface ConnectionLimits {
+  /** Milliseconds for the head of a request, and before it for the TLS handshake. */
+  readonly headMs: number;
+  /** Milliseconds for a whole request. */
+  readonly requestMs: number;
+  /** Open connections; beyond it slow and idle ones make room. */
+  readonly connections: number;
+}
+
 interface ServerOptions {
+  readonly clock: Clock;
+  readonly limits?: Partial<ConnectionLimits> | undefined;
   readonly tls?: ApiTls;
   readonly gate: Gate;
   readonly logger: Logger;
@@ -29,16 +44,19 @@ interface ServerOptions {
 const bodyLimit = 4 * 1024 * 1024;
 /** The gate refuses a request without Host in the usual form; Node's own refusal has no body. */
 const checksHost = { requireHostHeader: false };
-/** Time for a whole request to arrive. */
-const requestTimeout = 60_000;
+const usualLimits: ConnectionLimits = { headMs: 10_000, requestMs: 60_000, connections: 4_096 };
+/** How often Node looks for requests that take too long. */
+const checkMs = 1_000;
 /** The request line is limited by Node to 16 KiB; the router must not give up on an id before that. */
 const maxParamLength = 16 * 1024;
 
-export function createServer({ tls, gate, logger, isClosing }: ServerOptions): FastifyAdapter {
+export function createServer({ tls, gate, logger, isClosing, clock, limits }: ServerOptions): FastifyAdapter {
+  const { headMs, requestMs, connections }: ConnectionLimits = { ...usualLimits, ...limits };
+  const timed = { headersTimeout: headMs, connectionsCheckingInterval: Math.min(checkMs, headMs), ...checksHost };
   const adapter = new FastifyAdapter({
     logger: false,
     bodyLimit,
-    requestTimeout,
+    requestTimeout: requestMs,
     // A request that comes in on an open connection while the server closes is still answered.
     return503OnClosing: false,
     routerOptions: { maxParamLength, ignoreTrailingSlash: false },
@@ -46,12 +64,14 @@ export function createServer({ tls, gate, logger, isClosing }: ServerOptions): F
     multipart: false,
     frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) =>
       sendError(reply, refusal(gate, request, error), logger),
-    clientErrorHandler: (error: Error & { code?: string }, socket: Socket) => refuseConnection(error, socket),
-    ...(tls === undefined ? { http: checksHost } : { https: { ...secure(tls), ...checksHost } }),
+    clientErrorHandler: (error: Error & { code?: string }, socket: Socket) => refuseConnection(error, socket, clock),
+    ...(tls === undefined ? { http: timed } : { https: { ...secure(tls), handshakeTimeout: headMs, ...timed } }),
   });
   const fastify = adapter.getInstance();
   if (tls?.clientAuth === 'optional') fastify.server.on('secureConnection', refuseUnverified);
-  fastify.server.on('connect', (_request, socket: Socket) => refuseConnection({ code: 'CONNECT' }, socket));
+  fastify.server.on('connect', (_request, socket: Socket) => refuseConnection({ code: 'CONNECT' }, socket, clock));
+  new Connections({ max: connections, clock, logger }).watch(fastify.server);
+  fastify.server.on('request', (request) => lingerAfter(request, clock));
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   gate.install(fastify);
@@ -88,6 +108,9 @@ function refuseUnverified(socket: TLSSocket): void {
   if (Object.keys(socket.getPeerCertificate()).length > 0) socket.destroy();
 }
 
+/** Nothing that is written can reach the client yet. */
+const isShakingHands = (socket: Socket): boolean => socket instanceof TLSSocket && socket.getFinished() === undefined;
+
 const clientErrors: Readonly<Record<string, readonly [line: string, text: string]>> = {
   CONNECT: ['405 Method Not Allowed', 'CONNECT is not allowed here'],
   HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'request headers too large'],
@@ -95,13 +118,14 @@ const clientErrors: Readonly<Record<string, readonly [line: string, text: string
 };
 
 // Bytes that are no HTTP get the usual error body, since the client may be a person with netcat.
-function refuseConnection({ code = '' }: { code?: string }, socket: Socket): void {
-  if (!socket.writable || code === 'ECONNRESET') {
+function refuseConnection({ code = '' }: { code?: string }, socket: Socket, clock: Clock): void {
+  if (!socket.writable || code === 'ECONNRESET' || isShakingHands(socket)) {
     socket.destroy();
     return;
   }
   const [line, text] = clientErrors[code] ?? ['400 Bad Request', 'malformed HTTP'];
   const body = JSON.stringify({ error: text });
   const head = `HTTP/1.1 ${line}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close`;
-  socket.end(`${head}\r\n\r\n${body}`);
+  socket.write(`${head}\r\n\r\n${body}`);
+  lingeringClose(socket, clock);
 }

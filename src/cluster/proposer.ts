@@ -16,6 +16,7 @@ import { ReadBarriers } from './read-barriers.ts';
 import type { ReceivedOutcome, Relay, RelayRequest, RelayTarget } from './relay/relay.ts';
 import { RelayedWrites } from './relay/relayed-writes.ts';
 import type { ReplicatedLog } from './replicated-log.ts';
+import { WriteHold } from './write-hold.ts';
 
 /** Told what happens here; for metrics. */
 export interface ProposerObserver {
@@ -55,6 +56,7 @@ export class Proposer implements ReplicatedLog, RelayTarget {
   readonly #waiters: AppliedWaiters;
   readonly #subscribers = new Set<(activation: Activation) => void>();
   readonly #arrivals = new Arrivals();
+  readonly #hold: WriteHold;
   #leader: Leader | 'self' | undefined;
   #applying = false;
   #logFailed: string | undefined;
@@ -73,7 +75,8 @@ export class Proposer implements ReplicatedLog, RelayTarget {
     this.#attempts = attempts;
     this.#waiters = waiters;
     this.#writes = new OwnWrites({ attempts, relay, clock, waiters, failed: () => this.failed });
-    this.#relayed = new RelayedWrites({ attempts, state, clock });
+    this.#hold = new WriteHold(clock);
+    this.#relayed = new RelayedWrites({ attempts, state, clock, hold: this.#hold });
     this.#reads = new ReadBarriers({ port, clock });
     port.receive((message) => this.#receive(message));
   }
@@ -96,6 +99,9 @@ export class Proposer implements ReplicatedLog, RelayTarget {
 
   async propose(draft: Draft): Promise<Result> {
     try {
+      // Only here while this node leads: the leader keeps relayed writes back, too.
+      const held = this.#leader === 'self' ? this.#hold.enter(draft) : undefined;
+      if (held !== undefined) await held;
       const result = await this.#propose(draft);
       this.#observer.wrote('applied');
       return result;
@@ -236,6 +242,7 @@ export class Proposer implements ReplicatedLog, RelayTarget {
 
   #answer({ index, requestId, result }: Applied): void {
     if (result.index !== index) this.#observer.repeated();
+    this.#hold.decided(result);
     if (requestId === undefined) return;
     const { incarnation, boot } = this.#state.identity;
     const own = requestId.origin === this.#nodeId && requestId.incarnation === incarnation && requestId.boot === boot;

@@ -5,14 +5,16 @@ import type { Problem } from '../model/problem.ts';
 import type { Configuration } from '../model/proxy-config.ts';
 import { compileInSlices } from './compile/slices.ts';
 import { findUnsupported } from './compile/unsupported.ts';
+import { listenerDoubts } from './tls/terminators.ts';
 
 export interface ConfigCheck {
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
 }
 
-/** Compiles as a proxy would, in slices. Pointers name entities by id: `/routes/<id>/match/pathRegex`. */
-export async function checkConfig(configuration: Configuration): Promise<ConfigCheck> {
+/** Compiles as a proxy would at that time, Unix milliseconds, in slices. Pointers name entities by id: `/routes/<id>/match/pathRegex`. */
+export async function checkConfig(configuration: Configuration, nowMs: number): Promise<ConfigCheck> {
   const { problems } = await compileInSlices(configuration);
-  return { problems, warnings: findUnsupported(configuration) };
+  const doubts = await listenerDoubts(configuration.listeners, nowMs);
+  return { problems, warnings: [...findUnsupported(configuration), ...doubts] };
 }

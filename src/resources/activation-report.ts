@@ -1,4 +1,5 @@
 // What became of an activation on the node that was asked, as headers of its answer.
+import type { Problem } from '../model/problem.ts';
 import { printable, type Warnings, warnings } from './warnings.ts';
 
 /** What has become of an activation on this node. */
@@ -9,6 +10,8 @@ export interface Installation {
   readonly of: number;
   /** Listeners that do not listen. */
   readonly closed: readonly ClosedListener[];
+  /** What is not as it should be with listeners that do; pointers name entities by id. */
+  readonly doubts?: readonly Problem[];
 }
 
 export interface ClosedListener {
@@ -24,10 +27,19 @@ export type Installed = (index: number, withinMs: number) => Promise<Installatio
 /** How long an answer waits for the workers of its node. */
 export const installWaitMs = 5_000;
 
-export const installedHeaders = ({ done, of, closed }: Installation): Warnings & { 'X-Sluice-Installed': string } => ({
-  'X-Sluice-Installed': `${done}/${of}`,
-  ...warnings(closed.map(notListening)),
-});
+/** Doubts that are told one by one: a head has its limits. */
+const doubtsMax = 20;
+
+export function installedHeaders({
+  done,
+  of,
+  closed,
+  doubts = [],
+}: Installation): Warnings & { 'X-Sluice-Installed': string } {
+  const told = doubts.slice(0, doubtsMax).map(({ pointer, message }) => printable(`${pointer} ${message}`));
+  if (doubts.length > doubtsMax) told.push(`${doubts.length - doubtsMax} more doubts about listeners`);
+  return { 'X-Sluice-Installed': `${done}/${of}`, ...warnings([...closed.map(notListening), ...told]) };
+}
 
 const notListening = ({ name, address, port, reason = '' }: ClosedListener): string =>
   `listener ${printable(name, ' ')} does not listen on ${printable(address)}:${port}: ${printable(reason)}`;

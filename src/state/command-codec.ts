@@ -95,10 +95,11 @@ function putFlawOf({ kind, mode, spec }: Fields): string | undefined {
   return isObject(spec) && isName(spec.name) ? undefined : 'has no named spec';
 }
 
-function captureFlawOf({ name, createdAt, checkedAt, values }: Fields): string | undefined {
+function captureFlawOf({ name, createdAt, checkedAt, holdsWrites, values }: Fields): string | undefined {
   if (!isName(name)) return 'has no name';
   if (typeof createdAt !== 'string') return 'has no creation time';
   if (!isCount(checkedAt)) return 'has no checked index';
+  if (holdsWrites !== undefined && holdsWrites !== true) return 'has an invalid holdsWrites';
   return isTexts(values) ? undefined : 'has no values';
 }
 

@@ -63,6 +63,8 @@ export interface Capture extends Envelope {
   readonly createdAt: string;
   /** Index of the last configuration change that the compile check saw. Apply answers `moved` when it is not the last. */
   readonly checkedAt: number;
+  /** Not the first try: changes that come after this one wait a moment for the next. Apply does not look at it. */
+  readonly holdsWrites?: true;
   /** Values of env and file references by their whole text, `{{secret:env:NAME}}`; secret entities come from the state. */
   readonly values: Readonly<Record<string, string>>;
 }
@@ -106,7 +108,8 @@ export interface Batch extends Envelope {
   readonly snapshot?: BatchSnapshot;
 }
 
-export interface BatchSnapshot extends Pick<Capture, 'id' | 'name' | 'createdAt' | 'checkedAt' | 'values'> {
+export interface BatchSnapshot
+  extends Pick<Capture, 'id' | 'name' | 'createdAt' | 'checkedAt' | 'holdsWrites' | 'values'> {
   /** Live from the same index on. */
   readonly activate: boolean;
 }

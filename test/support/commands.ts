@@ -66,7 +66,7 @@ export const remove = (kind: Kind, id: string, more: Envelope = {}): Delete => (
 
 export const capture = (
   id: string,
-  more: Envelope & Partial<Pick<Capture, 'name' | 'createdAt' | 'checkedAt' | 'values'>> = {},
+  more: Envelope & Partial<Pick<Capture, 'name' | 'createdAt' | 'checkedAt' | 'holdsWrites' | 'values'>> = {},
 ): Capture => ({
   name: `${id} name`,
   createdAt: '2026-01-01T00:00:00.000Z',

@@ -1,10 +1,11 @@
 // The leader's end of the relay: proposes what another node received, once, and answers when it is applied here. Bytes
 // that this node could not apply are refused before they enter the log, where they would stop every node.
 import type { Cancel, Clock } from '../../clock.ts';
-import type { RequestId, Result } from '../../state/command.ts';
+import type { Command, RequestId, Result } from '../../state/command.ts';
 import type { DurableState } from '../../state/durable-state.ts';
 import type { AttemptEnd, Attempts } from '../attempts.ts';
 import type { Leader } from '../log-port.ts';
+import type { WriteHold } from '../write-hold.ts';
 import type { ReceivedOutcome, RelayRequest } from './relay.ts';
 
 export const relayedMax = 4_096;
@@ -14,6 +15,7 @@ export interface RelayedWritesParts {
   readonly attempts: Attempts;
   readonly state: DurableState;
   readonly clock: Clock;
+  readonly hold: WriteHold;
 }
 
 interface Waiting {
@@ -35,15 +37,21 @@ export class RelayedWrites {
     { requestId, command, remainingMs }: Pick<RelayRequest, 'requestId' | 'command' | 'remainingMs'>,
     otherLeader: () => Leader | undefined,
   ): Promise<ReceivedOutcome> {
-    const flaw = this.#flawOf(requestId, command);
-    if (flaw !== undefined) return Promise.resolve({ outcome: 'not-applied', reason: flaw });
+    const decoded = this.#read(requestId, command);
+    if (typeof decoded === 'string') return Promise.resolve({ outcome: 'not-applied', reason: decoded });
     return new Promise((answer) => {
       const cancelDeadline = this.#parts.clock.after(Math.min(remainingMs, longestMs), () =>
         this.#end(waiting, { outcome: 'unknown', reason: 'the write was not confirmed in time' }),
       );
       const waiting: Waiting = { key: keyOf(requestId), answer, cancelDeadline };
       this.#waiting.add(waiting);
-      this.#parts.attempts.propose(command, (end) => this.#proposed(waiting, end, otherLeader));
+      const propose = (): void => {
+        if (!this.#waiting.has(waiting)) return;
+        this.#parts.attempts.propose(command, (end) => this.#proposed(waiting, end, otherLeader));
+      };
+      const held = this.#parts.hold.enter(decoded);
+      if (held === undefined) propose();
+      else void held.then(propose);
     });
   }
 
@@ -66,12 +74,13 @@ export class RelayedWrites {
     this.#end(waiting, isElsewhere ? { outcome: 'not-leader', leader: otherLeader() } : refused);
   }
 
-  #flawOf(requestId: RequestId, command: Uint8Array): string | undefined {
+  /** The command, or why it must not enter the log. */
+  #read(requestId: RequestId, command: Uint8Array): Command | string {
     if (this.#waiting.size >= relayedMax) return 'too many writes are waiting';
     try {
       const decoded = this.#parts.state.decode(command);
       if ('malformed' in decoded) return `the command ${decoded.malformed}`;
-      return keyOf(decoded.requestId) === keyOf(requestId) ? undefined : 'the command has another request id';
+      return keyOf(decoded.requestId) === keyOf(requestId) ? decoded : 'the command has another request id';
     } catch (error) {
       return error instanceof Error ? error.message : String(error);
     }

@@ -17,11 +17,6 @@ const notBuilt = (what: string): string => `${what} is not available in this ver
 
 function checkListeners({ listeners }: Configuration, warnings: Problem[]): void {
   listeners.forEach((listener) => {
-    if (listener.tls !== undefined)
-      warnings.push({
-        pointer: pointerOf('listeners', listener.id, 'tls'),
-        message: `${notBuilt('TLS')}: the listener stays closed`,
-      });
     if (listener.http2 === true)
       warnings.push({
         pointer: pointerOf('listeners', listener.id, 'http2'),

@@ -10,6 +10,7 @@ import { type BodySource, pump } from './body.ts';
 import type { ExchangeContext, Installed } from './context.ts';
 import type { Downstream } from './downstream.ts';
 import type { ActionExchange, ActionRun, ExchangeEntry, Link } from './entry.ts';
+import { guard } from './guard.ts';
 import { type CollectedBody, HeldBody, nullSink, WholeBody } from './held-body.ts';
 import type { LocalReply, Verdict } from './phase.ts';
 import { type ProxyError, proxyError, renderProxyError, statusOf } from './proxy-error.ts';
@@ -63,6 +64,11 @@ export class Exchange implements ActionExchange {
     const { request, context } = this;
     const installed = context.installed();
     this.#installed = installed;
+    const refused = guard(request);
+    if (refused !== undefined) {
+      this.fail(refused);
+      return;
+    }
     const entry = installed.table.match(request);
     if (request.bodyWanted && context.celBodyBytesMax > 0) this.#matchWithBody(installed);
     else this.#serve(entry);

@@ -5,6 +5,7 @@ import type { FieldEdits } from '../fields/field-edits.ts';
 import type { FieldLines } from '../fields/field-lines.ts';
 import type { ClientAddress } from '../match/client-address.ts';
 import type { RoutedRequest } from '../request-head.ts';
+import type { Security } from '../tls/security.ts';
 
 /** Who sent a request, as far as its connection can tell. */
 export interface Sender extends ClientAddress {
@@ -21,6 +22,8 @@ export interface ExchangeRequest extends RoutedRequest {
   /** Path and query as everyone sees them: canonical, before any rewrite. */
   readonly target: string;
   readonly lines: FieldLines;
+  /** What TLS adds to the connection; undefined where there is none. */
+  readonly security: Security | undefined;
   /** Whoever edits calls `view.forgetHeaders()`, or uses the functions of the exchange, which do. */
   readonly edits: FieldEdits;
   readonly bodyKind: BodyKind;

@@ -15,6 +15,7 @@ export class CopiedRequest implements ExchangeRequest {
   readonly target: string;
   readonly clientIp: string;
   readonly tls: RequestTls | undefined;
+  readonly security: ExchangeRequest['security'];
   readonly lines: FieldLines;
   readonly edits: FieldEdits;
   readonly bodyKind: BodyKind;
@@ -40,6 +41,7 @@ export class CopiedRequest implements ExchangeRequest {
     this.target = request.target;
     this.clientIp = request.clientIp;
     this.tls = request.tls;
+    this.security = request.security;
     this.lines = new FieldList(flat);
     this.edits = request.edits.copy();
     this.bodyKind = request.bodyKind;

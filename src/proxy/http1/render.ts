@@ -133,7 +133,7 @@ function keptText(lines: FieldLines, edits: FieldEdits | undefined, named: reado
   for (let i = 0; i < edits.addedCount; i++) {
     const id = identifyName(edits.addedLowerName(i));
     if (id === fieldId.host || (id === fieldId.server && kept[id] === 0)) continue;
-    if (id === fieldId.contentLength && kept[id] === 0) continue;
+    if ((id === fieldId.contentLength || id === fieldId.clientCertificate) && kept[id] === 0) continue;
     text += `${edits.addedName(i)}: ${edits.addedValue(i)}\r\n`;
   }
   return text;

@@ -7,6 +7,7 @@ import { editedLines, FieldEdits } from '../fields/field-edits.ts';
 import type { FieldLines } from '../fields/field-lines.ts';
 import { fieldId } from '../fields/field-name.ts';
 import { canonicalPath } from '../match/canonical-path.ts';
+import type { Security } from '../tls/security.ts';
 import type { Framing } from './framing.ts';
 import type { RequestParser } from './request-parser.ts';
 import { RequestTarget } from './request-target.ts';
@@ -19,9 +20,7 @@ export const requestAtHand = (): string => (latest === undefined ? 'none' : `${l
 
 /** What the connection knows of who is at its other end. */
 export interface Peer {
-  readonly scheme: 'http' | 'https';
-  /** Present when the client showed a verified certificate. */
-  readonly tls: RequestTls | undefined;
+  readonly security: Security | undefined;
   sender(): Sender;
 }
 
@@ -95,11 +94,15 @@ export class RequestView implements ExchangeRequest {
   }
 
   get scheme(): 'http' | 'https' {
-    return this.#peer.scheme;
+    return this.#peer.security === undefined ? 'http' : 'https';
   }
 
   get tls(): RequestTls | undefined {
-    return this.#peer.tls;
+    return this.#peer.security?.client?.facts;
+  }
+
+  get security(): Security | undefined {
+    return this.#peer.security;
   }
 
   get lines(): FieldLines {

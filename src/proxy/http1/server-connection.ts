@@ -12,6 +12,7 @@ import type { ResponseHead } from '../exchange/response.ts';
 import { fieldId } from '../fields/field-name.ts';
 import type { TrustedProxies } from '../match/client-address.ts';
 import type { Wire, WireReceiver } from '../socket/wire.ts';
+import type { Security } from '../tls/security.ts';
 import { Timed } from '../wheel.ts';
 import { BodyDecoder } from './body-decoder.ts';
 import { Discard } from './discard.ts';
@@ -42,8 +43,7 @@ const incomplete = -1;
 type Reading = 'head' | 'body' | 'done' | 'linger' | 'tunnel' | 'over';
 
 export class ServerConnection extends Timed implements Downstream, Answered, Peer, WireReceiver {
-  readonly scheme = 'http';
-  readonly tls = undefined;
+  readonly security: Security | undefined;
   requestBytes = 0;
   readonly framing = new Framing();
   readonly request: RequestView;
@@ -75,9 +75,11 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
   #headStartedMs = -1;
   readonly #onOver: (connection: ServerConnection) => void;
 
-  constructor(socket: Wire, context: ExchangeContext, onOver: (connection: ServerConnection) => void) {
+  /** `spentMs` of the client's time for its first head are gone: its connection was secured in it. */
+  constructor(socket: Wire, context: ExchangeContext, onOver: (connection: ServerConnection) => void, spentMs = 0) {
     super();
     this.#socket = socket;
+    this.security = socket.security;
     this.#context = context;
     this.#onOver = onOver;
     this.#parser = new RequestParser(context.settings().headLimits);
@@ -90,7 +92,8 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
     socket.on('error', () => this.#over());
     socket.on('close', () => this.#over());
     socket.resume();
-    this.#armHead(context.settings().clientHeaderMs);
+    const { clientHeaderMs } = context.settings();
+    if (clientHeaderMs > 0) this.#armHead(Math.max(1, clientHeaderMs - spentMs));
   }
 
   /** Between two requests, with nothing of the next one here yet. */
@@ -114,7 +117,9 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
     if (this.#sender !== undefined && this.#senderRule === trusted && !this.#sender.peerTrusted) return this.#sender;
     this.#senderRule = trusted;
     const chain = valuesOf(this.#parser.head, fieldId.forwardedFor).join(',');
-    this.#sender = { ...trusted.locate(this.#peer, chain), scheme: this.scheme, certificateUris: '' };
+    const scheme = this.security === undefined ? 'http' : 'https';
+    const certificateUris = this.security?.client?.forwarded ?? '';
+    this.#sender = { ...trusted.locate(this.#peer, chain), scheme, certificateUris };
     return this.#sender;
   }
 

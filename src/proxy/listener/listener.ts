@@ -8,14 +8,19 @@ import { durationMs } from '../duration.ts';
 import type { ExchangeContext, ExchangeObserver, Installed, ServeSettings } from '../exchange/context.ts';
 import { ServerConnection } from '../http1/server-connection.ts';
 import { TrustedProxies } from '../match/client-address.ts';
-import { acceptWires } from '../socket/accepting.ts';
-import type { Wire } from '../socket/wire.ts';
+import { acceptHandles, type TcpHandle } from '../socket/accepting.ts';
+import { Wire } from '../socket/wire.ts';
+import { Handshake, type HandshakeOwner } from '../tls/handshake.ts';
+import { HandshakeFailures } from '../tls/handshake-failures.ts';
+import type { TlsTerminator } from '../tls/terminator.ts';
 import type { Wheel } from '../wheel.ts';
 import { PathReport } from './path-report.ts';
 
 export interface OpenListener {
-  /** Swaps everything but the address. */
-  configure(listener: Listener): void;
+  /** TLS handshakes that did not succeed, by reason, ever since it opened. */
+  readonly handshakeFailures: ReadonlyMap<string, number>;
+  /** Swaps everything but the address, for connections to come; those that are open keep their TLS. */
+  configure(listener: Listener, terminator: TlsTerminator | undefined): void;
   /** Stops accepting, ends idle connections, gives the others `withinMs`, then cuts them. */
   close(withinMs: number): Promise<void>;
 }
@@ -39,13 +44,14 @@ export interface ListenerTools {
   readonly retryBytesMax: number;
 }
 
-/** Rejects with the system's error when the port cannot be bound. */
+/** Rejects with the system's error when the port cannot be bound. Without a terminator bytes travel as they are. */
 export async function openListener(
   place: ListenerPlace,
   listener: Listener,
+  terminator: TlsTerminator | undefined,
   tools: ListenerTools,
 ): Promise<OpenListener> {
-  const port = new Port(listener, tools);
+  const port = new Port(listener, terminator, tools);
   await port.bind(place);
   return port;
 }
@@ -53,22 +59,29 @@ export async function openListener(
 /** A client that was accepted but has sent nothing yet may be about to: it keeps this long when the port closes. */
 const graceMs = 1_000;
 
-class Port implements OpenListener {
+class Port implements OpenListener, HandshakeOwner {
   readonly #server: Server = createServer();
   readonly #connections = new Set<ServerConnection>();
+  readonly #handshakes = new Set<Handshake>();
   readonly #context: ExchangeContext;
   readonly #clock: Clock;
+  readonly #wheel: Wheel;
   readonly #pathReport: PathReport;
+  readonly #failures: HandshakeFailures;
   readonly #logger: Logger;
   #settings: ServeSettings;
+  #terminator: TlsTerminator | undefined;
   #draining = false;
   /** Called when the last connection has ended. */
   #onEmpty = (): void => {};
 
-  constructor(listener: Listener, tools: ListenerTools) {
+  constructor(listener: Listener, terminator: TlsTerminator | undefined, tools: ListenerTools) {
     const { installed, clock, wheel, telemetry, celBodyBytesMax, retryBytesMax } = tools;
     const observer: ExchangeObserver | undefined = undefined;
     this.#clock = clock;
+    this.#wheel = wheel;
+    this.#terminator = terminator;
+    this.#failures = new HandshakeFailures(listener.name, wheel, telemetry.logger);
     this.#logger = telemetry.logger;
     this.#settings = settingsOf(listener);
     this.#pathReport = new PathReport(listener.name, wheel, telemetry.logger);
@@ -90,16 +103,22 @@ class Port implements OpenListener {
       this.#server.once('error', reject);
       this.#server.listen({ port, host: address, backlog: 1024, reusePort: shared }, () => {
         this.#server.off('error', reject);
-        acceptWires(this.#server, (wire) => this.#accept(wire));
+        acceptHandles(this.#server, (handle) => this.#accept(handle));
         this.#server.on('error', ({ message }) => this.#logger.warn({ port, message }, 'a connection is not accepted'));
         resolve();
       });
     });
   }
 
-  configure(listener: Listener): void {
+  get handshakeFailures(): ReadonlyMap<string, number> {
+    return this.#failures.counts;
+  }
+
+  configure(listener: Listener, terminator: TlsTerminator | undefined): void {
     this.#pathReport.listener = listener.name;
+    this.#failures.listener = listener.name;
     this.#settings = settingsOf(listener);
+    this.#terminator = terminator;
   }
 
   async close(withinMs: number): Promise<void> {
@@ -110,7 +129,7 @@ class Port implements OpenListener {
     const empty = new Promise<void>((resolve) => {
       this.#onEmpty = resolve;
     });
-    if (this.#connections.size === 0) this.#onEmpty();
+    this.#lookEmpty();
     this.#endIdle(true);
     const cancels = [
       this.#clock.after(Math.min(graceMs, withinMs), () => this.#endIdle(false)),
@@ -120,23 +139,47 @@ class Port implements OpenListener {
     for (const cancel of cancels) cancel();
   }
 
-  #accept(wire: Wire): void {
-    this.#connections.add(new ServerConnection(wire, this.#context, this.#forget));
+  #accept(handle: TcpHandle): void {
+    const terminator = this.#terminator;
+    if (terminator === undefined) this.#serve(new Wire(handle), 0);
+    else this.#handshakes.add(new Handshake(handle, terminator, this, this.#wheel, this.#settings.clientHeaderMs));
+  }
+
+  onSecured(handshake: Handshake, wire: Wire, spentMs: number): void {
+    this.#handshakes.delete(handshake);
+    this.#serve(wire, spentMs);
+  }
+
+  onNotSecured(handshake: Handshake, reason: string | undefined): void {
+    this.#handshakes.delete(handshake);
+    if (reason !== undefined) this.#failures.count(reason);
+    this.#lookEmpty();
+  }
+
+  /** The one place that knows which class serves which protocol; `wire.security.protocol` is what ALPN chose. */
+  #serve(wire: Wire, spentMs: number): void {
+    this.#connections.add(new ServerConnection(wire, this.#context, this.#forget, spentMs));
   }
 
   readonly #forget = (connection: ServerConnection): void => {
     this.#connections.delete(connection);
-    if (this.#connections.size === 0) this.#onEmpty();
+    this.#lookEmpty();
   };
+
+  #lookEmpty(): void {
+    if (this.#connections.size + this.#handshakes.size === 0) this.#onEmpty();
+  }
 
   #endIdle(usedOnly: boolean): void {
     for (const connection of this.#connections) {
       if (connection.idle && (connection.used || !usedOnly)) connection.destroy();
     }
+    if (!usedOnly) for (const handshake of this.#handshakes) handshake.destroy();
   }
 
   #cut(): void {
     for (const connection of this.#connections) connection.destroy();
+    for (const handshake of this.#handshakes) handshake.destroy();
   }
 }
 

@@ -1,6 +1,9 @@
 // The open ports, brought in line with each configuration: what stays keeps its socket, what goes drains, what cannot
 // open says why and holds up nothing else (contract.md §2.2, architecture.md §9).
 import type { Listener } from '../../model/listener.ts';
+import { describe, type Problem } from '../../model/problem.ts';
+import type { TicketSecrets } from '../shared/ticket-secrets.ts';
+import { Terminators } from '../tls/terminators.ts';
 import { type ListenerTools, type OpenListener, openListener } from './listener.ts';
 
 export interface ListenerStatus {
@@ -12,6 +15,8 @@ export interface ListenerStatus {
   readonly state: 'open' | 'closed' | 'waiting';
   /** Why it is not open. */
   readonly reason?: string;
+  /** What is not as it should be with its TLS, whether it is open or not. Pointers name entities by id. */
+  readonly doubts?: readonly Problem[];
 }
 
 /** A port that another process has. */
@@ -27,6 +32,8 @@ export interface ListenersOptions extends ListenerTools {
   readonly drainMsMax: number;
   /** Other threads listen on the same ports. */
   readonly shared: boolean;
+  /** Those of the process. */
+  readonly tickets: TicketSecrets;
 }
 
 export class Listeners {
@@ -35,18 +42,32 @@ export class Listeners {
   #open = new Map<string, OpenListener>();
   #status: ListenerStatus[] = [];
   readonly #draining = new Set<Promise<void>>();
+  readonly #terminators: Terminators;
 
   constructor(options: ListenersOptions) {
     this.#options = options;
+    this.#terminators = new Terminators(options.clock, options.tickets);
   }
 
   status(): readonly ListenerStatus[] {
     return this.#status;
   }
 
+  /** TLS handshakes that did not succeed, by id of the listener that has the port and by reason. */
+  handshakeFailures(): ReadonlyMap<string, ReadonlyMap<string, number>> {
+    const open = this.#status.filter(({ state }) => state === 'open');
+    return new Map(open.map((status) => [status.id, this.#open.get(keyOf(status))?.handshakeFailures ?? new Map()]));
+  }
+
+  /** Gets ready what `install` with the same listeners is going to need, beside what is in force. */
+  prepare(listeners: readonly Listener[]): Promise<void> {
+    return this.#terminators.prepare(listeners);
+  }
+
   /**
    * Ascending by id, so the first of two with one place is the one that opens; `busy` places are not tried. Not to be
    * called again before it resolves.
+   * What `prepare` was not called with has no TLS to open with.
    */
   async install(listeners: readonly Listener[], busy: readonly BusyPlace[]): Promise<void> {
     const wanted = new Map<string, Listener>();
@@ -55,7 +76,8 @@ export class Listeners {
       const key = keyOf(this.#placeOf(listener));
       const first = wanted.get(key);
       const taken = busy.find(({ place }) => place === key);
-      if (listener.tls !== undefined) status.push(this.#in('closed', listener, 'TLS is not available in this version'));
+      const unusable = this.#unusable(listener);
+      if (unusable !== undefined) status.push(this.#in('closed', listener, unusable));
       else if (first !== undefined) status.push(this.#in('closed', listener, `listener "${first.name}" has this port`));
       else if (taken !== undefined) status.push(this.#in('waiting', listener, taken.reason));
       else wanted.set(key, listener);
@@ -76,13 +98,18 @@ export class Listeners {
   async #bring(key: string, listener: Listener): Promise<ListenerStatus> {
     const open = this.#open.get(key);
     if (open !== undefined) {
-      open.configure(listener);
+      open.configure(listener, this.#terminators.of(listener)?.terminator);
       return this.#opened(listener);
     }
     try {
       this.#open.set(
         key,
-        await openListener({ ...this.#placeOf(listener), shared: this.#options.shared }, listener, this.#options),
+        await openListener(
+          { ...this.#placeOf(listener), shared: this.#options.shared },
+          listener,
+          this.#terminators.of(listener)?.terminator,
+          this.#options,
+        ),
       );
       return this.#opened(listener);
     } catch (error) {
@@ -100,12 +127,26 @@ export class Listeners {
     return placeOf(listener, this.#options.bindAddress);
   }
 
+  /** Why its TLS cannot be had, if it cannot: it is never opened in plaintext instead. */
+  #unusable(listener: Listener): string | undefined {
+    if (listener.tls === undefined) return undefined;
+    const terminated = this.#terminators.of(listener);
+    if (terminated?.terminator !== undefined) return undefined;
+    return describe(terminated?.doubts.slice(0, 1) ?? []);
+  }
+
   #opened(listener: Listener): ListenerStatus {
-    return { id: listener.id, name: listener.name, ...this.#placeOf(listener), state: 'open' };
+    return { ...this.#about(listener), state: 'open' };
   }
 
   #in(state: 'closed' | 'waiting', listener: Listener, reason: string): ListenerStatus {
-    return { id: listener.id, name: listener.name, ...this.#placeOf(listener), state, reason };
+    return { ...this.#about(listener), state, reason };
+  }
+
+  #about(listener: Listener): Omit<ListenerStatus, 'state'> {
+    const doubts = this.#terminators.of(listener)?.doubts ?? [];
+    const about = { id: listener.id, name: listener.name, ...this.#placeOf(listener) };
+    return doubts.length > 0 ? { ...about, doubts } : about;
   }
 }
 

@@ -1,16 +1,25 @@
-// Accepts connections as wires. Node's server makes its own sockets and has no option for how they read (`onread` is
-// for sockets that connect), so the callback of its handle is replaced: the one place that relies on how Node is
-// built. A unit test holds that it still is.
-import type { Server } from 'node:net';
-import { Wire } from './wire.ts';
+// Accepts connections below Node's sockets. Node's server makes its own sockets and has no option for how they read
+// (`onread` is for sockets that connect), so the callback of its handle is replaced. Together with tls/secure-wire.ts
+// this relies on how Node is built; unit tests hold that it still is.
+import { type Server, Socket } from 'node:net';
+
+/** A connection of the system's, before or without a socket of Node's. */
+export interface TcpHandle {
+  setNoDelay(on: boolean): number;
+  getpeername(out: { address?: string }): number;
+  /** Ends it so that the other side notices (RST). */
+  reset(done: () => void): number;
+  close(done?: () => void): void;
+  readonly bytesRead: number;
+}
 
 interface AcceptingHandle {
   /** Set by Node when the server begins to listen. `status` is 0, or a negative error of libuv. */
-  onconnection(status: number, handle?: { setNoDelay(on: boolean): number }): void;
+  onconnection(status: number, handle?: TcpHandle): void;
 }
 
-/** From now on each connection of the server, which listens, becomes a wire. `server` itself never sees them. */
-export function acceptWires(server: Server, take: (wire: Wire) => void): void {
+/** From now on each connection of the server, which listens, is taken as it is. `server` itself never sees them. */
+export function acceptHandles(server: Server, take: (handle: TcpHandle) => void): void {
   const listening: AcceptingHandle | undefined = Reflect.get(server, '_handle');
   if (typeof listening?.onconnection !== 'function') throw new Error('this version of Node.js is not supported');
   const fail = listening.onconnection;
@@ -20,6 +29,23 @@ export function acceptWires(server: Server, take: (wire: Wire) => void): void {
       return;
     }
     handle.setNoDelay(true);
-    take(new Wire(handle));
+    take(handle);
   };
+}
+
+/** Takes the connection away from its socket, which is of no use afterwards. Nothing may be on its way through it. */
+export function detachHandle(socket: Socket): TcpHandle {
+  const handle: TcpHandle | null = Reflect.get(socket, '_handle');
+  if (handle === null) throw new Error('the socket has no connection');
+  Reflect.set(socket, '_handle', null);
+  return handle;
+}
+
+/** Writes to a connection that has no socket. */
+export function writeTo(handle: TcpHandle, bytes: Uint8Array): void {
+  const options: object = { handle, manualStart: true };
+  const socket = new Socket(options);
+  socket.on('error', () => {});
+  socket.write(bytes);
+  Reflect.set(socket, '_handle', null);
 }

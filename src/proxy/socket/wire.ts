@@ -1,6 +1,7 @@
 // The sockets of the data plane. All of a thread read into the same bytes, so that reading allocates nothing: what
 // arrived is the receiver's for the duration of one call, and whoever wants to keep it copies it.
 import { Socket, type SocketConstructorOpts } from 'node:net';
+import type { Security } from '../tls/security.ts';
 
 /** Whoever takes what a socket reads. */
 export interface WireReceiver {
@@ -10,13 +11,17 @@ export interface WireReceiver {
 
 /** What one read may bring. */
 const arrivedBytesMax = 64 * 1024;
-const arrived = Buffer.allocUnsafeSlow(arrivedBytesMax);
+/** Where all sockets of the thread read to. */
+export const arrived = Buffer.allocUnsafeSlow(arrivedBytesMax);
 
 /** A write of this size and more is followed by `drain`, even when the system takes it at once. */
 export const drainedBytesMin = 8 * 1024;
 
+/** A plain connection, and what a secured one (tls/secure-wire.ts) looks like from outside. */
 export class Wire extends Socket {
   receiver: WireReceiver | undefined;
+  /** Absent where bytes travel as they are. */
+  security: Security | undefined;
 
   /** `accepted` is a connection as Node's server has it; its FIN is not answered by itself. Without, `connect` follows. */
   constructor(accepted?: object) {

@@ -10,6 +10,7 @@ import type { Installed } from '../exchange/context.ts';
 import { type BusyPlace, type ListenerStatus, Listeners } from '../listener/listeners.ts';
 import { RoutingTable } from '../match/routing-table.ts';
 import type { MiddlewareServices } from '../middleware/registry.ts';
+import type { TicketSecrets } from '../shared/ticket-secrets.ts';
 import type { UpstreamStates } from '../shared/upstream-states.ts';
 import type { FoundAddress } from '../upstream/endpoint-address.ts';
 import { NameLookup } from '../upstream/name-lookup.ts';
@@ -29,6 +30,8 @@ export interface EngineOptions {
   readonly place: number;
   /** Where sticky sessions are remembered; undefined: nowhere. */
   readonly sessionStore: RedisOptions | undefined;
+  /** Those of the process. */
+  readonly tickets: TicketSecrets;
   /** The generation in force; asked when a request head arrives. */
   readonly generation: () => number;
   readonly limits: BodyLimits;
@@ -64,7 +67,7 @@ export class Engine {
   #memory: Memory | undefined;
 
   constructor(options: EngineOptions) {
-    const { clock, telemetry, bindAddress, shared, states, place, generation, limits, sessionStore } = options;
+    const { clock, telemetry, bindAddress, shared, tickets, states, place, generation, limits, sessionStore } = options;
     this.#generation = generation;
     this.#telemetry = telemetry;
     const wheel = new Wheel(clock);
@@ -83,7 +86,8 @@ export class Engine {
     const snapshot = { index: 0, id: '', name: '' };
     this.#current = { number: generation(), config: undefined, table: RoutingTable.empty, upstreams, snapshot };
     const installed = (): Installed => this.#installed();
-    this.#listeners = new Listeners({ installed, clock, wheel, telemetry, bindAddress, drainMsMax, shared, ...limits });
+    const own = { bindAddress, drainMsMax, shared, tickets };
+    this.#listeners = new Listeners({ installed, clock, wheel, telemetry, ...own, ...limits });
   }
 
   /**
@@ -100,6 +104,7 @@ export class Engine {
       this.#telemetry.logger.error({ snapshot: config.id, problems: describe(problems) }, 'routes are closed');
     }
     this.#memory = memory;
+    await this.#listeners.prepare(snapshot.listeners);
     const former = this.#current.upstreams;
     const upstreams = await inSlices(Upstreams.open(snapshot.destinations, this.#discovered, this.#tools, former));
     const { index, id, name } = config;

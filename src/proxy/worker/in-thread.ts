@@ -1,8 +1,9 @@
 // The engine in the calling thread: one process without workers, and tests.
-import type { Clock } from '../../clock.ts';
+import type { Cancel, Clock } from '../../clock.ts';
 import type { ProxyConfig } from '../../model/proxy-config.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import type { ListenerStatus } from '../listener/listeners.ts';
+import { TicketSecrets } from '../shared/ticket-secrets.ts';
 import { UpstreamStates } from '../shared/upstream-states.ts';
 import { findCluster, thisMachine } from '../upstream/discovery/cluster-access.ts';
 import type { RedisOptions } from '../upstream/session/redis-session-store.ts';
@@ -26,12 +27,16 @@ export class InThread implements Installer {
   readonly #turns = new Turns();
   readonly #states = new UpstreamStates(1, 0);
   readonly #supervisor: UpstreamSupervisor;
+  readonly #stopRotating: Cancel;
   #generation = 0;
 
   constructor(options: InThreadOptions) {
+    const tickets = new TicketSecrets();
+    this.#stopRotating = tickets.keepRotating(options.clock);
     this.#engine = new Engine({
       ...options,
       sessionStore: options.sessionStore,
+      tickets,
       shared: false,
       states: this.#states,
       place: 0,
@@ -79,6 +84,7 @@ export class InThread implements Installer {
   }
 
   close(withinMs: number): Promise<void> {
+    this.#stopRotating();
     return this.#turns.take(async () => {
       await this.#engine.close(withinMs);
       await this.#supervisor.close();

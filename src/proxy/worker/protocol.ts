@@ -13,6 +13,8 @@ export interface WorkerStart {
   readonly limits: BodyLimits;
   /** One number: the generation in force. */
   readonly generation: SharedArrayBuffer;
+  /** TicketSecrets of the process. */
+  readonly tickets: SharedArrayBuffer;
   /** How many workers there are; this is the one at `place`. */
   readonly workers: number;
   readonly place: number;

@@ -3,6 +3,7 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../../clock.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { requestAtHand } from '../http1/request-view.ts';
+import { TicketSecrets } from '../shared/ticket-secrets.ts';
 import { UpstreamStates } from '../shared/upstream-states.ts';
 import { Engine } from './engine.ts';
 import { ConfigReader } from './packed-config.ts';
@@ -23,6 +24,7 @@ function serve(port: MessagePort, start: WorkerStart): void {
     sessionStore,
     limits,
     shared,
+    tickets: new TicketSecrets(start.tickets),
     states,
     place,
     generation: () => Atomics.load(cell, 0),

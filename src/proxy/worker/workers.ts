@@ -1,11 +1,12 @@
 // The proxy workers as main sees them: they are started together, install together, and a worker that falls is
 // replaced. All listen on the same ports; the kernel spreads connections over them.
 import { createServer } from 'node:net';
-import type { Clock } from '../../clock.ts';
+import type { Cancel, Clock } from '../../clock.ts';
 import type { Listener } from '../../model/listener.ts';
 import type { ProxyConfig } from '../../model/proxy-config.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import { type BusyPlace, keyOf, type ListenerStatus, placeOf, statusIn } from '../listener/listeners.ts';
+import { TicketSecrets } from '../shared/ticket-secrets.ts';
 import { findCluster, thisMachine } from '../upstream/discovery/cluster-access.ts';
 import type { RedisOptions } from '../upstream/session/redis-session-store.ts';
 import type { BodyLimits } from './engine.ts';
@@ -44,6 +45,8 @@ export class Workers implements Installer {
   readonly #generation = new SharedArrayBuffer(4);
   readonly #cell = new Int32Array(this.#generation);
   readonly #supervisor: UpstreamSupervisor;
+  readonly #tickets = new TicketSecrets();
+  readonly #stopRotating: Cancel;
   readonly #members: Member[];
   readonly #turns = new Turns();
   #number = 0;
@@ -53,6 +56,7 @@ export class Workers implements Installer {
   constructor(options: WorkersOptions) {
     this.#options = options;
     this.size = options.count;
+    this.#stopRotating = this.#tickets.keepRotating(options.clock);
     this.#supervisor = new UpstreamSupervisor({
       threads: options.count,
       clock: options.clock,
@@ -93,6 +97,7 @@ export class Workers implements Installer {
 
   async close(withinMs: number): Promise<void> {
     this.#closing = true;
+    this.#stopRotating();
     await this.#turns.take(() => Promise.all(this.#members.map((member) => member.close(withinMs))));
     await this.#supervisor.close();
   }
@@ -144,7 +149,7 @@ export class Workers implements Installer {
     for (const listener of listeners) {
       const place = placeOf(listener, this.#options.bindAddress);
       const key = keyOf(place);
-      if (known.has(key) || listener.tls !== undefined) continue;
+      if (known.has(key)) continue;
       known.add(key);
       const reason = await bindOnce(place);
       if (reason !== undefined) busy.push({ place: key, reason });
@@ -163,6 +168,7 @@ export class Workers implements Installer {
       sessionStore: this.#options.sessionStore,
       limits: this.#options.limits,
       generation: this.#generation,
+      tickets: this.#tickets.buffer,
       workers: this.size,
       place,
       shared: true,

@@ -113,6 +113,7 @@ export class BatchService {
         checkedAt: examined.checkedAt,
         values: examined.values,
         activate: wanted.activate,
+        ...(attempt > 1 && { holdsWrites: true }),
       };
       const result = await log.propose({ ...draft, snapshot });
       if (result.status !== 'moved') return { result, doubts: examined.warnings };

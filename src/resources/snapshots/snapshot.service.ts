@@ -129,7 +129,8 @@ export class SnapshotService {
     for (let attempt = 1; attempt <= mostCaptures; attempt++) {
       await reader.barrier();
       const { checkedAt, values, warnings } = await examiner.examine(reader.view, { strict });
-      const result = await log.propose({ ...draft, checkedAt, values });
+      const holdsWrites = attempt > 1 && ({ holdsWrites: true } as const);
+      const result = await log.propose({ ...draft, checkedAt, values, ...holdsWrites });
       if (result.status !== 'moved') return { result, warnings };
       logger.info({ snapshot: name, attempt }, 'the configuration changed while it was checked');
     }

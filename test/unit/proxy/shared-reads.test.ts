@@ -5,7 +5,8 @@ import { createServer } from 'node:net';
 import { constants } from 'node:os';
 import type { Readable } from 'node:stream';
 import { expect } from 'chai';
-import { acceptWires } from '../../../src/proxy/socket/accepting.ts';
+import { acceptHandles } from '../../../src/proxy/socket/accepting.ts';
+import { Wire } from '../../../src/proxy/socket/wire.ts';
 import { freePort } from '../../support/free-port.ts';
 import { forwarding, listening, ProxyBed } from '../../support/proxy-bed.ts';
 
@@ -41,7 +42,8 @@ describe('bytes that all sockets of a thread read into', () => {
     const serverPort = await listening(server);
     bed.atEnd(async () => void server.close());
     const arrived: { bytes: Buffer; text: string }[] = [];
-    acceptWires(server, (accepted) => {
+    acceptHandles(server, (handle) => {
+      const accepted = new Wire(handle);
       bed.atEnd(async () => void accepted.destroy());
       accepted.receiver = {
         onBytes: (bytes, length) => {
@@ -64,7 +66,7 @@ describe('bytes that all sockets of a thread read into', () => {
     const server = createServer();
     await listening(server);
     bed.atEnd(async () => void server.close());
-    acceptWires(server, () => expect.fail('there is no connection'));
+    acceptHandles(server, () => expect.fail('there is no connection'));
     const failed = once(server, 'error');
     Reflect.get(server, '_handle').onconnection(-constants.errno.ENOBUFS);
     expect((await failed)[0].code).to.equal('ENOBUFS');

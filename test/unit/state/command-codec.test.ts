@@ -11,7 +11,7 @@ describe('command bytes', () => {
   const commands = [
     put('routes', 'a', { match: {} }, { ifMatch: '*', idempotency: { scope: 's', bodyHash: 'h' } }),
     remove('snapshots', 'a', { ifMatch: [1, 2] }),
-    capture('a', { values: { '{{secret:env:E}}': 'e' } }),
+    capture('a', { values: { '{{secret:env:E}}': 'e' }, holdsWrites: true }),
     activate('a'),
     batch([]),
     batch(
@@ -44,6 +44,7 @@ describe('command bytes', () => {
     ['an unknown mode', { ...put('routes', 'a'), mode: 'upsert' }],
     ['an If-Match of text', { ...activate('a'), ifMatch: ['1'] }],
     ['values that are no text', { ...capture('a'), values: { x: 1 } }],
+    ['a hold that is neither there nor absent', { ...capture('a'), holdsWrites: false }],
     ['a batch without operations', { ...batch([]), operations: undefined }],
     ['a batch whose snapshot has no id', { ...batch([]), operations: 0, snapshot: {} }],
     ['no operation', { ...activate('a'), op: undefined }],

@@ -122,7 +122,7 @@ describe('balancing through the proxy', () => {
       const [a = 0, b = 0] = await bed.named(['a', 'b']);
       const cookie = { name: 'pin' };
       const endpoints = [a, b].map((port) => ({ host: '127.0.0.1', port }));
-      const options = { endpointBalancing: { algorithm: 'STICKY', sticky: { cookie } } };
+      const options = { endpointBalancing: { algorithm: 'STICKY' as const, sticky: { cookie } } };
       const both = destinations([a, b]).map((each) => ({ ...each, endpoints, options }));
       const destinationBalancing = { algorithm: 'STICKY', sticky: { cookie } };
       await bed.balanced([1], {}, { ...split(50, 50), destinationBalancing }, { destinations: both });

@@ -1,0 +1,97 @@
+// How many connections the API keeps, and which of them makes room for a new one. A client that never finishes its
+// request costs others nothing: where the bound is reached, it is the one that is closed.
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Clock } from '../clock.ts';
+import type { Logger } from '../telemetry/logger.ts';
+
+interface Connection {
+  readonly socket: Socket;
+  /** The request that is being read or answered. */
+  request: IncomingMessage | undefined;
+  /** Has had an answer. */
+  used: boolean;
+}
+
+interface ConnectionsOptions {
+  readonly max: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+const warnEveryMs = 60_000;
+
+export class Connections {
+  /** By address and port of the client, those first that wait the longest for a request. */
+  readonly #open = new Map<string, Connection>();
+  readonly #options: ConnectionsOptions;
+  #warnedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(options: ConnectionsOptions) {
+    this.#options = options;
+  }
+
+  watch(server: Server): void {
+    // With TLS this is the connection below it, whose handshake is to come.
+    server.on('connection', (socket) => this.#add(socket));
+    server.on('request', (request, response) => this.#begin(request, response));
+  }
+
+  #add(socket: Socket): void {
+    const key = clientOf(socket);
+    if (key === undefined || (this.#open.size >= this.#options.max && !this.#makeRoom())) {
+      socket.destroy();
+      return;
+    }
+    const connection: Connection = { socket, request: undefined, used: false };
+    this.#open.set(key, connection);
+    socket.once('close', () => {
+      if (this.#open.get(key) === connection) this.#open.delete(key);
+    });
+  }
+
+  #begin(request: IncomingMessage, response: ServerResponse): void {
+    const key = clientOf(request.socket);
+    const connection = key === undefined ? undefined : this.#open.get(key);
+    if (key === undefined || connection === undefined) return;
+    connection.request = request;
+    response.once('close', () => {
+      // A request that was sent ahead has begun already.
+      if (connection.request === request) connection.request = undefined;
+      connection.used = true;
+      if (this.#open.delete(key)) this.#open.set(key, connection);
+    });
+  }
+
+  /** Closes the oldest connection whose request has not come in, or else the longest idle one. */
+  #makeRoom(): boolean {
+    const { clock, logger, max } = this.#options;
+    if (clock.monotonicMs() >= this.#warnedAt + warnEveryMs) {
+      this.#warnedAt = clock.monotonicMs();
+      logger.warn({ max }, 'the API has as many connections as it keeps: slow and idle ones are closed');
+    }
+    const found = this.#slowest() ?? this.#idlest();
+    if (found === undefined) return false;
+    const [key, { socket }] = found;
+    this.#open.delete(key);
+    socket.destroy();
+    return true;
+  }
+
+  #slowest(): [string, Connection] | undefined {
+    for (const entry of this.#open) {
+      const { request, used } = entry[1];
+      if (request === undefined ? !used : !request.complete) return entry;
+    }
+    return undefined;
+  }
+
+  #idlest(): [string, Connection] | undefined {
+    for (const entry of this.#open) if (entry[1].request === undefined) return entry;
+    return undefined;
+  }
+}
+
+/** Undefined once the client has gone. */
+const clientOf = ({ remoteAddress, remotePort }: Socket): string | undefined =>
+  remoteAddress === undefined ? undefined : `${remoteAddress} ${remotePort}`;

@@ -1,0 +1,46 @@
+// Closing a connection whose request was not read to its end (RFC 9112 §9.6). Closed at once, the system would answer
+// what is still on its way with a reset, and the client would lose the response that it has not read yet.
+import { Socket } from 'node:net';
+import type { Clock } from '../clock.ts';
+
+export interface LingerLimits {
+  /** Bytes that are read and dropped at most. */
+  readonly bytes: number;
+  /** Milliseconds that the client has to read the response and close. */
+  readonly ms: number;
+}
+
+// Clients that write a whole body before they read, as simple ones do, are often a little above the limit of 4 MiB.
+const usual: LingerLimits = { bytes: 16 * 1024 * 1024, ms: 2_000 };
+
+/** Ends the connection after what was written to it; what comes in is dropped until the client closes, within limits. */
+export function lingeringClose(socket: Socket, clock: Clock, limits: LingerLimits = usual): void {
+  const cancel = clock.after(limits.ms, () => socket.destroy());
+  socket.once('close', cancel);
+  socket.once('end', () => destroyWritten(socket));
+  socket.end();
+  // A connection that Node's parser has paused is started again by Node itself, which has to be through by then.
+  if (!socket.isPaused()) drop(socket, limits.bytes);
+  else socket.once('resume', () => drop(socket, limits.bytes)).resume();
+}
+
+function drop(socket: Socket, bytes: number): void {
+  let left = bytes;
+  // Nothing that comes from now on is a request any more.
+  socket.removeAllListeners('data');
+  socket.on('data', ({ length }: Buffer) => {
+    left -= length;
+    if (left < 0) socket.destroy();
+  });
+}
+
+/** What Node closes connections with after their last response: gently now, if the request has not come in whole. */
+export function lingerAfter(request: { readonly complete: boolean; readonly socket: Socket }, clock: Clock): void {
+  const { socket } = request;
+  socket.destroySoon = () => {
+    if (request.complete) destroyWritten(socket);
+    else lingeringClose(socket, clock);
+  };
+}
+
+const destroyWritten = (socket: Socket): void => Socket.prototype.destroySoon.call(socket);

@@ -1,0 +1,83 @@
+// A certificate with its key, as a listener shows it: whether the two can be used, for which names, and until when.
+import type { X509Certificate } from 'node:crypto';
+import { isIPv6, SocketAddress } from 'node:net';
+import { createSecureContext, type SecureContext } from 'node:tls';
+import { alternativeNames } from './alternative-names.ts';
+import { MaterialFault, readCertificates, reasonOf } from './pem.ts';
+
+export interface Certificate {
+  /** Chain and key as PEM text. */
+  readonly cert: string;
+  readonly key: string;
+  /** Lower case; wildcards as `*.example.com`. */
+  readonly names: readonly string[];
+  /** As `canonicalAddress` writes them. */
+  readonly addresses: readonly string[];
+  /** Unix milliseconds. */
+  readonly startsMs: number;
+  readonly endsMs: number;
+}
+
+/** Throws MaterialFault when the pair cannot be used. */
+export function readCertificate(pair: { readonly cert: string; readonly key: string }): Certificate {
+  const [own] = within('its certificate', () => readCertificates(pair.cert));
+  if (own === undefined) throw new MaterialFault('its certificate is missing');
+  load(newContext(), pair);
+  const { dnsNames, addresses } = alternativeNames(own);
+  const names = dnsNames.length > 0 || addresses.length > 0 ? dnsNames : commonNames(own);
+  return {
+    ...pair,
+    names: names.map((name) => name.toLowerCase()),
+    addresses: addresses.map(canonicalAddress),
+    startsMs: own.validFromDate.getTime(),
+    endsMs: own.validToDate.getTime(),
+  };
+}
+
+/** Whether the certificate is good for a host, which is in lower case and without port. */
+export function covers({ names, addresses }: Certificate, host: string): boolean {
+  const dot = host.indexOf('.');
+  const rest = dot > 0 ? host.slice(dot) : undefined;
+  return (
+    names.some((name) => name === host || (name.startsWith('*.') && name.slice(1) === rest)) ||
+    (addresses.length > 0 && addresses.includes(canonicalAddress(host)))
+  );
+}
+
+/** One spelling for each address of IPv6; brackets are taken away. */
+function canonicalAddress(text: string): string {
+  const bare = text.startsWith('[') && text.endsWith(']') ? text.slice(1, -1) : text;
+  return isIPv6(bare) ? new SocketAddress({ address: bare, family: 'ipv6' }).address : bare;
+}
+
+/** Puts the pair into the context, whatever it held before. Throws MaterialFault. */
+export function load(context: SecureContext, { cert, key }: { readonly cert: string; readonly key: string }): void {
+  const native: NativeContext = context.context;
+  within('its certificate', () => native.setCert(cert));
+  within('its key', () => native.setKey(key));
+}
+
+/** Without a key of its own. `trusted` are authorities as PEM text; without, it trusts nobody. */
+export const newContext = (trusted?: string): SecureContext => createSecureContext({ ca: trusted ?? [] });
+
+interface NativeContext {
+  setCert(pem: string): void;
+  setKey(pem: string): void;
+}
+
+/** Certificates without alternative names are old; what they name in their subject is meant as a host (RFC 9110 §4.3.4). */
+function commonNames({ subject }: X509Certificate): string[] {
+  const line = (subject ?? '').split('\n').find((part) => part.startsWith('CN='));
+  const name = line?.slice('CN='.length) ?? '';
+  return /^(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*$/i.test(name) ? [name] : [];
+}
+
+function within<T>(what: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw new MaterialFault(
+      `${what} ${error instanceof MaterialFault ? error.message : `cannot be used: ${reasonOf(error)}`}`,
+    );
+  }
+}

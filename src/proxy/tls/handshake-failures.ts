@@ -1,0 +1,51 @@
+// Handshakes of a listener that did not succeed, by reason: for metrics, and told in one line for all of a while, so
+// that a flood of them is no flood of lines.
+import type { Logger } from '../../telemetry/logger.ts';
+import { Timed, type Wheel } from '../wheel.ts';
+
+/** From the first failure counted to the line that tells of it. */
+const untilToldMs = 10_000;
+/** OpenSSL knows many reasons, and clients choose among them. */
+const reasonsMax = 64;
+
+export class HandshakeFailures extends Timed {
+  /** Name of the listener. */
+  listener: string;
+  /** By reason, ever since the port was opened. */
+  readonly counts = new Map<string, number>();
+  readonly #wheel: Wheel;
+  readonly #logger: Logger;
+  #total = 0;
+  #toldTotal = 0;
+  #untold = new Map<string, number>();
+
+  constructor(listener: string, wheel: Wheel, logger: Logger) {
+    super();
+    this.listener = listener;
+    this.#wheel = wheel;
+    this.#logger = logger;
+  }
+
+  get total(): number {
+    return this.#total;
+  }
+
+  count(reason: string): void {
+    const key = this.counts.has(reason) || this.counts.size < reasonsMax ? reason : 'other';
+    increment(this.counts, key);
+    increment(this.#untold, key);
+    if (this.#total++ === this.#toldTotal) this.#wheel.arm(this, untilToldMs);
+  }
+
+  override onDeadline(): void {
+    const failures = this.#total - this.#toldTotal;
+    this.#toldTotal = this.#total;
+    const fields = { listener: this.listener, failures, reasons: Object.fromEntries(this.#untold) };
+    this.#untold = new Map();
+    this.#logger.warn(fields, 'TLS handshakes have failed');
+  }
+}
+
+const increment = (counts: Map<string, number>, key: string): void => {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+};

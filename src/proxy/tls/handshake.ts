@@ -1,0 +1,97 @@
+// A client's connection from accept to the end of its handshake, within the time it has for its first request head.
+
+import type { TcpHandle } from '../socket/accepting.ts';
+import { Timed, type Wheel } from '../wheel.ts';
+import type { SecureWire } from './secure-wire.ts';
+import type { TlsTerminator } from './terminator.ts';
+
+export interface HandshakeOwner {
+  /** The wire is the owner's from here on, its `security` set. Its client has spent `spentMs` of its time. */
+  onSecured(handshake: Handshake, wire: SecureWire, spentMs: number): void;
+  /** The connection is gone. No reason: it ended before a word was said. */
+  onNotSecured(handshake: Handshake, reason: string | undefined): void;
+}
+
+export class Handshake extends Timed {
+  readonly #owner: HandshakeOwner;
+  readonly #wheel: Wheel;
+  readonly #wire: SecureWire;
+  readonly #startedMs: number;
+  #refusal: string | undefined;
+  #settled = false;
+
+  /** `withinMs` 0 = no limit. */
+  constructor(handle: TcpHandle, terminator: TlsTerminator, owner: HandshakeOwner, wheel: Wheel, withinMs: number) {
+    super();
+    this.#owner = owner;
+    this.#wheel = wheel;
+    if (withinMs > 0) wheel.arm(this, withinMs);
+    this.#startedMs = wheel.nowMs;
+    const wire = terminator.accept(handle, () => this.#refuse());
+    this.#wire = wire;
+    wire.on('error', this.#onError);
+    wire.once('end', this.#onEnd);
+    wire.once('close', this.#onClose);
+    wire.once('secure', () => this.#onSecure(terminator));
+  }
+
+  /** Nobody waits for it any more. */
+  destroy(): void {
+    this.#end(undefined);
+  }
+
+  override onDeadline(): void {
+    this.#end('timeout');
+  }
+
+  #onSecure(terminator: TlsTerminator): void {
+    if (this.#settled) return;
+    const wire = this.#wire;
+    const security = terminator.judge(wire);
+    if (typeof security === 'string') {
+      this.#end(security);
+      return;
+    }
+    this.#settle();
+    wire.off('error', this.#onError);
+    wire.off('end', this.#onEnd);
+    wire.off('close', this.#onClose);
+    wire.release();
+    wire.security = security;
+    this.#owner.onSecured(this, wire, this.#wheel.nowMs - this.#startedMs);
+  }
+
+  /** Within OpenSSL: the connection ends when it has returned. */
+  #refuse(): void {
+    this.#refusal = 'unrecognized_name';
+    setImmediate(() => this.#end(this.#refusal));
+  }
+
+  readonly #onError = (error: NodeJS.ErrnoException): void => this.#end(reasonOf(error));
+
+  readonly #onEnd = (): void => this.#onClose();
+
+  readonly #onClose = (): void => {
+    const { tcp } = this.#wire;
+    this.#end(tcp !== undefined && tcp.bytesRead === 0 ? undefined : 'client_closed');
+  };
+
+  #end(reason: string | undefined): void {
+    if (this.#settled) return;
+    this.#settle();
+    this.#wire.on('error', () => {});
+    this.#wire.destroy();
+    this.#owner.onNotSecured(this, reason);
+  }
+
+  #settle(): void {
+    this.#settled = true;
+    this.#wheel.remove(this);
+  }
+}
+
+/** `ERR_SSL_NO_SHARED_CIPHER` → `no_shared_cipher`. */
+function reasonOf({ code = 'other' }: NodeJS.ErrnoException): string {
+  if (code === 'ECONNRESET' || code === 'EPIPE') return 'client_closed';
+  return code.replace(/^ERR_(SSL_|TLS_)?/, '').toLowerCase();
+}

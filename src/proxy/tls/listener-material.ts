@@ -1,0 +1,96 @@
+// Everything a TLS listener needs to take connections, made from its configuration: certificates by name, versions,
+// whom it trusts. What cannot be used is named; text in PEM form is judged here and nowhere earlier (architecture.md
+// §6.30).
+import { createHash } from 'node:crypto';
+import type { Listener } from '../../model/listener.ts';
+import type { ListenerTls } from '../../model/listener-tls.ts';
+import { type Problem, pointerOf } from '../../model/problem.ts';
+import { type Certificate, readCertificate } from './certificate.ts';
+import { MaterialFault, readCertificates } from './pem.ts';
+import { ServerNames } from './server-names.ts';
+
+export interface ListenerMaterial {
+  /** For clients that name no server, or one that no other certificate has. */
+  readonly own: Certificate;
+  readonly named: ServerNames<Certificate>;
+  readonly count: number;
+  /** Names the listener and its policy for client certificates: sessions do not leave it. */
+  readonly scope: string;
+}
+
+/** Pointers name entities by id. */
+export interface JudgedMaterial {
+  /** Absent when the listener cannot open; the first doubt says why. */
+  readonly material: ListenerMaterial | undefined;
+  readonly doubts: readonly Problem[];
+}
+
+const soonMs = 14 * 24 * 60 * 60 * 1_000;
+
+/** Yields after each certificate, a tenth of a millisecond of work. */
+export function* judgeMaterial(
+  { id, tls }: Listener & { readonly tls: ListenerTls },
+  nowMs: number,
+): Generator<void, JudgedMaterial> {
+  const doubts: Problem[] = [];
+  const named = new ServerNames<Certificate>();
+  const at = (...path: readonly (string | number)[]): string => pointerOf('listeners', id, 'tls', ...path);
+  const fatal = (pointer: string, message: string): JudgedMaterial => ({
+    material: undefined,
+    doubts: [{ pointer, message: `${message}: the listener stays closed` }],
+  });
+  const own = attempt(() => readCertificate(tls));
+  if (typeof own === 'string') return fatal(at(), own);
+  doubts.push(...aboutTime(own, at(), nowMs));
+  yield;
+  const trust = attempt(() => (asks(tls) ? readCertificates(tls.clientAuth?.ca ?? '') : []));
+  if (typeof trust === 'string') return fatal(at('clientAuth', 'ca'), trust);
+  yield;
+  let count = 0;
+  for (const [place, pair] of (tls.certificates ?? []).entries()) {
+    const pointer = at('certificates', place);
+    const certificate = attempt(() => readCertificate(pair));
+    if (typeof certificate === 'string') doubts.push({ pointer, message: `${certificate}: it is left out` });
+    else {
+      count++;
+      doubts.push(
+        ...aboutTime(certificate, pointer, nowMs),
+        ...aboutNames(certificate, named.add(certificate), pointer),
+      );
+    }
+    yield;
+  }
+  return { material: { own, named, count, scope: scopeOf(id, tls) }, doubts };
+}
+
+/** Whether clients are asked for a certificate. */
+export const asks = ({ clientAuth }: ListenerTls): boolean => (clientAuth?.mode ?? 'none') !== 'none';
+
+function attempt<T>(work: () => T): T | string {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof MaterialFault) return error.message;
+    throw error;
+  }
+}
+
+function aboutTime({ startsMs, endsMs }: Certificate, pointer: string, nowMs: number): Problem[] {
+  const day = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+  if (nowMs > endsMs) return [{ pointer, message: `its certificate has expired on ${day(endsMs)}` }];
+  if (nowMs < startsMs) return [{ pointer, message: `its certificate is not valid before ${day(startsMs)}` }];
+  return endsMs - nowMs < soonMs ? [{ pointer, message: `its certificate expires on ${day(endsMs)}` }] : [];
+}
+
+function aboutNames({ names }: Certificate, added: number, pointer: string): Problem[] {
+  if (names.length === 0)
+    return [{ pointer, message: 'its certificate has no DNS name: no client is going to get it' }];
+  if (added > 0) return [];
+  return [{ pointer, message: 'earlier certificates have all its names: no client is going to get it' }];
+}
+
+function scopeOf(id: string, tls: ListenerTls): string {
+  const { mode = 'none', ca = '' } = tls.clientAuth ?? {};
+  const trust = mode === 'none' ? '' : createHash('sha256').update(ca).digest('hex');
+  return JSON.stringify([id, mode, trust]);
+}

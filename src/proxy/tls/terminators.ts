@@ -1,0 +1,82 @@
+// The TLS sides of all listeners of a thread, made beside running traffic and kept for as long as their listener is
+// the same object: a worker reads an unchanged listener once.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Clock } from '../../clock.ts';
+import type { Listener } from '../../model/listener.ts';
+import type { ListenerTls } from '../../model/listener-tls.ts';
+import { type Problem, pointerOf } from '../../model/problem.ts';
+import type { TicketSecrets } from '../shared/ticket-secrets.ts';
+import { type JudgedMaterial, judgeMaterial } from './listener-material.ts';
+import { reasonOf } from './pem.ts';
+import { TlsTerminator } from './terminator.ts';
+
+export interface Terminated {
+  /** Absent when the listener cannot open; the first doubt says why. */
+  readonly terminator: TlsTerminator | undefined;
+  /** Pointers name entities by id. */
+  readonly doubts: readonly Problem[];
+}
+
+/** How long making them holds the thread. */
+const sliceMs = 2;
+
+export class Terminators {
+  readonly #known = new WeakMap<Listener, Terminated>();
+  readonly #clock: Clock;
+  readonly #secrets: TicketSecrets;
+
+  constructor(clock: Clock, secrets: TicketSecrets) {
+    this.#clock = clock;
+    this.#secrets = secrets;
+  }
+
+  /** Makes those of the list that are missing, in slices. */
+  async prepare(listeners: readonly Listener[]): Promise<void> {
+    for (const listener of listeners) {
+      if (!isSecured(listener) || this.#known.has(listener)) continue;
+      this.#known.set(listener, this.#make(listener, await judgedInSlices(listener, this.#clock.nowMs())));
+    }
+  }
+
+  /** Of a listener with TLS that was prepared. */
+  of(listener: Listener): Terminated | undefined {
+    return this.#known.get(listener);
+  }
+
+  #make(listener: SecuredListener, { material, doubts }: JudgedMaterial): Terminated {
+    if (material === undefined) return { terminator: undefined, doubts };
+    try {
+      return { terminator: new TlsTerminator(listener.tls, material, this.#secrets, protocolsOf(listener)), doubts };
+    } catch (error) {
+      const pointer = pointerOf('listeners', listener.id, 'tls');
+      const message = `cannot be used: ${reasonOf(error)}: the listener stays closed`;
+      return { terminator: undefined, doubts: [{ pointer, message }, ...doubts] };
+    }
+  }
+}
+
+type SecuredListener = Listener & { readonly tls: ListenerTls };
+
+const isSecured = (listener: Listener): listener is SecuredListener => listener.tls !== undefined;
+
+/** What is doubtful about the listeners' TLS, as a proxy would find it now. */
+export async function listenerDoubts(listeners: readonly Listener[], nowMs: number): Promise<Problem[]> {
+  const doubts: Problem[] = [];
+  for (const listener of listeners.filter(isSecured)) doubts.push(...(await judgedInSlices(listener, nowMs)).doubts);
+  return doubts;
+}
+
+async function judgedInSlices(listener: SecuredListener, nowMs: number): Promise<JudgedMaterial> {
+  const steps = judgeMaterial(listener, nowMs);
+  let sliceEnd = performance.now() + sliceMs;
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+    if (performance.now() < sliceEnd) continue;
+    await nextTurn();
+    sliceEnd = performance.now() + sliceMs;
+  }
+}
+
+/** Offered by ALPN, the preferred first. What is chosen decides in listener.ts which connection serves it. */
+const protocolsOf = (_listener: Listener): readonly string[] => ['http/1.1'];

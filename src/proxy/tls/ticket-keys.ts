@@ -1,0 +1,74 @@
+// Session tickets of one listener with one policy for client certificates: no other can open them, for their keys are
+// derived from what they belong to. All workers derive the same, so a session goes on in any of them.
+import { hkdfSync, randomBytes } from 'node:crypto';
+import type { SecureContext } from 'node:tls';
+import type { TicketSecrets } from '../shared/ticket-secrets.ts';
+
+interface Keys {
+  readonly name: Buffer;
+  readonly hmac: Buffer;
+  readonly aes: Buffer;
+}
+
+/** What OpenSSL is told: the ticket is none of ours, good, or good and to be replaced. */
+const unknown = 0;
+const good = 1;
+const renewed = 2;
+
+type Answer = [verdict: number, hmac: Buffer, aes: Buffer, name?: Buffer, iv?: Buffer];
+
+interface NativeContext {
+  enableTicketKeyCallback(): void;
+  onticketkeycallback(name: Buffer, iv: Buffer, sealing: boolean): Answer;
+}
+
+/** Tickets of `context` are sealed and opened with keys of `scope`, whose words name the listener and its policy. */
+export function useTicketKeys(context: SecureContext, secrets: TicketSecrets, scope: string): void {
+  const derived = new DerivedKeys(secrets, scope);
+  const native: NativeContext = context.context;
+  native.enableTicketKeyCallback();
+  native.onticketkeycallback = (name, _iv, sealing) => {
+    const { current, former } = derived.now();
+    if (sealing) return [good, current.hmac, current.aes, current.name, randomBytes(ivBytes)];
+    if (name.equals(current.name)) return [good, current.hmac, current.aes];
+    if (name.equals(former.name)) return [renewed, former.hmac, former.aes];
+    return [unknown, current.hmac, current.aes];
+  };
+}
+
+const ivBytes = 16;
+const partBytes = 16;
+
+class DerivedKeys {
+  readonly #secrets: TicketSecrets;
+  readonly #scope: string;
+  #epoch: number;
+  #keys: { readonly current: Keys; readonly former: Keys };
+
+  constructor(secrets: TicketSecrets, scope: string) {
+    this.#secrets = secrets;
+    this.#scope = scope;
+    this.#epoch = secrets.epoch;
+    this.#keys = this.#derive();
+  }
+
+  now(): { readonly current: Keys; readonly former: Keys } {
+    const { epoch } = this.#secrets;
+    if (epoch !== this.#epoch) {
+      this.#epoch = epoch;
+      this.#keys = this.#derive();
+    }
+    return this.#keys;
+  }
+
+  #derive(): { readonly current: Keys; readonly former: Keys } {
+    const [current, former] = this.#secrets.read(this.#epoch);
+    return { current: keysOf(current, this.#scope), former: keysOf(former, this.#scope) };
+  }
+}
+
+function keysOf(secret: Buffer, scope: string): Keys {
+  const bytes = Buffer.from(hkdfSync('sha256', secret, '', `session tickets ${scope}`, 3 * partBytes));
+  const part = (at: number): Buffer => bytes.subarray(at * partBytes, (at + 1) * partBytes);
+  return { name: part(0), hmac: part(1), aes: part(2) };
+}

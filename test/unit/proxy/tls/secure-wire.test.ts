@@ -1,0 +1,132 @@
+// Connections under TLS look to their receiver like plain ones: same bytes, same order, and nothing while it wants none.
+import { connect as connectPlain, createServer, type Server, type Socket } from 'node:net';
+import { connect, createSecureContext, type TLSSocket } from 'node:tls';
+import { expect } from 'chai';
+import { acceptHandles } from '../../../../src/proxy/socket/accepting.ts';
+import { SecureWire } from '../../../../src/proxy/tls/secure-wire.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { makeCertificate } from '../../../support/made-certificates.ts';
+import { listening } from '../../../support/proxy-bed.ts';
+
+const { cert, key } = makeCertificate({ dnsNames: ['own.test'] });
+const context = createSecureContext({ cert, key, ca: [] });
+
+describe('a connection under TLS', () => {
+  let server: Server;
+  let wire: SecureWire;
+  let client: TLSSocket;
+  let plain: Socket;
+  /** What the wire's receiver was given. */
+  let came: string;
+  let ended: boolean;
+
+  beforeEach(async () => {
+    came = '';
+    ended = false;
+    server = createServer();
+    const port = await listening(server);
+    const accepted = new Promise<SecureWire>((resolve) => {
+      acceptHandles(server, (handle) => {
+        const side = { context, protocols: ['http/1.1'], askForCertificate: false, insistOnCertificate: false };
+        const made = SecureWire.accept(handle, { ...side, choose: () => context });
+        made.once('secure', () => {
+          made.release();
+          made.receiver = {
+            onBytes: (bytes, length) => {
+              came += bytes.toString('latin1', 0, length);
+            },
+          };
+          made.on('end', () => {
+            ended = true;
+          });
+          made.on('error', () => {});
+          made.resume();
+          resolve(made);
+        });
+      });
+    });
+    plain = connectPlain({ port, host: '127.0.0.1' });
+    client = connect({ socket: plain, rejectUnauthorized: false });
+    client.on('error', () => {});
+    wire = await accepted;
+  });
+  afterEach(() => {
+    wire.destroy();
+    client.destroy();
+    server.close();
+  });
+
+  it('delivers nothing while it is paused, and all of it in order when it goes on, its end included', async () => {
+    const sent = Array.from({ length: 2_000 }, (_, i) => `${i};`)
+      .join('')
+      .padEnd(600_000, '.');
+    const pieces: number[] = [];
+    let lastPaused = false;
+    wire.receiver = {
+      onBytes: (bytes, length) => {
+        expect(lastPaused, 'delivered while paused').to.equal(false);
+        came += bytes.toString('latin1', 0, length);
+        pieces.push(length);
+        wire.pause();
+        lastPaused = true;
+        setImmediate(() => {
+          lastPaused = false;
+          wire.resume();
+        });
+      },
+    };
+    client.end(sent);
+    await eventually(() => expect(ended).to.equal(true));
+    expect(came).to.equal(sent);
+    expect(pieces.length).to.be.greaterThan(10);
+  });
+
+  it('keeps what came while paused from being forgotten when the end has come as well', async () => {
+    wire.receiver = {
+      onBytes: (bytes, length) => {
+        came += bytes.toString('latin1', 0, length);
+        if (came.length === length) wire.pause();
+      },
+    };
+    // Two records in one write of the system's: the second is decrypted with the first.
+    client.cork();
+    client.write('one');
+    client.write('two');
+    client.uncork();
+    plain.cork();
+    client.write('three');
+    client.end();
+    plain.uncork();
+    await eventually(() => expect(came).to.not.equal(''));
+    expect(ended).to.equal(false);
+    wire.resume();
+    await eventually(() => expect(ended).to.equal(true));
+    expect(came).to.equal('onetwothree');
+  });
+
+  it('is reset without a goodbye', async () => {
+    let error = '';
+    client.on('error', ({ code = '' }: NodeJS.ErrnoException) => {
+      error = code;
+    });
+    const closed = new Promise((resolve) => wire.once('close', resolve));
+    wire.resetAndDestroy();
+    await closed;
+    await eventually(() => expect(error).to.equal('ECONNRESET'));
+  });
+
+  it('drains large writes', async () => {
+    let received = 0;
+    client.on('data', (chunk: Buffer) => (received += chunk.length));
+    const drained = new Promise((resolve) => wire.once('drain', resolve));
+    expect(wire.write(Buffer.alloc(4 << 20))).to.equal(false);
+    await drained;
+    expect(wire.writableLength).to.equal(0);
+    await eventually(() => expect(received).to.equal(4 << 20));
+  });
+
+  it('does not renegotiate', async () => {
+    wire.destroy();
+    client.destroy();
+  });
+});
