@@ -1,0 +1,24 @@
+// How the streams closed last were closed: what comes for them afterwards was on its way, or is a fault
+// (RFC 9113 §5.1, closed). Older ones are forgotten.
+
+/** `reset`: by us; the other side may not have known yet. `ended`: by both sides, or by the other side's reset. */
+export type ClosedHow = 'reset' | 'ended' | 'unknown';
+
+const remembered = 256;
+
+export class ClosedStreams {
+  #ids: Int32Array | undefined;
+  #next = 0;
+
+  add(id: number, byUs: boolean): void {
+    this.#ids ??= new Int32Array(remembered);
+    this.#ids[this.#next] = byUs ? -id : id;
+    this.#next = (this.#next + 1) % remembered;
+  }
+
+  how(id: number): ClosedHow {
+    if (this.#ids === undefined) return 'unknown';
+    if (this.#ids.includes(-id)) return 'reset';
+    return this.#ids.includes(id) ? 'ended' : 'unknown';
+  }
+}

@@ -1,0 +1,268 @@
+// The fields of one header block: what its pseudo-fields say, and the rest as lines (RFC 9113 §8.2, §8.3). Everything
+// that makes a message malformed is found here, before anybody else sees it: nothing of this version of HTTP can
+// become something else in another one. Belongs to a stream and is filled again.
+
+import { fieldId } from '../fields/field-name.ts';
+import { targetByte, tokenByte } from '../http1/characters.ts';
+import { type FieldInfo, fieldRole, hasBadValue, idOf, roleOf } from './field-rules.ts';
+import { guards } from './guards.ts';
+import type { FieldSink } from './hpack/decoder.ts';
+
+/** What a listener allows; a head beyond is answered, not cut. */
+export interface BlockLimits {
+  /** Sum of the lengths of names and values, cookies joined; 0 = no limit of its own. */
+  readonly fieldBytesMax: number;
+  readonly linesMax: number;
+}
+
+export type BlockKind = 'request' | 'response' | 'trailers';
+
+/** Arrays beyond this length are not kept for the next block. */
+const keptLinesMax = 64;
+
+export class FieldBlock implements FieldSink {
+  /** Lines that are neither pseudo-fields nor cookies; the cookies come last, joined to one. `host` is the authority. */
+  count = 0;
+  #names: string[] = [];
+  #values: string[] = [];
+  #ids: number[] = [];
+  method = '';
+  scheme = '';
+  authority = '';
+  path = '';
+  protocol = '';
+  /** 0 = none. */
+  status = 0;
+  /** −1 = not said. */
+  contentLength = -1;
+  /** Why the message is malformed; empty when it is not. */
+  fault = '';
+  /** More than the limits allow: what was beyond has not been kept. */
+  tooLarge = false;
+  /** `host` names another host than `:authority`. */
+  hostConflict = false;
+  /** Sum of the lengths of names and values. */
+  fieldBytes = 0;
+  /** With 32 bytes for each field (RFC 9113 §6.5.2). */
+  listBytes = 0;
+  #kind: BlockKind = 'request';
+  #limits: BlockLimits = { fieldBytesMax: 0, linesMax: 0 };
+  #fields = 0;
+  #cookie = '';
+  #regular = false;
+  #hasHost = false;
+
+  begin(kind: BlockKind, limits: BlockLimits): void {
+    this.clear();
+    this.#kind = kind;
+    this.#limits = limits;
+  }
+
+  /** Lets go of what it holds. */
+  clear(): void {
+    if (this.#names.length > keptLinesMax) {
+      this.#names = [];
+      this.#values = [];
+      this.#ids = [];
+    }
+    this.count = 0;
+    this.method = '';
+    this.scheme = '';
+    this.authority = '';
+    this.path = '';
+    this.protocol = '';
+    this.status = 0;
+    this.contentLength = -1;
+    this.fault = '';
+    this.tooLarge = false;
+    this.hostConflict = false;
+    this.fieldBytes = 0;
+    this.listBytes = 0;
+    this.#fields = 0;
+    this.#cookie = '';
+    this.#regular = false;
+    this.#hasHost = false;
+  }
+
+  // The lines as everyone behind sees them.
+
+  name(line: number): string {
+    return this.#names[line] ?? '';
+  }
+
+  value(line: number): string {
+    return this.#values[line] ?? '';
+  }
+
+  /** One of `fieldId`. */
+  id(line: number): number {
+    return this.#ids[line] ?? fieldId.other;
+  }
+
+  first(lowerName: string): string | undefined {
+    for (let i = 0; i < this.count; i++) if (this.#names[i] === lowerName) return this.#values[i];
+    return undefined;
+  }
+
+  // The decoder's side.
+
+  field(name: string, value: string, info: FieldInfo): void {
+    this.listBytes += name.length + value.length + 32;
+    if (++this.#fields > guards.fieldsMax || this.listBytes > guards.listBytesMax) this.tooLarge = true;
+    if (this.tooLarge || this.fault !== '') return;
+    if (hasBadValue(info)) {
+      this.fault = `invalid value of ${name}`;
+      return;
+    }
+    const role = roleOf(info);
+    if (role === fieldRole.regular) this.#line(name, value, idOf(info));
+    else if (role < fieldRole.cookie) this.#pseudo(role, name, value);
+    else this.#special(role, name, value, idOf(info));
+  }
+
+  /** After the last field. */
+  finish(): void {
+    if (this.#cookie !== '') this.#add('cookie', this.#cookie, fieldId.other);
+    if (this.fault !== '' || this.tooLarge) return;
+    if (this.#kind === 'request') this.fault = this.#requestFault();
+    else if (this.#kind === 'response' && this.status === 0) this.fault = 'no :status';
+  }
+
+  #line(name: string, value: string, id: number): void {
+    this.#regular = true;
+    this.#add(name, value, id);
+  }
+
+  #add(name: string, value: string, id: number): void {
+    const { fieldBytesMax, linesMax } = this.#limits;
+    this.fieldBytes += name.length + value.length;
+    if (this.count === linesMax || (fieldBytesMax > 0 && this.fieldBytes > fieldBytesMax)) {
+      this.tooLarge = true;
+      return;
+    }
+    this.#names[this.count] = name;
+    this.#values[this.count] = value;
+    this.#ids[this.count++] = id;
+  }
+
+  #special(role: number, name: string, value: string, id: number): void {
+    this.#regular = true;
+    switch (role) {
+      case fieldRole.cookie:
+        if (this.#kind === 'trailers') this.#add(name, value, id);
+        else this.#cookie = this.#cookie === '' ? value : `${this.#cookie}; ${value}`;
+        break;
+      case fieldRole.host:
+        this.#host(value);
+        break;
+      case fieldRole.contentLength:
+        this.#length(name, value, id);
+        break;
+      case fieldRole.te:
+        if (value.toLowerCase() === 'trailers') this.#add(name, value, id);
+        else this.fault = 'te other than trailers';
+        break;
+      case fieldRole.hop:
+        this.fault = `${name} has no place in HTTP/2`;
+        break;
+      default:
+        this.fault = 'invalid field name';
+    }
+  }
+
+  #host(value: string): void {
+    if (this.#kind !== 'request') {
+      this.#add('host', value, fieldId.host);
+      return;
+    }
+    // The line that `:authority` made is this one.
+    if (this.#hasHost) this.hostConflict ||= value.toLowerCase() !== this.authority.toLowerCase();
+    else {
+      this.#hasHost = true;
+      this.authority = value;
+      this.#add('host', value, fieldId.host);
+    }
+  }
+
+  #length(name: string, value: string, id: number): void {
+    if (this.#kind === 'trailers') return;
+    const length = /^[0-9]{1,15}$/.test(value) ? Number(value) : -1;
+    if (length < 0) this.fault = 'invalid content-length';
+    else if (this.contentLength >= 0) this.fault = 'more than one content-length';
+    this.contentLength = length;
+    this.#add(name, value, id);
+  }
+
+  #pseudo(role: number, name: string, value: string): void {
+    if (this.#regular) this.fault = `${name} behind other fields`;
+    else if (this.#kind === 'trailers') this.fault = `${name} in trailers`;
+    else if ((role === fieldRole.status) !== (this.#kind === 'response') || role === fieldRole.unknownPseudo)
+      this.fault = `${name} has no place here`;
+    else this.#readPseudo(role, name, value);
+  }
+
+  #readPseudo(role: number, name: string, value: string): void {
+    const had = this.#exchangePseudo(role, value);
+    if (had) this.fault = `more than one ${name}`;
+    else if (value === '' && role !== fieldRole.authority) this.fault = `empty ${name}`;
+  }
+
+  /** Returns whether it had been set before. */
+  #exchangePseudo(role: number, value: string): boolean {
+    let before = '';
+    switch (role) {
+      case fieldRole.method:
+        before = this.method;
+        this.method = value;
+        break;
+      case fieldRole.scheme:
+        before = this.scheme;
+        this.scheme = value;
+        break;
+      case fieldRole.path:
+        before = this.path;
+        this.path = value;
+        break;
+      case fieldRole.protocol:
+        before = this.protocol;
+        this.protocol = value;
+        break;
+      case fieldRole.authority:
+        if (this.#hasHost) return true;
+        this.#hasHost = true;
+        this.authority = value;
+        this.#add('host', value, fieldId.host);
+        return false;
+      case fieldRole.status:
+        if (this.status !== 0) return true;
+        this.status = /^[1-9][0-9]{2}$/.test(value) ? Number(value) : 0;
+        if (this.status === 0 || this.status === 101) this.fault = 'invalid :status';
+        return false;
+    }
+    return before !== '';
+  }
+
+  #requestFault(): string {
+    if (this.method === '') return 'no :method';
+    if (!isToken(this.method)) return 'invalid :method';
+    if (this.method === 'CONNECT' && this.protocol === '') {
+      return this.scheme !== '' || this.path !== '' ? 'CONNECT with :scheme or :path' : '';
+    }
+    if (this.protocol !== '' && this.method !== 'CONNECT') return ':protocol without CONNECT';
+    if (this.protocol !== '' && !isToken(this.protocol)) return 'invalid :protocol';
+    if (this.scheme !== 'http' && this.scheme !== 'https') return this.scheme === '' ? 'no :scheme' : 'unknown :scheme';
+    if (this.path === '') return 'no :path';
+    const rooted = this.path.charCodeAt(0) === 47 || (this.path === '*' && this.method === 'OPTIONS');
+    return rooted && isTarget(this.path) ? '' : 'invalid :path';
+  }
+}
+
+function isToken(text: string): boolean {
+  for (let i = 0; i < text.length; i++) if (tokenByte[text.charCodeAt(i)] !== 1) return false;
+  return true;
+}
+
+function isTarget(text: string): boolean {
+  for (let i = 0; i < text.length; i++) if (targetByte[text.charCodeAt(i)] !== 1) return false;
+  return true;
+}

@@ -1,0 +1,79 @@
+// What a field of HTTP/2 may be called and hold, and what its name means to a proxy (RFC 9113 §8.2, §8.3): told once
+// per name and value, kept with the entries of HPACK's tables. Stricter than RFC 9113 where HTTP/1.1 is: what
+// would be a fault there must not arrive there by way of here.
+
+import { identify } from '../fields/field-name.ts';
+import { HT, SP, tokenByte, valueByte } from '../http1/characters.ts';
+
+/** What a field is to its head. `hop`: may only stand in HTTP/1.1. `bad`: no name at all. */
+export const fieldRole = {
+  regular: 0,
+  method: 1,
+  scheme: 2,
+  authority: 3,
+  path: 4,
+  status: 5,
+  protocol: 6,
+  unknownPseudo: 7,
+  cookie: 8,
+  host: 9,
+  contentLength: 10,
+  te: 11,
+  hop: 12,
+  bad: 13,
+} as const;
+
+/** A field id of HTTP/1.1's (`fieldId`) in the low byte, a role in the next, then whether its value is malformed. */
+export type FieldInfo = number;
+
+export const idOf = (info: FieldInfo): number => info & 0xff;
+export const roleOf = (info: FieldInfo): number => (info >>> 8) & 0xff;
+export const hasBadValue = (info: FieldInfo): boolean => info >= badValue;
+
+const badValue = 1 << 16;
+
+const roles: Readonly<Record<string, number>> = {
+  ':method': fieldRole.method,
+  ':scheme': fieldRole.scheme,
+  ':authority': fieldRole.authority,
+  ':path': fieldRole.path,
+  ':status': fieldRole.status,
+  ':protocol': fieldRole.protocol,
+  cookie: fieldRole.cookie,
+  host: fieldRole.host,
+  'content-length': fieldRole.contentLength,
+  te: fieldRole.te,
+  connection: fieldRole.hop,
+  'keep-alive': fieldRole.hop,
+  'proxy-connection': fieldRole.hop,
+  'transfer-encoding': fieldRole.hop,
+  upgrade: fieldRole.hop,
+};
+
+const COLON = 58;
+
+/** For the name at `bytes[from..to)`. */
+export function infoOfName(bytes: Uint8Array, from: number, to: number): FieldInfo {
+  if (from === to) return fieldRole.bad << 8;
+  if (bytes[from] === COLON) return (roles[latin1(bytes, from, to)] ?? fieldRole.unknownPseudo) << 8;
+  for (let at = from; at < to; at++) {
+    const byte = bytes[at] ?? 0;
+    if (tokenByte[byte] === 0 || (byte >= 65 && byte <= 90)) return fieldRole.bad << 8;
+  }
+  const id = identify(bytes, from, to);
+  const mayHaveRole = to - from <= 'transfer-encoding'.length;
+  const role = mayHaveRole ? (roles[latin1(bytes, from, to)] ?? fieldRole.regular) : fieldRole.regular;
+  return (role << 8) | id;
+}
+
+/** Adds to the name's info whether the value at `bytes[from..to)` may stand in a head. */
+export function withValue(name: FieldInfo, bytes: Uint8Array, from: number, to: number): FieldInfo {
+  for (let at = from; at < to; at++) if (valueByte[bytes[at] ?? 0] === 0) return name | badValue;
+  if (from < to && (isBlank(bytes[from]) || isBlank(bytes[to - 1]))) return name | badValue;
+  return name;
+}
+
+const isBlank = (byte: number | undefined): boolean => byte === SP || byte === HT;
+
+const latin1 = (bytes: Uint8Array, from: number, to: number): string =>
+  String.fromCharCode(...bytes.subarray(from, to));

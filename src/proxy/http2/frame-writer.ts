@@ -1,0 +1,188 @@
+// Gathers frames of one connection and writes them together (proxy.md, The forward fast path): what many streams say in
+// one turn leaves in one write. Nothing given to it is needed after the call.
+import { giveBack, lend } from '../socket/lent-bytes.ts';
+import type { FlushTurn } from './flush-turn.ts';
+import { frameFlag, frameHeadBytes, frameType, setting } from './frame.ts';
+
+/** What the writer needs of a socket. */
+export interface FrameSocket {
+  readonly writableLength: number;
+  write(bytes: Uint8Array): boolean;
+}
+
+/** Remembers where its last frame of DATA lies. */
+export interface FrameSender {
+  readonly id: number;
+  lastFlagsAt: number;
+  lastGathering: number;
+}
+
+/** Nothing but what must be said is written while so much waits for the other side to take it. */
+const waitingBytesMax = 64 * 1024;
+
+export class FrameWriter {
+  readonly #socket: FrameSocket;
+  readonly #turn: FlushTurn;
+  #buffer: Buffer | undefined;
+  #length = 0;
+  /** Counts what has left, so that positions in what is gathered are not taken for those of another. */
+  #gathering = 0;
+  /** Buffers of writes that the system has not taken yet. */
+  #lent: Buffer[] = [];
+  #closed = false;
+  /** In the turn's list. */
+  queued = false;
+
+  constructor(socket: FrameSocket, turn: FlushTurn) {
+    this.#socket = socket;
+    this.#turn = turn;
+  }
+
+  /** The other side takes less than it is given: bodies wait. */
+  get congested(): boolean {
+    return this.#socket.writableLength > 0 && this.#socket.writableLength + this.#length >= waitingBytesMax;
+  }
+
+  /** Bytes that the other side has not taken. */
+  get waiting(): number {
+    return this.#socket.writableLength + this.#length;
+  }
+
+  /** `flags` are those of the last frame beside END_HEADERS; the block is copied. */
+  headers(streamId: number, flags: number, block: Uint8Array, length: number, sizeMax: number): void {
+    const first = Math.min(length, sizeMax);
+    const { endHeaders } = frameFlag;
+    this.#frame(frameType.headers, first === length ? flags | endHeaders : flags, streamId, block, 0, first);
+    for (let at = first; at < length; ) {
+      const end = Math.min(length, at + sizeMax);
+      this.#frame(frameType.continuation, end === length ? endHeaders : 0, streamId, block, at, end);
+      at = end;
+    }
+  }
+
+  data(stream: FrameSender, flags: number, bytes: Uint8Array, from: number, to: number): void {
+    this.#frame(frameType.data, flags, stream.id, bytes, from, to);
+    stream.lastFlagsAt = this.#length - (to - from) - frameHeadBytes + 4;
+    stream.lastGathering = this.#gathering;
+  }
+
+  /** Makes the stream's last frame of DATA its end, if it has not left yet. */
+  endLast(stream: FrameSender): boolean {
+    if (stream.lastGathering !== this.#gathering || this.#buffer === undefined) return false;
+    this.#buffer[stream.lastFlagsAt] = (this.#buffer[stream.lastFlagsAt] ?? 0) | frameFlag.endStream;
+    return true;
+  }
+
+  /** `pairs`: identifier and value in turn. */
+  settings(pairs: readonly number[]): void {
+    const out = this.#begin(frameType.settings, 0, 0, pairs.length * 3);
+    for (let i = 0; i + 1 < pairs.length; i += 2) {
+      const id = pairs[i] ?? setting.headerTableSize;
+      out[this.#length++] = id >>> 8;
+      out[this.#length++] = id & 0xff;
+      this.#uint32(out, pairs[i + 1] ?? 0);
+    }
+  }
+
+  settingsAck(): void {
+    this.#begin(frameType.settings, frameFlag.ack, 0, 0);
+  }
+
+  /** Eight bytes. */
+  ping(ack: boolean, bytes: Uint8Array, from: number): void {
+    this.#frame(frameType.ping, ack ? frameFlag.ack : 0, 0, bytes, from, from + 8);
+  }
+
+  goAway(lastStreamId: number, code: number): void {
+    const out = this.#begin(frameType.goAway, 0, 0, 8);
+    this.#uint32(out, lastStreamId);
+    this.#uint32(out, code);
+  }
+
+  rstStream(streamId: number, code: number): void {
+    this.#uint32(this.#begin(frameType.rstStream, 0, streamId, 4), code);
+  }
+
+  windowUpdate(streamId: number, increment: number): void {
+    this.#uint32(this.#begin(frameType.windowUpdate, 0, streamId, 4), increment);
+  }
+
+  raw(bytes: Uint8Array): void {
+    const out = this.#reserve(bytes.length);
+    out.set(bytes, this.#length);
+    this.#length += bytes.length;
+  }
+
+  /** Everything gathered leaves now. */
+  flush(): void {
+    const buffer = this.#buffer;
+    const length = this.#length;
+    if (buffer === undefined || length === 0) return;
+    this.#buffer = undefined;
+    this.#length = 0;
+    this.#gathering++;
+    if (this.#closed) {
+      giveBack(buffer);
+      return;
+    }
+    this.#socket.write(buffer.subarray(0, length));
+    if (this.#socket.writableLength === 0) giveBack(buffer);
+    else this.#lent.push(buffer);
+  }
+
+  /** To be called on the socket's `drain`. */
+  onDrain(): void {
+    if (this.#lent.length === 0 || this.#socket.writableLength > 0) return;
+    for (const buffer of this.#lent) giveBack(buffer);
+    this.#lent = [];
+  }
+
+  /** The socket is gone. */
+  close(): void {
+    this.#closed = true;
+    if (this.#buffer !== undefined) giveBack(this.#buffer);
+    this.#buffer = undefined;
+    this.#length = 0;
+  }
+
+  #frame(type: number, flags: number, streamId: number, bytes: Uint8Array, from: number, to: number): void {
+    const length = to - from;
+    const out = this.#begin(type, flags, streamId, length);
+    if (length < 48) for (let i = from; i < to; i++) out[this.#length++] = bytes[i] ?? 0;
+    else {
+      if (bytes instanceof Buffer) bytes.copy(out, this.#length, from, to);
+      else out.set(bytes.subarray(from, to), this.#length);
+      this.#length += length;
+    }
+  }
+
+  /** Writes the head of a frame of at most `frameBytesMax`; its payload is to follow at `#length`. */
+  #begin(type: number, flags: number, streamId: number, length: number): Buffer {
+    const out = this.#reserve(frameHeadBytes + length);
+    let at = this.#length;
+    out[at++] = length >>> 16;
+    out[at++] = (length >>> 8) & 0xff;
+    out[at++] = length & 0xff;
+    out[at++] = type;
+    out[at++] = flags;
+    this.#length = at;
+    this.#uint32(out, streamId);
+    return out;
+  }
+
+  #uint32(out: Buffer, value: number): void {
+    let at = this.#length;
+    out[at++] = (value >>> 24) & 0xff;
+    out[at++] = (value >>> 16) & 0xff;
+    out[at++] = (value >>> 8) & 0xff;
+    out[at++] = value & 0xff;
+    this.#length = at;
+  }
+
+  #reserve(count: number): Buffer {
+    if (this.#buffer !== undefined && this.#length + count > this.#buffer.length) this.flush();
+    this.#buffer ??= lend();
+    this.#turn.add(this);
+    return this.#buffer;
+  }
+}

@@ -1,0 +1,81 @@
+// Every bound on what the other side of an HTTP/2 connection may make Sluice do or keep, each with its reason. Whoever
+// goes beyond is told ENHANCE_YOUR_CALM and its connection ends; other connections do not notice.
+
+/** Per connection. `perSecond` come back once those of `burst` are used up. */
+export interface Allowed {
+  readonly burst: number;
+  readonly perSecond: number;
+}
+
+export const guards = {
+  /** Compressed bytes of one header block: a head may have 1 MiB, and somebody has to end a block that has no end. */
+  blockBytesMax: 1 << 20,
+  /** Frames of one header block; 65 full ones hold all it may have, and empty ones cost work for nothing. */
+  blockFramesMax: 128,
+  /** Names and values of one head with 32 bytes for each: the hard limit that contract.md §2.2 asks for, and no less. */
+  listBytesMax: 1 << 20,
+  /** Fields of one head with each piece of a cookie by itself; the listener's limit counts joined ones. */
+  fieldsMax: 2_000,
+  /** Heads of all open streams of a connection: a byte on the wire can stand for 4 KiB of a head (HPACK bomb). */
+  openHeadBytesMax: 2 << 20,
+  /** What the other side may have us remember to decode its heads. The default of RFC 7541. */
+  tableBytes: 4_096,
+  /** Streams reset by us because of what came: as cheap for an attacker as its own resets (MadeYouReset). */
+  faults: { burst: 100, perSecond: 100 },
+  /** Each is answered; a few at the beginning are all that anybody needs. */
+  settings: { burst: 32, perSecond: 8 },
+  /** Each is answered. Go's gRPC measures with one per round trip as long as data comes, so DATA sent earns more. */
+  pings: { burst: 500, perSecond: 100 },
+  pingsPerData: 2,
+  /** WINDOW_UPDATE, PRIORITY and unknown frames: nothing to answer, but work. DATA sent earns more. */
+  idleFrames: { burst: 1_000, perSecond: 500 },
+  idleFramesPerData: 4,
+  /** DATA without a byte that does not end its stream. Some clients send one now and then. */
+  emptyData: { burst: 100, perSecond: 20 },
+  /** DATA of ours cut below `crumbBytes` by a window: windows of a byte turn a response into as many frames. */
+  crumbs: { burst: 1_000, perSecond: 200 },
+  crumbBytes: 64,
+  /** More streams than this that cannot send for want of window … */
+  stalledStreamsMax: 64,
+  /** … for so long, and no window for any stream meanwhile: nobody reads there. Milliseconds. */
+  stalledMs: 4_000,
+  /** Interim responses to one request. */
+  interimMax: 100,
+} as const satisfies Record<string, number | Allowed>;
+
+/** How often something may happen: looks at the time only when the burst is used up. */
+export class Allowance {
+  readonly #allowed: Allowed;
+  readonly #nowMs: () => number;
+  #left: number;
+  #sinceMs: number;
+
+  /** `nowMs` is monotonic. */
+  constructor(allowed: Allowed, nowMs: () => number) {
+    this.#allowed = allowed;
+    this.#nowMs = nowMs;
+    this.#left = allowed.burst;
+    this.#sinceMs = nowMs();
+  }
+
+  /** False: too often. */
+  take(): boolean {
+    if (this.#left === 0) this.#refill();
+    if (this.#left === 0) return false;
+    this.#left--;
+    return true;
+  }
+
+  earn(count: number): void {
+    this.#left = Math.min(this.#allowed.burst, this.#left + count);
+  }
+
+  #refill(): void {
+    const { burst, perSecond } = this.#allowed;
+    const now = this.#nowMs();
+    const earned = Math.floor(((now - this.#sinceMs) * perSecond) / 1_000);
+    if (earned === 0) return;
+    this.#left = Math.min(burst, earned);
+    this.#sinceMs = now;
+  }
+}

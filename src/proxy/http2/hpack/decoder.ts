@@ -1,0 +1,147 @@
+// Reads header blocks (RFC 7541). It never looks beyond the block, allocates by what is there and never by a length it
+// was told, and knows a fault from a field: what is wrong with a field is the head's affair, what is wrong with the
+// code leaves the two tables apart and ends the connection.
+import { type FieldInfo, infoOfName, withValue } from '../field-rules.ts';
+import { DynamicTable, type TableEntry } from './dynamic-table.ts';
+import { decodedBytesMax, decodeHuffman } from './huffman.ts';
+import { staticFields } from './static-table.ts';
+
+/** Takes the fields of a block in order. */
+export interface FieldSink {
+  field(name: string, value: string, info: FieldInfo): void;
+}
+
+const entryOf = (name: string, value: string): TableEntry => {
+  const bytes = Buffer.from(name + value, 'latin1');
+  const info = withValue(infoOfName(bytes, 0, name.length), bytes, name.length, bytes.length);
+  return { name, value, info };
+};
+
+const staticEntries: readonly TableEntry[] = staticFields.map(([name, value]) => entryOf(name, value));
+
+/** No integer of HPACK that means anything here is larger. */
+const integerMax = 1 << 24;
+
+/** Texts in Huffman's code are decoded into these bytes, and used before the next one is. */
+const decoded = Buffer.allocUnsafeSlow(8_192);
+
+export class HpackDecoder {
+  readonly #table: DynamicTable;
+  readonly #tableBytesMax: number;
+  #bytes: Buffer = decoded;
+  #at = 0;
+  #to = 0;
+  #fault = '';
+  /** The text read last: where it lies, and in what. */
+  #text: Buffer = decoded;
+  #textFrom = 0;
+  #textTo = 0;
+
+  constructor(tableBytesMax: number) {
+    this.#tableBytesMax = tableBytesMax;
+    this.#table = new DynamicTable(tableBytesMax);
+  }
+
+  /** A whole block lies at `bytes[from..to)`. Returns why it cannot be read, or an empty text. */
+  decode(bytes: Buffer, from: number, to: number, sink: FieldSink): string {
+    this.#bytes = bytes;
+    this.#at = from;
+    this.#to = to;
+    this.#fault = '';
+    let first = true;
+    while (this.#at < to && this.#fault === '') {
+      const byte = bytes[this.#at] ?? 0;
+      if (byte >= 0x80) this.#indexed(sink);
+      else if (byte >= 0x40) this.#literal(6, true, sink);
+      else if (byte < 0x20) this.#literal(4, false, sink);
+      else {
+        if (!first) return 'the size of the table changes within a block';
+        this.#resize();
+        continue;
+      }
+      first = false;
+    }
+    return this.#fault;
+  }
+
+  #indexed(sink: FieldSink): void {
+    const entry = this.#entry(this.#integer(7));
+    if (entry !== undefined) sink.field(entry.name, entry.value, entry.info);
+  }
+
+  #literal(prefixBits: number, kept: boolean, sink: FieldSink): void {
+    const index = this.#integer(prefixBits);
+    let name: string;
+    let nameInfo: FieldInfo;
+    if (index === 0) {
+      if (!this.#readText()) return;
+      nameInfo = infoOfName(this.#text, this.#textFrom, this.#textTo);
+      name = this.#text.toString('latin1', this.#textFrom, this.#textTo);
+    } else {
+      const entry = this.#entry(index);
+      if (entry === undefined) return;
+      name = entry.name;
+      nameInfo = entry.info & 0xffff;
+    }
+    if (!this.#readText()) return;
+    const info = withValue(nameInfo, this.#text, this.#textFrom, this.#textTo);
+    const value = this.#text.toString('latin1', this.#textFrom, this.#textTo);
+    if (kept) this.#table.add({ name, value, info });
+    sink.field(name, value, info);
+  }
+
+  #resize(): void {
+    const size = this.#integer(5);
+    if (this.#fault !== '') return;
+    if (size > this.#tableBytesMax) this.#fault = 'the table is larger than announced';
+    else this.#table.resize(size);
+  }
+
+  #entry(index: number): TableEntry | undefined {
+    if (this.#fault !== '') return undefined;
+    const entry =
+      index <= staticEntries.length ? staticEntries[index - 1] : this.#table.at(index - staticEntries.length);
+    if (entry === undefined) this.#fault = 'no field has this index';
+    return entry;
+  }
+
+  /** RFC 7541 §5.1. */
+  #integer(prefixBits: number): number {
+    const bytes = this.#bytes;
+    const prefixMax = (1 << prefixBits) - 1;
+    let sum = (bytes[this.#at++] ?? 0) & prefixMax;
+    if (sum < prefixMax) return sum;
+    for (let shift = 0; this.#at < this.#to && shift <= 21; shift += 7) {
+      const byte = bytes[this.#at++] ?? 0;
+      sum += (byte & 0x7f) * 2 ** shift;
+      if (sum > integerMax) break;
+      if (byte < 0x80) return sum;
+    }
+    this.#fault = 'invalid integer';
+    return 0;
+  }
+
+  /** RFC 7541 §5.2. False when there is none. */
+  #readText(): boolean {
+    if (this.#at >= this.#to) this.#fault ||= 'the block ends within a field';
+    if (this.#fault !== '') return false;
+    const huffman = (this.#bytes[this.#at] ?? 0) >= 0x80;
+    const length = this.#integer(7);
+    if (length > this.#to - this.#at) this.#fault ||= 'the block ends within a text';
+    if (this.#fault !== '') return false;
+    const start = this.#at;
+    this.#at += length;
+    if (!huffman) {
+      this.#text = this.#bytes;
+      this.#textFrom = start;
+      this.#textTo = this.#at;
+      return true;
+    }
+    const needed = decodedBytesMax(length);
+    this.#text = needed > decoded.length ? Buffer.allocUnsafe(needed) : decoded;
+    this.#textFrom = 0;
+    this.#textTo = decodeHuffman(this.#bytes, start, this.#at, this.#text);
+    if (this.#textTo < 0) this.#fault = 'invalid Huffman code';
+    return this.#textTo >= 0;
+  }
+}

@@ -1,0 +1,52 @@
+// What the other side announced about itself (RFC 9113 §6.5.2), and what may not be announced.
+import { errorCode } from './error-code.ts';
+import { defaultWindow, frameBytesMax, setting, windowMax } from './frame.ts';
+import { uint32At } from './frame-reader.ts';
+
+export interface SettingsFault {
+  readonly code: number;
+  readonly message: string;
+}
+
+export class PeerSettings {
+  /** For streams of ours; without word there is no limit, but a beginning should be modest. */
+  maxConcurrentStreams = 100;
+  initialWindow = defaultWindow;
+  /** Of frames to the other side; never above what Sluice sends. */
+  frameBytesMax = frameBytesMax;
+  connectProtocol = false;
+
+  /** Takes over `bytes[from..to)`; stops at the first fault. */
+  read(bytes: Uint8Array, from: number, to: number, fromServer: boolean): SettingsFault | undefined {
+    for (let at = from; at + 6 <= to; at += 6) {
+      const id = ((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0);
+      const fault = this.#take(id, uint32At(bytes, at + 2), fromServer);
+      if (fault !== undefined) return fault;
+    }
+    return undefined;
+  }
+
+  #take(id: number, value: number, fromServer: boolean): SettingsFault | undefined {
+    switch (id) {
+      case setting.enablePush:
+        return value > 1 || (fromServer && value === 1) ? protocolFault('ENABLE_PUSH') : undefined;
+      case setting.maxConcurrentStreams:
+        this.maxConcurrentStreams = value;
+        return undefined;
+      case setting.initialWindowSize:
+        if (value > windowMax) return { code: errorCode.flowControl, message: 'INITIAL_WINDOW_SIZE is too large' };
+        this.initialWindow = value;
+        return undefined;
+      case setting.maxFrameSize:
+        return value < frameBytesMax || value > 0xff_ffff ? protocolFault('MAX_FRAME_SIZE') : undefined;
+      case setting.enableConnectProtocol:
+        if (value > 1 || (this.connectProtocol && value === 0)) return protocolFault('ENABLE_CONNECT_PROTOCOL');
+        this.connectProtocol = value === 1;
+        return undefined;
+      default:
+        return undefined;
+    }
+  }
+}
+
+const protocolFault = (name: string): SettingsFault => ({ code: errorCode.protocol, message: `invalid ${name}` });

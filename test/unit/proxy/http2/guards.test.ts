@@ -1,0 +1,136 @@
+// Floods, each on one connection: it ends with ENHANCE_YOUR_CALM, and before that nobody has had much work with it.
+import { expect } from 'chai';
+import { guards } from '../../../../src/proxy/http2/guards.ts';
+import {
+  block,
+  END_HEADERS,
+  frame,
+  greeting,
+  post,
+  request,
+  settings,
+  uint32,
+  WHOLE,
+} from '../../../support/http2-frames.ts';
+import { SessionBed } from '../../../support/http2-session.ts';
+
+const get = (id: number): Buffer => frame('HEADERS', WHOLE, id, request());
+
+/** Sends part after part until the connection has ended; returns how many it took. */
+function flood(bed: SessionBed, part: (at: number) => Buffer, most: number): number {
+  bed.arrive(greeting);
+  for (let at = 0; at < most; at++) {
+    bed.arrive(part(at));
+    if (bed.failed === undefined) continue;
+    expect(bed.said().at(-1)).to.equal('GOAWAY calm');
+    return at + 1;
+  }
+  return Number.POSITIVE_INFINITY;
+}
+
+describe('a client that floods', () => {
+  for (const [what, part, most] of [
+    [
+      'RST_STREAM (rapid reset)',
+      (at: number) => Buffer.concat([frame('HEADERS', END_HEADERS, 2 * at + 1, post()), reset(2 * at + 1)]),
+      101,
+    ],
+    [
+      'its own faults (made you reset)',
+      (at: number) =>
+        Buffer.concat([
+          frame('HEADERS', END_HEADERS, 2 * at + 1, post()),
+          frame('WINDOW_UPDATE', 0, 2 * at + 1, uint32(0)),
+        ]),
+      101,
+    ],
+    ['malformed requests', (at: number) => frame('HEADERS', WHOLE, 2 * at + 1, block([':method', 'GET'])), 101],
+    ['SETTINGS', () => settings(), guards.settings.burst],
+    ['PING', () => frame('PING', 0, 0, Buffer.alloc(8)), guards.pings.burst + 1],
+    ['PRIORITY', () => frame('PRIORITY', 0, 1, Buffer.alloc(5)), guards.idleFrames.burst + 1],
+    ['WINDOW_UPDATE', () => frame('WINDOW_UPDATE', 0, 0, uint32(1)), guards.idleFrames.burst + 1],
+    ['unknown frames', () => frame(99, 0, 0, Buffer.alloc(100)), guards.idleFrames.burst + 1],
+  ] as const) {
+    it(`with ${what} is told to calm down`, () => {
+      const bed = new SessionBed();
+      bed.answers = false;
+      expect(flood(bed, part, 20_000)).to.be.at.most(most);
+    });
+  }
+
+  it('with empty DATA, streams beyond the limit or endless header blocks is told the same', () => {
+    const empty = new SessionBed();
+    const emptyData = (at: number) => (at === 0 ? frame('HEADERS', END_HEADERS, 1, post()) : frame('DATA', 0, 1));
+    expect(flood(empty, emptyData, 1_000)).to.equal(guards.emptyData.burst + 2);
+
+    const many = new SessionBed({ streamsMax: 10 });
+    many.answers = false;
+    expect(flood(many, (at) => get(2 * at + 1), 1_000)).to.equal(10 + guards.faults.burst + 1);
+
+    const endless = new SessionBed();
+    const part = (at: number) =>
+      at === 0 ? frame('HEADERS', 0, 1, request()) : frame('CONTINUATION', 0, 1, Buffer.alloc(16_384));
+    expect(flood(endless, part, 1_000)).to.be.at.most(66);
+
+    const crumbs = new SessionBed();
+    const crumb = (at: number) => (at === 0 ? frame('HEADERS', 0, 1, request()) : frame('CONTINUATION', 0, 1));
+    expect(flood(crumbs, crumb, 1_000)).to.equal(guards.blockFramesMax + 1);
+  });
+
+  it('is not one that sends the same in its time', () => {
+    const bed = new SessionBed();
+    bed.answers = false;
+    bed.arrive(greeting);
+    for (let at = 0; at < 1_000; at++) {
+      bed.arrive(Buffer.concat([get(2 * at + 1), reset(2 * at + 1), frame('PING', 0, 0, Buffer.alloc(8))]));
+      bed.clock.advance(11);
+    }
+    expect(bed.failed).to.equal(undefined);
+  });
+
+  it('opens windows by single bytes in vain', () => {
+    const bed = new SessionBed();
+    bed.answers = false;
+    bed.arrive(Buffer.concat([greeting, settings(4, 0), get(1)]));
+    bed.encoder.begin();
+    bed.encoder.status(200);
+    bed.stream(1).sendHead(bed.encoder, false);
+    bed.stream(1).sendData(Buffer.alloc(60_000));
+    let sent = 0;
+    for (; bed.failed === undefined && sent < 60_000; sent++) bed.arrive(frame('WINDOW_UPDATE', 0, 1, uint32(1)));
+    expect(sent).to.be.at.most(guards.crumbs.burst + 1);
+  });
+
+  it('lets no streams wait for ever with windows of nothing', () => {
+    const bed = new SessionBed();
+    bed.answers = false;
+    bed.arrive(Buffer.concat([greeting, settings(4, 0)]));
+    for (let at = 0; at <= guards.stalledStreamsMax; at++) {
+      bed.arrive(get(2 * at + 1));
+      bed.encoder.begin();
+      bed.encoder.status(200);
+      bed.stream(2 * at + 1).sendHead(bed.encoder, false);
+      bed.stream(2 * at + 1).sendData(Buffer.alloc(100));
+    }
+    bed.session.checkStall();
+    expect(bed.failed).to.equal(undefined);
+    bed.clock.advance(guards.stalledMs);
+    bed.session.checkStall();
+    expect(bed.failed).to.include('ENHANCE_YOUR_CALM');
+  });
+
+  it('keeps no more than its share of memory with heads that unpack to much', () => {
+    const bed = new SessionBed();
+    bed.answers = false;
+    const entry = Buffer.concat([Buffer.from('40016b7fa11e', 'hex'), Buffer.alloc(4_000, 0x76)]);
+    bed.arrive(Buffer.concat([greeting, frame('HEADERS', WHOLE, 1, Buffer.concat([request(), entry]))]));
+    const bomb = Buffer.concat([request(), Buffer.alloc(100, 0xbe)]);
+    for (let at = 1; at < 100; at++) bed.arrive(frame('HEADERS', WHOLE, 2 * at + 1, bomb));
+    const held = bed.heard.filter((heard) => heard.includes('GET')).length;
+    expect(held).to.be.at.most(Math.ceil(guards.openHeadBytesMax / 400_000) + 1);
+  });
+});
+
+function reset(id: number): Buffer {
+  return frame('RST_STREAM', 0, id, uint32(8));
+}
