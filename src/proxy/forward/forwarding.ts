@@ -312,7 +312,7 @@ class Forwarding extends Timed implements ActionRun, ConnectionTaker, ResponseRe
     }
     this.#phase = 'waiting';
     this.#endpoint = endpoint;
-    this.#exchange.endpoint = endpoint.name;
+    this.#exchange.onEndpoint(upstream.id, endpoint.name);
     this.#admitted.enterEndpoint(endpoint);
     upstream.pool.take(endpoint.pool, this);
   }
@@ -338,7 +338,7 @@ class Forwarding extends Timed implements ActionRun, ConnectionTaker, ResponseRe
     const upstream = this.#upstream;
     if (retry === undefined || upstream === undefined) return;
     this.#phase = 'pausing';
-    this.#retries++;
+    this.#exchange.onRetry(++this.#retries);
     this.#repeated = false;
     this.#chooser.tried(this.#endpoint);
     this.#admitted.leaveEndpoint();

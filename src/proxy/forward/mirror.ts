@@ -49,6 +49,7 @@ export function startMirror(
   const admitted = new Admitted();
   if (!admitted.enter(upstream.breaker)) return undefined;
   const mirror = new Mirror(upstream, admitted, plan, order, exchange);
+  exchange.onMirror(upstream.id);
   mirror.begin();
   return mirror;
 }

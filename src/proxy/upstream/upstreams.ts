@@ -5,6 +5,7 @@ import type { ProxyErrorType } from '../../errors.ts';
 import type { Destination } from '../../model/destination.ts';
 import { durationMs } from '../duration.ts';
 import type { UpstreamStates } from '../shared/upstream-states.ts';
+import { UpstreamSecurity } from '../tls/upstream-security.ts';
 import type { Random } from './balance/balancer.ts';
 import { balancerOf, balancerText } from './balance/balancer-of.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
@@ -53,7 +54,6 @@ export class Upstream {
     parts: { readonly pool: DestinationPool; readonly group: EndpointGroup; readonly breaker: CircuitBreaker },
   ) {
     const { id, host, options } = destination;
-    const secured = (options?.tls?.mode ?? 'none') !== 'none';
     this.id = id;
     this.host = host;
     this.content = content;
@@ -64,7 +64,7 @@ export class Upstream {
     this.balancing = balancingPlan(options);
     this.requestMs = durationMs(options?.timeouts?.request, 0);
     this.expectContinueMs = durationMs(options?.timeouts?.expectContinue, 1_000);
-    this.closed = secured ? 'tls_handshake_failure' : options?.http2 === true ? 'no_destination' : undefined;
+    this.closed = options?.http2 === true ? 'no_destination' : undefined;
   }
 
   static *open(
@@ -77,7 +77,7 @@ export class Upstream {
     const { id, options } = destination;
     const state = tools.states.destination(id);
     const same = former?.connectionText === connectionText(destination) ? former : undefined;
-    const pool = same?.pool ?? new DestinationPool(state, poolOptions(options), tools);
+    const pool = same?.pool ?? new DestinationPool(state, poolOptions(destination), tools);
     const group = yield* groupOf(destination, found, pool, tools, former?.group);
     const breaker = new CircuitBreaker(state, breakerLimits(options), tools.clock);
     return new Upstream(destination, content, { pool, group, breaker });
@@ -174,13 +174,16 @@ function* groupOf(
   return new EndpointGroup(state, endpoints, { balancer, text, random }, outlier);
 }
 
-function poolOptions(options: Destination['options']): PoolOptions {
+function poolOptions(destination: Destination): PoolOptions {
+  const { options } = destination;
   const timeouts = options?.timeouts;
   return {
     connectionsMax: options?.maxConnsPerHost ?? 0,
     waitingMax: breakerLimits(options).waitingMax,
     connectMs: durationMs(timeouts?.connect, 5_000),
     dualStackFallbackMs: durationMs(timeouts?.dualStackFallback, 300),
+    security: UpstreamSecurity.of(destination),
+    tlsHandshakeMs: durationMs(timeouts?.tlsHandshake, 5_000),
     responseHeaderMs: durationMs(timeouts?.responseHeader, 10_000),
     idleMs: durationMs(timeouts?.idleConnection, 90_000),
   };

@@ -7,11 +7,15 @@ import type { Telemetry } from '../../telemetry/logger.ts';
 import type { Memory } from '../compile/compile.ts';
 import { compileInSlices, inSlices } from '../compile/slices.ts';
 import type { Installed } from '../exchange/context.ts';
+import type { ListenerTools } from '../listener/listener.ts';
 import { type BusyPlace, type ListenerStatus, Listeners } from '../listener/listeners.ts';
 import { RoutingTable } from '../match/routing-table.ts';
+import type { Figures } from '../metrics/figures.ts';
+import type { MetricBlock } from '../metrics/metric-block.ts';
 import type { MiddlewareServices } from '../middleware/registry.ts';
 import type { TicketSecrets } from '../shared/ticket-secrets.ts';
 import type { UpstreamStates } from '../shared/upstream-states.ts';
+import { needsSystemRoots, readySystemRoots } from '../tls/system-roots.ts';
 import type { FoundAddress } from '../upstream/endpoint-address.ts';
 import { NameLookup } from '../upstream/name-lookup.ts';
 import type { RedisOptions } from '../upstream/session/redis-session-store.ts';
@@ -35,6 +39,9 @@ export interface EngineOptions {
   /** The generation in force; asked when a request head arrives. */
   readonly generation: () => number;
   readonly limits: BodyLimits;
+  readonly metrics: MetricBlock;
+  readonly figures: Figures;
+  readonly scrape: ListenerTools['scrape'];
 }
 
 /** Settings of the process, not of the configuration (contract.md §1.4). */
@@ -67,7 +74,8 @@ export class Engine {
   #memory: Memory | undefined;
 
   constructor(options: EngineOptions) {
-    const { clock, telemetry, bindAddress, shared, tickets, states, place, generation, limits, sessionStore } = options;
+    const { clock, telemetry, bindAddress, shared, tickets, states, place, generation, limits, ...others } = options;
+    const { metrics, figures, scrape, sessionStore } = others;
     this.#generation = generation;
     this.#telemetry = telemetry;
     const wheel = new Wheel(clock);
@@ -84,9 +92,10 @@ export class Engine {
     const upstreams = Upstreams.none;
     this.#services = { clock, wheel, logger: telemetry.logger };
     const snapshot = { index: 0, id: '', name: '' };
-    this.#current = { number: generation(), config: undefined, table: RoutingTable.empty, upstreams, snapshot };
+    const role = 'stable';
+    this.#current = { number: generation(), config: undefined, table: RoutingTable.empty, upstreams, snapshot, role };
     const installed = (): Installed => this.#installed();
-    const own = { bindAddress, drainMsMax, shared, tickets };
+    const own = { bindAddress, drainMsMax, shared, tickets, metrics, figures, scrape };
     this.#listeners = new Listeners({ installed, clock, wheel, telemetry, ...own, ...limits });
   }
 
@@ -105,10 +114,11 @@ export class Engine {
     }
     this.#memory = memory;
     await this.#listeners.prepare(snapshot.listeners);
+    if (snapshot.destinations.some(needsSystemRoots)) await readySystemRoots();
     const former = this.#current.upstreams;
     const upstreams = await inSlices(Upstreams.open(snapshot.destinations, this.#discovered, this.#tools, former));
     const { index, id, name } = config;
-    this.#prepared = { number, config, table, upstreams, snapshot: { index, id, name } };
+    this.#prepared = { number, config, table, upstreams, role: 'stable', snapshot: { index, id, name } };
   }
 
   /** Endpoints have changed without an activation. Not called while something is being prepared. */

@@ -3,6 +3,9 @@ import type { Cancel, Clock } from '../../clock.ts';
 import type { ProxyConfig } from '../../model/proxy-config.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import type { ListenerStatus } from '../listener/listeners.ts';
+import { Exposition, renderInSlices } from '../metrics/exposition.ts';
+import { type ConfigRole, Figures, type RoleFigures } from '../metrics/figures.ts';
+import { MetricBlock, newMetricBytes } from '../metrics/metric-block.ts';
 import { TicketSecrets } from '../shared/ticket-secrets.ts';
 import { UpstreamStates } from '../shared/upstream-states.ts';
 import { findCluster, thisMachine } from '../upstream/discovery/cluster-access.ts';
@@ -27,12 +30,16 @@ export class InThread implements Installer {
   readonly #turns = new Turns();
   readonly #states = new UpstreamStates(1, 0);
   readonly #supervisor: UpstreamSupervisor;
+  readonly #figures = new Figures();
   readonly #stopRotating: Cancel;
   #generation = 0;
 
   constructor(options: InThreadOptions) {
     const tickets = new TicketSecrets();
     this.#stopRotating = tickets.keepRotating(options.clock);
+    const bytes = newMetricBytes();
+    const exposition = new Exposition();
+    exposition.block(0, bytes);
     this.#engine = new Engine({
       ...options,
       sessionStore: options.sessionStore,
@@ -40,6 +47,12 @@ export class InThread implements Installer {
       shared: false,
       states: this.#states,
       place: 0,
+      metrics: new MetricBlock(bytes, {
+        define: (series) => exposition.define(0, series),
+        forget: (listener) => exposition.forget(0, listener),
+      }),
+      figures: this.#figures,
+      scrape: (listener, collected) => renderInSlices(exposition, listener, collected, this.#supervisor),
       generation: () => this.#generation,
     });
     this.#supervisor = new UpstreamSupervisor({
@@ -81,6 +94,10 @@ export class InThread implements Installer {
 
   listeners(): readonly ListenerStatus[] {
     return this.#engine.listeners();
+  }
+
+  figures(role: ConfigRole): RoleFigures {
+    return this.#figures.read(role);
   }
 
   close(withinMs: number): Promise<void> {

@@ -4,6 +4,7 @@ import { randomInt } from 'node:crypto';
 import type { Cancel, Clock } from '../../clock.ts';
 import type { Destination } from '../../model/destination.ts';
 import type { Logger } from '../../telemetry/logger.ts';
+import type { UpstreamStates as ShownStates } from '../metrics/exposition.ts';
 import { UpstreamBook, type UpstreamRows, UpstreamStates } from '../shared/upstream-states.ts';
 import { outlierLimits } from '../upstream/destination-plan.ts';
 import type { ClusterAccess } from '../upstream/discovery/cluster-access.ts';
@@ -27,7 +28,7 @@ export interface SupervisorOptions {
 
 const sweepMsMin = 50;
 
-export class UpstreamSupervisor {
+export class UpstreamSupervisor implements ShownStates {
   readonly #options: SupervisorOptions;
   readonly #book: UpstreamBook;
   /** Main's own view: it changes flags and counts nothing. */
@@ -94,6 +95,23 @@ export class UpstreamSupervisor {
     const rows = this.#assign(destinations);
     this.#attend(rows);
     return rows;
+  }
+
+  // What a scrape of metrics asks.
+
+  breakers(): { destination: string; state: number }[] {
+    return this.#destinations
+      .filter(({ options }) => options?.circuitBreaker !== undefined)
+      .map(({ id }) => ({ destination: id, state: this.#states.destination(id).circuit }));
+  }
+
+  endpoints(): { destination: string; endpoint: string; available: boolean; consecutive5xx: number }[] {
+    return this.#destinations.flatMap((destination) =>
+      this.#namesOf(destination).map((endpoint) => {
+        const { available, serverErrors } = this.#states.endpoint(destination.id, endpoint);
+        return { destination: destination.id, endpoint, available, consecutive5xx: serverErrors };
+      }),
+    );
   }
 
   /** The worker at `place` has fallen: nothing of what it held stays counted. */
