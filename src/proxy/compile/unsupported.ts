@@ -7,23 +7,12 @@ import { buildOf } from '../middleware/registry.ts';
 
 export function findUnsupported(configuration: Configuration): Problem[] {
   const warnings: Problem[] = [];
-  checkListeners(configuration, warnings);
   checkDestinations(configuration, warnings);
   checkMiddlewares(configuration, warnings);
   return warnings;
 }
 
 const notBuilt = (what: string): string => `${what} is not available in this version`;
-
-function checkListeners({ listeners }: Configuration, warnings: Problem[]): void {
-  listeners.forEach((listener) => {
-    if (listener.http2 === true)
-      warnings.push({
-        pointer: pointerOf('listeners', listener.id, 'http2'),
-        message: `${notBuilt('HTTP/2')}: it has no effect`,
-      });
-  });
-}
 
 function checkDestinations({ destinations }: Configuration, warnings: Problem[]): void {
   destinations.forEach(({ id, options }) => {
