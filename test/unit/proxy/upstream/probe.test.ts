@@ -1,6 +1,11 @@
 // Probes of each type against real servers (contract.md §7.10, architecture.md §6.26).
 import { createServer } from 'node:http';
-import { createServer as createHttp2Server, createSecureServer, type Http2Server } from 'node:http2';
+import {
+  createServer as createHttp2Server,
+  createSecureServer,
+  type Http2Server,
+  type ServerHttp2Stream,
+} from 'node:http2';
 import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
 import { expect } from 'chai';
 import { systemClock } from '../../../../src/clock.ts';
