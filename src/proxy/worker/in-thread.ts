@@ -2,6 +2,7 @@
 import type { Cancel, Clock } from '../../clock.ts';
 import type { ProxyConfig } from '../../model/proxy-config.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
+import type { KnownStates } from '../explain/explained-destination.ts';
 import type { ListenerStatus } from '../listener/listeners.ts';
 import { Exposition, renderInSlices } from '../metrics/exposition.ts';
 import { type ConfigRole, Figures, type RoleFigures } from '../metrics/figures.ts';
@@ -68,6 +69,10 @@ export class InThread implements Installer {
         });
       },
     });
+  }
+
+  get known(): KnownStates {
+    return this.#supervisor;
   }
 
   install(config: ProxyConfig, onThreadDone: () => void): Promise<void> {

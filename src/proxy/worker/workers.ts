@@ -5,6 +5,7 @@ import type { Cancel, Clock } from '../../clock.ts';
 import type { Listener } from '../../model/listener.ts';
 import type { ProxyConfig } from '../../model/proxy-config.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
+import type { KnownStates } from '../explain/explained-destination.ts';
 import { type BusyPlace, keyOf, type ListenerStatus, placeOf, statusIn } from '../listener/listeners.ts';
 import { Exposition, renderInSlices } from '../metrics/exposition.ts';
 import type { Collected } from '../metrics/families.ts';
@@ -89,6 +90,10 @@ export class Workers implements Installer {
 
   get serving(): number {
     return this.#everyList().length;
+  }
+
+  get known(): KnownStates {
+    return this.#supervisor;
   }
 
   install(config: ProxyConfig, onThreadDone: () => void): Promise<void> {
