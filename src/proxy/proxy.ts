@@ -48,6 +48,8 @@ export interface Proxy {
   listeners(): readonly ListenerStatus[];
   /** What is known of upstreams now: health, ejections, circuits, discovered endpoints. */
   known(): KnownStates;
+  /** Access logs go on in new files where theirs were moved away. */
+  reopenLogs(): void;
   /** What it has served since the start, all threads together. */
   figures(role: ConfigRole): RoleFigures;
 }
@@ -122,6 +124,10 @@ class SourcedProxy implements Proxy {
 
   listeners(): readonly ListenerStatus[] {
     return this.#installer?.listeners() ?? [];
+  }
+
+  reopenLogs(): void {
+    this.#installer?.reopenLogs();
   }
 
   figures(role: ConfigRole): RoleFigures {

@@ -4,13 +4,13 @@ import { type ProxyErrorType, proxyErrors } from '../../errors.ts';
 import type { Destination } from '../../model/destination.ts';
 import { redirectAnswer } from '../action/redirect.ts';
 import { upstreamHost, upstreamTarget } from '../action/rewrite.ts';
-import { decideLink } from '../compile/chain.ts';
 import type { Entry } from '../compile/entry.ts';
 import type { DestinationChoice } from '../forward/destination-choice.ts';
 import { hostMatches } from '../match/host.ts';
 import { matchedLength } from '../match/path.ts';
 import type { RoutingTable } from '../match/routing-table.ts';
 import type { RoutedRequest } from '../request-head.ts';
+import { type ChainStep, type ChainWalk, walkChain } from './chain-walk.ts';
 import {
   carriedSession,
   type ExplainedDestination,
@@ -36,16 +36,6 @@ export interface Candidate {
   readonly failed?: { readonly matcher: string; readonly wanted: string; readonly found: string | null };
 }
 
-export interface ChainStep {
-  readonly id: string;
-  readonly name?: string;
-  readonly type?: string;
-  readonly runs: boolean;
-  readonly because: 'always' | 'disabled' | 'skipWhen' | 'onlyWhen';
-  /** The expression that decided, if one did. */
-  readonly expression?: string;
-}
-
 export type Outcome =
   | {
       readonly action: 'forward';
@@ -59,6 +49,8 @@ export type Outcome =
     }
   | { readonly action: 'redirect'; readonly status: number; readonly location: string }
   | { readonly action: 'directResponse'; readonly status: number }
+  /** The middleware with that id answers. */
+  | { readonly action: 'middleware'; readonly id: string; readonly status: number }
   | { readonly action: 'error'; readonly status: number; readonly error: ProxyErrorType };
 
 export interface Explanation {
@@ -92,13 +84,15 @@ export function* explain(
   const { method, host, path, clientIp } = request;
   const winner = path === '' ? undefined : table.match(request);
   const near = path === '' ? [] : table.entries.filter((entry) => matchedLength(entry.path, path) >= 0);
+  const candidates = near.slice(0, candidatesMax).map((entry) => candidateOf(entry, request));
+  const { steps, answer } = walkChain(winner?.chain ?? [], request);
   return {
     request: { method, host, path: path || question.url, clientIp },
     winner: winner === undefined ? null : namesOf(winner),
-    candidates: near.slice(0, candidatesMax).map((entry) => candidateOf(entry, request)),
+    candidates,
     candidatesLeftOut: Math.max(0, near.length - candidatesMax),
-    middlewares: (winner?.chain ?? []).map((link) => stepOf(link, request)),
-    outcome: path === '' ? failure('bad_request') : yield* outcomeOf(winner, request, destinations, known),
+    middlewares: steps,
+    outcome: path === '' ? failure('bad_request') : yield* outcomeOf(winner, answer, request, destinations, known),
   };
 }
 
@@ -129,20 +123,9 @@ function failureOf({ hosts, matchers }: Entry, request: RoutedRequest): Candidat
   return matcher && { matcher: matcher.kind, wanted: matcher.wanted, found: matcher.found(request) ?? null };
 }
 
-function stepOf(link: Entry['chain'][number], request: RoutedRequest): ChainStep {
-  const { run, why, expression } = { expression: undefined, ...decideLink(link, request.view) };
-  const { id, middleware } = link;
-  return {
-    id,
-    ...(middleware && { name: middleware.name, type: middleware.type }),
-    runs: run,
-    because: why,
-    ...(expression !== undefined && { expression }),
-  };
-}
-
 function* outcomeOf(
   winner: Entry | undefined,
+  answer: ChainWalk['answer'],
   request: ExplainedRequest,
   destinations: readonly Destination[],
   known: KnownStates,
@@ -150,6 +133,7 @@ function* outcomeOf(
   if (winner === undefined) return failure('no_route');
   const { action, closed, path } = winner;
   if (closed !== undefined || action === undefined) return failure(closed ?? 'middleware_unavailable');
+  if (answer !== undefined) return { action: 'middleware', ...answer };
   if (action.kind === 'directResponse') return { action: 'directResponse', status: action.answer.status };
   if (action.kind === 'redirect') return { action: 'redirect', ...redirectAnswer(action.redirect, path, request) };
   const { choice, rewrite, routeId } = action.plan;
@@ -168,7 +152,7 @@ function* outcomeOf(
   if (targets.length === 1 && only?.available === false) return failure('no_endpoint');
   const ownHost = byId.get(first.id)?.host ?? '';
   const target = upstreamTarget(rewrite, path, request);
-  const host = upstreamHost(rewrite, request, ownHost) || ownHost;
+  const host = upstreamHost(rewrite, request, ownHost, request.setHost) || ownHost;
   return {
     action: 'forward',
     algorithm: choice.algorithm,

@@ -13,6 +13,8 @@ export interface Installer {
   install(config: ProxyConfig, onThreadDone: () => void): Promise<void>;
   /** Tries again to open what is `waiting` for its port, beside everything that is open. */
   reopen(): Promise<void>;
+  /** Access logs go on in new files where theirs were moved away. */
+  reopenLogs(): void;
   listeners(): readonly ListenerStatus[];
   /** What is known of upstreams now. */
   readonly known: KnownStates;
