@@ -55,7 +55,12 @@ export const batchSchemas: Schemas = {
       },
       id: sentId,
       name: { type: 'string', minLength: 1, description: 'Of the resource that a `delete` by name means.' },
-      body: { type: 'object', description: 'The resource, as in the operation of its kind.' },
+      // Open, so that generated types let the body of its kind in.
+      body: {
+        type: 'object',
+        additionalProperties: true,
+        description: 'The resource, as in the operation of its kind.',
+      },
       ifMatch: {
         type: 'string',
         pattern: ifMatchPattern,

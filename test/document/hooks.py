@@ -64,6 +64,12 @@ def kept(value):
         bounds = value.get(name)
         if isinstance(bounds, list) and all(isinstance(each, (int, float)) for each in bounds):
             value[name] = [at + 1 for at in range(len(bounds))]
+    for name, least in (("deadman", "5s"), ("checkInterval", "100ms")):
+        if isinstance(value.get(name), str):
+            value[name] = least
+    steps = value.get("steps")
+    if isinstance(steps, list) and all(isinstance(each, dict) and "share" in each for each in steps):
+        value["steps"] = [{**each, "share": at + 1} if is_share(each["share"]) else each for at, each in enumerate(steps)]
     if value.get("regex") is True and isinstance(value.get("value"), str) and value["value"]:
         value["value"] = "^a"
     return value
@@ -73,6 +79,10 @@ def is_weighted(value):
     return isinstance(value, dict) and "destinationId" in value and is_uint(value.get("weight", 0))
 
 
+def is_share(value):
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0.01 <= value <= 100
+
+
 def is_uint(value, least=0):
     return isinstance(value, int) and not isinstance(value, bool) and least <= value <= 4294967295
 
@@ -80,8 +90,13 @@ def is_uint(value, least=0):
 @schemathesis.hook
 def filter_case(ctx, case):
     """Leaves out what the document does not allow and the server takes all the same, as the document says it does."""
+    if case.meta is None or case.meta.generation.mode != GenerationMode.NEGATIVE:
+        return True
+    # An empty parameter is an absent one.
+    if isinstance(case.query, dict) and "" in case.query.values():
+        return False
     body = case.body
-    if not isinstance(body, dict) or case.meta is None or case.meta.generation.mode != GenerationMode.NEGATIVE:
+    if not isinstance(body, dict):
         return True
     schema = schema_of(case)
     return schema is None or not schema.is_valid(strict(body, case.method))
