@@ -51,6 +51,9 @@ def kept(value):
     if not isinstance(value, dict):
         return value
     value = {name: kept(each) for name, each in value.items()}
+    if "operations" in value:
+        # What is staged by then may be no configuration that could be served.
+        value.pop("snapshot", None)
     entries = value.get("destinations")
     if isinstance(entries, list) and len(entries) > 1 and all(is_weighted(each) for each in entries):
         value["destinations"] = [{**each, "weight": 0 if at else 100} for at, each in enumerate(entries)]

@@ -56,7 +56,9 @@ async function asks(what: string, url: string): Promise<boolean> {
   const file = join(folder, 'document.json');
   writeFileSync(file, document);
   console.log(`\n== schemathesis ${version}, seed ${seed}, ${seconds} s: ${what}`);
-  console.log('left out: GET /sync/snapshot, which never ends; minRevision beyond the last, which no schema can say');
+  console.log(
+    'left out: GET /sync/snapshot, which never ends; snapshots in a batch; fieldValidation and minRevision but warn and 0',
+  );
   const args = [
     ...['--config-file', join(here, 'schemathesis.toml'), 'run', file],
     ...[
