@@ -32,7 +32,8 @@ export function Operation({ id, summary, description, right, errors = [], header
   return applyDecorators(
     RouteConfig(config),
     ApiOperation({ operationId: id, summary, ...(description !== undefined && { description }) }),
-    ApiSecurity(right === 'relay' ? 'node' : 'apiKey'),
+    // Between nodes: none where nothing was agreed on and the address is private.
+    ...(right === 'relay' ? [ApiSecurity({}), ApiSecurity('node')] : [ApiSecurity('apiKey')]),
     ...headers.map((name) => ApiHeader({ name, required: false, ...requestHeaders[name] })),
     ...query.map((name) => ApiQuery({ name, required: false, ...queryParameters[name] })),
     ...[...new Set([...always, ...errors])].map(errorResponse),

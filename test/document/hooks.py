@@ -71,8 +71,11 @@ def kept(value):
         if isinstance(value.get(name), str):
             value[name] = least
     steps = value.get("steps")
-    if isinstance(steps, list) and all(isinstance(each, dict) and "share" in each for each in steps):
-        value["steps"] = [{**each, "share": at + 1} if is_share(each["share"]) else each for at, each in enumerate(steps)]
+    if isinstance(steps, list):
+        value["steps"] = [
+            {**each, "share": at + 1} if isinstance(each, dict) and is_share(each.get("share")) else each
+            for at, each in enumerate(steps)
+        ]
     if value.get("regex") is True and isinstance(value.get("value"), str) and value["value"]:
         value["value"] = "^a"
     return value
