@@ -58,11 +58,12 @@ export async function startProxy(settings: Settings, logger: Logger, version: st
     } else keeper.refused(arrival);
   };
   const dataPlane = dataPlaneOf(settings, { source, logger, onSettled: settled });
+  const traffic = new TrafficWindows();
   const acknowledgements = new Acknowledgements({
     link,
     boot,
     listeners: () => reportsOf(dataPlane),
-    traffic: () => [],
+    traffic: () => traffic.report(dataPlane.figures('stable')),
     onUnknownStream: (reason) => source.reconnect(reason),
     clock: systemClock,
     logger,

@@ -4,6 +4,7 @@ import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { batchSchemas } from './batch-schemas.ts';
 import { clusterSchemas } from './cluster-schemas.ts';
+import { fleetSchemas } from './fleet-schemas.ts';
 import { schemas } from './openapi-schemas.ts';
 
 const base = '/api/v1';
@@ -21,7 +22,7 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
   const scanned = SwaggerModule.createDocument(app, config);
   const components = {
     ...scanned.components,
-    schemas: { ...scanned.components?.schemas, ...schemas, ...batchSchemas, ...clusterSchemas },
+    schemas: { ...scanned.components?.schemas, ...schemas, ...batchSchemas, ...clusterSchemas, ...fleetSchemas },
   };
   return { ...scanned, paths: { ...relative(scanned.paths), ...documentation }, components };
 }

@@ -1,8 +1,9 @@
 // Tells the control plane what this proxy has installed or refused, and every ten seconds what its traffic was like
 // (fleet.md §4). The newest word counts: one that could not be delivered is replaced by what is true now.
 import type { Cancel, Clock } from '../clock.ts';
-import type { Acknowledgement, ListenerReport, TrafficWindow } from '../model/fleet-messages.ts';
+import type { Acknowledgement, ListenerReport } from '../model/fleet-messages.ts';
 import type { Problem } from '../model/problem.ts';
+import type { PendingReport } from '../model/traffic-windows.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { ControlPlaneLink } from './control-plane-link.ts';
 import type { Arrival, LogPlace, OpenStream } from './remote-source.ts';
@@ -11,8 +12,7 @@ export interface AcknowledgementsOptions {
   readonly link: Pick<ControlPlaneLink, 'post'>;
   readonly boot: string;
   readonly listeners: () => readonly ListenerReport[];
-  /** What was counted since it was asked last. */
-  readonly traffic: () => readonly TrafficWindow[];
+  readonly traffic: () => PendingReport;
   /** The stream is unknown there: it must be opened anew. */
   readonly onUnknownStream: (reason: string) => void;
   readonly clock: Clock;
@@ -112,9 +112,11 @@ export class Acknowledgements {
       this.#isDue = true;
       void this.#send();
     }
-    const body = { token: stream.token, boot: this.#options.boot, window: this.#options.traffic() };
+    const { window, delivered } = this.#options.traffic();
+    const body = { token: stream.token, boot: this.#options.boot, window };
     const outcome = await this.#options.link.post(stream.url, '/api/v1/sync/report', body);
-    if (outcome === 409 && this.#stream === stream) {
+    if (outcome === 204) delivered();
+    else if (outcome === 409 && this.#stream === stream) {
       this.#options.onUnknownStream('the control plane does not know this stream');
     }
   }

@@ -37,6 +37,9 @@ function choice<T extends string>(request: ApiRequest, name: string, allowed: re
   return found;
 }
 
+/** A parameter as it was given; undefined when absent or empty. Throws INVALID for one that is given twice. */
+export const textOf = (request: ApiRequest, name: string): string | undefined => value(request, name);
+
 function value({ query }: ApiRequest, name: string): string | undefined {
   const found = query[name];
   if (found === undefined || found === '') return undefined;

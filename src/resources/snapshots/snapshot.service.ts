@@ -8,6 +8,7 @@ import { parseEntity } from '../../model/validation.ts';
 import { type Form, renderSnapshot } from '../../snapshot/render.ts';
 import type { Draft, Result } from '../../state/command.ts';
 import type { Logger } from '../../telemetry/logger.ts';
+import { activationWaitOf, type Converge, withConvergence } from '../activation-wait.ts';
 import { type Installed, installedHeaders, installWaitMs } from '../activation-report.ts';
 import { type Answer, type ApiRequest, entityTag, jsonArray, revisionHeader } from '../answer.ts';
 import { type Caller, seesSecrets } from '../caller.ts';
@@ -26,6 +27,7 @@ interface Parts {
   readonly log: ReplicatedLog;
   readonly examiner: Examiner;
   readonly installed: Installed;
+  readonly converge: Converge;
   readonly newId: () => string;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -98,8 +100,9 @@ export class SnapshotService {
    * named in `Warning`. Rejects with NOT_FOUND.
    */
   async activate(id: string, request: ApiRequest): Promise<Answer> {
-    const { reader, log, logger, installed } = this.#parts;
+    const { reader, log, logger, installed, converge } = this.#parts;
     await reader.mustExist('snapshots', id);
+    const wait = activationWaitOf(request);
     const unknown = Object.keys(optionalBody(request.body)).map((key) => pointerOf(key));
     const unknownFields = unknownFieldWarnings(unknown, fieldValidationOf(request));
     const conditions = { ...ifMatchOf(request), ...idempotencyOf(request) };
@@ -107,7 +110,10 @@ export class SnapshotService {
     const accepted = acceptedHeaders(result);
     const snapshot = reader.view.snapshot(id);
     if (snapshot === undefined) throw goneSince(result);
-    const installation = await installed(result.index, installWaitMs);
+    const [installation, convergence] = await Promise.all([
+      installed(result.index, installWaitMs),
+      wait && converge(result.index, wait.want, wait.withinMs),
+    ]);
     const { done, of } = installation;
     logger.info({ snapshot: id, title: snapshot.name, index: result.index, done, of }, 'a snapshot is active');
     const report = installedHeaders(installation);
@@ -117,7 +123,8 @@ export class SnapshotService {
       ...accepted,
       ...joined(unknownFields, report),
     };
-    return { status: 200, headers, body: snapshotSummary(snapshot, { snapshotId: id, index: result.index }) };
+    const summary = snapshotSummary(snapshot, { snapshotId: id, index: result.index });
+    return { status: 200, headers, body: withConvergence(summary, convergence) };
   }
 
   async #capture(name: string, request: ApiRequest, strict: boolean): Promise<Captured> {

@@ -96,7 +96,7 @@ export class SnapshotsController {
       'had is named in `Warning` and tried again until it opens. Takes no body.',
     right: 'write',
     headers: ['If-Match', 'Idempotency-Key'],
-    query: ['fieldValidation'],
+    query: ['fieldValidation', 'wait', 'timeout'],
     errors: [
       'INVALID',
       'NOT_FOUND',
