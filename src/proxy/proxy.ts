@@ -5,6 +5,7 @@ import type { ConfigSource, ProxyConfig } from '../model/proxy-config.ts';
 import type { Telemetry } from '../telemetry/logger.ts';
 import type { ListenerStatus } from './listener/listeners.ts';
 import { PortWatch } from './listener/port-watch.ts';
+import { type ConfigRole, type RoleFigures, sumOfFigures } from './metrics/figures.ts';
 import { type BodyLimits, bodyLimits } from './worker/body-limits.ts';
 import type { Installer } from './worker/installer.ts';
 import { Workers } from './worker/workers.ts';
@@ -41,6 +42,8 @@ export interface Proxy {
    */
   installed(index: number, withinMs: number): Promise<{ readonly done: number; readonly of: number }>;
   listeners(): readonly ListenerStatus[];
+  /** What it has served since the start, all threads together. */
+  figures(role: ConfigRole): RoleFigures;
 }
 
 export function createProxy(options: ProxyOptions): Proxy {
@@ -115,6 +118,10 @@ class SourcedProxy implements Proxy {
 
   listeners(): readonly ListenerStatus[] {
     return this.#installer?.listeners() ?? [];
+  }
+
+  figures(role: ConfigRole): RoleFigures {
+    return this.#installer?.figures(role) ?? sumOfFigures([]);
   }
 
   #take(config: ProxyConfig): void {

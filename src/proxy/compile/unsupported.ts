@@ -23,11 +23,6 @@ function checkListeners({ listeners }: Configuration, warnings: Problem[]): void
         pointer: pointerOf('listeners', listener.id, 'http2'),
         message: `${notBuilt('HTTP/2')}: it has no effect`,
       });
-    if (listener.metrics !== undefined)
-      warnings.push({
-        pointer: pointerOf('listeners', listener.id, 'metrics'),
-        message: `${notBuilt('metrics')}: it has no effect`,
-      });
   });
 }
 
@@ -46,8 +41,6 @@ function checkDestinations({ destinations }: Configuration, warnings: Problem[])
     });
     const at = (...rest: string[]): string => pointerOf('destinations', id, 'options', ...rest);
     if (options === undefined) return;
-    if ((options.tls?.mode ?? 'none') !== 'none')
-      warnings.push({ pointer: at('tls', 'mode'), message: `${notBuilt('TLS')}: requests are answered 502` });
     if (options.http2 === true)
       warnings.push({ pointer: at('http2'), message: `${notBuilt('HTTP/2')}: requests are answered 502` });
     for (const option of idleOptions)
