@@ -203,7 +203,18 @@ interface RunningParts extends Core {
   readonly ready: Promise<void>;
 }
 
-function running({ api, proxy, fleet, comparison, state, raft, close, own, storePath, ready }: RunningParts): ControlPlane {
+function running({
+  api,
+  proxy,
+  fleet,
+  comparison,
+  state,
+  raft,
+  close,
+  own,
+  storePath,
+  ready,
+}: RunningParts): ControlPlane {
   const { view } = state;
   return {
     address: formatAddress(api.address),

@@ -5,6 +5,7 @@ import { guardAgainstPages } from './api/browser-guard.ts';
 import { systemClock } from './clock.ts';
 import { dataPlaneOf } from './data-plane.ts';
 import type { ListenerReport } from './model/fleet-messages.ts';
+import { TrafficWindows } from './model/traffic-windows.ts';
 import type { Proxy as DataPlane, InstallOutcome } from './proxy/proxy.ts';
 import { Acknowledgements } from './remote/acknowledgements.ts';
 import { AdminServer } from './remote/admin-server.ts';

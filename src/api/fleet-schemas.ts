@@ -3,12 +3,13 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import { latencyBuckets } from '../model/fleet-messages.ts';
 
 type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
+type Schema = Schemas[string];
 
-const text = (description: string) => ({ type: 'string', description }) as const;
-const count = (description: string) => ({ type: 'integer', minimum: 0, description }) as const;
-const time = (description: string) => ({ type: 'string', format: 'date-time', description }) as const;
+const text = (description: string): Schema => ({ type: 'string', description });
+const count = (description: string): Schema => ({ type: 'integer', minimum: 0, description });
+const time = (description: string): Schema => ({ type: 'string', format: 'date-time', description });
 
-const problems = {
+const problems: Schema = {
   type: 'array',
   maxItems: 100,
   description: 'What is closed, or why it was refused.',
@@ -17,9 +18,9 @@ const problems = {
     required: ['pointer', 'message'],
     properties: { pointer: text('JSON pointer, entities by id.'), message: text('What is wrong, for a person.') },
   },
-} as const;
+};
 
-const listeners = {
+const listeners: Schema = {
   type: 'array',
   maxItems: 1000,
   description: 'The listeners of the configuration that is installed.',
@@ -32,26 +33,25 @@ const listeners = {
       reason: text('Why it is not open.'),
     },
   },
-} as const;
+};
 
-const version = (description: string) =>
-  ({
-    type: 'object',
-    nullable: true,
-    description,
-    required: ['index', 'snapshotId', 'sha256'],
-    properties: {
-      index: count('Log index of the activation.'),
-      snapshotId: { type: 'string', nullable: true, description: 'Id of the snapshot, where it is remembered.' },
-      sha256: text('Of the canonical JSON of the five lists, hex.'),
-    },
-  }) as const;
+const version = (description: string): Schema => ({
+  type: 'object',
+  nullable: true,
+  description,
+  required: ['index', 'snapshotId', 'sha256'],
+  properties: {
+    index: count('Log index of the activation.'),
+    snapshotId: { type: 'string', nullable: true, description: 'Id of the snapshot, where it is remembered.' },
+    sha256: text('Of the canonical JSON of the five lists, hex.'),
+  },
+});
 
 const stream = {
   token: text('`X-Sluice-Ack` of the stream.'),
   boot: text('`X-Sluice-Boot` of the request for it.'),
 };
-const of = { type: 'string', enum: ['stable', 'candidate'], description: 'Which of two configurations.' } as const;
+const of: Schema = { type: 'string', enum: ['stable', 'candidate'], description: 'Which of two configurations.' };
 
 export const fleetSchemas: Schemas = {
   Acknowledgement: {

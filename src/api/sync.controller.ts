@@ -37,7 +37,10 @@ export class SyncController {
         description: 'The node that serves the stream, percent-encoded; only for those who introduce themselves.',
         schema: { type: 'string' },
       },
-      'X-Sluice-Ack': { description: 'Names the stream in acknowledgements; only as above.', schema: { type: 'string' } },
+      'X-Sluice-Ack': {
+        description: 'Names the stream in acknowledgements; only as above.',
+        schema: { type: 'string' },
+      },
     },
     content: { 'text/event-stream': { schema: { type: 'string', description: 'Server-sent events.' } } },
   })

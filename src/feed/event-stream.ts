@@ -1,6 +1,6 @@
 // One client of `GET /sync/snapshot`: what is written to it, and what waits while it does not read (contract.md §4.1).
 import type { ServerResponse } from 'node:http';
-import type { SendQueue, Sender } from './send-queue.ts';
+import type { Sender, SendQueue } from './send-queue.ts';
 
 const keepAlive = ': keepalive\n\n';
 
@@ -37,12 +37,8 @@ export class EventStream implements Sender {
 
   /** A comment that shows the client that the connection lives. Not needed behind a frame that it has not read yet. */
   keepAlive(): void {
-    if (this.#isWriting || this.#pending !== undefined) return;
-    this.#isWriting = true;
-    this.#response.write(keepAlive, () => {
-      this.#isWriting = false;
-      if (this.#pending !== undefined) this.#queue.add(this);
-    });
+    const isBehind = this.#isWriting || this.#pending !== undefined || this.#response.writableNeedDrain;
+    if (!isBehind) this.#response.write(keepAlive);
   }
 
   end(): void {

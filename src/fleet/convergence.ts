@@ -78,6 +78,8 @@ export class Convergences {
 
   #wanted(total: number): number {
     if (this.#want.is === 'all') return total;
-    return this.#want.is === 'count' ? this.#want.amount : Math.ceil((total * this.#want.amount) / 100 - 1e-9);
+    return this.#want.is === 'count'
+      ? this.#want.amount
+      : Math.max(0, Math.ceil((total * this.#want.amount) / 100 - 1e-9));
   }
 }

@@ -3,7 +3,7 @@
 import type { Clock } from '../clock.ts';
 import { SluiceError } from '../errors.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import { Convergences, type Convergence, type Want } from './convergence.ts';
+import { type Convergence, Convergences, type Want } from './convergence.ts';
 import type { Fleet, NodeProgress } from './fleet.ts';
 import { type FleetView, fleetOf, type NodeView, type ProxyView } from './fleet-view.ts';
 import type { AcknowledgementMessage, ReportMessage } from './messages.ts';
@@ -187,7 +187,10 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 // Nodes of one cluster trust each other's words; only their shape is looked at, for a newer program may say more.
 const isNodeView = (value: unknown): value is NodeView =>
-  isObject(value) && Array.isArray(value.proxies) && value.proxies.every(isObject) && typeof value.anonymous === 'number';
+  isObject(value) &&
+  Array.isArray(value.proxies) &&
+  value.proxies.every(isObject) &&
+  typeof value.anonymous === 'number';
 
 const isProgress = (value: unknown): value is NodeProgress =>
   isObject(value) && Array.isArray(value.proxies) && value.proxies.every(isObject);

@@ -64,7 +64,15 @@ export class Fleet {
   embed(facts: Pick<ProxyFacts, 'labels' | 'version'>): void {
     const { nodeId, clock } = this.#options;
     const connectedMs = clock.nowMs();
-    this.#own = new ProxyRecord({ ...facts, id: nodeId, embedded: true, boot: '', node: nodeId, address: '', connectedMs });
+    this.#own = new ProxyRecord({
+      ...facts,
+      id: nodeId,
+      embedded: true,
+      boot: '',
+      node: nodeId,
+      address: '',
+      connectedMs,
+    });
   }
 
   /** What the proxy within this process says. */

@@ -51,7 +51,10 @@ const addressOf = (body: Json): { token: string; boot: string } => ({
   boot: text(body, 'boot', 64),
 });
 
-const problemOf = (each: Json): Problem => ({ pointer: text(each, 'pointer', textMax), message: text(each, 'message', textMax) });
+const problemOf = (each: Json): Problem => ({
+  pointer: text(each, 'pointer', textMax),
+  message: text(each, 'message', textMax),
+});
 
 const listenerOf = (each: Json): ListenerReport => ({
   id: text(each, 'id', 128),
@@ -81,7 +84,8 @@ function windowOf(each: Json): TrafficWindow {
 function text(body: Json, name: string, lengthMax: number): string {
   const value = body[name];
   if (typeof value !== 'string') throw invalid(`${name} must be a string`);
-  if (value.length > lengthMax && lengthMax < textMax) throw invalid(`${name} must have at most ${lengthMax} characters`);
+  if (value.length > lengthMax && lengthMax < textMax)
+    throw invalid(`${name} must have at most ${lengthMax} characters`);
   return value.slice(0, lengthMax);
 }
 

@@ -37,8 +37,9 @@ export interface Proxy {
   /** Stops accepting, lets exchanges finish, cuts what is left after `withinMs`. */
   close(options: { readonly withinMs: number }): Promise<void>;
   /**
-   * Resolves once a configuration of this order (the index, where there is no other) or a later one is live in every worker, its listeners bound, or
-   * after `withinMs`. `done` of `of` workers have it; one that has fallen has nothing.
+   * Resolves once a configuration of this order (the index, where there is no other) or a later one is live in every
+   * worker, its listeners bound, when it is refused, or after `withinMs`. `done` of `of` workers have it; one that has
+   * fallen has nothing.
    */
   installed(index: number, withinMs: number): Promise<{ readonly done: number; readonly of: number }>;
   listeners(): readonly ListenerStatus[];
@@ -65,6 +66,8 @@ class SourcedProxy implements Proxy {
   #taken = -1;
   /** Order of the newest one that is live in every thread. */
   #live = -1;
+  /** Order of the newest one that was refused. */
+  #refused = -1;
   /** The one being installed, and how many threads have it. */
   #settling = { order: -1, done: 0 };
   #installing: Promise<void> | undefined;
@@ -110,7 +113,7 @@ class SourcedProxy implements Proxy {
   }
 
   async installed(index: number, withinMs: number): Promise<{ done: number; of: number }> {
-    if (this.#live < index) await this.#reached(index, withinMs);
+    if (this.#live < index && this.#refused < index) await this.#reached(index, withinMs);
     const of = this.#size;
     if (this.#live >= index) return { done: this.#installer?.serving ?? 0, of };
     return { done: this.#settling.order >= index ? this.#settling.done : 0, of };
@@ -156,6 +159,8 @@ class SourcedProxy implements Proxy {
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       this.#refuse(config, reason);
+      this.#refused = orderOf(config);
+      for (const wake of this.#waiting) wake();
       settled(reason);
       return;
     }
@@ -181,7 +186,7 @@ class SourcedProxy implements Proxy {
         resolve();
       };
       const look = (): void => {
-        if (this.#live >= index) done();
+        if (this.#live >= index || this.#refused >= index) done();
       };
       const cancel = this.#clock.after(withinMs, done);
       this.#waiting.add(look);
