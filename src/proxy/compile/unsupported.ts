@@ -7,7 +7,6 @@ import { buildOf } from '../middleware/registry.ts';
 
 export function findUnsupported(configuration: Configuration): Problem[] {
   const warnings: Problem[] = [];
-  checkListeners(configuration, warnings);
   checkDestinations(configuration, warnings);
   checkActions(configuration, warnings);
   checkMiddlewares(configuration, warnings);
@@ -15,16 +14,6 @@ export function findUnsupported(configuration: Configuration): Problem[] {
 }
 
 const notBuilt = (what: string): string => `${what} is not available in this version`;
-
-function checkListeners({ listeners }: Configuration, warnings: Problem[]): void {
-  listeners.forEach((listener) => {
-    if (listener.http2 === true)
-      warnings.push({
-        pointer: pointerOf('listeners', listener.id, 'http2'),
-        message: `${notBuilt('HTTP/2')}: it has no effect`,
-      });
-  });
-}
 
 /** Options with no effect yet; each falls back to plain forwarding. */
 const idleOptions = ['circuitBreaker', 'healthCheck', 'outlierDetection', 'discovery'] as const;

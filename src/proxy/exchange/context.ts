@@ -38,6 +38,11 @@ export interface ServeSettings {
   /** How long a client may take none of the response that waits for it, when `clientResponseMs` is 0. */
   readonly clientStallMs: number;
   readonly idleMs: number;
+  /** HTTP/2 with prior knowledge is understood beside HTTP/1.1. */
+  readonly http2: boolean;
+  /** Per connection of HTTP/2. */
+  readonly streamsMax: number;
+  readonly resetsPerSecond: number;
 }
 
 /** Told of what becomes of every exchange of a listener that counts. */

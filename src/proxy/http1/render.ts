@@ -30,7 +30,7 @@ export function renderRequest(order: UpstreamRequest): string {
 }
 
 /** Names whose lines Sluice writes itself in this request. */
-const replacedNames = ({ request, attempt, grpcTimeout }: UpstreamRequest): readonly string[] => [
+export const replacedNames = ({ request, attempt, grpcTimeout }: UpstreamRequest): readonly string[] => [
   ...request.named,
   ...(attempt > 0 ? ['x-gateway-attempt-count'] : []),
   ...(grpcTimeout !== '' ? ['grpc-timeout'] : []),
@@ -70,8 +70,13 @@ export function renderAnswer(response: ExchangeResponse, settings: ResponseSetti
 export const renderTrailers = (head: Head | undefined, named: readonly string[]): string =>
   head === undefined ? '' : keptLines(head, named, keptFromClient);
 
+/** The same of lines that another version of HTTP brought. */
+export const renderLines = (lines: FieldLines): string => keptText(lines, undefined, noNames, keptFromClient);
+
+const noNames: readonly string[] = [];
+
 /** By field id: 1 = the line stays. */
-type KeptTable = Uint8Array;
+export type KeptTable = Uint8Array;
 
 const tableWithout = (...ids: readonly number[]): KeptTable =>
   Uint8Array.from({ length: 16 }, (_, id) => (ids.includes(id) ? 0 : 1));
@@ -79,7 +84,7 @@ const tableWithout = (...ids: readonly number[]): KeptTable =>
 const { transferEncoding, connection, upgrade, te, hopByHop } = fieldId;
 const ownToHop = [transferEncoding, connection, upgrade, te, hopByHop];
 const { forwardedFor, forwardedProto, forwardedHost, clientCertificate, forwarded } = fieldId;
-const keptFromTrusted = tableWithout(
+export const keptFromTrusted = tableWithout(
   ...ownToHop,
   fieldId.host,
   fieldId.expect,
@@ -87,16 +92,17 @@ const keptFromTrusted = tableWithout(
   forwardedFor,
   clientCertificate,
 );
-const keptFromClient = tableWithout(
+export const keptFromClient = tableWithout(
   ...[...ownToHop, fieldId.host, fieldId.expect, fieldId.alias],
   ...[forwardedFor, forwardedProto, forwardedHost, clientCertificate, forwarded],
 );
-const keptFromUpstream = tableWithout(...ownToHop);
-const keptUnderOwnName = tableWithout(...ownToHop, fieldId.server);
-const bodiless = tableWithout(...ownToHop, fieldId.contentLength);
-const bodilessUnderOwnName = tableWithout(...ownToHop, fieldId.contentLength, fieldId.server);
+export const keptFromUpstream = tableWithout(...ownToHop);
+export const keptUnderOwnName = tableWithout(...ownToHop, fieldId.server);
+export const bodiless = tableWithout(...ownToHop, fieldId.contentLength);
+export const bodilessUnderOwnName = tableWithout(...ownToHop, fieldId.contentLength, fieldId.server);
 
-const keptWithoutBody = (kept: KeptTable): KeptTable => (kept === keptFromUpstream ? bodiless : bodilessUnderOwnName);
+export const keptWithoutBody = (kept: KeptTable): KeptTable =>
+  kept === keptFromUpstream ? bodiless : bodilessUnderOwnName;
 
 /** `named` by Connection are removed too, but never the framing. */
 function keptLines(head: Head, named: readonly string[], kept: KeptTable): string {
@@ -140,7 +146,7 @@ function keptText(lines: FieldLines, edits: FieldEdits | undefined, named: reado
 }
 
 /** What tells the upstream whose request it is; what a middleware set itself stays as it set it. */
-function forwardedText({ lines, edits, named, authority }: ExchangeRequest, sender: Sender): string {
+export function forwardedText({ lines, edits, named, authority }: ExchangeRequest, sender: Sender): string {
   const { peerIp, peerTrusted, scheme, certificateUris } = sender;
   const first = (name: string): string | undefined => (edits.empty ? lines.first(name) : edits.first(lines, name));
   const stays = (name: string): boolean => peerTrusted && first(name) !== undefined && !named.includes(name);
@@ -166,7 +172,7 @@ export function valuesOf(lines: FieldLines, id: number): string[] {
 
 const forwardedValues = (lines: FieldLines): string[] => valuesOf(lines, forwardedFor);
 
-const acceptsTrailers = (lines: FieldLines): boolean => {
+export const acceptsTrailers = (lines: FieldLines): boolean => {
   const value = lines.first('te');
   return value !== undefined && valuesOf(lines, te).some((each) => /(^|,)[ \t]*trailers[ \t]*(,|;|$)/i.test(each));
 };

@@ -16,6 +16,10 @@ export class RequestParser extends HeadParser {
   #targetStart = 0;
   #targetEnd = 0;
 
+  get protocol(): 'HTTP/1.0' | 'HTTP/1.1' {
+    return this.minor === 0 ? 'HTTP/1.0' : 'HTTP/1.1';
+  }
+
   override parse(bytes: Buffer, from: number, to: number): HeadStatus {
     const status = super.parse(bytes, from, to);
     if (status === 'done') this.target = this.head.slice(this.#targetStart, this.#targetEnd);

@@ -1,9 +1,9 @@
 // Which host and which path a request is for: the four forms of a target and the rules for Host (RFC 9112 §3.2,
 // RFC 9110 §7.2). What does not name exactly one host is refused; CONNECT is not offered at all.
 import type { ProxyErrorType } from '../../errors.ts';
+import type { ParsedRequest } from '../exchange/parsed-request.ts';
 import { fieldId } from '../fields/field-name.ts';
 import { canonicalHost } from '../match/host.ts';
-import type { RequestParser } from './request-parser.ts';
 
 /** Filled again for each request; belongs to a connection. */
 export class RequestTarget {
@@ -19,12 +19,12 @@ export class RequestTarget {
   fault = '';
 
   /** Undefined when the request may go on. */
-  read(parser: RequestParser): ProxyErrorType | undefined {
+  read(parser: ParsedRequest): ProxyErrorType | undefined {
     const { method, target, head } = parser;
     this.fault = '';
     if (method === 'CONNECT') return 'method_not_allowed';
     const line = head.find(fieldId.host);
-    if (line < 0 && parser.minor === 1) return this.#refuse('no Host');
+    if (line < 0 && parser.protocol !== 'HTTP/1.0') return this.#refuse('no Host');
     const sent = line < 0 ? '' : head.value(line);
     if (line >= 0 && this.#repeated(parser, line)) return this.#refuse('more than one Host');
     if (line >= 0 && !this.#readAuthority(sent)) return this.#refuse('invalid Host');
@@ -67,7 +67,7 @@ export class RequestTarget {
     this.host = '';
   }
 
-  #repeated({ head }: RequestParser, first: number): boolean {
+  #repeated({ head }: ParsedRequest, first: number): boolean {
     for (let i = first + 1; i < head.count; i++) if (head.id(i) === fieldId.host) return true;
     return false;
   }

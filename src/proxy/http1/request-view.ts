@@ -1,19 +1,19 @@
-// A parsed request as matching, actions and logs look at it: nothing of the connection, one object per connection.
+// A parsed request as matching, actions and logs look at it: nothing of the connection, one object per connection, or
+// per stream of one.
 
 import type { ProxyErrorType } from '../../errors.ts';
 import { RequestView as ExpressionView, type RequestTls } from '../../expression/cel/view.ts';
+import type { ParsedFraming, ParsedRequest } from '../exchange/parsed-request.ts';
 import type { BodyKind, ExchangeRequest, Sender } from '../exchange/request.ts';
 import { editedLines, FieldEdits } from '../fields/field-edits.ts';
 import type { FieldLines } from '../fields/field-lines.ts';
 import { fieldId } from '../fields/field-name.ts';
 import { canonicalPath } from '../match/canonical-path.ts';
 import type { Security } from '../tls/security.ts';
-import type { Framing } from './framing.ts';
-import type { RequestParser } from './request-parser.ts';
 import { RequestTarget } from './request-target.ts';
 
 /** The request begun last in this thread. */
-let latest: RequestParser | undefined;
+let latest: ParsedRequest | undefined;
 
 /** Method and target of that request: what a thread that falls was probably about. */
 export const requestAtHand = (): string => (latest === undefined ? 'none' : `${latest.method} ${latest.target}`);
@@ -25,9 +25,9 @@ export interface Peer {
 }
 
 export class RequestView implements ExchangeRequest {
-  readonly parser: RequestParser;
+  readonly parser: ParsedRequest;
   readonly edits = new FieldEdits();
-  readonly #framing: Framing;
+  readonly #framing: ParsedFraming;
   readonly #peer: Peer;
   #view: ExpressionView | undefined;
   #viewIsStale = true;
@@ -37,7 +37,7 @@ export class RequestView implements ExchangeRequest {
   canonicalPath = '';
   readonly #target = new RequestTarget();
 
-  constructor(parser: RequestParser, framing: Framing, peer: Peer) {
+  constructor(parser: ParsedRequest, framing: ParsedFraming, peer: Peer) {
     this.parser = parser;
     this.#framing = framing;
     this.#peer = peer;
@@ -89,8 +89,8 @@ export class RequestView implements ExchangeRequest {
     return this.path + this.#target.query;
   }
 
-  get protocol(): 'HTTP/1.0' | 'HTTP/1.1' {
-    return this.parser.minor === 0 ? 'HTTP/1.0' : 'HTTP/1.1';
+  get protocol(): 'HTTP/1.0' | 'HTTP/1.1' | 'HTTP/2.0' {
+    return this.parser.protocol;
   }
 
   get scheme(): 'http' | 'https' {

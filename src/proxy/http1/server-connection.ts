@@ -106,6 +106,9 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
     return this.#reads > 0;
   }
 
+  /** Responses say that the connection ends with them: see `mayGoOn` of the response. */
+  drain(): void {}
+
   /** Ends at once, whatever is under way. */
   destroy(): void {
     this.#socket.destroy();

@@ -2,7 +2,8 @@
 // that makes a message malformed is found here, before anybody else sees it: nothing of this version of HTTP can
 // become something else in another one. Belongs to a stream and is filled again.
 
-import { fieldId } from '../fields/field-name.ts';
+import type { FieldLines } from '../fields/field-lines.ts';
+import { type FieldId, fieldId } from '../fields/field-name.ts';
 import { targetByte, tokenByte } from '../http1/characters.ts';
 import { type FieldInfo, fieldRole, hasBadValue, idOf, roleOf } from './field-rules.ts';
 import { guards } from './guards.ts';
@@ -20,12 +21,12 @@ export type BlockKind = 'request' | 'response' | 'trailers';
 /** Arrays beyond this length are not kept for the next block. */
 const keptLinesMax = 64;
 
-export class FieldBlock implements FieldSink {
+export class FieldBlock implements FieldSink, FieldLines {
   /** Lines that are neither pseudo-fields nor cookies; the cookies come last, joined to one. `host` is the authority. */
   count = 0;
   #names: string[] = [];
   #values: string[] = [];
-  #ids: number[] = [];
+  #ids: FieldId[] = [];
   method = '';
   scheme = '';
   authority = '';
@@ -95,8 +96,14 @@ export class FieldBlock implements FieldSink {
   }
 
   /** One of `fieldId`. */
-  id(line: number): number {
+  id(line: number): FieldId {
     return this.#ids[line] ?? fieldId.other;
+  }
+
+  /** The first line with this id, or −1. */
+  find(id: FieldId): number {
+    for (let i = 0; i < this.count; i++) if (this.#ids[i] === id) return i;
+    return -1;
   }
 
   first(lowerName: string): string | undefined {
@@ -128,12 +135,12 @@ export class FieldBlock implements FieldSink {
     else if (this.#kind === 'response' && this.status === 0) this.fault = 'no :status';
   }
 
-  #line(name: string, value: string, id: number): void {
+  #line(name: string, value: string, id: FieldId): void {
     this.#regular = true;
     this.#add(name, value, id);
   }
 
-  #add(name: string, value: string, id: number): void {
+  #add(name: string, value: string, id: FieldId): void {
     const { fieldBytesMax, linesMax } = this.#limits;
     this.fieldBytes += name.length + value.length;
     if (this.count === linesMax || (fieldBytesMax > 0 && this.fieldBytes > fieldBytesMax)) {
@@ -145,7 +152,7 @@ export class FieldBlock implements FieldSink {
     this.#ids[this.count++] = id;
   }
 
-  #special(role: number, name: string, value: string, id: number): void {
+  #special(role: number, name: string, value: string, id: FieldId): void {
     this.#regular = true;
     switch (role) {
       case fieldRole.cookie:
@@ -184,7 +191,7 @@ export class FieldBlock implements FieldSink {
     }
   }
 
-  #length(name: string, value: string, id: number): void {
+  #length(name: string, value: string, id: FieldId): void {
     if (this.#kind === 'trailers') return;
     const length = /^[0-9]{1,15}$/.test(value) ? Number(value) : -1;
     if (length < 0) this.fault = 'invalid content-length';

@@ -2,7 +2,7 @@
 // per name and value, kept with the entries of HPACK's tables. Stricter than RFC 9113 where HTTP/1.1 is: what
 // would be a fault there must not arrive there by way of here.
 
-import { identify } from '../fields/field-name.ts';
+import { type FieldId, identify } from '../fields/field-name.ts';
 import { HT, SP, tokenByte, valueByte } from '../http1/characters.ts';
 
 /** What a field is to its head. `hop`: may only stand in HTTP/1.1. `bad`: no name at all. */
@@ -26,7 +26,7 @@ export const fieldRole = {
 /** A field id of HTTP/1.1's (`fieldId`) in the low byte, a role in the next, then whether its value is malformed. */
 export type FieldInfo = number;
 
-export const idOf = (info: FieldInfo): number => info & 0xff;
+export const idOf = (info: FieldInfo): FieldId => (info & 0xff) as FieldId;
 export const roleOf = (info: FieldInfo): number => (info >>> 8) & 0xff;
 export const hasBadValue = (info: FieldInfo): boolean => info >= badValue;
 

@@ -34,3 +34,6 @@ export class FlushTurn {
     passing.length = 0;
   };
 }
+
+/** This thread's. */
+export const threadTurn = new FlushTurn((act) => setImmediate(act));

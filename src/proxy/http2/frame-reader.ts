@@ -31,9 +31,9 @@ export class FrameReader {
     this.#receiver = receiver;
   }
 
-  /** A part of a frame is here. */
+  /** A part of a frame other than DATA is here. */
   get midFrame(): boolean {
-    return this.#held.length > 0 || this.#dataLeft >= 0;
+    return this.#held.length > 0;
   }
 
   /** Drops what is held and whatever comes. */

@@ -10,7 +10,7 @@ export interface FrameSocket {
   write(bytes: Uint8Array): boolean;
 }
 
-/** Remembers where its last frame of DATA lies. */
+/** Remembers where its last frame of HEADERS or DATA lies. */
 export interface FrameSender {
   readonly id: number;
   lastFlagsAt: number;
@@ -49,10 +49,13 @@ export class FrameWriter {
   }
 
   /** `flags` are those of the last frame beside END_HEADERS; the block is copied. */
-  headers(streamId: number, flags: number, block: Uint8Array, length: number, sizeMax: number): void {
+  headers(stream: FrameSender, flags: number, block: Uint8Array, length: number, sizeMax: number): void {
+    const streamId = stream.id;
     const first = Math.min(length, sizeMax);
     const { endHeaders } = frameFlag;
     this.#frame(frameType.headers, first === length ? flags | endHeaders : flags, streamId, block, 0, first);
+    stream.lastFlagsAt = this.#length - first - frameHeadBytes + 4;
+    stream.lastGathering = this.#gathering;
     for (let at = first; at < length; ) {
       const end = Math.min(length, at + sizeMax);
       this.#frame(frameType.continuation, end === length ? endHeaders : 0, streamId, block, at, end);
@@ -66,7 +69,7 @@ export class FrameWriter {
     stream.lastGathering = this.#gathering;
   }
 
-  /** Makes the stream's last frame of DATA its end, if it has not left yet. */
+  /** Makes the stream's last frame its end, if it has not left yet. */
   endLast(stream: FrameSender): boolean {
     if (stream.lastGathering !== this.#gathering || this.#buffer === undefined) return false;
     this.#buffer[stream.lastFlagsAt] = (this.#buffer[stream.lastFlagsAt] ?? 0) | frameFlag.endStream;

@@ -36,8 +36,7 @@ export class Outflow implements StreamOutlet {
   }
 
   head(stream: Stream, block: HpackEncoder, end: boolean): void {
-    this.#writer.headers(stream.id, end ? frameFlag.endStream : 0, block.bytes, block.length, this.frameBytesMax);
-    stream.lastGathering = -1;
+    this.#writer.headers(stream, end ? frameFlag.endStream : 0, block.bytes, block.length, this.frameBytesMax);
   }
 
   data(stream: Stream, chunk: Buffer): boolean {
@@ -156,7 +155,7 @@ export class Outflow implements StreamOutlet {
   }
 
   #trailers(stream: Stream, bytes: Buffer, length: number): void {
-    this.#writer.headers(stream.id, frameFlag.endStream, bytes, length, this.frameBytesMax);
+    this.#writer.headers(stream, frameFlag.endStream, bytes, length, this.frameBytesMax);
   }
 }
 

@@ -48,6 +48,8 @@ export interface SessionOptions {
 
 /** Streams kept for later ones of the same connection. */
 const keptStreamsMax = 32;
+/** Those that had larger heads are not kept. */
+const keptHeadBytesMax = 16 * 1024;
 /** The connection's window does not hold a stream back: each stream has its own. */
 const connectionWindow = 1 << 20;
 
@@ -427,8 +429,18 @@ export class Session implements FrameReceiver, StreamOwner, OutflowOwner {
     const stream = this.#streams.get(streamId);
     if (stream === undefined) return this.#bear('RST_STREAM');
     const code = uint32At(bytes, from);
+    if (!this.#options.server && stream.remoteEnded) return this.#stopSending(stream);
     this.#tellReset(stream, code, code === errorCode.refused, `the stream was reset: ${nameOfCode(code)}`, false);
     if (!this.#over && !this.#patience.resets.take()) this.#calm('resets');
+  }
+
+  /** The upstream has answered and wants no more of the request (RFC 9113 §8.1): its response is still to be taken. */
+  #stopSending(stream: Stream): undefined {
+    this.outflow.forget(stream);
+    stream.pending.clear();
+    stream.pendingSent = 0;
+    stream.endPending = false;
+    if (!stream.localEnded) this.onLocalEnd(stream);
   }
 
   #onSettings(flags: number, streamId: number, bytes: Buffer, from: number, to: number): undefined {
@@ -562,7 +574,7 @@ export class Session implements FrameReceiver, StreamOwner, OutflowOwner {
     this.#closed.add(stream.id, byUs);
     if (this.#options.server) this.#headBytes -= stream.fields.listBytes;
     stream.release();
-    if (this.#kept.length < keptStreamsMax) this.#kept.push(stream);
+    if (this.#kept.length < keptStreamsMax && stream.fields.listBytes < keptHeadBytesMax) this.#kept.push(stream);
     if (!this.#over) this.#host.onStreamGone();
   }
 

@@ -59,8 +59,10 @@ export class Stream {
   readonly #owner: StreamOwner;
   id = 0;
   receiver: StreamReceiver | undefined;
-  readonly fields = new FieldBlock();
+  /** The head that came last; it stays as it is until the object becomes another stream. */
+  fields = new FieldBlock();
   #trailers: FieldBlock | undefined;
+  #hasTrailers = false;
   localEnded = false;
   remoteEnded = false;
   over = true;
@@ -104,6 +106,8 @@ export class Stream {
   open(id: number, sendWindow: number, receiveWindow: number): void {
     this.id = id;
     this.receiver = undefined;
+    this.#trailers?.clear();
+    this.#hasTrailers = false;
     this.localEnded = false;
     this.remoteEnded = false;
     this.over = false;
@@ -122,27 +126,33 @@ export class Stream {
     this.endTold = false;
   }
 
-  /** Lets go of everything it holds. */
+  /** Lets go of everything it holds but its head. */
   release(): void {
     this.over = true;
     this.receiver = undefined;
-    this.fields.clear();
-    this.#trailers?.clear();
     this.pending.clear();
     this.pendingSent = 0;
     this.trailersPending = undefined;
     this.#arrived.clear();
   }
 
-  /** Empty without trailers. */
+  /** Undefined where none came. */
   get trailers(): FieldBlock | undefined {
-    return this.#trailers;
+    return this.#hasTrailers ? this.#trailers : undefined;
   }
 
   /** To be filled. */
   trailerBlock(): FieldBlock {
     this.#trailers ??= new FieldBlock();
+    this.#hasTrailers = true;
     return this.#trailers;
+  }
+
+  /** Whoever has to keep the head for longer than the stream. */
+  takeFields(): FieldBlock {
+    const { fields } = this;
+    this.fields = new FieldBlock();
+    return fields;
   }
 
   // What goes out.

@@ -8,6 +8,7 @@ import type { Logger, Telemetry } from '../../telemetry/logger.ts';
 import { durationMs } from '../duration.ts';
 import type { ExchangeContext, Installed, ServeSettings } from '../exchange/context.ts';
 import { ServerConnection } from '../http1/server-connection.ts';
+import { Http2Connection } from '../http2/server-connection.ts';
 import { TrustedProxies } from '../match/client-address.ts';
 import { collectedOf, sameBuckets } from '../metrics/collected.ts';
 import type { Collected } from '../metrics/families.ts';
@@ -15,12 +16,13 @@ import type { Figures } from '../metrics/figures.ts';
 import { ListenerCounters } from '../metrics/listener-counters.ts';
 import type { MetricBlock } from '../metrics/metric-block.ts';
 import { acceptHandles, type TcpHandle } from '../socket/accepting.ts';
-import { Wire } from '../socket/wire.ts';
+import { Wire, type WireReceiver } from '../socket/wire.ts';
 import { Handshake, type HandshakeOwner } from '../tls/handshake.ts';
 import { HandshakeFailures } from '../tls/handshake-failures.ts';
 import type { TlsTerminator } from '../tls/terminator.ts';
 import type { Wheel } from '../wheel.ts';
 import { PathReport } from './path-report.ts';
+import { ProtocolChoice } from './protocol-choice.ts';
 
 export interface OpenListener {
   /** Id of the listener that has the port. */
@@ -73,9 +75,21 @@ export async function openListener(
 /** A client that was accepted but has sent nothing yet may be about to: it keeps this long when the port closes. */
 const graceMs = 1_000;
 
+/** A client's connection, whatever it speaks. */
+export interface ListenerConnection {
+  /** Between two requests, with nothing of the next one here yet. */
+  readonly idle: boolean;
+  /** Whether it ever carried a request. */
+  readonly used: boolean;
+  /** The port is closing: the client is told, where there is a way. */
+  drain(): void;
+  /** Ends at once, whatever is under way. */
+  destroy(): void;
+}
+
 class Port implements OpenListener, HandshakeOwner {
   readonly #server: Server = createServer();
-  readonly #connections = new Set<ServerConnection>();
+  readonly #connections = new Set<ListenerConnection>();
   readonly #handshakes = new Set<Handshake>();
   readonly #context: ExchangeContext;
   readonly #clock: Clock;
@@ -162,6 +176,7 @@ class Port implements OpenListener, HandshakeOwner {
       this.#onEmpty = resolve;
     });
     this.#lookEmpty();
+    for (const connection of this.#connections) connection.drain();
     this.#endIdle(true);
     const cancels = [
       this.#clock.after(Math.min(graceMs, withinMs), () => this.#endIdle(false)),
@@ -195,10 +210,36 @@ class Port implements OpenListener, HandshakeOwner {
 
   /** The one place that knows which class serves which protocol; `wire.security.protocol` is what ALPN chose. */
   #serve(wire: Wire, spentMs: number): void {
-    this.#connections.add(new ServerConnection(wire, this.#context, this.#forget, spentMs));
+    const { http2 } = this.#settings;
+    if (wire.security?.protocol === 'h2') this.#add(new Http2Connection(wire, this.#context, this.#forget, spentMs));
+    else if (http2 && wire.security === undefined) this.#add(new ProtocolChoice(wire, this.#context, this.#chosen));
+    else this.#add(new ServerConnection(wire, this.#context, this.#forget, spentMs));
   }
 
-  readonly #forget = (connection: ServerConnection): void => {
+  /** A connection takes the place of the choice; none when the client has gone without a word. */
+  readonly #chosen = (
+    choice: ProtocolChoice,
+    protocol: 'http1' | 'http2' | 'none',
+    spentMs: number,
+  ): WireReceiver | undefined => {
+    const { wire } = choice;
+    this.#connections.delete(choice);
+    if (protocol === 'none') {
+      this.#counters?.onConnectionEnd();
+      this.#lookEmpty();
+      return undefined;
+    }
+    const Chosen = protocol === 'http2' ? Http2Connection : ServerConnection;
+    return this.#add(new Chosen(wire, this.#context, this.#forget, spentMs));
+  };
+
+  #add<C extends ListenerConnection>(connection: C): C {
+    this.#connections.add(connection);
+    if (this.#draining) connection.drain();
+    return connection;
+  }
+
+  readonly #forget = (connection: ListenerConnection): void => {
     this.#connections.delete(connection);
     this.#counters?.onConnectionEnd();
     this.#lookEmpty();
@@ -271,5 +312,8 @@ function settingsOf(listener: Listener): ServeSettings {
     clientResponseMs: durationMs(timeouts?.clientResponse, 0),
     clientStallMs: timeouts?.clientResponse === undefined ? 60_000 : 0,
     idleMs: durationMs(timeouts?.idleBetweenRequests, 120_000),
+    http2: listener.http2 ?? listenerDefaults.http2,
+    streamsMax: listener.http2Options?.maxConcurrentStreams ?? listenerDefaults.http2Options.maxConcurrentStreams,
+    resetsPerSecond: listener.http2Options?.maxResetsPerSecond ?? listenerDefaults.http2Options.maxResetsPerSecond,
   };
 }

@@ -79,4 +79,4 @@ async function judgedInSlices(listener: SecuredListener, nowMs: number): Promise
 }
 
 /** Offered by ALPN, the preferred first. What is chosen decides in listener.ts which connection serves it. */
-const protocolsOf = (_listener: Listener): readonly string[] => ['http/1.1'];
+const protocolsOf = ({ http2 }: Listener): readonly string[] => (http2 === true ? ['h2', 'http/1.1'] : ['http/1.1']);

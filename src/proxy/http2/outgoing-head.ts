@@ -1,0 +1,107 @@
+// The heads that Sluice sends in HTTP/2: what a hop must not pass on is left out, what Sluice says itself comes after,
+// by the same tables as in HTTP/1.1 (http1/render.ts).
+import type { ExchangeResponse, ResponseHead } from '../exchange/response.ts';
+import type { FieldEdits } from '../fields/field-edits.ts';
+import type { FieldLines } from '../fields/field-lines.ts';
+import { fieldId, identifyName } from '../fields/field-name.ts';
+import {
+  acceptsTrailers,
+  bodiless,
+  bodilessUnderOwnName,
+  forwardedText,
+  type KeptTable,
+  keptFromClient,
+  keptFromTrusted,
+  keptFromUpstream,
+  keptUnderOwnName,
+  keptWithoutBody,
+  replacedNames,
+} from '../http1/render.ts';
+import type { UpstreamRequest } from '../upstream/upstream-stream.ts';
+import type { HpackEncoder } from './hpack/encoder.ts';
+
+/** Of a response that an upstream gave, an interim one included. `status` may differ from the head's. */
+export function encodeResponse(
+  out: HpackEncoder,
+  head: ResponseHead | ExchangeResponse,
+  serverName: string | undefined,
+  status = head.status,
+): void {
+  out.begin();
+  out.status(status);
+  if (serverName !== undefined) out.field('server', serverName);
+  const kept = serverName === undefined ? keptFromUpstream : keptUnderOwnName;
+  const table = status === 204 || status < 200 ? keptWithoutBody(kept) : kept;
+  encodeKept(out, head.lines, 'edits' in head ? head.edits : undefined, head.named, table);
+}
+
+/** Of a response of Sluice's own. `length`: of its body; −1 = it has none and says so. */
+export function encodeAnswer(
+  out: HpackEncoder,
+  response: ExchangeResponse,
+  serverName: string | undefined,
+  length: number,
+): void {
+  out.begin();
+  out.status(response.status);
+  if (serverName !== undefined) out.field('server', serverName);
+  const kept = serverName === undefined ? bodiless : bodilessUnderOwnName;
+  encodeKept(out, response.lines, response.edits, response.named, kept);
+  if (length >= 0) out.field('content-length', String(length));
+}
+
+/** Of a request towards an upstream. */
+export function encodeRequest(out: HpackEncoder, order: UpstreamRequest, scheme: 'http' | 'https'): void {
+  const { request, attempt, grpcTimeout } = order;
+  const { lines, edits } = request;
+  const sender = request.sender();
+  out.begin();
+  out.request(request.method, scheme, order.host, order.target);
+  const named = attempt > 0 || grpcTimeout !== '' ? replacedNames(order) : request.named;
+  encodeKept(out, lines, edits, named, sender.peerTrusted ? keptFromTrusted : keptFromClient);
+  if (order.expectContinue) out.field('expect', '100-continue');
+  if (acceptsTrailers(lines)) out.field('te', 'trailers');
+  if (attempt > 0) out.field('x-gateway-attempt-count', String(attempt));
+  if (grpcTimeout !== '') out.field('grpc-timeout', grpcTimeout);
+  encodeLines(out, forwardedText(request, sender));
+}
+
+/** Whole field lines as text. */
+export function encodeLines(out: HpackEncoder, text: string): void {
+  for (let at = 0; at < text.length; ) {
+    const colon = text.indexOf(':', at);
+    const end = text.indexOf('\r\n', at);
+    if (colon < 0 || end < colon) return;
+    const name = text.slice(at, colon);
+    if (identifyName(name) !== fieldId.host) out.field(name, text.slice(colon + 1, end).trim());
+    at = end + 2;
+  }
+}
+
+function encodeKept(
+  out: HpackEncoder,
+  lines: FieldLines,
+  edits: FieldEdits | undefined,
+  named: readonly string[],
+  kept: KeptTable,
+): void {
+  const edited = edits !== undefined && !edits.empty;
+  for (let i = 0; i < lines.count; i++) {
+    const id = lines.id(i);
+    if (kept[id] !== 1) continue;
+    const name = lines.name(i);
+    if (edited || named.length > 0) {
+      const lower = name.toLowerCase();
+      if (edited && edits.removes(lower)) continue;
+      if (id !== fieldId.contentLength && named.includes(lower)) continue;
+    }
+    out.field(name, lines.value(i));
+  }
+  if (!edited) return;
+  for (let i = 0; i < edits.addedCount; i++) {
+    const id = identifyName(edits.addedLowerName(i));
+    if (id === fieldId.host || (id === fieldId.server && kept[id] === 0)) continue;
+    if ((id === fieldId.contentLength || id === fieldId.clientCertificate) && kept[id] === 0) continue;
+    out.field(edits.addedName(i), edits.addedValue(i));
+  }
+}
