@@ -41,6 +41,8 @@ export interface ControlPlane {
   readonly hasApiKeys: boolean;
   /** Resolves once this node knows a leader and shows what was acknowledged before it started. */
   readonly ready: Promise<void>;
+  /** Access logs go on in new files where theirs were moved away. */
+  reopenLogs(): void;
   /** Drains and closes everything; resolves when nothing of it runs any more. */
   stop(): Promise<void>;
 }
@@ -223,6 +225,7 @@ function running({
     activeSnapshot: view.active && view.snapshot(view.active.snapshotId)?.name,
     hasApiKeys: own.apiKeys.length > 0,
     ready,
+    reopenLogs: () => proxy.reopenLogs(),
     async stop() {
       api.withdraw();
       comparison.end();

@@ -43,6 +43,8 @@ export interface Proxy {
    */
   installed(index: number, withinMs: number): Promise<{ readonly done: number; readonly of: number }>;
   listeners(): readonly ListenerStatus[];
+  /** Access logs go on in new files where theirs were moved away. */
+  reopenLogs(): void;
   /** What it has served since the start, all threads together. */
   figures(role: ConfigRole): RoleFigures;
 }
@@ -121,6 +123,10 @@ class SourcedProxy implements Proxy {
 
   listeners(): readonly ListenerStatus[] {
     return this.#installer?.listeners() ?? [];
+  }
+
+  reopenLogs(): void {
+    this.#installer?.reopenLogs();
   }
 
   figures(role: ConfigRole): RoleFigures {

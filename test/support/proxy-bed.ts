@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer as createNetServer, type Socket
 import { type Clock, systemClock } from '../../src/clock.ts';
 import type { ConfigSource, Configuration, ProxyConfig } from '../../src/model/proxy-config.ts';
 import { createProxy, type Proxy as DataPlane } from '../../src/proxy/proxy.ts';
-import { silentLogger } from '../../src/telemetry/logger.ts';
+import { type Logger, silentLogger } from '../../src/telemetry/logger.ts';
 import { eventually } from './eventually.ts';
 
 /** A source that a test speaks for. */
@@ -80,6 +80,13 @@ export class Wire {
   }
 }
 
+export interface BedOptions {
+  readonly clock?: Clock;
+  /** Default: none, the thread of the test serves. */
+  readonly workers?: number;
+  readonly logger?: Logger;
+}
+
 /** Everything a test opened, closed in reverse order by `end`. */
 export class ProxyBed {
   readonly source = new HandSource();
@@ -87,8 +94,8 @@ export class ProxyBed {
   readonly #ends: (() => Promise<void>)[] = [() => this.proxy.close({ withinMs: 0 })];
   #index = 0;
 
-  constructor({ clock = systemClock, workers = 0 }: { readonly clock?: Clock; readonly workers?: number } = {}) {
-    const telemetry = { logger: silentLogger };
+  constructor({ clock = systemClock, workers = 0, logger = silentLogger }: BedOptions = {}) {
+    const telemetry = { logger };
     this.proxy = createProxy({ source: this.source, clock, telemetry, bindAddress: '127.0.0.1', workers });
   }
 

@@ -4,12 +4,12 @@ import { type ProxyErrorType, proxyErrors } from '../../errors.ts';
 import type { Destination } from '../../model/destination.ts';
 import { redirectAnswer } from '../action/redirect.ts';
 import { upstreamHost, upstreamTarget } from '../action/rewrite.ts';
-import { decideLink } from '../compile/chain.ts';
 import type { Entry } from '../compile/entry.ts';
 import { hostMatches } from '../match/host.ts';
 import { matchedLength } from '../match/path.ts';
 import type { RoutingTable } from '../match/routing-table.ts';
 import type { RoutedRequest } from '../request-head.ts';
+import { type ChainStep, type ChainWalk, walkChain } from './chain-walk.ts';
 import { ExplainedRequest, type RequestQuestion } from './explained-request.ts';
 
 interface Named {
@@ -28,16 +28,6 @@ export interface Candidate {
   readonly failed?: { readonly matcher: string; readonly wanted: string; readonly found: string | null };
 }
 
-export interface ChainStep {
-  readonly id: string;
-  readonly name?: string;
-  readonly type?: string;
-  readonly runs: boolean;
-  readonly because: 'always' | 'disabled' | 'skipWhen' | 'onlyWhen';
-  /** The expression that decided, if one did. */
-  readonly expression?: string;
-}
-
 export type Outcome =
   | {
       readonly action: 'forward';
@@ -47,6 +37,8 @@ export type Outcome =
     }
   | { readonly action: 'redirect'; readonly status: number; readonly location: string }
   | { readonly action: 'directResponse'; readonly status: number }
+  /** The middleware with that id answers. */
+  | { readonly action: 'middleware'; readonly id: string; readonly status: number }
   | { readonly action: 'error'; readonly status: number; readonly error: ProxyErrorType };
 
 export interface Explanation {
@@ -78,13 +70,15 @@ export function explain(
   const { method, host, path, clientIp } = request;
   const winner = path === '' ? undefined : table.match(request);
   const near = path === '' ? [] : table.entries.filter((entry) => matchedLength(entry.path, path) >= 0);
+  const candidates = near.slice(0, candidatesMax).map((entry) => candidateOf(entry, request));
+  const { steps, answer } = walkChain(winner?.chain ?? [], request);
   return {
     request: { method, host, path: path || question.url, clientIp },
     winner: winner === undefined ? null : namesOf(winner),
-    candidates: near.slice(0, candidatesMax).map((entry) => candidateOf(entry, request)),
+    candidates,
     candidatesLeftOut: Math.max(0, near.length - candidatesMax),
-    middlewares: (winner?.chain ?? []).map((link) => stepOf(link, request)),
-    outcome: path === '' ? failure('bad_request') : outcomeOf(winner, request, destinations),
+    middlewares: steps,
+    outcome: path === '' ? failure('bad_request') : outcomeOf(winner, answer, request, destinations),
   };
 }
 
@@ -115,22 +109,16 @@ function failureOf({ hosts, matchers }: Entry, request: RoutedRequest): Candidat
   return matcher && { matcher: matcher.kind, wanted: matcher.wanted, found: matcher.found(request) ?? null };
 }
 
-function stepOf(link: Entry['chain'][number], request: RoutedRequest): ChainStep {
-  const { run, why, expression } = { expression: undefined, ...decideLink(link, request.view) };
-  const { id, middleware } = link;
-  return {
-    id,
-    ...(middleware && { name: middleware.name, type: middleware.type }),
-    runs: run,
-    because: why,
-    ...(expression !== undefined && { expression }),
-  };
-}
-
-function outcomeOf(winner: Entry | undefined, request: RoutedRequest, destinations: readonly Destination[]): Outcome {
+function outcomeOf(
+  winner: Entry | undefined,
+  answer: ChainWalk['answer'],
+  request: ExplainedRequest,
+  destinations: readonly Destination[],
+): Outcome {
   if (winner === undefined) return failure('no_route');
   const { action, closed, path } = winner;
   if (closed !== undefined || action === undefined) return failure(closed ?? 'middleware_unavailable');
+  if (answer !== undefined) return { action: 'middleware', ...answer };
   if (action.kind === 'directResponse') return { action: 'directResponse', status: action.answer.status };
   if (action.kind === 'redirect') return { action: 'redirect', ...redirectAnswer(action.redirect, path, request) };
   const known = new Map(destinations.map((destination) => [destination.id, destination]));
@@ -143,7 +131,7 @@ function outcomeOf(winner: Entry | undefined, request: RoutedRequest, destinatio
   if (first === undefined) return failure('no_destination');
   const ownHost = known.get(first.id)?.host ?? '';
   const target = upstreamTarget(action.plan.rewrite, path, request);
-  const host = upstreamHost(action.plan.rewrite, request, ownHost) || ownHost;
+  const host = upstreamHost(action.plan.rewrite, request, ownHost, request.setHost) || ownHost;
   return { action: 'forward', destinations: targets, upstream: { method: request.method, target, host } };
 }
 

@@ -77,7 +77,8 @@ class Forwarding extends Timed implements ActionRun, ConnectionTaker, ResponseRe
     this.#repeated = false;
     this.target = upstreamTarget(plan.rewrite, plan.path, this.request);
     // A request of HTTP/1.0 may name no host.
-    this.host = upstreamHost(plan.rewrite, this.request, upstream.host) || upstream.host;
+    const ownHost = this.request.edits.added('host');
+    this.host = upstreamHost(plan.rewrite, this.request, upstream.host, ownHost) || upstream.host;
     const budgetMs = plan.budgetMs ?? upstream.requestMs;
     if (budgetMs > 0) wheel.arm(this, budgetMs);
     this.#attemptOn(upstream);

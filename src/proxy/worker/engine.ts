@@ -12,7 +12,7 @@ import { type BusyPlace, type ListenerStatus, Listeners } from '../listener/list
 import { RoutingTable } from '../match/routing-table.ts';
 import type { Figures } from '../metrics/figures.ts';
 import type { MetricBlock } from '../metrics/metric-block.ts';
-import type { MiddlewareServices } from '../middleware/registry.ts';
+import type { CommonServices, MiddlewareServices } from '../middleware/services.ts';
 import type { TicketSecrets } from '../shared/ticket-secrets.ts';
 import { needsSystemRoots, readySystemRoots } from '../tls/system-roots.ts';
 import type { PoolTools } from '../upstream/destination-pool.ts';
@@ -34,6 +34,8 @@ export interface EngineOptions {
   /** The generation in force; asked when a request head arrives. */
   readonly generation: () => number;
   readonly limits: BodyLimits;
+  /** What middlewares share with other threads. */
+  readonly common: CommonServices;
   readonly metrics: MetricBlock;
   readonly figures: Figures;
   readonly scrape: ListenerTools['scrape'];
@@ -59,13 +61,13 @@ export class Engine {
 
   constructor(options: EngineOptions) {
     const { clock, telemetry, bindAddress, shared, tickets, limitOf, generation, limits, ...others } = options;
-    const { metrics, figures, scrape } = others;
+    const { metrics, figures, scrape, common } = others;
     this.#generation = generation;
     this.#telemetry = telemetry;
     const wheel = new Wheel(clock);
     this.#tools = { wheel, names: new NameLookup(clock), limitOf };
     const upstreams = new Upstreams([], this.#tools);
-    this.#services = { clock, wheel, logger: telemetry.logger };
+    this.#services = { ...common, clock, wheel, logger: telemetry.logger };
     const snapshot = { index: 0, id: '', name: '' };
     const role = 'stable';
     this.#current = { number: generation(), config: undefined, table: RoutingTable.empty, upstreams, snapshot, role };

@@ -12,6 +12,8 @@ export interface Installer {
   install(config: ProxyConfig, onThreadDone: () => void): Promise<void>;
   /** Tries again to open what is `waiting` for its port, beside everything that is open. */
   reopen(): Promise<void>;
+  /** Access logs go on in new files where theirs were moved away. */
+  reopenLogs(): void;
   listeners(): readonly ListenerStatus[];
   /** What all threads together have served since the start. */
   figures(role: ConfigRole): RoleFigures;

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { type ConfigKind, configKinds } from '../../model/kinds.ts';
 import type { Configuration, ProxyConfig } from '../../model/proxy-config.ts';
+import type { BucketBlocks } from '../shared/bucket-book.ts';
 import { RowBook } from '../shared/connection-counts.ts';
 
 /** What can be posted to a worker without copying the configuration. */
@@ -14,6 +15,8 @@ export interface PackedConfig {
   readonly bytes: SharedArrayBuffer;
   /** Row of each destination in what the workers count together, by id. */
   readonly rows: ReadonlyMap<string, number>;
+  /** What rate limits count in, by id of the middleware. */
+  readonly blocks: BucketBlocks;
   readonly entities: Readonly<Record<ConfigKind, readonly PackedEntity[]>>;
 }
 
@@ -24,7 +27,7 @@ export interface PackedEntity {
   readonly hash: string;
 }
 
-export function packConfig(config: ProxyConfig, book = new RowBook()): PackedConfig {
+export function packConfig(config: ProxyConfig, book = new RowBook(), blocks: BucketBlocks = new Map()): PackedConfig {
   const { index, id, name, createdAt, snapshot } = config;
   const texts: Buffer[] = [];
   let offset = 0;
@@ -46,7 +49,7 @@ export function packConfig(config: ProxyConfig, book = new RowBook()): PackedCon
   Buffer.concat(texts).copy(Buffer.from(bytes));
   const limited = snapshot.destinations.filter(({ options }) => (options?.maxConnsPerHost ?? 0) > 0);
   const rows = new Map(limited.map((destination) => [destination.id, book.rowOf(destination.id)]));
-  return { index, id, name, createdAt, bytes, rows, entities };
+  return { index, id, name, createdAt, bytes, rows, blocks, entities };
 }
 
 /** Reads configurations and remembers the entities of the last one. */

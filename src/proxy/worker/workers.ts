@@ -15,8 +15,10 @@ import { TicketSecrets } from '../shared/ticket-secrets.ts';
 import type { BodyLimits } from './body-limits.ts';
 import type { Installer } from './installer.ts';
 import { type CountingReader, Member } from './member.ts';
+import { MiddlewareDesk } from './middleware-desk.ts';
 import { type PackedConfig, packConfig } from './packed-config.ts';
 import type { WorkerStart } from './protocol.ts';
+import { systemMs } from './system-time.ts';
 import { Turns } from './turns.ts';
 
 export interface WorkersOptions {
@@ -50,6 +52,8 @@ export class Workers implements Installer {
   readonly #cell = new Int32Array(this.#generation);
   readonly #counts: ConnectionCounts;
   readonly #rows = new RowBook();
+  readonly #desk: MiddlewareDesk;
+  readonly #epochMs = systemMs();
   readonly #exposition = new Exposition();
   readonly #metricBytes: readonly SharedArrayBuffer[];
   readonly #figureBytes: readonly SharedArrayBuffer[];
@@ -66,6 +70,9 @@ export class Workers implements Installer {
     this.size = options.count;
     this.#stopRotating = this.#tickets.keepRotating(options.clock);
     this.#counts = new ConnectionCounts(options.count);
+    this.#desk = new MiddlewareDesk(options.clock, options.telemetry.logger, (id, document) => {
+      for (const member of this.#members) member.say({ type: 'keys', id, document });
+    });
     this.#metricBytes = Array.from({ length: options.count }, () => newMetricBytes());
     this.#figureBytes = Array.from({ length: options.count }, () => newFigureBytes());
     for (const [place, bytes] of this.#metricBytes.entries()) this.#exposition.block(place, bytes);
@@ -93,6 +100,10 @@ export class Workers implements Installer {
     });
   }
 
+  reopenLogs(): void {
+    this.#desk.reopenLogs();
+  }
+
   figures(role: ConfigRole): RoleFigures {
     return sumOfFigures(this.#figureBytes.map((bytes) => new Figures(bytes).read(role)));
   }
@@ -101,10 +112,11 @@ export class Workers implements Installer {
     this.#closing = true;
     this.#stopRotating();
     await this.#turns.take(() => Promise.all(this.#members.map((member) => member.close(withinMs))));
+    await this.#desk.close();
   }
 
   async #install(config: ProxyConfig, onThreadDone: () => void): Promise<void> {
-    const packed = packConfig(config, this.#rows);
+    const packed = packConfig(config, this.#rows, this.#desk.blocksFor(config.snapshot));
     const generation = ++this.#number;
     const vetoes = await Promise.all(this.#members.map((member) => member.prepare(generation, packed)));
     const veto = vetoes.find((reason) => reason !== undefined);
@@ -114,6 +126,7 @@ export class Workers implements Installer {
     }
     const { listeners } = config.snapshot;
     const busy = await this.#probe(listeners);
+    this.#desk.follow(config.snapshot);
     Atomics.store(this.#cell, 0, generation);
     this.#inForce = { config: packed, listeners, busy };
     const commit = async (member: Member): Promise<void> => {
@@ -173,6 +186,8 @@ export class Workers implements Installer {
       series: this.#exposition.inherited(place),
       figures: this.#figureBytes[place] ?? newFigureBytes(),
       shared: true,
+      bucketSeed: this.#desk.seed,
+      epochMs: this.#epochMs,
     };
     const startedMs = performance.now();
     const { telemetry, thread = ownThread } = this.#options;
@@ -181,12 +196,21 @@ export class Workers implements Installer {
       forget: (listener) => this.#exposition.forget(place, listener),
       expose: (listener, collected) => this.#expose(listener, collected),
     };
-    return new Member(thread, start, telemetry, counting, () => {
-      this.#counts.forget(place);
-      if (this.#closing) return;
-      const waitMs = Math.max(0, restartMsMin - (performance.now() - startedMs));
-      setTimeout(() => void this.#turns.take(() => this.#replace(place)), waitMs).unref();
+    const member: Member = new Member(thread, start, telemetry, counting, {
+      fall: () => {
+        this.#counts.forget(place);
+        if (this.#closing) return;
+        const waitMs = Math.max(0, restartMsMin - (performance.now() - startedMs));
+        setTimeout(() => void this.#turns.take(() => this.#replace(place)), waitMs).unref();
+      },
+      keysWanted: (id) => this.#desk.askForKeys(id),
+      lines: (batch) => {
+        const { path, text } = batch;
+        this.#desk.write(batch, () => member.say({ type: 'linesWritten', path, characters: text.length }));
+      },
     });
+    this.#desk.repeatKeys((id, document) => member.say({ type: 'keys', id, document }));
+    return member;
   }
 
   /** Waits a little until every worker has said what its numbers mean; one that is busy is not waited for. */

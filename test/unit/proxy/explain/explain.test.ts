@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { request as send } from 'undici';
+import type { Middleware } from '../../../../src/model/middleware.ts';
 import { compile } from '../../../../src/proxy/compile/compile.ts';
 import { explain } from '../../../../src/proxy/explain/explain.ts';
 import { freePort } from '../../../support/free-port.ts';
@@ -87,6 +88,61 @@ describe('explain', function () {
       ['d', false, 'onlyWhen'],
     ]);
     expect(steps[2]?.expression).to.equal('request.method == "GET"');
+    expect(steps[3]?.conditions).to.deep.equal([
+      { field: 'onlyWhen', expression: 'request.method == "POST"', value: false },
+    ]);
+  });
+
+  const chainOf = (middlewares: readonly Partial<Middleware>[], overrides: object, question: object) => {
+    const named = middlewares.map((each, i) => ({ id: `m${i}`, name: `m${i}`, ...each }) as Middleware);
+    const forward = { destinations: [{ destinationId: 'd' }] };
+    const middlewareIds = named.map(({ id }) => id);
+    const routes = [{ id: 'r', name: 'r', middlewareIds, middlewareOverrides: { ...overrides }, forward }];
+    const { table } = compile(
+      { listeners: [], destinations: [], groups: [], routes, middlewares: named },
+      { canRun: () => true },
+    );
+    if (table === undefined) throw new Error('the table must compile');
+    const destinations = [{ id: 'd', name: 'd', host: 'backend', port: 80 }];
+    return explain(table, destinations, { method: 'GET', url: '/', headers: {}, clientIp: '127.0.0.1', ...question });
+  };
+  const sets = (key: string, value: string): Partial<Middleware> => ({
+    type: 'headers',
+    headers: { requestHeadersToAdd: [{ key, value }], requestHeadersToRemove: ['x-gone'] },
+  });
+
+  it('tells what each middleware would do, and conditions see what those before it changed', () => {
+    const { middlewares, outcome } = chainOf(
+      [sets('X-A', '${request.method}'), sets('Host', 'inner.test'), { type: 'rateLimit', rateLimit: {} }],
+      {
+        m1: { onlyWhen: ['request.headers["x-none"] == "a"', 'request.headers["x-a"] == "GET"'] },
+        m2: { skipWhen: ['"x-gone" in request.headers'] },
+      },
+      { headers: { 'x-gone': '1' } },
+    );
+    const gone = { name: 'x-gone', value: null, append: false };
+    expect(middlewares[0]?.effect).to.deep.equal({
+      kind: 'passes',
+      changes: [{ name: 'X-A', value: 'GET', append: false }, gone],
+    });
+    expect(middlewares[1]?.conditions?.map(({ value }) => value)).to.deep.equal([null, true]);
+    expect(middlewares[2]?.conditions?.map(({ value }) => value)).to.deep.equal([false]);
+    expect(middlewares[2]?.effect).to.deep.equal({ kind: 'unknown' });
+    expect(outcome).to.deep.include({ upstream: { method: 'GET', target: '/', host: 'inner.test' } });
+  });
+
+  it('tells which middleware answers, and which are never reached', () => {
+    const rules = [{ cel: 'request.body.json.user == "ann"', action: 'allow' }] as const;
+    const chain = [{ type: 'inlineAuthz', inlineAuthz: { rules, denyStatus: 418 } }, sets('X-A', 'a')] as const;
+    const ask = (user: string) =>
+      chainOf(chain, {}, { headers: { 'content-type': 'application/json' }, body: JSON.stringify({ user }) });
+    const denied = ask('bob');
+    expect(denied.outcome).to.deep.equal({ action: 'middleware', id: 'm0', status: 418 });
+    expect(denied.middlewares.map(({ because, effect }) => [because, effect])).to.deep.equal([
+      ['always', { kind: 'answers', status: 418 }],
+      ['notReached', undefined],
+    ]);
+    expect(ask('ann').outcome.action).to.equal('forward');
   });
 
   it('answers 400 for a path without canonical form', () => {
