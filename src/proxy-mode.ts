@@ -51,11 +51,12 @@ export async function startProxy(settings: Settings, logger: Logger, version: st
   });
   const ready = Promise.withResolvers<void>();
   const settled = (outcome: InstallOutcome): void => {
-    const { refusal, tookMs } = outcome;
-    const arrival = source.settle(outcome.config.order, refusal === undefined);
+    const { tookMs, problems } = outcome;
+    const isLive = outcome.refusal === undefined;
+    const arrival = source.settle(outcome.config.order, { isLive, problems });
     if (arrival === undefined) return;
-    if (arrival.from === 'stream') acknowledgements.settled(arrival, { refusal, tookMs, problems: arrival.problems });
-    if (refusal === undefined) {
+    if (arrival.from === 'stream') acknowledgements.settled(arrival, { isLive, tookMs });
+    if (isLive) {
       keeper.keep(arrival);
       ready.resolve();
     } else keeper.refused(arrival);
@@ -88,7 +89,7 @@ export async function startProxy(settings: Settings, logger: Logger, version: st
     closed: () => acknowledgements.closed(),
     unusable: (problems, place) => acknowledgements.unusable(problems, place),
     confirmed: (installed) => {
-      acknowledgements.settled(installed, { refusal: undefined, tookMs: 0, problems: installed.problems });
+      acknowledgements.settled(installed, { isLive: true, tookMs: 0 });
       keeper.keep(installed);
     },
     heard: (event) => counts.heard(event),

@@ -1,6 +1,7 @@
 // The proxy within a node says the same of itself as one elsewhere does, within the process (fleet.md §4).
 import type { Cancel, Clock } from '../clock.ts';
 import type { ListenerReport } from '../model/fleet-messages.ts';
+import { type Problem, problemsMax } from '../model/problem.ts';
 import type { ProxyConfig } from '../model/proxy-config.ts';
 import { type TrafficCounts, TrafficWindows } from '../model/traffic-windows.ts';
 import type { Fleet } from './fleet.ts';
@@ -26,6 +27,7 @@ export interface OwnProxySources {
 interface Settled {
   readonly config: ProxyConfig;
   readonly refusal: string | undefined;
+  readonly problems: readonly Problem[];
   readonly tookMs: number;
 }
 
@@ -49,11 +51,13 @@ export class OwnProxy {
     this.#schedule();
   }
 
-  settled({ config, refusal, tookMs }: Settled): void {
-    const problems = refusal === undefined ? [] : [{ pointer: '', message: refusal }];
+  settled({ config, refusal, problems, tookMs }: Settled): void {
     const state = refusal === undefined ? 'installed' : 'refused';
-    const word = { index: config.index, of: 'stable', state, tookMs: Math.round(tookMs), problems } as const;
-    this.#options.fleet.acknowledgeOwn({ ...word, listeners: reportsOf(this.#sources.listeners()) }, config);
+    const word = { index: config.index, of: 'stable', state, tookMs: Math.round(tookMs) } as const;
+    this.#options.fleet.acknowledgeOwn(
+      { ...word, problems: problems.slice(0, problemsMax), listeners: reportsOf(this.#sources.listeners()) },
+      config,
+    );
   }
 
   close(): void {

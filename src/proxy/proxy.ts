@@ -1,6 +1,7 @@
 // The data plane as the rest of the program sees it: it takes configurations from a source and serves the latest.
 // Made by main.ts; `installed` tells the activation of a snapshot when its configuration is live.
 import type { Cancel, Clock } from '../clock.ts';
+import type { Problem } from '../model/problem.ts';
 import type { ConfigSource, ProxyConfig } from '../model/proxy-config.ts';
 import type { Telemetry } from '../telemetry/logger.ts';
 import type { ListenerStatus } from './listener/listeners.ts';
@@ -8,6 +9,7 @@ import { PortWatch } from './listener/port-watch.ts';
 import { type ConfigRole, type RoleFigures, sumOfFigures } from './metrics/figures.ts';
 import { type BodyLimits, bodyLimits } from './worker/body-limits.ts';
 import type { Installer } from './worker/installer.ts';
+import { vetoOf } from './worker/verdict.ts';
 import { Workers } from './worker/workers.ts';
 
 export interface ProxyOptions {
@@ -28,6 +30,8 @@ export interface InstallOutcome {
   readonly config: ProxyConfig;
   /** Why it is not live: the former one stays. Undefined: it is. */
   readonly refusal: string | undefined;
+  /** What had to be closed, or what the refusal is about; entities by id. */
+  readonly problems: readonly Problem[];
   readonly tookMs: number;
 }
 
@@ -156,25 +160,25 @@ class SourcedProxy implements Proxy {
     const settling = { order: orderOf(config), done: 0 };
     this.#settling = settling;
     const startedMs = this.#clock.monotonicMs();
-    const settled = (refusal?: string): void =>
-      this.#onSettled({ config, refusal, tookMs: this.#clock.monotonicMs() - startedMs });
+    const settled = (problems: readonly Problem[], refusal?: string): void =>
+      this.#onSettled({ config, refusal, problems, tookMs: this.#clock.monotonicMs() - startedMs });
+    let problems: readonly Problem[] = [];
     try {
-      await this.#installer?.install(config, () => {
-        settling.done++;
-      });
+      const counted = (): void => void settling.done++;
+      problems = (await this.#installer?.install(config, counted)) ?? [];
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      this.#refuse(config, reason);
+      const refusal = vetoOf(error);
+      this.#refuse(config, refusal.veto);
       this.#refused = orderOf(config);
       for (const wake of this.#waiting) wake();
-      settled(reason);
+      settled(refusal.problems, refusal.veto);
       return;
     }
     this.#live = orderOf(config);
     this.#ports.look();
     this.#telemetry.logger.info({ snapshot: config.id, index: config.index }, 'a snapshot is live');
     for (const wake of this.#waiting) wake();
-    settled();
+    settled(problems);
   }
 
   #refuse({ id, index }: ProxyConfig, problems: string): void {

@@ -2,7 +2,7 @@
 // (fleet.md §4). The newest word counts: one that could not be delivered is replaced by what is true now.
 import type { Cancel, Clock } from '../clock.ts';
 import type { Acknowledgement, ListenerReport } from '../model/fleet-messages.ts';
-import type { Problem } from '../model/problem.ts';
+import { type Problem, problemsMax } from '../model/problem.ts';
 import type { PendingReport } from '../model/traffic-windows.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { ControlPlaneLink } from './control-plane-link.ts';
@@ -51,11 +51,12 @@ export class Acknowledgements {
     this.#cancelReport();
   }
 
-  /** It is live, or it is not and `problems` say why. */
-  settled({ place, sha256 }: Pick<Arrival, 'place' | 'sha256'>, outcome: Settled): void {
-    const { refusal, tookMs, problems } = outcome;
-    const why = refusal === undefined ? problems : [{ pointer: '', message: refusal }];
-    const state = refusal === undefined ? 'installed' : 'refused';
+  /** It is live, but for parts that its problems name; or it is not, and they say why. */
+  settled({ place, sha256, problems }: Pick<Arrival, 'place' | 'sha256' | 'problems'>, outcome: Settled): void {
+    const { isLive, tookMs } = outcome;
+    if (this.#stream !== undefined && place !== undefined && place.clusterId !== this.#stream.clusterId) return;
+    const why = problems.slice(0, problemsMax);
+    const state = isLive ? 'installed' : 'refused';
     this.#say({ index: place?.index ?? 0, sha256, of: 'stable', state, tookMs: Math.round(tookMs), problems: why });
   }
 
@@ -123,9 +124,6 @@ export class Acknowledgements {
 }
 
 interface Settled {
-  /** Undefined: it is live. */
-  readonly refusal: string | undefined;
+  readonly isLive: boolean;
   readonly tookMs: number;
-  /** Parts that are closed although it is live. */
-  readonly problems: readonly Problem[];
 }

@@ -1,7 +1,7 @@
 // Everything that serves requests in one thread: the tables of the generation in force and of the one being prepared,
 // the upstreams, the listeners. It runs in a worker, or in the calling thread where there are none.
 import type { Clock } from '../../clock.ts';
-import { describe } from '../../model/problem.ts';
+import { describe, type Problem } from '../../model/problem.ts';
 import type { ProxyConfig } from '../../model/proxy-config.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import type { Memory } from '../compile/compile.ts';
@@ -20,6 +20,7 @@ import { NameLookup } from '../upstream/name-lookup.ts';
 import { Upstreams } from '../upstream/upstreams.ts';
 import { Wheel } from '../wheel.ts';
 import type { BodyLimits } from './body-limits.ts';
+import { Refusal } from './verdict.ts';
 
 export interface EngineOptions {
   readonly clock: Clock;
@@ -76,11 +77,14 @@ export class Engine {
     this.#listeners = new Listeners({ installed, clock, wheel, telemetry, ...own, ...limits });
   }
 
-  /** Compiles beside what is in force, in slices. Rejects when it cannot; nothing has changed then. */
-  async prepare(number: number, config: ProxyConfig): Promise<void> {
+  /**
+   * Compiles beside what is in force, in slices. Gives what had to be closed. Rejects with Refusal when it cannot;
+   * nothing has changed then.
+   */
+  async prepare(number: number, config: ProxyConfig): Promise<readonly Problem[]> {
     const { snapshot } = config;
     const { table, problems, memory } = await compileInSlices(snapshot, this.#memory, this.#services);
-    if (table === undefined) throw new Error(describe(problems));
+    if (table === undefined) throw new Refusal(problems);
     if (problems.length > 0) {
       this.#telemetry.logger.error({ snapshot: config.id, problems: describe(problems) }, 'routes are closed');
     }
@@ -90,6 +94,7 @@ export class Engine {
     const upstreams = new Upstreams(snapshot.destinations, this.#tools, this.#current.upstreams);
     const { index, id, name } = config;
     this.#prepared = { number, config, table, upstreams, role: 'stable', snapshot: { index, id, name } };
+    return problems;
   }
 
   discard(number: number): void {

@@ -1,5 +1,6 @@
 // The engine in the calling thread: one process without workers, and tests.
 import type { Cancel, Clock } from '../../clock.ts';
+import type { Problem } from '../../model/problem.ts';
 import type { ProxyConfig } from '../../model/proxy-config.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import type { ListenerStatus } from '../listener/listeners.ts';
@@ -65,14 +66,15 @@ export class InThread implements Installer {
     });
   }
 
-  install(config: ProxyConfig, onThreadDone: () => void): Promise<void> {
+  install(config: ProxyConfig, onThreadDone: () => void): Promise<readonly Problem[]> {
     return this.#turns.take(async () => {
       this.#common.blocks = this.#desk.blocksFor(config.snapshot);
-      await this.#engine.prepare(this.#generation + 1, config);
+      const problems = await this.#engine.prepare(this.#generation + 1, config);
       this.#desk.follow(config.snapshot);
       this.#generation++;
       await this.#engine.commit([]);
       onThreadDone();
+      return problems;
     });
   }
 

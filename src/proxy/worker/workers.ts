@@ -3,6 +3,7 @@
 import { createServer } from 'node:net';
 import type { Cancel, Clock } from '../../clock.ts';
 import type { Listener } from '../../model/listener.ts';
+import type { Problem } from '../../model/problem.ts';
 import type { ProxyConfig } from '../../model/proxy-config.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import { type BusyPlace, keyOf, type ListenerStatus, placeOf, statusIn } from '../listener/listeners.ts';
@@ -20,6 +21,7 @@ import { type PackedConfig, packConfig } from './packed-config.ts';
 import type { WorkerStart } from './protocol.ts';
 import { systemMs } from './system-time.ts';
 import { Turns } from './turns.ts';
+import { Refusal } from './verdict.ts';
 
 export interface WorkersOptions {
   readonly count: number;
@@ -83,7 +85,7 @@ export class Workers implements Installer {
     return this.#everyList().length;
   }
 
-  install(config: ProxyConfig, onThreadDone: () => void): Promise<void> {
+  install(config: ProxyConfig, onThreadDone: () => void): Promise<readonly Problem[]> {
     return this.#turns.take(() => this.#install(config, onThreadDone));
   }
 
@@ -115,14 +117,14 @@ export class Workers implements Installer {
     await this.#desk.close();
   }
 
-  async #install(config: ProxyConfig, onThreadDone: () => void): Promise<void> {
+  async #install(config: ProxyConfig, onThreadDone: () => void): Promise<readonly Problem[]> {
     const packed = packConfig(config, this.#rows, this.#desk.blocksFor(config.snapshot));
     const generation = ++this.#number;
-    const vetoes = await Promise.all(this.#members.map((member) => member.prepare(generation, packed)));
-    const veto = vetoes.find((reason) => reason !== undefined);
-    if (veto !== undefined) {
+    const verdicts = await Promise.all(this.#members.map((member) => member.prepare(generation, packed)));
+    const refused = verdicts.find(({ veto }) => veto !== undefined);
+    if (refused !== undefined) {
       for (const member of this.#members) member.say({ type: 'discard', generation });
-      throw new Error(veto);
+      throw new Refusal(refused.problems, refused.veto);
     }
     const { listeners } = config.snapshot;
     const busy = await this.#probe(listeners);
@@ -135,6 +137,7 @@ export class Workers implements Installer {
     };
     await Promise.all(this.#members.map(commit));
     this.#rows.keep(packed.rows, this.#counts);
+    return verdicts.find(({ problems }) => problems.length > 0)?.problems ?? [];
   }
 
   async #reopen(): Promise<void> {
@@ -229,7 +232,7 @@ export class Workers implements Installer {
     const inForce = this.#inForce;
     if (inForce === undefined) return;
     const generation = Atomics.load(this.#cell, 0);
-    const veto = await member.prepare(generation, inForce.config);
+    const { veto } = await member.prepare(generation, inForce.config);
     if (veto !== undefined)
       logger.error({ reason: veto }, 'a new proxy worker cannot serve the configuration in force');
     await member.commit(generation, inForce.busy);
