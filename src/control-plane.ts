@@ -13,6 +13,10 @@ import type { Proposer } from './cluster/proposer.ts';
 import { ClusterReadiness } from './cluster/readiness.ts';
 import { HashComparison } from './cluster/state-hash/hash-comparison.ts';
 import { dataPlaneOf } from './data-plane.ts';
+import { confirmationDuty } from './duty/confirmation-duty.ts';
+import { noFigures } from './duty/fleet-figures.ts';
+import { LeaderDuties } from './duty/leader-duties.ts';
+import { RolloutDuty } from './duty/rollout-duty.ts';
 import { Feed } from './feed/feed.ts';
 import { type NodeFleet, nodeFleetOf } from './fleet/node-fleet.ts';
 import { fleetQuestionOf } from './fleet/questions.ts';
@@ -72,8 +76,18 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
     const readiness = new ClusterReadiness({ log, clock: systemClock });
     const api = await startApi(own, { ...core, readiness, feed, fleet, proxy, logger });
     const comparison = comparisonOf(core, logger);
-    void readiness.whenReady.then(() => comparison.start());
-    return running({ ...core, api, proxy, fleet, comparison, own, storePath, ready: readiness.whenReady });
+    const duties = new LeaderDuties({
+      log,
+      view: state.view,
+      clock: systemClock,
+      logger,
+      duties: [confirmationDuty, new RolloutDuty(noFigures)],
+    });
+    void readiness.whenReady.then(() => {
+      comparison.start();
+      duties.start();
+    });
+    return running({ ...core, api, proxy, fleet, comparison, duties, own, storePath, ready: readiness.whenReady });
   } catch (error) {
     await proxy.close({ withinMs: 0 });
     await core.close();
@@ -138,6 +152,9 @@ async function startApi(own: ControlPlaneSettings, parts: Parts): Promise<Api> {
       closed: proxy.listeners().filter(({ state }) => state !== 'open'),
       doubts: proxy.listeners().flatMap(({ state, doubts = [] }) => (state === 'open' ? doubts : [])),
     }),
+    rolloutCaveats: [
+      'proxies of this version do not serve candidates: shares have no effect before the rollout completes',
+    ],
     health: () => ({ ready: readiness.ready && log.failed === undefined, reason: log.failed ?? 'no leader' }),
     clusterId: () => raft.clusterId ?? state.identity.clusterId,
     cluster: { desk: new ClusterDesk(raft, systemClock), leader: links.leader, backups: backupsOf(own, parts) },
@@ -200,6 +217,7 @@ interface RunningParts extends Core {
   readonly fleet: NodeFleet;
   readonly proxy: DataPlane;
   readonly comparison: HashComparison;
+  readonly duties: LeaderDuties;
   readonly own: ControlPlaneSettings;
   readonly storePath: string;
   readonly ready: Promise<void>;
@@ -210,6 +228,7 @@ function running({
   proxy,
   fleet,
   comparison,
+  duties,
   state,
   raft,
   close,
@@ -230,6 +249,7 @@ function running({
       api.withdraw();
       comparison.end();
       fleet.close();
+      duties.end();
       await handOver(raft, systemClock, handOverMs);
       await Promise.all([api.close(), proxy.close({ withinMs: own.shutdownTimeoutMs })]);
       await close();

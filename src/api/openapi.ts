@@ -2,10 +2,12 @@
 // what belongs to neither. Complete enough to generate a client from.
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { activationSchemas } from './activation-schemas.ts';
 import { batchSchemas } from './batch-schemas.ts';
 import { clusterSchemas } from './cluster-schemas.ts';
 import { fleetSchemas } from './fleet-schemas.ts';
 import { schemas } from './openapi-schemas.ts';
+import { rolloutSchemas } from './rollout-schemas.ts';
 
 const base = '/api/v1';
 
@@ -22,7 +24,15 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
   const scanned = SwaggerModule.createDocument(app, config);
   const components = {
     ...scanned.components,
-    schemas: { ...scanned.components?.schemas, ...schemas, ...batchSchemas, ...clusterSchemas, ...fleetSchemas },
+    schemas: {
+      ...scanned.components?.schemas,
+      ...schemas,
+      ...activationSchemas,
+      ...batchSchemas,
+      ...rolloutSchemas,
+      ...clusterSchemas,
+      ...fleetSchemas,
+    },
   };
   return { ...scanned, paths: { ...relative(scanned.paths), ...documentation }, components };
 }
