@@ -12,6 +12,7 @@ import { Engine } from './engine.ts';
 import { ConfigReader } from './packed-config.ts';
 import type { FromWorker, ToWorker, WorkerStart } from './protocol.ts';
 import { systemMs } from './system-time.ts';
+import { vetoOf } from './verdict.ts';
 
 if (parentPort === null) throw new Error('a proxy worker is a thread of its own');
 serve(parentPort, workerData);
@@ -85,6 +86,7 @@ function serve(port: MessagePort, start: WorkerStart): void {
   let work: Promise<void> = Promise.resolve();
   port.on('message', (message: ToWorker) => {
     if (message.type === 'keys') common.keys.hear(message.id, message.document);
+    else if (message.type === 'keysForgotten') common.keys.forget(message.id);
     else if (message.type === 'linesWritten') common.lines.written(message.path, message.characters);
     // Not in turn with installs: a scrape does not wait for them.
     else if (message.type === 'tell') say({ type: 'told', id: message.id });
@@ -105,10 +107,10 @@ async function prepared(
   { generation, config }: Extract<ToWorker, { type: 'prepare' }>,
 ): Promise<FromWorker> {
   try {
-    await engine.prepare(generation, await reader.read(config), config.discovered);
-    return { type: 'prepared', generation };
+    const problems = await engine.prepare(generation, await reader.read(config), config.discovered);
+    return { type: 'prepared', generation, verdict: { problems } };
   } catch (error) {
-    return { type: 'prepared', generation, veto: error instanceof Error ? error.message : String(error) };
+    return { type: 'prepared', generation, verdict: vetoOf(error) };
   }
 }
 

@@ -3,6 +3,7 @@
 import { createServer } from 'node:net';
 import type { Cancel, Clock } from '../../clock.ts';
 import type { Listener } from '../../model/listener.ts';
+import type { Problem } from '../../model/problem.ts';
 import type { ProxyConfig } from '../../model/proxy-config.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import type { KnownStates } from '../explain/explained-destination.ts';
@@ -19,10 +20,11 @@ import type { Installer } from './installer.ts';
 import { type CountingReader, Member } from './member.ts';
 import { MiddlewareDesk } from './middleware-desk.ts';
 import { type PackedConfig, packConfig } from './packed-config.ts';
-import type { WorkerStart } from './protocol.ts';
+import type { ToWorker, WorkerStart } from './protocol.ts';
 import { systemMs } from './system-time.ts';
 import { Turns } from './turns.ts';
 import { UpstreamSupervisor } from './upstream-supervisor.ts';
+import { Refusal } from './verdict.ts';
 
 export interface WorkersOptions {
   readonly count: number;
@@ -72,6 +74,9 @@ export class Workers implements Installer {
     this.#options = options;
     this.size = options.count;
     this.#stopRotating = this.#tickets.keepRotating(options.clock);
+    const toAll = (message: ToWorker): void => {
+      for (const member of this.#members) member.say(message);
+    };
     this.#supervisor = new UpstreamSupervisor({
       threads: options.count,
       clock: options.clock,
@@ -83,11 +88,12 @@ export class Workers implements Installer {
           const discovered = new Map(this.#supervisor.discovered);
           this.#inForce = { ...inForce, config: { ...inForce.config, rows, discovered } };
         }
-        for (const member of this.#members) member.say({ type: 'discovered', id, endpoints, rows });
+        toAll({ type: 'discovered', id, endpoints, rows });
       },
     });
-    this.#desk = new MiddlewareDesk(options.clock, options.telemetry.logger, (id, document) => {
-      for (const member of this.#members) member.say({ type: 'keys', id, document });
+    this.#desk = new MiddlewareDesk(options.clock, options.telemetry.logger, {
+      tell: (id, document) => toAll({ type: 'keys', id, document }),
+      forget: (id) => toAll({ type: 'keysForgotten', id }),
     });
     this.#metricBytes = Array.from({ length: options.count }, () => newMetricBytes());
     this.#figureBytes = Array.from({ length: options.count }, () => newFigureBytes());
@@ -103,7 +109,7 @@ export class Workers implements Installer {
     return this.#supervisor;
   }
 
-  install(config: ProxyConfig, onThreadDone: () => void): Promise<void> {
+  install(config: ProxyConfig, onThreadDone: () => void): Promise<readonly Problem[]> {
     return this.#turns.take(() => this.#install(config, onThreadDone));
   }
 
@@ -136,18 +142,18 @@ export class Workers implements Installer {
     await this.#supervisor.close();
   }
 
-  async #install(config: ProxyConfig, onThreadDone: () => void): Promise<void> {
+  async #install(config: ProxyConfig, onThreadDone: () => void): Promise<readonly Problem[]> {
     const { destinations } = config.snapshot;
     const rows = this.#supervisor.prepare(destinations);
     const blocks = this.#desk.blocksFor(config.snapshot);
     const packed = packConfig(config, rows, new Map(this.#supervisor.discovered), blocks);
     const generation = ++this.#number;
-    const vetoes = await Promise.all(this.#members.map((member) => member.prepare(generation, packed)));
-    const veto = vetoes.find((reason) => reason !== undefined);
-    if (veto !== undefined) {
+    const verdicts = await Promise.all(this.#members.map((member) => member.prepare(generation, packed)));
+    const refused = verdicts.find(({ veto }) => veto !== undefined);
+    if (refused !== undefined) {
       for (const member of this.#members) member.say({ type: 'discard', generation });
       this.#supervisor.discard();
-      throw new Error(veto);
+      throw new Refusal(refused.problems, refused.veto);
     }
     const { listeners } = config.snapshot;
     const busy = await this.#probe(listeners);
@@ -160,6 +166,7 @@ export class Workers implements Installer {
       if (member.listeners !== undefined) onThreadDone();
     };
     await Promise.all(this.#members.map(commit));
+    return verdicts.find(({ problems }) => problems.length > 0)?.problems ?? [];
   }
 
   async #reopen(): Promise<void> {
@@ -254,7 +261,7 @@ export class Workers implements Installer {
     const inForce = this.#inForce;
     if (inForce === undefined) return;
     const generation = Atomics.load(this.#cell, 0);
-    const veto = await member.prepare(generation, inForce.config);
+    const { veto } = await member.prepare(generation, inForce.config);
     if (veto !== undefined)
       logger.error({ reason: veto }, 'a new proxy worker cannot serve the configuration in force');
     await member.commit(generation, inForce.busy);
