@@ -122,7 +122,9 @@ export const explainSchemas = {
       outcome: {
         type: 'object' as const,
         description:
-          'What becomes of the request: `forward` with `destinations` and `upstream` {method, target, host}, `redirect` ' +
+          'What becomes of the request: `forward` with `algorithm`, `destination` (null while it is left to chance or to a ' +
+          'session), `destinations` (each with its endpoints, which of them serve and why the others do not, the text ' +
+          'that is hashed and its key) and `upstream` {method, target, host}, `redirect` ' +
           'with `status` and `location`, `directResponse` with `status`, `middleware` with `id` and `status` when one answers, ' +
           'or `error` with `status` and `error`.',
         required: ['action'],
