@@ -73,6 +73,7 @@ export class MiddlewareBed {
           forward: { destinations: [{ destinationId: 'd' }] },
           ...around.route,
         },
+        ...(around.more?.routes ?? []),
       ],
       groups: [{ id: 'g', name: 'g', routeIds: ['r'], ...around.group }],
     });

@@ -133,6 +133,10 @@ export class Exchange implements ActionExchange {
     return this.#installed?.snapshot ?? noSnapshot;
   }
 
+  get role(): 'stable' | 'candidate' {
+    return this.#installed?.role ?? 'stable';
+  }
+
   get requestBytes(): number {
     return this.downstream.requestBytes;
   }

@@ -33,6 +33,8 @@ export interface MiddlewareExchange {
   readonly group: { readonly id: string; readonly name: string } | undefined;
   /** Index, id and name of the configuration that serves it. */
   readonly snapshot: { readonly index: number; readonly id: string; readonly name: string };
+  /** Whether that is the one for everybody, or one on trial. */
+  readonly role: 'stable' | 'candidate';
   /** Where it went; empty while it has gone nowhere. */
   readonly destinationId: string;
   /** `host:port`, or empty. */
