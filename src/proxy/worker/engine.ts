@@ -7,6 +7,7 @@ import type { Telemetry } from '../../telemetry/logger.ts';
 import type { Memory } from '../compile/compile.ts';
 import { compileInSlices } from '../compile/slices.ts';
 import type { Installed } from '../exchange/context.ts';
+import { ExternalServices } from '../external/external-services.ts';
 import type { ListenerTools } from '../listener/listener.ts';
 import { type BusyPlace, type ListenerStatus, Listeners } from '../listener/listeners.ts';
 import { RoutingTable } from '../match/routing-table.ts';
@@ -52,6 +53,7 @@ export class Engine {
   readonly #generation: () => number;
   readonly #tools: PoolTools;
   readonly #services: MiddlewareServices;
+  readonly #external: ExternalServices;
   readonly #listeners: Listeners;
   #current: Generation;
   #prepared: Generation | undefined;
@@ -67,7 +69,8 @@ export class Engine {
     const wheel = new Wheel(clock);
     this.#tools = { wheel, names: new NameLookup(clock), limitOf };
     const upstreams = new Upstreams([], this.#tools);
-    this.#services = { ...common, clock, wheel, logger: telemetry.logger };
+    this.#external = new ExternalServices(clock);
+    this.#services = { ...common, clock, wheel, logger: telemetry.logger, external: this.#external };
     const snapshot = { index: 0, id: '', name: '' };
     const role = 'stable';
     this.#current = { number: generation(), config: undefined, table: RoutingTable.empty, upstreams, snapshot, role };
@@ -111,6 +114,7 @@ export class Engine {
 
   async close(withinMs: number): Promise<void> {
     await this.#listeners.close(withinMs);
+    this.#external.close();
     this.#current.upstreams.retire();
   }
 
@@ -121,6 +125,7 @@ export class Engine {
       this.#current = this.#prepared;
       this.#prepared = undefined;
       former.upstreams.retire(this.#current.upstreams);
+      this.#external.follow(this.#current.config?.snapshot.destinations ?? []);
     }
     return this.#current;
   }
