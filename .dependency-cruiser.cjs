@@ -14,7 +14,7 @@ module.exports = {
       name: 'nobody-imports-tests',
       comment: 'The product must build without test/.',
       severity: 'error',
-      from: { path: '^(src|raft)/' },
+      from: { path: '^(src|raft|disk)/' },
       to: { path: '^test/' },
     },
     {
@@ -30,6 +30,13 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/' },
       to: { path: '^raft/', pathNot: '^raft/index\\.ts$' },
+    },
+    {
+      name: 'disk-is-a-leaf',
+      comment: 'disk/ knows files and LevelDB, and nothing of what is kept in them: raft/ and src/ stand on it.',
+      severity: 'error',
+      from: { path: '^disk/' },
+      to: { path: '^(src|raft)/|node_modules' },
     },
     {
       name: 'raft-core-is-pure',
@@ -99,7 +106,7 @@ module.exports = {
       comment: 'raft/index.ts is the only index file: a barrel anywhere else hides who uses what.',
       severity: 'error',
       from: {},
-      to: { path: '^(src|raft)/.+/index\\.ts$' },
+      to: { path: '^(src|raft|disk)/.+/index\\.ts$' },
     },
   ],
   options: {

@@ -49,4 +49,3 @@ export {
   readCheckpoint,
   writeCheckpoint,
 } from './store/checkpoint-files.ts';
-export { checkTables } from './store/table-check.ts';

@@ -10,7 +10,7 @@ export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const dist = join(root, 'dist');
 const stampFile = join(dist, '.fingerprint');
 
-const sources = ['src', 'raft', 'tsconfig.json', 'package-lock.json'];
+const sources = ['src', 'raft', 'disk', 'tsconfig.json', 'package-lock.json'];
 
 /** Whether the build was made from the sources as they are now, and none of its files is gone. */
 export function isBuilt() {
@@ -22,7 +22,7 @@ export function isBuilt() {
 const stampOf = (madeFrom, folder) => `${madeFrom} ${fileNames(folder)}`;
 
 function fileNames(folder) {
-  const names = ['src', 'raft'].map((part) => readdirOf(join(folder, part)));
+  const names = ['src', 'raft', 'disk'].map((part) => readdirOf(join(folder, part)));
   return createHash('sha256').update(JSON.stringify(names)).digest('hex');
 }
 

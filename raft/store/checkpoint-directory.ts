@@ -3,7 +3,7 @@
 // again, by whichever leader.
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-
+import { removeDurably, withFile } from '../../disk/durable-file.ts';
 import type { CheckpointMeta } from '../core/types.ts';
 import {
   installCheckpoint,
@@ -14,7 +14,6 @@ import {
   verifyCheckpoint,
 } from './checkpoint-files.ts';
 import type { CheckpointCollector, CheckpointReader, CheckpointStore } from './checkpoint-store.ts';
-import { removeDurably, withFile } from './durable-file.ts';
 
 export class CheckpointDirectory implements CheckpointStore {
   readonly #directory: string;

@@ -6,9 +6,8 @@ import { createHash } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-
+import { renameDurably, syncDirectory, withFile } from '../../disk/durable-file.ts';
 import type { CheckpointMeta } from '../core/types.ts';
-import { renameDurably, syncDirectory, withFile } from './durable-file.ts';
 
 /** The part of a meta that the file itself tells. Size and SHA-256 (lower-case hex) are those of the whole file. */
 export type CheckpointFile = Pick<CheckpointMeta, 'index' | 'term' | 'file' | 'size' | 'sha256'>;

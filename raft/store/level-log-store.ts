@@ -23,9 +23,11 @@ export interface LevelLogStoreOptions {
   readonly incarnation: () => number;
   /** Unix milliseconds. */
   readonly nowMs: () => number;
+  /** LevelDB makes a table of so many bytes of writes, 16 MiB unless given. */
+  readonly writeBufferBytes?: number;
 }
 
-const writeBufferBytes = 16 * 1024 * 1024;
+const defaultWriteBufferBytes = 16 * 1024 * 1024;
 
 /** Rejections and failures of every method but `open` mean the same: this node is finished until it is restarted. */
 export class LevelLogStore implements LogStore {
@@ -44,9 +46,9 @@ export class LevelLogStore implements LogStore {
 
   /** Rejects when the database cannot be opened or read; the directory is marked as poisoned then. */
   async open(): Promise<OpenedLog> {
-    const { directory, nodeId } = this.#options;
+    const { directory, nodeId, writeBufferBytes = defaultWriteBufferBytes } = this.#options;
     const { scan, verdict } = await startUp(directory, async (location) => {
-      this.#database = openDatabase(location);
+      this.#database = openDatabase(location, writeBufferBytes);
       await this.#database.open();
       return scanLog(this.#database);
     });
@@ -177,8 +179,8 @@ export class LevelLogStore implements LogStore {
 }
 
 /** The constructor begins to open: nothing that must come before may come after this call. */
-function openDatabase(location: string): Database {
-  const options = { compression: false, writeBufferSize: writeBufferBytes } as const;
+function openDatabase(location: string, writeBufferSize: number): Database {
+  const options = { compression: false, writeBufferSize } as const;
   return new ClassicLevel(location, { ...options, keyEncoding: 'buffer', valueEncoding: 'buffer' });
 }
 

@@ -2,7 +2,7 @@
 // is a line in its own text log, which each open starts afresh (the one before is kept as LOG.old).
 import { join } from 'node:path';
 
-import { readIfPresent } from './durable-file.ts';
+import { readIfPresent } from '../../disk/durable-file.ts';
 
 const complaint = /\bdropping \d+ bytes|\bIgnoring error\b|\bCorruption\b/;
 const linesMax = 20;

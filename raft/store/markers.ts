@@ -4,7 +4,7 @@
 // complaint of that open must be read before the next one.
 import { join } from 'node:path';
 
-import { readIfPresent, removeDurably, writeDurably } from './durable-file.ts';
+import { readIfPresent, removeDurably, writeDurably } from '../../disk/durable-file.ts';
 
 export type Marker = 'POISON' | 'SUSPECT' | 'OPENING';
 

@@ -3,11 +3,11 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
+import { damagedTable } from '../../disk/table-check.ts';
 import { readComplaints } from './leveldb-complaints.ts';
 import type { Verdict } from './log-store.ts';
 import { clearMarker, readMarker, setMarker } from './markers.ts';
 import type { Scan } from './recovery.ts';
-import { checkTables } from './table-check.ts';
 import { judge } from './verdict.ts';
 import { type Testimony, Witness } from './witness.ts';
 
@@ -39,7 +39,7 @@ async function keepOldComplaints(directory: string): Promise<void> {
 async function readDatabase(directory: string, scanDatabase: (location: string) => Promise<Scan>): Promise<Scan> {
   const location = join(directory, 'log');
   try {
-    const [damaged] = await checkTables(location);
+    const damaged = await damagedTable(location);
     if (damaged !== undefined) throw new Error(damaged);
     return await scanDatabase(location);
   } catch (error) {

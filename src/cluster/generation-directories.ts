@@ -2,9 +2,9 @@
 // the log (architecture.md §7, points 4 and 5).
 import { readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { syncDirectory } from '../../disk/durable-file.ts';
 import { readCheckpoint, writeCheckpoint } from '../../raft/index.ts';
 import { generationDirectory, LevelStore } from '../state/level-store.ts';
-import { syncDirectory } from '../state/sync-directory.ts';
 import type { CheckpointFiles, GenerationStores } from './generations.ts';
 
 export const generationStores = (storePath: string): GenerationStores => ({

@@ -5,6 +5,7 @@ import type { Problem } from '../model/problem.ts';
 import type { Configuration } from '../model/proxy-config.ts';
 import { compileInSlices } from './compile/slices.ts';
 import { findUnsupported } from './compile/unsupported.ts';
+import { destinationDoubts } from './tls/destination-material.ts';
 import { listenerDoubts } from './tls/terminators.ts';
 
 export interface ConfigCheck {
@@ -15,6 +16,9 @@ export interface ConfigCheck {
 /** Compiles as a proxy would at that time, Unix milliseconds, in slices. Pointers name entities by id: `/routes/<id>/match/pathRegex`. */
 export async function checkConfig(configuration: Configuration, nowMs: number): Promise<ConfigCheck> {
   const { problems } = await compileInSlices(configuration);
-  const doubts = await listenerDoubts(configuration.listeners, nowMs);
+  const doubts = [
+    ...(await listenerDoubts(configuration.listeners, nowMs)),
+    ...configuration.destinations.flatMap((destination) => destinationDoubts(destination, nowMs)),
+  ];
   return { problems, warnings: [...findUnsupported(configuration), ...doubts] };
 }

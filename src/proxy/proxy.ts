@@ -5,6 +5,7 @@ import type { ConfigSource, ProxyConfig } from '../model/proxy-config.ts';
 import type { Telemetry } from '../telemetry/logger.ts';
 import type { ListenerStatus } from './listener/listeners.ts';
 import { PortWatch } from './listener/port-watch.ts';
+import { type ConfigRole, type RoleFigures, sumOfFigures } from './metrics/figures.ts';
 import { type BodyLimits, bodyLimits } from './worker/engine.ts';
 import { InThread } from './worker/in-thread.ts';
 import type { Installer } from './worker/installer.ts';
@@ -33,6 +34,8 @@ export interface Proxy {
    */
   installed(index: number, withinMs: number): Promise<{ readonly done: number; readonly of: number }>;
   listeners(): readonly ListenerStatus[];
+  /** What it has served since the start, all threads together. */
+  figures(role: ConfigRole): RoleFigures;
 }
 
 export function createProxy(options: ProxyOptions): Proxy {
@@ -95,6 +98,10 @@ class SourcedProxy implements Proxy {
 
   listeners(): readonly ListenerStatus[] {
     return this.#installer?.listeners() ?? [];
+  }
+
+  figures(role: ConfigRole): RoleFigures {
+    return this.#installer?.figures(role) ?? sumOfFigures([]);
   }
 
   #take(config: ProxyConfig): void {

@@ -3,13 +3,13 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ClassicLevel } from 'classic-level';
+import { damagedTable } from '../../disk/table-check.ts';
 import { type Change, type Mark, type Store, StoreDamaged, type StoreImage, StoreInUse } from './store.ts';
-import { damagedTable } from './table-check.ts';
 import { readWitness, Witness, witnessName } from './witness.ts';
 
 type Database = ClassicLevel<string, Uint8Array>;
 
-const writeBufferBytes = 16 * 1024 * 1024;
+const defaultWriteBufferBytes = 16 * 1024 * 1024;
 const readAheadBytes = 1024 * 1024;
 const unmarked: Mark = { applied: 0, hash: '0'.repeat(16), boot: 0 };
 
@@ -33,19 +33,19 @@ export class LevelStore implements Store {
   }
 
   /**
-   * Makes the directory when it is missing.
+   * Makes the directory when it is missing. LevelDB makes a table of `writeBufferBytes` of writes, 16 MiB unless given.
    * @throws {StoreInUse} when another process, or another handle of this one, has it open
    * @throws {StoreDamaged} when LevelDB cannot read its files or the witness is not readable
    */
-  static async open(directory: string): Promise<LevelStore> {
+  static async open(directory: string, writeBufferBytes = defaultWriteBufferBytes): Promise<LevelStore> {
     await mkdir(directory, { recursive: true, mode: 0o700 });
     const witnessed = await readWitness(directory);
     if (witnessed === 'unreadable') throw new StoreDamaged(directory, `its file ${witnessName} is not readable`);
     const mark = witnessed === 'missing' ? undefined : witnessed;
     const createIfMissing = await mayCreate(directory, mark);
     const damaged = createIfMissing ? undefined : await damagedTable(directory);
-    if (damaged !== undefined) throw new StoreDamaged(directory, damaged);
-    const database = await openDatabase(directory, createIfMissing);
+    if (damaged !== undefined) throw new StoreDamaged(directory, `its ${damaged}`);
+    const database = await openDatabase(directory, { createIfMissing, writeBufferSize: writeBufferBytes });
     try {
       return new LevelStore(directory, mark, database, await Witness.open(directory, unmarked));
     } catch (error) {
@@ -101,13 +101,15 @@ async function mayCreate(directory: string, mark: Mark | undefined): Promise<boo
   throw new StoreDamaged(directory, 'its file CURRENT is missing');
 }
 
-async function openDatabase(directory: string, createIfMissing: boolean): Promise<Database> {
+async function openDatabase(
+  directory: string,
+  options: { readonly createIfMissing: boolean; readonly writeBufferSize: number },
+): Promise<Database> {
   const database = new ClassicLevel<string, Uint8Array>(directory, {
     keyEncoding: 'utf8',
     valueEncoding: 'view',
-    writeBufferSize: writeBufferBytes,
     compression: false,
-    createIfMissing,
+    ...options,
   });
   try {
     await database.open();

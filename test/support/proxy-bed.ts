@@ -87,9 +87,9 @@ export class ProxyBed {
   readonly #ends: (() => Promise<void>)[] = [() => this.proxy.close({ withinMs: 0 })];
   #index = 0;
 
-  constructor({ clock = systemClock }: { readonly clock?: Clock } = {}) {
+  constructor({ clock = systemClock, workers = 0 }: { readonly clock?: Clock; readonly workers?: number } = {}) {
     const telemetry = { logger: silentLogger };
-    this.proxy = createProxy({ source: this.source, clock, telemetry, bindAddress: '127.0.0.1' });
+    this.proxy = createProxy({ source: this.source, clock, telemetry, bindAddress: '127.0.0.1', workers });
   }
 
   /** Publishes, and waits until it is live. */

@@ -117,11 +117,12 @@ function built(
   }
 }
 
-function runningLink({ instantiate, skipWhen, onlyWhen }: ChainLink, services: MiddlewareServices): Link[] {
-  if (instantiate === undefined) return [];
+function runningLink({ middleware, instantiate, skipWhen, onlyWhen }: ChainLink, services: MiddlewareServices): Link[] {
+  if (instantiate === undefined || middleware === undefined) return [];
   const phases = instantiate(services);
   const needsBody = phases.needsBody === true || [...skipWhen, ...onlyWhen].some((program) => program.needsBody);
-  return [{ phases, skipWhen, onlyWhen, needsBody }];
+  const { name, type } = middleware;
+  return [{ name, type, phases, skipWhen, onlyWhen, needsBody }];
 }
 
 function conditions(

@@ -7,7 +7,6 @@ import { buildOf } from '../middleware/registry.ts';
 
 export function findUnsupported(configuration: Configuration): Problem[] {
   const warnings: Problem[] = [];
-  checkListeners(configuration, warnings);
   checkDestinations(configuration, warnings);
   checkActions(configuration, warnings);
   checkMiddlewares(configuration, warnings);
@@ -15,16 +14,6 @@ export function findUnsupported(configuration: Configuration): Problem[] {
 }
 
 const notBuilt = (what: string): string => `${what} is not available in this version`;
-
-function checkListeners({ listeners }: Configuration, warnings: Problem[]): void {
-  listeners.forEach((listener) => {
-    if (listener.metrics !== undefined)
-      warnings.push({
-        pointer: pointerOf('listeners', listener.id, 'metrics'),
-        message: `${notBuilt('metrics')}: it has no effect`,
-      });
-  });
-}
 
 /** Options with no effect yet; each falls back to plain forwarding. */
 const idleOptions = ['circuitBreaker', 'healthCheck', 'outlierDetection', 'discovery'] as const;
@@ -41,8 +30,6 @@ function checkDestinations({ destinations }: Configuration, warnings: Problem[])
     });
     const at = (...rest: string[]): string => pointerOf('destinations', id, 'options', ...rest);
     if (options === undefined) return;
-    if ((options.tls?.mode ?? 'none') !== 'none')
-      warnings.push({ pointer: at('tls', 'mode'), message: `${notBuilt('TLS')}: requests are answered 502` });
     if (options.http2 === true)
       warnings.push({ pointer: at('http2'), message: `${notBuilt('HTTP/2')}: requests are answered 502` });
     for (const option of idleOptions)

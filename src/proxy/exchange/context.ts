@@ -2,10 +2,11 @@
 import type { Clock } from '../../clock.ts';
 import type { HeadLimits } from '../http1/head-parser.ts';
 import type { TrustedProxies } from '../match/client-address.ts';
+import type { ConfigRole, Figures } from '../metrics/figures.ts';
 import type { RoutedRequest } from '../request-head.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
 import type { Wheel } from '../wheel.ts';
-import type { ExchangeEntry } from './entry.ts';
+import type { ExchangeEntry, Link } from './entry.ts';
 import type { MiddlewareExchange } from './phase.ts';
 import type { ErrorDetail } from './proxy-error.ts';
 
@@ -13,6 +14,8 @@ import type { ErrorDetail } from './proxy-error.ts';
 export interface Installed {
   readonly table: { match(request: RoutedRequest): ExchangeEntry | undefined };
   readonly upstreams: Upstreams;
+  /** Whether it is what everybody gets, or is being tried on some. */
+  readonly role: ConfigRole;
   /** Which configuration this is. */
   readonly snapshot: { readonly index: number; readonly id: string; readonly name: string };
 }
@@ -26,6 +29,8 @@ export interface ServeSettings {
   readonly detail: ErrorDetail;
   /** Responses say which route, snapshot and endpoint made them, and at which try. */
   readonly debugHeaders: boolean;
+  /** Path that is answered with what was counted; undefined when nothing is. */
+  readonly metricsPath: string | undefined;
   readonly clientHeaderMs: number;
   readonly clientRequestMs: number;
   /** From the first to the last byte of a response; 0 when the listener does not say. */
@@ -40,9 +45,19 @@ export interface ServeSettings {
   readonly resetsPerSecond: number;
 }
 
-/** Told of every exchange once, when it is over, in whichever way. */
+/** Told of what becomes of every exchange of a listener that counts. */
 export interface ExchangeObserver {
-  /** `matched` is undefined for what no entry won, or what was refused before anybody looked. */
+  /** Whether anybody asks how long middlewares take. */
+  readonly timesMiddlewares: boolean;
+  onMatch(entry: ExchangeEntry): void;
+  /** Once per exchange that chose an endpoint. */
+  onEndpoint(destinationId: string): void;
+  /** `retry` counts from 1. */
+  onRetry(entry: ExchangeEntry, retry: number): void;
+  onMirror(entry: ExchangeEntry, destinationId: string): void;
+  /** One run, both phases together. `rejectedWith`: status of its own answer; 0 when it let the exchange go on. */
+  onMiddleware(link: Link, seconds: number, rejectedWith: number): void;
+  /** Once, when it is over. `matched` is undefined for what no entry won, or was refused before anybody looked. */
   onFinish(exchange: MiddlewareExchange, matched: ExchangeEntry | undefined): void;
 }
 
@@ -56,7 +71,11 @@ export interface ExchangeContext {
   /** Of this moment; each exchange asks once. */
   installed(): Installed;
   settings(): ServeSettings;
-  readonly observer: ExchangeObserver | undefined;
+  /** Undefined when nobody counts. Of this moment; each exchange asks once. */
+  observer(): ExchangeObserver | undefined;
+  readonly figures: Figures;
+  /** Everything that was counted on this listener, as text. */
+  scrape(): Promise<Uint8Array>;
   /** A request goes on with the path `sent`, because its listener only reports that it is not canonical. */
   reportPath(sent: string, canonical: string): void;
   /** The listener is closing: connections end with the response under way. */

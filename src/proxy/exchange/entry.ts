@@ -16,6 +16,9 @@ import type { ResponseHead } from './response.ts';
 
 /** One middleware in its place: it runs when no `skipWhen` is true and, if there are any, one `onlyWhen` is. */
 export interface Link {
+  /** Name and type of the middleware, as in labels. */
+  readonly name: string;
+  readonly type: string;
   readonly phases: MiddlewarePhases;
   readonly skipWhen: readonly CelProgram<RequestView>[];
   readonly onlyWhen: readonly CelProgram<RequestView>[];
@@ -55,6 +58,7 @@ export interface ActionExchange extends MiddlewareExchange {
   /** Kept from one exchange to the next of the same slot. */
   run: ActionRun | undefined;
   destinationId: string;
+  /** Emptied again by an action that then sends nothing there. */
   endpoint: string;
   attempts: number;
   upstreamMs: number;
@@ -68,6 +72,12 @@ export interface ActionExchange extends MiddlewareExchange {
   requestBody(): BodySource;
   /** The same, in a form that can be held and started over. */
   heldRequestBody(): HeldBody;
+  /** The endpoint of the next try is chosen. */
+  onEndpoint(destinationId: string, endpoint: string): void;
+  /** Retry `n` begins, from 1. */
+  onRetry(n: number): void;
+  /** A copy goes to a mirror. */
+  onMirror(destinationId: string): void;
   reply(reply: LocalReply): void;
   /** A head has come; its body follows from `source`, which has not been started. */
   relay(head: ResponseHead, source: BodySource): void;

@@ -3,11 +3,12 @@
 // place however it ends. It knows when something happens; the connections know how.
 import type { Clock } from '../../clock.ts';
 import type { ProxyErrorType } from '../../errors.ts';
+import { expositionType } from '../metrics/exposition.ts';
 import type { Wire } from '../socket/wire.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
 import type { Wheel } from '../wheel.ts';
 import { type BodySource, pump } from './body.ts';
-import type { ExchangeContext, Installed } from './context.ts';
+import type { ExchangeContext, ExchangeObserver, Installed } from './context.ts';
 import type { Downstream } from './downstream.ts';
 import type { ActionExchange, ActionRun, ExchangeEntry, Link } from './entry.ts';
 import { guard } from './guard.ts';
@@ -50,6 +51,14 @@ export class Exchange implements ActionExchange {
   /** The body, while it is one that can be held. */
   #held: HeldBody | undefined;
   #running = false;
+  #observer: ExchangeObserver | undefined;
+  /** Milliseconds that each link has taken, by place; while somebody asks. */
+  readonly #spentMs: number[] = [];
+  /** Place of the link that answered itself, and with what. */
+  #rejecting = -1;
+  #rejectedWith = 0;
+  #counted = true;
+  #choseEndpoint = false;
 
   constructor(downstream: Downstream, context: ExchangeContext) {
     this.downstream = downstream;
@@ -62,6 +71,11 @@ export class Exchange implements ActionExchange {
   begin(): void {
     this.#open();
     const { request, context } = this;
+    const { metricsPath } = context.settings();
+    if (metricsPath !== undefined && request.path === metricsPath && isRead(request.method)) {
+      this.#scrape();
+      return;
+    }
     const installed = context.installed();
     this.#installed = installed;
     const refused = guard(request);
@@ -223,6 +237,21 @@ export class Exchange implements ActionExchange {
     return this.#held;
   }
 
+  onEndpoint(destinationId: string, endpoint: string): void {
+    this.endpoint = endpoint;
+    if (this.#choseEndpoint) return;
+    this.#choseEndpoint = true;
+    this.#observer?.onEndpoint(destinationId);
+  }
+
+  onRetry(n: number): void {
+    if (this.#entry !== undefined) this.#observer?.onRetry(this.#entry, n);
+  }
+
+  onMirror(destinationId: string): void {
+    if (this.#entry !== undefined) this.#observer?.onMirror(this.#entry, destinationId);
+  }
+
   reply(reply: LocalReply): void {
     this.#local(reply);
     this.#goOut(this.#entered.length - 1);
@@ -260,12 +289,14 @@ export class Exchange implements ActionExchange {
     const { request, context } = this;
     this.#phase = 'request';
     this.startedMs = context.clock.monotonicMs();
+    this.#observer = context.observer();
     this.#body = this.downstream;
     this.bodyKind = request.bodyKind;
   }
 
   #serve(entry: ExchangeEntry | undefined): void {
     this.#entry = entry;
+    if (entry !== undefined) this.#observer?.onMatch(entry);
     if (entry === undefined) this.fail(proxyError('no_route'));
     else if (entry.closed !== undefined || entry.action === undefined)
       this.fail(proxyError(entry.closed ?? 'middleware_unavailable'));
@@ -300,7 +331,7 @@ export class Exchange implements ActionExchange {
       }
       if (!takesPart(link, this.request)) continue;
       this.#entered.push(slot);
-      const verdict = this.#ask(link, slot, 'onRequest');
+      const verdict = this.#ask(link, slot, this.#entered.length - 1, 'onRequest');
       if (verdict === undefined) continue;
       if (verdict instanceof Promise) {
         const next = slot + 1;
@@ -316,6 +347,8 @@ export class Exchange implements ActionExchange {
 
   /** The innermost that took part has answered; those around it see the response. */
   #rejected(reply: LocalReply): void {
+    this.#rejecting = this.#entered.length - 1;
+    this.#rejectedWith = reply.status;
     this.#local(reply);
     this.#goOut(this.#entered.length - 2);
   }
@@ -327,23 +360,25 @@ export class Exchange implements ActionExchange {
     for (let at = from; at >= 0; at--) {
       const slot = this.#entered[at] ?? 0;
       const link = links?.[slot];
-      const verdict = link === undefined ? undefined : this.#ask(link, slot, 'onResponse');
+      const verdict = link === undefined ? undefined : this.#ask(link, slot, at, 'onResponse');
       if (verdict === undefined) continue;
       const next = at - 1;
       if (verdict instanceof Promise) {
         this.#later(verdict, (reply) => {
-          this.#goOut(next, reply === undefined ? send : this.#replaced(reply));
+          this.#goOut(next, reply === undefined ? send : this.#replaced(reply, next + 1));
         });
         return;
       }
-      this.#goOut(next, this.#replaced(verdict));
+      this.#goOut(next, this.#replaced(verdict, at));
       return;
     }
     send();
   }
 
   /** A middleware's answer takes the place of the response that was on its way. */
-  #replaced(reply: LocalReply): () => void {
+  #replaced(reply: LocalReply, at: number): () => void {
+    this.#rejecting = at;
+    this.#rejectedWith = reply.status;
     this.#cancelRun();
     this.#local(reply);
     return this.#sendBound;
@@ -364,7 +399,26 @@ export class Exchange implements ActionExchange {
   }
 
   /** A phase of one middleware. What throws has not protected anything: the request is refused. */
-  #ask(link: Link, slot: number, phase: 'onRequest' | 'onResponse'): Verdict | Promise<Verdict> {
+  #ask(link: Link, slot: number, at: number, phase: 'onRequest' | 'onResponse'): Verdict | Promise<Verdict> {
+    return this.#observer?.timesMiddlewares === true
+      ? this.#askTimed(link, slot, at, phase)
+      : this.#askPlainly(link, slot, phase);
+  }
+
+  #askTimed(link: Link, slot: number, at: number, phase: 'onRequest' | 'onResponse'): Verdict | Promise<Verdict> {
+    const { clock } = this.context;
+    const fromMs = clock.monotonicMs();
+    const epoch = this.#epoch;
+    const note = (): void => {
+      if (epoch === this.#epoch) this.#spentMs[at] = (this.#spentMs[at] ?? 0) + clock.monotonicMs() - fromMs;
+    };
+    const verdict = this.#askPlainly(link, slot, phase);
+    if (verdict instanceof Promise) return verdict.finally(note);
+    note();
+    return verdict;
+  }
+
+  #askPlainly(link: Link, slot: number, phase: 'onRequest' | 'onResponse'): Verdict | Promise<Verdict> {
     try {
       return phase === 'onRequest' ? link.phases.onRequest?.(this, slot) : link.phases.onResponse?.(this, slot);
     } catch {
@@ -440,6 +494,33 @@ export class Exchange implements ActionExchange {
     if (this.attempts > 0) edits.set('x-sluice-attempts', String(this.attempts));
   }
 
+  /** The listener's own path: neither routed nor counted. */
+  #scrape(): void {
+    this.#counted = false;
+    const answer = async (): Promise<LocalReply> => ({
+      status: 200,
+      fields: ['Content-Type', expositionType],
+      body: await this.context.scrape(),
+    });
+    this.#later(answer(), (reply) => {
+      if (reply !== undefined) this.reply(reply);
+    });
+  }
+
+  #count(): void {
+    const { context, response } = this;
+    const ms = context.clock.monotonicMs() - this.startedMs;
+    context.figures.count(this.#installed?.role ?? 'stable', response.status, this.error !== '', ms);
+    const observer = this.#observer;
+    if (observer === undefined) return;
+    for (let at = 0; at < this.#entered.length; at++) {
+      const link = this.#entry?.links[this.#entered[at] ?? 0];
+      const status = at === this.#rejecting ? this.#rejectedWith : 0;
+      if (link !== undefined) observer.onMiddleware(link, (this.#spentMs[at] ?? 0) / 1000, status);
+    }
+    observer.onFinish(this, this.#entry);
+  }
+
   #cancelRun(): void {
     if (!this.#running) return;
     this.#running = false;
@@ -451,10 +532,14 @@ export class Exchange implements ActionExchange {
     this.#epoch++;
     const links = this.#entry?.links;
     for (const slot of this.#entered) links?.[slot]?.phases.onFinish?.(this, slot);
-    this.context.observer?.onFinish(this, this.#entry);
+    if (this.#counted) this.#count();
     if (this.#running) this.run?.over();
     this.#phase = 'idle';
     this.#running = false;
+    this.#observer = undefined;
+    this.#counted = true;
+    this.#choseEndpoint = false;
+    this.#rejecting = -1;
     this.#installed = undefined;
     this.#entry = undefined;
     this.#held = undefined;
@@ -467,11 +552,14 @@ export class Exchange implements ActionExchange {
     this.cut = false;
     if (this.#entered.length > 0) {
       this.#entered.length = 0;
+      this.#spentMs.length = 0;
       this.state.length = 0;
     }
     this.response.clear();
   }
 }
+
+const isRead = (method: string): boolean => method === 'GET' || method === 'HEAD';
 
 const jsonType = ['Content-Type', 'application/json'];
 

@@ -161,7 +161,7 @@ class Forwarding extends Timed implements ActionRun, ConnectionTaker, ResponseRe
     exchange.attempts++;
     this.attempt = this.#plan?.attemptCount === true ? exchange.attempts : 0;
     this.#endpoint = upstream.next();
-    exchange.endpoint = this.#endpoint.name;
+    exchange.onEndpoint(upstream.id, this.#endpoint.name);
     upstream.pool.take(this.#endpoint, this);
   }
 

@@ -6,10 +6,15 @@ import { listenerDefaults } from '../../model/defaults.ts';
 import type { Listener } from '../../model/listener.ts';
 import type { Logger, Telemetry } from '../../telemetry/logger.ts';
 import { durationMs } from '../duration.ts';
-import type { ExchangeContext, ExchangeObserver, Installed, ServeSettings } from '../exchange/context.ts';
+import type { ExchangeContext, Installed, ServeSettings } from '../exchange/context.ts';
 import { ServerConnection } from '../http1/server-connection.ts';
 import { Http2Connection } from '../http2/server-connection.ts';
 import { TrustedProxies } from '../match/client-address.ts';
+import { collectedOf, sameBuckets } from '../metrics/collected.ts';
+import type { Collected } from '../metrics/families.ts';
+import type { Figures } from '../metrics/figures.ts';
+import { ListenerCounters } from '../metrics/listener-counters.ts';
+import type { MetricBlock } from '../metrics/metric-block.ts';
 import { acceptHandles, type TcpHandle } from '../socket/accepting.ts';
 import { Wire, type WireReceiver } from '../socket/wire.ts';
 import { Handshake, type HandshakeOwner } from '../tls/handshake.ts';
@@ -20,6 +25,10 @@ import { PathReport } from './path-report.ts';
 import { ProtocolChoice } from './protocol-choice.ts';
 
 export interface OpenListener {
+  /** Id of the listener that has the port. */
+  readonly id: string;
+  /** Nothing is counted for that listener any more. */
+  forgetCounters(): void;
   /** TLS handshakes that did not succeed, by reason, ever since it opened. */
   readonly handshakeFailures: ReadonlyMap<string, number>;
   /** Swaps everything but the address, for connections to come; those that are open keep their TLS. */
@@ -41,6 +50,10 @@ export interface ListenerTools {
   readonly clock: Clock;
   readonly wheel: Wheel;
   readonly telemetry: Telemetry;
+  readonly metrics: MetricBlock;
+  readonly figures: Figures;
+  /** Text of everything that was counted on a listener, by all workers. */
+  readonly scrape: (listener: string, collected: Collected) => Promise<Uint8Array>;
   /** Bytes of a body that expressions may see; 0 = none. */
   readonly celBodyBytesMax: number;
   /** Bytes of a body that are kept for another try. */
@@ -84,6 +97,9 @@ class Port implements OpenListener, HandshakeOwner {
   readonly #pathReport: PathReport;
   readonly #failures: HandshakeFailures;
   readonly #logger: Logger;
+  readonly #tools: ListenerTools;
+  #listener: Listener;
+  #counters: ListenerCounters | undefined;
   #settings: ServeSettings;
   #terminator: TlsTerminator | undefined;
   #draining = false;
@@ -92,7 +108,9 @@ class Port implements OpenListener, HandshakeOwner {
 
   constructor(listener: Listener, terminator: TlsTerminator | undefined, tools: ListenerTools) {
     const { installed, clock, wheel, telemetry, celBodyBytesMax, retryBytesMax } = tools;
-    const observer: ExchangeObserver | undefined = undefined;
+    this.#tools = tools;
+    this.#listener = listener;
+    this.#counters = this.#countersOf(listener);
     this.#clock = clock;
     this.#wheel = wheel;
     this.#terminator = terminator;
@@ -105,7 +123,9 @@ class Port implements OpenListener, HandshakeOwner {
       clock,
       celBodyBytesMax,
       retryBytesMax,
-      observer,
+      observer: () => this.#counters,
+      figures: tools.figures,
+      scrape: () => this.#scrape(),
       installed,
       settings: () => this.#settings,
       reportPath: (sent, canonical) => this.#pathReport.count(sent, canonical),
@@ -125,11 +145,22 @@ class Port implements OpenListener, HandshakeOwner {
     });
   }
 
+  get id(): string {
+    return this.#listener.id;
+  }
+
+  forgetCounters(): void {
+    this.#counters?.end();
+    this.#counters = undefined;
+  }
+
   get handshakeFailures(): ReadonlyMap<string, number> {
     return this.#failures.counts;
   }
 
   configure(listener: Listener, terminator: TlsTerminator | undefined): void {
+    this.#recount(listener);
+    this.#listener = listener;
     this.#pathReport.listener = listener.name;
     this.#failures.listener = listener.name;
     this.#settings = settingsOf(listener);
@@ -157,6 +188,7 @@ class Port implements OpenListener, HandshakeOwner {
 
   #accept(handle: TcpHandle): void {
     const terminator = this.#terminator;
+    this.#counters?.onConnection();
     if (terminator === undefined) this.#serve(new Wire(handle), 0);
     else this.#handshakes.add(new Handshake(handle, terminator, this, this.#wheel, this.#settings.clientHeaderMs));
   }
@@ -168,7 +200,11 @@ class Port implements OpenListener, HandshakeOwner {
 
   onNotSecured(handshake: Handshake, reason: string | undefined): void {
     this.#handshakes.delete(handshake);
-    if (reason !== undefined) this.#failures.count(reason);
+    this.#counters?.onConnectionEnd();
+    if (reason !== undefined) {
+      this.#failures.count(reason);
+      this.#counters?.onHandshakeFailure();
+    }
     this.#lookEmpty();
   }
 
@@ -189,6 +225,7 @@ class Port implements OpenListener, HandshakeOwner {
     const { wire } = choice;
     this.#connections.delete(choice);
     if (protocol === 'none') {
+      this.#counters?.onConnectionEnd();
       this.#lookEmpty();
       return undefined;
     }
@@ -204,8 +241,39 @@ class Port implements OpenListener, HandshakeOwner {
 
   readonly #forget = (connection: ListenerConnection): void => {
     this.#connections.delete(connection);
+    this.#counters?.onConnectionEnd();
     this.#lookEmpty();
   };
+
+  /** What was counted stays, unless it is another listener, counts nothing any more, or counts into other buckets. */
+  #recount(listener: Listener): void {
+    const before = this.#counters?.collected;
+    const after = collectedOf(listener);
+    const { id, name } = this.#listener;
+    const stays = before !== undefined && after !== undefined && listener.id === id && listener.name === name;
+    if (stays && sameBuckets(before, after)) {
+      if (JSON.stringify(before) !== JSON.stringify(after)) this.#counters = this.#countersOf(listener);
+      return;
+    }
+    if (before !== undefined) {
+      this.#counters?.end();
+      this.#tools.metrics.forget(id);
+    }
+    this.#counters = this.#countersOf(listener);
+    this.#counters?.alreadyOpen(this.#connections.size + this.#handshakes.size);
+  }
+
+  #countersOf(listener: Listener): ListenerCounters | undefined {
+    const collected = collectedOf(listener);
+    if (collected === undefined) return undefined;
+    const { id, name, address = listenerDefaults.address, port } = listener;
+    return new ListenerCounters({ id, name, address: `${address}:${port}` }, collected, this.#tools.metrics);
+  }
+
+  async #scrape(): Promise<Uint8Array> {
+    const collected = this.#counters?.collected;
+    return collected === undefined ? new Uint8Array() : this.#tools.scrape(this.#listener.id, collected);
+  }
 
   #lookEmpty(): void {
     if (this.#connections.size + this.#handshakes.size === 0) this.#onEmpty();
@@ -236,6 +304,7 @@ function settingsOf(listener: Listener): ServeSettings {
     pathNormalization: listener.pathNormalization ?? 'enforce',
     trusted: new TrustedProxies(listener.trustedProxies ?? []),
     debugHeaders: listener.debugHeaders ?? false,
+    metricsPath: collectedOf(listener)?.path,
     serverName: listener.serverName || undefined,
     detail: listener.proxyErrors?.detail ?? 'standard',
     clientHeaderMs: durationMs(timeouts?.clientHeader, 10_000),

@@ -42,6 +42,9 @@ export class Listeners {
   #open = new Map<string, OpenListener>();
   #status: ListenerStatus[] = [];
   readonly #draining = new Set<Promise<void>>();
+  readonly #retired = new Set<OpenListener>();
+  /** Ids of the listeners that count. */
+  #counting: ReadonlySet<string> = new Set();
   readonly #terminators: Terminators;
 
   constructor(options: ListenersOptions) {
@@ -83,6 +86,7 @@ export class Listeners {
       else wanted.set(key, listener);
     }
     for (const [key, open] of this.#open) if (!wanted.has(key)) this.#retire(key, open);
+    this.#forgetCounters(listeners);
     for (const [key, listener] of wanted) status.push(await this.#bring(key, listener));
     this.#status = status;
   }
@@ -117,9 +121,24 @@ export class Listeners {
     }
   }
 
+  /** What a listener counted goes with the listener, not with its port. */
+  #forgetCounters(listeners: readonly Listener[]): void {
+    const counting = new Set(listeners.filter(({ metrics }) => metrics !== undefined).map(({ id }) => id));
+    for (const id of this.#counting) {
+      if (counting.has(id)) continue;
+      for (const open of [...this.#open.values(), ...this.#retired]) if (open.id === id) open.forgetCounters();
+      this.#options.metrics.forget(id);
+    }
+    this.#counting = counting;
+  }
+
   #retire(key: string, open: OpenListener): void {
     this.#open.delete(key);
-    const drained = open.close(this.#options.drainMsMax).finally(() => this.#draining.delete(drained));
+    this.#retired.add(open);
+    const drained = open.close(this.#options.drainMsMax).finally(() => {
+      this.#draining.delete(drained);
+      this.#retired.delete(open);
+    });
     this.#draining.add(drained);
   }
 

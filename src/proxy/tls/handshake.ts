@@ -56,8 +56,7 @@ export class Handshake extends Timed {
     wire.off('error', this.#onError);
     wire.off('end', this.#onEnd);
     wire.off('close', this.#onClose);
-    wire.release();
-    wire.security = security;
+    wire.release(security);
     this.#owner.onSecured(this, wire, this.#wheel.nowMs - this.#startedMs);
   }
 

@@ -75,7 +75,8 @@ function attempt<T>(work: () => T): T | string {
   }
 }
 
-function aboutTime({ startsMs, endsMs }: Certificate, pointer: string, nowMs: number): Problem[] {
+/** What is doubtful about a certificate at that time, Unix milliseconds. */
+export function aboutTime({ startsMs, endsMs }: Certificate, pointer: string, nowMs: number): Problem[] {
   const day = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
   if (nowMs > endsMs) return [{ pointer, message: `its certificate has expired on ${day(endsMs)}` }];
   if (nowMs < startsMs) return [{ pointer, message: `its certificate is not valid before ${day(startsMs)}` }];

@@ -42,19 +42,22 @@ export interface ClientSide extends SecureWireOptions {
   readonly serverName: string | undefined;
   /** Of an earlier connection to the same place. */
   readonly session: Buffer | undefined;
-  /** Sessions that the server offers, for later connections. */
+  /** Sessions that the server offers, for later connections; none before the wire is released. */
   onSession(session: Buffer): void;
 }
 
 export class SecureWire extends TLSSocket {
   receiver: WireReceiver | undefined;
-  /** Set when the handshake is over. */
+  /** Set when the handshake is over and found good. */
   security: Security | undefined;
   /** Whoever reads wants nothing at the moment. TLS delivers what it had decrypted by then all the same. */
   #stopped = false;
   /** What came while stopped, in order. */
   #kept: Buffer[] = [];
   #endKept = false;
+  /** Offered before anybody had judged the handshake. */
+  #session: Buffer | undefined;
+  #onSession: ((session: Buffer) => void) | undefined;
   #delivering = false;
 
   /** Takes over the connection, and with it the duty to close it. 'secure' or 'close' follows. */
@@ -103,7 +106,11 @@ export class SecureWire extends TLSSocket {
       ALPNProtocols: [...options.protocols],
     } as TLSSocketOptions);
     const tls = wire.#tls;
-    tls.onnewsession = (_id, session) => options.onSession(session);
+    tls.onnewsession = (_id, session) => {
+      if (wire.security === undefined) wire.#session = session;
+      else options.onSession(session);
+    };
+    wire.#onSession = options.onSession;
     tls.enableSessionCallbacks();
     if (options.serverName !== undefined) tls.setServername(options.serverName);
     tls.start();
@@ -128,9 +135,12 @@ export class SecureWire extends TLSSocket {
     return handleOf(this)?._parent;
   }
 
-  /** From here on errors are the owner's, as on any socket. To be called when the handshake is over. */
-  release(): void {
+  /** The handshake is over and found good. From here on errors are the owner's, as on any socket. */
+  release(security: Security): void {
+    this.security = security;
     releaseOfNode.call(this);
+    if (this.#session !== undefined) this.#onSession?.(this.#session);
+    this.#session = undefined;
   }
 
   /** Called by Node within the constructor. */

@@ -2,8 +2,10 @@
 // for longer than the destination allows.
 import type { ProxyErrorType } from '../../errors.ts';
 import { Wire } from '../socket/wire.ts';
+import type { UpstreamSecurity } from '../tls/upstream-security.ts';
 import { Timed, type Wheel } from '../wheel.ts';
 import type { NameLookup } from './name-lookup.ts';
+import { Securing } from './securing.ts';
 import type { UpstreamStream } from './upstream-stream.ts';
 
 /** Whoever needs a connection. Exactly one of the two is called, perhaps before `take` returns. */
@@ -22,6 +24,10 @@ export interface OpeningOptions {
   readonly connectMs: number;
   /** Milliseconds until the other family is tried as well; 0 = at once. */
   readonly dualStackFallbackMs: number;
+  /** Undefined: bytes travel as they are. */
+  readonly security: UpstreamSecurity | undefined;
+  /** Milliseconds; 0 = no limit. */
+  readonly tlsHandshakeMs: number;
 }
 
 export interface OpeningTools {
@@ -39,7 +45,11 @@ export class Opening extends Timed {
   readonly taker: ConnectionTaker;
   readonly #owner: OpeningOwner;
   readonly #wheel: Wheel;
+  readonly #options: OpeningOptions;
+  readonly #endpoint: string;
   readonly #socket = new Wire();
+  /** While the connection, which is there, is being secured. */
+  #securing: Securing | undefined;
   #settled = false;
 
   constructor(
@@ -53,6 +63,8 @@ export class Opening extends Timed {
     this.taker = taker;
     this.#owner = owner;
     this.#wheel = tools.wheel;
+    this.#options = options;
+    this.#endpoint = `${address.host}:${address.port}`;
     this.#socket.connect({
       host: address.host.replace(/^\[(.*)\]$/, '$1'),
       port: address.port,
@@ -64,7 +76,7 @@ export class Opening extends Timed {
     this.#socket.once('error', (error: NodeJS.ErrnoException) =>
       this.#fail(typeOf(error), error.code ?? error.message),
     );
-    this.#socket.once('connect', () => this.#succeed());
+    this.#socket.once('connect', () => this.#onConnect());
   }
 
   /** Nobody waits any more. */
@@ -75,14 +87,30 @@ export class Opening extends Timed {
   }
 
   override onDeadline(): void {
-    this.#fail('timeout', 'not connected in time');
+    if (this.#securing === undefined) this.#fail('timeout', 'not connected in time');
+    else this.#fail('tls_handshake_failure', 'upstream TLS handshake failed: not done in time');
   }
 
-  #succeed(): void {
+  #onConnect(): void {
+    if (this.#settled) return;
+    const { security, tlsHandshakeMs } = this.#options;
+    this.#socket.removeAllListeners('error');
+    if (security === undefined) this.#succeed(this.#socket);
+    else {
+      if (tlsHandshakeMs > 0) this.#wheel.arm(this, tlsHandshakeMs);
+      else this.#wheel.disarm(this);
+      this.#securing = new Securing(this.#socket, security, this.#endpoint, (outcome) => {
+        if (typeof outcome !== 'string') this.#succeed(outcome);
+        else this.#fail('tls_handshake_failure', `upstream TLS handshake failed: ${outcome}`);
+      });
+      this.#securing.begin();
+    }
+  }
+
+  #succeed(wire: Wire): void {
     if (this.#settled) return;
     this.#settle();
-    this.#socket.removeAllListeners('error');
-    this.#owner.onOpened(this, this.#socket);
+    this.#owner.onOpened(this, wire);
   }
 
   #fail(type: ProxyErrorType, message: string): void {
@@ -93,6 +121,7 @@ export class Opening extends Timed {
   }
 
   #giveUp(): void {
+    this.#securing?.abandon();
     this.#socket.on('error', () => {});
     this.#socket.destroy();
     this.#owner.onNotOpened(this);

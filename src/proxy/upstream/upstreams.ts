@@ -3,6 +3,7 @@
 import type { ProxyErrorType } from '../../errors.ts';
 import type { Destination } from '../../model/destination.ts';
 import { durationMs } from '../duration.ts';
+import { UpstreamSecurity } from '../tls/upstream-security.ts';
 import { DestinationPool, type EndpointPool, type PoolOptions, type PoolTools } from './destination-pool.ts';
 
 export interface Upstream {
@@ -54,8 +55,7 @@ export class Upstreams {
 function open(destination: Destination, tools: PoolTools): Upstream {
   const { id, host, port, endpoints, options } = destination;
   const addresses = endpoints !== undefined && endpoints.length > 0 ? endpoints : [{ host, port }];
-  const pool = new DestinationPool(id, addresses, poolOptions(options), tools);
-  const secured = (options?.tls?.mode ?? 'none') !== 'none';
+  const pool = new DestinationPool(id, addresses, poolOptions(destination), tools);
   let cursor = 0;
   return {
     id,
@@ -63,7 +63,7 @@ function open(destination: Destination, tools: PoolTools): Upstream {
     pool,
     requestMs: durationMs(options?.timeouts?.request, 0),
     expectContinueMs: durationMs(options?.timeouts?.expectContinue, 1_000),
-    closed: secured ? 'tls_handshake_failure' : options?.http2 === true ? 'no_destination' : undefined,
+    closed: options?.http2 === true ? 'no_destination' : undefined,
     next() {
       cursor = cursor + 1 < pool.endpoints.length ? cursor + 1 : 0;
       const endpoint = pool.endpoints[cursor];
@@ -73,13 +73,16 @@ function open(destination: Destination, tools: PoolTools): Upstream {
   };
 }
 
-function poolOptions(options: Destination['options']): PoolOptions {
+function poolOptions(destination: Destination): PoolOptions {
+  const { options } = destination;
   const timeouts = options?.timeouts;
   return {
     connectionsMax: options?.maxConnsPerHost ?? 0,
     waitingMax: options?.circuitBreaker?.maxPendingRequests || 1_024,
     connectMs: durationMs(timeouts?.connect, 5_000),
     dualStackFallbackMs: durationMs(timeouts?.dualStackFallback, 300),
+    security: UpstreamSecurity.of(destination),
+    tlsHandshakeMs: durationMs(timeouts?.tlsHandshake, 5_000),
     responseHeaderMs: durationMs(timeouts?.responseHeader, 10_000),
     idleMs: durationMs(timeouts?.idleConnection, 90_000),
   };

@@ -7,10 +7,14 @@ import type { Telemetry } from '../../telemetry/logger.ts';
 import type { Memory } from '../compile/compile.ts';
 import { compileInSlices } from '../compile/slices.ts';
 import type { Installed } from '../exchange/context.ts';
+import type { ListenerTools } from '../listener/listener.ts';
 import { type BusyPlace, type ListenerStatus, Listeners } from '../listener/listeners.ts';
 import { RoutingTable } from '../match/routing-table.ts';
+import type { Figures } from '../metrics/figures.ts';
+import type { MetricBlock } from '../metrics/metric-block.ts';
 import type { MiddlewareServices } from '../middleware/registry.ts';
 import type { TicketSecrets } from '../shared/ticket-secrets.ts';
+import { needsSystemRoots, readySystemRoots } from '../tls/system-roots.ts';
 import type { PoolTools } from '../upstream/destination-pool.ts';
 import { NameLookup } from '../upstream/name-lookup.ts';
 import { Upstreams } from '../upstream/upstreams.ts';
@@ -29,6 +33,9 @@ export interface EngineOptions {
   /** The generation in force; asked when a request head arrives. */
   readonly generation: () => number;
   readonly limits: BodyLimits;
+  readonly metrics: MetricBlock;
+  readonly figures: Figures;
+  readonly scrape: ListenerTools['scrape'];
 }
 
 /** Settings of the process, not of the configuration (contract.md §1.4). */
@@ -60,7 +67,8 @@ export class Engine {
   #memory: Memory | undefined;
 
   constructor(options: EngineOptions) {
-    const { clock, telemetry, bindAddress, shared, tickets, limitOf, generation, limits } = options;
+    const { clock, telemetry, bindAddress, shared, tickets, limitOf, generation, limits, ...others } = options;
+    const { metrics, figures, scrape } = others;
     this.#generation = generation;
     this.#telemetry = telemetry;
     const wheel = new Wheel(clock);
@@ -68,9 +76,10 @@ export class Engine {
     const upstreams = new Upstreams([], this.#tools);
     this.#services = { clock, wheel, logger: telemetry.logger };
     const snapshot = { index: 0, id: '', name: '' };
-    this.#current = { number: generation(), config: undefined, table: RoutingTable.empty, upstreams, snapshot };
+    const role = 'stable';
+    this.#current = { number: generation(), config: undefined, table: RoutingTable.empty, upstreams, snapshot, role };
     const installed = (): Installed => this.#installed();
-    const own = { bindAddress, drainMsMax, shared, tickets };
+    const own = { bindAddress, drainMsMax, shared, tickets, metrics, figures, scrape };
     this.#listeners = new Listeners({ installed, clock, wheel, telemetry, ...own, ...limits });
   }
 
@@ -84,9 +93,10 @@ export class Engine {
     }
     this.#memory = memory;
     await this.#listeners.prepare(snapshot.listeners);
+    if (snapshot.destinations.some(needsSystemRoots)) await readySystemRoots();
     const upstreams = new Upstreams(snapshot.destinations, this.#tools, this.#current.upstreams);
     const { index, id, name } = config;
-    this.#prepared = { number, config, table, upstreams, snapshot: { index, id, name } };
+    this.#prepared = { number, config, table, upstreams, role: 'stable', snapshot: { index, id, name } };
   }
 
   discard(number: number): void {

@@ -3,6 +3,9 @@ import type { Cancel, Clock } from '../../clock.ts';
 import type { ProxyConfig } from '../../model/proxy-config.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import type { ListenerStatus } from '../listener/listeners.ts';
+import { Exposition, noStates, renderInSlices } from '../metrics/exposition.ts';
+import { type ConfigRole, Figures, type RoleFigures } from '../metrics/figures.ts';
+import { MetricBlock, newMetricBytes } from '../metrics/metric-block.ts';
 import { OwnCount } from '../shared/connection-counts.ts';
 import { TicketSecrets } from '../shared/ticket-secrets.ts';
 import { type BodyLimits, Engine } from './engine.ts';
@@ -21,17 +24,27 @@ export class InThread implements Installer {
   readonly serving = 1;
   readonly #engine: Engine;
   readonly #turns = new Turns();
+  readonly #figures = new Figures();
   readonly #stopRotating: Cancel;
   #generation = 0;
 
   constructor(options: InThreadOptions) {
     const tickets = new TicketSecrets();
     this.#stopRotating = tickets.keepRotating(options.clock);
+    const bytes = newMetricBytes();
+    const exposition = new Exposition();
+    exposition.block(0, bytes);
     this.#engine = new Engine({
       ...options,
       tickets,
       shared: false,
       limitOf: () => new OwnCount(),
+      metrics: new MetricBlock(bytes, {
+        define: (series) => exposition.define(0, series),
+        forget: (listener) => exposition.forget(0, listener),
+      }),
+      figures: this.#figures,
+      scrape: (listener, collected) => renderInSlices(exposition, listener, collected, noStates),
       generation: () => this.#generation,
     });
   }
@@ -53,6 +66,10 @@ export class InThread implements Installer {
 
   listeners(): readonly ListenerStatus[] {
     return this.#engine.listeners();
+  }
+
+  figures(role: ConfigRole): RoleFigures {
+    return this.#figures.read(role);
   }
 
   close(withinMs: number): Promise<void> {

@@ -1,6 +1,7 @@
 // What the proxy runs on: the calling thread or a set of workers, with one way to install a configuration.
 import type { ProxyConfig } from '../../model/proxy-config.ts';
 import type { ListenerStatus } from '../listener/listeners.ts';
+import type { ConfigRole, RoleFigures } from '../metrics/figures.ts';
 
 export interface Installer {
   /** How many threads serve. */
@@ -12,5 +13,7 @@ export interface Installer {
   /** Tries again to open what is `waiting` for its port, beside everything that is open. */
   reopen(): Promise<void>;
   listeners(): readonly ListenerStatus[];
+  /** What all threads together have served since the start. */
+  figures(role: ConfigRole): RoleFigures;
   close(withinMs: number): Promise<void>;
 }

@@ -2,8 +2,16 @@
 import { Worker } from 'node:worker_threads';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import type { BusyPlace, ListenerStatus } from '../listener/listeners.ts';
+import type { Collected } from '../metrics/families.ts';
+import type { SeriesReader } from '../metrics/metric-block.ts';
 import type { PackedConfig } from './packed-config.ts';
 import type { FromWorker, ToWorker, WorkerStart } from './protocol.ts';
+
+/** Who reads what the worker counts. */
+export interface CountingReader extends SeriesReader {
+  /** Text of everything that was counted on a listener, by all workers. */
+  expose(listener: string, collected: Collected): Promise<Uint8Array<ArrayBuffer>>;
+}
 
 /** What is asked of a worker that falls counts as done: its place in the set is filled anew. */
 export class Member {
@@ -12,12 +20,16 @@ export class Member {
   readonly #worker: Worker;
   readonly #telemetry: Telemetry;
   readonly #onFall: () => void;
+  readonly #counting: CountingReader;
+  readonly #tellings = new Map<number, () => void>();
+  #tellingId = 0;
   #prepared: ((veto: string | undefined) => void) | undefined;
   #settled: (() => void) | undefined;
   #closed: (() => void) | undefined;
   #over = false;
 
-  constructor(thread: URL, start: WorkerStart, telemetry: Telemetry, onFall: () => void) {
+  constructor(thread: URL, start: WorkerStart, telemetry: Telemetry, counting: CountingReader, onFall: () => void) {
+    this.#counting = counting;
     this.#telemetry = telemetry;
     this.#onFall = onFall;
     this.#worker = new Worker(thread, {
@@ -52,6 +64,16 @@ export class Member {
     });
   }
 
+  /** Resolves when main knows what everything means that the worker has counted so far. */
+  tell(): Promise<void> {
+    return new Promise((resolve) => {
+      const id = ++this.#tellingId;
+      this.#tellings.set(id, resolve);
+      if (this.#over) this.#told();
+      else this.say({ type: 'tell', id });
+    });
+  }
+
   close(withinMs: number): Promise<void> {
     return new Promise((resolve) => {
       this.#closed = resolve;
@@ -66,14 +88,32 @@ export class Member {
     else if (message.type === 'log') logger[message.level](message.fields, message.message);
     else if (message.type === 'crashed')
       logger.error({ request: message.request, stack: message.stack }, 'a proxy worker falls over a request');
+    else if (message.type === 'series') this.#counting.define(message.series);
+    else if (message.type === 'forgotten') this.#counting.forget(message.listener);
+    else if (message.type === 'told') this.#told(message.id);
+    else if (message.type === 'scrape') void this.#expose(message);
     else if (message.type === 'settled') {
       this.listeners = message.listeners;
       this.#settled?.();
     }
   }
 
+  async #expose({ id, listener, collected }: Extract<FromWorker, { type: 'scrape' }>): Promise<void> {
+    const text = await this.#counting.expose(listener, collected);
+    if (!this.#over) this.#worker.postMessage({ type: 'exposition', id, text } satisfies ToWorker, [text.buffer]);
+  }
+
+  #told(id?: number): void {
+    for (const [each, done] of this.#tellings) {
+      if (id !== undefined && each !== id) continue;
+      this.#tellings.delete(each);
+      done();
+    }
+  }
+
   #onExit(code: number): void {
     this.#over = true;
+    this.#told();
     this.listeners = undefined;
     this.#prepared?.(undefined);
     this.#settled?.();

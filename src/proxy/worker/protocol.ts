@@ -1,6 +1,8 @@
 // What main and a proxy worker say to each other. Main leads: prepare, and when all are prepared, commit; a request
 // takes the new table from the moment the shared generation number changes (proxy.md, Table cut-over).
 import type { BusyPlace, ListenerStatus } from '../listener/listeners.ts';
+import type { Collected } from '../metrics/families.ts';
+import type { Series } from '../metrics/metric-block.ts';
 import type { BodyLimits } from './engine.ts';
 import type { PackedConfig } from './packed-config.ts';
 
@@ -15,6 +17,10 @@ export interface WorkerStart {
   readonly tickets: SharedArrayBuffer;
   readonly workers: number;
   readonly place: number;
+  /** What the worker counts in, and what a worker before it left there. */
+  readonly metrics: SharedArrayBuffer;
+  readonly series: readonly Series[];
+  readonly figures: SharedArrayBuffer;
   /** Whether other workers listen on the same ports. */
   readonly shared: boolean;
 }
@@ -26,10 +32,20 @@ export type ToWorker =
   | { readonly type: 'commit'; readonly generation: number; readonly busy: readonly BusyPlace[] }
   /** Somebody could not prepare it: forget it. */
   | { readonly type: 'discard'; readonly generation: number }
+  /** Answered by `told` once everything that was counted has a meaning that main knows. */
+  | { readonly type: 'tell'; readonly id: number }
+  /** The text that a `scrape` asked for. */
+  | { readonly type: 'exposition'; readonly id: number; readonly text: Uint8Array }
   /** Answered by `closed`. */
   | { readonly type: 'close'; readonly withinMs: number };
 
 export type FromWorker =
+  /** What places in the worker's block of numbers mean. */
+  | { readonly type: 'series'; readonly series: readonly Series[] }
+  | { readonly type: 'forgotten'; readonly listener: string }
+  | { readonly type: 'told'; readonly id: number }
+  /** Answered by `exposition`. */
+  | { readonly type: 'scrape'; readonly id: number; readonly listener: string; readonly collected: Collected }
   | { readonly type: 'prepared'; readonly generation: number /** Why not, for people. */; readonly veto?: string }
   | { readonly type: 'settled'; readonly generation: number; readonly listeners: readonly ListenerStatus[] }
   | { readonly type: 'closed' }

@@ -3,6 +3,8 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../../clock.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { requestAtHand } from '../http1/request-view.ts';
+import { Figures } from '../metrics/figures.ts';
+import { MetricBlock } from '../metrics/metric-block.ts';
 import { ConnectionCounts, OwnCount } from '../shared/connection-counts.ts';
 import { TicketSecrets } from '../shared/ticket-secrets.ts';
 import { Engine } from './engine.ts';
@@ -12,17 +14,38 @@ import type { FromWorker, ToWorker, WorkerStart } from './protocol.ts';
 if (parentPort === null) throw new Error('a proxy worker is a thread of its own');
 serve(parentPort, workerData);
 
+/** What is done one after the other. */
+type InTurn = Exclude<ToWorker, { type: 'tell' | 'exposition' }>;
+
 function serve(port: MessagePort, start: WorkerStart): void {
   const { bindAddress, generation, shared, workers, place, limits } = start;
   const counts = new ConnectionCounts(workers, start.connections);
   let rows: ReadonlyMap<string, number> = new Map();
   const cell = new Int32Array(generation);
   const say = (message: FromWorker): void => port.postMessage(message);
+  const metrics = new MetricBlock(
+    start.metrics,
+    {
+      define: (series) => say({ type: 'series', series }),
+      forget: (listener) => say({ type: 'forgotten', listener }),
+    },
+    start.series,
+  );
+  const scrapes = new Map<number, (text: Uint8Array) => void>();
+  let scrapeId = 0;
   const engine = new Engine({
     clock: systemClock,
     telemetry: { logger: remoteLogger(say, {}) },
     bindAddress,
     limits,
+    metrics,
+    figures: new Figures(start.figures),
+    scrape: (listener, collected) =>
+      new Promise((resolve) => {
+        const id = ++scrapeId;
+        scrapes.set(id, resolve);
+        say({ type: 'scrape', id, listener, collected });
+      }),
     shared,
     tickets: new TicketSecrets(start.tickets),
     limitOf: (id) => {
@@ -32,7 +55,7 @@ function serve(port: MessagePort, start: WorkerStart): void {
     generation: () => Atomics.load(cell, 0),
   });
   const reader = new ConfigReader(() => new Promise((resolve) => setImmediate(resolve)));
-  const obey = async (message: ToWorker): Promise<void> => {
+  const obey = async (message: InTurn): Promise<void> => {
     if (message.type === 'prepare') {
       rows = message.config.rows;
       say(await prepared(engine, reader, message));
@@ -48,7 +71,12 @@ function serve(port: MessagePort, start: WorkerStart): void {
   };
   let work: Promise<void> = Promise.resolve();
   port.on('message', (message: ToWorker) => {
-    work = work.then(() => obey(message));
+    // Not in turn with installs: a scrape does not wait for them.
+    if (message.type === 'tell') say({ type: 'told', id: message.id });
+    else if (message.type === 'exposition') {
+      scrapes.get(message.id)?.(message.text);
+      scrapes.delete(message.id);
+    } else work = work.then(() => obey(message));
   });
   process.on('uncaughtException', (error) => {
     say({ type: 'crashed', request: requestAtHand(), stack: error.stack ?? error.message });

@@ -6,11 +6,15 @@ import type { Listener } from '../../model/listener.ts';
 import type { ProxyConfig } from '../../model/proxy-config.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import { type BusyPlace, keyOf, type ListenerStatus, placeOf, statusIn } from '../listener/listeners.ts';
+import { Exposition, noStates, renderInSlices } from '../metrics/exposition.ts';
+import type { Collected } from '../metrics/families.ts';
+import { type ConfigRole, Figures, newFigureBytes, type RoleFigures, sumOfFigures } from '../metrics/figures.ts';
+import { newMetricBytes } from '../metrics/metric-block.ts';
 import { ConnectionCounts, RowBook } from '../shared/connection-counts.ts';
 import { TicketSecrets } from '../shared/ticket-secrets.ts';
 import type { BodyLimits } from './engine.ts';
 import type { Installer } from './installer.ts';
-import { Member } from './member.ts';
+import { type CountingReader, Member } from './member.ts';
 import { type PackedConfig, packConfig } from './packed-config.ts';
 import type { WorkerStart } from './protocol.ts';
 import { Turns } from './turns.ts';
@@ -30,6 +34,9 @@ const ownThread = new URL(`./thread.${import.meta.url.endsWith('.ts') ? 'ts' : '
 /** A worker that falls sooner than this after its start is replaced only after that time: no storm of starts. */
 const restartMsMin = 1_000;
 
+/** What a scrape waits for a worker. */
+const tellMsMax = 200;
+
 interface InForce {
   readonly config: PackedConfig;
   readonly listeners: readonly Listener[];
@@ -43,6 +50,9 @@ export class Workers implements Installer {
   readonly #cell = new Int32Array(this.#generation);
   readonly #counts: ConnectionCounts;
   readonly #rows = new RowBook();
+  readonly #exposition = new Exposition();
+  readonly #metricBytes: readonly SharedArrayBuffer[];
+  readonly #figureBytes: readonly SharedArrayBuffer[];
   readonly #tickets = new TicketSecrets();
   readonly #stopRotating: Cancel;
   readonly #members: Member[];
@@ -56,6 +66,9 @@ export class Workers implements Installer {
     this.size = options.count;
     this.#stopRotating = this.#tickets.keepRotating(options.clock);
     this.#counts = new ConnectionCounts(options.count);
+    this.#metricBytes = Array.from({ length: options.count }, () => newMetricBytes());
+    this.#figureBytes = Array.from({ length: options.count }, () => newFigureBytes());
+    for (const [place, bytes] of this.#metricBytes.entries()) this.#exposition.block(place, bytes);
     this.#members = Array.from({ length: options.count }, (_, i) => this.#startMember(i));
   }
 
@@ -78,6 +91,10 @@ export class Workers implements Installer {
       const elsewhere = others.map((list) => statusIn(list, status.id));
       return elsewhere.find((other) => other !== undefined && other.state !== 'open') ?? status;
     });
+  }
+
+  figures(role: ConfigRole): RoleFigures {
+    return sumOfFigures(this.#figureBytes.map((bytes) => new Figures(bytes).read(role)));
   }
 
   async close(withinMs: number): Promise<void> {
@@ -152,16 +169,31 @@ export class Workers implements Installer {
       tickets: this.#tickets.buffer,
       workers: this.size,
       place,
+      metrics: this.#metricBytes[place] ?? newMetricBytes(),
+      series: this.#exposition.inherited(place),
+      figures: this.#figureBytes[place] ?? newFigureBytes(),
       shared: true,
     };
     const startedMs = performance.now();
     const { telemetry, thread = ownThread } = this.#options;
-    return new Member(thread, start, telemetry, () => {
+    const counting: CountingReader = {
+      define: (series) => this.#exposition.define(place, series),
+      forget: (listener) => this.#exposition.forget(place, listener),
+      expose: (listener, collected) => this.#expose(listener, collected),
+    };
+    return new Member(thread, start, telemetry, counting, () => {
       this.#counts.forget(place);
       if (this.#closing) return;
       const waitMs = Math.max(0, restartMsMin - (performance.now() - startedMs));
       setTimeout(() => void this.#turns.take(() => this.#replace(place)), waitMs).unref();
     });
+  }
+
+  /** Waits a little until every worker has said what its numbers mean; one that is busy is not waited for. */
+  async #expose(listener: string, collected: Collected): Promise<Uint8Array<ArrayBuffer>> {
+    const told = Promise.all(this.#members.map((member) => member.tell()));
+    await Promise.race([told, new Promise((resolve) => setTimeout(resolve, tellMsMax).unref())]);
+    return renderInSlices(this.#exposition, listener, collected, noStates);
   }
 
   /** In turn with activations: the new worker has to get each of them, or the one that is in force. */

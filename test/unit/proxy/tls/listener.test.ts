@@ -168,6 +168,15 @@ describe('a TLS listener', function () {
     await wire.untilClosed();
   });
 
+  it('does not renegotiate', async () => {
+    await bed.install(serving(port, { ...own, maxVersion: 'TLSv1_2' }));
+    const client = connect({ port, host: '127.0.0.1', rejectUnauthorized: false });
+    bed.atEnd(async () => void client.destroy());
+    const failed = new Promise((resolve) => client.once('error', resolve));
+    client.once('secureConnect', () => client.renegotiate({}, () => {}));
+    expect(await failed).to.have.property('code', 'ERR_SSL_NO_RENEGOTIATION');
+  });
+
   it('lets go of clients in their handshake when its port closes', async () => {
     await bed.install(serving(port, own));
     const wire = bed.wire(port);

@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect } from 'chai';
 
 import { emptyConfig } from '../../../../raft/core/types.ts';
@@ -43,6 +45,15 @@ describe('the log store', () => {
       await writeLog(directory, [appendBatch(1, 3)], { clean: false });
       const { verdict, boot } = await reopen(directory);
       expect(verdict.kind).to.equal('clean');
+      expect(boot.entries).to.have.length(3);
+    }));
+
+  it('is clean after a kill in the middle of a flush or a compaction, which leaves half a table behind', () =>
+    inDirectory(async (directory) => {
+      await writeLog(directory, [appendBatch(1, 3)]);
+      await writeFile(join(directory, 'log', '999999.ldb'), Buffer.alloc(100, 7));
+      const { verdict, boot } = await reopen(directory);
+      expect(verdict).to.deep.equal({ kind: 'clean' });
       expect(boot.entries).to.have.length(3);
     }));
 

@@ -71,8 +71,8 @@ describe('what one start leaves for the next', () => {
       const bytes = await readFile(join(directory, 'log', table!));
       bytes[100] = bytes[100]! ^ 1;
       await writeFile(join(directory, 'log', table!), bytes);
-      expect((await rejection(reopen(directory))).message).to.match(/block at 0 is damaged/);
-      expect(await readMarker(directory, 'POISON')).to.match(/block at 0 is damaged/);
+      expect((await rejection(reopen(directory))).message).to.match(/was changed \(checksum at offset 0\)/);
+      expect(await readMarker(directory, 'POISON')).to.match(/was changed \(checksum at offset 0\)/);
     }));
 
   it('a directory that another process holds is refused and not poisoned', () =>

@@ -1,9 +1,10 @@
 import { expect } from 'chai';
-import { ByteReader, maskedCrc32c } from '../../../src/state/byte-reader.ts';
+import { maskedCrc32c } from '../../../disk/crc32c.ts';
+import { VarintReader } from '../../../disk/varint-reader.ts';
 
-describe('ByteReader', () => {
+describe('VarintReader', () => {
   it('reads numbers of seven bits a byte', () => {
-    const reader = new ByteReader(Buffer.from([0, 127, 0x80, 1, 0xff, 0xff, 0xff, 0xff, 0x0f]));
+    const reader = new VarintReader(Buffer.from([0, 127, 0x80, 1, 0xff, 0xff, 0xff, 0xff, 0x0f]));
     expect([reader.varint(), reader.varint(), reader.varint(), reader.varint()]).to.deep.equal([
       0, 127, 128, 0xffffffff,
     ]);
@@ -11,9 +12,9 @@ describe('ByteReader', () => {
   });
 
   it('does not read past the end', () => {
-    expect(() => new ByteReader(Buffer.from([0x80])).varint()).to.throw();
-    expect(() => new ByteReader(Buffer.from([1])).take(2)).to.throw('cut off');
-    expect(() => new ByteReader(Buffer.alloc(20, 0xff)).varint()).to.throw('too long');
+    expect(() => new VarintReader(Buffer.from([0x80])).varint()).to.throw();
+    expect(() => new VarintReader(Buffer.from([1])).take(2)).to.throw('cut off');
+    expect(() => new VarintReader(Buffer.alloc(20, 0xff)).varint()).to.throw('too long');
   });
 });
 

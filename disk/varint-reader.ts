@@ -1,6 +1,6 @@
 // Numbers and slices out of LevelDB's files. Reading past the end throws: what is read here may be damaged.
 
-export class ByteReader {
+export class VarintReader {
   readonly #bytes: Buffer;
   #at = 0;
 
@@ -30,18 +30,4 @@ export class ByteReader {
     this.#at = end;
     return taken;
   }
-}
-
-const table = Uint32Array.from({ length: 256 }, (_, byte) => {
-  let crc = byte;
-  for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0x82f63b78 : crc >>> 1;
-  return crc;
-});
-
-/** CRC-32C, masked as LevelDB stores it. Node's zlib has only the other polynomial. */
-export function maskedCrc32c(bytes: Uint8Array): number {
-  let crc = 0xffffffff;
-  for (let at = 0; at < bytes.length; at++) crc = (table[(crc ^ (bytes[at] ?? 0)) & 255] ?? 0) ^ (crc >>> 8);
-  crc = (crc ^ 0xffffffff) >>> 0;
-  return (((crc >>> 15) | (crc << 17)) + 0xa282ead8) >>> 0;
 }

@@ -1,0 +1,78 @@
+// LevelDB's manifest: a log of edits that says which table files a database consists of. Formats: LevelDB's
+// doc/log_format.md and version_edit.cc, release 1.20.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { maskedCrc32c } from './crc32c.ts';
+import { VarintReader } from './varint-reader.ts';
+
+const logBlockBytes = 32_768;
+const logHeaderBytes = 7;
+
+/** Numbers of the table files that the manifest refers to. A crash during a flush or a compaction leaves others behind. */
+export async function liveTables(directory: string): Promise<Set<number>> {
+  const live = new Set<number>();
+  try {
+    const manifest = (await readFile(join(directory, 'CURRENT'), 'utf8')).trim();
+    for (const record of logRecords(await readFile(join(directory, manifest))))
+      applyEdit(new VarintReader(record), live);
+  } catch {
+    // A manifest that cannot be read is LevelDB's to refuse: it verifies this file.
+  }
+  return live;
+}
+
+/** Whole records up to the first that is not sound, as LevelDB reads a manifest. */
+function* logRecords(log: Buffer): Generator<Buffer> {
+  let parts: Buffer[] = [];
+  for (let at = 0; at + logHeaderBytes <= log.length; ) {
+    const left = logBlockBytes - (at % logBlockBytes);
+    if (left < logHeaderBytes) {
+      at += left;
+      continue;
+    }
+    const end = at + logHeaderBytes + log.readUInt16LE(at + 4);
+    const type = log.readUInt8(at + 6);
+    if (end > log.length || maskedCrc32c(log.subarray(at + 6, end)) !== log.readUInt32LE(at)) return;
+    parts.push(log.subarray(at + logHeaderBytes, end));
+    // 1: whole, 2: first, 3: middle, 4: last.
+    if (type === 1 || type === 4) {
+      yield Buffer.concat(parts);
+      parts = [];
+    }
+    at = end;
+  }
+}
+
+function applyEdit(edit: VarintReader, live: Set<number>): void {
+  while (!edit.done) {
+    const tag = edit.varint();
+    switch (tag) {
+      case 1: // comparator
+        edit.take(edit.varint());
+        break;
+      case 2: // log number
+      case 3: // next file number
+      case 4: // last sequence
+      case 9: // previous log number
+        edit.varint();
+        break;
+      case 5: // compaction pointer: level, key
+        edit.varint();
+        edit.take(edit.varint());
+        break;
+      case 6: // deleted file: level, number
+        edit.varint();
+        live.delete(edit.varint());
+        break;
+      case 7: // new file: level, number, size, smallest key, largest key
+        edit.varint();
+        live.add(edit.varint());
+        edit.varint();
+        edit.take(edit.varint());
+        edit.take(edit.varint());
+        break;
+      default:
+        throw new RangeError(`unknown tag ${tag}`);
+    }
+  }
+}

@@ -1,0 +1,22 @@
+// What a listener is asked to count, with the defaults applied (contract.md §2.2).
+import { listenerDefaults } from '../../model/defaults.ts';
+import type { Listener } from '../../model/listener.ts';
+import type { Collected } from './families.ts';
+
+/** Undefined when the listener has no metrics. */
+export function collectedOf({ metrics }: Listener): Collected | undefined {
+  if (metrics === undefined) return undefined;
+  const { path, collect, histograms } = listenerDefaults.metrics;
+  return {
+    path: metrics.path ?? path,
+    ...collect,
+    ...definedOf(metrics.collect ?? {}),
+    buckets: metrics.histograms?.durationBuckets ?? histograms.durationBuckets,
+  };
+}
+
+const definedOf = <T extends object>(fields: T): T =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
+
+export const sameBuckets = (a: Collected, b: Collected): boolean =>
+  a.buckets.length === b.buckets.length && a.buckets.every((bound, i) => bound === b.buckets[i]);

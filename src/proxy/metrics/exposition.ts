@@ -1,0 +1,188 @@
+// Everything that was counted on one listener, by all workers and by those that are gone, as Prometheus text
+// (contract.md §10.1; text format 0.0.4). Main makes it, a slice at a time.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type Collected, type Family, families, family, labelsText } from './families.ts';
+import type { Series } from './metric-block.ts';
+
+export const expositionType = 'text/plain; version=0.0.4; charset=utf-8';
+
+/** State that is not counted but looked at when somebody asks. */
+export interface UpstreamStates {
+  /** Destinations with a circuit breaker: 0 closed, 1 open, 2 half-open. */
+  breakers(): readonly { readonly destination: string; readonly state: number }[];
+  endpoints(): readonly {
+    readonly destination: string;
+    readonly endpoint: string;
+    readonly available: boolean;
+    readonly consecutive5xx: number;
+  }[];
+}
+
+export const noStates: UpstreamStates = { breakers: () => [], endpoints: () => [] };
+
+interface Ref {
+  readonly values: Float64Array;
+  readonly place: number;
+  readonly width: number;
+}
+
+/** By family, then by labels. */
+type Listed = Map<number, Map<string, Ref[]>>;
+
+const inflight: ReadonlySet<number> = new Set([
+  family.routeInflight,
+  family.destinationInflight,
+  family.activeConnections,
+]);
+
+export class Exposition {
+  readonly #listeners = new Map<string, Listed>();
+  /** What each block holds; by the block's own place among the workers. */
+  readonly #blocks: { readonly values: Float64Array; readonly series: Map<number, Series> }[] = [];
+
+  block(worker: number, bytes: SharedArrayBuffer): void {
+    this.#blocks[worker] = { values: new Float64Array(bytes), series: new Map() };
+  }
+
+  define(worker: number, list: readonly Series[]): void {
+    const block = this.#blocks[worker];
+    if (block === undefined) return;
+    for (const series of list) {
+      if (block.series.get(series.place)?.labels === series.labels) continue;
+      block.series.set(series.place, series);
+      const listed = getOr(this.#listeners, series.listener, () => new Map<number, Map<string, Ref[]>>());
+      const refs = getOr(
+        getOr(listed, series.family, () => new Map<string, Ref[]>()),
+        series.labels,
+        () => [],
+      );
+      refs.push({ values: block.values, place: series.place, width: series.width });
+    }
+  }
+
+  forget(worker: number, listener: string): void {
+    const block = this.#blocks[worker];
+    if (block === undefined) return;
+    for (const [place, series] of block.series) if (series.listener === listener) block.series.delete(place);
+    for (const [number, byLabels] of this.#listeners.get(listener) ?? []) {
+      for (const [labels, refs] of byLabels) {
+        const left = refs.filter(({ values }) => values !== block.values);
+        if (left.length > 0) byLabels.set(labels, left);
+        else byLabels.delete(labels);
+      }
+      if (byLabels.size === 0) this.#listeners.get(listener)?.delete(number);
+    }
+  }
+
+  /** What the next worker in that place counts on. What was under way in the fallen one is not any more. */
+  inherited(worker: number): readonly Series[] {
+    const block = this.#blocks[worker];
+    if (block === undefined) return [];
+    const all = [...block.series.values()];
+    for (const series of all) if (inflight.has(series.family)) block.values[series.place] = 0;
+    return all;
+  }
+
+  /** Parts of the text; between two of them other work may be done. */
+  *render(listener: string, collected: Collected, states: UpstreamStates): Generator<string> {
+    const listed = this.#listeners.get(listener);
+    for (let number = 0; number < families.length; number++) {
+      const own = families[number];
+      if (own === undefined || !collected[own.dimension]) continue;
+      yield `# HELP ${own.name} ${own.help}\n# TYPE ${own.name} ${own.type}\n`;
+      if (number === family.circuitBreakerState) yield* breakerLines(own, states);
+      else if (number === family.endpointHealthy || number === family.endpointConsecutive5xx)
+        yield* endpointLines(own, number, states);
+      else yield* this.#lines(own, listed?.get(number), collected.buckets);
+    }
+  }
+
+  *#lines(
+    own: Family,
+    byLabels: ReadonlyMap<string, readonly Ref[]> | undefined,
+    buckets: readonly number[],
+  ): Generator<string> {
+    let text = '';
+    for (const [labels, refs] of byLabels ?? []) {
+      text +=
+        own.type === 'histogram'
+          ? histogramText(own.name, labels, refs, buckets)
+          : `${own.name}{${labels}} ${sumAt(refs, 0)}\n`;
+      if (text.length < partLength) continue;
+      yield text;
+      text = '';
+    }
+    if (text !== '') yield text;
+  }
+}
+
+const partLength = 16_384;
+
+const sumAt = (refs: readonly Ref[], offset: number): number => {
+  let sum = 0;
+  for (const { values, place } of refs) sum += values[place + offset] ?? 0;
+  return sum;
+};
+
+function histogramText(name: string, labels: string, refs: readonly Ref[], buckets: readonly number[]): string {
+  let text = '';
+  let sum = 0;
+  for (let i = 0; i < buckets.length; i++) {
+    sum += sumAt(refs, i);
+    text += `${name}_bucket{${labels},le="${buckets[i]}"} ${sum}\n`;
+  }
+  sum += sumAt(refs, buckets.length);
+  text += `${name}_bucket{${labels},le="+Inf"} ${sum}\n`;
+  return `${text}${name}_sum{${labels}} ${sumAt(refs, buckets.length + 1)}\n${name}_count{${labels}} ${sum}\n`;
+}
+
+function* breakerLines({ name }: Family, states: UpstreamStates): Generator<string> {
+  for (const { destination, state } of states.breakers())
+    yield `${name}{${labelsText([['destination', destination]])}} ${state}\n`;
+}
+
+function* endpointLines({ name }: Family, number: number, states: UpstreamStates): Generator<string> {
+  for (const { destination, endpoint, available, consecutive5xx } of states.endpoints()) {
+    const labels = labelsText([
+      ['destination', destination],
+      ['endpoint', endpoint],
+    ]);
+    yield `${name}{${labels}} ${number === family.endpointHealthy ? Number(available) : consecutive5xx}\n`;
+  }
+}
+
+function getOr<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  let value = map.get(key);
+  if (value === undefined) {
+    value = make();
+    map.set(key, value);
+  }
+  return value;
+}
+
+/** How long one slice holds the thread. */
+const sliceMs = 4;
+
+/** The whole text, made a slice at a time beside whatever else the thread has to do. */
+export async function renderInSlices(
+  exposition: Exposition,
+  listener: string,
+  collected: Collected,
+  states: UpstreamStates,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const parts: Buffer[] = [];
+  let sliceEnd = performance.now() + sliceMs;
+  for (const part of exposition.render(listener, collected, states)) {
+    parts.push(Buffer.from(part, 'utf8'));
+    if (performance.now() < sliceEnd) continue;
+    await nextTurn();
+    sliceEnd = performance.now() + sliceMs;
+  }
+  const text = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    text.set(part, at);
+    at += part.length;
+  }
+  return text;
+}

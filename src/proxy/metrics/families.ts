@@ -1,0 +1,86 @@
+// The 22 families of contract.md §10.2, in its order. The number of a family is its place in this list.
+
+export type Dimension = 'route' | 'destination' | 'endpoint' | 'middleware' | 'listener';
+
+export interface Family {
+  readonly name: string;
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly help: string;
+  readonly dimension: Dimension;
+}
+
+const make = (dimension: Dimension, type: Family['type'], name: string, help: string): Family => ({
+  name: `sluice_${name}`,
+  type,
+  help,
+  dimension,
+});
+
+export const families = [
+  make('route', 'counter', 'route_requests_total', 'Requests that a route won, by method and status.'),
+  make('route', 'histogram', 'route_duration_seconds', 'From the request head to the end of the response, by route.'),
+  make('route', 'counter', 'route_request_bytes_total', 'Bytes of request bodies, by route.'),
+  make('route', 'counter', 'route_response_bytes_total', 'Bytes of response bodies that were sent, by route.'),
+  make('route', 'gauge', 'route_inflight_requests', 'Requests under way, by route.'),
+  make('route', 'counter', 'route_retries_total', 'Retries that began, by route and number of the retry.'),
+  make('route', 'counter', 'mirror_requests_total', 'Copies that were sent to a mirror.'),
+  make('destination', 'counter', 'destination_requests_total', 'Exchanges that chose an endpoint, by final status.'),
+  make('destination', 'histogram', 'destination_duration_seconds', 'Duration of the exchanges of a destination.'),
+  make('destination', 'gauge', 'destination_inflight_requests', 'Exchanges under way with a destination.'),
+  make('destination', 'gauge', 'destination_circuit_breaker_state', '0 closed, 1 open, 2 half-open.'),
+  make('endpoint', 'counter', 'endpoint_requests_total', 'Exchanges by the endpoint that was tried last.'),
+  make('endpoint', 'histogram', 'endpoint_duration_seconds', 'Duration of the exchanges of an endpoint.'),
+  make('endpoint', 'gauge', 'endpoint_healthy', '1 available, 0 failed its health checks or is ejected.'),
+  make('endpoint', 'gauge', 'endpoint_consecutive_5xx', 'Answers of 500 and above in a row.'),
+  make('middleware', 'histogram', 'middleware_duration_seconds', 'Time spent in a middleware itself, per run.'),
+  make('middleware', 'counter', 'middleware_rejections_total', 'Runs in which the middleware itself refused.'),
+  make('middleware', 'counter', 'middleware_passed_total', 'Runs in which the middleware let the exchange go on.'),
+  make('listener', 'counter', 'listener_connections_total', 'Connections that were accepted.'),
+  make('listener', 'gauge', 'listener_active_connections', 'Connections that are open.'),
+  make('listener', 'counter', 'listener_tls_handshake_errors_total', 'TLS handshakes that failed.'),
+  make('listener', 'counter', 'proxy_errors_total', 'Responses in which the proxy itself reported an error.'),
+] as const satisfies readonly Family[];
+
+export const family = {
+  routeRequests: 0,
+  routeDuration: 1,
+  routeRequestBytes: 2,
+  routeResponseBytes: 3,
+  routeInflight: 4,
+  routeRetries: 5,
+  mirrorRequests: 6,
+  destinationRequests: 7,
+  destinationDuration: 8,
+  destinationInflight: 9,
+  circuitBreakerState: 10,
+  endpointRequests: 11,
+  endpointDuration: 12,
+  endpointHealthy: 13,
+  endpointConsecutive5xx: 14,
+  middlewareDuration: 15,
+  middlewareRejections: 16,
+  middlewarePassed: 17,
+  connections: 18,
+  activeConnections: 19,
+  handshakeErrors: 20,
+  proxyErrors: 21,
+} as const;
+
+/** What a listener is asked to count, with the defaults applied. */
+export interface Collected {
+  readonly path: string;
+  readonly route: boolean;
+  readonly destination: boolean;
+  readonly endpoint: boolean;
+  readonly middleware: boolean;
+  readonly listener: boolean;
+  /** Seconds, strictly increasing. */
+  readonly buckets: readonly number[];
+}
+
+/** `name="value",…` as it stands between the braces (text format 0.0.4). */
+export const labelsText = (labels: readonly (readonly [name: string, value: string])[]): string =>
+  labels.map(([name, value]) => `${name}="${escaped(value)}"`).join(',');
+
+const escaped = (value: string): string =>
+  /[\\"\n]/.test(value) ? value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n') : value;

@@ -1,0 +1,286 @@
+// What one listener counts in one worker (contract.md §10.3). Labels become places once, when something is seen for the
+// first time; from then on a request adds to numbers.
+
+import type { ExchangeObserver } from '../exchange/context.ts';
+import type { ExchangeEntry, Link } from '../exchange/entry.ts';
+import type { MiddlewareExchange } from '../exchange/phase.ts';
+import { type Collected, family, labelsText } from './families.ts';
+import type { MetricBlock } from './metric-block.ts';
+
+/** Methods that have a name of their own; all others are `OTHER`, so that clients cannot make up label sets. */
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE', 'CONNECT'] as const;
+const methodNumbers: ReadonlyMap<string, number> = new Map(methods.map((method, number) => [method, number]));
+const methodNames: readonly string[] = [...methods, 'OTHER'];
+const other = methods.length;
+
+/** A client that went away before its response began (contract.md §10.3 knows statuses alone). */
+const clientGone = 499;
+
+export interface Place {
+  readonly id: string;
+  readonly name: string;
+  /** `address:port` */
+  readonly address: string;
+}
+
+/** Places of one route in one group. */
+class RouteCounters {
+  readonly labels: string;
+  /** By method number × 1000 + status. */
+  readonly requests = new Map<number, number>();
+  /** By method number. */
+  readonly durations: number[] = [];
+  requestBytes = -1;
+  responseBytes = -1;
+  inflight = -1;
+
+  constructor(labels: string) {
+    this.labels = labels;
+  }
+}
+
+/** Places of one destination or endpoint. */
+class TargetCounters {
+  readonly labels: string;
+  readonly requests = new Map<number, number>();
+  duration = -1;
+  inflight = -1;
+
+  constructor(labels: string) {
+    this.labels = labels;
+  }
+}
+
+export class ListenerCounters implements ExchangeObserver {
+  readonly collected: Collected;
+  readonly #block: MetricBlock;
+  readonly #place: Place;
+  readonly #own: string;
+  readonly #routes = new WeakMap<ExchangeEntry, RouteCounters>();
+  readonly #destinations = new Map<string, TargetCounters>();
+  readonly #endpoints = new Map<string, TargetCounters>();
+  /** By type and status. */
+  readonly #errors = new Map<string, number>();
+  readonly #middlewares = new WeakMap<Link, { duration: number; passed: number; readonly labels: string }>();
+  readonly #accepted: number;
+  readonly #open: number;
+  #ended = false;
+
+  constructor(place: Place, collected: Collected, block: MetricBlock) {
+    this.#place = place;
+    this.collected = collected;
+    this.#block = block;
+    this.#own = labelsText([
+      ['listener', place.name],
+      ['address', place.address],
+    ]);
+    const { listener } = collected;
+    this.#accepted = listener ? this.#at(family.connections, this.#own) : -1;
+    this.#open = listener ? this.#at(family.activeConnections, this.#own) : -1;
+    if (listener) this.#at(family.handshakeErrors, this.#own);
+  }
+
+  /** Nothing is counted here any more: the places belong to others. */
+  end(): void {
+    this.#ended = true;
+  }
+
+  get timesMiddlewares(): boolean {
+    return this.collected.middleware;
+  }
+
+  onConnection(): void {
+    this.#add(this.#accepted, 1);
+    this.#add(this.#open, 1);
+  }
+
+  /** Connections that were accepted before anybody counted. */
+  alreadyOpen(connections: number): void {
+    this.#add(this.#open, connections);
+  }
+
+  onConnectionEnd(): void {
+    this.#add(this.#open, -1);
+  }
+
+  onHandshakeFailure(): void {
+    if (this.collected.listener) this.#add(this.#at(family.handshakeErrors, this.#own), 1);
+  }
+
+  onMatch(entry: ExchangeEntry): void {
+    if (!this.collected.route) return;
+    this.#add(this.#routeOf(entry).inflight, 1);
+  }
+
+  onEndpoint(destinationId: string): void {
+    if (this.collected.destination) this.#add(this.#destinationOf(destinationId).inflight, 1);
+  }
+
+  onRetry(entry: ExchangeEntry, retry: number): void {
+    if (!this.collected.route) return;
+    const labels = `${this.#routeOf(entry).labels},attempt="${retry}"`;
+    this.#add(this.#at(family.routeRetries, labels), 1);
+  }
+
+  onMirror(entry: ExchangeEntry, destinationId: string): void {
+    if (!this.collected.route) return;
+    const labels = labelsText([
+      ['route', entry.route.name],
+      ['destination', destinationId],
+    ]);
+    this.#add(this.#at(family.mirrorRequests, labels), 1);
+  }
+
+  onMiddleware(link: Link, seconds: number, rejectedWith: number): void {
+    if (!this.collected.middleware) return;
+    let counters = this.#middlewares.get(link);
+    if (counters === undefined) {
+      const labels = labelsText([
+        ['middleware', link.name],
+        ['type', link.type],
+      ]);
+      const duration = this.#histogram(family.middlewareDuration, labels);
+      counters = { duration, passed: -1, labels };
+      this.#middlewares.set(link, counters);
+    }
+    this.#observe(counters.duration, seconds);
+    if (rejectedWith < 400) {
+      if (counters.passed < 0) counters.passed = this.#at(family.middlewarePassed, counters.labels);
+      this.#add(counters.passed, 1);
+    } else {
+      const labels = `${counters.labels},status_code="${rejectedWith}"`;
+      this.#add(this.#at(family.middlewareRejections, labels), 1);
+    }
+  }
+
+  onFinish(exchange: MiddlewareExchange, entry: ExchangeEntry | undefined): void {
+    const { collected } = this;
+    const status = exchange.response.status || clientGone;
+    const seconds = (exchange.clock.monotonicMs() - exchange.startedMs) / 1000;
+    if (entry !== undefined && collected.route) this.#countRoute(exchange, entry, status, seconds);
+    if (exchange.endpoint !== '') {
+      const { destinationId, endpoint } = exchange;
+      if (collected.destination) {
+        const counters = this.#destinationOf(destinationId);
+        this.#add(counters.inflight, -1);
+        this.#countTarget(counters, status, seconds, family.destinationRequests);
+      }
+      if (collected.endpoint)
+        this.#countTarget(this.#endpointOf(destinationId, endpoint), status, seconds, family.endpointRequests);
+    }
+    if (exchange.error !== '' && collected.listener) this.#countError(exchange.error, status);
+  }
+
+  #countRoute(
+    { request, requestBytes, responseBytes }: MiddlewareExchange,
+    entry: ExchangeEntry,
+    status: number,
+    seconds: number,
+  ): void {
+    const counters = this.#routeOf(entry);
+    const method = methodNumbers.get(request.method) ?? other;
+    const key = method * 1000 + status;
+    let place = counters.requests.get(key);
+    if (place === undefined) {
+      const labels = `${counters.labels},method="${methodNames[method]}",${statusLabels(status)}`;
+      place = this.#at(family.routeRequests, labels);
+      counters.requests.set(key, place);
+    }
+    this.#add(place, 1);
+    let duration = counters.durations[method];
+    if (duration === undefined) {
+      duration = this.#histogram(family.routeDuration, `${counters.labels},method="${methodNames[method]}"`);
+      counters.durations[method] = duration;
+    }
+    this.#observe(duration, seconds);
+    this.#add(counters.requestBytes, Math.max(requestBytes, request.bodyKind === 'length' ? request.bodyLength : 0));
+    this.#add(counters.responseBytes, responseBytes);
+    this.#add(counters.inflight, -1);
+  }
+
+  #countTarget(counters: TargetCounters, status: number, seconds: number, number: number): void {
+    let place = counters.requests.get(status);
+    if (place === undefined) {
+      place = this.#at(number, `${counters.labels},${statusLabels(status)}`);
+      counters.requests.set(status, place);
+    }
+    this.#add(place, 1);
+    this.#observe(counters.duration, seconds);
+  }
+
+  #countError(type: string, status: number): void {
+    const key = `${type} ${status}`;
+    let place = this.#errors.get(key);
+    if (place === undefined) {
+      place = this.#at(family.proxyErrors, `${this.#own},type="${type}",status_code="${status}"`);
+      this.#errors.set(key, place);
+    }
+    this.#add(place, 1);
+  }
+
+  #routeOf(entry: ExchangeEntry): RouteCounters {
+    const known = this.#routes.get(entry);
+    if (known !== undefined) return known;
+    const labels = labelsText([
+      ['route', entry.route.name],
+      ['group', entry.group?.name ?? ''],
+    ]);
+    const counters = new RouteCounters(labels);
+    counters.requestBytes = this.#at(family.routeRequestBytes, labels);
+    counters.responseBytes = this.#at(family.routeResponseBytes, labels);
+    counters.inflight = this.#at(family.routeInflight, labels);
+    this.#routes.set(entry, counters);
+    return counters;
+  }
+
+  #destinationOf(id: string): TargetCounters {
+    const known = this.#destinations.get(id);
+    if (known !== undefined) return known;
+    const counters = new TargetCounters(labelsText([['destination', id]]));
+    counters.duration = this.#histogram(family.destinationDuration, counters.labels);
+    counters.inflight = this.#at(family.destinationInflight, counters.labels);
+    this.#destinations.set(id, counters);
+    return counters;
+  }
+
+  #endpointOf(destinationId: string, endpoint: string): TargetCounters {
+    const labels = labelsText([
+      ['destination', destinationId],
+      ['endpoint', endpoint],
+    ]);
+    const known = this.#endpoints.get(labels);
+    if (known !== undefined) return known;
+    const counters = new TargetCounters(labels);
+    counters.duration = this.#histogram(family.endpointDuration, labels);
+    this.#endpoints.set(labels, counters);
+    return counters;
+  }
+
+  #at(number: number, labels: string): number {
+    return this.#ended ? -1 : this.#block.place(this.#place.id, number, labels);
+  }
+
+  #histogram(number: number, labels: string): number {
+    return this.#ended ? -1 : this.#block.place(this.#place.id, number, labels, this.collected.buckets.length + 2);
+  }
+
+  #add(place: number, by: number): void {
+    if (place >= 0 && !this.#ended) this.#block.values[place] = (this.#block.values[place] ?? 0) + by;
+  }
+
+  /** Buckets are counted each for itself and added up when they are shown. */
+  #observe(place: number, seconds: number): void {
+    if (place < 0) return;
+    const { buckets } = this.collected;
+    let bucket = 0;
+    while (bucket < buckets.length && seconds > (buckets[bucket] ?? 0)) bucket++;
+    this.#add(place + bucket, 1);
+    this.#add(place + buckets.length + 1, seconds);
+  }
+}
+
+const statusLabels = (status: number): string =>
+  `status_code="${String(status).padStart(3, '0')}",status_class="${classOf(status)}"`;
+
+/** Below 200 is `1xx`, 500 and above `5xx`. */
+const classOf = (status: number): string => `${Math.min(5, Math.max(1, Math.floor(status / 100)))}xx`;

@@ -1,0 +1,90 @@
+// The numbers that one worker counts in: a block of shared memory that main reads at any time, and that outlives the
+// worker (observability.md §2). The worker gives out places in it and tells main what each of them means.
+
+/** What a place means. A histogram has a place per bucket, one for all, and one for the sum. */
+export interface Series {
+  /** Id of the listener. */
+  readonly listener: string;
+  /** Number of the family. */
+  readonly family: number;
+  readonly labels: string;
+  /** The first of its places. */
+  readonly place: number;
+  /** How many places it has. */
+  readonly width: number;
+}
+
+/** Whoever wants to know what the places mean. */
+export interface SeriesReader {
+  define(series: readonly Series[]): void;
+  /** All series of that listener are gone; their places are going to mean something else. */
+  forget(listener: string): void;
+}
+
+/** 32 MiB of address space; the system gives memory only for what is used. */
+const placesMax = 1 << 22;
+
+export const newMetricBytes = (places = placesMax): SharedArrayBuffer => new SharedArrayBuffer(places * 8);
+
+export class MetricBlock {
+  readonly values: Float64Array;
+  readonly #reader: SeriesReader;
+  readonly #known = new Map<string, Series>();
+  readonly #free = new Map<number, number[]>();
+  #end = 0;
+  #news: Series[] = [];
+
+  /** `former` is what a worker before this one counted in the same block: it is counted on. */
+  constructor(bytes: SharedArrayBuffer, reader: SeriesReader, former: readonly Series[] = []) {
+    this.values = new Float64Array(bytes);
+    this.#reader = reader;
+    for (const series of former) {
+      this.#known.set(keyOf(series.listener, series.family, series.labels), series);
+      this.#end = Math.max(this.#end, series.place + series.width);
+    }
+  }
+
+  /** The first place of the series, made when there is none; -1 when the block is full. */
+  place(listener: string, family: number, labels: string, width = 1): number {
+    const key = keyOf(listener, family, labels);
+    const known = this.#known.get(key);
+    if (known !== undefined) return known.place;
+    const place = this.#free.get(width)?.pop() ?? this.#extend(width);
+    if (place < 0) return -1;
+    const series = { listener, family, labels, place, width };
+    this.#known.set(key, series);
+    if (this.#news.length === 0) queueMicrotask(() => this.#tell());
+    this.#news.push(series);
+    return place;
+  }
+
+  /** Gives back all places of a listener. */
+  forget(listener: string): void {
+    this.#tell();
+    for (const [key, series] of this.#known) {
+      if (series.listener !== listener) continue;
+      this.#known.delete(key);
+      this.values.fill(0, series.place, series.place + series.width);
+      const free = this.#free.get(series.width);
+      if (free === undefined) this.#free.set(series.width, [series.place]);
+      else free.push(series.place);
+    }
+    this.#reader.forget(listener);
+  }
+
+  #extend(width: number): number {
+    if (this.#end + width > this.values.length) return -1;
+    const place = this.#end;
+    this.#end += width;
+    return place;
+  }
+
+  #tell(): void {
+    if (this.#news.length === 0) return;
+    const news = this.#news;
+    this.#news = [];
+    this.#reader.define(news);
+  }
+}
+
+const keyOf = (listener: string, family: number, labels: string): string => `${listener}\n${family}\n${labels}`;

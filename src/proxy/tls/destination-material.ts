@@ -1,0 +1,76 @@
+// What connections to a destination are secured with, made from its configuration when the first one needs it: text
+// that cannot be used breaks this destination alone (contract.md §2.3.7, architecture.md §6.30).
+import { createHash } from 'node:crypto';
+import { isIP } from 'node:net';
+import { createSecureContext, type SecureContext } from 'node:tls';
+import type { Destination } from '../../model/destination.ts';
+import type { DestinationOptions } from '../../model/destination-options.ts';
+import { type Problem, pointerOf } from '../../model/problem.ts';
+import { readCertificate } from './certificate.ts';
+import { aboutTime } from './listener-material.ts';
+import { MaterialFault, readCertificates, reasonOf } from './pem.ts';
+import { versionOptions } from './versions.ts';
+
+export type DestinationTls = NonNullable<DestinationOptions['tls']>;
+
+/** Undefined where bytes travel as they are. */
+export function tlsOf({ options }: Destination): DestinationTls | undefined {
+  const tls = options?.tls;
+  return tls === undefined || (tls.mode ?? 'none') === 'none' ? undefined : tls;
+}
+
+/** The name that the certificate must be for. */
+export const verifiedName = ({ host }: Destination, { sni }: DestinationTls): string =>
+  (sni ?? host).replace(/^\[(.*)\]$/, '$1');
+
+/** For SNI, which knows no addresses. */
+export const sentName = (name: string): string | undefined => (isIP(name) === 0 ? name : undefined);
+
+/** Destinations with the same material share one: a context takes tens of kilobytes. */
+const contexts = new Map<string, WeakRef<SecureContext>>();
+
+/** Throws MaterialFault. */
+export function contextOf({ mode, ca, cert, key, minVersion, maxVersion }: DestinationTls): SecureContext {
+  const own = mode === 'mtls' ? { cert: cert ?? '', key: key ?? '' } : undefined;
+  const text = JSON.stringify([ca, own, minVersion, maxVersion]);
+  const hash = createHash('sha256').update(text).digest('base64');
+  const known = contexts.get(hash)?.deref();
+  if (known !== undefined) return known;
+  if (ca !== undefined) readAuthorities(ca);
+  if (own !== undefined) readCertificate(own);
+  const made = make({ ...versionOptions({ minVersion, maxVersion }), ...(ca === undefined ? {} : { ca }), ...own });
+  for (const [each, ref] of contexts) if (ref.deref() === undefined) contexts.delete(each);
+  contexts.set(hash, new WeakRef(made));
+  return made;
+}
+
+function make(options: Parameters<typeof createSecureContext>[0]): SecureContext {
+  try {
+    return createSecureContext(options);
+  } catch (error) {
+    throw new MaterialFault(`cannot be used: ${reasonOf(error)}`);
+  }
+}
+
+function readAuthorities(ca: string): void {
+  try {
+    readCertificates(ca);
+  } catch (error) {
+    throw error instanceof MaterialFault ? new MaterialFault(`its ca ${error.message}`) : error;
+  }
+}
+
+/** What is doubtful about the TLS of a destination, as a proxy would find it now. Pointers name entities by id. */
+export function destinationDoubts(destination: Destination, nowMs: number): Problem[] {
+  const tls = tlsOf(destination);
+  if (tls === undefined) return [];
+  const pointer = pointerOf('destinations', destination.id, 'options', 'tls');
+  try {
+    if (tls.ca !== undefined || tls.mode === 'mtls') contextOf(tls);
+    if (tls.mode !== 'mtls') return [];
+    return aboutTime(readCertificate({ cert: tls.cert ?? '', key: tls.key ?? '' }), pointer, nowMs);
+  } catch (error) {
+    if (!(error instanceof MaterialFault)) throw error;
+    return [{ pointer, message: `${error.message}: requests are answered 502` }];
+  }
+}

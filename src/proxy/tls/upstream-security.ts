@@ -1,0 +1,88 @@
+// How the connections of one destination are secured: whom it trusts, under which name, with which certificate of its
+// own, and which sessions of each endpoint can go on. Never is plaintext a substitute.
+import type { X509Certificate } from 'node:crypto';
+import { isIP } from 'node:net';
+import type { Destination } from '../../model/destination.ts';
+import type { TcpHandle } from '../socket/accepting.ts';
+import { contextOf, type DestinationTls, sentName, tlsOf, verifiedName } from './destination-material.ts';
+import { SecureWire } from './secure-wire.ts';
+import type { Security } from './security.ts';
+
+export class UpstreamSecurity {
+  readonly #tls: DestinationTls;
+  readonly #name: string;
+  /** Offered by ALPN: what the destination is spoken to in, and nothing else. */
+  readonly #protocol: 'h2' | 'http/1.1';
+  /**
+   * The latest of each endpoint, by `host:port`. Only of connections whose certificate was found good: one that goes on
+   * shows none.
+   */
+  readonly #sessions = new Map<string, Session>();
+
+  constructor(destination: Destination, tls: DestinationTls) {
+    this.#tls = tls;
+    this.#name = verifiedName(destination, tls);
+    this.#protocol = destination.options?.http2 === true ? 'h2' : 'http/1.1';
+  }
+
+  /** Undefined where bytes travel as they are. */
+  static of(destination: Destination): UpstreamSecurity | undefined {
+    const tls = tlsOf(destination);
+    return tls && new UpstreamSecurity(destination, tls);
+  }
+
+  /** Begins a handshake with the endpoint. Throws MaterialFault; the connection is the caller's then. */
+  secure(handle: TcpHandle, endpoint: string): SecureWire {
+    const context = contextOf(this.#tls);
+    const known = this.#sessions.get(endpoint);
+    const former = known !== undefined && known.endsMs > Date.now() ? known : undefined;
+    const wire = SecureWire.connect(handle, {
+      context,
+      protocols: [this.#protocol],
+      serverName: sentName(this.#name),
+      session: former?.ticket,
+      onSession: (ticket) => {
+        const endsMs = wire.getPeerX509Certificate()?.validToDate.getTime() ?? former?.endsMs ?? 0;
+        this.#sessions.set(endpoint, { ticket, endsMs });
+      },
+    });
+    return wire;
+  }
+
+  /** What a handshake came to. A text: why the endpoint is not whom it should be, for people. */
+  judge(wire: SecureWire): Security | string {
+    const { distrust } = wire;
+    if (distrust !== undefined) return `its certificate is not trusted: ${distrust}`;
+    if (!wire.isSessionReused() && !this.#covers(wire.getPeerX509Certificate()))
+      return `its certificate is not for ${this.#name}`;
+    const protocol = wire.alpnProtocol || 'http/1.1';
+    if (protocol !== this.#protocol) return 'it does not speak HTTP/2 over TLS';
+    return {
+      version: wire.getProtocol() ?? '',
+      serverName: this.#name,
+      protocol,
+      resumed: wire.isSessionReused(),
+      client: undefined,
+      covers: () => true,
+    };
+  }
+
+  #covers(certificate: X509Certificate | undefined): boolean {
+    const name = this.#name;
+    const found = isIP(name) === 0 ? certificate?.checkHost(name, strictly) : certificate?.checkIP(name);
+    return found !== undefined;
+  }
+
+  /** A session that did not lead to a connection is not tried again. */
+  forget(endpoint: string): void {
+    this.#sessions.delete(endpoint);
+  }
+}
+
+interface Session {
+  readonly ticket: Buffer;
+  /** When the certificate that was shown expires, Unix milliseconds. */
+  readonly endsMs: number;
+}
+
+const strictly = { partialWildcards: false } as const;

@@ -1,0 +1,48 @@
+// Runs the commands of a page of documentation and compares what they print with what the page says.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { freePort } from './free-port.ts';
+
+interface Step {
+  readonly commands: string;
+  readonly output: string | undefined;
+}
+
+/** Each `bash` block of the page with the `text` block that shows its output, if there is one. */
+export function stepsOf(page: URL): Step[] {
+  const blocks = [...readFileSync(page, 'utf8').matchAll(/```(bash|text)\n([\s\S]*?)```/g)].map(
+    ([, language, text]) => ({ language, text: text ?? '' }),
+  );
+  return blocks.flatMap(({ language, text }, at) => {
+    const next = blocks[at + 1];
+    return language === 'bash' ? [{ commands: text, output: next?.language === 'text' ? next.text : undefined }] : [];
+  });
+}
+
+const end = '---8<---';
+
+/**
+ * Runs all steps in one shell, the API at `apiUrl` and other ports free ones. Resolves with what each printed, in the
+ * page's own ports.
+ */
+export async function walkThrough(
+  steps: readonly Step[],
+  apiUrl: string,
+  otherPorts: readonly number[],
+): Promise<string[]> {
+  const ports: Record<number, string> = { 8080: new URL(apiUrl).port };
+  for (const port of otherPorts) ports[port] = String(await freePort());
+  const onFreePorts = (text: string) =>
+    Object.entries(ports).reduce((all, [from, to]) => all.replaceAll(from, to), text);
+  const upstreamIsUp = `until (exec 3<>/dev/tcp/127.0.0.1/${ports[9000]}) 2>/dev/null; do sleep 0.05; done\n`;
+  const script = steps.map(
+    ({ commands }) => `${onFreePorts(commands)}\n${commands.includes('listen(9000)') ? upstreamIsUp : ''}echo '${end}'`,
+  );
+  const shell = spawn('bash', ['-c', `${script.join('\n')}\nkill %1`], { stdio: ['ignore', 'pipe', 'inherit'] });
+  let output = '';
+  shell.stdout.on('data', (chunk) => (output += chunk));
+  await once(shell, 'close');
+  const pagePorts = Object.entries(ports).reduce((all, [from, to]) => all.replaceAll(`:${to}`, `:${from}`), output);
+  return pagePorts.split(`${end}\n`);
+}

@@ -1,0 +1,102 @@
+import { expect } from 'chai';
+import { freePort } from '../../support/free-port.ts';
+import { forwarding, ProxyBed, rawExchange } from '../../support/proxy-bed.ts';
+
+/** Samples by `name{labels}`; labels in the order in which they stand. */
+async function scrape(port: number): Promise<{ samples: Map<string, string>; types: string[]; text: string }> {
+  const text = await rawExchange(port, 'GET /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+  const [head = '', body = ''] = text.split('\r\n\r\n', 2);
+  expect(head).to.match(/^HTTP\/1\.1 200 OK/);
+  expect(head).to.contain('Content-Type: text/plain; version=0.0.4; charset=utf-8');
+  const lines = body.split('\n').filter((line) => line !== '');
+  const samples = lines
+    .filter((line) => !line.startsWith('#'))
+    .map((line): [string, string] => {
+      const at = line.lastIndexOf(' ');
+      return [line.slice(0, at), line.slice(at + 1)];
+    });
+  return { samples: new Map(samples), types: lines.filter((line) => line.startsWith('# TYPE')), text: body };
+}
+
+const get = (port: number, path: string, method = 'GET'): Promise<string> =>
+  rawExchange(port, `${method} ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
+
+for (const workers of [0, 2]) {
+  describe(`metrics of a listener, ${workers === 0 ? 'in the calling thread' : 'two workers'}`, () => {
+    let bed: ProxyBed;
+    let port: number;
+
+    beforeEach(async () => {
+      bed = new ProxyBed({ workers });
+      port = await freePort();
+    });
+    afterEach(() => bed.end());
+
+    const all = { route: true, destination: true, endpoint: true, middleware: true, listener: true };
+
+    it('are 18 families with defaults and 22 with all dimensions, before any traffic', async () => {
+      await bed.install(forwarding(port, 1, { listener: { metrics: {} } }));
+      expect((await scrape(port)).types).to.have.length(18);
+      await bed.install(forwarding(port, 1, { listener: { metrics: { collect: all } } }));
+      expect((await scrape(port)).types).to.have.length(22);
+    });
+
+    it('count what was forwarded, answered, refused and not found, and no scrape', async () => {
+      const upstream = await bed.upstream((request, response) => {
+        request.resume();
+        response.writeHead(request.url === '/r/bad' ? 503 : 200).end('hello');
+      });
+      const plan = forwarding(port, upstream, {
+        listener: { metrics: { collect: all } },
+        route: { match: { pathPrefix: '/r' } },
+      });
+      await bed.install(plan);
+      for (let i = 0; i < 5; i++) await get(port, '/r/x');
+      await get(port, '/r/bad', 'POST');
+      await get(port, '/r/x', 'PROPFIND');
+      await get(port, '/nowhere');
+      await scrape(port);
+      const { samples } = await scrape(port);
+      const route = 'route="r",group=""';
+      const own = `listener="l",address="0.0.0.0:${port}"`;
+      const ok = 'status_code="200",status_class="2xx"';
+      const expected: Readonly<Record<string, string>> = {
+        [`sluice_route_requests_total{${route},method="GET",${ok}}`]: '5',
+        [`sluice_route_requests_total{${route},method="POST",status_code="503",status_class="5xx"}`]: '1',
+        [`sluice_route_requests_total{${route},method="OTHER",${ok}}`]: '1',
+        [`sluice_route_duration_seconds_count{${route},method="GET"}`]: '5',
+        [`sluice_route_duration_seconds_bucket{${route},method="GET",le="+Inf"}`]: '5',
+        [`sluice_route_response_bytes_total{${route}}`]: '35',
+        [`sluice_route_request_bytes_total{${route}}`]: '0',
+        [`sluice_route_inflight_requests{${route}}`]: '0',
+        [`sluice_destination_requests_total{destination="d",${ok}}`]: '6',
+        'sluice_destination_inflight_requests{destination="d"}': '0',
+        [`sluice_endpoint_requests_total{destination="d",endpoint="127.0.0.1:${upstream}",${ok}}`]: '6',
+        [`sluice_listener_connections_total{${own}}`]: '10',
+        [`sluice_proxy_errors_total{${own},type="no_route",status_code="404"}`]: '1',
+      };
+      const shown = Object.fromEntries(Object.keys(expected).map((key) => [key, samples.get(key)]));
+      expect(shown).to.deep.equal(expected);
+      expect([...samples.keys()].filter((key) => key.includes('no_route'))).to.have.length(1);
+    });
+
+    it('survive activations, and start again when buckets change or the listener goes', async () => {
+      const upstream = await bed.upstream((_, response) => response.end('x'));
+      const install = (metrics: object | undefined, id = 'l'): Promise<void> =>
+        bed.install(forwarding(port, upstream, { listener: { id, metrics } }));
+      const counted = async (): Promise<string | undefined> => {
+        const { samples } = await scrape(port);
+        return samples.get('sluice_route_response_bytes_total{route="r",group=""}');
+      };
+      await install({});
+      await get(port, '/');
+      await install({ collect: { endpoint: true } });
+      expect(await counted()).to.equal('1');
+      await install({ histograms: { durationBuckets: [1, 2] } });
+      expect(await counted()).to.equal(undefined);
+      await get(port, '/');
+      await install({ histograms: { durationBuckets: [1, 2] } }, 'other');
+      expect(await counted()).to.equal(undefined);
+    });
+  });
+}
