@@ -63,6 +63,11 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
     telemetry: { logger },
     bindAddress: settings.proxy.bindAddress,
     workers: settings.proxy.workers,
+    sessionStore: settings.sessionStore && {
+      ...settings.sessionStore.address,
+      password: settings.sessionStore.password,
+      db: settings.sessionStore.db,
+    },
     limits: {
       celBodyBytesMax: settings.proxy.celBodyMaxSize,
       retryBytesMax: settings.proxy.retryBufferBytes,

@@ -6,6 +6,7 @@ import type { Telemetry } from '../telemetry/logger.ts';
 import type { ListenerStatus } from './listener/listeners.ts';
 import { PortWatch } from './listener/port-watch.ts';
 import { type ConfigRole, type RoleFigures, sumOfFigures } from './metrics/figures.ts';
+import type { RedisOptions } from './upstream/session/redis-session-store.ts';
 import { type BodyLimits, bodyLimits } from './worker/engine.ts';
 import { InThread } from './worker/in-thread.ts';
 import type { Installer } from './worker/installer.ts';
@@ -19,6 +20,8 @@ export interface ProxyOptions {
   readonly bindAddress?: string | undefined;
   /** Worker threads that serve. Default: none, the calling thread serves. */
   readonly workers?: number | undefined;
+  /** Where sticky sessions are remembered beyond this proxy. Default: nowhere. */
+  readonly sessionStore?: RedisOptions | undefined;
   /** Default: 64 KiB each. */
   readonly limits?: BodyLimits | undefined;
 }
@@ -62,15 +65,16 @@ class SourcedProxy implements Proxy {
   #installing: Promise<void> | undefined;
   #unsubscribe: Cancel = () => {};
 
-  constructor({ source, clock, telemetry, bindAddress, workers = 0, limits = bodyLimits }: ProxyOptions) {
+  constructor(options: ProxyOptions) {
+    const { source, clock, telemetry, bindAddress, sessionStore, workers = 0, limits = bodyLimits } = options;
     this.#source = source;
     this.#clock = clock;
     this.#telemetry = telemetry;
     this.#size = Math.max(1, workers);
     this.#makeInstaller = () =>
       workers === 0
-        ? new InThread({ clock, telemetry, bindAddress, limits })
-        : new Workers({ count: workers, clock, telemetry, bindAddress, limits });
+        ? new InThread({ clock, telemetry, bindAddress, sessionStore, limits })
+        : new Workers({ count: workers, clock, telemetry, bindAddress, sessionStore, limits });
     const reopen = async (): Promise<void> => this.#installer?.reopen();
     this.#ports = new PortWatch({ listeners: () => this.listeners(), reopen }, clock, telemetry.logger);
   }

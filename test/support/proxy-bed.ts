@@ -1,9 +1,9 @@
 // A proxy with its surroundings on real sockets: configurations are published by hand, ports come from the system.
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, connect, createServer as createNetServer, type Socket } from 'node:net';
-import { type Clock, systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/clock.ts';
 import type { ConfigSource, Configuration, ProxyConfig } from '../../src/model/proxy-config.ts';
-import { createProxy, type Proxy as DataPlane } from '../../src/proxy/proxy.ts';
+import { createProxy, type Proxy as DataPlane, type ProxyOptions } from '../../src/proxy/proxy.ts';
 import { silentLogger } from '../../src/telemetry/logger.ts';
 import { eventually } from './eventually.ts';
 
@@ -80,6 +80,8 @@ export class Wire {
   }
 }
 
+type BedOptions = Partial<Pick<ProxyOptions, 'clock' | 'workers' | 'limits' | 'sessionStore'>>;
+
 /** Everything a test opened, closed in reverse order by `end`. */
 export class ProxyBed {
   readonly source = new HandSource();
@@ -87,9 +89,9 @@ export class ProxyBed {
   readonly #ends: (() => Promise<void>)[] = [() => this.proxy.close({ withinMs: 0 })];
   #index = 0;
 
-  constructor({ clock = systemClock, workers = 0 }: { readonly clock?: Clock; readonly workers?: number } = {}) {
+  constructor({ clock = systemClock, ...options }: BedOptions = {}) {
     const telemetry = { logger: silentLogger };
-    this.proxy = createProxy({ source: this.source, clock, telemetry, bindAddress: '127.0.0.1', workers });
+    this.proxy = createProxy({ source: this.source, clock, telemetry, bindAddress: '127.0.0.1', ...options });
   }
 
   /** Publishes, and waits until it is live. */

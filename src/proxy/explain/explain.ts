@@ -134,9 +134,9 @@ function outcomeOf(winner: Entry | undefined, request: RoutedRequest, destinatio
   if (action.kind === 'directResponse') return { action: 'directResponse', status: action.answer.status };
   if (action.kind === 'redirect') return { action: 'redirect', ...redirectAnswer(action.redirect, path, request) };
   const known = new Map(destinations.map((destination) => [destination.id, destination]));
-  const targets = action.plan.destinations.map((id, i) => ({
+  const targets = action.plan.choice.ids.map((id, i) => ({
     id,
-    weight: action.plan.weights[i] ?? 0,
+    weight: action.plan.choice.weights[i] ?? 0,
     exists: known.has(id),
   }));
   const first = targets.find(({ exists }) => exists);

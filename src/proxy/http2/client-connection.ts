@@ -15,9 +15,7 @@ export interface Http2ConnectionOwner {
   onRoom(connection: Http2ClientConnection): void;
   /** The last stream has ended. */
   onIdle(connection: Http2ClientConnection): void;
-  /** It takes no more requests; it may still have some under way. Told once, before `onGone`. */
-  onClosing(connection: Http2ClientConnection): void;
-  /** The socket is closed, or about to be, and nothing is under way. Told once. */
+  /** The socket is closed, or about to be, and nothing is under way. Told once, unless the owner has closed it. */
   onGone(connection: Http2ClientConnection): void;
 }
 
@@ -27,12 +25,11 @@ export interface Http2ClientOptions {
   readonly responseHeaderMs: number;
   /** How long it may have nothing to do; 0 = no limit. */
   readonly idleMs: number;
-  readonly nowMs: () => number;
   readonly turn?: FlushTurn;
 }
 
 /** Beyond so many another connection shares the load, even when the upstream would allow more. */
-const streamsMax = 100;
+export const streamsMax = 100;
 /** What an upstream may send on one stream before it was taken: upstreams are near and fast. */
 const streamWindow = 256 * 1024;
 /** With streams open and nothing heard for so long the upstream is asked whether it is there … */
@@ -49,7 +46,6 @@ export class Http2ClientConnection extends Timed implements SessionHost, ClientS
   readonly #owner: Http2ConnectionOwner;
   readonly #session: Session;
   readonly #idleMs: number;
-  readonly #nowMs: () => number;
   #heardMs: number;
   #asked = false;
   #closing = false;
@@ -63,12 +59,11 @@ export class Http2ClientConnection extends Timed implements SessionHost, ClientS
     this.wheel = options.wheel;
     this.responseHeaderMs = options.responseHeaderMs;
     this.#idleMs = options.idleMs;
-    this.#nowMs = options.nowMs;
-    this.#heardMs = options.nowMs();
+    this.#heardMs = options.wheel.nowMs;
     this.#session = new Session(socket, this, {
       server: false,
       turn: options.turn ?? threadTurn,
-      nowMs: options.nowMs,
+      nowMs: () => options.wheel.nowMs,
       limits: () => limits,
       streamsMax: 0,
       streamWindow,
@@ -93,6 +88,11 @@ export class Http2ClientConnection extends Timed implements SessionHost, ClientS
     return this.#session.streamCount === 0;
   }
 
+  /** It is closed, or about to be. */
+  get ended(): boolean {
+    return this.#gone;
+  }
+
   /** For one request, which is to be sent before anything else happens. */
   stream(): ClientStream {
     return new ClientStream(this);
@@ -102,25 +102,35 @@ export class Http2ClientConnection extends Timed implements SessionHost, ClientS
     if (this.room <= 0) return undefined;
     const stream = this.#session.request();
     if (this.#session.streamCount === 1) {
-      this.#heardMs = this.#nowMs();
+      this.#heardMs = this.wheel.nowMs;
       this.wheel.arm(this, silentMs);
     }
     return stream;
   }
 
-  /** Takes no more requests, and ends with those it has. The owner is not told that it is closing. */
+  /** Takes no more requests, and ends with those it has. */
   retire(): void {
     this.#closing = true;
     if (this.idle) this.#end('');
   }
 
+  /** Ends an idle connection whose owner has let go of it. */
+  close(): void {
+    if (this.#gone) return;
+    this.#gone = true;
+    this.#closing = true;
+    this.wheel.remove(this);
+    this.#session.fail(errorCode.none, 'the connection is not needed any more');
+    this.#socket.end();
+    this.#socket.destroySoon();
+  }
+
   override onDeadline(): void {
     if (this.idle) {
-      this.#stopTaking();
       this.#end('');
       return;
     }
-    const silent = this.#nowMs() - this.#heardMs;
+    const silent = this.wheel.nowMs - this.#heardMs;
     if (silent < silentMs) {
       this.#asked = false;
       this.wheel.arm(this, silentMs - silent);
@@ -134,7 +144,7 @@ export class Http2ClientConnection extends Timed implements SessionHost, ClientS
 
   onBytes(bytes: Buffer, length: number): void {
     if (this.#gone) return;
-    this.#heardMs = this.#nowMs();
+    this.#heardMs = this.wheel.nowMs;
     this.#session.read(bytes, 0, length);
   }
 
@@ -157,7 +167,7 @@ export class Http2ClientConnection extends Timed implements SessionHost, ClientS
   }
 
   onGoAway(): void {
-    this.#stopTaking();
+    this.#closing = true;
     if (this.idle) this.#end('');
   }
 
@@ -170,14 +180,8 @@ export class Http2ClientConnection extends Timed implements SessionHost, ClientS
     else this.wheel.disarm(this);
   }
 
-  #stopTaking(): void {
-    if (this.#closing) return;
-    this.#closing = true;
-    this.#owner.onClosing(this);
-  }
-
   #lost(message: string): void {
-    this.#stopTaking();
+    this.#closing = true;
     this.#session.lost(message);
     this.#over();
     this.#socket.destroy();
@@ -186,7 +190,7 @@ export class Http2ClientConnection extends Timed implements SessionHost, ClientS
   /** Says goodbye. */
   #end(fault: string): void {
     if (this.#gone) return;
-    this.#stopTaking();
+    this.#closing = true;
     if (fault === '') this.#session.fail(errorCode.none, 'the connection is not needed any more');
     this.#over();
     this.#socket.end();

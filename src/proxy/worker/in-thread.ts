@@ -3,19 +3,23 @@ import type { Cancel, Clock } from '../../clock.ts';
 import type { ProxyConfig } from '../../model/proxy-config.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import type { ListenerStatus } from '../listener/listeners.ts';
-import { Exposition, noStates, renderInSlices } from '../metrics/exposition.ts';
+import { Exposition, renderInSlices } from '../metrics/exposition.ts';
 import { type ConfigRole, Figures, type RoleFigures } from '../metrics/figures.ts';
 import { MetricBlock, newMetricBytes } from '../metrics/metric-block.ts';
-import { OwnCount } from '../shared/connection-counts.ts';
 import { TicketSecrets } from '../shared/ticket-secrets.ts';
+import { UpstreamStates } from '../shared/upstream-states.ts';
+import { findCluster, thisMachine } from '../upstream/discovery/cluster-access.ts';
+import type { RedisOptions } from '../upstream/session/redis-session-store.ts';
 import { type BodyLimits, Engine } from './engine.ts';
 import type { Installer } from './installer.ts';
 import { Turns } from './turns.ts';
+import { UpstreamSupervisor } from './upstream-supervisor.ts';
 
 export interface InThreadOptions {
   readonly clock: Clock;
   readonly telemetry: Telemetry;
   readonly bindAddress: string | undefined;
+  readonly sessionStore?: RedisOptions | undefined;
   readonly limits: BodyLimits;
 }
 
@@ -24,6 +28,8 @@ export class InThread implements Installer {
   readonly serving = 1;
   readonly #engine: Engine;
   readonly #turns = new Turns();
+  readonly #states = new UpstreamStates(1, 0);
+  readonly #supervisor: UpstreamSupervisor;
   readonly #figures = new Figures();
   readonly #stopRotating: Cancel;
   #generation = 0;
@@ -36,23 +42,45 @@ export class InThread implements Installer {
     exposition.block(0, bytes);
     this.#engine = new Engine({
       ...options,
+      sessionStore: options.sessionStore,
       tickets,
       shared: false,
-      limitOf: () => new OwnCount(),
+      states: this.#states,
+      place: 0,
       metrics: new MetricBlock(bytes, {
         define: (series) => exposition.define(0, series),
         forget: (listener) => exposition.forget(0, listener),
       }),
       figures: this.#figures,
-      scrape: (listener, collected) => renderInSlices(exposition, listener, collected, noStates),
+      scrape: (listener, collected) => renderInSlices(exposition, listener, collected, this.#supervisor),
       generation: () => this.#generation,
+    });
+    this.#supervisor = new UpstreamSupervisor({
+      threads: 1,
+      clock: options.clock,
+      logger: options.telemetry.logger,
+      findCluster: () => findCluster(thisMachine),
+      onDiscovered: (id, endpoints, rows) => {
+        void this.#turns.take(() => {
+          this.#states.adopt(rows);
+          return this.#engine.rediscover(id, endpoints);
+        });
+      },
     });
   }
 
   install(config: ProxyConfig, onThreadDone: () => void): Promise<void> {
     return this.#turns.take(async () => {
-      await this.#engine.prepare(this.#generation + 1, config);
+      const { destinations } = config.snapshot;
+      this.#states.adopt(this.#supervisor.prepare(destinations));
+      try {
+        await this.#engine.prepare(this.#generation + 1, config, this.#supervisor.discovered);
+      } catch (error) {
+        this.#supervisor.discard();
+        throw error;
+      }
       this.#generation++;
+      this.#supervisor.follow(destinations);
       await this.#engine.commit([]);
       onThreadDone();
     });
@@ -74,6 +102,9 @@ export class InThread implements Installer {
 
   close(withinMs: number): Promise<void> {
     this.#stopRotating();
-    return this.#turns.take(() => this.#engine.close(withinMs));
+    return this.#turns.take(async () => {
+      await this.#engine.close(withinMs);
+      await this.#supervisor.close();
+    });
   }
 }

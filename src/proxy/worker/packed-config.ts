@@ -3,7 +3,8 @@
 import { createHash } from 'node:crypto';
 import { type ConfigKind, configKinds } from '../../model/kinds.ts';
 import type { Configuration, ProxyConfig } from '../../model/proxy-config.ts';
-import { RowBook } from '../shared/connection-counts.ts';
+import type { UpstreamRows } from '../shared/upstream-states.ts';
+import type { Discovered } from '../upstream/upstreams.ts';
 
 /** What can be posted to a worker without copying the configuration. */
 export interface PackedConfig {
@@ -12,8 +13,9 @@ export interface PackedConfig {
   readonly name: string;
   readonly createdAt: string;
   readonly bytes: SharedArrayBuffer;
-  /** Row of each destination in what the workers count together, by id. */
-  readonly rows: ReadonlyMap<string, number>;
+  /** Where the workers find what they know together of its destinations. */
+  readonly rows: UpstreamRows;
+  readonly discovered: Discovered;
   readonly entities: Readonly<Record<ConfigKind, readonly PackedEntity[]>>;
 }
 
@@ -24,7 +26,7 @@ export interface PackedEntity {
   readonly hash: string;
 }
 
-export function packConfig(config: ProxyConfig, book = new RowBook()): PackedConfig {
+export function packConfig(config: ProxyConfig, rows: UpstreamRows, discovered: Discovered): PackedConfig {
   const { index, id, name, createdAt, snapshot } = config;
   const texts: Buffer[] = [];
   let offset = 0;
@@ -44,9 +46,7 @@ export function packConfig(config: ProxyConfig, book = new RowBook()): PackedCon
   };
   const bytes = new SharedArrayBuffer(offset);
   Buffer.concat(texts).copy(Buffer.from(bytes));
-  const limited = snapshot.destinations.filter(({ options }) => (options?.maxConnsPerHost ?? 0) > 0);
-  const rows = new Map(limited.map((destination) => [destination.id, book.rowOf(destination.id)]));
-  return { index, id, name, createdAt, bytes, rows, entities };
+  return { index, id, name, createdAt, bytes, rows, discovered, entities };
 }
 
 /** Reads configurations and remembers the entities of the last one. */

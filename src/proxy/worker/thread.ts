@@ -5,8 +5,8 @@ import type { Logger } from '../../telemetry/logger.ts';
 import { requestAtHand } from '../http1/request-view.ts';
 import { Figures } from '../metrics/figures.ts';
 import { MetricBlock } from '../metrics/metric-block.ts';
-import { ConnectionCounts, OwnCount } from '../shared/connection-counts.ts';
 import { TicketSecrets } from '../shared/ticket-secrets.ts';
+import { UpstreamStates } from '../shared/upstream-states.ts';
 import { Engine } from './engine.ts';
 import { ConfigReader } from './packed-config.ts';
 import type { FromWorker, ToWorker, WorkerStart } from './protocol.ts';
@@ -18,9 +18,8 @@ serve(parentPort, workerData);
 type InTurn = Exclude<ToWorker, { type: 'tell' | 'exposition' }>;
 
 function serve(port: MessagePort, start: WorkerStart): void {
-  const { bindAddress, generation, shared, workers, place, limits } = start;
-  const counts = new ConnectionCounts(workers, start.connections);
-  let rows: ReadonlyMap<string, number> = new Map();
+  const { bindAddress, sessionStore, generation, shared, workers, place, limits } = start;
+  const states = new UpstreamStates(workers, place);
   const cell = new Int32Array(generation);
   const say = (message: FromWorker): void => port.postMessage(message);
   const metrics = new MetricBlock(
@@ -37,6 +36,7 @@ function serve(port: MessagePort, start: WorkerStart): void {
     clock: systemClock,
     telemetry: { logger: remoteLogger(say, {}) },
     bindAddress,
+    sessionStore,
     limits,
     metrics,
     figures: new Figures(start.figures),
@@ -48,17 +48,18 @@ function serve(port: MessagePort, start: WorkerStart): void {
       }),
     shared,
     tickets: new TicketSecrets(start.tickets),
-    limitOf: (id) => {
-      const row = rows.get(id);
-      return row === undefined ? new OwnCount() : counts.limit(row, place);
-    },
+    states,
+    place,
     generation: () => Atomics.load(cell, 0),
   });
   const reader = new ConfigReader(() => new Promise((resolve) => setImmediate(resolve)));
   const obey = async (message: InTurn): Promise<void> => {
     if (message.type === 'prepare') {
-      rows = message.config.rows;
+      states.adopt(message.config.rows);
       say(await prepared(engine, reader, message));
+    } else if (message.type === 'discovered') {
+      states.adopt(message.rows);
+      await engine.rediscover(message.id, message.endpoints);
     } else if (message.type === 'discard') engine.discard(message.generation);
     else if (message.type === 'commit') {
       const listeners = await engine.commit(message.busy);
@@ -90,7 +91,7 @@ async function prepared(
   { generation, config }: Extract<ToWorker, { type: 'prepare' }>,
 ): Promise<FromWorker> {
   try {
-    await engine.prepare(generation, await reader.read(config));
+    await engine.prepare(generation, await reader.read(config), config.discovered);
     return { type: 'prepared', generation };
   } catch (error) {
     return { type: 'prepared', generation, veto: error instanceof Error ? error.message : String(error) };

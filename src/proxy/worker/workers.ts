@@ -6,24 +6,27 @@ import type { Listener } from '../../model/listener.ts';
 import type { ProxyConfig } from '../../model/proxy-config.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import { type BusyPlace, keyOf, type ListenerStatus, placeOf, statusIn } from '../listener/listeners.ts';
-import { Exposition, noStates, renderInSlices } from '../metrics/exposition.ts';
+import { Exposition, renderInSlices } from '../metrics/exposition.ts';
 import type { Collected } from '../metrics/families.ts';
 import { type ConfigRole, Figures, newFigureBytes, type RoleFigures, sumOfFigures } from '../metrics/figures.ts';
 import { newMetricBytes } from '../metrics/metric-block.ts';
-import { ConnectionCounts, RowBook } from '../shared/connection-counts.ts';
 import { TicketSecrets } from '../shared/ticket-secrets.ts';
+import { findCluster, thisMachine } from '../upstream/discovery/cluster-access.ts';
+import type { RedisOptions } from '../upstream/session/redis-session-store.ts';
 import type { BodyLimits } from './engine.ts';
 import type { Installer } from './installer.ts';
 import { type CountingReader, Member } from './member.ts';
 import { type PackedConfig, packConfig } from './packed-config.ts';
 import type { WorkerStart } from './protocol.ts';
 import { Turns } from './turns.ts';
+import { UpstreamSupervisor } from './upstream-supervisor.ts';
 
 export interface WorkersOptions {
   readonly count: number;
   readonly clock: Clock;
   readonly telemetry: Telemetry;
   readonly bindAddress: string | undefined;
+  readonly sessionStore?: RedisOptions | undefined;
   readonly limits: BodyLimits;
   /** What a worker runs. Default: thread.ts beside this file. */
   readonly thread?: URL | undefined;
@@ -48,8 +51,7 @@ export class Workers implements Installer {
   readonly #options: WorkersOptions;
   readonly #generation = new SharedArrayBuffer(4);
   readonly #cell = new Int32Array(this.#generation);
-  readonly #counts: ConnectionCounts;
-  readonly #rows = new RowBook();
+  readonly #supervisor: UpstreamSupervisor;
   readonly #exposition = new Exposition();
   readonly #metricBytes: readonly SharedArrayBuffer[];
   readonly #figureBytes: readonly SharedArrayBuffer[];
@@ -65,7 +67,20 @@ export class Workers implements Installer {
     this.#options = options;
     this.size = options.count;
     this.#stopRotating = this.#tickets.keepRotating(options.clock);
-    this.#counts = new ConnectionCounts(options.count);
+    this.#supervisor = new UpstreamSupervisor({
+      threads: options.count,
+      clock: options.clock,
+      logger: options.telemetry.logger,
+      findCluster: () => findCluster(thisMachine),
+      onDiscovered: (id, endpoints, rows) => {
+        const inForce = this.#inForce;
+        if (inForce !== undefined) {
+          const discovered = new Map(this.#supervisor.discovered);
+          this.#inForce = { ...inForce, config: { ...inForce.config, rows, discovered } };
+        }
+        for (const member of this.#members) member.say({ type: 'discovered', id, endpoints, rows });
+      },
+    });
     this.#metricBytes = Array.from({ length: options.count }, () => newMetricBytes());
     this.#figureBytes = Array.from({ length: options.count }, () => newFigureBytes());
     for (const [place, bytes] of this.#metricBytes.entries()) this.#exposition.block(place, bytes);
@@ -101,27 +116,31 @@ export class Workers implements Installer {
     this.#closing = true;
     this.#stopRotating();
     await this.#turns.take(() => Promise.all(this.#members.map((member) => member.close(withinMs))));
+    await this.#supervisor.close();
   }
 
   async #install(config: ProxyConfig, onThreadDone: () => void): Promise<void> {
-    const packed = packConfig(config, this.#rows);
+    const { destinations } = config.snapshot;
+    const rows = this.#supervisor.prepare(destinations);
+    const packed = packConfig(config, rows, new Map(this.#supervisor.discovered));
     const generation = ++this.#number;
     const vetoes = await Promise.all(this.#members.map((member) => member.prepare(generation, packed)));
     const veto = vetoes.find((reason) => reason !== undefined);
     if (veto !== undefined) {
       for (const member of this.#members) member.say({ type: 'discard', generation });
+      this.#supervisor.discard();
       throw new Error(veto);
     }
     const { listeners } = config.snapshot;
     const busy = await this.#probe(listeners);
     Atomics.store(this.#cell, 0, generation);
-    this.#inForce = { config: packed, listeners, busy };
+    const discovered = new Map(this.#supervisor.discovered);
+    this.#inForce = { config: { ...packed, rows: this.#supervisor.follow(destinations), discovered }, listeners, busy };
     const commit = async (member: Member): Promise<void> => {
       await member.commit(generation, busy);
       if (member.listeners !== undefined) onThreadDone();
     };
     await Promise.all(this.#members.map(commit));
-    this.#rows.keep(packed.rows, this.#counts);
   }
 
   async #reopen(): Promise<void> {
@@ -163,9 +182,9 @@ export class Workers implements Installer {
   #startMember(place: number): Member {
     const start: WorkerStart = {
       bindAddress: this.#options.bindAddress,
+      sessionStore: this.#options.sessionStore,
       limits: this.#options.limits,
       generation: this.#generation,
-      connections: this.#counts.buffer,
       tickets: this.#tickets.buffer,
       workers: this.size,
       place,
@@ -182,7 +201,7 @@ export class Workers implements Installer {
       expose: (listener, collected) => this.#expose(listener, collected),
     };
     return new Member(thread, start, telemetry, counting, () => {
-      this.#counts.forget(place);
+      this.#supervisor.forget(place);
       if (this.#closing) return;
       const waitMs = Math.max(0, restartMsMin - (performance.now() - startedMs));
       setTimeout(() => void this.#turns.take(() => this.#replace(place)), waitMs).unref();
@@ -193,7 +212,7 @@ export class Workers implements Installer {
   async #expose(listener: string, collected: Collected): Promise<Uint8Array<ArrayBuffer>> {
     const told = Promise.all(this.#members.map((member) => member.tell()));
     await Promise.race([told, new Promise((resolve) => setTimeout(resolve, tellMsMax).unref())]);
-    return renderInSlices(this.#exposition, listener, collected, noStates);
+    return renderInSlices(this.#exposition, listener, collected, this.#supervisor);
   }
 
   /** In turn with activations: the new worker has to get each of them, or the one that is in force. */
