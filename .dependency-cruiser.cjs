@@ -88,6 +88,16 @@ module.exports = {
       to: { path: '^src/', pathNot: src('proxy', 'model', 'expression', 'telemetry', 'clock', 'errors') },
     },
     {
+      name: 'remote-stands-alone',
+      comment: 'A proxy without a control plane loads nothing of one: what it needs comes from leaves.',
+      severity: 'error',
+      from: { path: src('remote') },
+      to: {
+        path: '^src/|node_modules/(@nestjs|fastify|class-validator|class-transformer|classic-level)',
+        pathNot: src('remote', 'model', 'settings', 'telemetry', 'clock', 'errors'),
+      },
+    },
+    {
       name: 'feed-and-proxy-meet-in-main',
       comment: 'The feed knows subscribers, not proxies.',
       severity: 'error',
@@ -99,7 +109,7 @@ module.exports = {
       comment: 'resources/ is the REST surface; nothing below it may look up.',
       severity: 'error',
       from: { path: '^src/', pathNot: src('resources', 'api', 'main', 'control-plane') },
-      to: { path: src('resources', 'api') },
+      to: { path: src('resources', 'api'), pathNot: src('api/browser-guard') },
     },
     {
       name: 'one-barrel',

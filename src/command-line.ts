@@ -41,10 +41,12 @@ export async function runCommandLine(args: readonly string[]): Promise<void> {
 
 async function run(configFile: string | undefined): Promise<void> {
   const settings = parseSettings(readSettingsText(configFile), process.env);
-  refuseWhatIsNotBuilt(settings);
   const logger = createLogger(settings.log);
   for (const warning of settings.warnings) logger.warn({}, `settings: ${warning}`);
+  await (settings.mode === 'proxy' ? runProxy : runControlPlane)(settings, logger);
+}
 
+async function runControlPlane(settings: Settings, logger: Logger): Promise<void> {
   const startedAt = performance.now();
   const starting = start(settings, logger);
   stopOnSignals(starting, logger);
@@ -53,6 +55,17 @@ async function run(configFile: string | undefined): Promise<void> {
   await controlPlane.ready;
   logger.info({ address: controlPlane.address, ms: Math.round(performance.now() - startedAt) }, 'ready');
   if (settings.log.format === 'console') process.stdout.write(banner({ version: version(), controlPlane }));
+}
+
+/** Nothing of the control plane is loaded. */
+async function runProxy(settings: Settings, logger: Logger): Promise<void> {
+  const startedAt = performance.now();
+  const starting = import('./proxy-mode.ts').then(({ startProxy }) => startProxy(settings, logger, version()));
+  stopOnSignals(starting, logger);
+  const { id, adminAddress: address, ready } = await starting;
+  logger.info({ id, address }, 'the proxy runs');
+  await ready;
+  logger.info({ id, address, ms: Math.round(performance.now() - startedAt) }, 'ready');
 }
 
 /** Imported only now: --help and a wrong key need not wait for the frameworks. */
@@ -110,13 +123,8 @@ function readSettingsText(configFile: string | undefined): string {
   }
 }
 
-/** A proxy without its source would be worse than none (architecture.md §6.20). */
-function refuseWhatIsNotBuilt(settings: Settings): void {
-  if (settings.mode === 'proxy') throw new Error('mode proxy is not available in this version');
-}
-
 /** From the first moment on: without a handler, the first process of a container would not hear a signal at all. */
-function stopOnSignals(starting: Promise<ControlPlane>, logger: Logger): void {
+function stopOnSignals(starting: Promise<{ stop(): Promise<void> }>, logger: Logger): void {
   let stopping = false;
   const stop = async (signal: NodeJS.Signals) => {
     if (stopping) {
@@ -128,8 +136,8 @@ function stopOnSignals(starting: Promise<ControlPlane>, logger: Logger): void {
     // The timers of the parts do not keep a process alive, and what does may be closed already.
     setInterval(() => undefined, 2 ** 30);
     try {
-      const controlPlane = await starting;
-      await controlPlane.stop();
+      const running = await starting;
+      await running.stop();
       logger.info({}, 'stopped');
       process.exit(0);
     } catch (error) {

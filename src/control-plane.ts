@@ -12,10 +12,11 @@ import { trustWarning } from './cluster/node-links.ts';
 import type { Proposer } from './cluster/proposer.ts';
 import { ClusterReadiness } from './cluster/readiness.ts';
 import { HashComparison } from './cluster/state-hash/hash-comparison.ts';
+import { dataPlaneOf } from './data-plane.ts';
 import { Feed } from './feed/feed.ts';
 import { checkConfig } from './proxy/config-check.ts';
 import { Explainer } from './proxy/explain/explainer.ts';
-import { createProxy, type Proxy as DataPlane } from './proxy/proxy.ts';
+import type { Proxy as DataPlane } from './proxy/proxy.ts';
 import { type Address, formatAddress } from './settings/address.ts';
 import type { ControlPlaneSettings } from './settings/control-plane.ts';
 import type { Settings } from './settings/settings.ts';
@@ -57,22 +58,7 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
   const core = await options.core;
   const { state, log } = core;
   const feed = feedOf(state.view, log);
-  const proxy = createProxy({
-    source: feed,
-    clock: systemClock,
-    telemetry: { logger },
-    bindAddress: settings.proxy.bindAddress,
-    workers: settings.proxy.workers,
-    sessionStore: settings.sessionStore && {
-      ...settings.sessionStore.address,
-      password: settings.sessionStore.password,
-      db: settings.sessionStore.db,
-    },
-    limits: {
-      celBodyBytesMax: settings.proxy.celBodyMaxSize,
-      retryBytesMax: settings.proxy.retryBufferBytes,
-    },
-  });
+  const proxy = dataPlaneOf(settings, { source: feed, logger });
   reactToStorageFailure(core, own, options);
   measureLoopLag(core.metrics, systemClock);
   try {

@@ -32,16 +32,17 @@ const bareBytes = 2;
 const firstBytes = 10;
 
 /** The frames of one message, in the order in which they must leave. */
-export function encodeFrames(message: Uint8Array, lane: Lane): Buffer[] {
+export const encodeFrames = (message: Uint8Array, lane: Lane): Buffer[] => [...framesOf(message, lane)];
+
+/** The same, each made when it is asked for: a message of many megabytes is cut while it leaves, not before. */
+export function* framesOf(message: Uint8Array, lane: Lane): Generator<Buffer, undefined> {
   if (message.length > messageBytesMax) throw new RangeError(`message of ${message.length} bytes is too large`);
-  const frames: Buffer[] = [];
   let at = 0;
   do {
     const end = Math.min(at + fragmentBytesMax, message.length);
-    frames.push(encodeFrame(message, at, end, lane));
+    yield encodeFrame(message, at, end, lane);
     at = end;
   } while (at < message.length);
-  return frames;
 }
 
 function encodeFrame(message: Uint8Array, from: number, to: number, lane: Lane): Buffer {

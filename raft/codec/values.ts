@@ -4,8 +4,8 @@ import type { CheckpointMeta, Config, Entry, Member, MemberId } from '../core/ty
 import { ByteReader } from './byte-reader.ts';
 import { ByteWriter } from './byte-writer.ts';
 
-/** One command: a request body of 4 MiB (architecture.md §9), with room for what names and seals it. */
-export const payloadBytesMax = (4 * 1024 + 256) * 1024;
+/** One command: a batch of 32 MiB, written afresh, with room for what names, numbers and seals it. */
+export const payloadBytesMax = 40 * 1024 * 1024;
 /** A node id and its incarnation. */
 export const memberIdBytesMax = 256;
 /** Members and the 128 remembered removals, names at their longest. */

@@ -106,11 +106,13 @@ export class RaftCore {
     else if (message.term === state.term || this.#adopts(message)) this.#stepSameTerm(message);
   }
 
-  #strange({ clusterId, from, to, type }: Message): string | undefined {
-    const { config, configIndex, settings } = this.#state;
+  #strange({ clusterId, from, term, to, type }: Message): string | undefined {
+    const { config, configIndex, leader, settings, term: ownTerm } = this.#state;
     if (clusterId !== settings.clusterId) return 'another cluster';
     if (to !== settings.id) return 'another identity';
     if (!config.removed.includes(from)) return undefined;
+    // The last word of a leader that left: the news that it did may have come just before.
+    if (type === 'timeoutNow' && from === leader && term === ownTerm) return undefined;
     if (type === 'preVote' || type === 'vote') send(this.#state, from, { type: 'removed', index: configIndex });
     return 'removed member';
   }

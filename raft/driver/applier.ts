@@ -39,10 +39,14 @@ export class Applier {
     this.#pump();
   }
 
-  applied(index: Index): void {
+  /** Returns how many bytes that were: of the batches that end at or before `index`. */
+  applied(index: Index): number {
+    const before = this.#outstandingBytes;
     while (this.#outstanding.length > 0 && this.#outstanding[0]!.last <= index)
       this.#outstandingBytes -= this.#outstanding.shift()!.bytes;
+    const bytes = before - this.#outstandingBytes;
     this.#pump();
+    return bytes;
   }
 
   /** A checkpoint took the place of everything up to `index`: batches handed out before it are void. */

@@ -1,7 +1,8 @@
 // When a checkpoint is due, and how much of the log may go once there is one.
 import type { RaftCore } from '../core/raft-core.ts';
+import { type RaftLog, sizeOf } from '../core/raft-log.ts';
 import type { Rng } from '../core/rng.ts';
-import type { CheckpointMeta, Index } from '../core/types.ts';
+import type { BootState, CheckpointMeta, Index } from '../core/types.ts';
 import type { DriverSettings } from './settings.ts';
 
 export class CheckpointPolicy {
@@ -9,14 +10,21 @@ export class CheckpointPolicy {
   readonly #rng: Rng;
   /** Ascending: what the log on disk may name, the one before it, and what waits to be named. */
   #files: CheckpointMeta[];
-  #bytesSince = 0;
+  /** Of the entries that were applied since the newest checkpoint. */
+  #bytesSince: number;
+  /** What it was when the one that is being made was asked for. */
+  #bytesAsked = 0;
   #factor: number;
   #isBeingMade = false;
 
-  constructor(settings: DriverSettings, rng: Rng, newest: CheckpointMeta | undefined) {
+  /** `boot` and `applied` are what the node starts with. */
+  constructor(settings: DriverSettings, rng: Rng, boot: Pick<BootState, 'checkpoint' | 'entries'>, applied: Index) {
+    const { checkpoint, entries } = boot;
     this.#settings = settings;
     this.#rng = rng;
-    this.#files = newest === undefined ? [] : [newest];
+    this.#files = checkpoint === undefined ? [] : [checkpoint];
+    const since = entries.filter(({ index }) => index > (checkpoint?.index ?? 0) && index <= applied);
+    this.#bytesSince = since.reduce((sum, entry) => sum + sizeOf(entry), 0);
     this.#factor = this.#drawFactor();
   }
 
@@ -50,22 +58,25 @@ export class CheckpointPolicy {
     if (entries < checkpointEntries * this.#factor && this.#bytesSince < checkpointBytes * this.#factor) return false;
     if (entries <= 0) return false;
     this.#isBeingMade = true;
+    this.#bytesAsked = this.#bytesSince;
     return true;
   }
 
   /** The host could not write one; it is asked again when as much log has gathered once more. */
   failed(): void {
     this.#isBeingMade = false;
-    this.#bytesSince = 0;
+    this.#bytesAsked = 0;
     this.#factor += 1;
   }
 
   /** Written here or installed. */
   adopt(meta: CheckpointMeta): void {
+    // Everything that was applied before it was asked for is in it; an installed one holds all there is.
+    this.#bytesSince = this.#isBeingMade ? this.#bytesSince - this.#bytesAsked : 0;
+    this.#bytesAsked = 0;
     this.#isBeingMade = false;
     if (meta.index <= (this.newest?.index ?? 0)) return;
     this.#files.push(meta);
-    this.#bytesSince = 0;
     this.#factor = this.#drawFactor();
   }
 
@@ -75,17 +86,32 @@ export class CheckpointPolicy {
     this.#files = this.#files.slice(Math.max(0, at - 1));
   }
 
-  /** Highest index that may be forgotten: covered by the newest checkpoint, applied, and not missed by a live peer. */
+  /**
+   * Highest index that may be forgotten: covered by the newest checkpoint, applied, and not missed by a live peer unless
+   * the log is long by now.
+   */
   compactable(core: RaftCore, applied: Index): Index {
     const { log, progress } = core.inspect();
-    const { checkpointEntries, lagFactor, trailingEntries } = this.#settings;
+    const { checkpointBytes, checkpointEntries, lagFactor, trailingEntries } = this.#settings;
     const covered = Math.min(this.newest?.index ?? 0, applied);
-    let index = covered - trailingEntries;
-    const isLong = log.lastIndex - log.base.index > lagFactor * checkpointEntries;
+    let index = beforeTail(log, covered, trailingEntries, checkpointBytes);
+    const longest = beforeTail(log, log.lastIndex, lagFactor * checkpointEntries, lagFactor * checkpointBytes);
+    const isLong = longest > log.base.index;
     if (!isLong) {
       for (const peer of progress.values())
         if (peer.state !== 'checkpoint' && peer.wasActive) index = Math.min(index, peer.match);
     }
     return Math.max(index, log.base.index);
   }
+}
+
+/** The index behind which `entries` entries up to `end` are kept, or fewer when these have more than `bytes` bytes. */
+function beforeTail(log: RaftLog, end: Index, entries: number, bytes: number): Index {
+  let left = bytes;
+  let index = end;
+  while (index > log.base.index && index > end - entries && left > 0) {
+    left -= sizeOf(log.entry(index)!);
+    index -= 1;
+  }
+  return index;
 }

@@ -102,7 +102,7 @@ export class RaftDriver implements RaftNode, Receiver {
       (id, index) => host.readable(id, index),
     );
     this.#desk = new MembershipDesk(this.#core, settings, report);
-    this.#policy = new CheckpointPolicy(settings, rng, opened.boot.checkpoint);
+    this.#policy = new CheckpointPolicy(settings, rng, opened.boot, applied);
     this.#traffic = new CheckpointTraffic(this.#core, parts, this.#policy, this.#tally, firstId);
     this.#ticker = new Ticker(clock, settings.tickMs, settings.stallTicks, {
       stalled: (ticks) => this.#enter(() => this.#core.stalled(ticks)),
@@ -206,7 +206,7 @@ export class RaftDriver implements RaftNode, Receiver {
     this.#enter(() => {
       this.#applied = Math.max(this.#applied, index);
       this.#core.applied(index);
-      this.#applier.applied(index);
+      this.#policy.applied(this.#applier.applied(index));
       this.#campaign();
       if (this.#policy.isDue(this.#applied)) this.#parts.host.makeCheckpoint();
     });

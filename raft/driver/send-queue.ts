@@ -1,6 +1,6 @@
 // What waits to leave for one peer: two lanes, both bounded (raft.md A8, A21). Frames of the urgent lane go between
 // those of the bulk lane, so a heartbeat waits for at most one fragment. Messages are encoded when they are taken.
-import { encodeFrames } from '../codec/frames.ts';
+import { encodeFrames, framesOf } from '../codec/frames.ts';
 import { encodeMessage, laneOf } from '../codec/message-encoder.ts';
 import type { Message } from '../core/message.ts';
 
@@ -18,8 +18,9 @@ export class SendQueue {
   #urgent: Message[] = [];
   #bulk: Message[] = [];
   #bulkBytes = 0;
-  /** Frames of the bulk message that is leaving. */
-  #frames: Buffer[] = [];
+  /** Frames of the bulk message that is leaving, beside the next one. */
+  #frames: Iterator<Buffer, undefined> | undefined;
+  #frame: Buffer | undefined;
   #dropped = 0;
 
   constructor(limits: SendQueueLimits = sendQueueLimits) {
@@ -27,7 +28,7 @@ export class SendQueue {
   }
 
   get isEmpty(): boolean {
-    return this.#urgent.length === 0 && this.#bulk.length === 0 && this.#frames.length === 0;
+    return this.#urgent.length === 0 && this.#bulk.length === 0 && this.#frame === undefined;
   }
 
   /** Messages that did not fit, since the start. */
@@ -56,26 +57,29 @@ export class SendQueue {
   take(): readonly Buffer[] | undefined {
     const urgent = this.#urgent.shift();
     if (urgent !== undefined) return encodeFrames(encodeMessage(urgent), 'urgent');
-    if (this.#frames.length === 0) this.#frames = this.#nextBulk();
-    const frame = this.#frames.shift();
+    if (this.#frame === undefined) this.#beginBulk();
+    const frame = this.#frame;
+    this.#frame = this.#frames?.next().value;
     return frame === undefined ? undefined : [frame];
   }
 
   /** The connection is gone: what it had begun is lost, and bulk is stale by the time there is a new one. */
   breakOff(): boolean {
-    const lost = this.#bulk.length > 0 || this.#frames.length > 0;
+    const lost = this.#bulk.length > 0 || this.#frame !== undefined;
     this.#drop(this.#bulk.length);
     this.#bulk = [];
     this.#bulkBytes = 0;
-    this.#frames = [];
+    this.#frames = undefined;
+    this.#frame = undefined;
     return lost;
   }
 
-  #nextBulk(): Buffer[] {
+  #beginBulk(): void {
     const message = this.#bulk.shift();
-    if (message === undefined) return [];
+    if (message === undefined) return;
     this.#bulkBytes -= weightOf(message);
-    return encodeFrames(encodeMessage(message), 'bulk');
+    this.#frames = framesOf(encodeMessage(message), 'bulk');
+    this.#frame = this.#frames.next().value;
   }
 
   #drop(count: number): void {

@@ -16,9 +16,9 @@ export interface DriverSettings extends Omit<CoreSettings, 'boot'> {
   /** A checkpoint is due after so much log (times a factor drawn from [1, 1.5), so that nodes spread). */
   readonly checkpointEntries: number;
   readonly checkpointBytes: number;
-  /** Entries kept behind a checkpoint for peers that lag a little. */
+  /** Entries kept behind a checkpoint for peers that lag a little; no more than `checkpointBytes` of them. */
   readonly trailingEntries: number;
-  /** Beyond this multiple of `checkpointEntries` no peer holds compaction up. */
+  /** Beyond this multiple of `checkpointEntries` or `checkpointBytes` no peer holds compaction up. */
   readonly lagFactor: number;
   readonly chunkBytes: number;
   readonly chunkWindow: number;

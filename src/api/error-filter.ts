@@ -31,7 +31,7 @@ export function sendError(reply: FastifyReply, error: unknown, logger: Logger): 
 function answerTo(error: unknown, bodyLimit: number): Answer {
   if (error instanceof SluiceError) return known(error);
   const status = error instanceof HttpException ? error.getStatus() : statusOf(error);
-  if (status === 413) return failure(413, `body is larger than ${bodyLimit / 1024 / 1024} MiB`);
+  if (status === 413) return failure(413, `body is larger than ${Math.floor(bodyLimit / 1024 / 1024)} MiB`);
   if (status >= 400 && status < 500 && error instanceof Error) return failure(status, error.message);
   return failure(500, 'internal error');
 }

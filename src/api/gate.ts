@@ -1,7 +1,7 @@
 // What every request passes before its operation: page guard → credentials → path and method → role
 // (architecture.md §8). Installed as Fastify's first hook, so no body has been read yet.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { relayBodyMax } from '../cluster/relay/relay-wire.ts';
+import { largeBodyMax, relayBodyMax } from '../cluster/relay/relay-wire.ts';
 import { SluiceError } from '../errors.ts';
 import { anybody, type Caller, holds } from '../resources/caller.ts';
 import type { ApiKeys } from './api-keys.ts';
@@ -17,8 +17,9 @@ interface GateOptions {
 
 /** Reveal nothing but ok or not ok, so they need no key (architecture.md §6.21). */
 const open = new Set(['/healthz', '/readyz']);
+const largePath = '/sync/raft/large';
 /** Nodes prove themselves to each other by a credential of their own; an API key opens nothing here. */
-const relayPaths = new Set(['/sync/raft', '/sync/state-hash'].flatMap((path) => [path, `/api/v1${path}`]));
+const relayPaths = new Set(['/sync/raft', largePath, '/sync/state-hash'].flatMap((path) => [path, `/api/v1${path}`]));
 
 const batchPath = '/api/v1/batch';
 const batchBodyMax = 32 * 1024 * 1024;
@@ -41,6 +42,7 @@ export class Gate {
     fastify.addHook('onRoute', (operation) => {
       this.#paths.add(operation.url, [operation.method].flat());
       if (relayPaths.has(operation.url)) operation.bodyLimit = relayBodyMax;
+      if (operation.url.endsWith(largePath)) operation.bodyLimit = largeBodyMax;
       if (operation.url === batchPath) operation.bodyLimit = batchBodyMax;
     });
     fastify.addHook('onRequest', (request, _reply, done) => {

@@ -27,6 +27,10 @@ export class RelayDoor {
     return { headers: {}, ...(await active(this.#relay).take(headOf(request), bodyOf(request))) };
   }
 
+  async takeLarge(request: FastifyRequest): Promise<Answer> {
+    return { headers: {}, ...(await active(this.#relay).takeLarge(headOf(request), bodyOf(request))) };
+  }
+
   async hashes(request: FastifyRequest): Promise<Answer> {
     return { status: 200, headers: {}, body: await active(this.#hashes).take(headOf(request), bodyOf(request)) };
   }

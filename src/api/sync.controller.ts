@@ -55,6 +55,23 @@ export class SyncController {
     send(reply, await this.#relay.take(request));
   }
 
+  @Post('raft/large')
+  @HttpCode(200)
+  @Operation({
+    id: 'relayLargeWrite',
+    summary: 'Relay a large write to the leader',
+    description:
+      'Between the nodes of one cluster: one line of JSON as in `POST /sync/raft`, without `command`, and behind it the ' +
+      'bytes of the command. No client needs it.',
+    right: 'relay',
+    errors: ['INVALID', 'TOO_LARGE', 'NOT_LEADER', 'UNAVAILABLE', 'OUTCOME_UNKNOWN'],
+  })
+  @ApiBody({ schema: { type: 'string', format: 'binary' }, required: true })
+  @Success(200, 'It is applied; a refusal of the state machine is a result too.', schemaRef('RelayedResult'), [])
+  async relayLarge(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    send(reply, await this.#relay.takeLarge(request));
+  }
+
   @Post('state-hash')
   @HttpCode(200)
   @Operation({

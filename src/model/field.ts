@@ -4,7 +4,7 @@
 import { ApiExtraModels, ApiProperty, type ApiPropertyOptions, getSchemaPath } from '@nestjs/swagger';
 import { IsDefined, IsOptional, ValidateBy, ValidateIf, ValidateNested } from 'class-validator';
 import * as scalars from './scalar.ts';
-import { type Class, type Element, recordField, type Shape, type Shorthand } from './schema.ts';
+import { type Class, type Element, type Field, recordField, type Shape, type Shorthand } from './schema.ts';
 import { faultsOf } from './shape.ts';
 
 export interface FieldOptions {
@@ -90,7 +90,9 @@ export const Cel = (
 export const Nested = <T = never>(cls: Class, description: string, options: NestedOptions<T> = {}): PropertyDecorator =>
   all(
     ...(options.when === undefined ? [] : [ValidateIf(options.when)]),
-    field({ is: 'object', of: cls }, { type: () => cls }, description, options),
+    field({ is: 'object', of: cls }, { type: () => cls }, description, options, {
+      conditional: options.when !== undefined,
+    }),
     ValidateNested(),
   );
 
@@ -106,7 +108,11 @@ export const NestedOrText = (
     type: Object,
     oneOf: [{ $ref: getSchemaPath(cls) }, { type: 'string', enum: [...shorthand.texts] }],
   };
-  return all(field({ is: 'object', of: cls }, schema, description, options, shorthand), ValidateNested(), known(cls));
+  return all(
+    field({ is: 'object', of: cls }, schema, description, options, { shorthand }),
+    ValidateNested(),
+    known(cls),
+  );
 };
 
 /** A list of scalars or of objects of a class. */
@@ -152,14 +158,14 @@ const field =
     schema: PropertySchema,
     description: string,
     options: FieldOptions,
-    shorthand?: Shorthand,
+    traits: Pick<Field, 'shorthand' | 'conditional'> = {},
   ): PropertyDecorator =>
   (target, name) => {
     const { required = false, readOnly = false, emitted = false, example } = options;
     const { default: fallback } = options;
     const shown = { ...(fallback !== undefined && { default: fallback }), ...(example !== undefined && { example }) };
     const stored = emitted ? fallback : undefined;
-    recordField(target.constructor, { name: String(name), shape, required, readOnly, emitted: stored, shorthand });
+    recordField(target.constructor, { name: String(name), shape, required, readOnly, emitted: stored, ...traits });
     all(
       ApiProperty({ ...schema, description, required, ...(readOnly && { readOnly }), ...shown }),
       required ? IsDefined() : IsOptional(),

@@ -18,6 +18,11 @@ export interface Configuration {
 export interface ProxyConfig {
   /** Log index of the activation. A proxy never installs a lower one than it has (architecture.md §6.13). */
   readonly index: number;
+  /**
+   * Place in the order of what one source gives, where the index alone does not tell it: indexes of another cluster
+   * begin anew. Default: the index.
+   */
+  readonly order?: number;
   readonly id: string;
   readonly name: string;
   /** RFC 3339 UTC. */

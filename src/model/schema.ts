@@ -35,6 +35,8 @@ export interface Field {
   readonly emitted?: unknown;
   /** Texts that stand for the object of this field. */
   readonly shorthand?: Shorthand;
+  /** The block counts only beside certain other values; otherwise nothing but its JSON types is checked. */
+  readonly conditional?: boolean;
 }
 
 /** What is wrong with an object of the class beyond its single fields. Pointers are relative to the object. */

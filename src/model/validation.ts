@@ -13,6 +13,9 @@ import { type Class, fieldsOf, ruleOf } from './schema.ts';
 import { Secret } from './secret.ts';
 import { faultsOf, isRecord } from './shape.ts';
 import { Snapshot } from './snapshot.ts';
+import { rememberRules } from './validation-metadata.ts';
+
+rememberRules();
 
 export interface ParsedEntity {
   /** What was sent, as plain JSON: nulls and unknown fields gone, keys in the order of the schema, `id` only if sent. */

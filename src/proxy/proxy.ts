@@ -7,8 +7,7 @@ import type { ListenerStatus } from './listener/listeners.ts';
 import { PortWatch } from './listener/port-watch.ts';
 import { type ConfigRole, type RoleFigures, sumOfFigures } from './metrics/figures.ts';
 import type { RedisOptions } from './upstream/session/redis-session-store.ts';
-import { type BodyLimits, bodyLimits } from './worker/engine.ts';
-import { InThread } from './worker/in-thread.ts';
+import { type BodyLimits, bodyLimits } from './worker/body-limits.ts';
 import type { Installer } from './worker/installer.ts';
 import { Workers } from './worker/workers.ts';
 
@@ -24,6 +23,15 @@ export interface ProxyOptions {
   readonly sessionStore?: RedisOptions | undefined;
   /** Default: 64 KiB each. */
   readonly limits?: BodyLimits | undefined;
+  /** Told what has become of each configuration that was taken up and not overtaken. */
+  readonly onSettled?: ((outcome: InstallOutcome) => void) | undefined;
+}
+
+export interface InstallOutcome {
+  readonly config: ProxyConfig;
+  /** Why it is not live: the former one stays. Undefined: it is. */
+  readonly refusal: string | undefined;
+  readonly tookMs: number;
 }
 
 export interface Proxy {
@@ -32,7 +40,7 @@ export interface Proxy {
   /** Stops accepting, lets exchanges finish, cuts what is left after `withinMs`. */
   close(options: { readonly withinMs: number }): Promise<void>;
   /**
-   * Resolves once a configuration with this index or a higher one is live in every worker, its listeners bound, or
+   * Resolves once a configuration of this order (the index, where there is no other) or a later one is live in every worker, its listeners bound, or
    * after `withinMs`. `done` of `of` workers have it; one that has fallen has nothing.
    */
   installed(index: number, withinMs: number): Promise<{ readonly done: number; readonly of: number }>;
@@ -49,38 +57,43 @@ class SourcedProxy implements Proxy {
   readonly #source: ConfigSource;
   readonly #clock: Clock;
   readonly #telemetry: Telemetry;
-  readonly #makeInstaller: () => Installer;
+  readonly #makeInstaller: () => Promise<Installer>;
   readonly #size: number;
   readonly #waiting = new Set<() => void>();
   readonly #ports: PortWatch;
   #installer: Installer | undefined;
   /** Taken up and not yet begun; a newer one takes its place. */
   #next: ProxyConfig | undefined;
-  /** Index of the newest configuration taken up. Invariant: liveIndex <= index. */
-  #index = -1;
-  /** Index of the newest one that is live in every thread. */
-  #liveIndex = -1;
+  /** Order of the newest configuration taken up. Invariant: live <= taken. */
+  #taken = -1;
+  /** Order of the newest one that is live in every thread. */
+  #live = -1;
   /** The one being installed, and how many threads have it. */
-  #settling = { index: -1, done: 0 };
+  #settling = { order: -1, done: 0 };
   #installing: Promise<void> | undefined;
   #unsubscribe: Cancel = () => {};
+  readonly #onSettled: (outcome: InstallOutcome) => void;
 
   constructor(options: ProxyOptions) {
     const { source, clock, telemetry, bindAddress, sessionStore, workers = 0, limits = bodyLimits } = options;
+    const { onSettled = () => {} } = options;
+    this.#onSettled = onSettled;
     this.#source = source;
     this.#clock = clock;
     this.#telemetry = telemetry;
     this.#size = Math.max(1, workers);
-    this.#makeInstaller = () =>
-      workers === 0
-        ? new InThread({ clock, telemetry, bindAddress, sessionStore, limits })
-        : new Workers({ count: workers, clock, telemetry, bindAddress, sessionStore, limits });
+    this.#makeInstaller = async () => {
+      if (workers > 0) return new Workers({ count: workers, clock, telemetry, bindAddress, sessionStore, limits });
+      // Where workers serve, this thread need not know how.
+      const { InThread } = await import('./worker/in-thread.ts');
+      return new InThread({ clock, telemetry, bindAddress, sessionStore, limits });
+    };
     const reopen = async (): Promise<void> => this.#installer?.reopen();
     this.#ports = new PortWatch({ listeners: () => this.listeners(), reopen }, clock, telemetry.logger);
   }
 
   async start(): Promise<void> {
-    this.#installer = this.#makeInstaller();
+    this.#installer = await this.#makeInstaller();
     this.#unsubscribe = this.#source.subscribe((config) => this.#take(config));
     await this.#installing;
   }
@@ -94,10 +107,10 @@ class SourcedProxy implements Proxy {
   }
 
   async installed(index: number, withinMs: number): Promise<{ done: number; of: number }> {
-    if (this.#liveIndex < index) await this.#reached(index, withinMs);
+    if (this.#live < index) await this.#reached(index, withinMs);
     const of = this.#size;
-    if (this.#liveIndex >= index) return { done: this.#installer?.serving ?? 0, of };
-    return { done: this.#settling.index >= index ? this.#settling.done : 0, of };
+    if (this.#live >= index) return { done: this.#installer?.serving ?? 0, of };
+    return { done: this.#settling.order >= index ? this.#settling.done : 0, of };
   }
 
   listeners(): readonly ListenerStatus[] {
@@ -110,11 +123,11 @@ class SourcedProxy implements Proxy {
 
   #take(config: ProxyConfig): void {
     const { logger } = this.#telemetry;
-    if (config.index <= this.#index) {
-      logger.debug({ index: config.index, installed: this.#index }, 'a configuration that is not newer is passed over');
+    if (orderOf(config) <= this.#taken) {
+      logger.debug({ index: config.index, installed: this.#taken }, 'a configuration that is not newer is passed over');
       return;
     }
-    this.#index = config.index;
+    this.#taken = orderOf(config);
     this.#next = config;
     this.#installing ??= this.#installAll();
   }
@@ -128,20 +141,26 @@ class SourcedProxy implements Proxy {
   }
 
   async #install(config: ProxyConfig): Promise<void> {
-    const settling = { index: config.index, done: 0 };
+    const settling = { order: orderOf(config), done: 0 };
     this.#settling = settling;
+    const startedMs = this.#clock.monotonicMs();
+    const settled = (refusal?: string): void =>
+      this.#onSettled({ config, refusal, tookMs: this.#clock.monotonicMs() - startedMs });
     try {
       await this.#installer?.install(config, () => {
         settling.done++;
       });
     } catch (error) {
-      this.#refuse(config, error instanceof Error ? error.message : String(error));
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#refuse(config, reason);
+      settled(reason);
       return;
     }
-    this.#liveIndex = config.index;
+    this.#live = orderOf(config);
     this.#ports.look();
     this.#telemetry.logger.info({ snapshot: config.id, index: config.index }, 'a snapshot is live');
     for (const wake of this.#waiting) wake();
+    settled();
   }
 
   #refuse({ id, index }: ProxyConfig, problems: string): void {
@@ -159,10 +178,12 @@ class SourcedProxy implements Proxy {
         resolve();
       };
       const look = (): void => {
-        if (this.#liveIndex >= index) done();
+        if (this.#live >= index) done();
       };
       const cancel = this.#clock.after(withinMs, done);
       this.#waiting.add(look);
     });
   }
 }
+
+const orderOf = ({ order, index }: ProxyConfig): number => order ?? index;

@@ -1,5 +1,6 @@
 // Section `controlPlane` of the settings file (contract.md §1.3, architecture.md §9).
 import { type Address, namesHost, readAddress } from './address.ts';
+import { readEncryptionKey } from './encryption-key.ts';
 import { pem, requiredPem, type TlsFiles } from './pem.ts';
 import { type RaftSettings, readRaft } from './raft.ts';
 import type { Section } from './section.ts';
@@ -109,15 +110,6 @@ function reportRepeated(section: Section, keys: readonly ApiKey[]): void {
       section.error(`apiKeys[${at}].name`, 'is used twice');
     if (key !== '' && earlier.some((each) => each.key === key)) section.error(`apiKeys[${at}].key`, 'is used twice');
   });
-}
-
-function readEncryptionKey(section: Section | undefined): Buffer | undefined {
-  if (!section) return undefined;
-  const text = section.required('key');
-  section.end();
-  const bytes = Buffer.from(text, 'base64');
-  if (text === '' || (bytes.length === 32 && bytes.toString('base64') === text)) return bytes;
-  return section.error('key', 'must be standard base64 of exactly 32 bytes');
 }
 
 function readSecretSources(section: Section | undefined): SecretSources | undefined {

@@ -1,12 +1,23 @@
 // Section `proxy` of the settings file (contract.md §1.4, architecture.md §9).
 import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
+import { type Address, readAddress } from './address.ts';
+import { readEncryptionKey } from './encryption-key.ts';
 import { pem, type TlsFiles } from './pem.ts';
 import type { Section } from './section.ts';
 
 export interface ProxySettings {
-  /** Base URL without trailing slashes; set in proxy mode. */
-  readonly controlPlaneUrl?: string;
+  /** Base URLs without trailing slashes; at least one in proxy mode. */
+  readonly controlPlaneUrls: readonly string[];
+  /** Name in the fleet; absent: one that is kept in the store path. */
+  readonly id?: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly storePath: string;
+  /** Keep the configuration that was installed last, and begin with it. */
+  readonly lastGood: boolean;
+  /** 32 bytes: encrypts that copy. */
+  readonly encryptionKey?: Buffer;
+  readonly admin: AdminSettings;
   readonly reconnectIntervalMs: number;
   /** Bytes of a request body that CEL may see; 0 switches body access off. */
   readonly celBodyMaxSize: number;
@@ -19,13 +30,25 @@ export interface ProxySettings {
   readonly retryBufferBytes: number;
 }
 
+/** Where a proxy of its own says how it is. */
+export interface AdminSettings {
+  /** Undefined: nowhere. */
+  readonly address: Address | undefined;
+  /** Whether somebody wrote it down, and so relies on it. */
+  readonly isConfigured: boolean;
+}
+
 export function readProxy(section: Section, mode: 'controlplane' | 'proxy'): ProxySettings {
-  const controlPlaneUrl = mode === 'proxy' ? section.required('controlPlaneUrl') : section.text('controlPlaneUrl');
-  if (controlPlaneUrl && !isHttpUrl(controlPlaneUrl)) section.error('controlPlaneUrl', 'must be an http or https URL');
   const bindAddress = section.text('bindAddress');
   if (bindAddress !== undefined && isIP(bindAddress) === 0) section.error('bindAddress', 'must be an IP address');
   const settings: ProxySettings = {
-    controlPlaneUrl: controlPlaneUrl?.replace(/\/+$/, ''),
+    controlPlaneUrls: readControlPlanes(section, mode === 'proxy'),
+    id: readId(section),
+    labels: readLabels(section),
+    storePath: section.text('storePath') ?? './data-proxy',
+    lastGood: section.flag('lastGood', true),
+    encryptionKey: readEncryptionKey(section.protection('encryption')),
+    admin: readAdmin(section.section('admin')),
     reconnectIntervalMs: section.duration('reconnectInterval', 5_000),
     celBodyMaxSize: section.integer('celBodyMaxSize', { min: 0, otherwise: 65_536 }),
     tls: readProxyTls(section.section('tls')),
@@ -38,9 +61,61 @@ export function readProxy(section: Section, mode: 'controlplane' | 'proxy'): Pro
   return settings;
 }
 
-function isHttpUrl(text: string): boolean {
+function readControlPlanes(section: Section, isRequired: boolean): string[] {
+  const one = section.text('controlPlaneUrl');
+  const several = section.texts('controlPlaneUrls');
+  if (one !== undefined && several !== undefined)
+    section.error('controlPlaneUrls', 'must not stand beside controlPlaneUrl');
+  else if (several?.length === 0) section.error('controlPlaneUrls', 'must have at least one entry');
+  else if (isRequired && one === undefined && several === undefined && !section.has('controlPlaneUrls')) {
+    section.error('controlPlaneUrl', 'is required, or controlPlaneUrls');
+  }
+  if (one !== undefined) checkUrl(section, 'controlPlaneUrl', one);
+  several?.forEach((url, at) => {
+    checkUrl(section, `controlPlaneUrls[${at}]`, url);
+  });
+  return (several ?? (one === undefined ? [] : [one])).map((url) => url.replace(/\/+$/, ''));
+}
+
+function checkUrl(section: Section, key: string, text: string): void {
   const url = URL.parse(text);
-  return url !== null && (url.protocol === 'http:' || url.protocol === 'https:');
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    section.error(key, 'must be an http or https URL');
+  } else if (url.username !== '' || url.password !== '') {
+    section.error(key, 'must not hold a user or a password; set apiKey');
+  }
+}
+
+function readId(section: Section): string | undefined {
+  const id = section.text('id');
+  if (id === undefined || /^[A-Za-z0-9._~:-]{1,128}$/.test(id)) return id;
+  return section.error('id', 'must be 1 to 128 characters of A-Z a-z 0-9 . _ ~ : -');
+}
+
+const labelsMax = 32;
+const visible = /^[\x21-\x7e\u00a1-\uffff]{1,64}$/;
+
+function readLabels(owner: Section): Record<string, string> {
+  const section = owner.section('labels');
+  if (!section) return {};
+  const labels: Record<string, string> = {};
+  for (const key of section.keys()) {
+    const value = section.text(key);
+    if (!visible.test(key) || key === '__proto__') section.error(key, 'must have a name of 1 to 64 visible characters');
+    else if (value === undefined || !visible.test(value)) section.error(key, 'must be 1 to 64 visible characters');
+    else labels[key] = value;
+  }
+  if (section.keys().length > labelsMax) owner.error('labels', `must have at most ${labelsMax} entries`);
+  return labels;
+}
+
+function readAdmin(section: Section | undefined): AdminSettings {
+  const standard = { host: '127.0.0.1', port: 9901 };
+  const isConfigured = section?.has('address') ?? false;
+  const isNone = section?.text('address') === 'none';
+  const address = isNone || section === undefined ? undefined : readAddress(section, 'address');
+  section?.end();
+  return { address: isNone ? undefined : (address ?? standard), isConfigured };
 }
 
 function readProxyTls(section: Section | undefined): Partial<TlsFiles> | undefined {

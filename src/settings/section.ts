@@ -65,6 +65,14 @@ export class Section {
     return bounds.otherwise;
   }
 
+  flag(key: string, otherwise: boolean): boolean {
+    if (!this.has(key)) return otherwise;
+    const value = this.#map[key];
+    if (typeof value === 'boolean') return value;
+    this.error(key, 'must be true or false');
+    return otherwise;
+  }
+
   /** Milliseconds, above zero. */
   duration(key: string, otherwiseMs: number): number {
     const text = this.text(key);
@@ -123,6 +131,11 @@ export class Section {
       return [];
     }
     return value.map((each, at) => new Section(each, `${this.pathOf(key)}[${at}]`, this.#findings));
+  }
+
+  /** Of a map whose keys the writer chooses. */
+  keys(): string[] {
+    return Object.keys(this.#map);
   }
 
   /** Warns of every key that nobody asked for. Call it last. */

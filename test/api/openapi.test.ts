@@ -67,6 +67,7 @@ describe('OpenAPI document', () => {
       'get /debug/config',
       'get /sync/snapshot',
       'post /sync/raft',
+      'post /sync/raft/large',
       'post /sync/state-hash',
       'post /batch',
       'post /explain',

@@ -4,7 +4,7 @@ import { encodeEnvelope, relayBodyMax } from '../../src/cluster/relay/relay-wire
 import { ApiServer } from '../support/api-server.ts';
 import { clusterId, createRoute, newNonce, relayServer, requestId, TakingTarget, token } from '../support/relay-bed.ts';
 
-const envelope = encodeEnvelope({ v: 1, clusterId, requestId, command: createRoute(), remainingMs: 5_000 });
+const { body: envelope } = encodeEnvelope({ clusterId, requestId, command: createRoute(), remainingMs: 5_000 });
 const paths = ['//sync/raft', '/sync/raft'];
 
 const signed = (path: string, body: Uint8Array): { authorization: string } => {
@@ -60,11 +60,12 @@ describe('POST /sync/raft', () => {
   }
 
   it('takes a write as large as the log takes', async () => {
-    const spec = { name: 'large', value: 'x'.repeat(4 * 1024 * 1024) };
+    const spec = { name: 'large', value: 'x'.repeat(39 * 1024 * 1024) };
     const command = createRoute({ kind: 'secrets', spec });
-    const body = encodeEnvelope({ v: 1, clusterId, requestId, command, remainingMs: 5_000 });
-    const { status, text } = await api.call('POST', '//sync/raft', { body, headers: signed('//sync/raft', body) });
+    const { path, body } = encodeEnvelope({ clusterId, requestId, command, remainingMs: 5_000 });
+    const { status, text } = await api.call('POST', `/${path}`, { body, headers: signed(`/${path}`, body) });
     expect(status, text).to.equal(200);
+    expect(Buffer.from(command).equals(target.taken[0]?.command ?? new Uint8Array())).to.equal(true);
   });
 
   it('signs for one path: a proof for the other is none', async () => {
@@ -83,7 +84,7 @@ describe('POST /sync/raft', () => {
       const headers = signed('//sync/raft', oversized);
       expect(await api.call('POST', '//sync/raft', { body: oversized, headers })).to.deep.include({
         status: 413,
-        json: { error: 'body is larger than 4 MiB' },
+        json: { error: 'body is larger than 6 MiB' },
       });
     });
 

@@ -35,11 +35,6 @@ describe('the command line', () => {
     ['several wrong keys', () => ['--config', file('mode: x\nlog: 1')], /^sluice: mode [^\n]*; log must be a map\n$/],
     ['an unknown option', () => ['--port', '1'], /^sluice: [^\n]*--port[^\n]*\n$/],
     [
-      'proxy mode',
-      () => ['--config', file('mode: proxy\nproxy: { controlPlaneUrl: "http://127.0.0.1:1" }')],
-      /^sluice: mode proxy is not available in this version\n$/,
-    ],
-    [
       'a store path that is a file',
       () => ['-config', file(`controlPlane: { address: "127.0.0.1:0", storePath: ${join(folder, 'settings.yaml')} }`)],
       /^sluice: cannot open the store at controlPlane\.storePath [^\n]*\n$/,

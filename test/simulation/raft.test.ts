@@ -9,6 +9,8 @@ const findings = [
   [301_355, 'heartbeats of a leader that is gone, delivered again for a minute'],
   [207_707, 'a slow disk that slowed down again in peace'],
   [103_420, 'an election won by votes that are counted after a later term began'],
+  [9_004_336, 'clients that miss a stable leader for as long as the check waits'],
+  [20_003_952, 'a process that is woken up for peace before its timers are'],
   [503_263, 'a removed voter whose log would win against a learner that is behind'],
 ] as const;
 /** Seeds that run a second time; a calm one and a large cluster are among them. */

@@ -14,6 +14,8 @@ export interface NodeOptions {
   /** Writes and applies wait for `persistOne` and `applyOne`. */
   readonly asyncPersist?: boolean;
   readonly stepDownOnRemoval?: boolean;
+  /** As the product does: a leader that leaves tells its best successor to campaign. */
+  readonly handOverOnRemoval?: boolean;
   /** Bytes of committed entries handed out at a time. */
   readonly maxCommittedPerReady?: number;
   /** The start-up scan could not exclude that the end of the log is missing. */
@@ -63,7 +65,8 @@ export class AdapterNode {
 
   get #settings(): CoreSettings {
     const unbounded = Number.MAX_SAFE_INTEGER;
-    const { prevote = false, checkquorum = false, inflight = unbounded, stepDownOnRemoval = false } = this.#options;
+    const { prevote = false, checkquorum = false, inflight = unbounded } = this.#options;
+    const { stepDownOnRemoval = false, handOverOnRemoval = false } = this.#options;
     return {
       ...defaultSettings,
       clusterId: scenarioCluster,
@@ -73,7 +76,7 @@ export class AdapterNode {
       heartbeatTicks: 1,
       preVote: prevote,
       checkQuorum: checkquorum,
-      onRemoval: stepDownOnRemoval ? 'stepDown' : 'stay',
+      onRemoval: handOverOnRemoval ? 'handOver' : stepDownOnRemoval ? 'stepDown' : 'stay',
       appendBytes: unbounded,
       appendEntries: unbounded,
       windowMessages: inflight,

@@ -21,6 +21,8 @@ export interface NemesisWorld {
   now(): number;
   at(time: number, slot: number, run: () => void): void;
   start(node: SimNode): void;
+  /** What waited while it was paused happens now. */
+  resume(node: SimNode): void;
 }
 
 /** Ids of membership proposals, apart from those of client operations. */
@@ -308,6 +310,7 @@ export class Nemesis {
     network.heal(well.map(({ slot }) => slot));
     for (const node of well) {
       node.pausedUntilMs = 0;
+      this.#world.at(this.#world.now(), -1, () => this.#world.resume(node));
       node.hostStalledUntilMs = 0;
       node.disk.stalledUntilMs = 0;
       node.disk.writeMs = Math.min(node.disk.writeMs, 5);

@@ -51,6 +51,8 @@ export interface LoadPlan {
   readonly reads: number;
   /** Now and then a client asks for so many writes at once: a leader that is cut off gathers a long tail. */
   readonly burst: number;
+  /** So many of the clients know at any time who leads. */
+  readonly informed?: number;
 }
 
 export interface Tuning {
@@ -83,6 +85,7 @@ export function drawPlan(seed: number, options: PlanOptions = {}): Plan {
   const tuning = drawTuning(chance);
   if (nodes >= 3 && seed % 25 === 0) return calmPlan(seed, nodes, safetyMs, chance, tuning);
   if (options.nodes === undefined && seed % 25 === 11) return partialPlan(seed, safetyMs, chance, tuning);
+  if (options.nodes === undefined && seed % 25 === 18) return disorderPlan(seed, safetyMs, chance, tuning);
   const faults = drawFaults(chance.fork(), { slots: nodes + spares, safetyMs, hasChurn });
   return { seed, nodes, spares, safetyMs, network, disk, load, tuning, faults };
 }
@@ -169,7 +172,45 @@ function partialPlan(seed: number, safetyMs: number, chance: Chance, tuning: Tun
       if (!isKept) faults.push({ at, fault: { kind: 'oneWay', from, to, ms: safetyMs - at } });
     }
   }
-  return { ...calmSurroundings, seed, nodes, spares: 0, safetyMs, tuning, faults, calm: 'partial' };
+  // Clients that look for the leader may miss one that serves, for as long as the check waits.
+  const load = { ...calmSurroundings.load, informed: 1 };
+  return { ...calmSurroundings, load, seed, nodes, spares: 0, safetyMs, tuning, faults, calm: 'partial' };
+}
+
+/**
+ * Messages overtake each other all the time, logs are compacted at once, and peers are sent checkpoints while the appends
+ * that these replace are still on their way.
+ */
+function disorderPlan(seed: number, safetyMs: number, chance: Chance, drawn: Tuning): Plan {
+  const nodes = 3;
+  // Of many pieces, so that much happens during a transfer, or of one or two that overtake the appends.
+  const hasPieces = chance.happens(0.5);
+  const faults: TimedFault[] = [];
+  const every = (meanMs: number, fault: () => Fault) => {
+    for (let at = chance.exponential(meanMs); at < safetyMs; at += chance.exponential(meanMs))
+      faults.push({ at: Math.round(at), fault: fault() });
+  };
+  every(400, () => kinds.unreachable(chance, nodes));
+  every(500, () => kinds.checkpoint(chance, nodes));
+  every(4_000, () => ({ kind: 'isolate', slot: chance.below(nodes), ms: chance.exponential(1_500) }));
+  every(hasPieces ? 2_000 : 4_000, () => kinds.clog(chance, nodes));
+  every(5_000, () => kinds.burst(chance, nodes));
+  const tuning: Tuning = {
+    ...drawn,
+    ...{ windowMessages: chance.pick([8, 64]), appendBytes: 100, checkpointEntries: chance.integer(3, 12) },
+    ...{ trailingEntries: 0, checkpointSize: hasPieces ? 1_000 : chance.pick([1, 300]) },
+    chunkBytes: hasPieces ? 24 : 512,
+  };
+  return {
+    ...{ seed, nodes, spares: 0, safetyMs, tuning },
+    network: {
+      ...{ minDelayMs: 0.1, meanDelayMs: chance.pick([5, 50, 100, 200]), loss: 0.02 },
+      ...{ duplicate: chance.pick([0.1, 0.5]), replay: chance.pick([0, 0.02]) },
+    },
+    disk: { writeMs: chance.pick([0.5, 5]), applyMs: 2, keepsUnsynced: false },
+    load: { clients: 6, thinkMs: 50, reads: 0.1, burst: chance.pick([0, 20]) },
+    faults: faults.sort((a, b) => a.at - b.at),
+  };
 }
 
 /**

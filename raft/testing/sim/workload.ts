@@ -97,7 +97,7 @@ export class Workload implements Users {
   }
 
   #issue(client: number): void {
-    const slot = this.#chooseSlot();
+    const slot = this.#chooseSlot(client);
     const node = this.#nodes[slot]!;
     if (!node.isUp) {
       this.#leaderSlot = this.#chance.below(this.#nodes.length);
@@ -134,8 +134,9 @@ export class Workload implements Users {
     return this.#chance.happens(this.#plan.reads);
   }
 
-  #chooseSlot(): number {
-    if (this.#isSettled) return this.#nodes.find((node) => node.driver?.inspect().role === 'leader')?.slot ?? 0;
+  #chooseSlot(client: number): number {
+    if (this.#isSettled || client < (this.#plan.informed ?? 0))
+      return this.#nodes.find((node) => node.driver?.inspect().role === 'leader')?.slot ?? 0;
     return this.#chance.happens(0.8) ? this.#leaderSlot : this.#chance.below(this.#nodes.length);
   }
 

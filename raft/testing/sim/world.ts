@@ -86,7 +86,7 @@ export class World {
     this.checks = new Checks(this.nodes, this.ghost, fail);
     this.users = this.#program.users(this.#chance.fork());
     this.nemesis = new Nemesis(
-      { ...this.#timeline, ...this.#parts(), start: (node) => this.start(node) },
+      { ...this.#timeline, ...this.#parts(), start: (node) => this.start(node), resume: (node) => this.#resume(node) },
       this.#chance.fork(),
       plan.calm !== undefined,
     );

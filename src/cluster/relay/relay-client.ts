@@ -4,7 +4,7 @@ import type { Clock } from '../../clock.ts';
 import type { LeaderConnections, LeaderReply } from '../leader-connections.ts';
 import type { Relay, RelayOutcome, RelayRequest } from './relay.ts';
 import { signedAuthorization } from './relay-credential.ts';
-import { decodeApplied, encodeEnvelope, isRecord, parse, relayBodyMax } from './relay-wire.ts';
+import { decodeApplied, encodeEnvelope, isRecord, largeBodyMax, parse } from './relay-wire.ts';
 
 export interface RelayClientOptions {
   readonly connections: Pick<LeaderConnections, 'call'>;
@@ -16,8 +16,6 @@ export interface RelayClientOptions {
   /** 16 to 64 characters of base64url, never the same twice. */
   readonly newNonce: () => string;
 }
-
-const path = '/sync/raft';
 
 export class RelayClient implements Relay {
   readonly #options: RelayClientOptions;
@@ -32,15 +30,15 @@ export class RelayClient implements Relay {
     if (clusterId === undefined) return notApplied('this node belongs to no cluster yet');
     if (leader.address === '') return notApplied(`the leader ${leader.nodeId} advertises no API address`);
     const withinMs = Math.max(1, Math.round(remainingMs));
-    const body = encodeEnvelope({ v: 1, clusterId, requestId, command, remainingMs: withinMs });
-    if (body.length > relayBodyMax) return notApplied('the write is too large to be relayed');
-    const headers = this.#headers(body);
+    const { path, body } = encodeEnvelope({ clusterId, requestId, command, remainingMs: withinMs });
+    if (body.length > largeBodyMax) return notApplied('the write is too large to be relayed');
+    const headers = this.#headers(path, body);
     return outcomeOf(
       await connections.call({ address: leader.address, method: 'POST', path, headers, body, withinMs }),
     );
   }
 
-  #headers(body: Uint8Array): Record<string, string> {
+  #headers(path: string, body: Uint8Array): Record<string, string> {
     const { key, clock, newNonce } = this.#options;
     const type = { 'content-type': 'application/json' };
     if (key === undefined) return type;

@@ -1,12 +1,14 @@
 // Takes writes that other members relay to this node (architecture.md §8). What a member sends is checked like what a
 // stranger sends: a credential, a size, a shape, and the schema of the resource, all before the log sees a byte.
 import { SluiceError } from '../../errors.ts';
+import type { EditableKind } from '../../model/kinds.ts';
 import { parseEntity } from '../../model/validation.ts';
-import type { Command, RequestId } from '../../state/command.ts';
+import type { Command, RequestId, Spec } from '../../state/command.ts';
 import { CommandNotUnderstood, type Malformed } from '../../state/command-codec.ts';
+import { inSlices } from '../../state/slices.ts';
 import { MemberGuard, type MemberGuardOptions, type MemberHead } from '../member-guard.ts';
 import type { ReceivedOutcome, RelayTarget } from './relay.ts';
-import { decodeEnvelope, encodeApplied, type RelayEnvelope } from './relay-wire.ts';
+import { decodeEnvelope, decodeLargeEnvelope, encodeApplied, type RelayEnvelope } from './relay-wire.ts';
 
 export interface RelayServerOptions extends MemberGuardOptions {
   readonly target: RelayTarget;
@@ -42,22 +44,31 @@ export class RelayServer {
   }
 
   /** Throws UNAUTHENTICATED, FORBIDDEN, INVALID; every other outcome is an answer. */
-  async take(head: RelayHead, body: Uint8Array): Promise<RelayAnswer> {
+  take(head: RelayHead, body: Uint8Array): Promise<RelayAnswer> {
+    return this.#take(head, body, decodeEnvelope);
+  }
+
+  /** The same for a command that travels as it is. */
+  takeLarge(head: RelayHead, body: Uint8Array): Promise<RelayAnswer> {
+    return this.#take(head, body, decodeLargeEnvelope);
+  }
+
+  async #take(head: RelayHead, body: Uint8Array, decode: typeof decodeEnvelope): Promise<RelayAnswer> {
     this.#guard.check(head, body);
-    const envelope = decodeEnvelope(body);
+    const envelope = decode(body);
     if (typeof envelope === 'string') throw new SluiceError('INVALID', envelope);
-    this.#check(envelope);
+    await inSlices(this.#check(envelope));
     const { requestId, command } = envelope;
     const remainingMs = Math.min(envelope.remainingMs, longestMs);
     return answerTo(await this.#options.target.receive({ requestId, command, remainingMs }));
   }
 
-  #check({ clusterId, requestId, command }: RelayEnvelope): void {
+  *#check({ clusterId, requestId, command }: RelayEnvelope): Generator<void, void> {
     const own = this.#options.clusterId();
     if (own !== undefined && clusterId !== own) {
       throw new SluiceError('INVALID', `the write is for cluster ${clusterId}, this node is of cluster ${own}`);
     }
-    const flaw = flawOf(this.#decoded(command), requestId);
+    const flaw = yield* flawOf(this.#decoded(command), requestId);
     if (flaw !== undefined) throw new SluiceError('INVALID', flaw);
   }
 
@@ -87,11 +98,22 @@ function answerTo(received: ReceivedOutcome): RelayAnswer {
 const json = (status: number, body: object): RelayAnswer => ({ status, body: JSON.stringify(body) });
 
 /** What keeps a command out of the log; what a spec holds is judged again, as the border of the sender judged it. */
-function flawOf(command: Command | Malformed, requestId: RequestId): string | undefined {
+function* flawOf(command: Command | Malformed, requestId: RequestId): Generator<void, string | undefined> {
   if ('malformed' in command) return `the command ${command.malformed}`;
   if (!isSame(command.requestId, requestId)) return 'the request id of the command is another one';
-  if (command.op !== 'put') return undefined;
-  const [problem] = parseEntity(command.kind, command.spec).problems;
+  if (command.op === 'put') return flawOfSpec(command.kind, command.spec);
+  if (command.op !== 'batch') return undefined;
+  for (const operation of command.operations) {
+    if (operation === undefined) return 'the command holds what is no operation';
+    const flaw = operation.spec && flawOfSpec(operation.kind, operation.spec);
+    if (flaw !== undefined) return flaw;
+    yield;
+  }
+  return undefined;
+}
+
+function flawOfSpec(kind: EditableKind, spec: Spec): string | undefined {
+  const [problem] = parseEntity(kind, spec).problems;
   return problem && `the spec at ${JSON.stringify(problem.pointer)} ${problem.message}`;
 }
 

@@ -1,10 +1,10 @@
 // The bodies of `POST /sync/raft` (architecture.md §8), written and read. Both sides check what the other sent: a member
 // may run another version, and what is not understood must not be taken for an answer.
+import { commandBytesMax } from '../../../raft/index.ts';
 import { kinds } from '../../model/kinds.ts';
 import type { RequestId, Result } from '../../state/command.ts';
 
 export interface RelayEnvelope {
-  readonly v: 1;
   readonly clusterId: string;
   readonly requestId: RequestId;
   /** The command as the log carries it. */
@@ -13,30 +13,59 @@ export interface RelayEnvelope {
   readonly remainingMs: number;
 }
 
-/** Longest body in either direction: room for the longest command that the log takes, in base64. */
+/** Longest JSON body in either direction: room for the longest command but a batch, in base64. */
 export const relayBodyMax = 6 * 1024 * 1024;
+/** Longest body with the command as it is, and what is said of it. */
+export const largeBodyMax = commandBytesMax + 64 * 1024;
+/** Longer commands travel as they are: writing tens of megabytes as base64 would hold the thread. */
+const longestInJson = 256 * 1024;
 /** One hop: who is asked to relay a relayed write says where the leader is instead. */
 const hop = 1;
+const newline = 10;
 const statuses: readonly Result['status'][] = [200, 201, 204, 400, 404, 409, 412, 422, 'moved'];
 
-export function encodeEnvelope({ command, ...rest }: RelayEnvelope): Buffer {
-  const bytes = Buffer.from(command.buffer, command.byteOffset, command.byteLength);
-  return Buffer.from(JSON.stringify({ ...rest, command: bytes.toString('base64'), hop }));
+/** Where an envelope is sent to, and its bytes. */
+export interface Posted {
+  readonly path: '/sync/raft' | '/sync/raft/large';
+  readonly body: Buffer;
 }
 
-/** The envelope, or a text that says what is wrong with it. */
+export function encodeEnvelope({ command, ...rest }: RelayEnvelope): Posted {
+  const bytes = Buffer.from(command.buffer, command.byteOffset, command.byteLength);
+  if (bytes.length <= longestInJson) {
+    const body = Buffer.from(JSON.stringify({ v: 1, ...rest, command: bytes.toString('base64'), hop }));
+    return { path: '/sync/raft', body };
+  }
+  const head = Buffer.from(`${JSON.stringify({ v: 1, ...rest, hop })}\n`);
+  return { path: '/sync/raft/large', body: Buffer.concat([head, bytes]) };
+}
+
+/** The envelope in a JSON body, or a text that says what is wrong with it. */
 export function decodeEnvelope(body: Uint8Array): RelayEnvelope | string {
   const value = parse(body);
   if (!isRecord(value)) return 'body is not a JSON object';
-  const { v, clusterId, requestId, command, remainingMs } = value;
+  const bytes = typeof value.command === 'string' ? bytesOf(value.command) : undefined;
+  return bytes === undefined ? 'command is not base64' : envelopeOf(value, bytes);
+}
+
+/** The envelope in one line of JSON with the command's bytes behind it. */
+export function decodeLargeEnvelope(body: Uint8Array): RelayEnvelope | string {
+  const end = body.indexOf(newline);
+  const head = end < 0 ? undefined : parse(body.subarray(0, end));
+  return isRecord(head) ? envelopeOf(head, body.subarray(end + 1)) : 'body does not begin with a line of JSON';
+}
+
+function envelopeOf(
+  { v, hop: hops, clusterId, requestId, remainingMs }: Readonly<Record<string, unknown>>,
+  command: Uint8Array,
+): RelayEnvelope | string {
   if (v !== 1) return 'version of the relay is not 1';
-  if (value.hop !== hop) return 'a write is relayed once';
+  if (hops !== hop) return 'a write is relayed once';
   if (typeof clusterId !== 'string' || clusterId === '') return 'clusterId is missing';
   if (!isRequestId(requestId)) return 'requestId is missing';
-  const bytes = typeof command === 'string' ? bytesOf(command) : undefined;
-  if (bytes === undefined) return 'command is not base64';
+  if (command.length === 0) return 'command is missing';
   if (!isCount(remainingMs) || remainingMs === 0) return 'remainingMs must be a positive integer';
-  return { v, clusterId, requestId, command: bytes, remainingMs };
+  return { clusterId, requestId, command, remainingMs };
 }
 
 export const encodeApplied = ({ index, ...result }: Result): string => JSON.stringify({ index, result });

@@ -22,6 +22,7 @@ import type { RedisOptions } from '../upstream/session/redis-session-store.ts';
 import { RedisSessionStore } from '../upstream/session/redis-session-store.ts';
 import { type Discovered, Upstreams, type UpstreamTools } from '../upstream/upstreams.ts';
 import { Wheel } from '../wheel.ts';
+import type { BodyLimits } from './body-limits.ts';
 
 export interface EngineOptions {
   readonly clock: Clock;
@@ -43,16 +44,6 @@ export interface EngineOptions {
   readonly figures: Figures;
   readonly scrape: ListenerTools['scrape'];
 }
-
-/** Settings of the process, not of the configuration (contract.md §1.4). */
-export interface BodyLimits {
-  /** Bytes of a body that expressions may see; 0 = none. */
-  readonly celBodyBytesMax: number;
-  /** Bytes of a body that are kept for another try. */
-  readonly retryBytesMax: number;
-}
-
-export const bodyLimits: BodyLimits = { celBodyBytesMax: 65_536, retryBytesMax: 65_536 };
 
 const drainMsMax = 30_000;
 

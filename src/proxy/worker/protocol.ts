@@ -6,7 +6,7 @@ import type { Series } from '../metrics/metric-block.ts';
 import type { UpstreamRows } from '../shared/upstream-states.ts';
 import type { FoundAddress } from '../upstream/endpoint-address.ts';
 import type { RedisOptions } from '../upstream/session/redis-session-store.ts';
-import type { BodyLimits } from './engine.ts';
+import type { BodyLimits } from './body-limits.ts';
 import type { PackedConfig } from './packed-config.ts';
 
 export interface WorkerStart {

@@ -13,7 +13,7 @@ import { newMetricBytes } from '../metrics/metric-block.ts';
 import { TicketSecrets } from '../shared/ticket-secrets.ts';
 import { findCluster, thisMachine } from '../upstream/discovery/cluster-access.ts';
 import type { RedisOptions } from '../upstream/session/redis-session-store.ts';
-import type { BodyLimits } from './engine.ts';
+import type { BodyLimits } from './body-limits.ts';
 import type { Installer } from './installer.ts';
 import { type CountingReader, Member } from './member.ts';
 import { type PackedConfig, packConfig } from './packed-config.ts';

@@ -1,7 +1,8 @@
 // What clients of the simulated cluster want: resources created, changed and deleted, snapshots captured and activated,
 // over so few ids and names that they get in each other's way.
 import type { Chance } from '../../../raft/testing/sim/chance.ts';
-import type { Draft, Idempotency } from '../../../src/state/command.ts';
+import type { BatchOperation, Draft, Idempotency } from '../../../src/state/command.ts';
+import { OperationLines } from '../../../src/state/operation-lines.ts';
 import type { StateView } from '../../../src/state/view.ts';
 import type { Tagged } from './ledger.ts';
 
@@ -41,8 +42,34 @@ export class Wishes {
     if (draw < 0.6) return this.#create(tag);
     if (draw < 0.7) return this.#replace(tag, view);
     if (draw < 0.8) return this.#remove(tag, view);
-    if (draw < 0.92) return this.#capture(tag, view);
+    if (draw < 0.88) return this.#capture(tag, view);
+    if (draw < 0.94) return this.#batch(tag, view);
     return this.#activate(tag, view);
+  }
+
+  /**
+   * Routes that others want too, all or nothing. Either a register is written with them, or they are captured: what came
+   * too late for its capture is asked for once more, and so may be decided after it was answered. A register has no key, for
+   * a key after its day would write it again.
+   */
+  #batch(tag: number, view: StateView): Wish {
+    const isCaptured = this.#chance.happens(0.3);
+    const register = isCaptured ? noRegister : this.#chance.below(registers);
+    const operations: BatchOperation[] = isCaptured ? [] : [upsertOf(registerId(register), registerId(register), tag)];
+    for (let at = this.#chance.below(4); at > 0; at -= 1) {
+      operations.push({ ...upsertOf(`route-of-${tag}-${at}`, `name ${this.#chance.below(8)}`, tag), by: 'name' });
+    }
+    if (this.#chance.happens(0.3))
+      operations.push({ op: 'delete', kind: 'routes', by: 'id', id: this.#anyRoute(view) });
+    const createdAt = new Date(Date.UTC(2026, 0, 1) + tag).toISOString();
+    const captured = { id: `snapshot-${tag}`, name: `snapshot ${this.#chance.below(5)}`, createdAt, values: {} };
+    const snapshot = { ...captured, checkedAt: view.changedAt, activate: this.#chance.happens(0.5) };
+    return wish(tag, register, {
+      op: 'batch',
+      id: captured.id,
+      operations: OperationLines.of(operations),
+      ...(isCaptured && { snapshot, ...this.#key(tag) }),
+    });
   }
 
   /** A register holds the number of the write that came last. */
@@ -121,6 +148,11 @@ const specOf = (id: string, name: string, tag: number) => ({
   name,
   directResponse: { status: 200, body: String(tag) },
 });
+
+function upsertOf(id: string, name: string, tag: number): BatchOperation {
+  const { id: _, ...spec } = specOf(id, name, tag);
+  return { op: 'upsert', kind: 'routes', by: 'id', id, spec };
+}
 
 function wish(tag: number, register: number, draft: Draft): Wish {
   return { tag, register, draft: { ...draft, tag, isRepeatable: draft.idempotency !== undefined } };

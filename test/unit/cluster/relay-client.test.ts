@@ -120,7 +120,7 @@ describe('relay client', () => {
     });
 
     it('a write that no leader would take for its size: not-applied, and nothing is sent', async () => {
-      const outcome = await client.send(requestTo('127.0.0.1:1', { command: new Uint8Array(5 * 1024 * 1024) }));
+      const outcome = await client.send(requestTo('127.0.0.1:1', { command: new Uint8Array(41 * 1024 * 1024) }));
       expect(outcome).to.deep.equal({ outcome: 'not-applied', reason: 'the write is too large to be relayed' });
     });
 

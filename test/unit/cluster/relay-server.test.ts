@@ -3,6 +3,9 @@ import { relayKey, signedAuthorization } from '../../../src/cluster/relay/relay-
 import type { RelayAnswer, RelayHead, RelayServer } from '../../../src/cluster/relay/relay-server.ts';
 import { encodeEnvelope } from '../../../src/cluster/relay/relay-wire.ts';
 import { SluiceError } from '../../../src/errors.ts';
+import type { BatchOperation } from '../../../src/state/command.ts';
+import { encodeCommand } from '../../../src/state/command-codec.ts';
+import { batch } from '../../support/commands.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import {
   applied,
@@ -15,9 +18,11 @@ import {
   token,
 } from '../../support/relay-bed.ts';
 
-const envelope = { v: 1 as const, clusterId, requestId, command: createRoute(), remainingMs: 5_000 };
+const envelope = { clusterId, requestId, command: createRoute(), remainingMs: 5_000 };
 const wire = (fields: object = {}): Buffer =>
-  Buffer.from(JSON.stringify({ ...JSON.parse(encodeEnvelope(envelope).toString()), ...fields }));
+  Buffer.from(JSON.stringify({ ...JSON.parse(encodeEnvelope(envelope).body.toString()), ...fields }));
+const batchOf = (operations: readonly BatchOperation[]): Uint8Array =>
+  encodeCommand(batch(operations, { requestId, time: 1 }));
 const commandOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
 
 describe('relay server', () => {
@@ -61,6 +66,24 @@ describe('relay server', () => {
     }
     throw new Error('it was not refused');
   };
+
+  it('hands a command that travels as it is to the log', async () => {
+    const command = batchOf([
+      { op: 'upsert', kind: 'secrets', by: 'id', id: 's', spec: { name: 's', value: 'x'.repeat(300_000) } },
+    ]);
+    const { path, body } = encodeEnvelope({ ...envelope, command });
+    expect(path).to.equal('/sync/raft/large');
+    expect(await server.takeLarge(signed(body), body)).to.include({ status: 200 });
+    expect(target.taken[0]?.command).to.deep.equal(command);
+    target.taken.length = 0;
+    const cut = body.subarray(0, body.length - 10);
+    expect(await refusal(() => server.takeLarge(signed(cut), cut))).to.deep.equal([
+      400,
+      'the command holds what is no operation',
+    ]);
+    const headless = command.subarray(0, 20);
+    expect(await refusal(() => server.takeLarge(signed(headless), headless))).to.include(400);
+  });
 
   it('hands a valid write to the log, bytes and request id as they came', async () => {
     const answer = await take(wire());
@@ -167,6 +190,14 @@ describe('relay server', () => {
       [
         'a resource that its schema refuses',
         createRoute({ spec: { match: { pathRegex: '(' } } }),
+        'the spec at "/match/pathRegex"',
+      ],
+      [
+        'a batch with a resource that its schema refuses',
+        batchOf([
+          { op: 'create', kind: 'groups', by: 'id', id: 'g', spec: { name: 'g' } },
+          { op: 'upsert', kind: 'routes', by: 'id', id: 'a', spec: { name: 'a', match: { pathRegex: '(' } } },
+        ]),
         'the spec at "/match/pathRegex"',
       ],
     ];

@@ -1,4 +1,5 @@
 // Activation is invisible to traffic: nothing fails, no stream closes, no upstream connection is opened or closed for it.
+import type { Socket } from 'node:net';
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
@@ -14,8 +15,13 @@ describe('sixty activations', () => {
   afterEach(() => bed.end());
 
   it('under load fail no request, close no stream and open no upstream connection', async () => {
+    const together: Socket[] = [];
     const upstream = await bed.rawUpstream((socket, request) => {
-      if (request.startsWith('GET /chat')) {
+      if (request.startsWith('GET /together')) {
+        together.push(socket);
+        if (together.length < 16) return;
+        for (const each of together) each.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
+      } else if (request.startsWith('GET /chat')) {
         socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
         socket.removeAllListeners('data').on('data', (chunk) => socket.write(chunk));
       } else if (request.startsWith('GET /slow')) {
@@ -30,6 +36,10 @@ describe('sixty activations', () => {
 
     const tunnels = await opened(8, '/chat', 'Connection: Upgrade\r\nUpgrade: websocket\r\n', /101/);
     const downloads = await opened(4, '/slow', '', /200/);
+    // As many connections as there are going to be: the clients below never have more under way.
+    const crowd = Array.from({ length: 16 }, () => bed.wire(port));
+    for (const wire of crowd) wire.send('GET /together HTTP/1.1\r\nHost: x\r\n\r\n');
+    for (const wire of crowd) await wire.until(/ok$/);
     let active = true;
     let served = 0;
     const clients = Array.from({ length: 16 }, async () => {

@@ -4,7 +4,7 @@ import { Agent, request as send } from 'undici';
 import { systemClock } from '../../../src/clock.ts';
 import { createProxy, type Proxy as DataPlane } from '../../../src/proxy/proxy.ts';
 import { UpstreamBook } from '../../../src/proxy/shared/upstream-states.ts';
-import { bodyLimits } from '../../../src/proxy/worker/engine.ts';
+import { bodyLimits } from '../../../src/proxy/worker/body-limits.ts';
 import { ConfigReader, packConfig } from '../../../src/proxy/worker/packed-config.ts';
 import { Workers } from '../../../src/proxy/worker/workers.ts';
 import { silentLogger } from '../../../src/telemetry/logger.ts';

@@ -120,9 +120,36 @@ sessionStore: { type: redis, redis: { address: "redis:6380", password: p, db: 2 
   });
 
   it('trims the slashes of the control plane URL', () => {
-    expect(settings('mode: proxy\nproxy: { controlPlaneUrl: "http://cp:8080//" }').proxy.controlPlaneUrl).to.equal(
-      'http://cp:8080',
+    const { proxy } = settings('mode: proxy\nproxy: { controlPlaneUrl: "http://cp:8080//" }');
+    expect(proxy.controlPlaneUrls).to.deep.equal(['http://cp:8080']);
+  });
+
+  it('reads what a proxy of its own needs (fleet.md §2)', () => {
+    const key = Buffer.alloc(32, 7).toString('base64');
+    const { proxy } = settings(
+      `mode: proxy\nproxy: { controlPlaneUrls: ["http://a:1/", "https://b/x"], id: edge-1, labels: { site: fra, tier: 1 }, ` +
+        `storePath: /s, lastGood: false, encryption: { key: "${key}" }, admin: { address: ":9" } }`,
     );
+    expect(proxy).to.deep.include({
+      controlPlaneUrls: ['http://a:1', 'https://b/x'],
+      id: 'edge-1',
+      labels: { site: 'fra', tier: '1' },
+      storePath: '/s',
+      lastGood: false,
+      encryptionKey: Buffer.alloc(32, 7),
+      admin: { address: { host: '', port: 9 }, isConfigured: true },
+    });
+    const absent = settings('mode: proxy\nproxy: { controlPlaneUrl: "http://a" }').proxy;
+    expect(absent).to.deep.include({
+      labels: {},
+      storePath: './data-proxy',
+      lastGood: true,
+      admin: { address: { host: '127.0.0.1', port: 9901 }, isConfigured: false },
+    });
+    expect(settings('proxy: { admin: { address: none } }').proxy.admin).to.deep.equal({
+      address: undefined,
+      isConfigured: true,
+    });
   });
 });
 
@@ -158,6 +185,26 @@ describe('settings that are refused (contract.md §1.7)', () => {
       'mode: proxy\nproxy: { controlPlaneUrl: "ftp://x" }',
       'proxy.controlPlaneUrl must be an http',
     ],
+    [
+      'a URL with a password',
+      'mode: proxy\nproxy: { controlPlaneUrl: "http://u:p@x" }',
+      'proxy.controlPlaneUrl must not hold a user',
+    ],
+    [
+      'both ways to name control planes',
+      'mode: proxy\nproxy: { controlPlaneUrl: "http://x", controlPlaneUrls: ["http://y"] }',
+      'proxy.controlPlaneUrls must not stand beside controlPlaneUrl',
+    ],
+    [
+      'no control planes',
+      'mode: proxy\nproxy: { controlPlaneUrls: [] }',
+      'proxy.controlPlaneUrls must have at least one entry',
+    ],
+    ['an id that is none', 'proxy: { id: "a b" }', 'proxy.id must be 1 to 128 characters'],
+    ['a label that is too long', `proxy: { labels: { a: ${'x'.repeat(65)} } }`, 'proxy.labels.a must be 1 to 64'],
+    ['lastGood that is no flag', 'proxy: { lastGood: 1 }', 'proxy.lastGood must be true or false'],
+    ['encryption without a key', 'proxy: { encryption: { key: "" } }', 'proxy.encryption.key is required'],
+    ['an admin address that is none', 'proxy: { admin: { address: x } }', 'proxy.admin.address must be [host]:port'],
     [
       'reconnectInterval not positive',
       'proxy: { reconnectInterval: 0s }',

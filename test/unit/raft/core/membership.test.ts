@@ -46,6 +46,26 @@ describe('membership', () => {
     expect(cluster.node(4).core.inspect().config.removed).to.deep.equal(['3#1']);
   });
 
+  it('hands over when its leader leaves, also where messages arrive in order', () => {
+    const cluster = ledByFirst(3, { handOverOnRemoval: true, checkquorum: true, prevote: true });
+    cluster.proposeConf(1, [['remove', 1]], 'auto');
+    cluster.stabilize();
+    expect(cluster.node(1).core.inspect().role).to.equal('follower');
+    expect([2, 3].map((id) => cluster.node(id).core.inspect().role)).to.include('leader');
+    const { config, leader } = cluster.node(3).core.inspect();
+    expect(config.removed).to.deep.equal(['1#1']);
+    expect(leader).to.be.oneOf(['2#1', '3#1']);
+  });
+
+  it('obeys nobody else who left', () => {
+    const cluster = ledByFirst(3);
+    cluster.proposeConf(1, [['remove', 3]], 'auto');
+    cluster.stabilize();
+    const { core } = cluster.node(2);
+    core.step({ clusterId: 'scenario', from: '3#1', to: '2#1', term: 1, type: 'timeoutNow' });
+    expect(core.inspect().role).to.equal('follower');
+  });
+
   it('needs both majorities while it is joint', () => {
     const cluster = ledByFirst(3);
     cluster.addNodes({ n: 2, voters: [1, 2, 3], learners: [4, 5], index: 10 });

@@ -16,7 +16,7 @@ const metaAt = (index: number): CheckpointMeta => ({
 });
 
 function policyOf(newest?: CheckpointMeta): CheckpointPolicy {
-  return new CheckpointPolicy(settings, { below: () => 0 }, newest);
+  return new CheckpointPolicy(settings, { below: () => 0 }, { checkpoint: newest, entries: [] }, newest?.index ?? 0);
 }
 
 const keptBy = (policy: CheckpointPolicy) => policy.kept.map(({ index }) => index);
@@ -31,6 +31,21 @@ describe('checkpoint policy', () => {
     policy.recorded(10);
     policy.applied(1_000);
     expect(policy.isDue(11)).to.equal(true);
+  });
+
+  it('counts what was applied before a start, and while a checkpoint was made', () => {
+    const entry = (index: number) =>
+      ({ kind: 'command', index, term: 1, time: 0, payload: new Uint8Array(468) }) as const;
+    const boot = { checkpoint: metaAt(2), entries: [1, 2, 3, 4, 5].map(entry) };
+    const policy = new CheckpointPolicy(settings, { below: () => 0 }, boot, 4);
+    expect(policy.isDue(4)).to.equal(true);
+    policy.applied(400);
+    policy.adopt(metaAt(4));
+    policy.recorded(4);
+    policy.applied(500);
+    expect(policy.isDue(6)).to.equal(false);
+    policy.applied(100);
+    expect(policy.isDue(7)).to.equal(true);
   });
 
   it('keeps the one before the newest, when the log on disk names the newest', () => {

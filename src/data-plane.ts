@@ -1,0 +1,32 @@
+// The data plane as the settings want it, the same in both modes; where its configurations come from is the only
+// difference between them.
+import { systemClock } from './clock.ts';
+import type { ConfigSource } from './model/proxy-config.ts';
+import { createProxy, type Proxy as DataPlane, type InstallOutcome } from './proxy/proxy.ts';
+import type { Settings } from './settings/settings.ts';
+import type { Logger } from './telemetry/logger.ts';
+
+export interface DataPlaneParts {
+  readonly source: ConfigSource;
+  readonly logger: Logger;
+  readonly onSettled?: (outcome: InstallOutcome) => void;
+}
+
+export const dataPlaneOf = (
+  { proxy, sessionStore }: Settings,
+  { source, logger, onSettled }: DataPlaneParts,
+): DataPlane =>
+  createProxy({
+    source,
+    clock: systemClock,
+    telemetry: { logger },
+    bindAddress: proxy.bindAddress,
+    workers: proxy.workers,
+    sessionStore: sessionStore && {
+      ...sessionStore.address,
+      password: sessionStore.password,
+      db: sessionStore.db,
+    },
+    limits: { celBodyBytesMax: proxy.celBodyMaxSize, retryBytesMax: proxy.retryBufferBytes },
+    onSettled,
+  });

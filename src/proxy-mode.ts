@@ -1,0 +1,153 @@
+// Puts the parts together for mode `proxy` and takes them down again (fleet.md §2): the data plane, the stream that feeds
+// it, the last good copy, and the port that says how it is. Nothing of the API, the log or the store is loaded.
+import { resolve } from 'node:path';
+import { guardAgainstPages } from './api/browser-guard.ts';
+import { systemClock } from './clock.ts';
+import { dataPlaneOf } from './data-plane.ts';
+import type { ListenerReport } from './model/fleet-messages.ts';
+import type { Proxy as DataPlane, InstallOutcome } from './proxy/proxy.ts';
+import { Acknowledgements } from './remote/acknowledgements.ts';
+import { AdminServer } from './remote/admin-server.ts';
+import { Attempts } from './remote/attempts.ts';
+import { ControlPlaneLink } from './remote/control-plane-link.ts';
+import { CopyKeeper } from './remote/copy-keeper.ts';
+import { EventCounts } from './remote/event-counts.ts';
+import { identityHeaders, newBoot, proxyId } from './remote/identity.ts';
+import { ProxyPages } from './remote/proxy-pages.ts';
+import { RemoteSource } from './remote/remote-source.ts';
+import { type Address, formatAddress } from './settings/address.ts';
+import type { ProxySettings } from './settings/proxy.ts';
+import type { Settings } from './settings/settings.ts';
+import { listenFailure } from './start-failure.ts';
+import type { Logger } from './telemetry/logger.ts';
+import type { Exposition } from './telemetry/metrics.ts';
+
+export interface ProxyProcess {
+  readonly id: string;
+  /** Where it says how it is, if anywhere: `host:port`. */
+  readonly adminAddress: string | undefined;
+  /** Resolves when the first configuration is live, from the copy or from a control plane. */
+  readonly ready: Promise<void>;
+  /** Drains and closes everything; resolves when nothing of it runs any more. */
+  stop(): Promise<void>;
+}
+
+export async function startProxy(settings: Settings, logger: Logger, version: string): Promise<ProxyProcess> {
+  const own = settings.proxy;
+  const storePath = resolve(own.storePath);
+  const { id, kept } = proxyId(own.id, storePath);
+  if (!kept) logger.warn({ id, storePath }, 'proxy.storePath cannot be written: the id lasts for this process only');
+  const boot = newBoot();
+  const link = new ControlPlaneLink({ tls: own.tls, apiKey: own.apiKey, clock: systemClock });
+  const source = new RemoteSource({
+    link,
+    attempts: new Attempts(own.controlPlaneUrls, own.reconnectIntervalMs, Math.random),
+    headers: identityHeaders({ id, boot, labels: own.labels, version }),
+    clock: systemClock,
+    logger,
+  });
+  const ready = Promise.withResolvers<void>();
+  const settled = (outcome: InstallOutcome): void => {
+    const { refusal, tookMs } = outcome;
+    const arrival = source.settle(outcome.config.order, refusal === undefined);
+    if (arrival === undefined) return;
+    if (arrival.from === 'stream') acknowledgements.settled(arrival, { refusal, tookMs, problems: arrival.problems });
+    if (refusal === undefined) {
+      keeper.keep(arrival);
+      ready.resolve();
+    } else keeper.refused(arrival);
+  };
+  const dataPlane = dataPlaneOf(settings, { source, logger, onSettled: settled });
+  const acknowledgements = new Acknowledgements({
+    link,
+    boot,
+    listeners: () => reportsOf(dataPlane),
+    traffic: () => [],
+    onUnknownStream: (reason) => source.reconnect(reason),
+    clock: systemClock,
+    logger,
+  });
+  const keeper = new CopyKeeper({ own, storePath, source, clock: systemClock, logger });
+  const pages = new ProxyPages({ id, source, keeper, listeners: () => dataPlane.listeners(), clock: systemClock });
+  const counts = new EventCounts();
+  // Loaded when nothing waits for it any more, or when somebody asks: what serves comes first.
+  let metrics: Promise<() => Promise<Exposition>> | undefined;
+  const loadMetrics = (): Promise<() => Promise<Exposition>> => {
+    metrics ??= import('./remote/proxy-metrics.ts').then(({ proxyMetrics }) =>
+      proxyMetrics({ source, keeper, counts, clock: systemClock }),
+    );
+    return metrics;
+  };
+  void ready.promise.then(loadMetrics);
+  source.observe({
+    opened: (stream) => acknowledgements.opened(stream),
+    closed: () => acknowledgements.closed(),
+    unusable: (problems, place) => acknowledgements.unusable(problems, place),
+    confirmed: (installed) => {
+      acknowledgements.settled(installed, { refusal: undefined, tookMs: 0, problems: installed.problems });
+      keeper.keep(installed);
+    },
+    heard: (event) => counts.heard(event),
+  });
+  const admin = await openAdmin(own, pages, async () => (await loadMetrics())(), logger);
+  await keeper.begin();
+  const starting = dataPlane.start();
+  // What was kept is live before anybody is asked for more.
+  if (keeper.ageSeconds !== undefined) await starting;
+  source.start();
+  await starting;
+  return {
+    id,
+    adminAddress: admin && formatAddress(admin.address),
+    ready: ready.promise,
+    async stop() {
+      pages.withdraw();
+      source.close();
+      acknowledgements.closed();
+      await Promise.all([dataPlane.close({ withinMs: settings.controlPlane.shutdownTimeoutMs }), link.close()]);
+      await keeper.settled();
+      await admin?.server.close();
+    },
+  };
+}
+
+interface OpenAdmin {
+  readonly server: AdminServer;
+  readonly address: Address;
+}
+
+/** A port of the settings must be had; the one that nobody wrote down is given up with a warning. */
+async function openAdmin(
+  { admin: { address, isConfigured } }: ProxySettings,
+  pages: ProxyPages,
+  exposition: () => Promise<Exposition>,
+  logger: Logger,
+): Promise<OpenAdmin | undefined> {
+  if (address === undefined) return undefined;
+  const server = new AdminServer({
+    guard: ({ method = '', headers, socket }) =>
+      guardAgainstPages({ method, headers, localAddress: socket.localAddress }, []),
+    pages: {
+      ...pages.byPath,
+      '/metrics': async () => {
+        const { contentType, text } = await exposition();
+        return { status: 200, type: contentType, body: text };
+      },
+    },
+  });
+  try {
+    return { server, address: await server.listen(address) };
+  } catch (error) {
+    const failure = listenFailure('the admin port', 'proxy.admin.address', address, error);
+    if (isConfigured) throw failure;
+    logger.warn({ reason: failure.message }, 'there is no admin port; set proxy.admin.address to another, or to none');
+    return undefined;
+  }
+}
+
+const reportsOf = (dataPlane: DataPlane): readonly ListenerReport[] =>
+  dataPlane.listeners().map(({ id, state, reason }) => ({
+    id,
+    state: state === 'closed' ? 'failed' : state,
+    ...(reason !== undefined && { reason }),
+  }));

@@ -1,0 +1,56 @@
+// Who this proxy is in its fleet. The id outlives the process; the boot does not, so that a control plane can tell a
+// restart from a second proxy of the same name.
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+
+export interface ProxyIdentity {
+  readonly id: string;
+  /** Of this process. */
+  readonly boot: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly version: string;
+}
+
+export const proxyIdPattern = /^[A-Za-z0-9._~:-]{1,128}$/;
+
+/** The configured id, or the one that is kept in `storePath`, made anew when there is none. */
+export function proxyId(configured: string | undefined, storePath: string): { id: string; kept: boolean } {
+  if (configured !== undefined) return { id: configured, kept: true };
+  const file = join(storePath, 'id');
+  const known = readId(file);
+  if (known !== undefined) return { id: known, kept: true };
+  const host = hostname()
+    .replace(/[^A-Za-z0-9._~:-]/g, '-')
+    .slice(0, 100);
+  const id = `${host}-${randomBytes(3).toString('hex')}`;
+  try {
+    mkdirSync(storePath, { recursive: true });
+    writeFileSync(file, `${id}\n`, { mode: 0o600 });
+    return { id, kept: true };
+  } catch {
+    return { id, kept: false };
+  }
+}
+
+export const newBoot = (): string => randomBytes(8).toString('hex');
+
+/** Of the request for the stream (fleet.md §3). */
+export const identityHeaders = ({ id, boot, labels, version }: ProxyIdentity): Record<string, string> => ({
+  'x-sluice-proxy': id,
+  'x-sluice-boot': boot,
+  'x-sluice-labels': Object.entries(labels)
+    .map(([key, value]) => `${encodeURIComponent(key)}=${encodeURIComponent(value)}`)
+    .join(','),
+  'x-sluice-version': version,
+});
+
+function readId(file: string): string | undefined {
+  try {
+    const id = readFileSync(file, 'utf8').trim();
+    return proxyIdPattern.test(id) ? id : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,55 @@
+// What a proxy of its own counts about itself: the process, and its stream (fleet.md §2). What it serves is counted on its
+// listeners.
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import type { Clock } from '../clock.ts';
+import { measureLoopLag } from '../telemetry/loop-lag.ts';
+import type { Exposition } from '../telemetry/metrics.ts';
+import type { CopyKeeper } from './copy-keeper.ts';
+import type { EventCounts } from './event-counts.ts';
+import type { RemoteSource } from './remote-source.ts';
+
+interface Parts {
+  readonly source: Pick<RemoteSource, 'installed' | 'stream'>;
+  readonly keeper: Pick<CopyKeeper, 'ageSeconds'>;
+  readonly counts: EventCounts;
+  readonly clock: Clock;
+}
+
+/** Measures from now on; the function gives what there is to show. */
+export function proxyMetrics({ source, keeper, counts, clock }: Parts): () => Promise<Exposition> {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+  measureLoopLag({ registry }, clock);
+  const gauge = (name: string, help: string, read: () => number): void => {
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(read());
+      },
+    });
+  };
+  gauge('sluice_stream_connected', 'Whether a control plane is connected.', () => (source.stream ? 1 : 0));
+  gauge('sluice_installed_index', 'Log index of the configuration in force; 0 without one.', () => {
+    return source.installed?.place?.index ?? 0;
+  });
+  gauge('sluice_serves_copy', 'Whether the last good copy is in force.', () => {
+    return source.installed?.from === 'copy' ? 1 : 0;
+  });
+  gauge('sluice_copy_age_seconds', 'Age of the copy that the process began with; 0 without one.', () => {
+    return keeper.ageSeconds ?? 0;
+  });
+  new Counter({
+    name: 'sluice_stream_events_total',
+    help: 'Events that came on the stream.',
+    labelNames: ['event'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [event, count] of counts.entries()) this.inc({ event }, count);
+    },
+  });
+  return async () => ({ contentType: registry.contentType, text: await registry.metrics() });
+}

@@ -1,0 +1,133 @@
+// Reads the data of a `snapshot` event into what the data plane installs (contract.md §4.2). What is broken in an entity
+// stays with that entity, and never opens a door: a route or a group that cannot be read whole keeps its requests and
+// answers 500, a middleware or destination that cannot be read is missing to those that need it, a listener stays closed
+// (architecture.md §6.19). Where it cannot be told which requests a route is for, the whole is refused.
+import { configDigest } from '../model/config-digest.ts';
+import { type ConfigKind, configKinds, nounOf } from '../model/kinds.ts';
+import { describe, type Problem, pointerOf, problemsMax } from '../model/problem.ts';
+import type { Configuration, ProxyConfig } from '../model/proxy-config.ts';
+import { shapes } from '../model/shapes.ts';
+import { isObject, type JsonObject, ShapeReader } from './shape-reader.ts';
+
+export interface ReceivedConfig {
+  readonly config: Omit<ProxyConfig, 'index'>;
+  /** Of what was sent, before anything was repaired. */
+  readonly sha256: string;
+  /** Strings that came from secrets, entities by id: `/listeners/<id>/tls/key`. Undefined: the sender does not say. */
+  readonly secrets: readonly string[] | undefined;
+  /** Entities that are closed or missing. */
+  readonly problems: readonly Problem[];
+  /** Durations that gave way to the default of their field. */
+  readonly warnings: readonly Problem[];
+}
+
+/** The event is of no use; what is installed stays. */
+export class UnusableEvent extends Error {
+  override readonly name = 'UnusableEvent';
+}
+
+/** @throws {UnusableEvent} for what is no snapshot, and for one of which some requests cannot be told whose they are. */
+export function readSnapshotEvent(data: string): ReceivedConfig {
+  const event = parse(data);
+  const { id, name, createdAt, snapshot, secrets } = event;
+  if (!isObject(snapshot)) throw new UnusableEvent('/snapshot must be an object');
+  const sha256 = configDigest(snapshot);
+  const lists = new ListReader();
+  const config = { id: textOr(id, ''), name: textOr(name, ''), createdAt: textOr(createdAt, '') };
+  const read = Object.fromEntries(configKinds.map((kind) => [kind, lists.read(kind, snapshot[kind])]));
+  if (lists.refusals.length > 0) throw new UnusableEvent(describe(lists.refusals));
+  return {
+    // ListReader has made it so, as far as the data plane relies on it.
+    config: { ...config, snapshot: read as unknown as Configuration },
+    sha256,
+    secrets: Array.isArray(secrets) ? secrets.flatMap((each: unknown) => byId(each, event) ?? []) : undefined,
+    problems: lists.problems,
+    warnings: lists.warnings,
+  };
+}
+
+/** A middleware of this id does not exist, for it is no id: a group that needs it is closed. */
+const unreadable = '(unreadable)';
+
+const matchFields: Partial<Record<ConfigKind, RegExp>> = {
+  routes: /^\/routes\/[^/]*\/(?:match|id)(?:\/|$)/,
+  groups: /^\/groups\/[^/]*\/(?:id|routeIds|pathPrefix|pathRegex|hostnames|headers)(?:\/|$)/,
+};
+
+class ListReader {
+  readonly problems: Problem[] = [];
+  readonly refusals: Problem[] = [];
+  readonly #shapes = new ShapeReader(shapes);
+
+  get warnings(): readonly Problem[] {
+    return this.#shapes.warnings;
+  }
+
+  read(kind: ConfigKind, list: unknown): JsonObject[] {
+    if (list === undefined || list === null) return [];
+    if (!Array.isArray(list)) throw new UnusableEvent(`/${kind} must be a list`);
+    return list.map((each: unknown, at) => this.#entity(kind, each, at)).filter((each) => each !== undefined);
+  }
+
+  #entity(kind: ConfigKind, entity: unknown, at: number): JsonObject | undefined {
+    if (!isObject(entity) || typeof entity.id !== 'string' || entity.id === '') {
+      return this.#leaveOut(kind, [{ pointer: pointerOf(kind, at), message: `is no ${nounOf(kind)} with an id` }]);
+    }
+    // Foreign control planes ask for no names; the data plane shows them to people alone.
+    if (typeof entity.name !== 'string' || entity.name === '') entity.name = entity.id;
+    const faults = this.#shapes.repair(kind, entity, pointerOf(kind, entity.id));
+    if (kind === 'routes') entity.match ??= {};
+    if (kind === 'groups') entity.routeIds ??= [];
+    return faults.length === 0 ? entity : this.#closed(kind, entity, faults);
+  }
+
+  #closed(kind: ConfigKind, entity: JsonObject, faults: readonly Problem[]): JsonObject | undefined {
+    const ofMatch = matchFields[kind];
+    if (ofMatch === undefined || faults.some(({ pointer }) => ofMatch.test(pointer))) {
+      return this.#leaveOut(kind, faults);
+    }
+    this.#note(this.problems, faults);
+    if (kind === 'groups') return { ...withoutActions(entity), middlewareIds: [unreadable] };
+    return withoutActions(entity);
+  }
+
+  /** Of routes and groups that would mean that others catch their requests. */
+  #leaveOut(kind: ConfigKind, faults: readonly Problem[]): undefined {
+    this.#note(matchFields[kind] === undefined ? this.problems : this.refusals, faults);
+  }
+
+  #note(list: Problem[], faults: readonly Problem[]): void {
+    list.push(...faults.slice(0, problemsMax - list.length));
+  }
+}
+
+/** What tells which requests it is for, and nothing of what would become of them. */
+const withoutActions = ({ id, name, match, routeIds, pathPrefix, pathRegex, hostnames, headers }: JsonObject) =>
+  Object.fromEntries(
+    Object.entries({ id, name, match, routeIds, pathPrefix, pathRegex, hostnames, headers }).filter(
+      ([, value]) => value !== undefined,
+    ),
+  );
+
+function parse(data: string): JsonObject {
+  let event: unknown;
+  try {
+    event = JSON.parse(data);
+  } catch {
+    // What the parser says quotes the text, and so perhaps a secret.
+    throw new UnusableEvent('the data is not valid JSON');
+  }
+  if (!isObject(event)) throw new UnusableEvent('the data is no JSON object');
+  return event;
+}
+
+/** `/snapshot/listeners/0/tls/key` as `/listeners/<id>/tls/key`: entities that are left out move the others. */
+function byId(pointer: unknown, { snapshot }: JsonObject): string | undefined {
+  if (typeof pointer !== 'string' || !isObject(snapshot)) return undefined;
+  const [, kind = '', at = '', rest = ''] = /^\/snapshot\/([a-z]+)\/(\d+)(\/.*)$/.exec(pointer) ?? [];
+  const list = snapshot[kind];
+  const entity: unknown = Array.isArray(list) ? list[Number(at)] : undefined;
+  return isObject(entity) && typeof entity.id === 'string' ? pointerOf(kind, entity.id) + rest : undefined;
+}
+
+const textOr = (value: unknown, otherwise: string): string => (typeof value === 'string' ? value : otherwise);

@@ -1,0 +1,276 @@
+// The configurations of a control plane as a source for the data plane (contract.md §4.2, architecture.md §6.13): follows
+// the stream for ever, keeps what it has through every outage, and lets nothing older of the same cluster through. What
+// becomes of a configuration comes back by `settle`.
+import type { Cancel, Clock } from '../clock.ts';
+import { describe, type Problem } from '../model/problem.ts';
+import type { ConfigSource, ProxyConfig } from '../model/proxy-config.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import type { Attempt, Attempts } from './attempts.ts';
+import type { ControlPlaneLink, StreamEvent } from './control-plane-link.ts';
+import { type ReceivedConfig, readSnapshotEvent, UnusableEvent } from './received-config.ts';
+
+/** Where in the log of which cluster a configuration was activated. */
+export interface LogPlace {
+  readonly clusterId: string;
+  readonly index: number;
+}
+
+/** One configuration that came, and what has become of it so far. */
+export interface Arrival extends ReceivedConfig {
+  readonly order: number;
+  /** Undefined: the sender numbers nothing. */
+  readonly place: LogPlace | undefined;
+  /** As it came; what a copy of it consists of. */
+  readonly data: string;
+  readonly from: 'stream' | 'copy';
+}
+
+/** The stream that is open. */
+export interface OpenStream {
+  readonly url: string;
+  /** Empty: it does not say. */
+  readonly clusterId: string;
+  /** Names this stream in acknowledgements; undefined: this control plane asks for none. */
+  readonly token: string | undefined;
+  /** Name of the node, where it says so. */
+  readonly node: string | undefined;
+}
+
+export interface RemoteSourceOptions {
+  readonly link: Pick<ControlPlaneLink, 'follow'>;
+  readonly attempts: Attempts;
+  /** Sent with each request for the stream. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** What the rest of the process wants to know. */
+export interface RemoteObserver {
+  opened(stream: OpenStream): void;
+  closed(): void;
+  /** An event that could not be used. */
+  unusable(problems: readonly Problem[], place: LogPlace | undefined): void;
+  /** The same content stands at another place of the log now, or was confirmed. */
+  confirmed(installed: Arrival): void;
+  heard(event: string): void;
+}
+
+export class RemoteSource implements ConfigSource {
+  readonly #options: RemoteSourceOptions;
+  readonly #subscribers = new Set<(config: ProxyConfig) => void>();
+  readonly #observers: RemoteObserver[] = [];
+  #order = 0;
+  /** Newest that was handed on; its outcome may be open. */
+  #taken: Arrival | undefined;
+  #current: ProxyConfig | undefined;
+  #installed: Arrival | undefined;
+  #floor: LogPlace | undefined;
+  #stream: OpenStream | undefined;
+  #clusterId = '';
+  /** Why there was no stream, as the log has it. */
+  #said = '';
+  #leave: Cancel = () => {};
+  #cancelWait: Cancel = () => {};
+  #ended = false;
+
+  constructor(options: RemoteSourceOptions) {
+    this.#options = options;
+  }
+
+  /** The configuration that is live; undefined before the first. */
+  get installed(): Arrival | undefined {
+    return this.#installed;
+  }
+
+  get stream(): OpenStream | undefined {
+    return this.#stream;
+  }
+
+  observe(observer: RemoteObserver): void {
+    this.#observers.push(observer);
+  }
+
+  subscribe(subscriber: (config: ProxyConfig) => void): () => void {
+    this.#subscribers.add(subscriber);
+    if (this.#current !== undefined) subscriber(this.#current);
+    return () => this.#subscribers.delete(subscriber);
+  }
+
+  /** Hands on a configuration that was kept from an earlier life. Before `start`. */
+  begin(received: ReceivedConfig, place: LogPlace | undefined, data: string): void {
+    this.#floor = place;
+    this.#hand({ ...received, order: ++this.#order, place, data, from: 'copy' });
+  }
+
+  start(): void {
+    this.#follow(this.#options.attempts.first());
+  }
+
+  /** Leaves the stream and its control plane; another is asked at once or soon. */
+  reconnect(reason: string): void {
+    if (this.#stream === undefined) return;
+    this.#leave();
+    this.#again(reason, 0);
+  }
+
+  /** What has become of the configuration of that order. */
+  settle(order: number | undefined, isLive: boolean): Arrival | undefined {
+    const arrival = this.#taken;
+    if (arrival === undefined || arrival.order !== order) return undefined;
+    if (isLive) this.#installed = arrival;
+    // What was refused may come again, and then it is tried again.
+    else this.#taken = this.#installed;
+    return arrival;
+  }
+
+  close(): void {
+    this.#ended = true;
+    this.#cancelWait();
+    this.#leave();
+    this.#lost();
+  }
+
+  #follow({ url, delayMs }: Attempt): void {
+    if (delayMs > 0) {
+      this.#cancelWait = this.#options.clock.after(delayMs, () => this.#follow({ url, delayMs: 0 }));
+      return;
+    }
+    const { link, headers, clock, logger } = this.#options;
+    let openedMs: number | undefined;
+    this.#leave = link.follow(
+      url,
+      { ...headers, ...this.#has() },
+      {
+        onOpen: (header) => {
+          openedMs = clock.monotonicMs();
+          this.#said = '';
+          const clusterId = header('x-sluice-cluster') ?? '';
+          const stream = { url, clusterId, token: header('x-sluice-ack'), node: header('x-sluice-node') };
+          this.#clusterId = clusterId;
+          this.#stream = stream;
+          logger.info({ controlPlane: shown(url), node: stream.node }, 'connected to the control plane');
+          for (const observer of this.#observers) observer.opened(stream);
+        },
+        onEvent: (event) => this.#hear(event),
+        onEnd: (reason) => this.#again(reason, openedMs === undefined ? 0 : clock.monotonicMs() - openedMs),
+      },
+    );
+  }
+
+  #again(reason: string, servedMs: number): void {
+    const url = this.#stream?.url;
+    this.#lost();
+    if (this.#ended) return;
+    const next = this.#options.attempts.next(servedMs);
+    const about = { reason, from: url && shown(url), next: shown(next.url), inMs: Math.round(next.delayMs) };
+    // Said once: it may go on for days.
+    const level = this.#said === reason ? 'debug' : 'warn';
+    this.#said = reason;
+    this.#options.logger[level](about, 'no control plane: what is installed stays in force');
+    this.#follow(next);
+  }
+
+  #lost(): void {
+    if (this.#stream === undefined) return;
+    this.#stream = undefined;
+    for (const observer of this.#observers) observer.closed();
+  }
+
+  /** Tells what need not be sent again. */
+  #has(): Record<string, string> {
+    const { place, sha256 } = this.#installed ?? {};
+    if (place === undefined || place.clusterId === '' || sha256 === undefined) return {};
+    return { 'x-sluice-has': `${place.clusterId} ${place.index} ${sha256}` };
+  }
+
+  #hear({ event, id, data }: StreamEvent): void {
+    for (const observer of this.#observers) observer.heard(event);
+    const index = id !== undefined && /^\d{1,15}$/.test(id) ? Number(id) : undefined;
+    const place = index === undefined ? undefined : { clusterId: this.#clusterId, index };
+    if (event === 'snapshot') this.#snapshot(data, place);
+    else if (event === 'current') this.#confirm(data, place);
+  }
+
+  #snapshot(data: string, place: LogPlace | undefined): void {
+    const { logger } = this.#options;
+    if (this.#isOlder(place)) {
+      const about = { index: place?.index, floor: this.#floor?.index };
+      logger.warn(about, 'a configuration older than the installed one is passed over: the control plane lags');
+      return;
+    }
+    const received = this.#read(data, place);
+    if (received === undefined) return;
+    this.#floor = place;
+    if (received.sha256 === this.#taken?.sha256) {
+      this.#move(place, received);
+      return;
+    }
+    this.#hand({ ...received, order: ++this.#order, place, data, from: 'stream' });
+  }
+
+  #read(data: string, place: LogPlace | undefined): ReceivedConfig | undefined {
+    const { logger } = this.#options;
+    try {
+      const received = readSnapshotEvent(data);
+      const about = { snapshot: received.config.id, index: place?.index };
+      if (received.problems.length > 0)
+        logger.error({ ...about, problems: describe(received.problems) }, 'parts of a configuration are closed');
+      if (received.warnings.length > 0)
+        logger.warn({ ...about, problems: describe(received.warnings) }, 'parts of a configuration fall back');
+      return received;
+    } catch (error) {
+      const reason = error instanceof UnusableEvent ? error.message : 'it cannot be read';
+      logger.error({ index: place?.index, reason }, 'a configuration cannot be used, the former one stays');
+      for (const observer of this.#observers) observer.unusable([{ pointer: '', message: reason }], place);
+      return undefined;
+    }
+  }
+
+  #confirm(data: string, place: LogPlace | undefined): void {
+    const sha256: unknown = parsed(data)?.sha256;
+    if (this.#isOlder(place)) return;
+    if (this.#taken === undefined || sha256 !== this.#taken.sha256) {
+      this.reconnect('the control plane speaks of a configuration that is not here');
+      return;
+    }
+    this.#floor = place;
+    this.#move(place, this.#taken);
+  }
+
+  /** The same content once more: nothing to compile, but it is live at a new place. */
+  #move(place: LogPlace | undefined, { config }: ReceivedConfig): void {
+    const taken = this.#taken;
+    if (taken === undefined) return;
+    const moved = { ...taken, place, config: { ...taken.config, ...config }, from: 'stream' } as const;
+    this.#taken = moved;
+    if (this.#installed?.order !== moved.order) return;
+    this.#installed = moved;
+    for (const observer of this.#observers) observer.confirmed(moved);
+  }
+
+  #isOlder(place: LogPlace | undefined): boolean {
+    const floor = this.#floor;
+    if (place === undefined || floor === undefined || place.clusterId !== floor.clusterId) return false;
+    return place.index < floor.index;
+  }
+
+  #hand(arrival: Arrival): void {
+    this.#taken = arrival;
+    const index = arrival.place?.index ?? arrival.order;
+    this.#current = { ...arrival.config, index, order: arrival.order };
+    for (const subscriber of [...this.#subscribers]) subscriber(this.#current);
+  }
+}
+
+/** Without what may stand before the host: a password, in the URL of some. */
+const shown = (url: string): string => new URL(url).origin;
+
+function parsed(data: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(data);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,225 @@
+// A proxy apart from its control plane, as real processes (fleet.md §2, contract.md §1.4 and §4.2). Each outage of the
+// table in docs/operations.md is a row here.
+import { once } from 'node:events';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { type ApiClient, apiClient } from '../support/api-client.ts';
+import { eventually } from '../support/eventually.ts';
+import { freePort } from '../support/free-port.ts';
+import { call } from '../support/http-call.ts';
+import { launchProxy, type ProxyProcess } from '../support/proxy-process.ts';
+import { newFolder, runSluice, type SluiceProcess, startSluice } from '../support/sluice-process.ts';
+
+const anywhere = 'http://127.0.0.1:1';
+
+describe('a proxy in a process of its own', () => {
+  let node: SluiceProcess;
+  let api: ApiClient;
+  let port: number;
+  let proxy: ProxyProcess;
+
+  before(async () => {
+    // The node has a proxy as well: it serves the same listener on another address.
+    node = await startSluice({ more: 'proxy: { workers: 1, bindAddress: 127.0.0.2 }' });
+    api = apiClient(node.url);
+    port = await freePort();
+    await api.create('listeners', { id: 'web', name: 'web', address: '127.0.0.1', port });
+    await api.create('secrets', { id: 's', name: 's', value: 'S3CRET-VALUE' });
+    const headers = { 'x-token': '{{secret:value:s}}' };
+    await api.create('routes', {
+      id: 'r',
+      name: 'r',
+      match: { path: '/' },
+      directResponse: { status: 200, body: '1', headers },
+    });
+    await api.activateAs('v1');
+    proxy = launchProxy({ controlPlanes: [node.url] });
+    await proxy.ready();
+  });
+
+  after(async () => {
+    await proxy.stop('SIGKILL');
+    await node.stop('SIGKILL');
+  });
+
+  const serves = async (body: string): Promise<void> => {
+    await eventually(async () => {
+      const { status, text } = await call(`http://127.0.0.1:${port}`, 'GET', '/');
+      expect([status, text]).to.deep.equal([200, body]);
+    });
+  };
+
+  const activate = async (body: string): Promise<void> => {
+    await api.put('/routes/r', { name: 'r', match: { path: '/' }, directResponse: { status: 200, body } });
+    await api.activateAs(`v-${body}`);
+  };
+
+  it('serves what is active, and each later activation', async () => {
+    await serves('1');
+    await activate('2');
+    await serves('2');
+  });
+
+  it('says how it is on its admin port, without secrets', async () => {
+    const { status, json } = await proxy.admin('/debug/config');
+    expect(status).to.equal(200);
+    expect(json).to.have.nested.property('snapshot.name', 'v-2');
+    expect(json).to.have.nested.property('routes[0].id', 'r');
+    expect((await proxy.admin('/healthz')).json).to.deep.equal({ status: 'ok' });
+    const metrics = (await proxy.admin('/metrics')).text;
+    expect(metrics).to.contain('sluice_stream_connected 1').and.contain('process_resident_memory_bytes');
+    expect(metrics).to.contain('sluice_event_loop_lag_seconds');
+    expect((await proxy.admin('/nowhere')).status).to.equal(404);
+    expect(proxy.output.join('\n')).not.to.contain('S3CRET-VALUE');
+  });
+
+  it('goes on without its control plane, starts again from its copy, and says so', async () => {
+    const { pathname } = new URL(node.url);
+    expect(pathname).to.equal('/');
+    const apiPort = Number(new URL(node.url).port);
+    await node.stop('SIGKILL');
+    await proxy.ready(({ controlPlane }) => expect(controlPlane).to.equal('disconnected'));
+    await serves('2');
+    expect(await proxy.stop()).to.equal(0);
+    proxy = launchProxy({ controlPlanes: [`http://127.0.0.1:${apiPort}`], folder: proxy.folder });
+    const { configuration } = await proxy.ready();
+    expect(configuration).to.deep.include({ from: 'last good copy' });
+    expect(configuration.ageSeconds).to.be.at.least(0);
+    expect(proxy.output.join('\n')).to.contain('begins with the last good copy');
+    await serves('2');
+    node = await startSluice({
+      folder: join(node.storePath, '..'),
+      port: apiPort,
+      more: 'proxy: { workers: 1, bindAddress: 127.0.0.2 }',
+    });
+    api = apiClient(node.url);
+    await proxy.ready(({ controlPlane }) => expect(controlPlane).to.equal('connected'));
+    await activate('3');
+    await serves('3');
+    await proxy.ready(({ configuration: { from } }) => expect(from).to.equal('control plane'));
+  });
+
+  it('does not serve a copy that is damaged, and keeps it for whoever wants to know', async () => {
+    const copy = join(proxy.storePath, 'last-good');
+    await eventually(() => expect(readFileSync(copy, 'utf8')).to.contain('v-3'));
+    await proxy.stop();
+    const bytes = readFileSync(copy);
+    bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] ?? 0) ^ 1;
+    writeFileSync(copy, bytes);
+    const alone = launchProxy({ controlPlanes: [anywhere], folder: proxy.folder });
+    await eventually(() => expect(alone.output.join('\n')).to.contain('its bytes have changed'));
+    await eventually(() => expect(alone.output.join('\n')).to.contain('the proxy runs'));
+    expect((await alone.admin('/readyz')).status).to.equal(503);
+    expect(await alone.stop()).to.equal(0);
+    expect(existsSync(copy)).to.equal(false);
+    expect(readFileSync(`${copy}.damaged`).equals(bytes)).to.equal(true);
+    proxy = launchProxy({ controlPlanes: [anywhere, node.url], folder: proxy.folder });
+    await proxy.ready();
+    await serves('3');
+  });
+
+  it('takes lower indexes of another cluster over its copy', async () => {
+    const other = await startSluice({ more: 'proxy: { workers: 1, bindAddress: 127.0.0.2 }' });
+    try {
+      const otherApi = apiClient(other.url);
+      await otherApi.create('listeners', { name: 'web', address: '127.0.0.1', port });
+      await otherApi.create('routes', { name: 'r', directResponse: { status: 200, body: 'other' } });
+      await otherApi.activateAs('other');
+      await proxy.stop();
+      proxy = launchProxy({ controlPlanes: [other.url], folder: proxy.folder });
+      await serves('other');
+      await proxy.stop();
+    } finally {
+      await other.stop('SIGKILL');
+    }
+    proxy = launchProxy({ controlPlanes: [node.url], folder: proxy.folder });
+    await serves('3');
+  });
+
+  it('finishes requests in flight on SIGTERM and exits with 0; a second signal exits with 130 at once', async () => {
+    const upstream = createServer((socket) => socket.on('error', () => undefined)).listen(0, '127.0.0.1');
+    await once(upstream, 'listening');
+    const address = upstream.address();
+    const upstreamPort = typeof address === 'object' && address !== null ? address.port : 0;
+    await api.create('destinations', { id: 'slow', name: 'slow', host: '127.0.0.1', port: upstreamPort });
+    await api.create('routes', {
+      name: 'slow',
+      match: { path: '/slow' },
+      forward: { destinations: [{ destinationId: 'slow' }] },
+    });
+    const { configuration } = await proxy.ready();
+    await api.activateAs('slow');
+    await proxy.ready((page) => expect(page.configuration.index).to.be.greaterThan(configuration.index ?? 0));
+    try {
+      const arrived = once(upstream, 'connection');
+      const answer = call(`http://127.0.0.1:${port}`, 'GET', '/slow');
+      const [socket] = await arrived;
+      const end = proxy.stop();
+      await eventually(() => expect(proxy.output.join('\n')).to.contain('requests in flight may finish'));
+      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\ndone');
+      expect((await answer).text).to.equal('done');
+      expect(await end).to.equal(0);
+
+      proxy = launchProxy({ controlPlanes: [node.url], folder: proxy.folder });
+      await proxy.ready();
+      const again = once(upstream, 'connection');
+      const lost = call(`http://127.0.0.1:${port}`, 'GET', '/slow').catch((error: Error) => error.message);
+      await again;
+      proxy.child.kill('SIGTERM');
+      await eventually(() => expect(proxy.output.join('\n')).to.contain('requests in flight may finish'));
+      expect(await proxy.stop('SIGINT')).to.equal(130);
+      await lost;
+    } finally {
+      upstream.close();
+    }
+  });
+});
+
+describe('a proxy that cannot start', () => {
+  it('says which key is wrong and exits with 1', async () => {
+    const file = join(newFolder(), 'proxy.yaml');
+    writeFileSync(file, 'mode: proxy\n');
+    const { code, stderr } = await runSluice(['--config', file]);
+    expect([code, stderr]).to.deep.equal([1, 'sluice: proxy.controlPlaneUrl is required, or controlPlaneUrls\n']);
+  });
+
+  it('names the admin port that is taken', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const address = taken.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    const folder = newFolder();
+    const file = join(folder, 'proxy.yaml');
+    writeFileSync(
+      file,
+      `mode: proxy\nproxy: { controlPlaneUrl: "${anywhere}", storePath: ${folder}/p, admin: { address: "127.0.0.1:${port}" } }\n`,
+    );
+    const { code, stderr } = await runSluice(['--config', file]);
+    taken.close();
+    expect(code).to.equal(1);
+    expect(stderr).to.match(
+      /^sluice: the admin port cannot listen at proxy\.admin\.address 127\.0\.0\.1:\d+: [^\n]*\n$/,
+    );
+  });
+});
+
+describe('what a proxy loads', () => {
+  it('is nothing of the API, the log and the store', async () => {
+    const { spawnNode } = await import('../support/sluice-process.ts');
+    const entry = new URL('../../dist/src/proxy-mode.js', import.meta.url);
+    const hook =
+      `import { registerHooks } from 'node:module';` +
+      `registerHooks({ load(url, context, next) { console.log(url); return next(url, context); } });` +
+      `await import(${JSON.stringify(entry.href)}); process.exit(0);`;
+    const child = spawnNode(['--input-type=module', '-e', hook]);
+    const urls: string[] = [];
+    child.stdout?.on('data', (chunk: Buffer) => urls.push(...chunk.toString().split('\n')));
+    await once(child, 'close');
+    expect(urls.some((url) => url.includes('/proxy-mode.js'))).to.equal(true);
+    const foreign =
+      /@nestjs|fastify|class-(validator|transformer)|classic-level|dist\/raft|dist\/src\/(cluster|resources)/;
+    expect(urls.filter((url) => foreign.test(url))).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,41 @@
+import { createHash } from 'node:crypto';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { canonicalJson, configDigest } from '../../../src/model/config-digest.ts';
+
+describe('digest of a configuration', () => {
+  it('is the SHA-256 of the canonical JSON of the five lists', () => {
+    const lists = {
+      routes: [{ name: 'ä', id: 'r', match: { path: '/' } }],
+      listeners: [],
+      destinations: [{ port: 1e21, host: 'h', id: 'd' }],
+      groups: [],
+      middlewares: [],
+    };
+    const text =
+      '{"destinations":[{"host":"h","id":"d","port":1e+21}],"groups":[],"listeners":[],"middlewares":[],' +
+      '"routes":[{"id":"r","match":{"path":"/"},"name":"ä"}]}';
+    expect(configDigest(lists)).to.equal(createHash('sha256').update(text).digest('hex'));
+  });
+
+  it('does not see the order of keys, nor members that are undefined', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => {
+        expect(canonicalJson(reversed(value))).to.equal(canonicalJson(value));
+        expect(JSON.parse(canonicalJson(value))).to.deep.equal(JSON.parse(JSON.stringify(value)));
+      }),
+      { numRuns: 200 },
+    );
+    expect(canonicalJson({ b: undefined, a: 1 })).to.equal('{"a":1}');
+  });
+});
+
+function reversed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(reversed);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .reverse()
+      .map(([key, each]) => [key, reversed(each)]),
+  );
+}

@@ -1,0 +1,226 @@
+// contract.md §4.2 and architecture.md §6.13, over real sockets against a control plane of another make.
+import { expect } from 'chai';
+import type { ProxyConfig } from '../../../src/model/proxy-config.ts';
+import { Attempts } from '../../../src/remote/attempts.ts';
+import { ControlPlaneLink } from '../../../src/remote/control-plane-link.ts';
+import { readSnapshotEvent } from '../../../src/remote/received-config.ts';
+import { RemoteSource } from '../../../src/remote/remote-source.ts';
+import { eventually } from '../../support/eventually.ts';
+import { logCapture } from '../../support/log-capture.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { StreamStub, snapshotData, snapshotEvent } from '../../support/stream-stub.ts';
+
+describe('the stream as a source', () => {
+  let stub: StreamStub;
+  let clock: ManualClock;
+  let link: ControlPlaneLink;
+  let source: RemoteSource;
+  let seen: ProxyConfig[];
+  let refuse: boolean;
+  let confirmed: number;
+  let unusable: string[];
+  const { logger, lines } = logCapture();
+
+  beforeEach(async () => {
+    stub = await StreamStub.start();
+    clock = new ManualClock();
+    make([stub.url]);
+  });
+
+  afterEach(async () => {
+    source.close();
+    await link.close();
+    await stub.stop();
+  });
+
+  function make(urls: readonly string[]): void {
+    link = new ControlPlaneLink({ tls: undefined, apiKey: 'k', clock });
+    source = new RemoteSource({
+      link,
+      attempts: new Attempts(urls, 5_000, () => 0),
+      headers: { 'x-sluice-proxy': 'p' },
+      clock,
+      logger,
+    });
+    seen = [];
+    refuse = false;
+    confirmed = 0;
+    unusable = [];
+    source.observe({
+      opened: () => undefined,
+      closed: () => undefined,
+      confirmed: () => void confirmed++,
+      unusable: (problems) => unusable.push(...problems.map(({ message }) => message)),
+      heard: () => undefined,
+    });
+    source.subscribe((config) => {
+      seen.push(config);
+      source.settle(config.order, !refuse);
+    });
+  }
+
+  const names = (): string[] => seen.map(({ name }) => name);
+
+  /** Everything written so far has been read when the route named `last` has come. */
+  async function sees(...expected: string[]): Promise<void> {
+    await eventually(() => expect(names()).to.deep.equal(expected));
+  }
+
+  it('asks as the contract says', async () => {
+    source.start();
+    await stub.stream();
+    expect(stub.asked[0]).to.have.property('path', '/api/v1/sync/snapshot');
+    expect(stub.asked[0]?.headers).to.include({
+      accept: 'text/event-stream',
+      authorization: 'Bearer k',
+      'x-sluice-proxy': 'p',
+    });
+    expect(stub.asked[0]?.headers).not.to.have.property('x-sluice-has');
+  });
+
+  it('reads the full grammar: CR, CRLF, comments, several data lines, other fields and events, pieces of any size', async () => {
+    source.start();
+    const stream = await stub.stream();
+    const [first = '', second = ''] = [snapshotData('a'), snapshotData('ü')].map((text) => text);
+    const text =
+      `\ufeff: hello\r\nevent:snapshot\r\nid: x-1\r\nretry: 5\r\ncolour: red\r\ndata:${first.slice(0, 20)}\r\n` +
+      `data: ${first.slice(20)}\r\n\r\nevent: other\ndata: {}\n\ndata: no name\n\n: keepalive\n\n` +
+      `event: snapshot\rdata: ${second}\r\r`;
+    for (const byte of Buffer.from(text.replace('\r\ndata: ', '\r\ndata: '))) stream.write(Buffer.of(byte));
+    // A line break inside the JSON stands where the data was cut.
+    await eventually(() => expect(unusable.length + seen.length).to.equal(2));
+    stream.write('event: snapshot\ndata: {}\n\n');
+    await eventually(() => expect(unusable).to.include('/snapshot must be an object'));
+    expect(names()).to.include('ü');
+  });
+
+  it('keeps the stream and what it has when an event cannot be read', async () => {
+    source.start();
+    const stream = await stub.stream();
+    stream.write(`${snapshotEvent('a')}event: snapshot\ndata: {"broken\n\n${snapshotEvent('b')}`);
+    await sees('a', 'b');
+    expect(unusable).to.deep.equal(['the data is not valid JSON']);
+    expect(stub.streams).to.have.length(1);
+  });
+
+  it('lets nothing older of one cluster through, on a new stream neither, and everything of another', async () => {
+    stub.headers = { 'X-Sluice-Cluster': 'c1' };
+    source.start();
+    (await stub.stream()).end(snapshotEvent('new', 20));
+    await sees('new');
+    await eventually(() => expect(clock.pending).to.be.greaterThan(0));
+    clock.advance(5_000);
+    (await stub.stream(2)).write(`${snapshotEvent('old', 19)}${snapshotEvent('newer', 21)}`);
+    await sees('new', 'newer');
+    stub.headers = { 'X-Sluice-Cluster': 'c2' };
+    (await stub.stream(2)).end();
+    await eventually(() => expect(source.stream).to.equal(undefined));
+    clock.advance(5_000);
+    (await stub.stream(3)).write(snapshotEvent('other', 3));
+    await sees('new', 'newer', 'other');
+    expect(seen.map(({ order }) => order)).to.deep.equal([1, 2, 3]);
+    expect(seen.map(({ index }) => index)).to.deep.equal([20, 21, 3]);
+  });
+
+  it('has no floor on streams that number nothing, or not by a log', async () => {
+    source.start();
+    const stream = await stub.stream();
+    stream.write(snapshotEvent('a', 'uuid-1') + snapshotEvent('b') + snapshotEvent('a', 'uuid-1'));
+    await sees('a', 'b', 'a');
+  });
+
+  it('compiles nothing again that it has, but says that it stands elsewhere now', async () => {
+    stub.headers = { 'X-Sluice-Cluster': 'c1' };
+    source.start();
+    const stream = await stub.stream();
+    stream.write(snapshotEvent('a', 5) + snapshotEvent('a', 6));
+    await eventually(() => expect(confirmed).to.equal(1));
+    expect(names()).to.deep.equal(['a']);
+    expect(source.installed?.place).to.deep.equal({ clusterId: 'c1', index: 6 });
+    const sha256 = source.installed?.sha256;
+    stream.write(`event: current\nid: 8\ndata: ${JSON.stringify({ index: 8, id: 's', sha256 })}\n\n`);
+    await eventually(() => expect(source.installed?.place?.index).to.equal(8));
+    stream.end();
+    await eventually(() => expect(source.stream).to.equal(undefined));
+    clock.advance(5_000);
+    await stub.stream(2);
+    expect(stub.asked[1]?.headers['x-sluice-has']).to.equal(`c1 8 ${sha256}`);
+  });
+
+  it('tries again what was refused when it comes again', async () => {
+    source.start();
+    const stream = await stub.stream();
+    stream.write(snapshotEvent('a'));
+    await sees('a');
+    refuse = true;
+    stream.write(snapshotEvent('b'));
+    await sees('a', 'b');
+    expect(source.installed?.config.name).to.equal('a');
+    refuse = false;
+    stream.write(snapshotEvent('b'));
+    await sees('a', 'b', 'b');
+    expect(source.installed?.config.name).to.equal('b');
+  });
+
+  it('is disconnected after 45 s without a byte, and stays connected by keep-alives', async () => {
+    source.start();
+    const stream = await stub.stream();
+    await eventually(() => expect(source.stream).not.to.equal(undefined));
+    clock.advance(30_000);
+    stream.write(': keepalive\n\n');
+    stream.write(snapshotEvent('a'));
+    await sees('a');
+    clock.advance(40_000);
+    expect(source.stream).not.to.equal(undefined);
+    clock.advance(6_000);
+    await eventually(() => expect(source.stream).to.equal(undefined));
+    clock.advance(5_000);
+    await stub.stream(2);
+  });
+
+  it('comes back after an answer that is not 200, and after a control plane that was away', async () => {
+    stub.status = 503;
+    source.start();
+    await eventually(() => expect(stub.asked).to.have.length(1));
+    await eventually(() => expect(lines.at(-1)).to.contain('it answered 503'));
+    const { port } = stub;
+    await stub.stop();
+    clock.advance(5_000);
+    await eventually(() => expect(lines.at(-1)).to.contain('ECONNREFUSED'));
+    stub = await StreamStub.start(port);
+    clock.advance(5_000);
+    (await stub.stream()).write(snapshotEvent('a'));
+    await sees('a');
+  });
+
+  it('goes on to the next of several control planes at once', async () => {
+    const second = await StreamStub.start();
+    try {
+      source.close();
+      await link.close();
+      make([stub.url, second.url]);
+      stub.status = 500;
+      source.start();
+      (await second.stream()).write(snapshotEvent('a'));
+      await sees('a');
+      source.close();
+    } finally {
+      await second.stop();
+    }
+  });
+
+  it('begins with a copy as the floor, which a cluster of another id does not know', async () => {
+    const data = snapshotData('kept');
+    source.begin(readSnapshotEvent(data), { clusterId: 'c1', index: 50 }, data);
+    expect(names()).to.deep.equal(['kept']);
+    stub.headers = { 'X-Sluice-Cluster': 'c1' };
+    source.start();
+    (await stub.stream()).end(snapshotEvent('lagging', 49));
+    await eventually(() => expect(lines.join()).to.contain('is passed over: the control plane lags'));
+    stub.headers = { 'X-Sluice-Cluster': 'c2' };
+    await eventually(() => expect(source.stream).to.equal(undefined));
+    clock.advance(5_000);
+    (await stub.stream(2)).write(snapshotEvent('other', 1));
+    await sees('kept', 'other');
+  });
+});
