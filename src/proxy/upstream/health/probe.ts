@@ -69,7 +69,9 @@ const judge = (status: number, { statuses }: ProbePlan): ProbeVerdict =>
   statuses.some(([from, to]) => status >= from && status <= to) ? undefined : `status ${status}`;
 
 async function askHttp1(socket: Socket, { name }: ProbeTarget, plan: ProbePlan): Promise<ProbeVerdict> {
-  const client = new Client(`http://${name}`, { connect: (_, done) => done(null, socket) });
+  const client = new Client(`http://${name}`, {
+    connect: (_, done) => setImmediate(done, null, socket),
+  });
   try {
     const { statusCode, body } = await client.request({ method: 'GET', path: plan.path, headers: { host: name } });
     body.on('error', () => {}).destroy();
