@@ -363,8 +363,7 @@ export class Session implements FrameReceiver, StreamOwner, OutflowOwner {
       if (!this.#decode(bytes, from, to, this.#unheard, 'request')) return;
       this.#writer.rstStream(streamId, errorCode.refused);
       this.#closed.add(streamId, true);
-      if (streamId <= this.#acceptMax && !this.#patience.faults.take()) this.#calm('streams beyond the limit');
-      return;
+      return streamId <= this.#acceptMax ? this.#countFault('streams beyond the limit') : undefined;
     }
     const stream = this.#open(streamId);
     const { fields } = stream;
@@ -373,8 +372,10 @@ export class Session implements FrameReceiver, StreamOwner, OutflowOwner {
     stream.headRead = true;
     stream.contentLeft = fields.contentLength;
     if (fields.fault !== '' || this.#assembly.selfish) return this.#fault(stream, errorCode.protocol);
-    if (this.#headBytes > guards.openHeadBytesMax && this.#streams.size > 1)
-      return this.onLocalReset(stream, errorCode.refused);
+    if (this.#headBytes > guards.openHeadBytesMax && this.#streams.size > 1) {
+      this.onLocalReset(stream, errorCode.refused);
+      return this.#countFault('heads beyond the limit');
+    }
     if (ends && stream.contentLeft > 0) return this.#fault(stream, errorCode.protocol);
     stream.remoteEnded = ends;
     this.#host.onRequest(stream);
@@ -588,14 +589,14 @@ export class Session implements FrameReceiver, StreamOwner, OutflowOwner {
   #fault(stream: Stream, code: number): undefined {
     this.#writer.rstStream(stream.id, code);
     this.#tellReset(stream, code, false, stream.fields.fault || nameOfCode(code), true);
-    if (!this.#over && !this.#patience.faults.take()) this.#calm('faults');
+    this.#countFault('faults');
   }
 
   #faultOf(streamId: number, code: number): undefined {
     const stream = this.#streams.get(streamId);
     if (stream !== undefined) return this.#fault(stream, code);
     this.#writer.rstStream(streamId, code);
-    if (!this.#patience.faults.take()) this.#calm('faults');
+    this.#countFault('faults');
   }
 
   /** DATA for a stream that is not open. */
@@ -646,6 +647,11 @@ export class Session implements FrameReceiver, StreamOwner, OutflowOwner {
 
   #bear(what: string): undefined {
     if (!this.#patience.idleFrames.take()) this.#calm(what);
+  }
+
+  /** A stream has been reset for something that the other side did. */
+  #countFault(what: string): undefined {
+    if (!this.#over && !this.#patience.faults.take()) this.#calm(what);
   }
 
   #calm(what: string): undefined {
