@@ -6,7 +6,8 @@ import { ClientStream, type ClientStreamOwner } from './client-stream.ts';
 import { errorCode } from './error-code.ts';
 import type { BlockLimits } from './field-block.ts';
 import { type FlushTurn, threadTurn } from './flush-turn.ts';
-import { Session, type SessionHost } from './session.ts';
+import { Session } from './session.ts';
+import type { SessionHost } from './session-core.ts';
 import type { Stream } from './stream.ts';
 
 /** The pool's side. */
