@@ -23,6 +23,7 @@ A programmable HTTP reverse proxy with its control plane inside.
   --help          print this
 
 Signals: the first SIGTERM or SIGINT drains and exits with 0, a second one exits with 130 at once.
+         SIGHUP opens access logs anew, for instance after they were moved away.
 Exit codes: 0 stopped as asked, 1 could not start (or the store failed and onStorageFailure is exit), 130 stopped at once.
 Settings: docs/settings.md. API: docs/api.md, and the explorer at /api/v1/docs/ of a running one.
 `;
@@ -50,6 +51,7 @@ async function runControlPlane(settings: Settings, logger: Logger): Promise<void
   const startedAt = performance.now();
   const starting = start(settings, logger);
   stopOnSignals(starting, logger);
+  reopenLogsOnHangup(starting);
   const controlPlane = await starting;
   logger.info({ address: controlPlane.address }, 'the API listens');
   await controlPlane.ready;
@@ -62,6 +64,7 @@ async function runProxy(settings: Settings, logger: Logger): Promise<void> {
   const startedAt = performance.now();
   const starting = import('./proxy-mode.ts').then(({ startProxy }) => startProxy(settings, logger, version()));
   stopOnSignals(starting, logger);
+  reopenLogsOnHangup(starting);
   const { id, adminAddress: address, ready } = await starting;
   logger.info({ id, address }, 'the proxy runs');
   await ready;
@@ -147,6 +150,16 @@ function stopOnSignals(starting: Promise<{ stop(): Promise<void> }>, logger: Log
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
+}
+
+/** What logrotate sends after it has moved the files away. */
+function reopenLogsOnHangup(starting: Promise<{ reopenLogs(): void }>): void {
+  process.on('SIGHUP', () => {
+    starting.then(
+      (running) => running.reopenLogs(),
+      () => undefined,
+    );
+  });
 }
 
 function version(): string {

@@ -39,6 +39,8 @@ export interface ControlPlane {
   readonly hasApiKeys: boolean;
   /** Resolves once this node knows a leader and shows what was acknowledged before it started. */
   readonly ready: Promise<void>;
+  /** Access logs go on in new files where theirs were moved away. */
+  reopenLogs(): void;
   /** Drains and closes everything; resolves when nothing of it runs any more. */
   stop(): Promise<void>;
 }
@@ -114,7 +116,7 @@ interface Parts extends Core {
 async function startApi(own: ControlPlaneSettings, parts: Parts): Promise<Api> {
   const { raft, state, log, links, metrics, readiness, feed, proxy, logger } = parts;
   checkCertificate(own.tls);
-  const explainer = new Explainer();
+  const explainer = new Explainer(() => proxy.known());
   const api = await createApi({
     view: state.view,
     log,
@@ -204,6 +206,7 @@ function running({ api, proxy, comparison, state, raft, close, own, storePath, r
     activeSnapshot: view.active && view.snapshot(view.active.snapshotId)?.name,
     hasApiKeys: own.apiKeys.length > 0,
     ready,
+    reopenLogs: () => proxy.reopenLogs(),
     async stop() {
       api.withdraw();
       comparison.end();

@@ -28,6 +28,8 @@ export interface ProxyProcess {
   readonly adminAddress: string | undefined;
   /** Resolves when the first configuration is live, from the copy or from a control plane. */
   readonly ready: Promise<void>;
+  /** Access logs go on in new files where theirs were moved away. */
+  reopenLogs(): void;
   /** Drains and closes everything; resolves when nothing of it runs any more. */
   stop(): Promise<void>;
 }
@@ -100,6 +102,7 @@ export async function startProxy(settings: Settings, logger: Logger, version: st
     id,
     adminAddress: admin && formatAddress(admin.address),
     ready: ready.promise,
+    reopenLogs: () => dataPlane.reopenLogs(),
     async stop() {
       pages.withdraw();
       source.close();

@@ -25,7 +25,7 @@ export const explainSchemas = {
         },
       },
       clientIp: text('Address of the client.', { default: '127.0.0.1' }),
-      body: text('Body of the request. Expressions do not see bodies in this version.'),
+      body: text('Body of the request, as expressions see it.'),
       snapshot: text('`active`, `staged`, or the id of a snapshot.', { default: 'active' }),
     },
   },
@@ -65,8 +65,30 @@ export const explainSchemas = {
       name: text('Name.'),
       type: text('Type.'),
       runs: flag('Whether it takes part.'),
-      because: text('What decided.', { enum: ['always', 'disabled', 'skipWhen', 'onlyWhen'] }),
+      because: text('What decided; `notReached` when a middleware before it answers.', {
+        enum: ['always', 'disabled', 'skipWhen', 'onlyWhen', 'notReached'],
+      }),
       expression: text('The expression that decided.'),
+      conditions: {
+        type: 'array' as const,
+        description: 'What each condition gives; null for one that fails, which counts as false.',
+        items: {
+          type: 'object' as const,
+          properties: {
+            field: text('Where it stands.', { enum: ['skipWhen', 'onlyWhen'] }),
+            expression: text('The expression.'),
+            value: { type: 'boolean' as const, nullable: true },
+          },
+        },
+      },
+      effect: {
+        type: 'object' as const,
+        description:
+          'What it would do, when it runs: `passes` with the `changes` to request headers, `answers` with `status`, or ' +
+          '`unknown` when the request alone does not tell.',
+        properties: { kind: text('Kind.', { enum: ['passes', 'answers', 'unknown'] }) },
+        additionalProperties: true,
+      },
     },
   },
   Explanation: {
@@ -100,10 +122,15 @@ export const explainSchemas = {
       outcome: {
         type: 'object' as const,
         description:
-          'What becomes of the request: `forward` with `destinations` and `upstream` {method, target, host}, `redirect` ' +
-          'with `status` and `location`, `directResponse` with `status`, or `error` with `status` and `error`.',
+          'What becomes of the request: `forward` with `algorithm`, `destination` (null while it is left to chance or to a ' +
+          'session), `destinations` (each with its endpoints, which of them serve and why the others do not, the text ' +
+          'that is hashed and its key) and `upstream` {method, target, host}, `redirect` ' +
+          'with `status` and `location`, `directResponse` with `status`, `middleware` with `id` and `status` when one answers, ' +
+          'or `error` with `status` and `error`.',
         required: ['action'],
-        properties: { action: text('Kind.', { enum: ['forward', 'redirect', 'directResponse', 'error'] }) },
+        properties: {
+          action: text('Kind.', { enum: ['forward', 'redirect', 'directResponse', 'middleware', 'error'] }),
+        },
         additionalProperties: true,
       },
       notes: {

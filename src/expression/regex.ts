@@ -16,6 +16,8 @@ export interface Regex {
   readonly names: Readonly<Record<string, number>>;
   /** True when the pattern is found anywhere in `text`. */
   test(text: string): boolean;
+  /** True when the pattern matches all of `text`. */
+  matchesWhole(text: string): boolean;
   /** Length of the match that starts at the first character, or -1. */
   matchedAtStart(text: string): number;
   /** `text` with every match replaced by what `replace` makes of its groups; a group that took no part is undefined. */
@@ -92,6 +94,10 @@ class Re2Regex implements Regex {
 
   test(text: string): boolean {
     return this.#engine.test(text);
+  }
+
+  matchesWhole(text: string): boolean {
+    return this.#engine.matches(text);
   }
 
   matchedAtStart(text: string): number {

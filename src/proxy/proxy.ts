@@ -3,6 +3,7 @@
 import type { Cancel, Clock } from '../clock.ts';
 import type { ConfigSource, ProxyConfig } from '../model/proxy-config.ts';
 import type { Telemetry } from '../telemetry/logger.ts';
+import { type KnownStates, nothingKnown } from './explain/explained-destination.ts';
 import type { ListenerStatus } from './listener/listeners.ts';
 import { PortWatch } from './listener/port-watch.ts';
 import { type ConfigRole, type RoleFigures, sumOfFigures } from './metrics/figures.ts';
@@ -45,6 +46,10 @@ export interface Proxy {
    */
   installed(index: number, withinMs: number): Promise<{ readonly done: number; readonly of: number }>;
   listeners(): readonly ListenerStatus[];
+  /** What is known of upstreams now: health, ejections, circuits, discovered endpoints. */
+  known(): KnownStates;
+  /** Access logs go on in new files where theirs were moved away. */
+  reopenLogs(): void;
   /** What it has served since the start, all threads together. */
   figures(role: ConfigRole): RoleFigures;
 }
@@ -113,8 +118,16 @@ class SourcedProxy implements Proxy {
     return { done: this.#settling.order >= index ? this.#settling.done : 0, of };
   }
 
+  known(): KnownStates {
+    return this.#installer?.known ?? nothingKnown;
+  }
+
   listeners(): readonly ListenerStatus[] {
     return this.#installer?.listeners() ?? [];
+  }
+
+  reopenLogs(): void {
+    this.#installer?.reopenLogs();
   }
 
   figures(role: ConfigRole): RoleFigures {

@@ -7,7 +7,11 @@ import { keys } from './keys.ts';
 import type { RoundRows } from './round-rows.ts';
 
 export const resultsMax = 4_096;
-/** A boot is forgotten this many ms of log time after a newer boot of the same node was seen. */
+/**
+ * A boot is forgotten this many ms of log time after a newer boot of the same store was seen. Boots of different stores of
+ * one node have no order: a late first command of a store that was wiped must not end the one that took its place. Of a
+ * boot that is silent for as long after another store was heard of, only the results go.
+ */
 export const supersededMs = 3_600_000;
 
 interface BootRow {
@@ -76,12 +80,16 @@ export class RequestTable {
   #bootOf({ origin, incarnation, boot }: RequestId, index: number, logTime: number, rows: RoundRows): Boot {
     const key = keys.boot(origin, incarnation, boot);
     const known = this.#boots.get(key);
-    if (known !== undefined) return known;
+    if (known !== undefined) {
+      this.#heardAgain(known, index, rows);
+      return known;
+    }
     const made: Boot = { origin, incarnation, boot, ackedBelow: 1, supersededAt: undefined, results: new Map() };
-    for (const other of this.#boots.values()) {
-      if (other.origin !== origin) continue;
-      const older = other.incarnation === incarnation && other.boot > boot ? made : other;
-      if (older.supersededAt !== undefined) continue;
+    for (const other of [...this.#boots.values()].filter((each) => each.origin === origin)) {
+      const isReplaced = other.incarnation === incarnation && other.boot < boot && this.#isNewest(other);
+      const isNewer = other.incarnation === incarnation && other.boot > boot;
+      const older = isNewer ? made : other;
+      if (older.supersededAt !== undefined && !isReplaced) continue;
       older.supersededAt = logTime;
       this.#expectExpiry(logTime);
       if (older === other) writeBoot(other, index, rows);
@@ -89,6 +97,20 @@ export class RequestTable {
     this.#boots.set(key, made);
     writeBoot(made, index, rows);
     return made;
+  }
+
+  /** Of its store. */
+  #isNewest({ origin, incarnation, boot }: Boot): boolean {
+    for (const other of this.#boots.values())
+      if (other.origin === origin && other.incarnation === incarnation && other.boot > boot) return false;
+    return true;
+  }
+
+  /** Another store of its node was heard of, and this one is alive all the same. */
+  #heardAgain(boot: Boot, index: number, rows: RoundRows): void {
+    if (boot.supersededAt === undefined || !this.#isNewest(boot)) return;
+    boot.supersededAt = undefined;
+    writeBoot(boot, index, rows);
   }
 
   #forgetBelow(boot: Boot, below: number, index: number, rows: RoundRows): void {
@@ -110,8 +132,16 @@ export class RequestTable {
     for (const [key, boot] of this.#boots) {
       if (boot.supersededAt === undefined) continue;
       if (logTime < boot.supersededAt + supersededMs) this.#expectExpiry(boot.supersededAt);
+      else if (this.#isNewest(boot)) this.#settle(boot, index, rows);
       else this.#drop(key, boot, index, rows);
     }
+  }
+
+  /** What it sends from now on is executed; what it sent is not, not even late. */
+  #settle(boot: Boot, index: number, rows: RoundRows): void {
+    boot.supersededAt = undefined;
+    if (boot.results.size > 0) this.#forgetBelow(boot, Math.max(...boot.results.keys()) + 1, index, rows);
+    writeBoot(boot, index, rows);
   }
 
   #drop(key: string, boot: Boot, index: number, rows: RoundRows): void {

@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer as createNetServer, type Socket
 import { systemClock } from '../../src/clock.ts';
 import type { ConfigSource, Configuration, ProxyConfig } from '../../src/model/proxy-config.ts';
 import { createProxy, type Proxy as DataPlane, type ProxyOptions } from '../../src/proxy/proxy.ts';
-import { silentLogger } from '../../src/telemetry/logger.ts';
+import { type Logger, silentLogger } from '../../src/telemetry/logger.ts';
 import { eventually } from './eventually.ts';
 
 /** A source that a test speaks for. */
@@ -80,7 +80,9 @@ export class Wire {
   }
 }
 
-type BedOptions = Partial<Pick<ProxyOptions, 'clock' | 'workers' | 'limits' | 'sessionStore'>>;
+export interface BedOptions extends Partial<Pick<ProxyOptions, 'clock' | 'workers' | 'limits' | 'sessionStore'>> {
+  readonly logger?: Logger;
+}
 
 /** Everything a test opened, closed in reverse order by `end`. */
 export class ProxyBed {
@@ -89,8 +91,8 @@ export class ProxyBed {
   readonly #ends: (() => Promise<void>)[] = [() => this.proxy.close({ withinMs: 0 })];
   #index = 0;
 
-  constructor({ clock = systemClock, ...options }: BedOptions = {}) {
-    const telemetry = { logger: silentLogger };
+  constructor({ clock = systemClock, logger = silentLogger, ...options }: BedOptions = {}) {
+    const telemetry = { logger };
     this.proxy = createProxy({ source: this.source, clock, telemetry, bindAddress: '127.0.0.1', ...options });
   }
 

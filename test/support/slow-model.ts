@@ -54,21 +54,39 @@ export class SlowModel {
     return decision;
   }
 
-  /** An hour of log time after another start of the same node was seen. */
+  /**
+   * An hour of log time after a later start of the same store was seen; or only its answers, when starts of other stores
+   * of the same node were seen since, and nothing of this one.
+   */
   #forgetStarts(): void {
     const isOld = ({ supersededAt = Number.POSITIVE_INFINITY }: Start) => this.#logTime >= supersededAt + hour;
-    this.#gone.push(...this.#starts.filter(isOld));
-    this.#starts = this.#starts.filter((start) => !isOld(start));
+    const old = this.#starts.filter(isOld);
+    const replaced = old.filter((start) => !this.#isLatest(start));
+    for (const start of old.filter((each) => !replaced.includes(each))) {
+      start.ackedBelow = Math.max(start.ackedBelow, ...[...start.answers.keys()].map((seq) => seq + 1));
+      start.answers.clear();
+      start.supersededAt = undefined;
+    }
+    this.#gone.push(...replaced);
+    this.#starts = this.#starts.filter((start) => !replaced.includes(start));
+  }
+
+  #isLatest({ origin, incarnation, boot }: Start): boolean {
+    return !this.#starts.some((one) => one.origin === origin && one.incarnation === incarnation && one.boot > boot);
   }
 
   #startOf({ origin, incarnation, boot }: RequestId): Start | undefined {
     const isSameStore = (other: Start) => other.origin === origin && other.incarnation === incarnation;
     if (this.#gone.some((other) => isSameStore(other) && other.boot >= boot)) return undefined;
     const known = this.#starts.find((other) => isSameStore(other) && other.boot === boot);
-    if (known !== undefined) return known;
+    if (known !== undefined) {
+      if (this.#isLatest(known)) known.supersededAt = undefined;
+      return known;
+    }
     const start: Start = { origin, incarnation, boot, ackedBelow: 1, supersededAt: undefined, answers: new Map() };
     for (const other of this.#starts.filter((one) => one.origin === origin)) {
       if (isSameStore(other) && other.boot > boot) start.supersededAt ??= this.#logTime;
+      else if (isSameStore(other) && this.#isLatest(other)) other.supersededAt = this.#logTime;
       else other.supersededAt ??= this.#logTime;
     }
     this.#starts.push(start);

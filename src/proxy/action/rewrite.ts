@@ -43,18 +43,22 @@ export function upstreamTarget(plan: RewritePlan | undefined, matched: EntryPath
   return withQuery(canonicalLike(path, made.slice(0, mark)), [first, query].filter(Boolean).join('&'));
 }
 
-/** Value of `Host` towards the upstream; `destinationHost` is the destination's host, without port. */
+/**
+ * Value of `Host` towards the upstream; `destinationHost` is the destination's host, without port. `ownHost` is what a
+ * middleware made of the request's own.
+ */
 export function upstreamHost(
   plan: RewritePlan | undefined,
   request: Pick<RoutedRequest, 'authority' | 'header'>,
   destinationHost: string,
+  ownHost = request.authority,
 ): string {
   if (plan?.host !== undefined) return plan.host;
   if (plan?.autoHost)
     return destinationHost.includes(':') && !destinationHost.startsWith('[') ? `[${destinationHost}]` : destinationHost;
   const named = plan?.hostFromHeader;
-  const fromHeader = named === undefined ? undefined : named === 'host' ? request.authority : request.header(named);
-  return fromHeader || request.authority;
+  const fromHeader = named === undefined ? undefined : named === 'host' ? ownHost : request.header(named);
+  return fromHeader || ownHost;
 }
 
 const withQuery = (path: string, query: string): string => (query === '' ? path : `${path}?${query}`);

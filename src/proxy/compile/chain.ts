@@ -7,7 +7,8 @@ import type { Middleware } from '../../model/middleware.ts';
 import type { MiddlewareOverride } from '../../model/middleware-override.ts';
 import type { Route } from '../../model/route.ts';
 import type { Link } from '../exchange/entry.ts';
-import { buildOf, type Instantiate, type MiddlewareServices } from '../middleware/registry.ts';
+import { buildOf } from '../middleware/registry.ts';
+import type { Instantiate, MiddlewareServices } from '../middleware/services.ts';
 import type { Fault } from './fault.ts';
 
 export interface ChainLink {

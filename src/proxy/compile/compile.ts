@@ -5,7 +5,7 @@ import { type Problem, pointerOf } from '../../model/problem.ts';
 import type { Configuration } from '../../model/proxy-config.ts';
 import type { Route } from '../../model/route.ts';
 import { RoutingTable } from '../match/routing-table.ts';
-import type { MiddlewareServices } from '../middleware/registry.ts';
+import type { MiddlewareServices } from '../middleware/services.ts';
 import { type CompiledEntry, compileEntry, type Entry, type EntryContext } from './entry.ts';
 import type { Fault } from './fault.ts';
 import { compareEntries } from './order.ts';

@@ -13,7 +13,7 @@ import { ForwardAction } from '../forward/forwarding.ts';
 import { retryPlan } from '../forward/retry.ts';
 import { type HostPattern, parseHostPattern } from '../match/host.ts';
 import { composePath, type EntryPath, type PathFault } from '../match/path.ts';
-import type { MiddlewareServices } from '../middleware/registry.ts';
+import type { MiddlewareServices } from '../middleware/services.ts';
 import { type ChainLink, compileChain } from './chain.ts';
 import type { Fault } from './fault.ts';
 import { celMatcher, grpcMatcher, headerMatcher, type Matcher, methodsMatcher, queryMatcher } from './matchers.ts';

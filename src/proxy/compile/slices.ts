@@ -1,7 +1,8 @@
 // Compiling beside running traffic: the thread serves what waits between two slices.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Configuration } from '../../model/proxy-config.ts';
-import { buildOf, type MiddlewareServices } from '../middleware/registry.ts';
+import { buildOf } from '../middleware/registry.ts';
+import type { MiddlewareServices } from '../middleware/services.ts';
 import { type Compiled, compileInSteps, type Memory } from './compile.ts';
 
 /**

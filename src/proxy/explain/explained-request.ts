@@ -2,6 +2,7 @@
 import { type RequestTls, RequestView } from '../../expression/cel/view.ts';
 import { canonicalPath } from '../match/canonical-path.ts';
 import { hostOf } from '../match/host.ts';
+import type { FieldChange } from '../middleware/foretelling.ts';
 import type { RoutedRequest } from '../request-head.ts';
 
 export interface RequestQuestion {
@@ -12,6 +13,8 @@ export interface RequestQuestion {
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   /** Address that expressions see; the request of a listener without trusted proxies has its peer's. */
   readonly clientIp: string;
+  /** As far as expressions see it; absent is empty. */
+  readonly body?: string;
 }
 
 export class ExplainedRequest implements RoutedRequest {
@@ -25,9 +28,11 @@ export class ExplainedRequest implements RoutedRequest {
   readonly clientIp: string;
   readonly tls: RequestTls | undefined = undefined;
   readonly view: RequestView;
-  readonly #lines: readonly (readonly [name: string, value: string])[];
+  /** Host that a middleware has set. */
+  setHost: string | undefined;
+  #lines: readonly (readonly [name: string, value: string])[];
 
-  constructor({ method, url, headers, clientIp }: RequestQuestion) {
+  constructor({ method, url, headers, clientIp, body = '' }: RequestQuestion) {
     this.#lines = Object.entries(headers).flatMap(([name, value]) =>
       [value].flat().map((each): readonly [string, string] => [name.toLowerCase(), each]),
     );
@@ -42,6 +47,16 @@ export class ExplainedRequest implements RoutedRequest {
     this.query = queryAt < 0 ? '' : target.slice(queryAt + 1);
     this.clientIp = clientIp;
     this.view = new RequestView(this);
+    this.view.attachBody({ raw: body, whole: true });
+  }
+
+  /** A middleware sets, adds or removes a field. */
+  change({ name, value, append }: FieldChange): void {
+    const lower = name.toLowerCase();
+    if (lower === 'host') this.setHost = value ?? undefined;
+    const others = append ? this.#lines : this.#lines.filter(([each]) => each !== lower);
+    this.#lines = value === null ? others : [...others, [lower, value]];
+    this.view.forgetHeaders();
   }
 
   header(name: string): string | undefined {

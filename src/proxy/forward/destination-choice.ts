@@ -48,16 +48,21 @@ export class DestinationChoice {
   /** The one that the session belongs to by hash, or the next on the ring. */
   bySession(upstreams: Upstreams, session: string, routeId: string): Upstream | undefined {
     if (this.#look(upstreams).count === 0) return undefined;
-    this.#ring ??= built(HashRing.build(ringMembers(this.ids, this.weights)));
-    const owner = this.#ring.owner(crc32(`${session}:${routeId}`), this.#serving);
+    const owner = this.ownerOf(session, routeId, this.#serving);
     // Those that take part may own nothing of the ring: their weight is 0.
-    return owner < 0 ? this.byWeight(upstreams, () => 0) : upstreams.get(this.ids[owner] ?? '');
+    return owner === undefined ? this.byWeight(upstreams, () => 0) : upstreams.get(owner);
   }
 
   /** The one of that id, if it is listed and takes part. */
   listed(upstreams: Upstreams, id: string): Upstream | undefined {
     const upstream = this.ids.includes(id) ? upstreams.get(id) : undefined;
     return upstream?.available === true ? upstream : undefined;
+  }
+
+  /** The one of those that `serving` says 1 of, by place, to which the session belongs by hash. */
+  ownerOf(session: string, routeId: string, serving: Uint8Array): string | undefined {
+    this.#ring ??= built(HashRing.build(ringMembers(this.ids, this.weights)));
+    return this.ids[this.#ring.owner(crc32(`${session}:${routeId}`), serving)];
   }
 
   #look(upstreams: Upstreams): { count: number; total: number } {

@@ -271,7 +271,8 @@ class Forwarding extends Timed implements ActionRun, ConnectionTaker, ResponseRe
     this.#upstream = upstream;
     this.target = upstreamTarget(plan.rewrite, plan.path, this.request);
     // A request of HTTP/1.0 may name no host.
-    this.host = upstreamHost(plan.rewrite, this.request, upstream.host) || upstream.host;
+    const ownHost = this.request.edits.added('host');
+    this.host = upstreamHost(plan.rewrite, this.request, upstream.host, ownHost) || upstream.host;
     this.grpcTimeout = plan.grpcTimeoutMsMax > 0 ? cappedGrpcTimeout(this.request, plan.grpcTimeoutMsMax) : '';
     const budgetMs = plan.budgetMs ?? upstream.requestMs;
     if (budgetMs > 0) exchange.wheel.arm(this, budgetMs);

@@ -87,7 +87,8 @@ export class Mirror extends Timed implements ConnectionTaker, ResponseReceiver, 
     super();
     this.request = new CopiedRequest(order.request);
     this.target = order.target;
-    this.host = upstreamHost(plan.rewrite, order.request, upstream.host) || upstream.host;
+    const ownHost = order.request.edits.added('host');
+    this.host = upstreamHost(plan.rewrite, order.request, upstream.host, ownHost) || upstream.host;
     this.attempt = plan.attemptCount ? 1 : 0;
     this.bodyKind = exchange.bodyKind;
     this.grpcTimeout = order.grpcTimeout;

@@ -1,29 +1,57 @@
 // The middleware types that exist: one line each. To add a type, write its file in this folder, its class in
 // src/model/middleware/, and its line here.
-import type { Clock } from '../../clock.ts';
 import type { Middleware, MiddlewareType } from '../../model/middleware.ts';
-import type { MiddlewareOverride } from '../../model/middleware-override.ts';
-import type { Logger } from '../../telemetry/logger.ts';
 import type { MiddlewarePhases } from '../exchange/phase.ts';
-import type { Wheel } from '../wheel.ts';
+import { buildAccessLog } from './access-log.ts';
+import { buildCors } from './cors.ts';
+import type { Foretell } from './foretelling.ts';
+import { buildHeaders } from './headers.ts';
+import { buildInlineAuthz } from './inline-authz.ts';
+import { onePerMiddleware } from './instances.ts';
+import { buildJwt, keySourceOf } from './jwt.ts';
+import { buildRateLimit } from './rate-limit.ts';
+import type { BuildMiddleware, Instantiate } from './services.ts';
 
-/** What lives once per worker, for all middlewares and all tables. */
-export interface MiddlewareServices {
-  readonly clock: Clock;
-  readonly wheel: Wheel;
-  readonly logger: Logger;
+export const middlewareTypes: { readonly [Type in MiddlewareType]?: BuildMiddleware } = {
+  cors: onePerMiddleware(({ cors }) => always(buildCors(cors))),
+  headers: (middleware, override) =>
+    override?.headers === undefined ? headersOf(middleware, undefined) : always(buildHeaders(override.headers)),
+  rateLimit: onePerMiddleware((middleware) => {
+    const build = buildRateLimit(blockOf(middleware, 'rateLimit'));
+    return (services) => build(services.bucketsOf(middleware), services.commonMs);
+  }),
+  jwt: onePerMiddleware((middleware) => {
+    const config = blockOf(middleware, 'jwt');
+    const build = buildJwt(config);
+    const sourceFrom = keySourceOf(config);
+    return (services) =>
+      build(
+        sourceFrom((withinMs) => services.keysOf(middleware.id, withinMs)),
+        services.clock,
+      );
+  }),
+  inlineAuthz: onePerMiddleware((middleware) => always(buildInlineAuthz(blockOf(middleware, 'inlineAuthz')))),
+  accessLog: onePerMiddleware((middleware) => {
+    const config = blockOf(middleware, 'accessLog');
+    return (services) => buildAccessLog(config, services.linesTo(config.path));
+  }),
+};
+
+/** A middleware that needs nothing of its worker, nor of anybody else. */
+function always(phases: MiddlewarePhases & { readonly foretell: Foretell }): Instantiate {
+  return Object.assign(() => phases, { foretell: phases.foretell });
 }
 
-/** Makes the middleware of one entry ready to run in this worker. */
-export type Instantiate = (services: MiddlewareServices) => MiddlewarePhases;
+const headersOf = onePerMiddleware(({ headers }) => always(buildHeaders(headers)));
 
-/**
- * Compiles a middleware with the override that counts. Throws an error with a message for people when it cannot be
- * built; then its entries are closed, and a snapshot that has it is refused. Pure: main checks with it as well.
- */
-export type BuildMiddleware = (middleware: Middleware, override: MiddlewareOverride | undefined) => Instantiate;
+type Block = 'rateLimit' | 'jwt' | 'inlineAuthz' | 'accessLog';
 
-export const middlewareTypes: { readonly [Type in MiddlewareType]?: BuildMiddleware } = {};
+/** Without its block a protection would be one that is not there. */
+function blockOf<Type extends Block>(middleware: Middleware, type: Type): NonNullable<Middleware[Type]> {
+  const block = middleware[type];
+  if (block === undefined || block === null) throw new Error(`${type} is required when type is ${type}`);
+  return block;
+}
 
 export const buildOf = (type: string): BuildMiddleware | undefined =>
   Object.hasOwn(middlewareTypes, type) ? middlewareTypes[type as MiddlewareType] : undefined;

@@ -52,6 +52,14 @@ export class UpstreamStates {
   endpoint(id: string, name: string): EndpointState {
     return new EndpointState(this.#endpointRows.row(given(this.#endpoints.get(endpointKey(id, name))), this.#place));
   }
+
+  findDestination(id: string): DestinationState | undefined {
+    return this.#destinations.has(id) ? this.destination(id) : undefined;
+  }
+
+  findEndpoint(id: string, name: string): EndpointState | undefined {
+    return this.#endpoints.has(endpointKey(id, name)) ? this.endpoint(id, name) : undefined;
+  }
 }
 
 function given(row: number | undefined): number {

@@ -12,7 +12,7 @@ import { type BusyPlace, type ListenerStatus, Listeners } from '../listener/list
 import { RoutingTable } from '../match/routing-table.ts';
 import type { Figures } from '../metrics/figures.ts';
 import type { MetricBlock } from '../metrics/metric-block.ts';
-import type { MiddlewareServices } from '../middleware/registry.ts';
+import type { CommonServices, MiddlewareServices } from '../middleware/services.ts';
 import type { TicketSecrets } from '../shared/ticket-secrets.ts';
 import type { UpstreamStates } from '../shared/upstream-states.ts';
 import { needsSystemRoots, readySystemRoots } from '../tls/system-roots.ts';
@@ -40,6 +40,8 @@ export interface EngineOptions {
   /** The generation in force; asked when a request head arrives. */
   readonly generation: () => number;
   readonly limits: BodyLimits;
+  /** What middlewares share with other threads. */
+  readonly common: CommonServices;
   readonly metrics: MetricBlock;
   readonly figures: Figures;
   readonly scrape: ListenerTools['scrape'];
@@ -66,7 +68,7 @@ export class Engine {
 
   constructor(options: EngineOptions) {
     const { clock, telemetry, bindAddress, shared, tickets, states, place, generation, limits, ...others } = options;
-    const { metrics, figures, scrape, sessionStore } = others;
+    const { metrics, figures, scrape, common, sessionStore } = others;
     this.#generation = generation;
     this.#telemetry = telemetry;
     const wheel = new Wheel(clock);
@@ -81,7 +83,7 @@ export class Engine {
       sessions,
     };
     const upstreams = Upstreams.none;
-    this.#services = { clock, wheel, logger: telemetry.logger };
+    this.#services = { ...common, clock, wheel, logger: telemetry.logger };
     const snapshot = { index: 0, id: '', name: '' };
     const role = 'stable';
     this.#current = { number: generation(), config: undefined, table: RoutingTable.empty, upstreams, snapshot, role };

@@ -2,6 +2,7 @@
 import type { Cancel, Clock } from '../../clock.ts';
 import type { ProxyConfig } from '../../model/proxy-config.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
+import type { KnownStates } from '../explain/explained-destination.ts';
 import type { ListenerStatus } from '../listener/listeners.ts';
 import { Exposition, renderInSlices } from '../metrics/exposition.ts';
 import { type ConfigRole, Figures, type RoleFigures } from '../metrics/figures.ts';
@@ -11,8 +12,10 @@ import { UpstreamStates } from '../shared/upstream-states.ts';
 import { findCluster, thisMachine } from '../upstream/discovery/cluster-access.ts';
 import type { RedisOptions } from '../upstream/session/redis-session-store.ts';
 import type { BodyLimits } from './body-limits.ts';
+import { CommonParts } from './common-services.ts';
 import { Engine } from './engine.ts';
 import type { Installer } from './installer.ts';
+import { MiddlewareDesk } from './middleware-desk.ts';
 import { Turns } from './turns.ts';
 import { UpstreamSupervisor } from './upstream-supervisor.ts';
 
@@ -28,6 +31,8 @@ export class InThread implements Installer {
   readonly size = 1;
   readonly serving = 1;
   readonly #engine: Engine;
+  readonly #desk: MiddlewareDesk;
+  readonly #common: CommonParts;
   readonly #turns = new Turns();
   readonly #states = new UpstreamStates(1, 0);
   readonly #supervisor: UpstreamSupervisor;
@@ -36,14 +41,25 @@ export class InThread implements Installer {
   #generation = 0;
 
   constructor(options: InThreadOptions) {
+    const { clock, telemetry } = options;
     const tickets = new TicketSecrets();
-    this.#stopRotating = tickets.keepRotating(options.clock);
+    this.#stopRotating = tickets.keepRotating(clock);
+    const desk = new MiddlewareDesk(clock, telemetry.logger, (id, document) => this.#common.keys.hear(id, document));
+    this.#desk = desk;
+    this.#common = new CommonParts({
+      clock,
+      seed: desk.seed,
+      offsetMs: -clock.monotonicMs(),
+      wantKeys: (id) => desk.askForKeys(id),
+      sendLines: (batch) => desk.write(batch, () => this.#common.lines.written(batch.path, batch.text.length)),
+    });
     const bytes = newMetricBytes();
     const exposition = new Exposition();
     exposition.block(0, bytes);
     this.#engine = new Engine({
       ...options,
       sessionStore: options.sessionStore,
+      common: this.#common.services,
       tickets,
       shared: false,
       states: this.#states,
@@ -70,8 +86,13 @@ export class InThread implements Installer {
     });
   }
 
+  get known(): KnownStates {
+    return this.#supervisor;
+  }
+
   install(config: ProxyConfig, onThreadDone: () => void): Promise<void> {
     return this.#turns.take(async () => {
+      this.#common.blocks = this.#desk.blocksFor(config.snapshot);
       const { destinations } = config.snapshot;
       this.#states.adopt(this.#supervisor.prepare(destinations));
       try {
@@ -82,6 +103,7 @@ export class InThread implements Installer {
       }
       this.#generation++;
       this.#supervisor.follow(destinations);
+      this.#desk.follow(config.snapshot);
       await this.#engine.commit([]);
       onThreadDone();
     });
@@ -97,6 +119,10 @@ export class InThread implements Installer {
     return this.#engine.listeners();
   }
 
+  reopenLogs(): void {
+    this.#desk.reopenLogs();
+  }
+
   figures(role: ConfigRole): RoleFigures {
     return this.#figures.read(role);
   }
@@ -106,6 +132,8 @@ export class InThread implements Installer {
     return this.#turns.take(async () => {
       await this.#engine.close(withinMs);
       await this.#supervisor.close();
+      this.#common.lines.flush();
+      await this.#desk.close();
     });
   }
 }

@@ -1,11 +1,19 @@
 // One proxy worker as main sees it: what main asks of it, and what it answers.
 import { Worker } from 'node:worker_threads';
 import type { Telemetry } from '../../telemetry/logger.ts';
+import type { LineBatch } from '../access-log/line-batches.ts';
 import type { BusyPlace, ListenerStatus } from '../listener/listeners.ts';
 import type { Collected } from '../metrics/families.ts';
 import type { SeriesReader } from '../metrics/metric-block.ts';
 import type { PackedConfig } from './packed-config.ts';
 import type { FromWorker, ToWorker, WorkerStart } from './protocol.ts';
+
+/** What a worker says of its own accord. */
+export interface MemberHears {
+  fall(): void;
+  keysWanted(id: string): void;
+  lines(batch: LineBatch): void;
+}
 
 /** Who reads what the worker counts. */
 export interface CountingReader extends SeriesReader {
@@ -19,7 +27,7 @@ export class Member {
   listeners: readonly ListenerStatus[] | undefined;
   readonly #worker: Worker;
   readonly #telemetry: Telemetry;
-  readonly #onFall: () => void;
+  readonly #hears: MemberHears;
   readonly #counting: CountingReader;
   readonly #tellings = new Map<number, () => void>();
   #tellingId = 0;
@@ -28,10 +36,10 @@ export class Member {
   #closed: (() => void) | undefined;
   #over = false;
 
-  constructor(thread: URL, start: WorkerStart, telemetry: Telemetry, counting: CountingReader, onFall: () => void) {
+  constructor(thread: URL, start: WorkerStart, telemetry: Telemetry, counting: CountingReader, hears: MemberHears) {
     this.#counting = counting;
     this.#telemetry = telemetry;
-    this.#onFall = onFall;
+    this.#hears = hears;
     this.#worker = new Worker(thread, {
       workerData: start,
       name: 'sluice proxy',
@@ -95,7 +103,8 @@ export class Member {
     else if (message.type === 'settled') {
       this.listeners = message.listeners;
       this.#settled?.();
-    }
+    } else if (message.type === 'keysWanted') this.#hears.keysWanted(message.id);
+    else if (message.type === 'lines') this.#hears.lines(message.batch);
   }
 
   async #expose({ id, listener, collected }: Extract<FromWorker, { type: 'scrape' }>): Promise<void> {
@@ -120,6 +129,6 @@ export class Member {
     this.#closed?.();
     if (this.#closed !== undefined) return;
     this.#telemetry.logger.error({ code }, 'a proxy worker has ended and is replaced');
-    this.#onFall();
+    this.#hears.fall();
   }
 }

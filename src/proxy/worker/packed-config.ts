@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { type ConfigKind, configKinds } from '../../model/kinds.ts';
 import type { Configuration, ProxyConfig } from '../../model/proxy-config.ts';
+import type { BucketBlocks } from '../shared/bucket-book.ts';
 import type { UpstreamRows } from '../shared/upstream-states.ts';
 import type { Discovered } from '../upstream/upstreams.ts';
 
@@ -16,6 +17,8 @@ export interface PackedConfig {
   /** Where the workers find what they know together of its destinations. */
   readonly rows: UpstreamRows;
   readonly discovered: Discovered;
+  /** What rate limits count in, by id of the middleware. */
+  readonly blocks: BucketBlocks;
   readonly entities: Readonly<Record<ConfigKind, readonly PackedEntity[]>>;
 }
 
@@ -26,7 +29,12 @@ export interface PackedEntity {
   readonly hash: string;
 }
 
-export function packConfig(config: ProxyConfig, rows: UpstreamRows, discovered: Discovered): PackedConfig {
+export function packConfig(
+  config: ProxyConfig,
+  rows: UpstreamRows,
+  discovered: Discovered,
+  blocks: BucketBlocks = new Map(),
+): PackedConfig {
   const { index, id, name, createdAt, snapshot } = config;
   const texts: Buffer[] = [];
   let offset = 0;
@@ -46,7 +54,7 @@ export function packConfig(config: ProxyConfig, rows: UpstreamRows, discovered: 
   };
   const bytes = new SharedArrayBuffer(offset);
   Buffer.concat(texts).copy(Buffer.from(bytes));
-  return { index, id, name, createdAt, bytes, rows, discovered, entities };
+  return { index, id, name, createdAt, bytes, rows, discovered, blocks, entities };
 }
 
 /** Reads configurations and remembers the entities of the last one. */

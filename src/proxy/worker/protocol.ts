@@ -1,5 +1,7 @@
 // What main and a proxy worker say to each other. Main leads: prepare, and when all are prepared, commit; a request
 // takes the new table from the moment the shared generation number changes (proxy.md, Table cut-over).
+
+import type { LineBatch } from '../access-log/line-batches.ts';
 import type { BusyPlace, ListenerStatus } from '../listener/listeners.ts';
 import type { Collected } from '../metrics/families.ts';
 import type { Series } from '../metrics/metric-block.ts';
@@ -26,6 +28,10 @@ export interface WorkerStart {
   readonly figures: SharedArrayBuffer;
   /** Whether other workers listen on the same ports. */
   readonly shared: boolean;
+  /** See TokenBuckets. */
+  readonly bucketSeed: number;
+  /** Reading of the system's clock, in milliseconds, from which all workers count. */
+  readonly epochMs: number;
 }
 
 export type ToWorker =
@@ -42,6 +48,10 @@ export type ToWorker =
     }
   /** Somebody could not prepare it: forget it. */
   | { readonly type: 'discard'; readonly generation: number }
+  /** Keys of a jwt middleware; undefined when they could not be fetched. */
+  | { readonly type: 'keys'; readonly id: string; readonly document: string | undefined }
+  /** So many characters of access log lines have gone out. */
+  | { readonly type: 'linesWritten'; readonly path: string; readonly characters: number }
   /** Answered by `told` once everything that was counted has a meaning that main knows. */
   | { readonly type: 'tell'; readonly id: number }
   /** The text that a `scrape` asked for. */
@@ -59,6 +69,10 @@ export type FromWorker =
   | { readonly type: 'prepared'; readonly generation: number /** Why not, for people. */; readonly veto?: string }
   | { readonly type: 'settled'; readonly generation: number; readonly listeners: readonly ListenerStatus[] }
   | { readonly type: 'closed' }
+  /** A token names an unknown key. Answered by `keys`. */
+  | { readonly type: 'keysWanted'; readonly id: string }
+  /** Answered by `linesWritten`. */
+  | { readonly type: 'lines'; readonly batch: LineBatch }
   | {
       readonly type: 'crashed' /** Method and target being served. */;
       readonly request: string;

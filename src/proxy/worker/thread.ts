@@ -7,9 +7,11 @@ import { Figures } from '../metrics/figures.ts';
 import { MetricBlock } from '../metrics/metric-block.ts';
 import { TicketSecrets } from '../shared/ticket-secrets.ts';
 import { UpstreamStates } from '../shared/upstream-states.ts';
+import { CommonParts } from './common-services.ts';
 import { Engine } from './engine.ts';
 import { ConfigReader } from './packed-config.ts';
 import type { FromWorker, ToWorker, WorkerStart } from './protocol.ts';
+import { systemMs } from './system-time.ts';
 
 if (parentPort === null) throw new Error('a proxy worker is a thread of its own');
 serve(parentPort, workerData);
@@ -22,6 +24,13 @@ function serve(port: MessagePort, start: WorkerStart): void {
   const states = new UpstreamStates(workers, place);
   const cell = new Int32Array(generation);
   const say = (message: FromWorker): void => port.postMessage(message);
+  const common = new CommonParts({
+    clock: systemClock,
+    seed: start.bucketSeed,
+    offsetMs: systemMs() - systemClock.monotonicMs() - start.epochMs,
+    wantKeys: (id) => say({ type: 'keysWanted', id }),
+    sendLines: (batch) => say({ type: 'lines', batch }),
+  });
   const metrics = new MetricBlock(
     start.metrics,
     {
@@ -33,6 +42,7 @@ function serve(port: MessagePort, start: WorkerStart): void {
   const scrapes = new Map<number, (text: Uint8Array) => void>();
   let scrapeId = 0;
   const engine = new Engine({
+    common: common.services,
     clock: systemClock,
     telemetry: { logger: remoteLogger(say, {}) },
     bindAddress,
@@ -56,6 +66,7 @@ function serve(port: MessagePort, start: WorkerStart): void {
   const obey = async (message: InTurn): Promise<void> => {
     if (message.type === 'prepare') {
       states.adopt(message.config.rows);
+      common.blocks = message.config.blocks;
       say(await prepared(engine, reader, message));
     } else if (message.type === 'discovered') {
       states.adopt(message.rows);
@@ -64,16 +75,19 @@ function serve(port: MessagePort, start: WorkerStart): void {
     else if (message.type === 'commit') {
       const listeners = await engine.commit(message.busy);
       say({ type: 'settled', generation: message.generation, listeners });
-    } else {
+    } else if (message.type === 'close') {
       await engine.close(message.withinMs);
+      common.lines.flush();
       say({ type: 'closed' });
       port.close();
     }
   };
   let work: Promise<void> = Promise.resolve();
   port.on('message', (message: ToWorker) => {
+    if (message.type === 'keys') common.keys.hear(message.id, message.document);
+    else if (message.type === 'linesWritten') common.lines.written(message.path, message.characters);
     // Not in turn with installs: a scrape does not wait for them.
-    if (message.type === 'tell') say({ type: 'told', id: message.id });
+    else if (message.type === 'tell') say({ type: 'told', id: message.id });
     else if (message.type === 'exposition') {
       scrapes.get(message.id)?.(message.text);
       scrapes.delete(message.id);

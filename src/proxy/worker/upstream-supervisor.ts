@@ -4,6 +4,7 @@ import { randomInt } from 'node:crypto';
 import type { Cancel, Clock } from '../../clock.ts';
 import type { Destination } from '../../model/destination.ts';
 import type { Logger } from '../../telemetry/logger.ts';
+import type { KnownStates } from '../explain/explained-destination.ts';
 import type { UpstreamStates as ShownStates } from '../metrics/exposition.ts';
 import { UpstreamBook, type UpstreamRows, UpstreamStates } from '../shared/upstream-states.ts';
 import { outlierLimits } from '../upstream/destination-plan.ts';
@@ -28,7 +29,10 @@ export interface SupervisorOptions {
 
 const sweepMsMin = 50;
 
-export class UpstreamSupervisor implements ShownStates {
+/** By `DestinationState.circuit`. */
+const circuits = ['closed', 'open', 'half-open'] as const;
+
+export class UpstreamSupervisor implements ShownStates, KnownStates {
   readonly #options: SupervisorOptions;
   readonly #book: UpstreamBook;
   /** Main's own view: it changes flags and counts nothing. */
@@ -112,6 +116,16 @@ export class UpstreamSupervisor implements ShownStates {
         return { destination: destination.id, endpoint, available, consecutive5xx: serverErrors };
       }),
     );
+  }
+
+  // What somebody asks who wants to know why.
+
+  endpoint(destination: string, endpoint: string): { healthy: boolean; ejected: boolean } | undefined {
+    return this.#states.findEndpoint(destination, endpoint);
+  }
+
+  circuit(destination: string): 'closed' | 'open' | 'half-open' | undefined {
+    return circuits[this.#states.findDestination(destination)?.circuit ?? -1];
   }
 
   /** The worker at `place` has fallen: nothing of what it held stays counted. */

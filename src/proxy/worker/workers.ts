@@ -5,6 +5,7 @@ import type { Cancel, Clock } from '../../clock.ts';
 import type { Listener } from '../../model/listener.ts';
 import type { ProxyConfig } from '../../model/proxy-config.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
+import type { KnownStates } from '../explain/explained-destination.ts';
 import { type BusyPlace, keyOf, type ListenerStatus, placeOf, statusIn } from '../listener/listeners.ts';
 import { Exposition, renderInSlices } from '../metrics/exposition.ts';
 import type { Collected } from '../metrics/families.ts';
@@ -16,8 +17,10 @@ import type { RedisOptions } from '../upstream/session/redis-session-store.ts';
 import type { BodyLimits } from './body-limits.ts';
 import type { Installer } from './installer.ts';
 import { type CountingReader, Member } from './member.ts';
+import { MiddlewareDesk } from './middleware-desk.ts';
 import { type PackedConfig, packConfig } from './packed-config.ts';
 import type { WorkerStart } from './protocol.ts';
+import { systemMs } from './system-time.ts';
 import { Turns } from './turns.ts';
 import { UpstreamSupervisor } from './upstream-supervisor.ts';
 
@@ -52,6 +55,8 @@ export class Workers implements Installer {
   readonly #generation = new SharedArrayBuffer(4);
   readonly #cell = new Int32Array(this.#generation);
   readonly #supervisor: UpstreamSupervisor;
+  readonly #desk: MiddlewareDesk;
+  readonly #epochMs = systemMs();
   readonly #exposition = new Exposition();
   readonly #metricBytes: readonly SharedArrayBuffer[];
   readonly #figureBytes: readonly SharedArrayBuffer[];
@@ -81,6 +86,9 @@ export class Workers implements Installer {
         for (const member of this.#members) member.say({ type: 'discovered', id, endpoints, rows });
       },
     });
+    this.#desk = new MiddlewareDesk(options.clock, options.telemetry.logger, (id, document) => {
+      for (const member of this.#members) member.say({ type: 'keys', id, document });
+    });
     this.#metricBytes = Array.from({ length: options.count }, () => newMetricBytes());
     this.#figureBytes = Array.from({ length: options.count }, () => newFigureBytes());
     for (const [place, bytes] of this.#metricBytes.entries()) this.#exposition.block(place, bytes);
@@ -89,6 +97,10 @@ export class Workers implements Installer {
 
   get serving(): number {
     return this.#everyList().length;
+  }
+
+  get known(): KnownStates {
+    return this.#supervisor;
   }
 
   install(config: ProxyConfig, onThreadDone: () => void): Promise<void> {
@@ -108,6 +120,10 @@ export class Workers implements Installer {
     });
   }
 
+  reopenLogs(): void {
+    this.#desk.reopenLogs();
+  }
+
   figures(role: ConfigRole): RoleFigures {
     return sumOfFigures(this.#figureBytes.map((bytes) => new Figures(bytes).read(role)));
   }
@@ -116,13 +132,15 @@ export class Workers implements Installer {
     this.#closing = true;
     this.#stopRotating();
     await this.#turns.take(() => Promise.all(this.#members.map((member) => member.close(withinMs))));
+    await this.#desk.close();
     await this.#supervisor.close();
   }
 
   async #install(config: ProxyConfig, onThreadDone: () => void): Promise<void> {
     const { destinations } = config.snapshot;
     const rows = this.#supervisor.prepare(destinations);
-    const packed = packConfig(config, rows, new Map(this.#supervisor.discovered));
+    const blocks = this.#desk.blocksFor(config.snapshot);
+    const packed = packConfig(config, rows, new Map(this.#supervisor.discovered), blocks);
     const generation = ++this.#number;
     const vetoes = await Promise.all(this.#members.map((member) => member.prepare(generation, packed)));
     const veto = vetoes.find((reason) => reason !== undefined);
@@ -133,6 +151,7 @@ export class Workers implements Installer {
     }
     const { listeners } = config.snapshot;
     const busy = await this.#probe(listeners);
+    this.#desk.follow(config.snapshot);
     Atomics.store(this.#cell, 0, generation);
     const discovered = new Map(this.#supervisor.discovered);
     this.#inForce = { config: { ...packed, rows: this.#supervisor.follow(destinations), discovered }, listeners, busy };
@@ -192,6 +211,8 @@ export class Workers implements Installer {
       series: this.#exposition.inherited(place),
       figures: this.#figureBytes[place] ?? newFigureBytes(),
       shared: true,
+      bucketSeed: this.#desk.seed,
+      epochMs: this.#epochMs,
     };
     const startedMs = performance.now();
     const { telemetry, thread = ownThread } = this.#options;
@@ -200,12 +221,21 @@ export class Workers implements Installer {
       forget: (listener) => this.#exposition.forget(place, listener),
       expose: (listener, collected) => this.#expose(listener, collected),
     };
-    return new Member(thread, start, telemetry, counting, () => {
-      this.#supervisor.forget(place);
-      if (this.#closing) return;
-      const waitMs = Math.max(0, restartMsMin - (performance.now() - startedMs));
-      setTimeout(() => void this.#turns.take(() => this.#replace(place)), waitMs).unref();
+    const member: Member = new Member(thread, start, telemetry, counting, {
+      fall: () => {
+        this.#supervisor.forget(place);
+        if (this.#closing) return;
+        const waitMs = Math.max(0, restartMsMin - (performance.now() - startedMs));
+        setTimeout(() => void this.#turns.take(() => this.#replace(place)), waitMs).unref();
+      },
+      keysWanted: (id) => this.#desk.askForKeys(id),
+      lines: (batch) => {
+        const { path, text } = batch;
+        this.#desk.write(batch, () => member.say({ type: 'linesWritten', path, characters: text.length }));
+      },
     });
+    this.#desk.repeatKeys((id, document) => member.say({ type: 'keys', id, document }));
+    return member;
   }
 
   /** Waits a little until every worker has said what its numbers mean; one that is busy is not waited for. */

@@ -11,7 +11,7 @@ export interface ExplainQuestion {
   readonly clientIp: string;
   /** `active`, `staged`, or the id of a snapshot. */
   readonly snapshot: string;
-  readonly hasBody: boolean;
+  readonly body: string;
 }
 
 const fields = new Set(['method', 'url', 'headers', 'clientIp', 'body', 'snapshot']);
@@ -32,7 +32,7 @@ export function explainQuestion(body: JsonObject, unknown: string[]): ExplainQue
     headers: headersOf(body.headers, problems),
     clientIp: text('clientIp', '127.0.0.1'),
     snapshot: text('snapshot', 'active'),
-    hasBody: text('body', '') !== '',
+    body: text('body', ''),
   };
   if (!/^(\/|https?:\/\/[^/?#]+)/i.test(question.url)) refuse('url', 'must be a path such as /a?b=c, or an http URL');
   if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(question.method)) refuse('method', 'must be a method such as GET');

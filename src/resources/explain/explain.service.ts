@@ -43,8 +43,7 @@ export class ExplainService {
     await reader.catchUp(request);
     const { key, captured, snapshot } = await this.#chosen(question.snapshot);
     const explanation = await explain(key, () => configurationOf(captured), question);
-    const notes = question.hasBody ? ['request.body is not available to expressions in this version'] : [];
-    const text = JSON.stringify({ snapshot, ...explanation, notes });
+    const text = JSON.stringify({ snapshot, ...explanation, notes: [] });
     const body = seesSecrets(request.caller) ? text : withoutValues(text, captured.values);
     return { status: 200, headers: { ...revisionHeader(reader.view.applied), ...unknownFields }, body };
   }

@@ -131,7 +131,7 @@ describe('a proxy', () => {
   it('answers middleware_unavailable where a middleware is not built', async () => {
     await bed.install({
       listeners: [listener()],
-      middlewares: [{ id: 'm', name: 'm', type: 'cors', cors: {} }],
+      middlewares: [{ id: 'm', name: 'm', type: 'foreign' as never }],
       routes: [{ id: 'r', name: 'r', middlewareIds: ['m'], directResponse: { status: 200 } }],
     });
     expect(await (await send(url('/'))).body.json()).to.include({ error: 'middleware_unavailable', status: 500 });

@@ -72,6 +72,37 @@ describe('ConfigState, retried requests', () => {
     expect(late?.result).to.include({ status: 409, error: 'the request comes from an earlier start of its node' });
   });
 
+  it('goes on with the store that took the place of a wiped one, of which a first command comes late', () => {
+    const late = { ...request(1, { incarnation: 8 }), time: startMs + 1 };
+    applyAll(state, put('routes', 'a', {}, { ...request(1), time: startMs }), put('routes', 'late', {}, late));
+    const quiet = { time: startMs + 1 + supersededMs };
+    applyAll(state, put('routes', 'other', {}, { ...request(1, { origin: 'n2' }), ...quiet }));
+    expect(statuses(state, put('routes', 'b', {}, { ...request(2), ...quiet })), 'a new one').to.deep.equal([201]);
+    const [again] = applyAll(state, put('routes', 'a', {}, { ...request(1), ...quiet }));
+    expect(again?.result).to.include({ status: 409, error: 'the request was answered before' });
+  });
+
+  it('keeps the results of a store that is heard of after another one was', () => {
+    const first = put('routes', 'a', {}, { ...request(1), time: startMs });
+    applyAll(state, first, put('routes', 'late', {}, { ...request(1, { incarnation: 8 }), time: startMs + 1 }));
+    applyAll(state, put('routes', 'b', {}, { ...request(2), time: startMs + 2 }));
+    const later = { time: startMs + 1 + supersededMs };
+    applyAll(state, put('routes', 'other', {}, { ...request(1, { origin: 'n2' }), ...later }));
+    expect(statuses(state, first, put('routes', 'c', {}, request(3)))).to.deep.equal([201, 201]);
+  });
+
+  it('forgets the results of a wiped store, and nothing of what is refused since', () => {
+    applyAll(state, put('routes', 'a', {}, { ...request(4), time: startMs }));
+    applyAll(state, put('routes', 'b', {}, { ...request(1, { incarnation: 8 }), time: startMs + 1 }));
+    const { rows } = applyRound(
+      state,
+      update('routes', 'x', {}, { ...request(2, { incarnation: 8 }), time: startMs + 1 + supersededMs }),
+    );
+    expect(rows.filter(({ body }) => body === undefined).map(({ key }) => key)).to.deep.equal(['r/n1/7/1/4']);
+    const repeated = [put('routes', 'c', {}, request(4)), put('routes', 'c', {}, request(3))];
+    expect(statuses(state, ...repeated)).to.deep.equal([409, 409]);
+  });
+
   it('does not take an older boot for a newer one', () => {
     applyAll(state, put('routes', 'a', {}, request(1, { boot: 2 })), put('routes', 'b', {}, request(1, { boot: 1 })));
     const later = { time: startMs + supersededMs };

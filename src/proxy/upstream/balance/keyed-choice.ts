@@ -1,6 +1,6 @@
 // RING_HASH and MAGLEV: the key belongs to an endpoint, or while that one does not serve to the next that does.
 import type { Balancer } from './balancer.ts';
-import { HashRing } from './hash-ring.ts';
+import { HashRing, type RingMember } from './hash-ring.ts';
 import { MaglevTable } from './maglev-table.ts';
 import type { ServingSet } from './serving-set.ts';
 
@@ -24,15 +24,18 @@ class KeyedChoice implements Balancer {
 }
 
 /** `sizeMin` nodes are spread over all endpoints; one of weight w has w times as many as one of weight 1. */
-export function* ringChoice(endpoints: readonly Weighted[], sizeMin: number): Generator<void, Balancer> {
+export function ringMembers(endpoints: readonly Weighted[], sizeMin: number): RingMember[] {
   const each = Math.max(1, Math.floor(sizeMin / endpoints.length));
   const total = endpoints.reduce((sum, { weight }) => sum + weight, 0);
   const even = endpoints.every(({ weight }) => weight === endpoints[0]?.weight);
-  const members = endpoints.map(({ name, weight }) => ({
+  return endpoints.map(({ name, weight }) => ({
     name,
     nodes: even ? each : Math.max(1, Math.floor((sizeMin * weight) / total)),
   }));
-  return new KeyedChoice(yield* HashRing.build(members));
+}
+
+export function* ringChoice(endpoints: readonly Weighted[], sizeMin: number): Generator<void, Balancer> {
+  return new KeyedChoice(yield* HashRing.build(ringMembers(endpoints, sizeMin)));
 }
 
 export function* maglevChoice(endpoints: readonly Weighted[], size: number): Generator<void, Balancer> {

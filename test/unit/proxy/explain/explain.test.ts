@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import { request as send } from 'undici';
+import type { Middleware } from '../../../../src/model/middleware.ts';
 import { compile } from '../../../../src/proxy/compile/compile.ts';
 import { explain } from '../../../../src/proxy/explain/explain.ts';
+import { built } from '../../../../src/proxy/upstream/balance/hash-ring.ts';
 import { freePort } from '../../../support/free-port.ts';
 import { ProxyBed } from '../../../support/proxy-bed.ts';
 import { seededRandom } from '../../../support/random.ts';
@@ -50,7 +52,7 @@ describe('explain', function () {
       const host = pick(['a.test', 'b.test', 'x.a.test', 'else']);
       const url = path() + pick(['', '?q=1', '?q=2&q=1', '?x']);
       const headers: Record<string, string> = { host, ...(random() < 0.5 && { 'x-a': pick(['1', '2']) }) };
-      const { winner } = explain(table, [], { method, url, headers, clientIp: '127.0.0.1' });
+      const { winner } = built(explain(table, [], { method, url, headers, clientIp: '127.0.0.1' }));
       const response = await send(`http://127.0.0.1:${port}${url}`, { method, headers });
       await response.body.dump();
       const served = response.headers['x-sluice-route'];
@@ -79,7 +81,9 @@ describe('explain', function () {
       { canRun: () => true },
     );
     if (table === undefined) throw new Error('the table must compile');
-    const { middlewares: steps } = explain(table, [], { method: 'GET', url: '/', headers: {}, clientIp: '127.0.0.1' });
+    const { middlewares: steps } = built(
+      explain(table, [], { method: 'GET', url: '/', headers: {}, clientIp: '127.0.0.1' }),
+    );
     expect(steps.map(({ id, runs, because }) => [id, runs, because])).to.deep.equal([
       ['a', true, 'always'],
       ['b', false, 'disabled'],
@@ -87,6 +91,63 @@ describe('explain', function () {
       ['d', false, 'onlyWhen'],
     ]);
     expect(steps[2]?.expression).to.equal('request.method == "GET"');
+    expect(steps[3]?.conditions).to.deep.equal([
+      { field: 'onlyWhen', expression: 'request.method == "POST"', value: false },
+    ]);
+  });
+
+  const chainOf = (middlewares: readonly Partial<Middleware>[], overrides: object, question: object) => {
+    const named = middlewares.map((each, i) => ({ id: `m${i}`, name: `m${i}`, ...each }) as Middleware);
+    const forward = { destinations: [{ destinationId: 'd' }] };
+    const middlewareIds = named.map(({ id }) => id);
+    const routes = [{ id: 'r', name: 'r', middlewareIds, middlewareOverrides: { ...overrides }, forward }];
+    const { table } = compile(
+      { listeners: [], destinations: [], groups: [], routes, middlewares: named },
+      { canRun: () => true },
+    );
+    if (table === undefined) throw new Error('the table must compile');
+    const destinations = [{ id: 'd', name: 'd', host: 'backend', port: 80 }];
+    return built(
+      explain(table, destinations, { method: 'GET', url: '/', headers: {}, clientIp: '127.0.0.1', ...question }),
+    );
+  };
+  const sets = (key: string, value: string): Partial<Middleware> => ({
+    type: 'headers',
+    headers: { requestHeadersToAdd: [{ key, value }], requestHeadersToRemove: ['x-gone'] },
+  });
+
+  it('tells what each middleware would do, and conditions see what those before it changed', () => {
+    const { middlewares, outcome } = chainOf(
+      [sets('X-A', '${request.method}'), sets('Host', 'inner.test'), { type: 'rateLimit', rateLimit: {} }],
+      {
+        m1: { onlyWhen: ['request.headers["x-none"] == "a"', 'request.headers["x-a"] == "GET"'] },
+        m2: { skipWhen: ['"x-gone" in request.headers'] },
+      },
+      { headers: { 'x-gone': '1' } },
+    );
+    const gone = { name: 'x-gone', value: null, append: false };
+    expect(middlewares[0]?.effect).to.deep.equal({
+      kind: 'passes',
+      changes: [{ name: 'X-A', value: 'GET', append: false }, gone],
+    });
+    expect(middlewares[1]?.conditions?.map(({ value }) => value)).to.deep.equal([null, true]);
+    expect(middlewares[2]?.conditions?.map(({ value }) => value)).to.deep.equal([false]);
+    expect(middlewares[2]?.effect).to.deep.equal({ kind: 'unknown' });
+    expect(outcome).to.deep.include({ upstream: { method: 'GET', target: '/', host: 'inner.test' } });
+  });
+
+  it('tells which middleware answers, and which are never reached', () => {
+    const rules = [{ cel: 'request.body.json.user == "ann"', action: 'allow' }] as const;
+    const chain = [{ type: 'inlineAuthz', inlineAuthz: { rules, denyStatus: 418 } }, sets('X-A', 'a')] as const;
+    const ask = (user: string) =>
+      chainOf(chain, {}, { headers: { 'content-type': 'application/json' }, body: JSON.stringify({ user }) });
+    const denied = ask('bob');
+    expect(denied.outcome).to.deep.equal({ action: 'middleware', id: 'm0', status: 418 });
+    expect(denied.middlewares.map(({ because, effect }) => [because, effect])).to.deep.equal([
+      ['always', { kind: 'answers', status: 418 }],
+      ['notReached', undefined],
+    ]);
+    expect(ask('ann').outcome.action).to.equal('forward');
   });
 
   it('answers 400 for a path without canonical form', () => {
@@ -95,7 +156,9 @@ describe('explain', function () {
       { canRun: () => true },
     );
     if (table === undefined) throw new Error('the table must compile');
-    const { outcome, winner } = explain(table, [], { method: 'GET', url: '/%zz', headers: {}, clientIp: '127.0.0.1' });
+    const { outcome, winner } = built(
+      explain(table, [], { method: 'GET', url: '/%zz', headers: {}, clientIp: '127.0.0.1' }),
+    );
     expect(winner).to.equal(null);
     expect(outcome).to.deep.equal({ action: 'error', status: 400, error: 'bad_request' });
   });

@@ -1,0 +1,154 @@
+// One place that access logs are written to, open in main and nowhere else. Lines go out in the order in which they
+// came, whole ones only, one write at a time; a write that fails costs its lines and nothing more.
+import { constants, write } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import type { Logger } from '../../telemetry/logger.ts';
+
+/** Called when the lines are on their way to the disk, or are lost. */
+export type OnWritten = () => void;
+
+interface Pending {
+  readonly text: string;
+  readonly lines: number;
+  readonly onWritten: OnWritten;
+}
+
+/** The two streams that a process has anyway. */
+const streams: ReadonlyMap<string, number> = new Map([
+  ['stdout', 1],
+  ['/dev/stdout', 1],
+  ['stderr', 2],
+  ['/dev/stderr', 2],
+]);
+
+const stdout = 1;
+
+/** Appends; a pipe without a reader is refused instead of waited for. */
+const flags = constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY | constants.O_NONBLOCK;
+
+/** In one write; beyond it the rest goes with the next. In characters. */
+const writeMax = 1024 * 1024;
+
+export class LogFile {
+  readonly #path: string;
+  readonly #logger: Logger;
+  readonly #onLost: (lines: number, reason: string) => void;
+  #handle: FileHandle | undefined;
+  #descriptor = stdout;
+  #queue: Pending[] = [];
+  /** One thing at a time: opening, writing. */
+  #busy = false;
+  #work: Promise<void> = Promise.resolve();
+  #mustOpen = true;
+
+  constructor(path: string, logger: Logger, onLost: (lines: number, reason: string) => void) {
+    this.#path = path;
+    this.#logger = logger;
+    this.#onLost = onLost;
+  }
+
+  /** The file may have been moved away: what comes from now on goes to the one of that name. */
+  reopen(): void {
+    this.#mustOpen = true;
+    this.#begin();
+  }
+
+  write(text: string, lines: number, onWritten: OnWritten): void {
+    this.#queue.push({ text, lines, onWritten });
+    this.#begin();
+  }
+
+  /** Writes what has come and closes. */
+  async close(): Promise<void> {
+    await this.written();
+    const handle = this.#handle;
+    this.#handle = undefined;
+    await handle?.close().catch(() => {});
+  }
+
+  /** Resolves when nothing is left to write. */
+  async written(): Promise<void> {
+    while (this.#busy) await this.#work;
+  }
+
+  #begin(): void {
+    if (this.#busy) return;
+    this.#busy = true;
+    this.#work = this.#workOff();
+  }
+
+  async #workOff(): Promise<void> {
+    while (this.#mustOpen || this.#queue.length > 0) {
+      if (this.#mustOpen) await this.#open();
+      const batch = this.#take();
+      if (batch.length === 0) continue;
+      await this.#writeOut(batch);
+      for (const { onWritten } of batch) onWritten();
+    }
+    this.#busy = false;
+  }
+
+  #take(): Pending[] {
+    let characters = 0;
+    const count = this.#queue.findIndex(({ text }) => {
+      characters += text.length;
+      return characters > writeMax;
+    });
+    return this.#queue.splice(0, count < 0 ? this.#queue.length : Math.max(1, count));
+  }
+
+  async #open(): Promise<void> {
+    this.#mustOpen = false;
+    const stream = streams.get(this.#path);
+    if (stream !== undefined) {
+      this.#descriptor = stream;
+      return;
+    }
+    const former = this.#handle;
+    this.#handle = undefined;
+    this.#descriptor = stdout;
+    try {
+      this.#handle = await open(this.#path, flags, 0o644);
+      this.#descriptor = this.#handle.fd;
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#logger.warn({ path: this.#path, reason }, 'an access log cannot be opened, its lines go to stdout');
+    }
+    await former?.close().catch(() => {});
+  }
+
+  async #writeOut(batch: readonly Pending[]): Promise<void> {
+    const bytes = Buffer.from(batch.map(({ text }) => text).join(''), 'utf8');
+    try {
+      await writeAll(this.#descriptor, bytes);
+    } catch (error) {
+      const lines = batch.reduce((sum, each) => sum + each.lines, 0);
+      this.#onLost(lines, error instanceof Error ? error.message : String(error));
+    }
+  }
+}
+
+async function writeAll(descriptor: number, bytes: Buffer): Promise<void> {
+  let at = 0;
+  let retries = 0;
+  while (at < bytes.length) {
+    try {
+      at += await writeSome(descriptor, bytes, at);
+    } catch (error) {
+      if (!isFull(error) || ++retries > fullMax) throw error;
+      await new Promise((resolve) => setTimeout(resolve, fullMs));
+    }
+  }
+}
+
+const writeSome = (descriptor: number, bytes: Buffer, at: number): Promise<number> =>
+  new Promise((resolve, reject) => {
+    write(descriptor, bytes, at, bytes.length - at, null, (error, written) =>
+      error === null ? resolve(written) : reject(error),
+    );
+  });
+
+/** A pipe whose reader is slow: asked again for a second. */
+const isFull = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'EAGAIN';
+const fullMax = 50;
+const fullMs = 20;

@@ -1,0 +1,89 @@
+// Every place that access logs are written to. Main has one of these; workers send their lines to it.
+
+import type { Clock } from '../../clock.ts';
+import type { Middleware } from '../../model/middleware.ts';
+import type { Logger } from '../../telemetry/logger.ts';
+import { LogFile, type OnWritten } from './log-file.ts';
+
+/** How often lost lines are reported at most. */
+const reportMs = 10_000;
+
+export class LogFiles {
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #files = new Map<string, LogFile>();
+  #lost = 0;
+  #reporting = false;
+  #closed = false;
+
+  constructor(clock: Clock, logger: Logger) {
+    this.#clock = clock;
+    this.#logger = logger;
+  }
+
+  /** A configuration goes into force: its logs are opened, those that are open already anew, all others closed. */
+  follow(middlewares: readonly Middleware[]): void {
+    const paths = new Set(
+      middlewares.flatMap(({ type, accessLog }) => (type === 'accessLog' && accessLog ? [accessLog.path] : [])),
+    );
+    for (const [path, file] of this.#files) {
+      if (paths.has(path)) continue;
+      this.#files.delete(path);
+      void file.close();
+    }
+    for (const path of paths) this.#fileAt(path).reopen();
+  }
+
+  /** Somebody has moved the files away. */
+  reopen(): void {
+    for (const file of this.#files.values()) file.reopen();
+  }
+
+  /** `text` holds so many whole lines. */
+  write(path: string, text: string, lines: number, onWritten: OnWritten): void {
+    if (this.#closed) onWritten();
+    else this.#fileAt(path).write(text, lines, onWritten);
+  }
+
+  /** Lines that could not be kept: counted here, told once in a while. */
+  lose(lines: number, reason: string): void {
+    this.#lost += lines;
+    if (this.#reporting) return;
+    this.#reporting = true;
+    this.#report(reason);
+    this.#clock.after(reportMs, () => {
+      this.#reporting = false;
+      if (this.#lost > 0) this.lose(0, reason);
+    });
+  }
+
+  /** Resolves when everything handed over has been written. */
+  async written(): Promise<void> {
+    await Promise.all([...this.#files.values()].map((file) => file.written()));
+  }
+
+  /** Writes what has come, for at most `withinMs`. */
+  async close(withinMs: number): Promise<void> {
+    const closing = Promise.all([...this.#files.values()].map((file) => file.close()));
+    let cancel = (): void => {};
+    const late = new Promise<void>((resolve) => {
+      cancel = this.#clock.after(withinMs, resolve);
+    });
+    await Promise.race([closing, late]);
+    cancel();
+    this.#closed = true;
+  }
+
+  #fileAt(path: string): LogFile {
+    const known = this.#files.get(path);
+    if (known !== undefined) return known;
+    const made = new LogFile(path, this.#logger, (lines, reason) => this.lose(lines, reason));
+    this.#files.set(path, made);
+    return made;
+  }
+
+  #report(reason: string): void {
+    this.#logger.warn({ lines: this.#lost, reason }, 'access log lines are lost');
+    this.#lost = 0;
+  }
+}

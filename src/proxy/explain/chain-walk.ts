@@ -1,0 +1,78 @@
+// The chain of an entry as a request that somebody asks about would go through it: which conditions are true, what each
+// middleware would do, and where the request would end.
+import { type ChainLink, decideLink } from '../compile/chain.ts';
+import type { FieldChange, Foretold } from '../middleware/foretelling.ts';
+import type { ExplainedRequest } from './explained-request.ts';
+
+export interface ChainStep {
+  readonly id: string;
+  readonly name?: string;
+  readonly type?: string;
+  readonly runs: boolean;
+  /** `notReached`: a middleware before it answers. */
+  readonly because: 'always' | 'disabled' | 'skipWhen' | 'onlyWhen' | 'notReached';
+  /** The expression that decided, if one did. */
+  readonly expression?: string;
+  /** What each condition gives; null for one that fails, which counts as false. */
+  readonly conditions?: readonly Condition[];
+  /** Of a middleware that runs. */
+  readonly effect?: ChainEffect;
+}
+
+interface Condition {
+  readonly field: 'skipWhen' | 'onlyWhen';
+  readonly expression: string;
+  readonly value: boolean | null;
+}
+
+/** `unknown`: the request alone does not tell. */
+export type ChainEffect =
+  | { readonly kind: 'passes'; readonly changes?: readonly FieldChange[] }
+  | { readonly kind: 'answers'; readonly status: number }
+  | { readonly kind: 'unknown' };
+
+export interface ChainWalk {
+  readonly steps: readonly ChainStep[];
+  /** The middleware that answers, if one does for certain. */
+  readonly answer: { readonly id: string; readonly status: number } | undefined;
+}
+
+/** Changes what the middlewares change: later conditions see it, and so does whoever looks at the request afterwards. */
+export function walkChain(chain: readonly ChainLink[], request: ExplainedRequest): ChainWalk {
+  let answer: ChainWalk['answer'];
+  const steps = chain.map((link): ChainStep => {
+    const { id, middleware } = link;
+    const named = { id, ...(middleware && { name: middleware.name, type: middleware.type }) };
+    if (answer !== undefined && !link.disabled) return { ...named, runs: false, because: 'notReached' };
+    const conditions = conditionsOf(link, request);
+    const { run, why, expression } = { expression: undefined, ...decideLink(link, request.view) };
+    const effect = run ? effectOf(link.instantiate?.foretell?.(request), request) : undefined;
+    if (effect?.kind === 'answers') answer = { id, status: effect.status };
+    return {
+      ...named,
+      runs: run,
+      because: why,
+      ...(expression !== undefined && { expression }),
+      ...(conditions.length > 0 && { conditions }),
+      ...(effect && { effect }),
+    };
+  });
+  return { steps, answer };
+}
+
+function conditionsOf({ skipWhen, onlyWhen }: ChainLink, { view }: ExplainedRequest): Condition[] {
+  const valued = (field: Condition['field'], list: ChainLink['skipWhen']): Condition[] =>
+    list.map((program) => {
+      const value = program.value(view);
+      return { field, expression: program.source, value: typeof value === 'boolean' ? value : null };
+    });
+  return [...valued('skipWhen', skipWhen), ...valued('onlyWhen', onlyWhen)];
+}
+
+function effectOf(foretold: Foretold | undefined, request: ExplainedRequest): ChainEffect {
+  if (foretold === undefined) return { kind: 'unknown' };
+  const { answers, changes = [] } = foretold;
+  if (answers !== undefined) return { kind: 'answers', status: answers };
+  for (const change of changes) request.change(change);
+  return { kind: 'passes', ...(changes.length > 0 && { changes }) };
+}

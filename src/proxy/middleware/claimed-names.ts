@@ -1,0 +1,33 @@
+// Headers that a protection sets, and that nobody else may: a client's own lines of these names go, in every spelling
+// that a backend may take for the same one (`x_user` for `x-user`), before the protection sets its values.
+import type { MiddlewareExchange } from '../exchange/phase.ts';
+import { compileNamePatterns } from './name-pattern.ts';
+
+export interface ClaimedNames {
+  /** No line of these names, however spelt, goes on. */
+  clear(exchange: MiddlewareExchange): void;
+}
+
+/** Names, or beginnings of names followed by `*`. */
+export function claimedNames(patterns: readonly string[]): ClaimedNames {
+  const plain = patterns.map((pattern) => plainSpelling(pattern.toLowerCase()));
+  const isClaimed = compileNamePatterns(plain);
+  const exact = patterns.map((pattern) => pattern.toLowerCase()).filter((pattern) => !pattern.endsWith('*'));
+  const everyLine = exact.length < patterns.length || exact.some((name) => name !== plainSpelling(name));
+  return {
+    clear(exchange) {
+      const { lines } = exchange.request;
+      for (const name of exact) exchange.removeRequestField(name);
+      for (let line = 0; line < lines.count; line++) {
+        const name = lines.name(line);
+        if (!everyLine && !name.includes('_')) continue;
+        const lower = name.toLowerCase();
+        if (isClaimed(plainSpelling(lower))) exchange.removeRequestField(lower);
+      }
+    },
+  };
+}
+
+/** What CGI and its heirs make of a name: they cannot tell `_` from `-`. */
+const plainSpelling = (lowerName: string): string =>
+  lowerName.includes('_') ? lowerName.replaceAll('_', '-') : lowerName;

@@ -1,0 +1,90 @@
+// Middleware type cors (contract.md §8.1): tells browsers which origins may read responses, and answers their
+// preflights. It protects nobody from a client that is no browser.
+import { compileRegex } from '../../expression/regex.ts';
+import { corsDefaults } from '../../model/defaults.ts';
+import type { AllowOrigin, CorsConfig } from '../../model/middleware/cors.ts';
+import type { LocalReply, MiddlewareExchange, MiddlewarePhases } from '../exchange/phase.ts';
+import { fieldText, readableText } from '../fields/field-lines.ts';
+import type { Foretell } from './foretelling.ts';
+import type { TemplateRequest } from './request-template.ts';
+
+/** Names and values in turn. */
+type Flat = readonly string[];
+
+export function buildCors(config: CorsConfig = {}): MiddlewarePhases & { readonly foretell: Foretell } {
+  const allows = compileOrigins(config.allowOrigins ?? []);
+  const onEvery = everyResponse(config);
+  const onPreflight = preflightOnly(config);
+  const allowedIn = (request: TemplateRequest): string | undefined => {
+    const origin = request.header('origin');
+    return origin !== undefined && allows(origin) ? origin : undefined;
+  };
+  return {
+    foretell: (request) => (request.method === 'OPTIONS' && allowedIn(request) !== undefined ? { answers: 204 } : {}),
+    onRequest(exchange, slot) {
+      const { request } = exchange;
+      const origin = allowedIn(request);
+      if (origin === undefined) return undefined;
+      if (request.method === 'OPTIONS') return preflight(origin, onEvery, onPreflight);
+      exchange.state[slot] = origin;
+      return undefined;
+    },
+    onResponse(exchange, slot) {
+      const { edits } = exchange.response;
+      if (!variesByOrigin(exchange)) edits.append('Vary', 'Origin');
+      const origin = exchange.state[slot];
+      if (typeof origin !== 'string') return undefined;
+      edits.set(allowOriginName, origin);
+      for (let i = 0; i < onEvery.length; i += 2) edits.set(onEvery[i] ?? '', onEvery[i + 1] ?? '');
+      return undefined;
+    },
+  };
+}
+
+const allowOriginName = 'Access-Control-Allow-Origin';
+
+function preflight(origin: string, onEvery: Flat, onPreflight: Flat): LocalReply {
+  return {
+    status: 204,
+    fields: [allowOriginName, origin, ...onEvery, ...onPreflight, 'Vary', 'Origin'],
+    body: '',
+  };
+}
+
+function everyResponse({ allowCredentials = corsDefaults.allowCredentials, exposeHeaders = [] }: CorsConfig): Flat {
+  return [
+    ...(allowCredentials ? ['Access-Control-Allow-Credentials', 'true'] : []),
+    ...listed('Access-Control-Expose-Headers', exposeHeaders),
+  ];
+}
+
+function preflightOnly({ allowMethods = [], allowHeaders = [], maxAge = corsDefaults.maxAge }: CorsConfig): Flat {
+  return [
+    ...listed('Access-Control-Allow-Methods', allowMethods),
+    ...listed('Access-Control-Allow-Headers', allowHeaders),
+    ...(maxAge > 0 ? ['Access-Control-Max-Age', String(maxAge)] : []),
+  ];
+}
+
+const listed = (name: string, values: readonly string[]): Flat =>
+  values.length === 0 ? [] : [name, fieldText(values.join(', '))];
+
+/** Whether an origin, as it was sent, is one of those. */
+function compileOrigins(origins: readonly AllowOrigin[]): (origin: string) => boolean {
+  const exact = new Set(origins.filter(({ regex }) => regex !== true).map(({ value }) => fieldText(value)));
+  if (exact.has('*')) return () => true;
+  const patterns = origins.filter(({ regex }) => regex === true).map(({ value }) => compileRegex(value));
+  return (origin) => exact.has(origin) || patterns.some((pattern) => pattern.matchesWhole(readableText(origin)));
+}
+
+/** Caches are told already that the response depends on the origin. */
+function variesByOrigin({ response: { lines, edits } }: MiddlewareExchange): boolean {
+  if (edits.removes('vary')) return isOrigin(edits.added('vary'));
+  for (let line = 0; line < lines.count; line++) {
+    if (lines.name(line).toLowerCase() === 'vary' && isOrigin(lines.value(line))) return true;
+  }
+  return isOrigin(edits.added('vary'));
+}
+
+const isOrigin = (vary: string | undefined): boolean =>
+  vary?.split(',').some((name) => name.trim().toLowerCase() === 'origin') ?? false;

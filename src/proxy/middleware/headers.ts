@@ -1,0 +1,66 @@
+// Middleware type headers (contract.md §8.3): adds, replaces and removes fields of the request and of the response.
+import { headersDefaults } from '../../model/defaults.ts';
+import { parseAuthority } from '../../model/host.ts';
+import type { HeadersConfig, HeaderToAdd } from '../../model/middleware/headers.ts';
+import type { MiddlewarePhases } from '../exchange/phase.ts';
+import type { Foretell } from './foretelling.ts';
+import { compileRequestTemplate, type RequestTemplate } from './request-template.ts';
+
+export interface Headers extends MiddlewarePhases {
+  readonly foretell: Foretell;
+}
+
+interface Addition {
+  readonly name: string;
+  readonly value: RequestTemplate;
+  readonly append: boolean;
+}
+
+/** Framing fields and those that belong to one hop stay as they are whatever is configured: the edits refuse them. */
+export function buildHeaders(config: HeadersConfig = {}): Headers {
+  const toRequest = compileAdditions(config.requestHeadersToAdd);
+  const fromRequest = (config.requestHeadersToRemove ?? []).filter((name) => !isHost(name));
+  const toResponse = compileAdditions(config.responseHeadersToAdd);
+  const fromResponse = config.responseHeadersToRemove ?? [];
+  const ofRequest: MiddlewarePhases = {
+    onRequest(exchange) {
+      for (const { name, value, append } of toRequest) {
+        const text = value.fill(exchange.request);
+        if (append) exchange.appendRequestField(name, text);
+        else if (!isHost(name) || parseAuthority(text) !== undefined) exchange.setRequestField(name, text);
+      }
+      for (const name of fromRequest) exchange.removeRequestField(name);
+      return undefined;
+    },
+  };
+  const ofResponse: MiddlewarePhases = {
+    onResponse({ request, response: { edits } }) {
+      for (const { name, value, append } of toResponse) {
+        if (append) edits.append(name, value.fill(request));
+        else edits.set(name, value.fill(request));
+      }
+      for (const name of fromResponse) edits.remove(name);
+      return undefined;
+    },
+  };
+  return {
+    foretell: (request) => ({
+      changes: [
+        ...toRequest.map(({ name, value, append }) => ({ name, value: value.fill(request), append })),
+        ...fromRequest.map((name) => ({ name, value: null, append: false })),
+      ],
+    }),
+    ...(toRequest.length + fromRequest.length > 0 ? ofRequest : {}),
+    ...(toResponse.length + fromResponse.length > 0 ? ofResponse : {}),
+  };
+}
+
+const isHost = (name: string): boolean => name.toLowerCase() === 'host';
+
+/** A request has one Host: a second line of it would be refused by whoever gets it. */
+const compileAdditions = (additions: readonly HeaderToAdd[] = []): readonly Addition[] =>
+  additions.map(({ key, value, append = headersDefaults.append }) => ({
+    name: key,
+    value: compileRequestTemplate(value),
+    append: append && !isHost(key),
+  }));

@@ -1,0 +1,36 @@
+// Middleware type inlineAuthz (contract.md §8.8): the first rule whose condition is true allows or denies.
+import { type CelProgram, compileCel } from '../../expression/cel/program.ts';
+import type { RequestView } from '../../expression/cel/view.ts';
+import { inlineAuthzDefaults } from '../../model/defaults.ts';
+import type { InlineAuthzConfig } from '../../model/middleware/inline-authz.ts';
+import type { LocalReply, MiddlewarePhases } from '../exchange/phase.ts';
+import type { Foretell } from './foretelling.ts';
+
+interface Rule {
+  readonly condition: CelProgram<RequestView>;
+  readonly allows: boolean;
+}
+
+export interface InlineAuthz extends MiddlewarePhases {
+  /** One of the conditions reads the body. */
+  readonly needsBody: boolean;
+  readonly foretell: Foretell;
+}
+
+/** Throws when a condition does not compile: a rule that is left out might have been one that denies. */
+export function buildInlineAuthz(config: InlineAuthzConfig): InlineAuthz {
+  const rules = config.rules.map(
+    ({ cel, action }): Rule => ({ condition: compileCel(cel, 'request', 'bool'), allows: action === 'allow' }),
+  );
+  const { defaultAction, denyStatus, denyBody } = { ...inlineAuthzDefaults, ...config };
+  const denial: LocalReply = { status: denyStatus, fields: ['Content-Type', 'application/json'], body: denyBody };
+  const allows = (view: RequestView): boolean => {
+    for (const rule of rules) if (rule.condition.test(view)) return rule.allows;
+    return defaultAction === 'allow';
+  };
+  return {
+    needsBody: rules.some(({ condition }) => condition.needsBody),
+    foretell: ({ view }) => (allows(view) ? {} : { answers: denyStatus }),
+    onRequest: ({ request }) => (allows(request.view) ? undefined : denial),
+  };
+}

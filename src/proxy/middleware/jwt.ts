@@ -1,0 +1,223 @@
+// Middleware type jwt (contract.md §8.4): only requests with a valid token pass, and what the token says about its
+// bearer goes on as headers that nobody else can set.
+
+import type { Clock } from '../../clock.ts';
+import { type CelProgram, compileCel, type ResultKind } from '../../expression/cel/program.ts';
+import type { ClaimsInput } from '../../expression/cel/roots.ts';
+import { jwtDefaults } from '../../model/defaults.ts';
+import type { JwtConfig } from '../../model/middleware/jwt.ts';
+import { durationMs } from '../duration.ts';
+import type { LocalReply, MiddlewareExchange, MiddlewarePhases, Verdict } from '../exchange/phase.ts';
+import { allValues, fieldText } from '../fields/field-lines.ts';
+import { type ClaimedNames, claimedNames } from './claimed-names.ts';
+import { claimText } from './jwt/claim-text.ts';
+import { isCurrent, isMeantForUs, lifetimeOf } from './jwt/claims.ts';
+import { inlineKeys, type KeySource } from './jwt/key-source.ts';
+import { isSignedBy, namesUnknownKey } from './jwt/signature.ts';
+import { parseToken, type Token } from './jwt/token.ts';
+import { type Lifetime, VerifiedTokens } from './jwt/verified-tokens.ts';
+import { rejection } from './rejection.ts';
+
+type Claims = Readonly<Record<string, unknown>>;
+
+/** What is known of a token whose signature, issuer and audience are good. */
+interface Verified extends Lifetime {
+  readonly claims: Claims;
+  /** Version of the keys that say so. */
+  readonly keys: number;
+  /** Assertions that do not ask for the time are true. */
+  readonly holds: boolean;
+  /** One per claimToHeaders; undefined for those that ask for the time, and for those that set nothing. */
+  readonly values: readonly (string | undefined)[];
+}
+
+/** Throws when an expression does not compile, or nobody is named as issuer: anybody's tokens would be good. */
+export function buildJwt(config: JwtConfig): (source: KeySource, clock: Clock) => MiddlewarePhases {
+  const plan = compilePlan(config);
+  return (source, clock) => new Jwt(plan, source, clock);
+}
+
+/** Where the keys come from; `fetched` gives those that main fetches. Throws when there are none to be had. */
+export function keySourceOf(config: JwtConfig): (fetched: (withinMs: number) => KeySource) => KeySource {
+  const { jwksInline, jwksPath, jwksRetrievalTimeout } = config;
+  if (jwksInline === undefined && jwksPath === undefined) throw new Error('must have one of jwksPath, jwksInline');
+  if (jwksInline !== undefined && jwksPath !== undefined) throw new Error('must not have both jwksPath and jwksInline');
+  if (jwksInline === undefined) {
+    const withinMs = durationMs(jwksRetrievalTimeout, durationMs(jwtDefaults.jwksRetrievalTimeout, 0));
+    return (fetched) => fetched(withinMs);
+  }
+  const source = inlineKeys(jwksInline);
+  return () => source;
+}
+
+interface Plan {
+  readonly issuer: string;
+  readonly audiences: readonly string[];
+  readonly assertions: readonly Expression[];
+  readonly headers: readonly { readonly name: string; readonly expression: Expression }[];
+  readonly claimed: ClaimedNames;
+  /** The Authorization header goes on. */
+  readonly forwards: boolean;
+}
+
+function compilePlan(config: JwtConfig): Plan {
+  const { issuer, audiences = [], assertClaims = [], claimToHeaders = [] } = config;
+  if (typeof issuer !== 'string' || issuer === '') throw new Error('issuer is required');
+  return {
+    issuer,
+    audiences,
+    assertions: assertClaims.map((text) => expressionOf(text, 'bool')),
+    headers: claimToHeaders.map(({ expr, header }) => ({ name: header, expression: expressionOf(expr, 'any') })),
+    claimed: claimedNames(claimToHeaders.map(({ header }) => header)),
+    forwards: config.forwardJwt ?? jwtDefaults.forwardJwt,
+  };
+}
+
+class Jwt implements MiddlewarePhases {
+  readonly #plan: Plan;
+  readonly #source: KeySource;
+  readonly #clock: Clock;
+  readonly #verified = new VerifiedTokens<Verified>();
+
+  constructor(plan: Plan, source: KeySource, clock: Clock) {
+    this.#plan = plan;
+    this.#source = source;
+    this.#clock = clock;
+  }
+
+  onRequest(exchange: MiddlewareExchange, slot: number): Verdict | Promise<Verdict> {
+    const authorization = exchange.request.header('authorization');
+    if (authorization === undefined || !authorization.startsWith(scheme) || authorization.length === scheme.length)
+      return unauthorized['missing authorization token'];
+    const text = authorization.slice(scheme.length);
+    const hash = this.#verified.keyOf(text);
+    const known = this.#verified.get(hash, text.length);
+    if (known !== undefined && known.keys === this.#source.version) return this.#admit(exchange, known);
+    const token = parseToken(text);
+    if (typeof token === 'string') return unauthorized[token];
+    if (!this.#isPlausible(token)) return unauthorized['token validation failed'];
+    const signed = this.#isSigned(token);
+    const decide = (good: boolean): Verdict => {
+      if (!good) return unauthorized['token validation failed'];
+      const verified = this.#evaluate(token.claims);
+      this.#verified.add(hash, text.length, verified);
+      return this.#admit(exchange, verified);
+    };
+    return typeof signed === 'boolean' ? decide(signed) : this.#later(exchange, slot, signed, decide);
+  }
+
+  /** Whoever has waited looks whether the exchange is still the same one: it is used again for other requests. */
+  async #later(
+    exchange: MiddlewareExchange,
+    slot: number,
+    signed: Promise<boolean>,
+    decide: (good: boolean) => Verdict,
+  ): Promise<Verdict> {
+    const ticket = {};
+    exchange.state[slot] = ticket;
+    const good = await signed;
+    return exchange.state[slot] === ticket ? decide(good) : undefined;
+  }
+
+  /** Everything but the signature, which costs most. */
+  #isPlausible({ hasCritical, claims }: Token): boolean {
+    const lifetime = lifetimeOf(claims);
+    return (
+      !hasCritical &&
+      lifetime !== undefined &&
+      isCurrent(lifetime, this.#nowSeconds()) &&
+      isMeantForUs(claims, this.#plan.issuer, this.#plan.audiences)
+    );
+  }
+
+  #isSigned(token: Token): boolean | Promise<boolean> {
+    const { keys } = this.#source;
+    if (keys === undefined) return this.#isSignedOnceFetched(token);
+    const signed = isSignedBy(token, keys);
+    if (signed !== false) return signed;
+    if (keys.length > 0 && !namesUnknownKey(token, keys)) return false;
+    const news = this.#source.refetched();
+    return news === undefined ? false : news.then(() => isSignedBy(token, this.#source.keys ?? []));
+  }
+
+  async #isSignedOnceFetched(token: Token): Promise<boolean> {
+    await this.#source.fetched();
+    return isSignedBy(token, this.#source.keys ?? []);
+  }
+
+  #evaluate(claims: Claims): Verified {
+    const input = { claims, now: this.#nowSeconds() };
+    return {
+      ...(lifetimeOf(claims) ?? { notBefore: 0, expires: 0 }),
+      claims,
+      keys: this.#source.version,
+      holds: this.#plan.assertions.every(({ program, asksTime }) => asksTime || program.test(input)),
+      values: this.#plan.headers.map(({ expression }) => (expression.asksTime ? undefined : textOf(expression, input))),
+    };
+  }
+
+  #admit(exchange: MiddlewareExchange, verified: Verified): LocalReply | undefined {
+    const { assertions, headers, claimed, forwards } = this.#plan;
+    const now = this.#nowSeconds();
+    if (!isCurrent(verified, now)) return unauthorized['token validation failed'];
+    const input = { claims: verified.claims, now };
+    const fails = ({ asksTime, program }: Expression): boolean => asksTime && !program.test(input);
+    if (!verified.holds || assertions.some(fails)) return assertionFailed;
+    claimed.clear(exchange);
+    for (let i = 0; i < headers.length; i++) {
+      const header = headers[i];
+      if (header === undefined) break;
+      const { name, expression } = header;
+      const value = expression.asksTime ? textOf(expression, input) : verified.values[i];
+      if (value !== undefined) exchange.setRequestField(name, value);
+    }
+    if (!forwards) exchange.removeRequestField('Authorization');
+    else if (allValues(exchange.request.lines, 'authorization').length > 1) keepFirst(exchange);
+    return undefined;
+  }
+
+  #nowSeconds(): number {
+    return Math.floor(this.#clock.nowMs() / 1000);
+  }
+}
+
+/** Case counts, and exactly one blank. */
+const scheme = 'Bearer ';
+
+const failures = [
+  'missing authorization token',
+  'invalid token format',
+  'invalid token header',
+  'invalid token claims',
+  'invalid token signature',
+  'token validation failed',
+] as const;
+
+const challenge = (message: string): LocalReply => rejection(401, message, ['WWW-Authenticate', 'Bearer']);
+
+const unauthorized = Object.fromEntries(failures.map((message) => [message, challenge(message)])) as Readonly<
+  Record<(typeof failures)[number], LocalReply>
+>;
+
+const assertionFailed = rejection(403, 'claim assertion failed');
+
+interface Expression {
+  readonly program: CelProgram<ClaimsInput>;
+  /** Its value may change while the token stays the same. */
+  readonly asksTime: boolean;
+}
+
+const expressionOf = (text: string, result: ResultKind): Expression => ({
+  program: compileCel(text, 'claims', result),
+  asksTime: /\bnow\b/.test(text),
+});
+
+function textOf({ program }: Expression, input: ClaimsInput): string | undefined {
+  const text = claimText(program.value(input));
+  return text === undefined ? undefined : fieldText(text);
+}
+
+/** What was verified is what goes on: the upstream might read another of several lines. */
+function keepFirst(exchange: MiddlewareExchange): void {
+  exchange.setRequestField('Authorization', exchange.request.header('authorization') ?? '');
+}

@@ -1,0 +1,40 @@
+// Header values with placeholders about the request (contract.md §8.0): `headers` values and what an authorization
+// service is sent. Values are byte strings, as they travel.
+import { fieldText } from '../fields/field-lines.ts';
+import { compileTemplate, type Template, type Variable } from './template.ts';
+
+/** What placeholders can ask of a request. */
+export interface TemplateRequest {
+  readonly method: string;
+  /** Canonical, before any rewrite, without the query. */
+  readonly path: string;
+  /** Without port. */
+  readonly host: string;
+  /** As the client sent it. */
+  readonly authority: string;
+  readonly scheme: string;
+  /** Value of the first line of that lower-case name. */
+  header(lowerName: string): string | undefined;
+}
+
+export type RequestTemplate = Template<TemplateRequest>;
+
+export const compileRequestTemplate = (text: string): RequestTemplate =>
+  compileTemplate(text, requestVariable, fieldText);
+
+/** `request.host` and so on, `request.header.NAME`; undefined for anything else. */
+export function requestVariable(name: string): Variable<TemplateRequest> | undefined {
+  if (!name.startsWith(headerPrefix)) return variables.get(name);
+  const header = name.slice(headerPrefix.length).toLowerCase();
+  return header === '' ? undefined : (request) => request.header(header) ?? '';
+}
+
+const headerPrefix = 'request.header.';
+
+const variables: ReadonlyMap<string, Variable<TemplateRequest>> = new Map([
+  ['request.host', (request: TemplateRequest) => request.host],
+  ['request.authority', (request: TemplateRequest) => request.authority],
+  ['request.path', (request: TemplateRequest) => request.path],
+  ['request.method', (request: TemplateRequest) => request.method],
+  ['request.scheme', (request: TemplateRequest) => request.scheme],
+]);

@@ -1,0 +1,43 @@
+// What a middleware is given to work with: what its worker has, and what all workers of the process have in common.
+import type { Clock } from '../../clock.ts';
+import type { Middleware } from '../../model/middleware.ts';
+import type { MiddlewareOverride } from '../../model/middleware-override.ts';
+import type { Logger } from '../../telemetry/logger.ts';
+import type { MiddlewarePhases } from '../exchange/phase.ts';
+import type { TokenBuckets } from '../shared/token-buckets.ts';
+import type { Wheel } from '../wheel.ts';
+import type { LineSink } from './access-log.ts';
+import type { Foretell } from './foretelling.ts';
+import type { KeySource } from './jwt/key-source.ts';
+
+/** What the workers of a process have in common; main keeps it for them. */
+export interface CommonServices {
+  /** Of the limiter with that id, as it is configured; one set for all workers. */
+  bucketsOf(middleware: Middleware): TokenBuckets;
+  /** Milliseconds that count alike in every worker. */
+  commonMs(): number;
+  /** Keys that main fetches for the middleware with that id; a request waits for them no longer than `withinMs`. */
+  keysOf(id: string, withinMs: number): KeySource;
+  /** Where the lines of an access log go. */
+  linesTo(path: string): LineSink;
+}
+
+/** What lives once per worker, for all middlewares and all tables. */
+export interface MiddlewareServices extends CommonServices {
+  readonly clock: Clock;
+  readonly wheel: Wheel;
+  readonly logger: Logger;
+}
+
+/** Makes the middleware of one entry ready to run in this worker. */
+export interface Instantiate {
+  (services: MiddlewareServices): MiddlewarePhases;
+  /** Absent when a request alone does not tell what it would do. */
+  readonly foretell?: Foretell;
+}
+
+/**
+ * Compiles a middleware with the override that counts. Throws an error with a message for people when it cannot be
+ * built; then its entries are closed, and a snapshot that has it is refused. Pure: main checks with it as well.
+ */
+export type BuildMiddleware = (middleware: Middleware, override: MiddlewareOverride | undefined) => Instantiate;

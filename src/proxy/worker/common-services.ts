@@ -1,0 +1,42 @@
+// The worker's end of what main keeps for the middlewares of all workers.
+import type { Clock } from '../../clock.ts';
+import { type LineBatch, LineBatches } from '../access-log/line-batches.ts';
+import { KeySets } from '../middleware/jwt/key-source.ts';
+import type { CommonServices } from '../middleware/services.ts';
+import { type BucketBlocks, rateOf } from '../shared/bucket-book.ts';
+import { TokenBuckets } from '../shared/token-buckets.ts';
+
+export interface CommonEnds {
+  readonly clock: Clock;
+  /** Of the process: see TokenBuckets. */
+  readonly seed: number;
+  /** Milliseconds that count alike in all workers, beside those of the clock. */
+  readonly offsetMs: number;
+  /** Answered by `keys.hear`. */
+  readonly wantKeys: (id: string) => void;
+  /** Answered by `lines.written`. */
+  readonly sendLines: (batch: LineBatch) => void;
+}
+
+export class CommonParts {
+  readonly keys: KeySets;
+  readonly lines: LineBatches;
+  readonly services: CommonServices;
+  /** Of the configuration that is being prepared, or was last. */
+  blocks: BucketBlocks = new Map();
+
+  constructor({ clock, seed, offsetMs, wantKeys, sendLines }: CommonEnds) {
+    this.keys = new KeySets(clock, wantKeys);
+    this.lines = new LineBatches(clock, sendLines);
+    this.services = {
+      bucketsOf: ({ id, rateLimit = {} }) => {
+        const block = this.blocks.get(id);
+        if (block === undefined) throw new Error(`the limiter ${id} has no memory`);
+        return new TokenBuckets(block, rateOf(rateLimit), seed);
+      },
+      commonMs: () => clock.monotonicMs() + offsetMs,
+      keysOf: (id, withinMs) => this.keys.sourceOf(id, withinMs),
+      linesTo: (path) => this.lines.sinkOf(path),
+    };
+  }
+}

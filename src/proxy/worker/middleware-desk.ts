@@ -1,0 +1,66 @@
+// What the middlewares of all workers have in common and main keeps for them: the memory of rate limits, the keys of
+// tokens, the files of access logs.
+import { randomInt } from 'node:crypto';
+import type { Clock } from '../../clock.ts';
+import type { Configuration } from '../../model/proxy-config.ts';
+import type { Logger } from '../../telemetry/logger.ts';
+import type { LineBatch } from '../access-log/line-batches.ts';
+import { LogFiles } from '../access-log/log-files.ts';
+import { JwksFetcher } from '../jwks/jwks-fetcher.ts';
+import { type BucketBlocks, BucketBook } from '../shared/bucket-book.ts';
+
+/** By id of the middleware; undefined when the keys could not be fetched. */
+export type TellKeys = (id: string, document: string | undefined) => void;
+
+const logsWithinMs = 2_000;
+
+export class MiddlewareDesk {
+  /** No client can tell which addresses share a place. */
+  readonly seed = randomInt(2 ** 31);
+  readonly #buckets = new BucketBook();
+  readonly #jwks: JwksFetcher;
+  readonly #logs: LogFiles;
+
+  constructor(clock: Clock, logger: Logger, tell: TellKeys) {
+    this.#jwks = new JwksFetcher({ clock, logger, tell });
+    this.#logs = new LogFiles(clock, logger);
+  }
+
+  /** For a configuration that may go into force. */
+  blocksFor({ middlewares }: Configuration): BucketBlocks {
+    return this.#buckets.blocksFor(middlewares);
+  }
+
+  /** The configuration goes into force: every worker has compiled it. */
+  follow(configuration: Configuration): void {
+    this.#jwks.follow(configuration);
+    this.#logs.follow(configuration.middlewares);
+    this.#buckets.keep(configuration.middlewares);
+  }
+
+  /** A worker has met a token that names an unknown key. */
+  askForKeys(id: string): void {
+    this.#jwks.ask(id);
+  }
+
+  /** A worker that comes later is told what the others know. */
+  repeatKeys(tell: TellKeys): void {
+    this.#jwks.repeat(tell);
+  }
+
+  /** `onWritten` when the lines have gone out, or are lost. */
+  write({ path, text, lines, dropped }: LineBatch, onWritten: () => void): void {
+    if (dropped > 0) this.#logs.lose(dropped, 'the log is slower than the requests');
+    if (lines > 0) this.#logs.write(path, text, lines, onWritten);
+  }
+
+  /** The files may have been moved away. */
+  reopenLogs(): void {
+    this.#logs.reopen();
+  }
+
+  async close(): Promise<void> {
+    this.#jwks.close();
+    await this.#logs.close(logsWithinMs);
+  }
+}

@@ -1,0 +1,123 @@
+// An exchange as middlewares see it, without a connection: a request made of texts, and what they changed of it.
+import { RequestView } from '../../src/expression/cel/view.ts';
+import type { LocalReply, MiddlewareExchange, MiddlewarePhases, Verdict } from '../../src/proxy/exchange/phase.ts';
+import type { ExchangeRequest } from '../../src/proxy/exchange/request.ts';
+import { ExchangeResponse } from '../../src/proxy/exchange/response.ts';
+import { editedLines, FieldEdits } from '../../src/proxy/fields/field-edits.ts';
+import { FieldList } from '../../src/proxy/fields/field-lines.ts';
+import { ManualClock } from './manual-clock.ts';
+
+export interface StubRequest {
+  readonly method?: string;
+  readonly path?: string;
+  readonly query?: string;
+  readonly authority?: string;
+  readonly scheme?: 'http' | 'https';
+  readonly clientIp?: string;
+  readonly peerIp?: string;
+  /** Names and values in turn. */
+  readonly fields?: readonly string[];
+  readonly clock?: ManualClock;
+}
+
+export class StubExchange {
+  readonly clock: ManualClock;
+  readonly state: unknown[] = [];
+  readonly response = new ExchangeResponse();
+  readonly request: ExchangeRequest;
+  readonly route = { id: 'r', name: 'route' };
+  readonly group = undefined;
+  readonly snapshot = { index: 7, id: 's', name: 'snapshot' };
+  startedMs: number;
+  destinationId = '';
+  endpoint = '';
+  attempts = 0;
+  error = '' as MiddlewareExchange['error'];
+  upstreamMs = -1;
+  requestBytes = 0;
+  responseBytes = 0;
+  cut = false;
+
+  constructor({
+    method = 'GET',
+    path = '/',
+    query = '',
+    authority = 'shop.example.com:8080',
+    scheme = 'http',
+    clientIp = '192.0.2.1',
+    peerIp = clientIp,
+    fields = [],
+    clock = new ManualClock(),
+  }: StubRequest = {}) {
+    this.clock = clock;
+    this.startedMs = clock.monotonicMs();
+    const lines = new FieldList(fields);
+    const edits = new FieldEdits();
+    const facts = {
+      method,
+      path,
+      query,
+      authority,
+      host: authority.replace(/:\d+$/, ''),
+      scheme,
+      clientIp,
+      lines,
+      edits,
+      protocol: 'HTTP/1.1',
+      target: query === '' ? path : `${path}?${query}`,
+      header: (name: string) => edits.first(lines, name),
+      *headers() {
+        for (const [lower, , value] of editedLines(lines, edits)) yield [lower, value] as const;
+      },
+      sender: () => ({ peerIp, clientIp, peerTrusted: false, scheme, certificateUris: '' }),
+    };
+    const request = facts as unknown as ExchangeRequest & { view: RequestView };
+    (request as { view: RequestView }).view = new RequestView(request);
+    this.request = request;
+  }
+
+  setRequestField(name: string, value: string): boolean {
+    this.request.view.forgetHeaders();
+    return this.request.edits.set(name, value);
+  }
+
+  appendRequestField(name: string, value: string): boolean {
+    this.request.view.forgetHeaders();
+    return this.request.edits.append(name, value);
+  }
+
+  removeRequestField(name: string): boolean {
+    this.request.view.forgetHeaders();
+    return this.request.edits.remove(name);
+  }
+
+  /** Lines that the upstream would get, `name: value`, in order. */
+  get sent(): readonly string[] {
+    return [...editedLines(this.request.lines, this.request.edits)].map(([, name, value]) => `${name}: ${value}`);
+  }
+
+  /** A response with those fields is on its way; the same of what the client would get. */
+  respond(status: number, fields: readonly string[], middleware: MiddlewarePhases): readonly string[] {
+    this.response.local(status, fields, new Uint8Array());
+    middleware.onResponse?.(this.seen, 0);
+    const { lines, edits } = this.response;
+    return [...editedLines(lines, edits)].map(([, name, value]) => `${name}: ${value}`);
+  }
+
+  get seen(): MiddlewareExchange {
+    return this as unknown as MiddlewareExchange;
+  }
+}
+
+/** What a middleware makes of a request. */
+export const ask = (middleware: MiddlewarePhases, exchange: StubExchange): Verdict | Promise<Verdict> =>
+  middleware.onRequest?.(exchange.seen, 0);
+
+/** Status and error text of a rejection; undefined when the request may go on. */
+export async function rejectionOf(verdict: Verdict | Promise<Verdict>): Promise<string | undefined> {
+  const reply: LocalReply | undefined = await verdict;
+  if (reply === undefined) return undefined;
+  const body: unknown = JSON.parse(String(reply.body));
+  const text = typeof body === 'object' && body !== null && 'error' in body ? String(body.error) : '';
+  return `${reply.status} ${text}`;
+}

@@ -1,0 +1,128 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { systemClock } from '../../../../src/clock.ts';
+import type { Middleware } from '../../../../src/model/middleware.ts';
+import { type LineBatch, LineBatches, unwrittenMax } from '../../../../src/proxy/access-log/line-batches.ts';
+import { LogFiles } from '../../../../src/proxy/access-log/log-files.ts';
+import { logCapture } from '../../../support/log-capture.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
+import { TemporaryDirectories } from '../../../support/temporary-directory.ts';
+
+const logTo = (path: string): Middleware => ({ id: path, name: path, type: 'accessLog', accessLog: { path } });
+
+describe('files of access logs', () => {
+  const directories = new TemporaryDirectories();
+  const { logger, lines } = logCapture();
+  let files: LogFiles;
+  let path: string;
+  beforeEach(async () => {
+    files = new LogFiles(systemClock, logger);
+    path = join(await directories.make(), 'access.log');
+  });
+  afterEach(async () => {
+    await files.close(1_000);
+    await directories.removeAll();
+  });
+
+  const write = (text: string) => new Promise<void>((resolve) => files.write(path, text, 1, resolve));
+
+  it('are appended to, made with mode 0644, in the order in which lines came', async () => {
+    files.follow([logTo(path)]);
+    await Promise.all(['a\n', 'b\n', 'c\n'].map(write));
+    expect(readFileSync(path, 'utf8')).to.equal('a\nb\nc\n');
+    expect(statSync(path).mode & 0o777).to.equal(0o644 & ~process.umask());
+    await files.close(1_000);
+    files = new LogFiles(systemClock, logger);
+    await write('d\n');
+    expect(readFileSync(path, 'utf8')).to.equal('a\nb\nc\nd\n');
+  });
+
+  it('are opened anew when told so and with each configuration, and lose no line between', async () => {
+    files.follow([logTo(path)]);
+    await write('1\n');
+    renameSync(path, `${path}.1`);
+    await write('2\n');
+    files.reopen();
+    await write('3\n');
+    renameSync(path, `${path}.2`);
+    files.follow([logTo(path)]);
+    await write('4\n');
+    expect(readFileSync(`${path}.1`, 'utf8')).to.equal('1\n2\n');
+    expect(readFileSync(`${path}.2`, 'utf8')).to.equal('3\n');
+    expect(readFileSync(path, 'utf8')).to.equal('4\n');
+  });
+
+  it('that no configuration names any more are written to their end and closed', async () => {
+    files.follow([logTo(path)]);
+    const written = write('last\n');
+    files.follow([]);
+    await written;
+    expect(readFileSync(path, 'utf8')).to.equal('last\n');
+  });
+
+  it('that cannot be opened are named in a warning', async () => {
+    const bad = join(path, 'no', 'such');
+    files.follow([logTo(bad)]);
+    await files.written();
+    expect(lines.some((line) => line.includes(bad) && line.includes('stdout'))).to.equal(true);
+  });
+
+  it('that are pipes without a reader are not waited for', async () => {
+    execFileSync('mkfifo', [path]);
+    files.follow([logTo(path)]);
+    await files.written();
+    expect(lines.some((line) => line.includes(path) && line.includes('ENXIO'))).to.equal(true);
+  });
+
+  it('on a full disk lose lines, tell how many, and go on', async function () {
+    if (!existsSync('/dev/full')) this.skip();
+    const full = '/dev/full';
+    await Promise.all([1, 2].map(() => new Promise<void>((resolve) => files.write(full, 'x\n', 1, resolve))));
+    expect(lines.some((line) => line.includes('access log lines are lost') && line.includes('ENOSPC'))).to.equal(true);
+    await write('elsewhere\n');
+    expect(readFileSync(path, 'utf8')).to.equal('elsewhere\n');
+  });
+});
+
+describe('lines on their way to main', () => {
+  const setUp = () => {
+    const clock = new ManualClock();
+    const sent: LineBatch[] = [];
+    return { clock, sent, batches: new LineBatches(clock, (batch) => sent.push(batch)) };
+  };
+
+  it('are gathered for ten milliseconds and sent as one text for each place', () => {
+    const { clock, sent, batches } = setUp();
+    const sink = batches.sinkOf('a');
+    sink.write('1\n');
+    batches.sinkOf('a').write('2\n');
+    batches.sinkOf('b').write('3\n');
+    expect(sent).to.deep.equal([]);
+    clock.advance(10);
+    expect(sent).to.deep.equal([
+      { path: 'a', text: '1\n2\n', lines: 2, dropped: 0 },
+      { path: 'b', text: '3\n', lines: 1, dropped: 0 },
+    ]);
+    expect(clock.pending).to.equal(0);
+  });
+
+  it('are dropped and counted while too much is unwritten, and told of once there is room', () => {
+    const { clock, sent, batches } = setUp();
+    const sink = batches.sinkOf('a');
+    const line = `${'x'.repeat(64 * 1024)}\n`;
+    const fits = Math.floor(unwrittenMax / line.length);
+    for (let i = 0; i < fits + 3; i++) sink.write(line);
+    expect(sent).to.have.length(fits);
+    clock.advance(10);
+    expect(sent.at(-1)).to.deep.equal({ path: 'a', text: '', lines: 0, dropped: 3 });
+    sink.write(line);
+    clock.advance(10);
+    batches.written('a', line.length);
+    expect(sent.at(-1)).to.deep.equal({ path: 'a', text: '', lines: 0, dropped: 1 });
+    sink.write(line);
+    clock.advance(10);
+    expect(sent.at(-1)).to.deep.equal({ path: 'a', text: line, lines: 1, dropped: 0 });
+  });
+});

@@ -1,0 +1,120 @@
+import { existsSync, readFileSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { eventually } from '../../../support/eventually.ts';
+import { MiddlewareBed } from '../../../support/middleware-bed.ts';
+import { TemporaryDirectories } from '../../../support/temporary-directory.ts';
+
+describe('access log and rate limit on real sockets', () => {
+  const directories = new TemporaryDirectories();
+  let bed: MiddlewareBed;
+  let path: string;
+  beforeEach(async () => {
+    bed = new MiddlewareBed();
+    path = join(await directories.make(), 'access.log');
+  });
+  afterEach(async () => {
+    await bed.end();
+    await directories.removeAll();
+  });
+
+  const lines = (file = path) => (existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : []);
+  const untilLines = (count: number, file = path) =>
+    eventually(() => {
+      const found = lines(file);
+      expect(found.length).to.be.at.least(count);
+      return found;
+    });
+
+  it('rateLimit: 20 allowed are 20, whichever worker counts', async () => {
+    await bed.serve([{ type: 'rateLimit', rateLimit: { requestsPerSecond: 0.001, burst: 20 } }]);
+    const answers = await Promise.all(Array.from({ length: 60 }, () => bed.ask()));
+    expect(answers.filter(({ status }) => status === 200)).to.have.length(20);
+    expect(answers.filter(({ status }) => status === 429)).to.have.length(40);
+  });
+
+  it('accessLog: a line when a request comes and one when its response is complete', async () => {
+    bed.answer = { status: 207, headers: { 'x-r': 'from upstream', 'set-cookie': 'a=b' }, body: 'twelve bytes' };
+    const fields = {
+      id: '${id}',
+      status: '${response.status}',
+      bytes: '${request.bytes}/${response.bytes}',
+      what: '${request.method} ${request.path} ${request.header.x-a} ${protocol}',
+      r: '${response.header.x-r} ${response.header.x-added} ${response.header.set-cookie}',
+      where: '${destination.id} ${attempts} ${route.name} ${group.name} ${snapshot.id} ${snapshot.index}',
+      endpoint: '${endpoint}',
+      client: '${request.clientIp}',
+    };
+    const block = { fields };
+    await bed.serve([
+      { type: 'accessLog', accessLog: { path, json: true, onRequest: block, onResponse: block } },
+      {
+        type: 'headers',
+        headers: {
+          requestHeadersToAdd: [{ key: 'X-A', value: 'set' }],
+          responseHeadersToAdd: [{ key: 'X-Added', value: 'added' }],
+        },
+      },
+    ]);
+    await bed.ask({ method: 'POST', path: '/p?q=1', headers: { 'x-a': 'sent' }, body: 'abc' });
+    const [first, second] = (await untilLines(2)).map((line) => JSON.parse(line));
+    expect(first).to.deep.equal({
+      ...{ id: first.id, status: '0', bytes: '0/0', what: 'POST /p sent HTTP/1.1', r: '  ' },
+      ...{ where: ' 0 r g s1 1', endpoint: '', client: '127.0.0.1' },
+    });
+    expect(second).to.deep.equal({
+      ...{ id: first.id, status: '207', bytes: '3/12', what: 'POST /p set HTTP/1.1' },
+      r: 'from upstream added [redacted]',
+      where: 'd 1 r g s1 1',
+      ...{ endpoint: `127.0.0.1:${bed.upstreamPort}`, client: '127.0.0.1' },
+    });
+  });
+
+  it('accessLog: sees proxy errors, rejections by what stands further in, and redirects', async () => {
+    const log = {
+      type: 'accessLog',
+      accessLog: { path, onResponse: { fields: { s: '${response.status}', e: '${error}' } } },
+    } as const;
+    await bed.serve([log], { route: { forward: { destinations: [{ destinationId: 'gone' }] } } });
+    await bed.ask();
+    await untilLines(1);
+    const deny = { type: 'inlineAuthz', inlineAuthz: { rules: [{ cel: 'false', action: 'allow' }] } } as const;
+    await bed.serve([log, deny]);
+    await bed.ask();
+    await untilLines(2);
+    await bed.serve([log], { route: { forward: undefined as never, redirect: { path: '/b' } } });
+    await bed.ask();
+    expect(await untilLines(3)).to.deep.equal(['s=502 e=no_destination', 's=403 e=', 's=301 e=']);
+  });
+
+  it('accessLog: lines are whole and none is missing under many requests', async () => {
+    const fields = { n: '${request.header.x-n}', pad: 'x'.repeat(300) };
+    await bed.serve([{ type: 'accessLog', accessLog: { path, onResponse: { fields } } }]);
+    const wanted = Array.from({ length: 200 }, (_, i) => `n=${i} pad=${'x'.repeat(300)}`);
+    await Promise.all(wanted.map((_, i) => bed.ask({ headers: { 'x-n': String(i) } })));
+    expect([...(await untilLines(200))].sort()).to.deep.equal(wanted.sort());
+  });
+
+  it('accessLog: goes on in a new file after the old one was moved away', async () => {
+    const log = { type: 'accessLog', accessLog: { path, onResponse: { fields: { p: '${request.path}' } } } } as const;
+    await bed.serve([log]);
+    await bed.ask({ path: '/1' });
+    await untilLines(1);
+    renameSync(path, `${path}.1`);
+    bed.bed.proxy.reopenLogs();
+    await bed.ask({ path: '/2' });
+    expect(await untilLines(1)).to.deep.equal(['p=/2']);
+    renameSync(path, `${path}.2`);
+    await bed.serve([log]);
+    await bed.ask({ path: '/3' });
+    expect(await untilLines(1)).to.deep.equal(['p=/3']);
+    expect(lines(`${path}.1`)).to.deep.equal(['p=/1']);
+  });
+
+  it('accessLog: what came last is written before the proxy has closed', async () => {
+    await bed.serve([{ type: 'accessLog', accessLog: { path, onRequest: { fields: { p: '${request.path}' } } } }]);
+    await bed.ask({ path: '/last' });
+    await bed.bed.proxy.close({ withinMs: 1_000 });
+    expect(lines()).to.deep.equal(['p=/last']);
+  });
+});

@@ -1,0 +1,145 @@
+// Every protection, broken in every way it can break: the request does not reach the upstream (architecture.md §6.16,
+// §6.19). What can be seen without a request refuses the snapshot as well.
+import { expect } from 'chai';
+import type { Destination } from '../../../../src/model/destination.ts';
+import type { Middleware } from '../../../../src/model/middleware.ts';
+import { checkConfig } from '../../../../src/proxy/config-check.ts';
+import { MiddlewareBed } from '../../../support/middleware-bed.ts';
+import { inAnHour, jwksOf, signerOf, tokenOf } from '../../../support/tokens.ts';
+
+type Broken = Record<string, unknown> & { readonly type: string };
+
+interface Row {
+  readonly name: string;
+  readonly middleware: Broken;
+  readonly status: number;
+  /** The snapshot is refused when it is captured. */
+  readonly refused: boolean;
+}
+
+const by = signerOf('ES256');
+const jwt = { issuer: 'i', jwksInline: jwksOf(by.jwk) };
+const allow = { cel: 'true', action: 'allow' };
+
+const unbuilt: readonly (readonly [string, Broken])[] = [
+  ['a type that nobody knows', { type: 'magic' }],
+  ['rateLimit without its block', { type: 'rateLimit' }],
+  ['jwt without its block', { type: 'jwt' }],
+  ['inlineAuthz without its block', { type: 'inlineAuthz' }],
+  ['accessLog without its block', { type: 'accessLog' }],
+  ['extAuthz without its block', { type: 'extAuthz' }],
+  ['extProc without its block', { type: 'extProc' }],
+  ['jwt without an issuer', { type: 'jwt', jwt: { jwksInline: jwt.jwksInline } }],
+  ['jwt with an empty issuer', { type: 'jwt', jwt: { ...jwt, issuer: '' } }],
+  ['jwt without keys', { type: 'jwt', jwt: { issuer: 'i' } }],
+  ['jwt with two sources of keys', { type: 'jwt', jwt: { ...jwt, jwksPath: '/', jwksDestinationId: 'k' } }],
+  ['jwt with keys that are none', { type: 'jwt', jwt: { ...jwt, jwksInline: 'none' } }],
+  ['jwt with a secret that is gone', { type: 'jwt', jwt: { ...jwt, jwksInline: '{{secret:value:gone}}' } }],
+  ['jwt with an assertion that does not compile', { type: 'jwt', jwt: { ...jwt, assertClaims: ['claims.'] } }],
+  ['jwt with an assertion that is no condition', { type: 'jwt', jwt: { ...jwt, assertClaims: ['1 + 1'] } }],
+  [
+    'jwt with a header expression that does not compile',
+    { type: 'jwt', jwt: { ...jwt, claimToHeaders: [{ expr: '(', header: 'x' }] } },
+  ],
+  ['inlineAuthz without rules', { type: 'inlineAuthz', inlineAuthz: {} }],
+  [
+    'inlineAuthz with a rule that does not compile',
+    { type: 'inlineAuthz', inlineAuthz: { rules: [{ cel: 'request.nothing', action: 'deny' }, allow] } },
+  ],
+  [
+    'inlineAuthz with a secret that is gone',
+    { type: 'inlineAuthz', inlineAuthz: { rules: [{ cel: '{{secret:env:X}}', action: 'deny' }, allow] } },
+  ],
+  [
+    'cors with an origin that does not compile',
+    { type: 'cors', cors: { allowOrigins: [{ value: '(', regex: true }] } },
+  ],
+];
+
+const unreachable = (name: string, id: string): Row => ({
+  name: `jwt whose keys are ${name}`,
+  middleware: {
+    type: 'jwt',
+    jwt: { issuer: 'i', jwksPath: '/', jwksDestinationId: id, jwksRetrievalTimeout: '200ms' },
+  },
+  status: 401,
+  refused: false,
+});
+
+const rows: readonly Row[] = [
+  ...unbuilt.map(([name, middleware]) => ({ name, middleware, status: 500, refused: true })),
+  unreachable('at a destination that does not exist', 'gone'),
+  unreachable('refused', 'refusing'),
+  unreachable('late', 'hanging'),
+  unreachable('answered with 500', 'failing'),
+  unreachable('garbage', 'lying'),
+  unreachable('a document without keys', 'empty'),
+  unreachable('cut off', 'cutting'),
+  unreachable('behind a certificate that nobody trusts', 'plain'),
+];
+
+describe('what fails closed', () => {
+  const bed = new MiddlewareBed();
+  let destinations: Destination[];
+  before(async () => {
+    const at = (id: string, port: number, more: object = {}) => ({ id, name: id, host: '127.0.0.1', port, ...more });
+    const answering = (text: string, status = 200) =>
+      bed.bed.upstream((_request, response) => {
+        response.statusCode = status;
+        response.end(text);
+      });
+    const tls = { options: { tls: { mode: 'tls' as const } } };
+    destinations = [
+      at('refusing', 1),
+      at('hanging', await bed.bed.upstream(() => {})),
+      at('failing', await answering(jwt.jwksInline, 500)),
+      at('lying', await answering('<html>')),
+      at('empty', await answering('{"keys":[]}')),
+      at('cutting', await bed.bed.upstream((request) => void request.socket.destroy())),
+      at('plain', await answering(jwt.jwksInline), tls),
+    ];
+  });
+  after(() => bed.end());
+
+  for (const { name, middleware, status, refused } of rows) {
+    it(`${name}: ${status}`, async () => {
+      await bed.serve([middleware as never], { more: { destinations } });
+      const reached = bed.reached.length;
+      const authorization = `Bearer ${tokenOf(by, { iss: 'i', exp: inAnHour() })}`;
+      for (const method of ['GET', 'POST', 'OPTIONS']) {
+        const answer = await bed.ask({ method, headers: { authorization, origin: 'https://a.example' } });
+        expect(answer.status, method).to.equal(status);
+      }
+      expect(bed.reached.length).to.equal(reached);
+    });
+
+    if (!refused) continue;
+    it(`${name}: refuses the snapshot, with a pointer`, async () => {
+      const { problems, warnings } = await checkConfig(
+        {
+          listeners: [],
+          destinations: [],
+          groups: [],
+          middlewares: [{ id: 'm', name: 'm', ...middleware } as unknown as Middleware],
+          routes: [{ id: 'r', name: 'r', middlewareIds: ['m'], directResponse: { status: 200 } }],
+        },
+        Date.now(),
+      );
+      expect([...problems, ...warnings].map(({ pointer }) => pointer).join()).to.match(/^\/(middlewares\/m|routes\/r)/);
+    });
+  }
+
+  it('conditions that do not compile close the entry too: nobody can say when the protection was to run', async () => {
+    const reached = bed.reached.length;
+    for (const override of [{ skipWhen: ['request.'] }, { onlyWhen: ['request.'] }]) {
+      await bed.serve([{ type: 'headers', headers: {} }], { route: { middlewareOverrides: { m0: override } } });
+      expect((await bed.ask()).status).to.equal(500);
+    }
+    expect(bed.reached.length).to.equal(reached);
+  });
+
+  it('an id that names no middleware closes the entry', async () => {
+    await bed.serve([], { route: { middlewareIds: ['gone'] } });
+    expect((await bed.ask()).status).to.equal(500);
+  });
+});

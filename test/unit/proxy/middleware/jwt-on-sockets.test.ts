@@ -1,0 +1,122 @@
+import { createServer as createTlsServer } from 'node:https';
+import { expect } from 'chai';
+import type { JwtConfig } from '../../../../src/model/middleware/jwt.ts';
+import { ca, server } from '../../../support/certificates.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { MiddlewareBed, type Surroundings } from '../../../support/middleware-bed.ts';
+import { listening } from '../../../support/proxy-bed.ts';
+import { inAnHour, jwksOf, type Signer, signerOf, tokenOf } from '../../../support/tokens.ts';
+
+const issuer = 'https://login.example.com/';
+
+describe('jwt with keys from a destination', () => {
+  let bed: MiddlewareBed;
+  /** What the destination of the keys answers, and how often it was asked. */
+  let document: string;
+  let status: number;
+  let asked: number;
+  let keysPort: number;
+  const by = signerOf('ES256');
+  const claims = () => ({ iss: issuer, exp: inAnHour(), sub: 'ann' });
+  beforeEach(async () => {
+    bed = new MiddlewareBed();
+    document = jwksOf({ ...by.jwk, kid: 'one' });
+    status = 200;
+    asked = 0;
+    keysPort = await bed.bed.upstream((request, response) => {
+      if (request.url === '/jwks.json') asked++;
+      response.writeHead(status, { 'content-type': 'text/html' });
+      response.end(document);
+    });
+  });
+  afterEach(() => bed.end());
+
+  const serve = (jwt: Partial<JwtConfig> = {}, around: Surroundings = {}, port = keysPort) =>
+    bed.serve([{ type: 'jwt', jwt: { issuer, jwksPath: '/jwks.json', jwksDestinationId: 'k', ...jwt } }], {
+      more: { destinations: [{ id: 'k', name: 'k', host: '127.0.0.1', port }] },
+      ...around,
+    });
+  const ask = async (token: string, headers: Record<string, string> = {}) =>
+    (await bed.ask({ headers: { authorization: `Bearer ${token}`, ...headers } })).status;
+  const token = (signer: Signer = by, kid = 'one') => tokenOf(signer, claims(), { kid });
+
+  it('a request that comes at once waits for the keys; there is one request for them', async () => {
+    await serve({ claimToHeaders: [{ expr: 'claims.sub', header: 'X-User' }] });
+    const answers = await Promise.all(Array.from({ length: 10 }, () => ask(token(), { x_user: 'root' })));
+    expect(new Set(answers)).to.deep.equal(new Set([200]));
+    expect([bed.lastSent('x-user'), bed.lastSent('x_user'), bed.lastSent('authorization')]).to.deep.equal([
+      'ann',
+      undefined,
+      undefined,
+    ]);
+    expect(asked).to.equal(1);
+    expect(await ask(token(signerOf('ES256')))).to.equal(401);
+    expect((await bed.ask()).headers['www-authenticate']).to.equal('Bearer');
+  });
+
+  it('many routes and activations ask for them once', async () => {
+    await serve();
+    expect(await ask(token())).to.equal(200);
+    for (let i = 0; i < 5; i++) await serve({}, { route: { name: `r${i}` } });
+    expect(await ask(token())).to.equal(200);
+    expect(asked).to.equal(1);
+  });
+
+  it('an unknown kid within ten seconds of a fetch makes no request: a flood of them cannot', async () => {
+    await serve();
+    expect(await ask(token())).to.equal(200);
+    const flood = await Promise.all(Array.from({ length: 50 }, (_, i) => ask(token(signerOf('ES256'), `k${i}`))));
+    expect(new Set(flood)).to.deep.equal(new Set([401]));
+    expect(asked).to.equal(1);
+  });
+
+  it('a changed middleware fetches again, the old keys serving until the new ones are there', async () => {
+    await serve();
+    expect(await ask(token())).to.equal(200);
+    status = 500;
+    await serve({ audiences: [] });
+    await eventually(() => expect(asked).to.equal(2));
+    expect(await ask(token())).to.equal(200);
+    status = 200;
+    const other = signerOf('EdDSA');
+    document = jwksOf({ ...other.jwk, kid: 'two' });
+    await serve({ forwardJwt: true });
+    await eventually(async () => expect(await ask(token(other, 'two'))).to.equal(200));
+    expect(await ask(token())).to.equal(401);
+  });
+
+  it('without keys every token is 401: refused, missing destination, no document, hanging', async () => {
+    await serve({}, {}, 1);
+    expect(await ask(token())).to.equal(401);
+    await serve({ jwksDestinationId: 'gone' });
+    expect(await ask(token())).to.equal(401);
+    document = 'no document';
+    await serve();
+    expect(await ask(token())).to.equal(401);
+    const hanging = await bed.bed.upstream(() => {});
+    await serve({ jwksRetrievalTimeout: '100ms' }, {}, hanging);
+    expect(await ask(token())).to.equal(401);
+    expect(bed.reached).to.have.length(0);
+  });
+
+  it('the destination is asked over TLS as it is configured, and not at all otherwise', async () => {
+    const tls = createTlsServer({ cert: server.cert, key: server.key }, (_request, response) => response.end(document));
+    bed.bed.atEnd(async () => void tls.close());
+    bed.bed.atEnd(async () => tls.closeAllConnections());
+    const port = await listening(tls);
+    const over = (options: object) =>
+      serve({}, { more: { destinations: [{ id: 'k', name: 'k', host: '127.0.0.1', port, options }] } });
+    await over({ tls: { mode: 'tls', ca } });
+    expect(await ask(token())).to.equal(200);
+    const untrusted = new MiddlewareBed();
+    try {
+      await untrusted.serve([{ type: 'jwt', jwt: { issuer, jwksPath: '/', jwksDestinationId: 'k' } }], {
+        more: { destinations: [{ id: 'k', name: 'k', host: '127.0.0.1', port, options: { tls: { mode: 'tls' } } }] },
+      });
+      const { status } = await untrusted.ask({ headers: { authorization: `Bearer ${token()}` } });
+      expect(status).to.equal(401);
+    } finally {
+      await untrusted.end();
+    }
+  });
+});

@@ -1,0 +1,168 @@
+import { expect } from 'chai';
+import type { Destination } from '../../../../src/model/destination.ts';
+import type { JwtConfig } from '../../../../src/model/middleware/jwt.ts';
+import { JwksFetcher } from '../../../../src/proxy/jwks/jwks-fetcher.ts';
+import type { JwksPlace } from '../../../../src/proxy/jwks/jwks-request.ts';
+import { KeySets } from '../../../../src/proxy/middleware/jwt/key-source.ts';
+import { silentLogger } from '../../../../src/telemetry/logger.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
+import { jwksOf, signerOf } from '../../../support/tokens.ts';
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const document = jwksOf(signerOf('ES256').jwk);
+
+/** Main's side and one worker's, with a network that answers when the test says so. */
+class World {
+  readonly clock = new ManualClock();
+  readonly asked: { readonly place: JwksPlace; readonly answer: (text: string) => void; readonly fail: () => void }[] =
+    [];
+  readonly told: (string | undefined)[] = [];
+  readonly sets = new KeySets(this.clock, (id) => this.fetcher.ask(id));
+  readonly source = this.sets.sourceOf('j', 3_000);
+  readonly fetcher: JwksFetcher = new JwksFetcher({
+    clock: this.clock,
+    logger: silentLogger,
+    tell: (id, text) => {
+      this.told.push(text);
+      this.sets.hear(id, text);
+    },
+    request: (place, signal) =>
+      new Promise((resolve, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason));
+        this.asked.push({ place, answer: resolve, fail: () => reject(new Error('refused')) });
+      }),
+  });
+
+  follow(jwt: Partial<JwtConfig> = {}, destination: Partial<Destination> | null = {}): void {
+    const config = { issuer: 'i', jwksPath: '/keys', jwksDestinationId: 'd', ...jwt };
+    const known = { id: 'd', name: 'd', host: 'keys.example.com', port: 443, ...destination };
+    this.fetcher.follow({
+      listeners: [],
+      routes: [],
+      groups: [],
+      middlewares: [{ id: 'j', name: 'j', type: 'jwt', jwt: config }],
+      destinations: destination === null ? [] : [known],
+    });
+  }
+}
+
+describe('keys that are fetched (contract.md §8.4)', () => {
+  it('are fetched when a configuration brings the middleware, and every five minutes', async () => {
+    const world = new World();
+    const { clock, asked, told, fetcher, source } = world;
+    world.follow();
+    expect(asked.map(({ place }) => [place.destination.host, place.path, place.timeoutMs])).to.deep.equal([
+      ['keys.example.com', '/keys', 10_000],
+    ]);
+    expect(source.keys).to.equal(undefined);
+    asked[0]?.answer(document);
+    await turn();
+    expect(told).to.deep.equal([document]);
+    expect(source.keys).to.have.length(1);
+    clock.advance(299_999);
+    expect(asked).to.have.length(1);
+    clock.advance(1);
+    expect(asked).to.have.length(2);
+    fetcher.close();
+    await turn();
+    expect(clock.pending).to.equal(0);
+  });
+
+  it('are not fetched again by a configuration that changes neither the middleware nor its destination', async () => {
+    const world = new World();
+    world.follow();
+    world.asked[0]?.answer(document);
+    await turn();
+    world.follow();
+    expect(world.asked).to.have.length(1);
+    world.follow({ issuer: 'other' });
+    expect(world.asked).to.have.length(2);
+    expect(world.source.keys, 'the old ones serve meanwhile').to.have.length(1);
+    world.follow({ issuer: 'other' }, { port: 8443 });
+    expect(world.asked).to.have.length(3);
+  });
+
+  it('stay when a fetch fails, or brings what is no document', async () => {
+    const world = new World();
+    world.follow();
+    world.asked[0]?.answer(document);
+    await turn();
+    const { version } = world.source;
+    world.clock.advance(300_000);
+    world.asked[1]?.fail();
+    await turn();
+    world.clock.advance(300_000);
+    world.asked[2]?.answer('<html>');
+    await turn();
+    expect(world.source.keys).to.have.length(1);
+    expect(world.source.version).to.equal(version);
+    expect(world.told).to.deep.equal([document, undefined, undefined]);
+  });
+
+  it('are none when the first fetch fails or takes too long, or the destination does not exist', async () => {
+    for (const end of ['fails', 'takes too long', 'is missing']) {
+      const world = new World();
+      world.follow({ jwksRetrievalTimeout: '2s' }, end === 'is missing' ? null : {});
+      if (end === 'fails') world.asked[0]?.fail();
+      if (end === 'takes too long') world.clock.advance(2_000);
+      await turn();
+      expect(world.source.keys, end).to.deep.equal([]);
+    }
+  });
+
+  it('are waited for by whoever comes before the first fetch has ended, no longer than a fetch may take', async () => {
+    const world = new World();
+    world.follow();
+    const waits = world.source.fetched();
+    world.asked[0]?.answer(document);
+    await waits;
+    expect(world.source.keys).to.have.length(1);
+    const slow = new World();
+    slow.follow();
+    const inVain = slow.source.fetched();
+    slow.clock.advance(3_000);
+    await inVain;
+    expect(slow.source.keys).to.equal(undefined);
+  });
+
+  it('are fetched again for an unknown kid, once, and no more than every ten seconds', async () => {
+    const world = new World();
+    world.follow();
+    world.asked[0]?.answer(document);
+    await turn();
+    world.clock.advance(10_000);
+    const first = world.source.refetched();
+    const second = world.source.refetched();
+    expect(world.asked).to.have.length(2);
+    world.asked[1]?.answer(jwksOf());
+    await Promise.all([first, second]);
+    expect(world.source.keys).to.deep.equal([]);
+    for (let i = 0; i < 1000; i++) expect(world.source.refetched()).to.equal(undefined);
+    expect(world.asked).to.have.length(2);
+    world.clock.advance(10_000);
+    void world.source.refetched();
+    expect(world.asked).to.have.length(3);
+  });
+
+  it('asked for too soon after a fetch, the answer is what is known', async () => {
+    const world = new World();
+    world.follow();
+    world.asked[0]?.answer(document);
+    await turn();
+    await world.source.refetched();
+    expect(world.asked).to.have.length(1);
+    expect(world.source.keys).to.have.length(1);
+  });
+
+  it('are told to a worker that comes later', async () => {
+    const world = new World();
+    world.follow();
+    const late: unknown[] = [];
+    world.fetcher.repeat((id, text) => late.push([id, text]));
+    expect(late).to.deep.equal([]);
+    world.asked[0]?.answer(document);
+    await turn();
+    world.fetcher.repeat((id, text) => late.push([id, text]));
+    expect(late).to.deep.equal([['j', document]]);
+  });
+});

@@ -1,0 +1,117 @@
+import { expect } from 'chai';
+import type { AccessLogConfig } from '../../../../src/model/middleware/access-log.ts';
+import { buildAccessLog } from '../../../../src/proxy/middleware/access-log.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
+import { StubExchange } from '../../../support/stub-exchange.ts';
+
+describe('access log lines (contract.md §8.7)', () => {
+  const clock = new ManualClock();
+  const exchange = () => {
+    const made = new StubExchange({
+      clock,
+      method: 'PUT',
+      path: '/a b',
+      authority: 'shop.example.com:8080',
+      scheme: 'https',
+      fields: ['X-A', 'one', 'Authorization', 'Bearer secret', 'X-Evil', 'a\tb\u009bc', 'X-Quote', 'say "hi" \\'],
+    });
+    made.response.local(404, ['X-R', 'r', 'Set-Cookie', 'a=b'], new Uint8Array());
+    made.responseBytes = 12;
+    made.requestBytes = 3;
+    made.attempts = 2;
+    made.destinationId = 'd';
+    made.endpoint = 'h:1';
+    made.error = 'timeout';
+    made.upstreamMs = 7.9;
+    return made;
+  };
+  const lines = (config: Omit<AccessLogConfig, 'path'>, made = exchange()) => {
+    const written: string[] = [];
+    const log = buildAccessLog({ path: 'x', ...config }, { write: (line) => written.push(line) });
+    log.onRequest?.(made.seen, 0);
+    clock.advance(1234.5678);
+    log.onFinish?.(made.seen, 0);
+    return written;
+  };
+  const values = (template: string) => {
+    const line = { fields: { v: template } };
+    return lines({ json: true, onRequest: line, onResponse: line }).map((text): string => JSON.parse(text).v);
+  };
+
+  const rows: readonly (readonly [string, string, string])[] = [
+    ['${request.method}', 'PUT', 'PUT'],
+    ['${request.path}', '/a b', '/a b'],
+    ['${request.host}', 'shop.example.com', 'shop.example.com'],
+    ['${request.authority}', 'shop.example.com:8080', 'shop.example.com:8080'],
+    ['${request.scheme}', 'https', 'https'],
+    ['${request.clientIp}', '192.0.2.1', '192.0.2.1'],
+    ['${request.header.x-a}', 'one', 'one'],
+    ['${request.header.X-None}', '', ''],
+    ['${request.header.Authorization}', '[redacted]', '[redacted]'],
+    ['${request.bytes}', '0', '3'],
+    ['${response.status}', '0', '404'],
+    ['${response.bytes}', '0', '12'],
+    ['${response.header.X-R}', '', 'r'],
+    ['${response.header.set-cookie}', '', '[redacted]'],
+    ['${duration.ms}', '0', '1234'],
+    ['${duration.us}', '0', '1234567'],
+    ['${duration.s}', '0.000', '1.235'],
+    [
+      '${snapshot.id} ${snapshot.name} ${snapshot.index} ${snapshot.role}',
+      's snapshot 7 stable',
+      's snapshot 7 stable',
+    ],
+    ['${route.name} ${route.id} [${group.name}]', 'route r []', 'route r []'],
+    [
+      '[${destination.id}] [${endpoint}] ${attempts} [${error}] ${upstream.ms}',
+      '[] [] 0 [] 0',
+      '[d] [h:1] 2 [timeout] 7',
+    ],
+    ['${protocol}', 'HTTP/1.1', 'HTTP/1.1'],
+    ['${tls.version}${tls.sni}${trace.id}', '', ''],
+    ['${nobody.knows} $ {id}', '${nobody.knows} $ {id}', '${nobody.knows} $ {id}'],
+  ];
+  for (const [template, before, after] of rows) {
+    it(`${template} is ${JSON.stringify(before)}, then ${JSON.stringify(after)}`, () =>
+      expect(values(template)).to.deep.equal([before, after]));
+  }
+
+  it('${id} is a UUID, the same for both lines, another for another exchange', () => {
+    const [first, second] = values('${id}');
+    expect(first).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(second).to.equal(first);
+    expect(values('${id}')[0]).to.not.equal(first);
+  });
+
+  it('JSON: one object a line, all values text, fields in their order', () => {
+    const fields = { z: '${response.status}', a: '${request.method}', m: 'x' };
+    expect(lines({ json: true, onResponse: { fields } })).to.deep.equal(['{"z":"404","a":"PUT","m":"x"}\n']);
+  });
+
+  it('key=value: pairs joined by one space', () => {
+    const fields = { z: '${response.status}', a: '${request.method}', path: '${request.path}' };
+    expect(lines({ onRequest: { fields } })).to.deep.equal(['z=0 a=PUT path=/a b\n']);
+  });
+
+  it('neither block, and blocks without fields: no line', () => {
+    expect(lines({})).to.deep.equal([]);
+    expect(lines({ onRequest: {}, onResponse: { fields: {} } })).to.deep.equal([]);
+  });
+
+  it('nothing that a client sends begins another line or another field (security.md S33)', () => {
+    const made = new StubExchange({ clock, path: '/a\r\nstatus=200\u0000\u001b[31m\u007f', method: 'GET' });
+    const fields = { path: '${request.path}', ua: '${request.header.x-none}' };
+    expect(lines({ onRequest: { fields } }, made)).to.deep.equal([
+      'path=/a\\r\\nstatus=200\\u0000\\u001b[31m\\u007f ua=\n',
+    ]);
+    const [json = ''] = lines({ json: true, onRequest: { fields } }, made);
+    expect(json.trimEnd()).to.match(/^[ -~]*$/);
+    expect(JSON.parse(json)).to.deep.equal({ path: '/a\r\nstatus=200\u0000\u001b[31m\u007f', ua: '' });
+  });
+
+  it('JSON escapes quotes, backslashes, control characters and line separators of any kind', () => {
+    const fields = { q: '${request.header.x-quote}', e: '${request.header.x-evil}', 'k"\n': 'v\u2028' };
+    const [line = ''] = lines({ json: true, onRequest: { fields } });
+    expect(line).to.equal('{"q":"say \\"hi\\" \\\\","e":"a\\tb\\u009bc","k\\"\\n":"v\\u2028"}\n');
+  });
+});

@@ -1,0 +1,39 @@
+import { expect } from 'chai';
+import { claimedNames } from '../../../../src/proxy/middleware/claimed-names.ts';
+import { compileNamePatterns } from '../../../../src/proxy/middleware/name-pattern.ts';
+import { StubExchange } from '../../../support/stub-exchange.ts';
+
+describe('header name patterns (contract.md §8.0)', () => {
+  it('are exact, whatever the case, or a beginning followed by *', () => {
+    const test = compileNamePatterns(['X-User', 'x-auth-*']);
+    for (const name of ['x-user', 'x-auth-', 'x-auth-a']) expect(test(name), name).to.equal(true);
+    for (const name of ['x-users', 'x-auth', 'a-x-user']) expect(test(name), name).to.equal(false);
+    expect(compileNamePatterns(['*'])('anything')).to.equal(true);
+    expect(compileNamePatterns([])('anything')).to.equal(false);
+  });
+});
+
+describe('headers that a protection sets (security.md S15)', () => {
+  const left = (patterns: readonly string[], names: readonly string[]) => {
+    const exchange = new StubExchange({ fields: names.flatMap((name) => [name, 'forged']) });
+    claimedNames(patterns).clear(exchange.seen);
+    return exchange.sent.map((line) => line.split(':')[0]);
+  };
+
+  it('are removed in dash, underscore and case variants', () => {
+    const forged = ['X-User-Id', 'x_user_id', 'X-USER_ID', 'x_user-id', 'x-user-id'];
+    expect(left(['x-user-id'], [...forged, 'x-user', 'x_userid', 'X-Other'])).to.deep.equal([
+      'x-user',
+      'x_userid',
+      'X-Other',
+    ]);
+    expect(left(['X_User_Id'], [...forged, 'x-other'])).to.deep.equal(['x-other']);
+  });
+
+  it('are removed by their beginning as well', () => {
+    expect(left(['x-auth-*'], ['X-Auth-User', 'x_auth_role', 'x-auth', 'X-Other'])).to.deep.equal([
+      'x-auth',
+      'X-Other',
+    ]);
+  });
+});

@@ -1,0 +1,157 @@
+import { expect } from 'chai';
+import { MiddlewareBed } from '../../../support/middleware-bed.ts';
+
+describe('middlewares on real sockets', () => {
+  let bed: MiddlewareBed;
+  beforeEach(() => {
+    bed = new MiddlewareBed();
+  });
+  afterEach(() => bed.end());
+
+  const add = (key: string, value: string) =>
+    ({ type: 'headers', headers: { requestHeadersToAdd: [{ key, value }] } }) as const;
+
+  it('headers: request and response change, and Host is that of the upstream', async () => {
+    bed.answer = { status: 200, headers: { 'x-b': 'old', server: 'inner' }, body: 'hello' };
+    await bed.serve([
+      {
+        type: 'headers',
+        headers: {
+          requestHeadersToAdd: [
+            { key: 'X-A', value: '${request.method} ${request.path} ${request.host} ${request.header.x-who}' },
+            { key: 'Host', value: 'inner.example.com' },
+            { key: 'Connection', value: 'x-who' },
+          ],
+          requestHeadersToRemove: ['x-who', 'X-Gone'],
+          responseHeadersToAdd: [
+            { key: 'X-B', value: 'new ${request.scheme}' },
+            { key: 'X-C', value: 'c', append: true },
+          ],
+          responseHeadersToRemove: ['Server'],
+        },
+      },
+    ]);
+    const { status, headers, body } = await bed.ask({ path: '/a?b=c', headers: { 'X-Who': 'me', 'x-gone': '1' } });
+    expect([status, body]).to.deep.equal([200, 'hello']);
+    expect(bed.lastSent('x-a')).to.equal('GET /a 127.0.0.1 me');
+    expect(bed.lastSent('host')).to.equal('inner.example.com');
+    expect(bed.lastSent('x-who')).to.equal(undefined);
+    expect(bed.lastSent('x-gone')).to.equal(undefined);
+    expect(headers).to.include({ 'x-b': 'new http', 'x-c': 'c' });
+    expect(headers).to.not.have.property('server');
+  });
+
+  it('headers: an override replaces the whole block, on the entry that has it', async () => {
+    await bed.serve([add('X-A', 'block')], {
+      route: { middlewareOverrides: { m0: { headers: { requestHeadersToAdd: [{ key: 'X-B', value: 'override' }] } } } },
+    });
+    await bed.ask();
+    expect([bed.lastSent('x-a'), bed.lastSent('x-b')]).to.deep.equal([undefined, 'override']);
+  });
+
+  it('cors: a preflight never reaches the upstream, another request gets its headers', async () => {
+    await bed.serve([
+      { type: 'cors', cors: { allowOrigins: [{ value: 'https://a.example' }], allowMethods: ['PUT'] } },
+    ]);
+    const headers = { origin: 'https://a.example' };
+    const preflight = await bed.ask({ method: 'OPTIONS', headers });
+    expect(preflight.status).to.equal(204);
+    expect(preflight.headers).to.include({
+      'access-control-allow-origin': 'https://a.example',
+      'access-control-allow-methods': 'PUT',
+      vary: 'Origin',
+    });
+    expect(preflight.headers).to.not.have.property('content-length');
+    expect(bed.reached).to.have.length(0);
+    const put = await bed.ask({ method: 'PUT', headers, body: 'x' });
+    expect(put.headers).to.include({ 'access-control-allow-origin': 'https://a.example', vary: 'Origin' });
+    expect((await bed.ask({ method: 'OPTIONS', headers: { origin: 'https://b.example' } })).body).to.equal('upstream');
+  });
+
+  it('cors: stands around proxy errors and redirects as well', async () => {
+    const cors = { type: 'cors', cors: { allowOrigins: [{ value: '*' }] } } as const;
+    await bed.serve([cors], { route: { forward: { destinations: [{ destinationId: 'gone' }] } } });
+    const headers = { origin: 'https://a.example' };
+    const error = await bed.ask({ headers });
+    expect(error.status).to.equal(502);
+    expect(error.headers).to.include({ 'access-control-allow-origin': 'https://a.example' });
+    await bed.serve([cors], { route: { forward: undefined as never, redirect: { path: '/b' } } });
+    const redirect = await bed.ask({ headers });
+    expect(redirect.status).to.equal(301);
+    expect(redirect.headers).to.include({ 'access-control-allow-origin': 'https://a.example' });
+  });
+
+  it('inlineAuthz: allows and denies by the request as earlier middlewares left it', async () => {
+    const rules = [{ cel: 'request.headers["x-role"] == "admin"', action: 'allow' }] as const;
+    await bed.serve([{ type: 'inlineAuthz', inlineAuthz: { rules, denyStatus: 418, denyBody: 'teapot' } }]);
+    const denied = await bed.ask();
+    expect([denied.status, denied.headers['content-type'], denied.body]).to.deep.equal([
+      418,
+      'application/json',
+      'teapot',
+    ]);
+    expect(bed.reached).to.have.length(0);
+    expect((await bed.ask({ headers: { 'x-role': 'admin' } })).status).to.equal(200);
+    await bed.serve([add('X-Role', 'admin'), { type: 'inlineAuthz', inlineAuthz: { rules } }]);
+    expect((await bed.ask({ headers: { 'x-role': 'guest' } })).status).to.equal(200);
+  });
+
+  it('inlineAuthz: reads the body, which goes on whole', async () => {
+    const rules = [{ cel: 'request.body.json.user == "ann"', action: 'allow' }] as const;
+    await bed.serve([{ type: 'inlineAuthz', inlineAuthz: { rules } }]);
+    const send = (user: string) =>
+      bed.ask({ method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ user }) });
+    expect((await send('bob')).status).to.equal(403);
+    expect((await send('ann')).status).to.equal(200);
+    expect(bed.lastSent('content-length')).to.equal('14');
+  });
+
+  it('rateLimit: 429 with Retry-After once the bucket is empty, for that client alone', async () => {
+    await bed.serve([{ type: 'rateLimit', rateLimit: { requestsPerSecond: 0.01, burst: 2 } }], {
+      listener: { trustedProxies: ['127.0.0.1'] },
+    });
+    const from = (ip: string) => bed.ask({ headers: { 'x-forwarded-for': ip } });
+    const statuses = [];
+    for (let i = 0; i < 3; i++) statuses.push((await from('192.0.2.1')).status);
+    expect(statuses).to.deep.equal([200, 200, 429]);
+    const limited = await from('192.0.2.1');
+    expect(limited.body).to.equal('{"error":"rate limit exceeded"}');
+    expect(limited.headers['content-type']).to.equal('application/json');
+    expect(Number(limited.headers['retry-after'])).to.be.within(98, 100);
+    expect((await from('192.0.2.2')).status).to.equal(200);
+    expect((await from('::ffff:192.0.2.1')).status).to.equal(429);
+  });
+
+  it('rateLimit: a client that nobody trusts cannot take from the buckets of others', async () => {
+    await bed.serve([{ type: 'rateLimit', rateLimit: { requestsPerSecond: 0.01, burst: 1 } }]);
+    expect((await bed.ask({ headers: { 'x-forwarded-for': '192.0.2.1' } })).status).to.equal(200);
+    expect((await bed.ask({ headers: { 'x-forwarded-for': '192.0.2.2' } })).status).to.equal(429);
+  });
+
+  it('rateLimit: its own trustedProxies walk X-Forwarded-For as the client sent it, right to left', async () => {
+    const rateLimit = { requestsPerSecond: 0.001, burst: 1, trustedProxies: ['127.0.0.0/8', '10.0.0.0/8'] };
+    await bed.serve([{ type: 'rateLimit', rateLimit }]);
+    const status = async (forwardedFor: string | string[]) =>
+      (await bed.ask({ headers: { 'x-forwarded-for': forwardedFor } })).status;
+    expect(await status('192.0.2.9, 192.0.2.1, 10.1.1.1')).to.equal(200);
+    expect(await status('192.0.2.8, 192.0.2.1')).to.equal(429);
+    expect(await status(['192.0.2.7', '192.0.2.1, 10.2.2.2'])).to.equal(429);
+    expect(await status('192.0.2.9')).to.equal(200);
+    // All are trusted: the leftmost.
+    expect(await status('10.0.0.1, 10.0.0.2')).to.equal(200);
+    expect(await status('10.0.0.1, 10.0.0.3')).to.equal(429);
+  });
+
+  it('rateLimit: one set of buckets for all routes, kept by activations that do not change it', async () => {
+    const limit = (burst: number) => ({ type: 'rateLimit', rateLimit: { requestsPerSecond: 0.001, burst } }) as const;
+    await bed.serve([limit(2)]);
+    expect((await bed.ask()).status).to.equal(200);
+    await bed.serve([limit(2), add('X-A', 'changed')]);
+    expect((await bed.ask()).status).to.equal(200);
+    expect((await bed.ask()).status).to.equal(429);
+    await bed.serve([limit(2)], { route: { name: 'another' } });
+    expect((await bed.ask()).status).to.equal(429);
+    await bed.serve([limit(3)]);
+    expect((await bed.ask()).status).to.equal(200);
+  });
+});

@@ -1,0 +1,182 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { RateLimitConfig } from '../../../../src/model/middleware/rate-limit.ts';
+import type { Middleware } from '../../../../src/model/middleware.ts';
+import { BucketBook, rateOf } from '../../../../src/proxy/shared/bucket-book.ts';
+import { addressKey, TokenBuckets } from '../../../../src/proxy/shared/token-buckets.ts';
+import type { TakerTask } from '../../../support/bucket-taker.ts';
+
+const ip = (i: number): string => `10.${(i >> 16) & 255}.${(i >> 8) & 255}.${i & 255}`;
+
+describe('token buckets', () => {
+  const bucketsOf = (requestsPerSecond: number, burst: number, places = 64) =>
+    new TokenBuckets(TokenBuckets.memory(places), { requestsPerSecond, burst }, 12345);
+
+  it('start full, give one token a request, and tell how long until the next', () => {
+    const buckets = bucketsOf(2, 3);
+    const key = () => addressKey('10.0.0.1');
+    for (let i = 0; i < 3; i++) expect(buckets.take(key(), 1000)).to.equal(0);
+    expect(buckets.take(key(), 1000)).to.be.closeTo(500, 0.01);
+    expect(buckets.take(key(), 1499)).to.be.closeTo(1, 0.01);
+    expect(buckets.take(key(), 1501)).to.equal(0);
+    expect(buckets.take(key(), 1501)).to.be.greaterThan(0);
+    for (let i = 0; i < 3; i++) expect(buckets.take(key(), 60_000)).to.equal(0);
+    expect(buckets.take(key(), 60_000)).to.be.greaterThan(0);
+  });
+
+  it('give what a bucket that counts tokens gives', () => {
+    const step = fc.record({
+      address: fc.integer({ min: 0, max: 3 }),
+      waitMs: fc.double({ min: 0, max: 900, noNaN: true }),
+    });
+    const rates = fc.record({
+      rps: fc.double({ min: 0.05, max: 50, noNaN: true }),
+      burst: fc.integer({ min: 1, max: 20 }),
+    });
+    fc.assert(
+      fc.property(rates, fc.array(step, { maxLength: 60 }), ({ rps, burst }, steps) => {
+        const buckets = bucketsOf(rps, burst);
+        const slow = new Map<number, { tokens: number; atMs: number }>();
+        let nowMs = 0;
+        for (const { address, waitMs } of steps) {
+          nowMs += waitMs;
+          const { tokens, atMs } = slow.get(address) ?? { tokens: burst, atMs: nowMs };
+          const full = Math.min(burst, tokens + ((nowMs - atMs) / 1000) * rps);
+          // So near to a whole token, the two may round to different sides.
+          if (Math.abs(full - 1) < 1e-6 * burst) return;
+          slow.set(address, { tokens: full >= 1 ? full - 1 : full, atMs: nowMs });
+          const waited = buckets.take(addressKey(ip(address)), nowMs);
+          expect(waited === 0).to.equal(full >= 1);
+          if (waited > 0) expect(waited).to.be.closeTo(((1 - full) / rps) * 1000, 0.1);
+        }
+      }),
+    );
+  });
+
+  for (const [rps, burst] of [
+    [1_000_000, 1],
+    [0.000_001, 4_294_967_295],
+    [1e300, 5],
+    [1e-300, 5],
+    [0.5, 1],
+  ] as const) {
+    it(`keep their limit at ${rps} requests a second with a burst of ${burst}`, () => {
+      const buckets = bucketsOf(rps, burst);
+      const tries = Math.min(burst, 50);
+      for (let i = 0; i < tries; i++) expect(buckets.take(addressKey('10.0.0.1'), 1)).to.equal(0);
+      if (burst <= 50) expect(buckets.take(addressKey('10.0.0.1'), 1)).to.be.greaterThan(0);
+    });
+  }
+
+  it('tell any number of addresses apart within a block of fixed size, and forget those that are full first', () => {
+    const buckets = bucketsOf(0.1, 2, 1024);
+    for (let i = 0; i < 2; i++) expect(buckets.take(addressKey('192.0.2.1'), 0)).to.equal(0);
+    // Each of these is full again after ten seconds: the one that has nothing left outlives them.
+    for (let i = 0; i < 2000; i++) buckets.take(addressKey(ip(i)), i * 5);
+    expect(buckets.take(addressKey('192.0.2.1'), 10_000 - 1)).to.be.greaterThan(0);
+    for (let i = 0; i < 100_000; i++) buckets.take(addressKey(ip(i)), 20_000);
+    expect(buckets.take(addressKey('192.0.2.1'), 20_000)).to.equal(0);
+  });
+
+  it('are exact when several threads take at once: 100 allowed are 100', async () => {
+    const takers = 3;
+    const task: TakerTask = {
+      memory: TokenBuckets.memory(1024),
+      rate: { requestsPerSecond: 1, burst: 100 },
+      addresses: Array.from({ length: 20 }, (_, i) => ip(i)),
+      tries: 90,
+      gate: new SharedArrayBuffer(4),
+      takers,
+    };
+    const url = new URL('../../../support/bucket-taker.ts', import.meta.url);
+    const threads = Array.from({ length: takers }, () => new Worker(url, { workerData: task }));
+    const counts = await Promise.all(threads.map(async (thread) => (await once(thread, 'message'))[0] as number[]));
+    await Promise.all(threads.map((thread) => thread.terminate()));
+    task.addresses.forEach((address, i) => {
+      expect(
+        counts.reduce((sum, taken) => sum + (taken[i] ?? 0), 0),
+        address,
+      ).to.equal(100);
+    });
+  });
+});
+
+describe('address keys', () => {
+  const key = (address: string): string => {
+    const { high, low } = addressKey(address);
+    return `${high >>> 0}:${low >>> 0}`;
+  };
+  const same: readonly (readonly [string, string])[] = [
+    ['10.0.0.1', '::ffff:10.0.0.1'],
+    ['10.0.0.1', '::FFFF:0a00:0001'],
+    ['10.0.0.1', '0:0:0:0:0:ffff:10.0.0.1'],
+    ['2001:db8::1', '2001:db8::2'],
+    ['2001:db8::1', '2001:0DB8:0:0:ffff:1:2:3'],
+    ['fe80::1%eth0', 'fe80::1'],
+  ];
+  for (const [a, b] of same) it(`${a} and ${b} are one client`, () => expect(key(a)).to.equal(key(b)));
+  const different: readonly (readonly [string, string])[] = [
+    ['10.0.0.1', '10.0.0.2'],
+    ['10.0.0.1', '1.0.0.10'],
+    ['2001:db8::1', '2001:db8:0:1::1'],
+    ['255.255.255.255', '::'],
+    ['::1', '1:0:0:0::'],
+  ];
+  for (const [a, b] of different) it(`${a} and ${b} are two`, () => expect(key(a)).to.not.equal(key(b)));
+  it('are never both zero, which is a free place', () => {
+    for (const address of ['::', '::1', '0.0.0.0', '', 'unknown']) expect(key(address), address).to.not.equal('0:0');
+  });
+});
+
+describe('the book of blocks', () => {
+  const limiter = (id: string, rateLimit?: RateLimitConfig): Middleware => ({
+    id,
+    name: id,
+    type: 'rateLimit',
+    ...(rateLimit && { rateLimit }),
+  });
+
+  it('gives an unchanged limiter the block it has, and a changed one another', () => {
+    const book = new BucketBook();
+    const first = book.blocksFor([limiter('a', { requestsPerSecond: 5 }), limiter('b')]);
+    book.keep([limiter('a', { requestsPerSecond: 5 }), limiter('b')]);
+    const second = book.blocksFor([
+      { ...limiter('a', { requestsPerSecond: 5, trustedProxies: ['10.0.0.1'] }), name: 'other' },
+      limiter('b', { burst: 3 }),
+    ]);
+    expect(second.get('a')).to.equal(first.get('a'));
+    expect(second.get('b')).to.not.equal(first.get('b'));
+    expect(first.get('a')).to.not.equal(first.get('b'));
+  });
+
+  it('forgets what is not kept, and only then', () => {
+    const book = new BucketBook();
+    const first = book.blocksFor([limiter('a')]).get('a');
+    book.blocksFor([]);
+    expect(book.blocksFor([limiter('a')]).get('a')).to.equal(first);
+    book.keep([]);
+    expect(book.blocksFor([limiter('a')]).get('a')).to.not.equal(first);
+  });
+
+  it('divides its memory among very many limiters', () => {
+    const many = Array.from({ length: 5000 }, (_, i) => limiter(String(i)));
+    const [block] = new BucketBook().blocksFor(many).values();
+    expect((block?.byteLength ?? 0) * many.length).to.be.lessThanOrEqual(512 * 1024 * 1024);
+  });
+
+  const rates: readonly (readonly [RateLimitConfig, number, number])[] = [
+    [{}, 10, 10],
+    [{ requestsPerSecond: 0 }, 10, 10],
+    [{ requestsPerSecond: -3 }, 10, 10],
+    [{ requestsPerSecond: 0.5 }, 0.5, 1],
+    [{ requestsPerSecond: 2.1 }, 2.1, 3],
+    [{ requestsPerSecond: 2, burst: 0 }, 2, 2],
+    [{ requestsPerSecond: 2, burst: 7 }, 2, 7],
+  ];
+  for (const [config, requestsPerSecond, burst] of rates) {
+    it(`${JSON.stringify(config)} means ${requestsPerSecond} a second, ${burst} at once`, () =>
+      expect(rateOf(config)).to.deep.equal({ requestsPerSecond, burst }));
+  }
+});
