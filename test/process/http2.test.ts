@@ -50,7 +50,11 @@ describe('HTTP/2 through the proxy', function () {
     const to = (destinationId: string) => ({ destinations: [{ destinationId }], rewrite });
     await api.create('routes', { name: 'again', match: { pathPrefix: '/again' }, forward: to('h2') });
     await api.create('routes', { name: 'secured', match: { pathPrefix: '/secured' }, forward: to('h2s') });
-    await api.create('routes', { name: 'own', match: { path: '/own' }, directResponse: { status: 200, body: 'hello' } });
+    await api.create('routes', {
+      name: 'own',
+      match: { path: '/own' },
+      directResponse: { status: 200, body: 'hello' },
+    });
     await api.create('routes', { name: 'all', forward: { destinations: [{ destinationId: 'd' }] } });
     await api.activateAs('v1');
   });
@@ -100,7 +104,9 @@ describe('HTTP/2 through the proxy', function () {
     const h2spec = existsSync(installed) ? installed : 'h2spec';
     if (h2spec !== installed) needs(this, 'h2spec');
     const summary = async (...args: string[]): Promise<string> => {
-      const { stdout } = await run(h2spec, ['-h', '127.0.0.1', '-P', '/own', '-o', '5', ...args]).catch((error) => error);
+      const { stdout } = await run(h2spec, ['-h', '127.0.0.1', '-P', '/own', '-o', '5', ...args]).catch(
+        (error) => error,
+      );
       return String(stdout).match(/\d+ tests, .*/)?.[0] ?? '';
     };
     expect(await summary('-p', String(secure), '-t', '-k')).to.equal('145 tests, 145 passed, 0 skipped, 0 failed');
