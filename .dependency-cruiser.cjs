@@ -63,7 +63,7 @@ module.exports = {
       name: 'no-framework-in-the-middle',
       comment: 'State, snapshots, feed and the data plane are plain TypeScript; Nest stays at the REST surface.',
       severity: 'error',
-      from: { path: src('state', 'snapshot', 'feed', 'cluster', 'expression', 'proxy') },
+      from: { path: src('state', 'snapshot', 'feed', 'cluster', 'duty', 'expression', 'proxy') },
       to: { path: 'node_modules/(@nestjs|fastify|class-validator|class-transformer)' },
     },
     {
@@ -78,7 +78,18 @@ module.exports = {
       comment: 'Building a configuration takes a state view and gives values.',
       severity: 'error',
       from: { path: src('snapshot') },
-      to: { path: '^src/', pathNot: src('snapshot', 'state/view', 'state/command', 'model', 'errors') },
+      to: {
+        path: '^src/',
+        pathNot: src('snapshot', 'state/view', 'state/command', 'state/rollout', 'model', 'errors'),
+      },
+    },
+    {
+      name: 'duties-only-propose',
+      comment:
+        'What the leader does by itself follows from the agreed state and what it is handed, and ends in commands.',
+      severity: 'error',
+      from: { path: src('duty') },
+      to: { path: '^src/', pathNot: src('duty', 'state', 'model', 'expression', 'telemetry', 'clock', 'errors') },
     },
     {
       name: 'proxy-stands-alone',

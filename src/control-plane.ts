@@ -13,6 +13,10 @@ import type { Proposer } from './cluster/proposer.ts';
 import { ClusterReadiness } from './cluster/readiness.ts';
 import { HashComparison } from './cluster/state-hash/hash-comparison.ts';
 import { dataPlaneOf } from './data-plane.ts';
+import { confirmationDuty } from './duty/confirmation-duty.ts';
+import { noFigures } from './duty/fleet-figures.ts';
+import { LeaderDuties } from './duty/leader-duties.ts';
+import { RolloutDuty } from './duty/rollout-duty.ts';
 import { Feed } from './feed/feed.ts';
 import { checkConfig } from './proxy/config-check.ts';
 import { Explainer } from './proxy/explain/explainer.ts';
@@ -68,8 +72,18 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
     const readiness = new ClusterReadiness({ log, clock: systemClock });
     const api = await startApi(own, { ...core, readiness, feed, proxy, logger });
     const comparison = comparisonOf(core, logger);
-    void readiness.whenReady.then(() => comparison.start());
-    return running({ ...core, api, proxy, comparison, own, storePath, ready: readiness.whenReady });
+    const duties = new LeaderDuties({
+      log,
+      view: state.view,
+      clock: systemClock,
+      logger,
+      duties: [confirmationDuty, new RolloutDuty(noFigures)],
+    });
+    void readiness.whenReady.then(() => {
+      comparison.start();
+      duties.start();
+    });
+    return running({ ...core, api, proxy, comparison, duties, own, storePath, ready: readiness.whenReady });
   } catch (error) {
     await proxy.close({ withinMs: 0 });
     await core.close();
@@ -133,6 +147,9 @@ async function startApi(own: ControlPlaneSettings, parts: Parts): Promise<Api> {
       closed: proxy.listeners().filter(({ state }) => state !== 'open'),
       doubts: proxy.listeners().flatMap(({ state, doubts = [] }) => (state === 'open' ? doubts : [])),
     }),
+    rolloutCaveats: [
+      'proxies of this version do not serve candidates: shares have no effect before the rollout completes',
+    ],
     health: () => ({ ready: readiness.ready && log.failed === undefined, reason: log.failed ?? 'no leader' }),
     clusterId: () => raft.clusterId ?? state.identity.clusterId,
     cluster: { desk: new ClusterDesk(raft, systemClock), leader: links.leader, backups: backupsOf(own, parts) },
@@ -192,12 +209,24 @@ interface RunningParts extends Core {
   readonly api: Api;
   readonly proxy: DataPlane;
   readonly comparison: HashComparison;
+  readonly duties: LeaderDuties;
   readonly own: ControlPlaneSettings;
   readonly storePath: string;
   readonly ready: Promise<void>;
 }
 
-function running({ api, proxy, comparison, state, raft, close, own, storePath, ready }: RunningParts): ControlPlane {
+function running({
+  api,
+  proxy,
+  comparison,
+  duties,
+  state,
+  raft,
+  close,
+  own,
+  storePath,
+  ready,
+}: RunningParts): ControlPlane {
   const { view } = state;
   return {
     address: formatAddress(api.address),
@@ -210,6 +239,7 @@ function running({ api, proxy, comparison, state, raft, close, own, storePath, r
     async stop() {
       api.withdraw();
       comparison.end();
+      duties.end();
       await handOver(raft, systemClock, handOverMs);
       await Promise.all([api.close(), proxy.close({ withinMs: own.shutdownTimeoutMs })]);
       await close();

@@ -11,10 +11,12 @@ import type { HashServer } from '../cluster/state-hash/hash-server.ts';
 import { SnapshotStreams } from '../feed/sse.ts';
 import type { ConfigSource } from '../model/proxy-config.ts';
 import type { Installed } from '../resources/activation-report.ts';
+import { ActivationService } from '../resources/activations/activation.service.ts';
 import { BatchService } from '../resources/batch/batch.service.ts';
 import { type CheckConfig, Examiner } from '../resources/examiner.ts';
 import { type Explain, ExplainService } from '../resources/explain/explain.service.ts';
 import { ResourceService } from '../resources/resource.service.ts';
+import { RolloutService } from '../resources/rollouts/rollout.service.ts';
 import { SnapshotService } from '../resources/snapshots/snapshot.service.ts';
 import { StateReader } from '../resources/state-reader.ts';
 import type { SecretSources } from '../snapshot/secret-sources.ts';
@@ -59,6 +61,8 @@ export interface ApiDeps {
   readonly checkConfig: CheckConfig;
   readonly explain: Explain;
   readonly installed: Installed;
+  /** What whoever starts a rollout should know, printable. */
+  readonly rolloutCaveats?: readonly string[];
   readonly health: () => Health;
   readonly clusterId: () => string;
   readonly cluster: ClusterOperationsOptions;
@@ -121,6 +125,8 @@ function services(deps: ApiDeps): Provider[] {
     value(StateReader, reader),
     value(ResourceService, resources),
     value(SnapshotService, snapshots),
+    value(RolloutService, new RolloutService({ reader, log, newId, caveats: deps.rolloutCaveats ?? [] })),
+    value(ActivationService, new ActivationService({ reader, log, newId, logger, installed })),
     value(BatchService, new BatchService({ reader, log, newId, clock, logger, examiner, installed })),
     value(ExplainService, new ExplainService({ reader, sources: secretSources, explain })),
   ];

@@ -1,12 +1,14 @@
 // The application: one module per kind of resource, and the controllers that belong to none. Services are plain
 // objects made by createApi; this module only makes them known to the controllers.
 import { type DynamicModule, Module, type Provider } from '@nestjs/common';
+import { ActivationsModule } from '../resources/activations/activations.module.ts';
 import { BatchModule } from '../resources/batch/batch.module.ts';
 import { DestinationsModule } from '../resources/destinations/destinations.module.ts';
 import { ExplainModule } from '../resources/explain/explain.module.ts';
 import { GroupsModule } from '../resources/groups/groups.module.ts';
 import { ListenersModule } from '../resources/listeners/listeners.module.ts';
 import { MiddlewaresModule } from '../resources/middlewares/middlewares.module.ts';
+import { RolloutsModule } from '../resources/rollouts/rollouts.module.ts';
 import { RoutesModule } from '../resources/routes/routes.module.ts';
 import { SecretsModule } from '../resources/secrets/secrets.module.ts';
 import { SnapshotsModule } from '../resources/snapshots/snapshots.module.ts';
@@ -26,7 +28,9 @@ import { SyncController } from './sync.controller.ts';
     MiddlewaresModule,
     SecretsModule,
     SnapshotsModule,
+    ActivationsModule,
     BatchModule,
+    RolloutsModule,
     ExplainModule,
   ],
   controllers: [

@@ -52,6 +52,7 @@ export const batchSchemas: Schemas = {
         properties: {
           name: { type: 'string', minLength: 1, description: 'Name of the snapshot.' },
           activate: { type: 'boolean', default: false, description: 'Makes it live at the same index.' },
+          comment: { type: 'string', maxLength: 500, description: 'Kept with the activation.' },
           strict: { type: 'boolean', default: false, description: 'As in creating a snapshot.' },
         },
       },

@@ -2,9 +2,11 @@
 // what belongs to neither. Complete enough to generate a client from.
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { activationSchemas } from './activation-schemas.ts';
 import { batchSchemas } from './batch-schemas.ts';
 import { clusterSchemas } from './cluster-schemas.ts';
 import { schemas } from './openapi-schemas.ts';
+import { rolloutSchemas } from './rollout-schemas.ts';
 
 const base = '/api/v1';
 
@@ -21,7 +23,14 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
   const scanned = SwaggerModule.createDocument(app, config);
   const components = {
     ...scanned.components,
-    schemas: { ...scanned.components?.schemas, ...schemas, ...batchSchemas, ...clusterSchemas },
+    schemas: {
+      ...scanned.components?.schemas,
+      ...schemas,
+      ...activationSchemas,
+      ...batchSchemas,
+      ...rolloutSchemas,
+      ...clusterSchemas,
+    },
   };
   return { ...scanned, paths: { ...relative(scanned.paths), ...documentation }, components };
 }

@@ -97,6 +97,11 @@ export class Proposer implements ReplicatedLog, RelayTarget {
     return this.#leader !== undefined;
   }
 
+  /** True while this node leads, as far as it knows. */
+  get leads(): boolean {
+    return this.#leader === 'self';
+  }
+
   async propose(draft: Draft): Promise<Result> {
     try {
       // Only here while this node leads: the leader keeps relayed writes back, too.
@@ -159,7 +164,8 @@ export class Proposer implements ReplicatedLog, RelayTarget {
     };
     const command: Command = { ...draft, v: 1, requestId, time: this.#clock.nowMs() };
     const bytes = this.#state.encode(command);
-    if (bytes.length > commandBytesMax) throw tooLarge(draft, bytes.length);
+    const most = draft.op === 'batch' ? commandBytesMax : singleBytesMax;
+    if (bytes.length > most) throw tooLarge(draft, bytes.length, most);
     if (!this.#writes.hasRoomFor(bytes.length)) {
       throw new SluiceError('UNAVAILABLE', 'too many writes are waiting', retryAfter);
     }
@@ -267,13 +273,13 @@ export class Proposer implements ReplicatedLog, RelayTarget {
 
 const retryAfter = { headers: { 'Retry-After': '1' } };
 
+/** Of every command but a batch: a request body of 4 MiB, with room for what names and seals it. */
+const singleBytesMax = (4 * 1024 + 256) * 1024;
+
 /** Any request body fits, written afresh; a capture carries the values of its references too, escaped as JSON does. */
-function tooLarge({ op }: Draft, length: number): SluiceError {
+function tooLarge({ op }: Draft, length: number, most: number): SluiceError {
   const what = op === 'capture' ? 'the snapshot with the values of its env and file references' : 'the write';
-  return new SluiceError(
-    'TOO_LARGE',
-    `${what} takes ${length} bytes of the log, which takes ${commandBytesMax} at once`,
-  );
+  return new SluiceError('TOO_LARGE', `${what} takes ${length} bytes of the log, which takes ${most} at once`);
 }
 
 const refuseToAdopt = (): Promise<void> => Promise.reject(new Error('this log has no checkpoints'));

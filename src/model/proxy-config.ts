@@ -30,10 +30,32 @@ export interface ProxyConfig {
   readonly snapshot: Configuration;
 }
 
+/** The configuration that a rollout tries out beside the active one (fleet.md §7). */
+export interface Candidate {
+  /** Id of the rollout, and the seed of the choice: a request belongs to the candidate when hash(seed, key value) < share. */
+  readonly rollout: string;
+  /** Log index of the command behind this step. */
+  readonly index: number;
+  /** Percent of the clients of each proxy, or of the proxies; 0 where `labels` choose. */
+  readonly share: number;
+  /** Whole proxies with these labels have it; absent where the share chooses. */
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly by: 'client' | 'proxy';
+  readonly key: { readonly clientIp: true } | { readonly header: string } | { readonly cookie: string };
+  /** Without contact for so long a proxy serves the active configuration alone. */
+  readonly deadmanMs: number;
+  readonly config: ProxyConfig;
+}
+
 export interface ConfigSource {
   /**
    * Calls `subscriber` with the current configuration at once, if there is one, and with each later one.
    * The last value wins: intermediate ones may be skipped. Returns the end of the subscription.
    */
   subscribe(subscriber: (config: ProxyConfig) => void): () => void;
+  /**
+   * The same for the candidate: undefined when there is none, which ends the one before. Sources that never have one
+   * lack this. A candidate that becomes active comes as an activation first and is withdrawn then.
+   */
+  subscribeCandidate?(subscriber: (candidate: Candidate | undefined) => void): () => void;
 }

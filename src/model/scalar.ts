@@ -124,8 +124,8 @@ export const regex: TextScalar = textual({ format: 're2', maxLength: 4096 }, (va
   return fault === undefined ? undefined : `must be a regular expression in RE2 syntax: ${fault}`;
 });
 
-/** A CEL expression over `request` or over `claims`, that yields a bool or anything (contract.md §6.6). */
-export const cel = (environment: 'request' | 'claims', result: 'bool' | 'any' = 'bool'): TextScalar =>
+/** A CEL expression over `request`, over `claims` or over what guards of a rollout see, that yields a bool or anything (contract.md §6.6). */
+export const cel = (environment: 'request' | 'claims' | 'guard', result: 'bool' | 'any' = 'bool'): TextScalar =>
   textual({ format: 'cel', maxLength: 8192 }, (value) => {
     const fault = checkCel(value, environment, result);
     return fault === undefined ? undefined : `must be a CEL expression: ${fault}`;

@@ -51,4 +51,9 @@ export class SnapshotSummary {
 
   @Flag('Whether proxies run it. At most one snapshot is active.', { required: true })
   readonly active!: boolean;
+
+  @Timestamp('It stops being active then unless it is confirmed. Absent when it waits for no confirmation.', {
+    example: '2026-03-30T14:23:01.123Z',
+  })
+  readonly confirmBy?: string;
 }

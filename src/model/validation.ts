@@ -37,10 +37,13 @@ export const classOf: Readonly<Record<Kind, Class>> = {
 };
 
 /** Reads and checks the body of a create or update. Never throws, whatever the JSON. */
-export const parseEntity = (kind: Kind, json: unknown): ParsedEntity => {
+export const parseEntity = (kind: Kind, json: unknown): ParsedEntity => parseBody(classOf[kind], json);
+
+/** The same for a body that is no resource. */
+export const parseBody = (cls: Class, json: unknown): ParsedEntity => {
   if (!isRecord(json))
     return { entity: {}, problems: [{ pointer: '', message: 'must be a JSON object' }], unknown: [] };
-  const admission = admit(classOf[kind], json);
+  const admission = admit(cls, json);
   const problems = problemsOf(admission);
   return { entity: problems.length === 0 ? plain(admission.object) : {}, problems, unknown: [...admission.unknown] };
 };

@@ -37,6 +37,8 @@ export interface Examined {
 
 /** An examination that says what is wrong instead of refusing. */
 export interface Judged extends Examined {
+  /** Value of every reference. */
+  readonly resolved: Captured['values'];
   readonly problems: readonly Problem[];
 }
 
@@ -51,7 +53,7 @@ export class Examiner {
 
   /** Rejects with INVALID, naming all problems of the first step that has any. `strict`: what dangles is a problem. */
   async examine(view: StateView, { strict }: { strict: boolean }): Promise<Examined> {
-    const { problems, ...examined } = await this.judge(stagedOf(view), { strict });
+    const { problems, resolved: _, ...examined } = await this.judge(stagedOf(view), { strict });
     if (problems.length > 0) throw new SluiceError('INVALID', describe(problems));
     return examined;
   }
@@ -63,7 +65,7 @@ export class Examiner {
       problems.length > 0
         ? { problems, warnings: [] }
         : await this.#check({ entities: staged.entities, values }, strict);
-    return { checkedAt: staged.changedAt, values: external, ...found };
+    return { checkedAt: staged.changedAt, values: external, resolved: values, ...found };
   }
 
   /** What was doubtful about a snapshot when it was created: it has not changed since. */

@@ -41,7 +41,7 @@ export function Operation({ id, summary, description, right, errors = [], header
 
 /** A successful answer with a JSON body. `headers` name what it carries. */
 export function Success(
-  status: 200 | 201,
+  status: 200 | 201 | 202,
   description: string,
   schema: object,
   headers: readonly (keyof typeof answerHeaders)[],
@@ -61,7 +61,7 @@ const errorTexts: Record<ApiErrorCode, string> = {
   FORBIDDEN: 'The role of the API key does not allow it, or a web page of another origin asked.',
   NOT_FOUND: 'There is no such resource.',
   METHOD_NOT_ALLOWED: 'The path has no such method; `Allow` names those it has.',
-  CONFLICT: 'The name or the id is taken, or the snapshot is active.',
+  CONFLICT: 'The name or the id is taken, or what was asked for does not go with what is active or under way.',
   PRECONDITION_FAILED: '`If-Match` names another revision.',
   TOO_LARGE: 'The body is larger than this path takes: 4 MiB, a batch 32 MiB and 20,000 operations.',
   NOT_LEADER: 'A relayed write reached a node that does not lead.',
@@ -101,12 +101,21 @@ const queryParameters = {
     description: 'What becomes of unknown fields: named in a `Warning` header, refused, or dropped in silence.',
     schema: { type: 'string', enum: ['warn', 'strict', 'ignore'], default: 'warn' },
   },
+  limit: {
+    description: 'At most so many.',
+    schema: { type: 'integer', minimum: 1, maximum: 10_000, default: 100 },
+  },
+  at: { description: 'Only what was live at this time.', schema: { type: 'string', format: 'date-time' } },
+  confirmWithin: {
+    description: 'How long a confirmation is waited for, 5s to 24h.',
+    schema: { type: 'string', example: '60s' },
+  },
   dryRun: {
     description: 'Does everything but the commit, and says what would happen.',
     schema: { type: 'boolean', default: false },
   },
   force: {
-    description: 'Does it even if the cluster may lose its quorum by it.',
+    description: 'Does it even if the cluster may lose its quorum by it; of an activation: ends a rollout first.',
     schema: { type: 'boolean', default: false },
   },
   strict: {

@@ -1,5 +1,6 @@
 // The query parameters that reads and writes share: how fresh an answer must be, how strict a body is read.
 import { SluiceError } from '../errors.ts';
+import { parseDuration } from '../model/duration.ts';
 import type { ApiRequest } from './answer.ts';
 
 export interface Freshness {
@@ -29,6 +30,24 @@ export const fieldValidationOf = (request: ApiRequest): FieldValidation =>
 /** A boolean parameter such as `?strict=true`; absent and empty are false. */
 export const flagOf = (request: ApiRequest, name: string): boolean =>
   choice(request, name, ['true', 'false'] as const, 'false') === 'true';
+
+/** A parameter as text; undefined when it is absent or empty. Throws INVALID when it is given twice. */
+export const textOf = (request: ApiRequest, name: string): string | undefined => value(request, name);
+
+/** A duration from `min` to `max` milliseconds, in whole ones; undefined when it is absent. Throws INVALID. */
+export function durationOf(
+  request: ApiRequest,
+  name: string,
+  { min, max, range }: { readonly min: number; readonly max: number; readonly range: string },
+): number | undefined {
+  const text = value(request, name);
+  if (text === undefined) return undefined;
+  const milliseconds = parseDuration(text);
+  if (milliseconds === undefined || milliseconds < min || milliseconds > max) {
+    throw new SluiceError('INVALID', `${name} must be a duration from ${range}`);
+  }
+  return Math.round(milliseconds);
+}
 
 function choice<T extends string>(request: ApiRequest, name: string, allowed: readonly T[], absent: T): T {
   const text = value(request, name) ?? absent;

@@ -1,6 +1,12 @@
 // A snapshot without its content, as lists and activations show it.
-import type { Active, StoredSnapshot } from '../state/view.ts';
+import type { StateView, StoredSnapshot } from '../state/view.ts';
 
-/** JSON text. */
-export const snapshotSummary = ({ id, name, createdAt }: StoredSnapshot, active: Active | undefined): string =>
-  JSON.stringify({ id, name, createdAt, active: id === active?.snapshotId });
+/** JSON text. `confirmBy` while its activation waits for a confirmation. */
+export function snapshotSummary(
+  { id, name, createdAt }: StoredSnapshot,
+  { active, pending }: Partial<Pick<StateView, 'active' | 'pending'>>,
+): string {
+  const isWaiting = pending?.snapshotId === id && active?.index === pending.index;
+  const confirmBy = isWaiting ? new Date(pending.deadline).toISOString() : undefined;
+  return JSON.stringify({ id, name, createdAt, active: id === active?.snapshotId, confirmBy });
+}

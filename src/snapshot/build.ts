@@ -1,9 +1,10 @@
 // From what was agreed on to what a proxy runs: entities and values joined, references gone (contract.md §2.9).
 import type { ConfigKind } from '../model/kinds.ts';
-import type { Configuration, ProxyConfig } from '../model/proxy-config.ts';
+import type { Candidate, Configuration, ProxyConfig } from '../model/proxy-config.ts';
 import { holdsSecret, replaceReferences } from '../model/secret-reference.ts';
 import type { Spec } from '../state/command.ts';
-import type { Stored, StoredSnapshot } from '../state/view.ts';
+import { isUnderWay, shareOf } from '../state/rollout.ts';
+import type { StateView, Stored, StoredSnapshot } from '../state/view.ts';
 import type { Captured } from './staged.ts';
 
 /** What a proxy is given when snapshot `snapshot` was activated at log index `index`. */
@@ -14,6 +15,25 @@ export const proxyConfigOf = (snapshot: StoredSnapshot, index: number): ProxyCon
   createdAt: snapshot.createdAt,
   snapshot: configurationOf(snapshot),
 });
+
+/** What proxies are to try out now; undefined when no rollout is under way. */
+export function candidateOf(view: Pick<StateView, 'rollouts' | 'snapshot'>): Candidate | undefined {
+  const rollout = view.rollouts.find(isUnderWay);
+  const snapshot = rollout && view.snapshot(rollout.snapshotId);
+  if (rollout === undefined || snapshot === undefined) return undefined;
+  const { id, epoch, plan, step } = rollout;
+  const now = plan.steps[step];
+  return {
+    rollout: id,
+    index: epoch,
+    share: shareOf(rollout),
+    ...(now !== undefined && 'labels' in now && { labels: now.labels }),
+    by: plan.by,
+    key: plan.key,
+    deadmanMs: plan.deadmanMs,
+    config: proxyConfigOf(snapshot, epoch),
+  };
+}
 
 /** Entities without references are the stored objects themselves, not copies. */
 export const configurationOf = (captured: Captured): Configuration => ({

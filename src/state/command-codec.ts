@@ -2,8 +2,18 @@
 // enter the log, because a log lies on disk too (architecture.md §7).
 import { editableKinds, kinds } from '../model/kinds.ts';
 import type { Batch, Command, RequestId } from './command.ts';
-import { type Fields, idGrammar, isCount, isIfMatch, isName, isObject, isTexts } from './command-shape.ts';
+import {
+  accountFlawOf,
+  type Fields,
+  idGrammar,
+  isCount,
+  isIfMatch,
+  isName,
+  isObject,
+  isTexts,
+} from './command-shape.ts';
 import { OperationLines } from './operation-lines.ts';
+import { rolloutFlawOf } from './rollout-shape.ts';
 
 /** Bytes that are no command. Decided the same on every node: a result, not a failure. */
 export interface Malformed {
@@ -26,7 +36,7 @@ export class CommandNotUnderstood extends Error {
 /** First byte of a sealed command. A plain one starts with its brace, so the two cannot be taken for each other. */
 const sealedStart = 1;
 const newline = 10;
-const operations = ['put', 'delete', 'capture', 'activate', 'batch'];
+const operations = ['put', 'delete', 'capture', 'activate', 'rollback', 'confirm', 'revert', 'rollout', 'batch'];
 
 export function encodeCommand(command: Command, seal?: CommandSeal): Uint8Array {
   const plain = command.op === 'batch' ? batchBytes(command) : Buffer.from(JSON.stringify(command));
@@ -81,7 +91,16 @@ function flawOf(value: Fields): string | undefined {
     case 'capture':
       return captureFlawOf(value);
     case 'activate':
+      if (value.force !== undefined && value.force !== true) return 'has an invalid force';
+      return isOptionalCount(value.confirmWithin) ? accountFlawOf(value) : 'has an invalid confirmWithin';
+    case 'rollback':
+      return accountFlawOf(value);
+    case 'confirm':
       return undefined;
+    case 'revert':
+      return isCount(value.activation) ? undefined : 'names no activation';
+    case 'rollout':
+      return rolloutFlawOf(value);
     case 'batch':
       return batchFlawOf(value);
     default:
@@ -109,8 +128,11 @@ function batchFlawOf({ operations, snapshot }: Fields): string | undefined {
   if (snapshot === undefined) return undefined;
   if (!isObject(snapshot) || typeof snapshot.id !== 'string' || !idGrammar.test(snapshot.id))
     return 'has no snapshot id';
-  return typeof snapshot.activate === 'boolean' ? captureFlawOf(snapshot) : 'does not say whether it activates';
+  if (typeof snapshot.activate !== 'boolean') return 'does not say whether it activates';
+  return captureFlawOf(snapshot) ?? accountFlawOf(snapshot);
 }
+
+const isOptionalCount = (value: unknown): boolean => value === undefined || isCount(value);
 
 const isIdempotency = (value: unknown): boolean =>
   isObject(value) && typeof value.scope === 'string' && typeof value.bodyHash === 'string';

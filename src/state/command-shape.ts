@@ -16,3 +16,10 @@ export const isIfMatch = (value: unknown): boolean => value === '*' || (Array.is
 
 export const isTexts = (value: unknown): boolean =>
   isObject(value) && Object.values(value).every((text) => typeof text === 'string');
+
+export const isOptionalText = (value: unknown): boolean => value === undefined || typeof value === 'string';
+
+/** What is wrong with who did it and what they said. */
+export function accountFlawOf({ by, comment, sha256 }: Fields): string | undefined {
+  return [by, comment, sha256].every(isOptionalText) ? undefined : 'has an account that is no text';
+}

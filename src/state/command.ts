@@ -1,6 +1,7 @@
 // The commands that change what the cluster agreed on, and what applying one says. Everything that is not
 // deterministic (ids, times, resolved references) is chosen before a command enters the log (architecture.md §8).
 import type { EditableKind, Kind } from '../model/kinds.ts';
+import type { RolloutPlan } from './rollout.ts';
 
 /** A JSON object as it was sent, J4 and J5 of contract.md §0.2 applied. */
 export type Spec = Readonly<Record<string, unknown>>;
@@ -69,11 +70,84 @@ export interface Capture extends Envelope {
   readonly values: Readonly<Record<string, string>>;
 }
 
-export interface Activate extends Envelope {
+/** Who makes something live, and what they say about it. */
+export interface Account {
+  /** Name of the API key. */
+  readonly by?: string;
+  readonly comment?: string;
+}
+
+export interface Activate extends Envelope, Account {
   readonly op: 'activate';
   readonly id: string;
   readonly ifMatch?: IfMatch;
+  /** Of the canonical JSON of what proxies get. */
+  readonly sha256?: string;
+  /** Ends a rollout that is under way, instead of being refused for it. */
+  readonly force?: true;
+  /** What was active before becomes active again unless a confirmation comes within so many milliseconds. */
+  readonly confirmWithin?: number;
 }
+
+/** Makes live what was live before what is live now. */
+export interface Rollback extends Envelope, Account {
+  readonly op: 'rollback';
+  /** Of the request; no entity has it. */
+  readonly id: string;
+}
+
+/** Keeps what waits for a confirmation. */
+export interface Confirm extends Envelope {
+  readonly op: 'confirm';
+  /** Of the snapshot. */
+  readonly id: string;
+}
+
+/** The deadline of an activation has passed: what was live before it is live again. */
+export interface Revert extends Envelope {
+  readonly op: 'revert';
+  /** Of the snapshot that was not confirmed. */
+  readonly id: string;
+  /** Index of its activation. */
+  readonly activation: number;
+}
+
+/** Begins to give a snapshot to some before all. */
+export interface StartRollout extends Envelope, Account {
+  readonly op: 'rollout';
+  readonly action: 'start';
+  /** Of the rollout. */
+  readonly id: string;
+  readonly snapshotId: string;
+  readonly plan: RolloutPlan;
+  readonly sha256?: string;
+}
+
+/** What an operator wants of a rollout. */
+export interface MoveRollout extends Envelope, Account {
+  readonly op: 'rollout';
+  readonly action: 'pause' | 'resume' | 'abort' | 'promote';
+  readonly id: string;
+  /** Of `promote`: not to the next step, but to the end. */
+  readonly finish?: true;
+}
+
+/** What the leader concludes from what it measured. */
+export interface DriveRollout extends Envelope {
+  readonly op: 'rollout';
+  readonly action: 'advance' | 'fail' | 'stall';
+  readonly id: string;
+  /** Of the step that was measured. */
+  readonly epoch: number;
+  /** Of `fail`. */
+  readonly because?: 'guard failed' | 'refused';
+  /** The guard that was false. */
+  readonly guard?: string;
+  /** What was measured. */
+  readonly values?: Readonly<Record<string, unknown>>;
+}
+
+export type RolloutCommand = StartRollout | MoveRollout | DriveRollout;
 
 /** One write of a batch. Which entity is meant is decided in apply. */
 export interface BatchOperation {
@@ -109,12 +183,15 @@ export interface Batch extends Envelope {
 }
 
 export interface BatchSnapshot
-  extends Pick<Capture, 'id' | 'name' | 'createdAt' | 'checkedAt' | 'holdsWrites' | 'values'> {
+  extends Account,
+    Pick<Capture, 'id' | 'name' | 'createdAt' | 'checkedAt' | 'holdsWrites' | 'values'> {
+  /** Of the canonical JSON of what proxies get. */
+  readonly sha256?: string;
   /** Live from the same index on. */
   readonly activate: boolean;
 }
 
-export type Command = Put | Delete | Capture | Activate | Batch;
+export type Command = Put | Delete | Capture | Activate | Rollback | Confirm | Revert | RolloutCommand | Batch;
 
 /** A command without what the log's client adds: request id and time. */
 export type Draft = DistributiveOmit<Command, 'v' | 'requestId' | 'time'>;

@@ -6,11 +6,13 @@ import type { Command, Idempotency, Operations, RequestId, Result } from './comm
 import type { Malformed } from './command-codec.ts';
 import { decide, kindOf } from './decide.ts';
 import { writeAll } from './decide-batch.ts';
+import type { ActivationRecord, PendingConfirmation } from './history.ts';
 import { type IdempotencyLimits, IdempotencyTable } from './idempotency-table.ts';
 import { keys } from './keys.ts';
 import { loadRows, type StoredRow } from './load-rows.ts';
-import { emptyTables, type LogStamp, Overlay, type Position, type Tables } from './overlay.ts';
+import { emptyTables, type LogStamp, nothingLive, Overlay, type Position, type Tables } from './overlay.ts';
 import { RequestTable } from './request-table.ts';
+import type { Rollout } from './rollout.ts';
 import { drain } from './slices.ts';
 import { type DigestOf, plainDigest, StateHash } from './state-hash.ts';
 import type { Active, Rehearsal, StateView, Stored, StoredSnapshot } from './view.ts';
@@ -47,6 +49,8 @@ export interface Round {
   readonly rows: readonly Row[];
   /** The last activation of the round; earlier ones were overtaken before anybody could see them. */
   readonly activation: Activation | undefined;
+  /** A rollout began, changed or ended. */
+  readonly changesRollout: boolean;
   /** Shows the round to readers. To be called once, when its rows are on disk. */
   commit(): void;
 }
@@ -62,7 +66,7 @@ export class ConfigState implements StateView {
   readonly #idempotency: IdempotencyTable;
   readonly #hash: StateHash;
   #position: Position = { applied: 0, changedAt: 0, logTime: 0 };
-  #active: Active | undefined;
+  #live = nothingLive;
   #shownHash: string;
 
   constructor({ digestOf = plainDigest, idempotencyLimits }: ConfigStateOptions = {}) {
@@ -99,7 +103,19 @@ export class ConfigState implements StateView {
   }
 
   get active(): Active | undefined {
-    return this.#active;
+    return this.#live.active;
+  }
+
+  get activations(): readonly ActivationRecord[] {
+    return this.#live.activations;
+  }
+
+  get pending(): PendingConfirmation | undefined {
+    return this.#live.pending;
+  }
+
+  get rollouts(): readonly Rollout[] {
+    return this.#live.rollouts;
   }
 
   get(kind: EditableKind, id: string): Stored | undefined {
@@ -124,7 +140,7 @@ export class ConfigState implements StateView {
 
   *rehearse(operations: Operations): Generator<void, Rehearsal> {
     const { changedAt } = this;
-    const overlay = new Overlay(this.#tables, this.#position, this.#active);
+    const overlay = new Overlay(this.#tables, this.#position, this.#live);
     const verdict = yield* writeAll(overlay, operations, this.applied + 1);
     return { verdict, after: { changedAt, entities: overlay.configuration(), secrets: overlay.secrets() } };
   }
@@ -148,7 +164,7 @@ export class ConfigState implements StateView {
     last: number,
     entry: LogStamp | null | undefined = this.entry,
   ): Generator<void, Round> {
-    const overlay = new Overlay(this.#tables, this.#position, this.#active);
+    const overlay = new Overlay(this.#tables, this.#position, this.#live);
     const results: Applied[] = [];
     for (const entry of entries) results.push(yield* this.#apply(overlay, entry));
     const { entry: _former, ...position } = overlay.position;
@@ -159,10 +175,12 @@ export class ConfigState implements StateView {
     const commit = (): void => {
       overlay.install();
       this.#position = overlay.position;
-      this.#active = overlay.active;
+      this.#live = overlay.live;
       this.#shownHash = hash;
     };
-    return { applied: last, hash, results, rows, activation: activationOf(overlay, this.#active), commit };
+    const activation = activationOf(overlay, this.active);
+    const changesRollout = overlay.live.rollouts !== this.rollouts;
+    return { applied: last, hash, results, rows, activation, changesRollout, commit };
   }
 
   #load(rows: readonly StoredRow[]): string | undefined {
@@ -171,7 +189,7 @@ export class ConfigState implements StateView {
     for (const { key, digest } of rows) if (key !== keys.hash) this.#hash.add(key, digest);
     this.#shownHash = this.#hash.text;
     this.#position = loaded.position ?? this.#position;
-    this.#active = loaded.active;
+    this.#live = loaded.live;
     if (rows.length === 0 || loaded.hash === this.#shownHash) return undefined;
     return `its state hash should be ${loaded.hash ?? 'there'} and is ${this.#shownHash}: rows are missing or too old`;
   }
@@ -196,7 +214,7 @@ export class ConfigState implements StateView {
     const replay = idempotency && this.#idempotency.replay(idempotency, index, logTime);
     if (replay !== undefined) return replay;
     const verdict = yield* decide(overlay, command, index);
-    const result: Result = { index, ...verdict, kind: kindOf(command), id: command.id };
+    const result: Result = { index, kind: kindOf(command), id: command.id, ...verdict };
     if (idempotency !== undefined && result.status !== 'moved') {
       const spec =
         result.status === 201 && command.op === 'put' && command.kind !== 'secrets' ? command.spec : undefined;

@@ -1,6 +1,8 @@
 // The view that readers keep while the state behind it is replaced by one from a checkpoint.
 import type { EditableKind, Kind } from '../model/kinds.ts';
 import type { Idempotency, Operations, Result } from './command.ts';
+import type { ActivationRecord, PendingConfirmation } from './history.ts';
+import type { Rollout } from './rollout.ts';
 import type { Active, Rehearsal, StateView, Stored, StoredSnapshot } from './view.ts';
 
 export class CurrentView implements StateView {
@@ -24,6 +26,18 @@ export class CurrentView implements StateView {
 
   get active(): Active | undefined {
     return this.#current().active;
+  }
+
+  get activations(): readonly ActivationRecord[] {
+    return this.#current().activations;
+  }
+
+  get pending(): PendingConfirmation | undefined {
+    return this.#current().pending;
+  }
+
+  get rollouts(): readonly Rollout[] {
+    return this.#current().rollouts;
   }
 
   get(kind: EditableKind, id: string): Stored | undefined {

@@ -2,11 +2,13 @@
 // architecture.md §8's: exists (404) → If-Match (412) → id or name taken (409).
 import type { Kind } from '../model/kinds.ts';
 import { capturedReferences } from './captured-references.ts';
-import type { Activate, Batch, BatchSnapshot, Capture, Command, Delete, Put } from './command.ts';
+import type { Batch, BatchSnapshot, Capture, Command, Delete, Put } from './command.ts';
+import { activate, confirm, makeLive, neededFor, revert, rollBack } from './decide-activation.ts';
 import { writeAll } from './decide-batch.ts';
+import { decideRollout } from './decide-rollout.ts';
 import { Entity } from './entity.ts';
 import type { Overlay } from './overlay.ts';
-import { missingOrChanged, nameTaken, takenBy, type Verdict } from './refusals.ts';
+import { missingOrChanged, nameTaken, takenBy, underWay, type Verdict } from './refusals.ts';
 import type { StoredSnapshot } from './view.ts';
 
 /** Yields wherever others may have their turn. */
@@ -20,6 +22,14 @@ export function* decide(state: Overlay, command: Command, index: number): Genera
       return capture(state, command, index);
     case 'activate':
       return activate(state, command, index);
+    case 'rollback':
+      return rollBack(state, command, index);
+    case 'confirm':
+      return confirm(state, command, index);
+    case 'revert':
+      return revert(state, command, index);
+    case 'rollout':
+      return decideRollout(state, command, index);
     case 'batch':
       return yield* batch(state, command, index);
   }
@@ -48,8 +58,11 @@ function remove(state: Overlay, { kind, id, ifMatch }: Delete, index: number): V
   const missing = missingOrChanged(state, kind, id, ifMatch);
   if (missing !== undefined) return missing;
   if (kind !== 'snapshots') state.deleteEntity(kind, id, index);
-  else if (state.active?.snapshotId === id) return { status: 409, error: `snapshot "${id}" is active` };
-  else state.deleteSnapshot(id, index);
+  else {
+    const needed = neededFor(state, id);
+    if (needed !== undefined) return { status: 409, error: needed };
+    state.deleteSnapshot(id, index);
+  }
   return { status: 204 };
 }
 
@@ -73,9 +86,13 @@ function* batch(state: Overlay, command: Batch, index: number): Generator<void, 
 function captureAfter(state: Overlay, snapshot: BatchSnapshot, changedAt: number, index: number): Verdict {
   const taken = takenBy(state, 'snapshots', snapshot.id, snapshot.name);
   if (taken !== undefined) return taken;
+  if (snapshot.activate && state.rolloutUnderWay !== undefined) {
+    return { status: 409, error: `/snapshot/activate: ${underWay(state.rolloutUnderWay)}` };
+  }
   if (snapshot.checkedAt !== changedAt) return { status: 'moved' };
   const verdict = take(state, snapshot, index);
-  if (verdict.status === 201 && snapshot.activate) state.activate({ snapshotId: snapshot.id, index });
+  if (verdict.status === 201 && snapshot.activate)
+    makeLive(state, snapshot, { ...snapshot, reason: 'activated', index });
   return verdict;
 }
 
@@ -92,13 +109,6 @@ function take(state: Overlay, command: Omit<BatchSnapshot, 'activate'>, index: n
   if (values === undefined) return { status: 'moved' };
   state.putSnapshot({ id, name, revision: index, createdAt, entities, values });
   return { status: 201 };
-}
-
-function activate(state: Overlay, { id, ifMatch }: Activate, index: number): Verdict {
-  const missing = missingOrChanged(state, 'snapshots', id, ifMatch);
-  if (missing !== undefined) return missing;
-  state.activate({ snapshotId: id, index });
-  return { status: 200 };
 }
 
 /**

@@ -7,6 +7,11 @@ export const keys = {
   snapshot: (id: string): string => `s/${id}`,
   /** Which snapshot is live, since when. */
   active: 'a',
+  /** One activation, by its index; in this form the order of keys is that of time. */
+  activation: (index: number): string => `v/${String(index).padStart(16, '0')}`,
+  /** What waits for a confirmation. */
+  pending: 'c',
+  rollout: (id: string): string => `o/${id}`,
   /** Applied index, log time, index of the last configuration change. */
   position: 'p',
   /** State hash over all other rows that are not local. */
@@ -27,7 +32,7 @@ export const keys = {
 export type Place =
   | { readonly row: 'entity'; readonly kind: EditableKind; readonly id: string }
   | { readonly row: 'snapshot'; readonly id: string }
-  | { readonly row: 'active' | 'position' | 'hash' }
+  | { readonly row: 'active' | 'activation' | 'pending' | 'rollout' | 'position' | 'hash' }
   | { readonly row: 'boot'; readonly origin: string; readonly incarnation: number; readonly boot: number }
   | {
       readonly row: 'result';
@@ -49,6 +54,9 @@ export function placeOf(key: string): Place | undefined {
   }
   if (head === 's' && first !== '') return { row: 'snapshot', id: first };
   if (key === keys.active) return { row: 'active' };
+  if (head === 'v' && first !== '') return { row: 'activation' };
+  if (head === 'o' && first !== '') return { row: 'rollout' };
+  if (key === keys.pending) return { row: 'pending' };
   if (key === keys.position) return { row: 'position' };
   if (key === keys.hash) return { row: 'hash' };
   if (head === 'i' && first !== '') return { row: 'idempotency' };

@@ -2,10 +2,12 @@
 // object in memory again.
 import type { ConfigKind, EditableKind } from '../model/kinds.ts';
 import { type Entity, parseEntityText } from './entity.ts';
+import type { ActivationRecord, PendingConfirmation } from './history.ts';
 import type { IdempotencyTable } from './idempotency-table.ts';
 import { type Place, placeOf } from './keys.ts';
-import type { Position, Tables } from './overlay.ts';
+import type { Live, Position, Tables } from './overlay.ts';
 import type { RequestTable } from './request-table.ts';
+import type { Rollout } from './rollout.ts';
 import { parseSnapshotText } from './snapshot-row.ts';
 import type { Active, Stored } from './view.ts';
 
@@ -17,7 +19,7 @@ export interface StoredRow {
 
 export interface Loaded {
   readonly position: Position | undefined;
-  readonly active: Active | undefined;
+  readonly live: Live;
   readonly hash: string | undefined;
 }
 
@@ -45,11 +47,21 @@ export function loadRows(
   }
   for (const [{ origin, incarnation }, text] of found.of('floor')) requests.loadFloor(origin, incarnation, text);
   idempotency.load(found.of('idempotency').map(([, text]) => text));
-  const [position, active, hash] = (['position', 'active', 'hash'] as const).map((row) => found.textOf(row));
   return {
-    position: position === undefined ? undefined : (JSON.parse(position) as Position),
-    active: active === undefined ? undefined : (JSON.parse(active) as Active),
-    hash,
+    position: found.only<Position>('position'),
+    live: {
+      active: found.only<Active>('active'),
+      activations: found
+        .of('activation')
+        .map(([, text]) => JSON.parse(text) as ActivationRecord)
+        .sort((a, b) => a.index - b.index),
+      pending: found.only<PendingConfirmation>('pending'),
+      rollouts: found
+        .of('rollout')
+        .map(([, text]) => JSON.parse(text) as Rollout)
+        .sort((a, b) => a.startedAt - b.startedAt),
+    },
+    hash: found.of('hash')[0]?.[1],
   };
 }
 
@@ -66,8 +78,10 @@ class RowsByPlace {
     return (this.#rows.get(row) ?? []).map(([place, body]) => [place as Placed<R>, body.toString()]);
   }
 
-  textOf(row: 'position' | 'active' | 'hash'): string | undefined {
-    return this.of(row)[0]?.[1];
+  /** Of a row that there is one of. */
+  only<T>(row: 'position' | 'active' | 'pending'): T | undefined {
+    const text = this.of(row)[0]?.[1];
+    return text === undefined ? undefined : (JSON.parse(text) as T);
   }
 }
 

@@ -1,7 +1,9 @@
 // The state as it will be after the round that is being computed. Readers see nothing of it before `install`.
 import { type ConfigKind, type EditableKind, editableKinds, type Kind } from '../model/kinds.ts';
 import { type Entity, entityText } from './entity.ts';
+import { type ActivationRecord, historyMax, type PendingConfirmation } from './history.ts';
 import { keys } from './keys.ts';
+import { finishedMax, isUnderWay, type Rollout } from './rollout.ts';
 import { RoundRows } from './round-rows.ts';
 import { perKind, snapshotText } from './snapshot-row.ts';
 import { type Named, type Order, Table, type TableOverlay } from './table.ts';
@@ -28,22 +30,41 @@ export interface Position {
   readonly entry?: LogStamp;
 }
 
+/** What proxies run, and how it came to be. */
+export interface Live {
+  readonly active: Active | undefined;
+  readonly activations: readonly ActivationRecord[];
+  readonly pending: PendingConfirmation | undefined;
+  /** By the time at which they were started; of those that are over, the last 100. */
+  readonly rollouts: readonly Rollout[];
+}
+
+export const nothingLive: Live = { active: undefined, activations: [], pending: undefined, rollouts: [] };
+
 export class Overlay {
   readonly rows = new RoundRows();
   position: Position;
-  #active: Active | undefined;
+  #live: Live;
   readonly #entities: Readonly<Record<EditableKind, TableOverlay<Entity>>>;
   readonly #snapshots: TableOverlay<StoredSnapshot>;
 
-  constructor(tables: Tables, position: Position, active: Active | undefined) {
+  constructor(tables: Tables, position: Position, live: Live) {
     this.position = position;
-    this.#active = active;
+    this.#live = live;
     this.#entities = perEditableKind((kind) => tables.entities[kind].overlay());
     this.#snapshots = tables.snapshots.overlay();
   }
 
+  get live(): Live {
+    return this.#live;
+  }
+
   get active(): Active | undefined {
-    return this.#active;
+    return this.#live.active;
+  }
+
+  get pending(): PendingConfirmation | undefined {
+    return this.#live.pending;
   }
 
   find(kind: Kind, id: string): Stored | StoredSnapshot | undefined {
@@ -97,19 +118,51 @@ export class Overlay {
     this.rows.delete(keys.snapshot(id), index);
   }
 
-  activate(active: Active): void {
-    this.#active = active;
-    this.rows.put(keys.active, JSON.stringify(active), active.index);
+  /** Whatever waited for a confirmation waits no more. */
+  activate(record: ActivationRecord): void {
+    const active: Active = { snapshotId: record.snapshotId, index: record.index };
+    const activations = [...this.#live.activations, record].slice(-historyMax);
+    for (const { index } of this.#live.activations.slice(0, this.#live.activations.length + 1 - activations.length)) {
+      this.rows.delete(keys.activation(index), record.index);
+    }
+    this.rows.put(keys.activation(record.index), JSON.stringify(record), record.index);
+    this.rows.put(keys.active, JSON.stringify(active), record.index);
+    this.setPending(undefined, record.index);
+    this.#live = { ...this.#live, active, activations };
+  }
+
+  setPending(pending: PendingConfirmation | undefined, index: number): void {
+    if (pending !== undefined) this.rows.put(keys.pending, JSON.stringify(pending), index);
+    else if (this.#live.pending !== undefined) this.rows.delete(keys.pending, index);
+    this.#live = { ...this.#live, pending };
+  }
+
+  rollout(id: string): Rollout | undefined {
+    return this.#live.rollouts.find((one) => one.id === id);
+  }
+
+  get rolloutUnderWay(): Rollout | undefined {
+    return this.#live.rollouts.find(isUnderWay);
+  }
+
+  putRollout(rollout: Rollout, index: number): void {
+    const others = this.#live.rollouts.filter(({ id }) => id !== rollout.id);
+    const finished = others.filter((one) => !isUnderWay(one));
+    const forgotten = new Set(finished.slice(0, Math.max(0, finished.length + 1 - finishedMax)));
+    for (const { id } of forgotten) this.rows.delete(keys.rollout(id), index);
+    this.rows.put(keys.rollout(rollout.id), JSON.stringify(rollout), index);
+    // One at a time is under way, and it is the one that was started last.
+    this.#live = { ...this.#live, rollouts: [...others.filter((one) => !forgotten.has(one)), rollout] };
   }
 
   /** Remembers how everything is now. What is called undoes all that came after. */
   savepoint(): () => void {
     const { position } = this;
-    const active = this.#active;
+    const live = this.#live;
     const undos = [this.rows, this.#snapshots, ...Object.values(this.#entities)].map((part) => part.savepoint());
     return () => {
       this.position = position;
-      this.#active = active;
+      this.#live = live;
       for (const undo of undos) undo();
     };
   }

@@ -3,9 +3,10 @@
 import { type Kind, nounOf } from '../model/kinds.ts';
 import type { IfMatch, Result } from './command.ts';
 import type { Overlay } from './overlay.ts';
+import type { Rollout } from './rollout.ts';
 
-/** A result without what every result of this command shares: index, kind and id. */
-export type Verdict = Pick<Result, 'status' | 'error' | 'operation' | 'outcomes'>;
+/** A result without what every result of this command shares: index, kind and, unless it is here, id. */
+export type Verdict = Pick<Result, 'status' | 'error' | 'operation' | 'outcomes'> & Partial<Pick<Result, 'id'>>;
 
 export function missingOrChanged(
   state: Overlay,
@@ -28,3 +29,6 @@ export const nameTaken = (kind: Kind, name: string): Verdict => ({
   status: 409,
   error: `a ${nounOf(kind)} named "${name}" exists already`,
 });
+
+/** Why nothing else may become active. */
+export const underWay = ({ id }: Rollout): string => `rollout "${id}" is under way`;

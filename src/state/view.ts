@@ -1,6 +1,8 @@
 // How everyone reads what was agreed on. A view shows only what is on disk (architecture.md §7.3).
 import type { ConfigKind, EditableKind, Kind } from '../model/kinds.ts';
 import type { Idempotency, Operations, Result, Spec } from './command.ts';
+import type { ActivationRecord, PendingConfirmation } from './history.ts';
+import type { Rollout } from './rollout.ts';
 
 /** One resource as it is kept. Immutable; a change makes a new one. */
 export interface Stored {
@@ -52,6 +54,11 @@ export interface StateView {
   /** State hash over plaintext, 16 hex digits; equal on all nodes at equal `applied`. */
   readonly hash: string;
   readonly active: Active | undefined;
+  /** Ascending by index; the last 10,000. */
+  readonly activations: readonly ActivationRecord[];
+  readonly pending: PendingConfirmation | undefined;
+  /** By the time at which they were started. At most the last one is under way. */
+  readonly rollouts: readonly Rollout[];
   get(kind: EditableKind, id: string): Stored | undefined;
   /** Ascending by id, byte order. */
   list(kind: EditableKind): readonly Stored[];

@@ -86,9 +86,13 @@ describe('POST /explain', () => {
     for (const pointer of ['/url', '/method', '/headers/a', '/clientIp']) expect(text).to.contain(pointer);
   });
 
-  it('says that bodies are not seen', async () => {
-    expect((await ask({ url: '/', body: 'x' })).json.notes).to.have.length(1);
-    expect((await ask({ url: '/' })).json.notes).to.deep.equal([]);
+  it('lets expressions see the body', async () => {
+    const match = { path: '/sent', cel: 'request.body.raw == "x"' };
+    await create('routes', { id: 'sent', name: 'sent', match, directResponse: { status: 200 } });
+    const winner = async (body: string) =>
+      (await ask({ method: 'POST', url: '/sent', body, snapshot: 'staged' })).json.winner?.route.id;
+    expect(await winner('x')).to.equal('sent');
+    expect(await winner('y')).to.equal('old');
   });
 
   it('shows resolved values to an admin only, and nothing to a proxy', async () => {

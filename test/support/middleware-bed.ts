@@ -40,6 +40,8 @@ export class MiddlewareBed {
     headers: {},
     body: 'upstream',
   };
+  /** Body of the request that reached the upstream last. */
+  lastBody = '';
   port = 0;
   upstreamPort = 0;
 
@@ -52,9 +54,13 @@ export class MiddlewareBed {
       this.port = await freePort();
       this.upstreamPort = await this.bed.upstream((request, response) => {
         this.reached.push(request);
-        request.resume();
-        response.writeHead(this.answer.status, { ...this.answer.headers });
-        response.end(this.answer.body);
+        const chunks: Buffer[] = [];
+        request.on('data', (chunk: Buffer) => chunks.push(chunk));
+        request.on('end', () => {
+          this.lastBody = Buffer.concat(chunks).toString('utf8');
+          response.writeHead(this.answer.status, { ...this.answer.headers });
+          response.end(this.answer.body);
+        });
       });
     }
     const named = middlewares.map((middleware, i) => ({ id: `m${i}`, name: `m${i}`, ...middleware }));
@@ -73,6 +79,7 @@ export class MiddlewareBed {
           forward: { destinations: [{ destinationId: 'd' }] },
           ...around.route,
         },
+        ...(around.more?.routes ?? []),
       ],
       groups: [{ id: 'g', name: 'g', routeIds: ['r'], ...around.group }],
     });

@@ -1,8 +1,9 @@
 // Commands at random over few ids and names, so that they meet each other often.
 import fc from 'fast-check';
 import { type EditableKind, editableKinds } from '../../src/model/kinds.ts';
-import type { BatchOperation, Command, IfMatch } from '../../src/state/command.ts';
+import type { BatchOperation, Command, IfMatch, RolloutCommand } from '../../src/state/command.ts';
 import { OperationLines } from '../../src/state/operation-lines.ts';
+import type { RolloutPlan } from '../../src/state/rollout.ts';
 import { startMs } from './commands.ts';
 
 const ids = fc.constantFrom('a', 'b', 'c', 'B');
@@ -37,7 +38,27 @@ const capture = fc.record({
   behind: fc.nat(2),
   withEnv: fc.boolean(),
 });
-const activate = fc.record({ op: fc.constant('activate' as const), id: ids, ifMatch });
+const activate = fc.record({
+  op: fc.constant('activate' as const),
+  id: ids,
+  ifMatch,
+  confirmWithin: fc.option(fc.constantFrom(1_500, 4_000), { nil: undefined }),
+  force: fc.boolean(),
+});
+const rollout = fc.record({
+  op: fc.constant('rollout' as const),
+  id: fc.constantFrom('r1', 'r2', 'r3'),
+  action: fc.oneof(
+    { weight: 3, arbitrary: fc.constant('start' as const) },
+    fc.constantFrom('pause', 'resume', 'abort', 'promote', 'advance', 'fail', 'stall'),
+  ),
+  snapshotId: ids,
+  finish: fc.boolean(),
+  behind: fc.nat(3),
+});
+const rollback = fc.record({ op: fc.constant('rollback' as const), id: ids });
+const confirm = fc.record({ op: fc.constant('confirm' as const), id: ids });
+const revert = fc.record({ op: fc.constant('revert' as const), id: ids, behind: fc.nat(3) });
 
 const operation: fc.Arbitrary<BatchOperation> = fc
   .record({
@@ -68,23 +89,40 @@ const batch = fc.record({
   }),
 });
 
+/** There once in so many times. */
+function seldom<T>(times: number, arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> {
+  return fc.oneof({ weight: times - 1, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary });
+}
+
 const step = fc.record({
-  draft: fc.oneof({ weight: 5, arbitrary: put }, remove, { weight: 2, arbitrary: capture }, activate, {
-    weight: 4,
-    arbitrary: batch,
-  }),
+  draft: fc.oneof(
+    { weight: 5, arbitrary: put },
+    remove,
+    { weight: 3, arbitrary: capture },
+    { weight: 2, arbitrary: activate },
+    { weight: 4, arbitrary: batch },
+    rollback,
+    confirm,
+    revert,
+    { weight: 4, arbitrary: rollout },
+  ),
   /** The command is a retry of the one so many before it. */
-  retryOf: fc.option(fc.integer({ min: 1, max: 4 }), { freq: 8, nil: undefined }),
-  idempotent: fc.option(fc.record({ scope: fc.constantFrom('k', 'l'), bodyHash: fc.constantFrom('h', 'i') }), {
-    freq: 6,
-    nil: undefined,
-  }),
+  retryOf: seldom(8, fc.integer({ min: 1, max: 4 })),
+  idempotent: seldom(8, fc.record({ scope: fc.constantFrom('k', 'l'), bodyHash: fc.constantFrom('h', 'i') })),
   later: fc.constantFrom(0, 1, 1_000, 3_600_000, -5),
 });
 
 export type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-export const steps = (maxLength: number): fc.Arbitrary<Step[]> => fc.array(step, { minLength: 1, maxLength });
+/** Two snapshots, of which one is active: without them most of what is about activations would be refused. */
+const prologue: readonly Step[] = [
+  { op: 'capture', id: 'a', name: 'one', behind: 0, withEnv: false } as const,
+  { op: 'capture', id: 'b', name: 'two', behind: 0, withEnv: false } as const,
+  { op: 'activate', id: 'a', ifMatch: undefined, confirmWithin: undefined, force: false } as const,
+].map((draft) => ({ draft, retryOf: undefined, idempotent: undefined, later: 0 }));
+
+export const steps = (maxLength: number): fc.Arbitrary<Step[]> =>
+  fc.array(step, { minLength: 1, maxLength, size: 'max' }).map((list) => [...prologue, ...list]);
 
 /** `changedAt` says, for a capture, where the configuration stands when it is proposed. */
 export function commandOf({ draft, idempotent, later }: Step, seq: number, changedAt: number): Command {
@@ -104,7 +142,21 @@ export function commandOf({ draft, idempotent, later }: Step, seq: number, chang
     case 'delete':
       return { ...envelope, ...match, op: 'delete', kind: draft.kind, id };
     case 'activate':
-      return { ...envelope, ...match, op: 'activate', id };
+      return {
+        ...envelope,
+        ...match,
+        op: 'activate',
+        id,
+        ...(draft.confirmWithin !== undefined && { confirmWithin: draft.confirmWithin }),
+        ...(draft.force && { force: true as const }),
+      };
+    case 'rollout':
+      return { ...envelope, op: 'rollout', id, ...rolloutOf(draft, seq) };
+    case 'rollback':
+    case 'confirm':
+      return { ...envelope, op: draft.op, id };
+    case 'revert':
+      return { ...envelope, op: 'revert', id, activation: Math.max(0, seq - 1 - draft.behind) };
     case 'capture':
       return { ...envelope, op: 'capture', id, ...captureOf(draft, seq, changedAt) };
     case 'batch': {
@@ -113,6 +165,46 @@ export function commandOf({ draft, idempotent, later }: Step, seq: number, chang
       if (snapshot === undefined) return { ...envelope, op: 'batch', id: `batch-${seq}`, operations };
       const taken = { id, ...captureOf(snapshot, seq, changedAt), activate: snapshot.activate };
       return { ...envelope, op: 'batch', id: `batch-${seq}`, operations, snapshot: taken };
+    }
+  }
+}
+
+/** Three steps, the last of which is all at once. */
+export const plan: RolloutPlan = {
+  steps: [
+    { share: 10, holdMs: 1_000 },
+    { labels: { zone: 'a' }, holdMs: 1_000 },
+    { share: 100, holdMs: 0 },
+  ],
+  by: 'client',
+  key: { clientIp: true },
+  guards: ['true'],
+  minRequests: 20,
+  checkIntervalMs: 1_000,
+  failures: 2,
+  onFail: 'rollback',
+  deadmanMs: 60_000,
+  maxStepMs: 3_600_000,
+};
+
+type DraftOf<C> = C extends unknown ? Omit<C, 'v' | 'requestId' | 'time' | 'op' | 'id'> : never;
+
+function rolloutOf(
+  { action, snapshotId, finish, behind }: { action: string; snapshotId: string; finish: boolean; behind: number },
+  seq: number,
+): DraftOf<RolloutCommand> {
+  switch (action) {
+    case 'start':
+      return { action, snapshotId, plan };
+    case 'pause':
+    case 'resume':
+    case 'abort':
+      return { action };
+    case 'promote':
+      return { action, ...(finish && { finish: true as const }) };
+    default: {
+      const driven = action === 'advance' || action === 'stall' ? action : 'fail';
+      return { action: driven, because: 'guard failed', epoch: Math.max(0, seq - 1 - behind) };
     }
   }
 }

@@ -1,7 +1,15 @@
 // What the state machine is supposed to do, written as plainly as possible: lists, searches, copies, nothing clever.
 import { isDeepStrictEqual } from 'node:util';
 import { type ConfigKind, configKinds, type Kind } from '../../src/model/kinds.ts';
-import type { Batch, BatchOperation, Command, IfMatch, RequestId, Result } from '../../src/state/command.ts';
+import type {
+  Batch,
+  BatchOperation,
+  Command,
+  IfMatch,
+  RequestId,
+  Result,
+  RolloutCommand,
+} from '../../src/state/command.ts';
 
 interface Item {
   readonly kind: Kind;
@@ -33,6 +41,10 @@ export class SlowModel {
   items: Item[] = [];
   changedAt = 0;
   active: { readonly snapshotId: string; readonly index: number } | undefined;
+  history: { readonly index: number; readonly snapshotId: string; readonly reason: string }[] = [];
+  /** Of the rollouts only what decides about others: the plans of the tests have three steps, the last one is all. */
+  rollouts: { id: string; snapshotId: string; state: string; step: number; epoch: number }[] = [];
+  pending: { snapshotId: string; index: number; deadline: number; back: string } | undefined;
   #logTime = 0;
   #starts: Start[] = [];
   readonly #gone: Start[] = [];
@@ -107,7 +119,10 @@ export class SlowModel {
       if (used.bodyHash === idempotency.bodyHash) return used.decision;
       return { ...used.decision, status: 422, index };
     }
-    const decision: Decision = { status: this.#execute(command, index), index, kind, id };
+    const status = this.#execute(command, index);
+    // Whatever leads back is answered with the snapshot that it leads to.
+    const isBack = status === 200 && (command.op === 'rollback' || command.op === 'revert');
+    const decision: Decision = { status, index, kind, id: isBack ? String(this.active?.snapshotId) : id };
     if (idempotency !== undefined && decision.status !== 'moved')
       this.#keys.set(idempotency.scope, { bodyHash: idempotency.bodyHash, time: this.#logTime, decision });
     return decision;
@@ -115,6 +130,9 @@ export class SlowModel {
 
   #execute(command: Command, index: number): Result['status'] {
     if (command.op === 'batch') return this.#batch(command, index);
+    if (command.op === 'rollout') return this.#rollout(command, index);
+    if (command.op === 'rollback') return this.#underWay() ? 409 : this.#back(index, 'rollback', this.#before());
+    if (command.op === 'revert') return this.#revert(command.activation, index);
     const kind = 'kind' in command ? command.kind : 'snapshots';
     const old = this.items.find((item) => item.kind === kind && item.id === command.id);
     const creates = command.op === 'capture' || (command.op === 'put' && command.mode === 'create');
@@ -130,12 +148,26 @@ export class SlowModel {
         this.changedAt = index;
         return creates ? 201 : 200;
       case 'delete':
-        if (kind === 'snapshots' && this.active?.snapshotId === command.id) return 409;
+        if (kind === 'snapshots' && this.#isNeeded(command.id)) return 409;
         this.items = this.items.filter((item) => item !== old);
         if (kind !== 'snapshots') this.changedAt = index;
         return 204;
-      case 'activate':
-        this.active = { snapshotId: command.id, index };
+      case 'activate': {
+        const back = this.active?.snapshotId;
+        const { confirmWithin } = command;
+        const rollout = this.#underWay();
+        if (rollout !== undefined && !command.force) return 409;
+        if (confirmWithin !== undefined && back === undefined) return 409;
+        if (rollout !== undefined) Object.assign(rollout, { state: 'aborted', epoch: index });
+        this.#live(command.id, index, 'activated');
+        if (confirmWithin !== undefined && back !== undefined) {
+          this.pending = { snapshotId: command.id, index, deadline: this.#logTime + confirmWithin, back };
+        }
+        return 200;
+      }
+      case 'confirm':
+        if (this.pending?.snapshotId !== command.id || this.#logTime > this.pending.deadline) return 409;
+        this.pending = undefined;
         return 200;
       case 'capture': {
         const body = this.#captured(command.values);
@@ -144,6 +176,64 @@ export class SlowModel {
         return 201;
       }
     }
+  }
+
+  #live(snapshotId: string, index: number, reason: string): void {
+    this.active = { snapshotId, index };
+    this.history.push({ index, snapshotId, reason });
+    this.pending = undefined;
+  }
+
+  #isNeeded(id: string): boolean {
+    return [this.active?.snapshotId, this.pending?.back, this.#underWay()?.snapshotId].includes(id);
+  }
+
+  #underWay() {
+    return this.rollouts.find(({ state }) => state === 'running' || state === 'paused');
+  }
+
+  #rollout(command: RolloutCommand, index: number): Result['status'] {
+    const { id, action } = command;
+    if (action === 'start') {
+      if (!this.items.some((item) => item.kind === 'snapshots' && item.id === command.snapshotId)) return 404;
+      const isFree = this.#underWay() === undefined && !this.rollouts.some((one) => one.id === id);
+      if (!isFree || this.pending !== undefined || this.active === undefined) return 409;
+      if (this.active.snapshotId === command.snapshotId) return 409;
+      this.rollouts.push({ id, snapshotId: command.snapshotId, state: 'running', step: 0, epoch: index });
+      return 200;
+    }
+    const rollout = this.rollouts.find((one) => one.id === id);
+    if (rollout === undefined) return 404;
+    const { state, epoch } = rollout;
+    if (state !== 'running' && state !== 'paused') return 409;
+    if ('epoch' in command && (state !== 'running' || command.epoch !== epoch)) return 409;
+    if ((action === 'pause' && state === 'paused') || (action === 'resume' && state === 'running')) return 409;
+    rollout.epoch = index;
+    if (action === 'pause' || action === 'stall') rollout.state = 'paused';
+    if (action === 'resume') rollout.state = 'running';
+    if (action === 'abort') rollout.state = 'aborted';
+    if (action === 'fail') rollout.state = 'rolledBack';
+    if (action === 'advance' || action === 'promote') {
+      rollout.step = action === 'promote' && command.finish ? 2 : rollout.step + 1;
+      rollout.state = rollout.step === 2 ? 'completed' : 'running';
+      if (rollout.step === 2) this.#live(rollout.snapshotId, index, 'rollout');
+    }
+    return 200;
+  }
+
+  #before(): string | undefined {
+    return this.history.filter(({ snapshotId }) => snapshotId !== this.active?.snapshotId).at(-1)?.snapshotId;
+  }
+
+  #revert(activation: number, index: number): Result['status'] {
+    if (this.pending?.index !== activation || this.#logTime < this.pending.deadline) return 409;
+    return this.#back(index, 'not confirmed', this.pending.back);
+  }
+
+  #back(index: number, reason: string, to: string | undefined): Result['status'] {
+    if (!this.items.some(({ kind, id }) => kind === 'snapshots' && id === to)) return 409;
+    this.#live(String(to), index, reason);
+    return 200;
   }
 
   /** On copies of everything; what fails leaves the copies behind. */
@@ -158,14 +248,16 @@ export class SlowModel {
     }
     if (snapshot === undefined) return 200;
     const { id, name, values, checkedAt } = snapshot;
-    const isTaken = this.items.some((item) => item.kind === 'snapshots' && (item.id === id || item.name === name));
+    const isTaken =
+      this.items.some((item) => item.kind === 'snapshots' && (item.id === id || item.name === name)) ||
+      (snapshot.activate && this.#underWay() !== undefined);
     const body = this.#captured(values);
     if (isTaken || checkedAt !== before.changedAt || body === undefined) {
       Object.assign(this, before);
       return isTaken ? 409 : 'moved';
     }
     this.#replace({ kind: 'snapshots', id, name, revision: index, body });
-    if (snapshot.activate) this.active = { snapshotId: id, index };
+    if (snapshot.activate) this.#live(id, index, 'activated');
     return 200;
   }
 

@@ -7,12 +7,15 @@ export function contentOf(view: StateView): string {
     kind,
     view.list(kind).map(({ id, revision, json }) => [id, revision, json]),
   ]);
-  const { applied, changedAt, hash, active } = view;
+  const { applied, changedAt, hash, active, activations, pending, rollouts } = view;
   return JSON.stringify({
     applied,
     changedAt,
     hash,
     active,
+    activations,
+    pending,
+    rollouts,
     entities,
     snapshots: view.snapshots().map(snapshotContent),
   });

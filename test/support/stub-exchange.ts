@@ -28,6 +28,7 @@ export class StubExchange {
   readonly route = { id: 'r', name: 'route' };
   readonly group = undefined;
   readonly snapshot = { index: 7, id: 's', name: 'snapshot' };
+  readonly role = 'stable';
   startedMs: number;
   destinationId = '';
   endpoint = '';

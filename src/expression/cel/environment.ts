@@ -3,8 +3,11 @@
 import { Environment } from '@marcbachmann/cel-js';
 import { compileRegex } from '../regex.ts';
 
-/** `request`: match.cel, skipWhen, onlyWhen, inlineAuthz. `claims`: jwt.assertClaims, jwt.claimToHeaders. */
-export type EnvironmentName = 'request' | 'claims';
+/**
+ * `request`: match.cel, skipWhen, onlyWhen, inlineAuthz. `claims`: jwt.assertClaims, jwt.claimToHeaders. `guard`: guards
+ * of rollouts.
+ */
+export type EnvironmentName = 'request' | 'claims' | 'guard';
 
 /** Messages of the request environment: type → field → type. */
 export const messages: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -24,6 +27,19 @@ export const messages: Readonly<Record<string, Readonly<Record<string, string>>>
   },
 };
 
+/** Figures of one side of a rollout. All numbers are doubles. */
+const sideFigures = {
+  requests: 'double',
+  serverErrors: 'double',
+  clientErrors: 'double',
+  proxyErrors: 'double',
+  errorRate: 'double',
+  p50Ms: 'double',
+  p95Ms: 'double',
+  p99Ms: 'double',
+  meanMs: 'double',
+};
+
 const options = {
   homogeneousAggregateLiterals: false,
   limits: { maxAstNodes: 1000, maxDepth: 48, maxListElements: 512, maxMapEntries: 64, maxCallArguments: 8 },
@@ -34,6 +50,15 @@ export const environments: Readonly<Record<EnvironmentName, Environment>> = {
   claims: withOverloads(new Environment(options))
     .registerVariable('claims', 'map<string, dyn>')
     .registerVariable('now', 'int'),
+  guard: withOverloads(new Environment(options))
+    .registerType('Side', { fields: sideFigures })
+    .registerType('Proxies', { fields: { total: 'double', installed: 'double', refused: 'double' } })
+    .registerVariable('candidate', 'Side')
+    .registerVariable('stable', 'Side')
+    .registerVariable('proxies', 'Proxies')
+    .registerVariable('step', 'double')
+    .registerVariable('share', 'double')
+    .registerVariable('elapsed', 'double'),
 };
 
 /** Any variable, any type: for the evaluation of single operations whose operands are already known. */

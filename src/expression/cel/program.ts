@@ -7,7 +7,7 @@ import { compileNode } from './closures.ts';
 import { type EnvironmentName, environments } from './environment.ts';
 import type { Frame, Run } from './frame.ts';
 import { inspect, RuleError } from './inspect.ts';
-import { type ClaimsInput, claimsRoots, type Roots, requestRoots } from './roots.ts';
+import { type ClaimsInput, claimsRoots, type GuardInput, guardRoots, type Roots, requestRoots } from './roots.ts';
 import { Failure, type Value } from './values.ts';
 import type { RequestView } from './view.ts';
 
@@ -23,6 +23,7 @@ export const stepsMax = 100_000;
 export interface CelInputs {
   readonly request: RequestView;
   readonly claims: ClaimsInput;
+  readonly guard: GuardInput;
 }
 
 /** Immutable. Evaluation is synchronous and never throws. */
@@ -63,11 +64,13 @@ export function checkCel(source: string, environment: EnvironmentName, result: R
 const roots: { readonly [Name in EnvironmentName]: Roots<CelInputs[Name]> } = {
   request: requestRoots,
   claims: claimsRoots,
+  guard: guardRoots,
 };
 
 const programs: { readonly [Name in EnvironmentName]: SharedByText<CelProgram<CelInputs[Name]>> } = {
   request: new SharedByText(),
   claims: new SharedByText(),
+  guard: new SharedByText(),
 };
 
 class Program<Input> implements CelProgram<Input> {

@@ -60,3 +60,36 @@ export const claimsRoots: Roots<ClaimsInput> = {
   ]),
   keyed: new Map(),
 };
+
+/** One side of a rollout, over all proxies since the step began. */
+export interface SideFigures {
+  readonly requests: number;
+  readonly serverErrors: number;
+  readonly clientErrors: number;
+  readonly proxyErrors: number;
+  /** Server and proxy errors of all requests; 0 without requests. */
+  readonly errorRate: number;
+  readonly p50Ms: number;
+  readonly p95Ms: number;
+  readonly p99Ms: number;
+  readonly meanMs: number;
+}
+
+/** What guards of a rollout see (fleet.md §7). */
+export interface GuardInput {
+  readonly candidate: SideFigures;
+  readonly stable: SideFigures;
+  readonly proxies: { readonly total: number; readonly installed: number; readonly refused: number };
+  readonly step: number;
+  /** Percent. */
+  readonly share: number;
+  /** Seconds since the step began. */
+  readonly elapsed: number;
+}
+
+const guardNames = ['candidate', 'stable', 'proxies', 'step', 'share', 'elapsed'] as const;
+
+export const guardRoots: Roots<GuardInput> = {
+  reads: new Map(guardNames.map((name) => [name, (input: GuardInput): Value => input[name]])),
+  keyed: new Map(),
+};

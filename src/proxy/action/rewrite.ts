@@ -31,7 +31,11 @@ export function compileRewrite(rewrite: Rewrite | undefined, faults: Fault[]): R
 }
 
 /** Path and query towards the upstream. Without a plan: the request's own, in canonical form. */
-export function upstreamTarget(plan: RewritePlan | undefined, matched: EntryPath, request: RoutedRequest): string {
+export function upstreamTarget(
+  plan: RewritePlan | undefined,
+  matched: EntryPath,
+  request: Pick<RoutedRequest, 'path' | 'query'>,
+): string {
   const { path, query } = request;
   if (plan?.path !== undefined) return withQuery(replaceMatched(matched, path, plan.path), query);
   if (!plan?.pathRegex) return withQuery(path, query);

@@ -83,7 +83,6 @@ function linkOf(
   const override = ofRoute ?? own(group?.middlewareOverrides, id);
   const overriddenBy = ofRoute ? 'route' : override ? 'group' : undefined;
   const disabled = override?.disabled === true;
-  const of = group?.middlewareIds?.includes(id) ? 'group' : 'route';
   const programs = (field: 'skipWhen' | 'onlyWhen') =>
     disabled
       ? []
@@ -96,15 +95,13 @@ function linkOf(
     disabled,
     skipWhen: programs('skipWhen'),
     onlyWhen: programs('onlyWhen'),
-    instantiate: disabled ? undefined : built(id, middleware, override, of, faults),
+    instantiate: disabled ? undefined : built(middleware, override, faults),
   };
 }
 
 function built(
-  id: string,
   middleware: Middleware | undefined,
   override: MiddlewareOverride | undefined,
-  of: Fault['of'],
   faults: Fault[],
 ): Instantiate | undefined {
   const build = middleware && buildOf(middleware.type);
@@ -112,8 +109,9 @@ function built(
   try {
     return build(middleware, override);
   } catch (error) {
-    const message = `middleware ${id}: ${error instanceof Error ? error.message : String(error)}`;
-    faults.push({ of, path: ['middlewareIds'], message, closes: 'middleware_unavailable' });
+    const message = error instanceof Error ? error.message : String(error);
+    const path = [middleware.id, middleware.type];
+    faults.push({ of: 'middleware', path, message, closes: 'middleware_unavailable' });
     return undefined;
   }
 }

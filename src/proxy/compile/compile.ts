@@ -127,9 +127,13 @@ function keep(faultless: Map<Route, Entry[]>, entry: Entry): void {
   else known.push(entry);
 }
 
-/** A fault of a group is found again with each of its routes and said once. */
+/** A fault of a group or a middleware is found again with each of its routes and said once. */
 function note(problems: Map<string, Problem>, fault: Fault, route: Route, group: Group | undefined): void {
-  const place = fault.of === 'group' && group !== undefined ? ['groups', group.id] : ['routes', route.id];
-  const pointer = pointerOf(...place, ...fault.path);
+  const pointer = pointerOf(...placeOf(fault, route, group), ...fault.path);
   if (!problems.has(pointer)) problems.set(pointer, { pointer, message: fault.message });
+}
+
+function placeOf({ of }: Fault, route: Route, group: Group | undefined): string[] {
+  if (of === 'middleware') return ['middlewares'];
+  return of === 'group' && group !== undefined ? ['groups', group.id] : ['routes', route.id];
 }

@@ -2,8 +2,8 @@
 import type { ProxyErrorType } from '../../errors.ts';
 
 export interface Fault {
-  readonly of: 'group' | 'route';
-  /** Fields from the resource down: `['match', 'pathRegex']`. */
+  readonly of: 'group' | 'route' | 'middleware';
+  /** Fields from the resource down: `['match', 'pathRegex']`; of a middleware its id comes first. */
   readonly path: readonly (string | number)[];
   readonly message: string;
   /**

@@ -64,6 +64,8 @@ export interface ActionExchange extends MiddlewareExchange {
   upstreamMs: number;
   /** The destinations of the table that the exchange began with. */
   readonly upstreams: Upstreams;
+  /** In place of the request's own; undefined: that. */
+  readonly upstreamQuery: string | undefined;
   /** How the upstream is to get the body: as the client sent it, or as middlewares left it. */
   readonly bodyKind: BodyKind;
   /** Nobody has read any of the body yet. */

@@ -40,6 +40,7 @@ export class Exchange implements ActionExchange {
   error: ProxyErrorType | '' = '';
   cut = false;
   bodyKind: BodyKind = 'none';
+  upstreamQuery: string | undefined;
   #phase: Phase = 'idle';
   /** Counts what has ended: whatever comes late belongs to an earlier one. */
   #epoch = 0;
@@ -133,6 +134,10 @@ export class Exchange implements ActionExchange {
     return this.#installed?.snapshot ?? noSnapshot;
   }
 
+  get role(): 'stable' | 'candidate' {
+    return this.#installed?.role ?? 'stable';
+  }
+
   get requestBytes(): number {
     return this.downstream.requestBytes;
   }
@@ -156,6 +161,10 @@ export class Exchange implements ActionExchange {
     return this.request.edits.remove(name);
   }
 
+  setUpstreamQuery(query: string): void {
+    this.upstreamQuery = query;
+  }
+
   collectRequestBody(bytesMax: number): CollectedBody | undefined | Promise<CollectedBody | undefined> {
     if (this.bodyKind === 'none') return { bytes: nothing, whole: true };
     if (this.request.expectContinue) this.downstream.response.continue();
@@ -171,9 +180,10 @@ export class Exchange implements ActionExchange {
     this.request.edits.setLength(bytes.length);
   }
 
-  wrapRequestBody(wrap: (source: BodySource) => BodySource): void {
+  wrapRequestBody(wrap: (source: BodySource) => BodySource, sameLength = false): void {
     this.#body = wrap(this.#body);
     this.#held = undefined;
+    if (sameLength) return;
     this.bodyKind = 'stream';
     this.request.edits.dropLength();
   }
@@ -198,13 +208,29 @@ export class Exchange implements ActionExchange {
     response.edits.setLength(bytes.length);
   }
 
-  wrapResponseBody(wrap: (source: BodySource) => BodySource): void {
+  wrapResponseBody(wrap: (source: BodySource) => BodySource, sameLength = false): void {
     const { response } = this;
+    // What has no body on the wire has none to wrap.
+    if (response.bodyKind === 'none' || this.request.method === 'HEAD') return;
+    if (response.own !== undefined) response.edits.setLength(response.own.length);
     const source = response.source ?? new WholeBody(response.own ?? nothing);
     response.source = wrap(source);
     response.own = undefined;
-    if (response.bodyKind !== 'none') response.bodyKind = 'stream';
+    if (sameLength) return;
+    response.bodyKind = 'stream';
     response.edits.dropLength();
+  }
+
+  interrupt(reply: LocalReply): void {
+    if (this.#phase === 'sending') {
+      this.downstream.response.cut();
+      return;
+    }
+    this.#epoch++;
+    this.#cancelRun();
+    this.#local(reply);
+    this.#send();
+    this.downstream.response.flush();
   }
 
   // What actions use.
@@ -548,6 +574,7 @@ export class Exchange implements ActionExchange {
     this.endpoint = '';
     this.attempts = 0;
     this.upstreamMs = -1;
+    this.upstreamQuery = undefined;
     this.error = '';
     this.cut = false;
     if (this.#entered.length > 0) {

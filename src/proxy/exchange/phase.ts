@@ -33,6 +33,8 @@ export interface MiddlewareExchange {
   readonly group: { readonly id: string; readonly name: string } | undefined;
   /** Index, id and name of the configuration that serves it. */
   readonly snapshot: { readonly index: number; readonly id: string; readonly name: string };
+  /** Whether that is the one for everybody, or one on trial. */
+  readonly role: 'stable' | 'candidate';
   /** Where it went; empty while it has gone nowhere. */
   readonly destinationId: string;
   /** `host:port`, or empty. */
@@ -53,18 +55,28 @@ export interface MiddlewareExchange {
   setRequestField(name: string, value: string): boolean;
   appendRequestField(name: string, value: string): boolean;
   removeRequestField(name: string): boolean;
+  /** The upstream gets another query; everybody else goes on seeing the client's. Without its `?`. */
+  setUpstreamQuery(query: string): void;
   /**
    * Reads the request's body until more than `bytesMax` bytes have come, or its end. It is forwarded all the same,
    * whole. Asks a client that waits for 100. Undefined when the client is gone or the body cannot be read.
    */
   collectRequestBody(bytesMax: number): CollectedBody | undefined | Promise<CollectedBody | undefined>;
   replaceRequestBody(bytes: Uint8Array): void;
-  /** Puts something between the client and the upstream; the length is not known any more. */
-  wrapRequestBody(wrap: (source: BodySource) => BodySource): void;
+  /**
+   * Puts something between the client and the upstream. Unless what it delivers has the `sameLength`, the length is not
+   * known any more.
+   */
+  wrapRequestBody(wrap: (source: BodySource) => BodySource, sameLength?: boolean): void;
   /** In the response phase: the same of the response. */
   collectResponseBody(bytesMax: number): CollectedBody | undefined | Promise<CollectedBody | undefined>;
   replaceResponseBody(bytes: Uint8Array): void;
-  wrapResponseBody(wrap: (source: BodySource) => BodySource): void;
+  wrapResponseBody(wrap: (source: BodySource) => BodySource, sameLength?: boolean): void;
+  /**
+   * Too late for a verdict: the bodies are under way. The reply takes the place of the response if nothing of that has
+   * been sent; else the client sees that it is cut.
+   */
+  interrupt(reply: LocalReply): void;
 }
 
 /**

@@ -131,5 +131,15 @@ const untouchable: ReadonlySet<FieldId> = new Set([
   hopByHop,
 ]);
 
+/** Names that were asked about: they come from the configuration, the same ones for every request. */
+const editable = new Map<string, boolean>();
+const editableMax = 4096;
+
 /** Framing and what belongs to one hop are not the middlewares' (contract.md §8.3). */
-const mayEdit = (lowerName: string): boolean => isFieldName(lowerName) && !untouchable.has(identifyName(lowerName));
+function mayEdit(lowerName: string): boolean {
+  const known = editable.get(lowerName);
+  if (known !== undefined) return known;
+  const may = isFieldName(lowerName) && !untouchable.has(identifyName(lowerName));
+  if (editable.size < editableMax) editable.set(lowerName, may);
+  return may;
+}

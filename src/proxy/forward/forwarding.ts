@@ -269,7 +269,8 @@ class Forwarding extends Timed implements ActionRun, ConnectionTaker, ResponseRe
       return;
     }
     this.#upstream = upstream;
-    this.target = upstreamTarget(plan.rewrite, plan.path, this.request);
+    const query = exchange.upstreamQuery ?? this.request.query;
+    this.target = upstreamTarget(plan.rewrite, plan.path, { path: this.request.path, query });
     // A request of HTTP/1.0 may name no host.
     const ownHost = this.request.edits.added('host');
     this.host = upstreamHost(plan.rewrite, this.request, upstream.host, ownHost) || upstream.host;

@@ -20,7 +20,7 @@ const bytesMax = 1024 * 1024;
 
 /** The text of a 200, of any content type. Rejects with the reason for everything else. */
 export async function requestJwks({ destination, path }: JwksPlace, signal: AbortSignal): Promise<string> {
-  const agent = new Agent({ connect: connectorOf(destination), connections: 1, allowH2: false });
+  const agent = new Agent({ ...connecting(destination), connections: 1 });
   try {
     const { statusCode, body } = await request(`${originOf(destination)}${path}`, {
       dispatcher: agent,
@@ -50,20 +50,26 @@ function originOf(destination: Destination): string {
   return `${isSecure(destination) ? 'https' : 'http'}://${bracketed}:${destination.port}`;
 }
 
-function connectorOf(destination: Destination): buildConnector.connector {
-  const { tls, timeouts } = destination.options ?? {};
+function connecting(destination: Destination): Agent.Options {
+  const { tls, timeouts, http2 = destinationDefaults.http2 } = destination.options ?? {};
   const timeout = durationMs(timeouts?.connect, durationMs(destinationDefaults.timeouts.connect, 0));
-  if (!isSecure(destination) || tls === undefined) return buildConnector({ timeout });
-  const name = tls.sni ?? destination.host;
-  const own = tls.mode === 'mtls' ? { cert: tls.cert, key: tls.key } : {};
-  return buildConnector({
+  if (!isSecure(destination) || tls === undefined)
+    return { connect: { timeout }, allowH2: http2, h2Options: { useH2c: http2 } };
+  const connect = buildConnector({
     timeout,
-    ...own,
+    allowH2: http2,
+    preferH2: true,
+    ...(tls.mode === 'mtls' ? { cert: tls.cert, key: tls.key } : {}),
     ...(tls.ca === undefined ? {} : { ca: tls.ca }),
-    ...(isIP(name) === 0 ? { servername: name } : {}),
     ...(tls.minVersion === undefined ? {} : { minVersion: secureVersion(tls.minVersion) }),
     ...(tls.maxVersion === undefined ? {} : { maxVersion: secureVersion(tls.maxVersion) }),
   });
+  const name = tls.sni ?? destination.host;
+  // What the client would ask for by itself is the host of the URL.
+  return {
+    connect: (options, callback) => connect(isIP(name) === 0 ? { ...options, servername: name } : options, callback),
+    allowH2: http2,
+  };
 }
 
 /** `TLSv1_2` is `TLSv1.2` to OpenSSL. */

@@ -56,6 +56,11 @@ const ofExchange =
   ({ exchange }) =>
     value(exchange);
 
+/** W3C: `00-<trace id>-<parent id>-<flags>`. */
+const traceParent = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/;
+
+const traceIdIn = (field: string | undefined): string => traceParent.exec(field ?? '')?.[1] ?? '';
+
 const variables: ReadonlyMap<string, LogVariable> = new Map<string, LogVariable>([
   ['id', idOf],
   ['request.method', ofExchange(({ request }) => request.method)],
@@ -73,7 +78,7 @@ const variables: ReadonlyMap<string, LogVariable> = new Map<string, LogVariable>
   ['snapshot.id', ofExchange(({ snapshot }) => snapshot.id)],
   ['snapshot.name', ofExchange(({ snapshot }) => snapshot.name)],
   ['snapshot.index', ofExchange(({ snapshot }) => String(snapshot.index))],
-  ['snapshot.role', () => 'stable'],
+  ['snapshot.role', ofExchange(({ role }) => role)],
   ['route.name', ofExchange(({ route }) => route.name)],
   ['route.id', ofExchange(({ route }) => route.id)],
   ['group.name', ofExchange(({ group }) => group?.name ?? '')],
@@ -82,7 +87,7 @@ const variables: ReadonlyMap<string, LogVariable> = new Map<string, LogVariable>
   ['attempts', atTheEnd(({ attempts }) => attempts, '0')],
   ['error', atTheEnd(({ error }) => error)],
   ['upstream.ms', atTheEnd(({ upstreamMs }) => Math.max(0, Math.floor(upstreamMs)), '0')],
-  ['trace.id', () => ''],
+  ['trace.id', ofExchange(({ request }) => traceIdIn(request.header('traceparent')))],
   ['protocol', ofExchange(({ request }) => request.protocol)],
   ['tls.version', ofExchange(({ request }) => request.security?.version ?? '')],
   ['tls.sni', ofExchange(({ request }) => request.security?.serverName ?? '')],

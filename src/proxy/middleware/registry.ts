@@ -4,6 +4,8 @@ import type { Middleware, MiddlewareType } from '../../model/middleware.ts';
 import type { MiddlewarePhases } from '../exchange/phase.ts';
 import { buildAccessLog } from './access-log.ts';
 import { buildCors } from './cors.ts';
+import { buildExtAuthz } from './ext-authz.ts';
+import { buildExtProc } from './ext-proc.ts';
 import type { Foretell } from './foretelling.ts';
 import { buildHeaders } from './headers.ts';
 import { buildInlineAuthz } from './inline-authz.ts';
@@ -31,6 +33,8 @@ export const middlewareTypes: { readonly [Type in MiddlewareType]?: BuildMiddlew
       );
   }),
   inlineAuthz: onePerMiddleware((middleware) => always(buildInlineAuthz(blockOf(middleware, 'inlineAuthz')))),
+  extAuthz: onePerMiddleware((middleware) => buildExtAuthz(blockOf(middleware, 'extAuthz'))),
+  extProc: (middleware, override) => buildExtProc(blockOf(middleware, 'extProc'), override?.extProc),
   accessLog: onePerMiddleware((middleware) => {
     const config = blockOf(middleware, 'accessLog');
     return (services) => buildAccessLog(config, services.linesTo(config.path));
@@ -44,7 +48,7 @@ function always(phases: MiddlewarePhases & { readonly foretell: Foretell }): Ins
 
 const headersOf = onePerMiddleware(({ headers }) => always(buildHeaders(headers)));
 
-type Block = 'rateLimit' | 'jwt' | 'inlineAuthz' | 'accessLog';
+type Block = 'rateLimit' | 'jwt' | 'inlineAuthz' | 'accessLog' | 'extAuthz' | 'extProc';
 
 /** Without its block a protection would be one that is not there. */
 function blockOf<Type extends Block>(middleware: Middleware, type: Type): NonNullable<Middleware[Type]> {

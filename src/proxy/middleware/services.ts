@@ -4,6 +4,7 @@ import type { Middleware } from '../../model/middleware.ts';
 import type { MiddlewareOverride } from '../../model/middleware-override.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import type { MiddlewarePhases } from '../exchange/phase.ts';
+import type { ExternalServices } from '../external/external-services.ts';
 import type { TokenBuckets } from '../shared/token-buckets.ts';
 import type { Wheel } from '../wheel.ts';
 import type { LineSink } from './access-log.ts';
@@ -27,6 +28,7 @@ export interface MiddlewareServices extends CommonServices {
   readonly clock: Clock;
   readonly wheel: Wheel;
   readonly logger: Logger;
+  readonly external: ExternalServices;
 }
 
 /** Makes the middleware of one entry ready to run in this worker. */

@@ -22,7 +22,7 @@ export interface Certificate {
 export function readCertificate(pair: { readonly cert: string; readonly key: string }): Certificate {
   const [own] = within('its certificate', () => readCertificates(pair.cert));
   if (own === undefined) throw new MaterialFault('its certificate is missing');
-  load(newContext(), pair);
+  tryOut(pair);
   const { dnsNames, addresses } = alternativeNames(own);
   const names = dnsNames.length > 0 || addresses.length > 0 ? dnsNames : commonNames(own);
   return {
@@ -32,6 +32,20 @@ export function readCertificate(pair: { readonly cert: string; readonly key: str
     startsMs: own.validFromDate.getTime(),
     endsMs: own.validToDate.getTime(),
   };
+}
+
+/** What pairs are tried out in: a context of OpenSSL's is large, and garbage that the collector does not see. */
+let trial: SecureContext | undefined;
+
+function tryOut(pair: { readonly cert: string; readonly key: string }): void {
+  trial ??= newContext();
+  try {
+    load(trial, pair);
+  } catch (error) {
+    // Nobody knows what is left in it.
+    trial = undefined;
+    throw error;
+  }
 }
 
 /** Whether the certificate is good for a host, which is in lower case and without port. */

@@ -7,6 +7,7 @@ import type { Telemetry } from '../../telemetry/logger.ts';
 import type { Memory } from '../compile/compile.ts';
 import { compileInSlices, inSlices } from '../compile/slices.ts';
 import type { Installed } from '../exchange/context.ts';
+import { ExternalServices } from '../external/external-services.ts';
 import type { ListenerTools } from '../listener/listener.ts';
 import { type BusyPlace, type ListenerStatus, Listeners } from '../listener/listeners.ts';
 import { RoutingTable } from '../match/routing-table.ts';
@@ -59,6 +60,7 @@ export class Engine {
   readonly #tools: UpstreamTools;
   readonly #discovered = new Map<string, readonly FoundAddress[]>();
   readonly #services: MiddlewareServices;
+  readonly #external: ExternalServices;
   readonly #listeners: Listeners;
   #current: Generation;
   #prepared: Generation | undefined;
@@ -83,7 +85,8 @@ export class Engine {
       sessions,
     };
     const upstreams = Upstreams.none;
-    this.#services = { ...common, clock, wheel, logger: telemetry.logger };
+    this.#external = new ExternalServices(clock);
+    this.#services = { ...common, clock, wheel, logger: telemetry.logger, external: this.#external };
     const snapshot = { index: 0, id: '', name: '' };
     const role = 'stable';
     this.#current = { number: generation(), config: undefined, table: RoutingTable.empty, upstreams, snapshot, role };
@@ -147,6 +150,7 @@ export class Engine {
     await this.#listeners.close(withinMs);
     this.#current.upstreams.retire(Upstreams.none);
     this.#tools.sessions?.close();
+    this.#external.close();
   }
 
   #installed(): Generation {
@@ -156,6 +160,7 @@ export class Engine {
       this.#current = this.#prepared;
       this.#prepared = undefined;
       former.upstreams.retire(this.#current.upstreams);
+      this.#external.follow(this.#current.config?.snapshot.destinations ?? []);
     }
     return this.#current;
   }

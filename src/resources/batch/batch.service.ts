@@ -5,13 +5,14 @@ import type { Clock } from '../../clock.ts';
 import type { ReplicatedLog } from '../../cluster/replicated-log.ts';
 import { SluiceError } from '../../errors.ts';
 import { describe, type Problem } from '../../model/problem.ts';
+import { digestOf } from '../../snapshot/digest.ts';
 import type { BatchSnapshot, Draft, Idempotency, Operations, Result } from '../../state/command.ts';
 import { inSlices } from '../../state/slices.ts';
 import type { Rehearsal, StoredSnapshot } from '../../state/view.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { type Installed, installedHeaders, installWaitMs } from '../activation-report.ts';
 import { type Answer, type ApiRequest, jsonArray, revisionHeader } from '../answer.ts';
-import type { Examiner } from '../examiner.ts';
+import type { Examined, Examiner } from '../examiner.ts';
 import { idempotencyOf } from '../preconditions.ts';
 import { fieldValidationOf, flagOf } from '../query.ts';
 import { snapshotSummary } from '../snapshot-summary.ts';
@@ -90,8 +91,9 @@ export class BatchService {
       );
       Object.assign(headers, installedHeaders(installation));
     }
-    const active = activated ? { snapshotId: snapshot.id, index: result.index } : this.#parts.reader.view.active;
-    return answered(result.index, results, snapshotSummary(snapshot, active), found, headers);
+    const { view } = this.#parts.reader;
+    const shown = activated ? { active: { snapshotId: snapshot.id, index: result.index } } : view;
+    return answered(result.index, results, snapshotSummary(snapshot, shown), found, headers);
   }
 
   /** `doubts` is absent when it is not new. */
@@ -114,6 +116,7 @@ export class BatchService {
         values: examined.values,
         activate: wanted.activate,
         ...(attempt > 1 && { holdsWrites: true }),
+        ...(wanted.activate && { ...wanted.account, ...examined.sha256 }),
       };
       const result = await log.propose({ ...draft, snapshot });
       if (result.status !== 'moved') return { result, doubts: examined.warnings };
@@ -130,12 +133,13 @@ export class BatchService {
   }
 
   /** What a batch that is going to be refused has no need of is left out: apply says why. */
-  async #examine({ operations }: BatchDraft, { strict }: SentSnapshot) {
+  async #examine({ operations }: BatchDraft, { strict }: SentSnapshot): Promise<Examination> {
     const { after, verdict } = await this.#rehearse(operations);
     if (verdict.status !== 200) return { checkedAt: after.changedAt, values: {}, warnings: [] };
     const { problems, ...examined } = await this.#parts.examiner.judge(after, { strict });
     if (problems.length > 0) throw new SluiceError('INVALID', describe(underSnapshot(problems)));
-    return { ...examined, warnings: underSnapshot(examined.warnings) };
+    const sha256 = { sha256: await inSlices(digestOf({ entities: after.entities, values: examined.resolved })) };
+    return { ...examined, sha256, warnings: underSnapshot(examined.warnings) };
   }
 
   async #rehearse(operations: Operations): Promise<Rehearsal> {
@@ -177,6 +181,10 @@ export class BatchService {
     return results;
   }
 }
+
+type Examination = Pick<Examined, 'checkedAt' | 'values' | 'warnings'> & {
+  readonly sha256?: { readonly sha256: string };
+};
 
 interface Captured {
   readonly result: Result;

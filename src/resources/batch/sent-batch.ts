@@ -3,10 +3,11 @@ import { SluiceError } from '../../errors.ts';
 import type { EditableKind } from '../../model/kinds.ts';
 import { describe, type Problem, problemsMax } from '../../model/problem.ts';
 import { parseEntity } from '../../model/validation.ts';
-import type { BatchOperation } from '../../state/command.ts';
+import type { Account, BatchOperation } from '../../state/command.ts';
 import { OperationLines, operationLine } from '../../state/operation-lines.ts';
+import { callerOf, commentFault, commentOf } from '../account.ts';
 import type { ApiRequest } from '../answer.ts';
-import { seesSecrets } from '../caller.ts';
+import { type Caller, seesSecrets } from '../caller.ts';
 import { type JsonObject, objectBody } from '../json-body.ts';
 import { splitBody } from './batch-body.ts';
 import { readOperation } from './sent-operation.ts';
@@ -25,6 +26,7 @@ export interface SentSnapshot {
   readonly name: string;
   readonly activate: boolean;
   readonly strict: boolean;
+  readonly account: Account;
 }
 
 /** Yields between operations. Throws INVALID with every fault of every operation, FORBIDDEN, TOO_LARGE. */
@@ -49,7 +51,7 @@ export function* readBatch(request: ApiRequest, newId: () => string): Generator<
     }
     yield;
   }
-  const wanted = readSnapshot(snapshot, faults, unknown);
+  const wanted = readSnapshot(snapshot, request.caller, faults, unknown);
   faults.refuse();
   if (forbidden !== undefined) {
     const error = `/operations/${forbidden}/body: role ${request.caller.role} may not write env or file references`;
@@ -74,13 +76,13 @@ class Faults {
   }
 }
 
-function readSnapshot(sent: unknown, faults: Faults, unknown: string[]): SentSnapshot | undefined {
+function readSnapshot(sent: unknown, caller: Caller, faults: Faults, unknown: string[]): SentSnapshot | undefined {
   if (sent === undefined || sent === null) return undefined;
   if (!isObject(sent)) {
     faults.add([{ pointer: '/snapshot', message: 'must be a JSON object' }]);
     return undefined;
   }
-  const { name, activate, strict, ...strange } = sent;
+  const { name, activate, strict, comment, ...strange } = sent;
   unknown.push(...Object.keys(strange).map((one) => `/snapshot/${one}`));
   const { entity, problems } = parseEntity('snapshots', { name });
   faults.add(problems.map(({ pointer, message }) => ({ pointer: `/snapshot${pointer}`, message })));
@@ -90,7 +92,10 @@ function readSnapshot(sent: unknown, faults: Faults, unknown: string[]): SentSna
     }
     return value === true;
   };
+  const fault = commentFault(comment);
+  if (fault !== undefined) faults.add([{ pointer: '/snapshot/comment', message: fault }]);
   return {
+    account: { ...callerOf(caller), ...(fault === undefined && commentOf(comment)) },
     name: String(entity.name),
     activate: flag(activate, '/snapshot/activate'),
     strict: flag(strict, '/snapshot/strict'),

@@ -5,16 +5,19 @@ import type { ReplicatedLog } from '../../cluster/replicated-log.ts';
 import { SluiceError } from '../../errors.ts';
 import { describe, type Problem, pointerOf } from '../../model/problem.ts';
 import { parseEntity } from '../../model/validation.ts';
+import { digestOf } from '../../snapshot/digest.ts';
 import { type Form, renderSnapshot } from '../../snapshot/render.ts';
 import type { Draft, Result } from '../../state/command.ts';
+import { inSlices } from '../../state/slices.ts';
 import type { Logger } from '../../telemetry/logger.ts';
+import { accountOf } from '../account.ts';
 import { type Installed, installedHeaders, installWaitMs } from '../activation-report.ts';
 import { type Answer, type ApiRequest, entityTag, jsonArray, revisionHeader } from '../answer.ts';
 import { type Caller, seesSecrets } from '../caller.ts';
 import type { Examiner } from '../examiner.ts';
 import { objectBody, optionalBody } from '../json-body.ts';
 import { idempotencyOf, ifMatchOf } from '../preconditions.ts';
-import { fieldValidationOf, flagOf } from '../query.ts';
+import { durationOf, fieldValidationOf, flagOf } from '../query.ts';
 import { snapshotSummary } from '../snapshot-summary.ts';
 import { notFound, type StateReader } from '../state-reader.ts';
 import { unknownFieldWarnings } from '../unknown-fields.ts';
@@ -46,7 +49,7 @@ export class SnapshotService {
   async list(request: ApiRequest): Promise<Answer> {
     const { reader } = this.#parts;
     await reader.catchUp(request);
-    const items = reader.view.snapshots().map((snapshot) => snapshotSummary(snapshot, reader.view.active));
+    const items = reader.view.snapshots().map((snapshot) => snapshotSummary(snapshot, reader.view));
     return { status: 200, headers: revisionHeader(reader.view.applied), body: jsonArray(items) };
   }
 
@@ -100,10 +103,15 @@ export class SnapshotService {
   async activate(id: string, request: ApiRequest): Promise<Answer> {
     const { reader, log, logger, installed } = this.#parts;
     await reader.mustExist('snapshots', id);
-    const unknown = Object.keys(optionalBody(request.body)).map((key) => pointerOf(key));
-    const unknownFields = unknownFieldWarnings(unknown, fieldValidationOf(request));
-    const conditions = { ...ifMatchOf(request), ...idempotencyOf(request) };
-    const result = await log.propose({ op: 'activate', id, ...conditions });
+    const { account, unknownFields } = accountOf(request);
+    const conditions = {
+      ...ifMatchOf(request),
+      ...idempotencyOf(request),
+      ...confirmWithinOf(request),
+      ...forceOf(request),
+    };
+    const sha256 = await this.#digestOf(id);
+    const result = await log.propose({ op: 'activate', id, ...conditions, ...account, ...sha256 });
     const accepted = acceptedHeaders(result);
     const snapshot = reader.view.snapshot(id);
     if (snapshot === undefined) throw goneSince(result);
@@ -117,7 +125,29 @@ export class SnapshotService {
       ...accepted,
       ...joined(unknownFields, report),
     };
-    return { status: 200, headers, body: snapshotSummary(snapshot, { snapshotId: id, index: result.index }) };
+    const { pending } = reader.view;
+    const body = snapshotSummary(snapshot, { active: { snapshotId: id, index: result.index }, pending });
+    return { status: 200, headers, body };
+  }
+
+  /** 200 with the summary: it stays active. Rejects with NOT_FOUND, and CONFLICT when it waits for no confirmation. */
+  async confirm(id: string, request: ApiRequest): Promise<Answer> {
+    const { reader, log } = this.#parts;
+    await reader.mustExist('snapshots', id);
+    const unknown = Object.keys(optionalBody(request.body)).map((key) => pointerOf(key));
+    const unknownFields = unknownFieldWarnings(unknown, fieldValidationOf(request));
+    const result = await log.propose({ op: 'confirm', id, ...idempotencyOf(request) });
+    const accepted = acceptedHeaders(result);
+    const snapshot = reader.view.snapshot(id);
+    if (snapshot === undefined) throw goneSince(result);
+    const headers = { ...entityTag(snapshot.revision), ...accepted, ...unknownFields };
+    return { status: 200, headers, body: snapshotSummary(snapshot, reader.view) };
+  }
+
+  /** Of what proxies get of it; absent when this node does not have it yet. */
+  async #digestOf(id: string): Promise<{ sha256?: string }> {
+    const snapshot = this.#parts.reader.view.snapshot(id);
+    return snapshot === undefined ? {} : { sha256: await inSlices(digestOf(snapshot)) };
   }
 
   async #capture(name: string, request: ApiRequest, strict: boolean): Promise<Captured> {
@@ -144,6 +174,15 @@ export class SnapshotService {
     return result.status === 'moved' ? undefined : result;
   }
 }
+
+const confirmLimits = { min: 5_000, max: 24 * 3_600_000, range: '5s to 24h' } as const;
+
+function confirmWithinOf(request: ApiRequest): { confirmWithin?: number } {
+  const confirmWithin = durationOf(request, 'confirmWithin', confirmLimits);
+  return confirmWithin === undefined ? {} : { confirmWithin };
+}
+
+const forceOf = (request: ApiRequest): { force?: true } => (flagOf(request, 'force') ? { force: true } : {});
 
 interface Captured {
   readonly result: Result;

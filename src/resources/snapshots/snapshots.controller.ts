@@ -1,5 +1,5 @@
 // Operations on snapshots (contract.md §3.3). Immutable once created, so there is no PUT; activation makes one live.
-import { Controller, Delete, Get, Inject, Param, Post, Req, Res } from '@nestjs/common';
+import { Controller, Delete, Get, HttpCode, Inject, Param, Post, Req, Res } from '@nestjs/common';
 import { ApiBody, ApiExtraModels, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SnapshotSummary } from '../../model/snapshot.ts';
@@ -93,13 +93,15 @@ export class SnapshotsController {
     description:
       'Makes it live on every proxy. Activating an earlier one is the way back. Answers when every worker of this ' +
       'node has installed it, or after five seconds; `X-Sluice-Installed` says which. A listener whose port cannot be ' +
-      'had is named in `Warning` and tried again until it opens. Takes no body.',
+      'had is named in `Warning` and tried again until it opens. With `confirmWithin` what was active before becomes ' +
+      'active again unless `POST /snapshots/{id}/confirm` comes in time.',
     right: 'write',
     headers: ['If-Match', 'Idempotency-Key'],
-    query: ['fieldValidation'],
+    query: ['confirmWithin', 'force', 'fieldValidation'],
     errors: [
       'INVALID',
       'NOT_FOUND',
+      'CONFLICT',
       'PRECONDITION_FAILED',
       'TOO_LARGE',
       'KEY_REUSED',
@@ -108,6 +110,7 @@ export class SnapshotsController {
     ],
   })
   @ApiParam(byId)
+  @ApiBody({ schema: schemaRef('ActivationRequest'), required: false })
   @Success(200, 'It is active.', schemaRef(SnapshotSummary.name), [
     'ETag',
     'X-Sluice-Revision',
@@ -116,5 +119,22 @@ export class SnapshotsController {
   ])
   async activate(@Param('id') id: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     send(reply, await this.#snapshots.activate(id, requestOf(request)));
+  }
+
+  @Post(':id/confirm')
+  @HttpCode(200)
+  @Operation({
+    id: 'confirmSnapshot',
+    summary: 'Confirm an activation',
+    description: 'Keeps a snapshot active that was activated with `confirmWithin`.',
+    right: 'write',
+    headers: ['Idempotency-Key'],
+    query: ['fieldValidation'],
+    errors: ['INVALID', 'NOT_FOUND', 'CONFLICT', 'TOO_LARGE', 'KEY_REUSED', 'UNAVAILABLE', 'OUTCOME_UNKNOWN'],
+  })
+  @ApiParam(byId)
+  @Success(200, 'It stays active.', schemaRef(SnapshotSummary.name), ['ETag', 'X-Sluice-Revision', 'Warning'])
+  async confirm(@Param('id') id: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    send(reply, await this.#snapshots.confirm(id, requestOf(request)));
   }
 }

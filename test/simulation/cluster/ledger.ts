@@ -134,7 +134,8 @@ const requestOf = (id: { origin: string; incarnation: number; boot: number; seq:
 function contentOf(model: SlowModel): string {
   const entities = editableKinds.map((kind) => model.list(kind).map(({ id, revision, body }) => [id, revision, body]));
   const snapshots = model.list('snapshots').map(({ id, name, revision, body }) => [id, name, revision, body]);
-  return JSON.stringify({ entities, snapshots, changedAt: model.changedAt, active: model.active });
+  const { changedAt, active, history, pending } = model;
+  return JSON.stringify({ entities, snapshots, changedAt, active, history, pending });
 }
 
 function contentOfView(view: StateView): string {
@@ -144,5 +145,7 @@ function contentOfView(view: StateView): string {
     return [id, name, revision, { lists, values }] as const;
   });
   snapshots.sort(([a], [b]) => (a < b ? -1 : 1));
-  return JSON.stringify({ entities, snapshots, changedAt: view.changedAt, active: view.active });
+  const { changedAt, active, pending } = view;
+  const history = view.activations.map(({ index, snapshotId, reason }) => ({ index, snapshotId, reason }));
+  return JSON.stringify({ entities, snapshots, changedAt, active, history, pending });
 }

@@ -116,10 +116,19 @@ export class Wishes {
     return wish(tag, noRegister, { ...draft, ...this.#key(tag) } as Draft);
   }
 
+  /** Something becomes live, for good or until nobody confirms it; or what was live before does. */
   #activate(tag: number, view: StateView): Wish {
+    const { pending } = view;
+    if (pending !== undefined && this.#chance.happens(0.5)) {
+      const { snapshotId: id, index: activation } = pending;
+      const draft: Draft = this.#chance.happens(0.5) ? { op: 'confirm', id } : { op: 'revert', id, activation };
+      return wish(tag, noRegister, draft);
+    }
+    if (this.#chance.happens(0.15)) return wish(tag, noRegister, { op: 'rollback', id: `rollback-${tag}` });
     const snapshots = view.snapshots();
     const id = snapshots.length === 0 ? 'snapshot-0' : this.#chance.pick(snapshots).id;
-    return wish(tag, noRegister, { op: 'activate', id, ...this.#key(tag) });
+    const within = this.#chance.happens(0.4) ? { confirmWithin: 1 + this.#chance.below(20_000) } : {};
+    return wish(tag, noRegister, { op: 'activate', id, ...within, ...this.#key(tag) });
   }
 
   #anyRoute(view: StateView): string {

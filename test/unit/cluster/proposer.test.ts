@@ -104,7 +104,7 @@ describe('a command that no entry of the log can hold', () => {
     const { log, port } = await nodeWithPort();
     const error = await refusal(log.propose({ op: 'put', kind: 'routes', id: 'a', mode: 'create', spec }));
     expect(error.status).to.equal(413);
-    expect(error.message).to.match(/^the write takes 4194\d{4} bytes of the log, which takes 41943040 at once$/);
+    expect(error.message).to.match(/^the write takes 4194\d{4} bytes of the log, which takes 4456448 at once$/);
     expect(port.posted).to.deep.equal([]);
   });
 

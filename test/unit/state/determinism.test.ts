@@ -50,6 +50,14 @@ describe('ConfigState, over random commands', () => {
         expect(new Map(snapshots)).to.deep.equal(new Map(model.list('snapshots').map(({ id, body }) => [id, body])));
         expect(state.changedAt).to.equal(model.changedAt);
         expect(state.active).to.deep.equal(model.active);
+        const rollouts = state.rollouts.map(({ id, snapshotId, state: now, step, epoch }) => {
+          return { id, snapshotId, state: now, step, epoch };
+        });
+        expect(rollouts).to.deep.equal(model.rollouts);
+        expect(state.pending).to.deep.equal(model.pending);
+        expect(state.activations.map(({ index, snapshotId, reason }) => ({ index, snapshotId, reason }))).to.deep.equal(
+          model.history,
+        );
       }),
       { numRuns: 150, seed },
     );

@@ -1,3 +1,10 @@
+import {
+  createServer as createHttp2Server,
+  createSecureServer,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+  type Http2Session,
+} from 'node:http2';
 import { createServer as createTlsServer } from 'node:https';
 import { expect } from 'chai';
 import type { JwtConfig } from '../../../../src/model/middleware/jwt.ts';
@@ -97,6 +104,58 @@ describe('jwt with keys from a destination', () => {
     await serve({ jwksRetrievalTimeout: '100ms' }, {}, hanging);
     expect(await ask(token())).to.equal(401);
     expect(bed.reached).to.have.length(0);
+  });
+
+  it('the destination is asked at its own host and port, past its endpoints', async () => {
+    await serve(
+      {},
+      {
+        more: {
+          destinations: [
+            { id: 'k', name: 'k', host: '127.0.0.1', port: keysPort, endpoints: [{ host: '127.0.0.1', port: 1 }] },
+          ],
+        },
+      },
+    );
+    expect(await ask(token())).to.equal(200);
+  });
+
+  for (const secure of [true, false]) {
+    it(`the destination is asked over HTTP/2 ${secure ? 'by ALPN' : 'at once'} where it is configured`, async () => {
+      const asked: string[] = [];
+      const answer = (request: Http2ServerRequest, response: Http2ServerResponse): void => {
+        asked.push(`${request.httpVersion} ${request.authority}`);
+        response.end(document);
+      };
+      const http2 = secure ? createSecureServer({ ...server, allowHTTP1: false }, answer) : createHttp2Server(answer);
+      const sessions = new Set<Http2Session>();
+      http2.on('session', (session) => sessions.add(session));
+      bed.bed.atEnd(async () => {
+        for (const session of sessions) session.destroy();
+        http2.close();
+      });
+      const port = await listening(http2);
+      const options = { http2: true, ...(secure && { tls: { mode: 'tls' as const, ca } }) };
+      await serve({}, { more: { destinations: [{ id: 'k', name: 'k', host: '127.0.0.1', port, options }] } });
+      expect(await ask(token())).to.equal(200);
+      expect(asked).to.deep.equal([`2.0 127.0.0.1:${port}`]);
+    });
+  }
+
+  it('the destination is asked for the server name that is configured', async () => {
+    const names: unknown[] = [];
+    const asked = (name: string, done: (error: null) => void): void => {
+      names.push(name);
+      done(null);
+    };
+    const tls = createTlsServer({ ...server, SNICallback: asked }, (_request, response) => void response.end(document));
+    bed.bed.atEnd(async () => void tls.close());
+    bed.bed.atEnd(async () => tls.closeAllConnections());
+    const options = { tls: { mode: 'tls' as const, ca, sni: 'localhost' } };
+    const port = await listening(tls);
+    await serve({}, { more: { destinations: [{ id: 'k', name: 'k', host: '127.0.0.1', port, options }] } });
+    expect(await ask(token())).to.equal(200);
+    expect(names).to.deep.equal(['localhost']);
   });
 
   it('the destination is asked over TLS as it is configured, and not at all otherwise', async () => {

@@ -6,6 +6,7 @@ import { StubExchange } from '../../../support/stub-exchange.ts';
 
 describe('access log lines (contract.md §8.7)', () => {
   const clock = new ManualClock();
+  const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
   const exchange = () => {
     const made = new StubExchange({
       clock,
@@ -13,7 +14,18 @@ describe('access log lines (contract.md §8.7)', () => {
       path: '/a b',
       authority: 'shop.example.com:8080',
       scheme: 'https',
-      fields: ['X-A', 'one', 'Authorization', 'Bearer secret', 'X-Evil', 'a\tb\u009bc', 'X-Quote', 'say "hi" \\'],
+      fields: [
+        'X-A',
+        'one',
+        'Authorization',
+        'Bearer secret',
+        'X-Evil',
+        'a\tb\u009bc',
+        'X-Quote',
+        'say "hi" \\',
+        'traceparent',
+        `00-${traceId}-00f067aa0ba902b7-01`,
+      ],
     });
     made.response.local(404, ['X-R', 'r', 'Set-Cookie', 'a=b'], new Uint8Array());
     made.responseBytes = 12;
@@ -68,7 +80,8 @@ describe('access log lines (contract.md §8.7)', () => {
       '[d] [h:1] 2 [timeout] 7',
     ],
     ['${protocol}', 'HTTP/1.1', 'HTTP/1.1'],
-    ['${tls.version}${tls.sni}${trace.id}', '', ''],
+    ['${tls.version}${tls.sni}', '', ''],
+    ['${trace.id}', traceId, traceId],
     ['${nobody.knows} $ {id}', '${nobody.knows} $ {id}', '${nobody.knows} $ {id}'],
   ];
   for (const [template, before, after] of rows) {

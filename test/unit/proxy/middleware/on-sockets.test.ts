@@ -106,6 +106,76 @@ describe('middlewares on real sockets', () => {
     expect(bed.lastSent('content-length')).to.equal('14');
   });
 
+  it('a direct response goes through the chain', async () => {
+    await bed.serve(
+      [{ type: 'headers', headers: { responseHeadersToAdd: [{ key: 'X-A', value: '${request.path}' }] } }],
+      {
+        route: { forward: undefined as never, directResponse: { status: 203, body: 'direct' } },
+      },
+    );
+    const { status, headers, body } = await bed.ask({ path: '/p' });
+    expect([status, headers['x-a'], body]).to.deep.equal([203, '/p', 'direct']);
+  });
+
+  it('group, then route; first is outermost, on the response too', async () => {
+    const trail = (id: string) =>
+      ({
+        id,
+        type: 'headers',
+        headers: {
+          requestHeadersToAdd: [{ key: 'X-Trail', value: id, append: true }],
+          responseHeadersToAdd: [{ key: 'X-Trail', value: id, append: true }],
+        },
+      }) as const;
+    await bed.serve(['a', 'b', 'c'].map(trail), {
+      group: { middlewareIds: ['c', 'a'] },
+      route: { middlewareIds: ['b', 'a', 'c'] },
+    });
+    const { headers } = await bed.ask();
+    expect(bed.lastSent('x-trail')).to.deep.equal(['c', 'a', 'b']);
+    expect(headers['x-trail']).to.equal('b, a, c');
+  });
+
+  it('skipWhen, onlyWhen and disabled decide as each is reached', async () => {
+    await bed.serve([add('X-A', '1'), add('X-B', '1'), add('X-C', '1'), add('X-D', '1')], {
+      route: {
+        middlewareOverrides: {
+          m1: { skipWhen: ['request.headers["x-a"] == "1"'] },
+          m2: { onlyWhen: ['"x-b" in request.headers', 'request.headers["x-a"] == "1"'] },
+          m3: { disabled: true },
+        },
+      },
+    });
+    await bed.ask();
+    expect(['x-a', 'x-b', 'x-c', 'x-d'].map((name) => bed.lastSent(name))).to.deep.equal([
+      '1',
+      undefined,
+      '1',
+      undefined,
+    ]);
+  });
+
+  it('a rejection is seen by those around it and by nobody further in', async () => {
+    const rules = [{ cel: 'false', action: 'allow' }] as const;
+    const mark = (key: string) =>
+      ({ type: 'headers', headers: { responseHeadersToAdd: [{ key, value: '1' }] } }) as const;
+    await bed.serve([mark('X-Around'), { type: 'inlineAuthz', inlineAuthz: { rules } }, mark('X-Within')]);
+    const { status, headers } = await bed.ask();
+    expect([status, headers['x-around'], headers['x-within']]).to.deep.equal([403, '1', undefined]);
+  });
+
+  it('rateLimit: routes that share the middleware share its buckets', async () => {
+    const route = (path: string) => ({
+      ...{ id: path.slice(1), name: path, match: { path }, middlewareIds: ['m0'] },
+      directResponse: { status: 204 },
+    });
+    const limiter = { type: 'rateLimit', rateLimit: { requestsPerSecond: 0.001, burst: 2 } } as const;
+    await bed.serve([limiter], { more: { routes: [route('/a'), route('/b')] } });
+    const statuses = [];
+    for (const path of ['/a', '/b', '/a', '/b']) statuses.push((await bed.ask({ path })).status);
+    expect(statuses).to.deep.equal([204, 204, 429, 429]);
+  });
+
   it('rateLimit: 429 with Retry-After once the bucket is empty, for that client alone', async () => {
     await bed.serve([{ type: 'rateLimit', rateLimit: { requestsPerSecond: 0.01, burst: 2 } }], {
       listener: { trustedProxies: ['127.0.0.1'] },

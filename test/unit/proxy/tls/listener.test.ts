@@ -88,6 +88,18 @@ describe('a TLS listener', function () {
           expect(answer.shown).to.equal(shown);
         });
 
+    it('shows each of 140, more than are kept ready at a time, to many clients at once', async () => {
+      const many = Array.from({ length: 140 }, (_, i) => pair(`s${i}.test`));
+      await bed.install(serving(port, { ...own, certificates: many }));
+      for (let from = 0; from < 2 * many.length; from += 28) {
+        const asked = Array.from({ length: 28 }, async (_, i) => {
+          const name = `s${(from + i * 5) % many.length}.test`;
+          expect((await ask(port, { servername: name })).shown).to.equal(`CN=${name}`);
+        });
+        await Promise.all(asked);
+      }
+    });
+
     it('refuses names that no certificate has by the alert unrecognized_name', async () => {
       await bed.install(serving(port, { ...several, unknownServerName: 'reject' }));
       const refused = await ask(port, { servername: 'other.test' }).then(

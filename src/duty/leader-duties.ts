@@ -1,0 +1,79 @@
+// What the leader does without being asked: looks at the agreed state and at the time, and proposes what is due. It knows
+// nothing that the state does not, so a new leader goes on where the old one stopped; and it changes nothing by itself,
+// so two that believe to lead do no harm: apply takes the first command and refuses the second.
+import type { Cancel, Clock } from '../clock.ts';
+import type { Draft, Result } from '../state/command.ts';
+import type { StateView } from '../state/view.ts';
+import type { Logger } from '../telemetry/logger.ts';
+
+export interface Duty {
+  /** For the log: `a confirmation that did not come`. */
+  readonly name: string;
+  /** What is due now. Called again and again while this node leads, and never while its last proposal is on its way. */
+  due(view: StateView, nowMs: number): Draft | undefined;
+  /** This node began to lead, or does not lead any more. */
+  leads?(leading: boolean, nowMs: number): void;
+}
+
+export interface LeaderDutiesOptions {
+  readonly log: { readonly leads: boolean; propose(draft: Draft): Promise<Result> };
+  readonly view: StateView;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly duties: readonly Duty[];
+}
+
+/** How often the leader looks. */
+export const lookMs = 250;
+
+export class LeaderDuties {
+  readonly #options: LeaderDutiesOptions;
+  readonly #underWay = new Set<Duty>();
+  #cancel: Cancel = () => undefined;
+  #leads = false;
+  #ended = false;
+
+  constructor(options: LeaderDutiesOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    if (this.#ended) return;
+    this.#cancel = this.#options.clock.after(lookMs, () => {
+      this.#look();
+      this.start();
+    });
+  }
+
+  /** Nothing is proposed from now on. */
+  end(): void {
+    this.#ended = true;
+    this.#cancel();
+  }
+
+  #look(): void {
+    const { log, duties, clock } = this.#options;
+    const nowMs = clock.nowMs();
+    if (this.#leads !== log.leads) {
+      this.#leads = log.leads;
+      for (const duty of duties) duty.leads?.(this.#leads, nowMs);
+    }
+    if (!this.#leads) return;
+    for (const duty of duties) if (!this.#underWay.has(duty)) this.#attend(duty, nowMs);
+  }
+
+  #attend(duty: Duty, nowMs: number): void {
+    const { log, view, logger } = this.#options;
+    const draft = duty.due(view, nowMs);
+    if (draft === undefined) return;
+    this.#underWay.add(duty);
+    log
+      .propose(draft)
+      .then(
+        ({ status, error }) =>
+          logger.info({ op: draft.op, id: draft.id, status, reason: error }, `${duty.name}: carried out`),
+        (error: unknown) => logger.warn({ op: draft.op, id: draft.id, err: error }, `${duty.name}: tried again`),
+      )
+      .finally(() => this.#underWay.delete(duty));
+  }
+}

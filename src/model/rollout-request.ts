@@ -1,0 +1,126 @@
+// The body that starts a progressive activation (fleet.md §7). Every field is optional.
+import { parseDuration } from './duration.ts';
+import { Decimal, Duration, Flag, ListOf, MapOf, Nested, OneOf, Text, Token, Uint } from './field.ts';
+import { problemIf, Rules } from './rule.ts';
+import { cel, text } from './scalar.ts';
+
+export const rolloutDefaults = {
+  by: 'client',
+  guards: ['candidate.requests < 20.0 || candidate.errorRate <= stable.errorRate + 0.01'],
+  minRequests: 20,
+  checkInterval: '1s',
+  failures: 2,
+  onFail: 'rollback',
+  deadman: '60s',
+  maxStep: '1h',
+} as const;
+
+export const commentLengthMax = 500;
+
+const shareMin = 0.01;
+
+@Rules<RolloutStepRequest>({
+  exactlyOneChoice: ({ share, labels }) =>
+    problemIf((share === undefined) === (labels === undefined), '', 'must have exactly one of share and labels'),
+  shareInRange: ({ share }) =>
+    problemIf(share !== undefined && !(share >= shareMin && share <= 100), '/share', 'must be from 0.01 to 100'),
+  labelsNamed: ({ labels }) =>
+    problemIf(labels !== undefined && Object.keys(labels).length === 0, '/labels', 'must name at least one label'),
+})
+export class RolloutStepRequest {
+  @Decimal('Percent of the clients, or of the proxies, 0.01 to 100.', { example: 10 })
+  readonly share?: number;
+
+  @MapOf(text, 'All proxies that have these labels, whole.')
+  readonly labels?: Readonly<Record<string, string>>;
+
+  @Duration('How long the step lasts at least.', { default: '30s' })
+  readonly hold?: string;
+}
+
+@Rules<ShareKeyRequest>({
+  exactlyOneKey: ({ clientIp, header, cookie }) =>
+    problemIf(
+      [clientIp, header, cookie].filter((one) => one !== undefined).length !== 1 || clientIp === false,
+      '',
+      'must have exactly one of clientIp: true, header and cookie',
+    ),
+})
+export class ShareKeyRequest {
+  @Flag('Clients with one address stay together.')
+  readonly clientIp?: boolean;
+
+  @Token('Requests with one value of this header stay together; without it the client IP counts.')
+  readonly header?: string;
+
+  @Token('Requests with one value of this cookie stay together; without it the client IP counts.')
+  readonly cookie?: string;
+}
+
+@Rules<RolloutRequest>({
+  risingShares: ({ steps = [] }) => {
+    const shares = steps.flatMap(({ share }) => (share === undefined ? [] : [share]));
+    const at = shares.findIndex((share, place) => place > 0 && share <= (shares[place - 1] ?? 0));
+    return problemIf(at > 0, '/steps', 'must have shares that rise strictly');
+  },
+  endsWithAll: ({ steps = [] }) => {
+    const at = steps.findIndex(({ share }) => share === 100);
+    return problemIf(at >= 0 && at < steps.length - 1, '/steps', 'must have share 100 last');
+  },
+  longDeadman: ({ deadman }) =>
+    problemIf(deadman !== undefined && (parseDuration(deadman) ?? 0) < 5_000, '/deadman', 'must be 5s or more'),
+  checksPause: ({ checkInterval }) =>
+    problemIf(
+      checkInterval !== undefined && (parseDuration(checkInterval) ?? 0) < 100,
+      '/checkInterval',
+      'must be 100ms or more',
+    ),
+  shortComment: ({ comment = '' }) =>
+    problemIf([...comment].length > commentLengthMax, '/comment', `must have at most ${commentLengthMax} characters`),
+})
+export class RolloutRequest {
+  @ListOf(
+    RolloutStepRequest,
+    'In order; share 100 is added when it is missing. Absent: 1 % 30 s, 10 % 1 m, 50 % 1 m.',
+    {
+      lengthMax: 100,
+    },
+  )
+  readonly steps?: readonly RolloutStepRequest[];
+
+  @OneOf(['client', 'proxy'], 'What a share is of: the clients of each proxy, or the proxies.', {
+    default: rolloutDefaults.by,
+  })
+  readonly by?: 'client' | 'proxy';
+
+  @Nested(ShareKeyRequest, 'Which clients stay together. Absent: those with one address.')
+  readonly key?: ShareKeyRequest;
+
+  @ListOf(cel('guard'), 'CEL over the figures of the step; all must hold.', { lengthMax: 32 })
+  readonly guards?: readonly string[];
+
+  @Uint('No step ends before the candidate has served so many requests in it.', {
+    default: rolloutDefaults.minRequests,
+  })
+  readonly minRequests?: number;
+
+  @Duration('How often the guards are checked.', { default: rolloutDefaults.checkInterval })
+  readonly checkInterval?: string;
+
+  @Uint('Checks in a row in which a guard is false before it counts.', { min: 1, default: rolloutDefaults.failures })
+  readonly failures?: number;
+
+  @OneOf(['rollback', 'pause'], 'What becomes of a rollout whose guard failed.', { default: rolloutDefaults.onFail })
+  readonly onFail?: 'rollback' | 'pause';
+
+  @Duration('A proxy without contact for so long serves stable alone, 5s or more.', {
+    default: rolloutDefaults.deadman,
+  })
+  readonly deadman?: string;
+
+  @Duration('A step that could not end by then pauses the rollout.', { default: rolloutDefaults.maxStep })
+  readonly maxStep?: string;
+
+  @Text('For those who look at the history, at most 500 characters.')
+  readonly comment?: string;
+}

@@ -1,0 +1,53 @@
+// What a service says should become of a field, in the words of both protocols.
+import { fieldText } from '../fields/field-lines.ts';
+import { bytesIn, type Message, messageIn, messagesIn, numberIn, textIn } from './message-reading.ts';
+
+export type ChangeKind = 'set' | 'append' | 'addIfAbsent' | 'setIfPresent';
+
+export interface HeaderChange {
+  readonly kind: ChangeKind;
+  readonly name: string;
+  /** A byte string. */
+  readonly value: string;
+}
+
+/** `repeated HeaderPair`: each replaces. */
+export const changesOfPairs = (pairs: readonly Message[]): HeaderChange[] =>
+  pairs.map((pair) => ({ kind: 'set', name: textIn(pair, 'key'), value: fieldText(textIn(pair, 'value')) }));
+
+/** `repeated HeaderValueOption`; an action that is not set overwrites (architecture.md §6.29). */
+export const changesOfOptions = (of: Message | undefined, name: string): HeaderChange[] =>
+  messagesIn(of, name).map((option) => {
+    const header = messageIn(option, 'header');
+    const raw = bytesIn(header, 'raw_value');
+    const value = raw !== undefined && raw.length > 0 ? raw.toString('latin1') : fieldText(textIn(header, 'value'));
+    return { kind: kindOf(option), name: textIn(header, 'key'), value };
+  });
+
+function kindOf(option: Message): ChangeKind {
+  switch (numberIn(option, 'append_action')) {
+    case 1:
+      return 'addIfAbsent';
+    case 2:
+      return 'set';
+    case 3:
+      return 'setIfPresent';
+    default:
+      return messageIn(option, 'append')?.value === true ? 'append' : 'set';
+  }
+}
+
+/** How a change is carried out on fields, whosever they are. */
+export interface ChangeableFields {
+  first(lowerName: string): string | undefined;
+  set(name: string, value: string): void;
+  append(name: string, value: string): void;
+}
+
+export function applyChange({ kind, name, value }: HeaderChange, fields: ChangeableFields): void {
+  if (name === '') return;
+  const present =
+    kind === 'addIfAbsent' || kind === 'setIfPresent' ? fields.first(name.toLowerCase()) !== undefined : false;
+  if (kind === 'append') fields.append(name, value);
+  else if (kind === 'set' || present === (kind === 'setIfPresent')) fields.set(name, value);
+}

@@ -1,0 +1,68 @@
+// An external service over HTTP: one pool of connections per destination and worker, answers bounded.
+import { buildConnector, Pool } from 'undici';
+import type { Destination } from '../../model/destination.ts';
+import { ExternalFailure } from './external-failure.ts';
+import { connectMsOf, originOf, tlsOptionsOf } from './service-address.ts';
+
+/** No decision and no replaced body is larger; a service that sends more fails. */
+export const answerBytesMax = 64 * 1024 * 1024;
+
+export interface ServiceRequest {
+  readonly method: string;
+  /** With its query. */
+  readonly path: string;
+  /** Names and values in turn, as byte strings. */
+  readonly headers: readonly string[];
+  readonly body: Uint8Array | undefined;
+  readonly signal: AbortSignal;
+}
+
+export interface ServiceAnswer {
+  readonly status: number;
+  /** Names and values in turn, as byte strings. */
+  readonly fields: readonly string[];
+  readonly body: Buffer;
+}
+
+export class HttpService {
+  readonly #pool: Pool;
+
+  constructor(destination: Destination) {
+    const connect = buildConnector({ timeout: connectMsOf(destination), allowH2: false, ...tlsOptionsOf(destination) });
+    this.#pool = new Pool(originOf(destination), { connect, headersTimeout: 0, bodyTimeout: 0, pipelining: 1 });
+  }
+
+  /** Redirects are not followed. Rejects when there is no whole answer. */
+  async ask({ method, path, headers, body, signal }: ServiceRequest): Promise<ServiceAnswer> {
+    const answer = await this.#pool.request({
+      method,
+      path,
+      headers: [...headers],
+      body: body === undefined ? null : body,
+      signal,
+      responseHeaders: 'raw',
+    });
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    for await (const chunk of answer.body) {
+      if (!(chunk instanceof Uint8Array)) continue;
+      bytes += chunk.length;
+      if (bytes > answerBytesMax) throw new ExternalFailure('the answer is too large');
+      chunks.push(Buffer.from(chunk));
+    }
+    return { status: answer.statusCode, fields: flatOf(answer.headers), body: Buffer.concat(chunks) };
+  }
+
+  close(): void {
+    void this.#pool.close();
+  }
+}
+
+/** Asked for raw, headers are names and values in turn, as buffers or texts; otherwise a record. */
+function flatOf(headers: unknown): string[] {
+  if (Array.isArray(headers)) return headers.map((each) => (each instanceof Uint8Array ? latin1(each) : String(each)));
+  if (typeof headers !== 'object' || headers === null) return [];
+  return Object.entries(headers).flatMap(([name, value]) => [value].flat().flatMap((each) => [name, String(each)]));
+}
+
+const latin1 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1');

@@ -1,0 +1,46 @@
+// Where an external service is: a destination's own host and port, past its endpoints and everything that guards them,
+// with its TLS and its connection settings (contract.md §8.0).
+import { isIP } from 'node:net';
+import type { SecureVersion } from 'node:tls';
+import { destinationDefaults } from '../../model/defaults.ts';
+import type { Destination } from '../../model/destination.ts';
+import { durationMs } from '../duration.ts';
+
+export const isSecure = ({ options }: Destination): boolean =>
+  (options?.tls?.mode ?? destinationDefaults.tls.mode) !== 'none';
+
+/** `http://host:port`, without a path. */
+export function originOf(destination: Destination): string {
+  const host = destination.host.replace(/^\[(.*)\]$/, '$1');
+  const bracketed = isIP(host) === 6 ? `[${host}]` : host;
+  return `${isSecure(destination) ? 'https' : 'http'}://${bracketed}:${destination.port}`;
+}
+
+export const connectMsOf = ({ options }: Destination): number =>
+  durationMs(options?.timeouts?.connect, durationMs(destinationDefaults.timeouts.connect, 0));
+
+export interface TlsOptions {
+  readonly servername?: string;
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+  readonly minVersion?: SecureVersion;
+  readonly maxVersion?: SecureVersion;
+}
+
+/** For `tls.connect` and everything made on it; empty where the service is asked in plain text. */
+export function tlsOptionsOf(destination: Destination): TlsOptions {
+  const tls = destination.options?.tls;
+  if (!isSecure(destination) || tls === undefined) return {};
+  const name = (tls.sni ?? destination.host).replace(/^\[(.*)\]$/, '$1');
+  return {
+    ...(tls.mode === 'mtls' ? { cert: tls.cert ?? '', key: tls.key ?? '' } : {}),
+    ...(tls.ca === undefined ? {} : { ca: tls.ca }),
+    ...(isIP(name) === 0 ? { servername: name } : {}),
+    ...(tls.minVersion === undefined ? {} : { minVersion: secureVersion(tls.minVersion) }),
+    ...(tls.maxVersion === undefined ? {} : { maxVersion: secureVersion(tls.maxVersion) }),
+  };
+}
+
+/** `TLSv1_2` is `TLSv1.2` to OpenSSL. */
+const secureVersion = (version: string): SecureVersion => version.replace('_', '.') as SecureVersion;

@@ -1,0 +1,31 @@
+// What an authorization service decided, in whichever protocol it said so.
+import type { LocalReply, MiddlewareExchange } from '../../exchange/phase.ts';
+import type { ExternalServices } from '../../external/external-services.ts';
+import type { HeaderChange } from '../../external/header-change.ts';
+import type { Check } from './check.ts';
+
+export type Decision =
+  | {
+      readonly allowed: true;
+      readonly toUpstream: readonly HeaderChange[];
+      /** Names of request fields that go. */
+      readonly removed: readonly string[];
+      readonly toClient: readonly HeaderChange[];
+      /** In place of the request's own, towards the upstream; undefined: untouched. */
+      readonly query: string | undefined;
+    }
+  | { readonly allowed: false; readonly reply: LocalReply };
+
+export interface Question {
+  readonly check: Check;
+  readonly exchange: MiddlewareExchange;
+  /** Undefined when the service is shown none. */
+  readonly body: Buffer | undefined;
+  readonly services: ExternalServices;
+  readonly signal: AbortSignal;
+  /** 0 = no limit. */
+  readonly timeoutMs: number;
+}
+
+/** Rejects when the service cannot be asked or says nothing usable. */
+export type AskDecision = (question: Question) => Promise<Decision>;

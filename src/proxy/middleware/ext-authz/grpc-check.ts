@@ -1,0 +1,52 @@
+// The check by `extauthz.v1.Authorizer/Check` (contract.md §8.5, gRPC check).
+import { ExternalFailure } from '../../external/external-failure.ts';
+import { changesOfPairs } from '../../external/header-change.ts';
+import { bytesIn, type Message, messagesIn, numberIn } from '../../external/message-reading.ts';
+import { checkRequest, checkResponse, type MessageType } from '../../external/messages.ts';
+import { readableText } from '../../fields/field-lines.ts';
+import type { AskDecision, Question } from './decision.ts';
+
+const checkPath = '/extauthz.v1.Authorizer/Check';
+
+export const askOverGrpc: AskDecision = async (question) => {
+  const { check, exchange, body } = question;
+  const { method, target } = exchange.request;
+  const headers = pairsOf(check.headers(exchange));
+  const asked = { method, path: target, headers, ...(body === undefined ? {} : { body }) };
+  const answer = await call(question, checkPath, checkRequest.encode(asked), checkResponse);
+  const changes = changesOfPairs(messagesIn(answer, 'headers'));
+  if (answer.allowed === true) {
+    return { allowed: true, toUpstream: changes, removed: [], toClient: [], query: undefined };
+  }
+  const status = statusOr403(numberIn(answer, 'denied_status'));
+  const fields = changes.flatMap(({ name, value }) => [name, value]);
+  return { allowed: false, reply: { status, fields, body: bytesIn(answer, 'denied_body') ?? '' } };
+};
+
+/** One unary call; what is no such message is a failure like any other. */
+export async function call(
+  { check, services, signal, timeoutMs }: Question,
+  path: string,
+  message: Uint8Array,
+  answers: MessageType,
+): Promise<Message> {
+  const channel = services.grpc(check.destinationId);
+  if (channel === undefined) throw new ExternalFailure('destination missing');
+  const bytes = await channel.unary(path, message, signal, timeoutMs);
+  try {
+    return answers.decode(bytes);
+  } catch {
+    throw new ExternalFailure('the answer cannot be read');
+  }
+}
+
+export function pairsOf(headers: readonly string[]): { key: string; value: string }[] {
+  const pairs: { key: string; value: string }[] = [];
+  for (let i = 0; i + 1 < headers.length; i += 2) {
+    pairs.push({ key: readableText(headers[i] ?? ''), value: readableText(headers[i + 1] ?? '') });
+  }
+  return pairs;
+}
+
+/** 0 means nothing was said; what is no status of a final response counts as that too. */
+export const statusOr403 = (status: number): number => (status >= 200 && status <= 599 ? status : 403);

@@ -1,0 +1,48 @@
+// The check over HTTP: the client's method on the service's path; 2xx allows (contract.md §8.5, HTTP check).
+import { ExternalFailure } from '../../external/external-failure.ts';
+import type { HeaderChange } from '../../external/header-change.ts';
+import type { NameTest } from '../name-pattern.ts';
+import type { AskDecision } from './decision.ts';
+
+export const askOverHttp: AskDecision = async ({ check, exchange, body, services, signal }) => {
+  const service = services.http(check.destinationId);
+  if (service === undefined) throw new ExternalFailure('destination missing');
+  const { method } = exchange.request;
+  const { path } = check;
+  const answer = await service.ask({ method, path, headers: check.headers(exchange), body, signal });
+  if (answer.status < 200 || answer.status > 299) {
+    const fields = matching(answer.fields, check.deniedToClient);
+    return { allowed: false, reply: { status: answer.status, fields, body: answer.body } };
+  }
+  return {
+    allowed: true,
+    toUpstream: changesOf(answer.fields, check.copyToUpstream),
+    removed: [],
+    toClient: changesOf(answer.fields, check.copyToClient),
+    query: undefined,
+  };
+};
+
+function matching(fields: readonly string[], test: NameTest): string[] {
+  const kept: string[] = [];
+  for (let i = 0; i + 1 < fields.length; i += 2) {
+    const name = fields[i] ?? '';
+    if (test(name.toLowerCase())) kept.push(name, fields[i + 1] ?? '');
+  }
+  return kept;
+}
+
+/** The first line of a name replaces what is there, later ones join it. */
+function changesOf(fields: readonly string[], test: NameTest): HeaderChange[] {
+  const seen = new Set<string>();
+  const changes: HeaderChange[] = [];
+  const kept = matching(fields, test);
+  for (let i = 0; i < kept.length; i += 2) {
+    const name = kept[i] ?? '';
+    const lower = name.toLowerCase();
+    const kind = seen.has(lower) || lower === 'set-cookie' ? 'append' : 'set';
+    seen.add(lower);
+    changes.push({ kind, name, value: kept[i + 1] ?? '' });
+  }
+  return changes;
+}

@@ -1,0 +1,61 @@
+// What a processor is asked and what it says, in whichever protocol (contract.md §8.6).
+
+import type { Clock } from '../../../clock.ts';
+import type { LocalReply } from '../../exchange/phase.ts';
+import type { ExternalServices } from '../../external/external-services.ts';
+import type { HeaderChange } from '../../external/header-change.ts';
+
+export type PhaseName = 'requestHeaders' | 'requestBody' | 'responseHeaders' | 'responseBody';
+
+export interface PhaseMessage {
+  readonly phase: PhaseName;
+  /** Lower-case names and values as text, in turn; with header phases. */
+  readonly headers?: readonly string[];
+  /** With body phases. */
+  readonly body?: Buffer;
+  readonly endOfStream: boolean;
+  readonly observeOnly: boolean;
+}
+
+/** Changes of the phases of one exchange; only those that are named. */
+export interface PhaseModes {
+  readonly requestHeaders?: 'send' | 'skip';
+  readonly responseHeaders?: 'send' | 'skip';
+  readonly requestBody?: BodyMode;
+  readonly responseBody?: BodyMode;
+}
+
+export type BodyMode = 'none' | 'buffered' | 'bufferedPartial' | 'streamed';
+
+export interface Action {
+  readonly kind: 'action';
+  readonly phase: PhaseName;
+  readonly removed: readonly string[];
+  readonly changes: readonly HeaderChange[];
+  /** In place of the whole body, or of the chunk that was shown. */
+  readonly body: Buffer | undefined;
+  /** Nothing more of this direction is to be sent. */
+  readonly last: boolean;
+  readonly modes: PhaseModes | undefined;
+}
+
+/** `goOn`: the processor wants no part in the rest of the exchange. */
+export type Answer = Action | { readonly kind: 'reject'; readonly reply: LocalReply } | { readonly kind: 'goOn' };
+
+/** The messages of one exchange. */
+export interface Conversation {
+  /** One at a time. Rejects when there is no usable answer within `timeoutMs`. */
+  ask(message: PhaseMessage, timeoutMs: number): Promise<Answer>;
+  /** Nothing more is going to be asked. */
+  end(): void;
+}
+
+export interface ProcessorTools {
+  readonly services: ExternalServices;
+  readonly clock: Clock;
+  readonly destinationId: string;
+  /** Longest time that a service may ask for in place of the configured one, in milliseconds; 0 = none. */
+  readonly timeoutMsMax: number;
+}
+
+export type OpenConversation = (tools: ProcessorTools) => Conversation;

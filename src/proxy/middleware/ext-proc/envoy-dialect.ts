@@ -1,0 +1,90 @@
+// `envoy.service.ext_proc.v3.ExternalProcessor/Process`, as far as it has a meaning here (architecture.md §6.29): what is
+// not listed is ignored.
+import { ExternalFailure } from '../../external/external-failure.ts';
+import { changesOfOptions } from '../../external/header-change.ts';
+import { bytesIn, type Message, messageIn, numberIn, textsIn } from '../../external/message-reading.ts';
+import { envoyProcessingRequest, envoyProcessingResponse } from '../../external/messages.ts';
+import { statusOr403 } from '../ext-authz/grpc-check.ts';
+import type { Answer, BodyMode, PhaseModes, PhaseName } from './answer.ts';
+import type { ProcessorDialect } from './grpc-conversation.ts';
+
+const fields: readonly (readonly [phase: PhaseName, field: string])[] = [
+  ['requestHeaders', 'request_headers'],
+  ['responseHeaders', 'response_headers'],
+  ['requestBody', 'request_body'],
+  ['responseBody', 'response_body'],
+];
+
+const fieldOf = new Map(fields);
+
+export const envoyDialect: ProcessorDialect = {
+  path: '/envoy.service.ext_proc.v3.ExternalProcessor/Process',
+  cleanEnd: 'goOn',
+  encode({ phase, headers, body, endOfStream, observeOnly }) {
+    const content =
+      headers === undefined
+        ? { body: body ?? Buffer.alloc(0), end_of_stream: endOfStream }
+        : { headers: { headers: rawValues(headers) }, end_of_stream: endOfStream };
+    return envoyProcessingRequest.encode({ [fieldOf.get(phase) ?? '']: content, observability_mode: observeOnly });
+  },
+  decode(bytes) {
+    const answer = envoyProcessingResponse.decode(bytes);
+    const immediate = messageIn(answer, 'immediate_response');
+    if (immediate !== undefined) return rejected(immediate);
+    for (const [phase, field] of fields) {
+      const action = messageIn(answer, field);
+      if (action !== undefined) return acted(phase, messageIn(action, 'response'), messageIn(answer, 'mode_override'));
+    }
+    const wanted = messageIn(answer, 'override_message_timeout');
+    if (wanted !== undefined) return numberIn(wanted, 'seconds') * 1000 + numberIn(wanted, 'nanos') / 1_000_000;
+    throw new ExternalFailure('no response');
+  },
+};
+
+function rejected(immediate: Message): Answer {
+  const mutation = messageIn(immediate, 'headers');
+  const code = numberIn(messageIn(immediate, 'status'), 'code');
+  const reply = {
+    status: statusOr403(code === 0 ? 200 : code),
+    fields: changesOfOptions(mutation, 'set_headers').flatMap(({ name, value }) => [name, value]),
+    body: bytesIn(immediate, 'body') ?? '',
+  };
+  return { kind: 'reject', reply };
+}
+
+function acted(phase: PhaseName, common: Message | undefined, override: Message | undefined): Answer {
+  const mutation = messageIn(common, 'header_mutation');
+  const bodyMutation = messageIn(common, 'body_mutation');
+  return {
+    kind: 'action',
+    phase,
+    removed: textsIn(mutation, 'remove_headers'),
+    changes: changesOfOptions(mutation, 'set_headers'),
+    body: bodyMutation?.clear_body === true ? Buffer.alloc(0) : bytesIn(bodyMutation, 'body'),
+    last: numberIn(common, 'status') === 1,
+    modes: override && modesOf(override),
+  };
+}
+
+const headerModes: readonly ('send' | 'skip' | undefined)[] = [undefined, 'send', 'skip'];
+/** The full-duplex modes are not spoken: an override that asks for one is not followed. */
+const bodyModes: readonly (BodyMode | undefined)[] = ['none', 'streamed', 'buffered', 'bufferedPartial'];
+
+function modesOf(override: Message): PhaseModes {
+  const header = (name: string) => headerModes[numberIn(override, name)];
+  const body = (name: string) => bodyModes[numberIn(override, name)];
+  const modes = {
+    responseHeaders: header('response_header_mode'),
+    requestBody: body('request_body_mode'),
+    responseBody: body('response_body_mode'),
+  };
+  return Object.fromEntries(Object.entries(modes).filter(([, mode]) => mode !== undefined));
+}
+
+const rawValues = (headers: readonly string[]): object[] => {
+  const values: object[] = [];
+  for (let i = 0; i + 1 < headers.length; i += 2) {
+    values.push({ key: headers[i] ?? '', raw_value: Buffer.from(headers[i + 1] ?? '', 'utf8') });
+  }
+  return values;
+};

@@ -1,0 +1,147 @@
+// Processing over gRPC: one stream per exchange, one answer per message, in our own protocol and in Envoy's (contract.md
+// §8.6.2, architecture.md §6.28, §6.29). The two differ in their messages and in what the end of a stream means.
+import type { Cancel } from '../../../clock.ts';
+import { ExternalFailure } from '../../external/external-failure.ts';
+import type { Call } from '../../external/grpc-channel.ts';
+import type { Answer, Conversation, PhaseMessage, ProcessorTools } from './answer.ts';
+
+export interface ProcessorDialect {
+  /** `/package.Service/Method` */
+  readonly path: string;
+  encode(message: PhaseMessage): Uint8Array;
+  /** Throws for what cannot be read. A number: the service asks for so many milliseconds more. */
+  decode(bytes: Buffer): Answer | number;
+  /** What it means that the service ends the stream in good order without having answered the message. */
+  readonly cleanEnd: 'goOn' | 'askAgain';
+}
+
+/** A service may take its time to end a stream on which nothing more comes. */
+const lingerMs = 1_000;
+
+export const openGrpc =
+  (dialect: ProcessorDialect) =>
+  (tools: ProcessorTools): Conversation =>
+    new GrpcConversation(dialect, tools);
+
+interface Waiting {
+  readonly bytes: Uint8Array;
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (failure: unknown) => void;
+  cancelTimer: Cancel;
+}
+
+class GrpcConversation implements Conversation {
+  readonly #dialect: ProcessorDialect;
+  readonly #tools: ProcessorTools;
+  #call: Call | undefined;
+  #waiting: Waiting | undefined;
+  /** Messages answered so far. */
+  #answered = 0;
+  #askedAgain = false;
+  #goesOn = false;
+
+  constructor(dialect: ProcessorDialect, tools: ProcessorTools) {
+    this.#dialect = dialect;
+    this.#tools = tools;
+  }
+
+  ask(message: PhaseMessage, timeoutMs: number): Promise<Answer> {
+    if (this.#goesOn) return Promise.resolve({ kind: 'goOn' });
+    return new Promise((resolve, reject) => {
+      this.#askedAgain = false;
+      this.#waiting = { bytes: this.#dialect.encode(message), resolve, reject, cancelTimer: () => {} };
+      this.#arm(timeoutMs);
+      this.#send();
+    });
+  }
+
+  end(): void {
+    this.#fail(new ExternalFailure('nobody waits any more'));
+    const call = this.#call;
+    this.#call = undefined;
+    if (call === undefined) return;
+    call.end();
+    this.#tools.clock.after(lingerMs, () => call.cancel());
+  }
+
+  #arm(timeoutMs: number): void {
+    const waiting = this.#waiting;
+    if (waiting === undefined) return;
+    waiting.cancelTimer();
+    if (timeoutMs <= 0) return;
+    waiting.cancelTimer = this.#tools.clock.after(timeoutMs, () => {
+      this.#call?.cancel();
+      this.#call = undefined;
+      this.#fail(new ExternalFailure('timeout'));
+    });
+  }
+
+  #send(): void {
+    const waiting = this.#waiting;
+    if (waiting === undefined) return;
+    try {
+      this.#call ??= this.#open();
+      this.#call.send(waiting.bytes);
+    } catch (error) {
+      this.#call = undefined;
+      this.#fail(error);
+    }
+  }
+
+  #open(): Call {
+    const channel = this.#tools.services.grpc(this.#tools.destinationId);
+    if (channel === undefined) throw new ExternalFailure('destination missing');
+    const call: Call = channel.call(this.#dialect.path, {
+      onMessage: (bytes) => this.#hear(bytes),
+      onEnd: (failure) => {
+        // A stream that was given up says nothing about the one in its place.
+        if (this.#call === call) this.#onEnd(failure);
+      },
+    });
+    return call;
+  }
+
+  #hear(bytes: Buffer): void {
+    if (this.#waiting === undefined) return;
+    try {
+      const answer = this.#dialect.decode(bytes);
+      if (typeof answer === 'number') this.#moreTime(answer);
+      else this.#settle(answer);
+    } catch {
+      this.#call?.cancel();
+      this.#call = undefined;
+      this.#fail(new ExternalFailure('the answer cannot be read'));
+    }
+  }
+
+  #moreTime(ms: number): void {
+    const { timeoutMsMax } = this.#tools;
+    if (timeoutMsMax > 0 && ms > 0) this.#arm(Math.min(ms, timeoutMsMax));
+  }
+
+  #onEnd(failure: ExternalFailure | undefined): void {
+    this.#call = undefined;
+    if (failure === undefined && this.#dialect.cleanEnd === 'goOn') {
+      this.#goesOn = true;
+      this.#settle({ kind: 'goOn' });
+    } else if (failure === undefined && this.#answered > 0 && !this.#askedAgain && this.#waiting !== undefined) {
+      this.#askedAgain = true;
+      this.#send();
+    } else this.#fail(failure ?? new ExternalFailure('ended without an answer'));
+  }
+
+  #settle(answer: Answer): void {
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    waiting?.cancelTimer();
+    this.#answered++;
+    waiting?.resolve(answer);
+  }
+
+  #fail(failure: unknown): void {
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    waiting?.cancelTimer();
+    waiting?.reject(failure);
+  }
+}

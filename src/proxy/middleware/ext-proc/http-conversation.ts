@@ -1,0 +1,82 @@
+// Processing over HTTP: one POST per message, JSON both ways (contract.md §8.6.1).
+import { ExternalFailure } from '../../external/external-failure.ts';
+import { changesOfPairs } from '../../external/header-change.ts';
+import { type Message, messagesIn, numberIn, textIn, textsIn } from '../../external/message-reading.ts';
+import { statusOr403 } from '../ext-authz/grpc-check.ts';
+import type { Answer, Conversation, PhaseMessage, PhaseName, ProcessorTools } from './answer.ts';
+
+const phases: ReadonlySet<string> = new Set(['requestHeaders', 'requestBody', 'responseHeaders', 'responseBody']);
+
+export function openHttp({ services, clock, destinationId }: ProcessorTools): Conversation {
+  let under: AbortController | undefined;
+  return {
+    async ask(message, timeoutMs) {
+      const service = services.http(destinationId);
+      if (service === undefined) throw new ExternalFailure('destination missing');
+      const abort = new AbortController();
+      under = abort;
+      const cancel = timeoutMs > 0 ? clock.after(timeoutMs, () => abort.abort()) : () => {};
+      try {
+        const body = Buffer.from(JSON.stringify(documentOf(message)), 'utf8');
+        const headers = ['content-type', 'application/json'];
+        const answer = await service.ask({ method: 'POST', path: '/', headers, body, signal: abort.signal });
+        if (answer.status !== 200) throw new ExternalFailure(`answers ${answer.status}`);
+        return answerOf(answer.body);
+      } catch (error) {
+        throw abort.signal.aborted ? new ExternalFailure('timeout') : error;
+      } finally {
+        cancel();
+        under = undefined;
+      }
+    },
+    end() {
+      under?.abort();
+    },
+  };
+}
+
+function documentOf({ phase, headers = [], body, endOfStream, observeOnly }: PhaseMessage): object {
+  const pairs: { key: string; value: string }[] = [];
+  for (let i = 0; i + 1 < headers.length; i += 2) pairs.push({ key: headers[i] ?? '', value: headers[i + 1] ?? '' });
+  return {
+    phase,
+    ...(pairs.length > 0 ? { headers: pairs } : {}),
+    ...(body !== undefined && body.length > 0 ? { body: body.toString('base64') } : {}),
+    endOfStream,
+    ...(observeOnly ? { observeOnly } : {}),
+  };
+}
+
+function answerOf(bytes: Buffer): Answer {
+  const document = parsed(bytes);
+  const action = textIn(document, 'action');
+  if (action === 'reject') {
+    const fields = changesOfPairs(messagesIn(document, 'rejectHeaders')).flatMap(({ name, value }) => [name, value]);
+    const status = statusOr403(numberIn(document, 'rejectStatus'));
+    return { kind: 'reject', reply: { status, fields, body: Buffer.from(textIn(document, 'rejectBody'), 'base64') } };
+  }
+  if (!phases.has(action)) throw new ExternalFailure('an unknown action');
+  const replaced = textIn(document, 'replaceBody');
+  const body = document.clearBody === true ? Buffer.alloc(0) : replaced === '' ? undefined : decoded(replaced);
+  return {
+    kind: 'action',
+    phase: action as PhaseName,
+    removed: textsIn(document, 'removeHeaders'),
+    changes: changesOfPairs(messagesIn(document, 'setHeaders')),
+    body,
+    last: textIn(document, 'status') === 'continueAndReplace',
+    modes: undefined,
+  };
+}
+
+function parsed(bytes: Buffer): Message {
+  try {
+    const value: unknown = JSON.parse(bytes.toString('utf8'));
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Message;
+  } catch {
+    // Said below.
+  }
+  throw new ExternalFailure('the answer is no JSON object');
+}
+
+const decoded = (text: string): Buffer => Buffer.from(text, 'base64');

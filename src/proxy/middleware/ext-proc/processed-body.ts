@@ -1,0 +1,152 @@
+// A body that goes past a processor chunk by chunk: each is shown, and what the answer says goes on in its place. One is
+// under way at a time, so that neither side is ever ahead of the other by more than a chunk.
+import type { BodySink, BodySource } from '../../exchange/body.ts';
+import type { ProxyError } from '../../exchange/proxy-error.ts';
+
+/** Shows a chunk; resolves with what takes its place, rejects when the body must not go on. */
+export type ShowChunk = (chunk: Buffer, endOfStream: boolean) => Promise<Buffer>;
+
+export class ProcessedBody implements BodySource, BodySink {
+  readonly #source: BodySource;
+  readonly #show: ShowChunk;
+  readonly #onRefused: () => void;
+  #sink: BodySink | undefined;
+  /** What has come while a chunk was being shown. */
+  #waiting: Buffer[] = [];
+  #showing = false;
+  #trailers: string | undefined;
+  #sinkFull = false;
+  #sourceWaits = false;
+  #over = false;
+
+  /** `onRefused`: the body does not go on, and somebody has to answer. */
+  constructor(source: BodySource, show: ShowChunk, onRefused: () => void) {
+    this.#source = source;
+    this.#show = show;
+    this.#onRefused = onRefused;
+  }
+
+  start(sink: BodySink): void {
+    this.#sink = sink;
+    this.#source.start(this);
+  }
+
+  pause(): void {
+    this.#sinkFull = true;
+  }
+
+  resume(): void {
+    this.#sinkFull = false;
+    this.#goOn();
+  }
+
+  abort(why: ProxyError): void {
+    this.#over = true;
+    this.#source.abort(why);
+  }
+
+  from(_source: BodySource): void {}
+
+  data(chunk: Buffer): boolean {
+    this.#waiting.push(Buffer.from(chunk));
+    this.#sourceWaits = true;
+    this.#goOn();
+    return false;
+  }
+
+  end(trailers: string): void {
+    this.#trailers = trailers;
+    this.#goOn();
+  }
+
+  fail(why: ProxyError): void {
+    this.#over = true;
+    this.#sink?.fail(why);
+  }
+
+  #goOn(): void {
+    if (this.#showing || this.#sinkFull || this.#over) return;
+    const chunk = this.#waiting.shift();
+    if (chunk !== undefined) void this.#pass(chunk);
+    else if (this.#trailers !== undefined) void this.#finish(this.#trailers);
+    else if (this.#sourceWaits) {
+      this.#sourceWaits = false;
+      this.#source.resume();
+    }
+  }
+
+  async #pass(chunk: Buffer): Promise<void> {
+    this.#showing = true;
+    const shown = await this.#shown(chunk, false);
+    this.#showing = false;
+    if (shown === undefined || this.#over) return;
+    if (shown.length > 0 && this.#sink?.data(shown) === false) this.#sinkFull = true;
+    this.#goOn();
+  }
+
+  async #finish(trailers: string): Promise<void> {
+    this.#showing = true;
+    const shown = await this.#shown(Buffer.alloc(0), true);
+    if (shown === undefined || this.#over) return;
+    this.#over = true;
+    if (shown.length > 0) this.#sink?.data(shown);
+    this.#sink?.end(trailers);
+  }
+
+  async #shown(chunk: Buffer, endOfStream: boolean): Promise<Buffer | undefined> {
+    try {
+      return await this.#show(chunk, endOfStream);
+    } catch {
+      if (!this.#over) this.#onRefused();
+      this.#over = true;
+      return undefined;
+    }
+  }
+}
+
+/** Somebody looks on while a body goes by, and changes nothing about it. */
+export class ObservedBody implements BodySource, BodySink {
+  readonly #source: BodySource;
+  readonly #onChunk: (chunk: Buffer) => void;
+  readonly #onEnd: () => void;
+  #sink: BodySink | undefined;
+
+  constructor(source: BodySource, onChunk: (chunk: Buffer) => void, onEnd: () => void) {
+    this.#source = source;
+    this.#onChunk = onChunk;
+    this.#onEnd = onEnd;
+  }
+
+  start(sink: BodySink): void {
+    this.#sink = sink;
+    this.#source.start(this);
+  }
+
+  pause(): void {
+    this.#source.pause();
+  }
+
+  resume(): void {
+    this.#source.resume();
+  }
+
+  abort(why: ProxyError): void {
+    this.#source.abort(why);
+  }
+
+  from(_source: BodySource): void {}
+
+  data(chunk: Buffer): boolean {
+    this.#onChunk(chunk);
+    return this.#sink?.data(chunk) ?? true;
+  }
+
+  end(trailers: string): void {
+    this.#onEnd();
+    this.#sink?.end(trailers);
+  }
+
+  fail(why: ProxyError): void {
+    this.#sink?.fail(why);
+  }
+}

@@ -1,0 +1,210 @@
+// One exchange in the hands of a processor: what it is shown, in which order, and what becomes of its answers (contract.md
+// §8.6). Response headers wait until the response phases are done.
+import type { LocalReply, MiddlewareExchange, Verdict } from '../../exchange/phase.ts';
+import { reasonOf } from '../../external/external-failure.ts';
+import { applyChange, type ChangeableFields } from '../../external/header-change.ts';
+import { rejection } from '../rejection.ts';
+import type { Action, BodyMode, Conversation, PhaseMessage, PhaseModes, PhaseName } from './answer.ts';
+import { ProcessedBody } from './processed-body.ts';
+import { hasNoBody, requestFields, responseFields } from './shown-fields.ts';
+
+export interface ProcessingPlan {
+  readonly phases: {
+    readonly requestHeaders: 'send' | 'skip';
+    readonly responseHeaders: 'send' | 'skip';
+    readonly requestBody: BodyMode;
+    readonly responseBody: BodyMode;
+  };
+  /** With `bufferedPartial`. */
+  readonly maxBodyBytes: number;
+  /** With `streamed`, each answer is about its own chunk, and not the last one about the whole body. */
+  readonly chunkwise: boolean;
+  /** For each message; 0 = no limit. */
+  readonly timeoutMs: number;
+  readonly allowOnError: boolean;
+  readonly statusOnError: number;
+  readonly mayChange: (lowerName: string) => boolean;
+  readonly maySee: (lowerName: string) => boolean;
+  readonly disableReject: boolean;
+  readonly allowModeOverride: boolean;
+}
+
+/** One message of a streamed body. */
+export const chunkBytesMax = 32 * 1024;
+/** A body that is shown as a whole is held; a larger one is refused. */
+const heldBytesMax = 64 * 1024 * 1024;
+
+type Direction = 'request' | 'response';
+
+/** What a phase came to: an action to carry out, a reply, or nothing. */
+type Outcome = { readonly action: Action | undefined; readonly reply: LocalReply | undefined };
+
+const goOn: Outcome = { action: undefined, reply: undefined };
+
+export class Processing {
+  readonly #plan: ProcessingPlan;
+  readonly #conversation: Conversation;
+  readonly #exchange: MiddlewareExchange;
+  #modes: PhaseModes = {};
+
+  constructor(plan: ProcessingPlan, conversation: Conversation, exchange: MiddlewareExchange) {
+    this.#plan = plan;
+    this.#conversation = conversation;
+    this.#exchange = exchange;
+  }
+
+  async request(): Promise<Verdict> {
+    const exchange = this.#exchange;
+    const { phases, maySee } = this.#plan;
+    if (phases.requestHeaders === 'send') {
+      const headers = requestFields(exchange, maySee);
+      const { action, reply } = await this.#ask('requestHeaders', { headers }, hasNoBody(exchange.request));
+      if (reply !== undefined) return reply;
+      this.#apply('request', action);
+      if (action?.last === true) return this.#replace('request', action);
+    }
+    const mode = this.#modes.requestBody ?? phases.requestBody;
+    if (mode === 'none' || !exchange.request.canCarryBody) return undefined;
+    return this.#body('request', mode);
+  }
+
+  async response(): Promise<Verdict> {
+    const exchange = this.#exchange;
+    const { phases, maySee } = this.#plan;
+    if ((this.#modes.responseHeaders ?? phases.responseHeaders) === 'send') {
+      const headers = responseFields(exchange, maySee);
+      const { action, reply } = await this.#ask('responseHeaders', { headers }, hasNoBody(exchange.response));
+      if (reply !== undefined) return reply;
+      this.#apply('response', action);
+      if (action?.last === true) return this.#replace('response', action);
+    }
+    const mode = this.#modes.responseBody ?? phases.responseBody;
+    if (mode === 'none' || exchange.response.bodyKind === 'none') return undefined;
+    return this.#body('response', mode);
+  }
+
+  end(): void {
+    this.#conversation.end();
+  }
+
+  async #body(direction: Direction, mode: BodyMode): Promise<Verdict> {
+    if (mode === 'streamed' && this.#plan.chunkwise) {
+      this.#wrap(direction);
+      return undefined;
+    }
+    const most = mode === 'bufferedPartial' ? this.#plan.maxBodyBytes : heldBytesMax;
+    const body = await this.#collect(direction, most);
+    if (body === undefined) return undefined;
+    if (mode !== 'bufferedPartial' && !body.whole) return this.#tooLarge(direction);
+    const shown = body.bytes.subarray(0, most);
+    return mode === 'streamed' ? this.#inChunks(direction, shown) : this.#atOnce(direction, shown);
+  }
+
+  #collect(direction: Direction, bytesMax: number) {
+    return direction === 'request'
+      ? this.#exchange.collectRequestBody(bytesMax)
+      : this.#exchange.collectResponseBody(bytesMax);
+  }
+
+  async #atOnce(direction: Direction, body: Buffer): Promise<Verdict> {
+    const { action, reply } = await this.#ask(bodyPhase[direction], { body }, true);
+    if (reply !== undefined) return reply;
+    this.#apply(direction, action);
+    return this.#replace(direction, action);
+  }
+
+  /** Only the answer to the last message takes effect, on the whole body. */
+  async #inChunks(direction: Direction, body: Buffer): Promise<Verdict> {
+    for (let at = 0; ; at += chunkBytesMax) {
+      const isLast = at + chunkBytesMax >= body.length;
+      const chunk = body.subarray(at, at + chunkBytesMax);
+      const { action, reply } = await this.#ask(bodyPhase[direction], { body: chunk }, isLast);
+      if (reply !== undefined) return reply;
+      if (!isLast) continue;
+      this.#apply(direction, action);
+      return this.#replace(direction, action);
+    }
+  }
+
+  #wrap(direction: Direction): void {
+    const exchange = this.#exchange;
+    let refused: LocalReply | undefined;
+    const show = async (chunk: Buffer, endOfStream: boolean): Promise<Buffer> => {
+      const { action, reply } = await this.#ask(bodyPhase[direction], { body: chunk }, endOfStream);
+      if (reply === undefined) return action?.body ?? chunk;
+      refused = reply;
+      throw new Error('refused');
+    };
+    const stop = (): void => {
+      if (refused !== undefined) exchange.interrupt(refused);
+    };
+    if (direction === 'request') exchange.wrapRequestBody((source) => new ProcessedBody(source, show, stop));
+    else exchange.wrapResponseBody((source) => new ProcessedBody(source, show, stop));
+  }
+
+  async #ask(
+    phase: PhaseName,
+    content: { readonly headers: readonly string[] } | { readonly body: Buffer },
+    endOfStream: boolean,
+  ): Promise<Outcome> {
+    const { timeoutMs, disableReject, allowModeOverride } = this.#plan;
+    const message: PhaseMessage = { phase, ...content, endOfStream, observeOnly: false };
+    try {
+      const answer = await this.#conversation.ask(message, timeoutMs);
+      if (answer.kind === 'goOn') return goOn;
+      if (answer.kind === 'reject') return disableReject ? goOn : { action: undefined, reply: answer.reply };
+      if (allowModeOverride && answer.modes !== undefined) this.#modes = { ...this.#modes, ...answer.modes };
+      // An answer to another phase than was asked says nothing.
+      return answer.phase === phase ? { action: answer, reply: undefined } : goOn;
+    } catch (error) {
+      return this.#plan.allowOnError ? goOn : { action: undefined, reply: this.#failed(reasonOf(error)) };
+    }
+  }
+
+  #apply(direction: Direction, action: Action | undefined): void {
+    if (action === undefined) return;
+    const { mayChange } = this.#plan;
+    const fields = direction === 'request' ? this.#requestFields() : this.#responseFields();
+    for (const name of action.removed) if (mayChange(name.toLowerCase())) fields.remove(name);
+    for (const change of action.changes) if (mayChange(change.name.toLowerCase())) applyChange(change, fields);
+  }
+
+  #replace(direction: Direction, action: Action | undefined): undefined {
+    if (action?.body === undefined) return undefined;
+    if (direction === 'request') this.#exchange.replaceRequestBody(action.body);
+    else this.#exchange.replaceResponseBody(action.body);
+    return undefined;
+  }
+
+  #requestFields(): ChangeableFields & { remove(name: string): void } {
+    const exchange = this.#exchange;
+    return {
+      first: (name) => exchange.request.header(name),
+      set: (name, value) => exchange.setRequestField(name, value),
+      append: (name, value) => exchange.appendRequestField(name, value),
+      remove: (name) => exchange.removeRequestField(name),
+    };
+  }
+
+  #responseFields(): ChangeableFields & { remove(name: string): void } {
+    const { response } = this.#exchange;
+    return {
+      first: (name) => response.header(name),
+      set: (name, value) => response.edits.set(name, value),
+      append: (name, value) => response.edits.append(name, value),
+      remove: (name) => response.edits.remove(name),
+    };
+  }
+
+  #tooLarge(direction: Direction): LocalReply {
+    return direction === 'request'
+      ? rejection(413, 'request body too large')
+      : this.#failed('the response is too large');
+  }
+
+  #failed(reason: string): LocalReply {
+    return rejection(this.#plan.statusOnError, `ext_proc: ${reason}`);
+  }
+}
+
+const bodyPhase = { request: 'requestBody', response: 'responseBody' } as const;

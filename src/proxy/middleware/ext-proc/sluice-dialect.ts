@@ -1,0 +1,66 @@
+// `extproc.v1.Processor/Process` (contract.md §8.6.2).
+import { ExternalFailure } from '../../external/external-failure.ts';
+import { changesOfPairs } from '../../external/header-change.ts';
+import { bytesIn, messageIn, messagesIn, numberIn, textsIn } from '../../external/message-reading.ts';
+import { processingRequest, processingResponse } from '../../external/messages.ts';
+import { statusOr403 } from '../ext-authz/grpc-check.ts';
+import type { PhaseName } from './answer.ts';
+import type { ProcessorDialect } from './grpc-conversation.ts';
+
+const fields: readonly (readonly [phase: PhaseName, field: string])[] = [
+  ['requestHeaders', 'request_headers'],
+  ['responseHeaders', 'response_headers'],
+  ['requestBody', 'request_body'],
+  ['responseBody', 'response_body'],
+];
+
+const fieldOf = new Map(fields);
+
+export const sluiceDialect: ProcessorDialect = {
+  path: '/extproc.v1.Processor/Process',
+  cleanEnd: 'askAgain',
+  encode({ phase, headers, body, endOfStream, observeOnly }) {
+    const content =
+      headers === undefined
+        ? { body: body ?? Buffer.alloc(0), end_of_stream: endOfStream }
+        : { headers: pairsOfText(headers), end_of_stream: endOfStream };
+    return processingRequest.encode({ [fieldOf.get(phase) ?? '']: content, observe_only: observeOnly });
+  },
+  decode(bytes) {
+    const answer = processingResponse.decode(bytes);
+    const reject = messageIn(answer, 'reject');
+    if (reject !== undefined) {
+      const changed = changesOfPairs(messagesIn(reject, 'headers'));
+      const reply = {
+        status: statusOr403(numberIn(reject, 'status')),
+        fields: changed.flatMap(({ name, value }) => [name, value]),
+        body: bytesIn(reject, 'body') ?? '',
+      };
+      return { kind: 'reject', reply };
+    }
+    for (const [phase, field] of fields) {
+      const action = messageIn(answer, field);
+      if (action === undefined) continue;
+      const replaced = bytesIn(action, 'replace_body');
+      const isHeaders = phase === 'requestHeaders' || phase === 'responseHeaders';
+      // Absent and empty are the same for a header phase: only a body action can tell them apart.
+      const given = isHeaders && replaced?.length === 0 ? undefined : replaced;
+      return {
+        kind: 'action',
+        phase,
+        removed: textsIn(action, 'remove_headers'),
+        changes: changesOfPairs(messagesIn(action, 'set_headers')),
+        body: action.clear_body === true ? Buffer.alloc(0) : given,
+        last: numberIn(action, 'status') === 1,
+        modes: undefined,
+      };
+    }
+    throw new ExternalFailure('no action');
+  },
+};
+
+function pairsOfText(headers: readonly string[]): { key: string; value: string }[] {
+  const pairs: { key: string; value: string }[] = [];
+  for (let i = 0; i + 1 < headers.length; i += 2) pairs.push({ key: headers[i] ?? '', value: headers[i + 1] ?? '' });
+  return pairs;
+}

@@ -1,0 +1,91 @@
+// The history of activations, and the one call that takes the last one back (fleet.md §6).
+import type { ReplicatedLog } from '../../cluster/replicated-log.ts';
+import { SluiceError } from '../../errors.ts';
+import type { ActivationRecord } from '../../state/history.ts';
+import type { Logger } from '../../telemetry/logger.ts';
+import { accountOf } from '../account.ts';
+import { type Installed, installedHeaders, installWaitMs } from '../activation-report.ts';
+import { type Answer, type ApiRequest, entityTag, jsonArray, revisionHeader } from '../answer.ts';
+import { idempotencyOf } from '../preconditions.ts';
+import { textOf } from '../query.ts';
+import { snapshotSummary } from '../snapshot-summary.ts';
+import type { StateReader } from '../state-reader.ts';
+import { joined } from '../warnings.ts';
+import { acceptedHeaders, goneSince } from '../write-outcome.ts';
+
+interface Parts {
+  readonly reader: StateReader;
+  readonly log: ReplicatedLog;
+  readonly installed: Installed;
+  readonly newId: () => string;
+  readonly logger: Logger;
+}
+
+const usualLimit = 100;
+/** RFC 3339, as JavaScript reads it without guessing. */
+const timestamp = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
+
+export class ActivationService {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** 200 with the newest first; with `?at=` the one that was live then, or none. */
+  async list(request: ApiRequest): Promise<Answer> {
+    const { reader } = this.#parts;
+    const limit = limitOf(request);
+    const at = momentOf(request);
+    await reader.catchUp(request);
+    const { activations, applied } = reader.view;
+    const found = at === undefined ? activations.slice(-limit).reverse() : liveAt(activations, at);
+    const body = jsonArray(found.map((record) => JSON.stringify(record)));
+    return { status: 200, headers: revisionHeader(applied), body };
+  }
+
+  /** 200 with the summary of what is live again. Rejects with CONFLICT when there is no way back. */
+  async rollBack(request: ApiRequest): Promise<Answer> {
+    const { reader, log, installed, newId, logger } = this.#parts;
+    const { account, unknownFields } = accountOf(request);
+    const result = await log.propose({ op: 'rollback', id: newId(), ...account, ...idempotencyOf(request) });
+    const accepted = acceptedHeaders(result);
+    const snapshot = reader.view.snapshot(result.id);
+    if (snapshot === undefined) throw goneSince(result);
+    const installation = await installed(result.index, installWaitMs);
+    const { done, of } = installation;
+    logger.info(
+      { snapshot: snapshot.id, title: snapshot.name, index: result.index, done, of },
+      'a snapshot is active again',
+    );
+    const report = installedHeaders(installation);
+    const headers = { ...entityTag(snapshot.revision), ...report, ...accepted, ...joined(unknownFields, report) };
+    return {
+      status: 200,
+      headers,
+      body: snapshotSummary(snapshot, { active: { snapshotId: snapshot.id, index: result.index } }),
+    };
+  }
+}
+
+/** Times ascend with the indexes. */
+function liveAt(activations: readonly ActivationRecord[], at: number): ActivationRecord[] {
+  const found = activations.findLast((record) => Date.parse(record.at) <= at);
+  return found === undefined ? [] : [found];
+}
+
+function limitOf(request: ApiRequest): number {
+  const text = textOf(request, 'limit') ?? String(usualLimit);
+  if (!/^[1-9]\d{0,4}$/.test(text) || Number(text) > 10_000) {
+    throw new SluiceError('INVALID', 'limit must be a number from 1 to 10000');
+  }
+  return Number(text);
+}
+
+function momentOf(request: ApiRequest): number | undefined {
+  const text = textOf(request, 'at');
+  if (text === undefined) return undefined;
+  const at = timestamp.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(at)) throw new SluiceError('INVALID', 'at must be a timestamp such as 2026-03-30T14:22:01Z');
+  return at;
+}

@@ -1,0 +1,54 @@
+// `GET /activations` and `POST /rollback`.
+import { Controller, Get, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
+import { ApiBody, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { requestOf, send } from '../http-exchange.ts';
+import { Operation, Success, schemaRef } from '../operation.ts';
+import { ActivationService } from './activation.service.ts';
+
+@ApiTags('activations')
+@Controller('api/v1')
+export class ActivationsController {
+  readonly #service: ActivationService;
+
+  constructor(@Inject(ActivationService) service: ActivationService) {
+    this.#service = service;
+  }
+
+  @Get('activations')
+  @Operation({
+    id: 'listActivations',
+    summary: 'List activations',
+    description: 'What was live when, by whom and why; the newest first. The last 10,000 are kept.',
+    right: 'read',
+    query: ['limit', 'at', 'consistency', 'minRevision'],
+    errors: ['INVALID', 'UNAVAILABLE'],
+  })
+  @Success(200, 'Activations.', { type: 'array', items: schemaRef('Activation') }, ['X-Sluice-Revision'])
+  async list(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    send(reply, await this.#service.list(requestOf(request)));
+  }
+
+  @Post('rollback')
+  @HttpCode(200)
+  @Operation({
+    id: 'rollBack',
+    summary: 'Roll back to what was active before',
+    description:
+      'Activates the snapshot that was live before the present one: an activation of its own, with the reason `rollback`.',
+    right: 'write',
+    headers: ['Idempotency-Key'],
+    query: ['fieldValidation'],
+    errors: ['INVALID', 'CONFLICT', 'TOO_LARGE', 'KEY_REUSED', 'UNAVAILABLE', 'OUTCOME_UNKNOWN'],
+  })
+  @ApiBody({ schema: schemaRef('ActivationRequest'), required: false })
+  @Success(200, 'It is active again.', schemaRef('SnapshotSummary'), [
+    'ETag',
+    'X-Sluice-Revision',
+    'X-Sluice-Installed',
+    'Warning',
+  ])
+  async rollBack(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    send(reply, await this.#service.rollBack(requestOf(request)));
+  }
+}

@@ -1,0 +1,59 @@
+// From the body that starts a rollout to the plan that is agreed on: defaults filled in, durations in milliseconds, and
+// a last step that is all (fleet.md §7).
+import { parseDuration } from '../../model/duration.ts';
+import {
+  type RolloutRequest,
+  type RolloutStepRequest,
+  rolloutDefaults,
+  type ShareKeyRequest,
+} from '../../model/rollout-request.ts';
+import type { RolloutPlan, RolloutStep, ShareKey } from '../../state/rollout.ts';
+
+const usualSteps: readonly RolloutStep[] = [
+  { share: 1, holdMs: 30_000 },
+  { share: 10, holdMs: 60_000 },
+  { share: 50, holdMs: 60_000 },
+];
+const usualHold = '30s';
+
+/** @param request checked by its schema */
+export function planOf(request: RolloutRequest): RolloutPlan {
+  const { by, guards, minRequests, failures, onFail } = { ...rolloutDefaults, ...request };
+  const milliseconds = (name: 'checkInterval' | 'deadman' | 'maxStep'): number =>
+    msOf(request[name] ?? rolloutDefaults[name]);
+  return {
+    steps: stepsOf(request.steps),
+    by,
+    key: keyOf(request.key),
+    guards,
+    minRequests,
+    checkIntervalMs: milliseconds('checkInterval'),
+    failures,
+    onFail,
+    deadmanMs: milliseconds('deadman'),
+    maxStepMs: milliseconds('maxStep'),
+  };
+}
+
+/** As it is answered: `90000` is `90s`. */
+export const durationText = (ms: number): string => (ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`);
+
+function stepsOf(sent: readonly RolloutStepRequest[] | undefined): readonly RolloutStep[] {
+  const steps = sent?.map(stepOf) ?? usualSteps;
+  const last = steps.at(-1);
+  return last !== undefined && 'share' in last && last.share === 100 ? steps : [...steps, { share: 100, holdMs: 0 }];
+}
+
+/** All at once needs no time of its own unless somebody asks for it. */
+function stepOf({ share, labels, hold }: RolloutStepRequest): RolloutStep {
+  const holdMs = msOf(hold ?? (share === 100 ? '0' : usualHold));
+  return share === undefined ? { labels: labels ?? {}, holdMs } : { share, holdMs };
+}
+
+function keyOf(key: ShareKeyRequest | undefined): ShareKey {
+  if (key?.header !== undefined) return { header: key.header };
+  return key?.cookie === undefined ? { clientIp: true } : { cookie: key.cookie };
+}
+
+/** A fraction of a millisecond is none. */
+const msOf = (text: string): number => Math.round(parseDuration(text) ?? 0);

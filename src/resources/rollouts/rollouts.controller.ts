@@ -1,0 +1,148 @@
+// Progressive activation: `POST /snapshots/{id}/rollout` and what can be done with a rollout.
+import { Controller, Get, HttpCode, Inject, Param, Post, Req, Res } from '@nestjs/common';
+import { ApiBody, ApiExtraModels, ApiParam, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { RolloutRequest } from '../../model/rollout-request.ts';
+import { requestOf, send } from '../http-exchange.ts';
+import { Operation, Success, schemaRef } from '../operation.ts';
+import { RolloutService } from './rollout.service.ts';
+
+const byId = { name: 'id', description: 'Id of the rollout.', schema: { type: 'string' } } as const;
+const refusals = [
+  'INVALID',
+  'NOT_FOUND',
+  'CONFLICT',
+  'TOO_LARGE',
+  'KEY_REUSED',
+  'UNAVAILABLE',
+  'OUTCOME_UNKNOWN',
+] as const;
+const moved = () => Success(200, 'The rollout.', schemaRef('Rollout'), ['X-Sluice-Revision', 'Warning']);
+
+@ApiTags('rollouts')
+@ApiExtraModels(RolloutRequest)
+@Controller('api/v1')
+export class RolloutsController {
+  readonly #service: RolloutService;
+
+  constructor(@Inject(RolloutService) service: RolloutService) {
+    this.#service = service;
+  }
+
+  @Post('snapshots/:id/rollout')
+  @HttpCode(202)
+  @Operation({
+    id: 'startRollout',
+    summary: 'Start a rollout',
+    description:
+      'Gives a snapshot to some before all: step by step, as long as every guard holds, and back to the active one by ' +
+      'itself when one does not. One at a time; while it is under way nothing else is activated.',
+    right: 'write',
+    headers: ['Idempotency-Key'],
+    query: ['fieldValidation'],
+    errors: refusals,
+  })
+  @ApiParam({ ...byId, description: 'Id of the snapshot.' })
+  @ApiBody({ schema: schemaRef(RolloutRequest.name), required: false })
+  @Success(202, 'It has begun.', schemaRef('Rollout'), ['Location', 'X-Sluice-Revision', 'Warning'])
+  async start(@Param('id') id: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    send(reply, await this.#service.start(id, requestOf(request)));
+  }
+
+  @Get('rollouts')
+  @Operation({
+    id: 'listRollouts',
+    summary: 'List rollouts',
+    description: 'The newest first; of those that are over, the last hundred.',
+    right: 'read',
+    query: ['consistency', 'minRevision'],
+    errors: ['INVALID', 'UNAVAILABLE'],
+  })
+  @Success(200, 'Rollouts.', { type: 'array', items: schemaRef('Rollout') }, ['X-Sluice-Revision'])
+  async list(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    send(reply, await this.#service.list(requestOf(request)));
+  }
+
+  @Get('rollouts/:id')
+  @Operation({
+    id: 'getRollout',
+    summary: 'Read a rollout',
+    right: 'read',
+    query: ['consistency', 'minRevision'],
+    errors: ['INVALID', 'NOT_FOUND', 'UNAVAILABLE'],
+  })
+  @ApiParam(byId)
+  @Success(200, 'The rollout.', schemaRef('Rollout'), ['X-Sluice-Revision'])
+  async get(@Param('id') id: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    send(reply, await this.#service.get(id, requestOf(request)));
+  }
+
+  @Post('rollouts/:id/pause')
+  @HttpCode(200)
+  @Operation({
+    id: 'pauseRollout',
+    summary: 'Pause a rollout',
+    description: 'The share stays as it is, and nothing is judged until it is resumed.',
+    right: 'write',
+    headers: ['Idempotency-Key'],
+    query: ['fieldValidation'],
+    errors: refusals,
+  })
+  @ApiParam(byId)
+  @moved()
+  async pause(@Param('id') id: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    send(reply, await this.#service.move(id, 'pause', requestOf(request)));
+  }
+
+  @Post('rollouts/:id/resume')
+  @HttpCode(200)
+  @Operation({
+    id: 'resumeRollout',
+    summary: 'Resume a rollout',
+    description: 'The step under way begins anew, with its hold and its figures.',
+    right: 'write',
+    headers: ['Idempotency-Key'],
+    query: ['fieldValidation'],
+    errors: refusals,
+  })
+  @ApiParam(byId)
+  @moved()
+  async resume(@Param('id') id: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    send(reply, await this.#service.move(id, 'resume', requestOf(request)));
+  }
+
+  @Post('rollouts/:id/abort')
+  @HttpCode(200)
+  @Operation({
+    id: 'abortRollout',
+    summary: 'Abort a rollout',
+    description: 'Everyone is served by what is active.',
+    right: 'write',
+    headers: ['Idempotency-Key'],
+    query: ['fieldValidation'],
+    errors: refusals,
+  })
+  @ApiParam(byId)
+  @moved()
+  async abort(@Param('id') id: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    send(reply, await this.#service.move(id, 'abort', requestOf(request)));
+  }
+
+  @Post('rollouts/:id/promote')
+  @HttpCode(200)
+  @Operation({
+    id: 'promoteRollout',
+    summary: 'Promote a rollout',
+    description: 'To its next step now, whatever the guards say; with `{"share":100}` to its end.',
+    right: 'write',
+    headers: ['Idempotency-Key'],
+    query: ['fieldValidation'],
+    errors: refusals,
+  })
+  @ApiParam(byId)
+  @ApiBody({ schema: schemaRef('PromotionRequest'), required: false })
+  @moved()
+  async promote(@Param('id') id: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    send(reply, await this.#service.promote(id, requestOf(request)));
+  }
+}

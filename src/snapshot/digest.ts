@@ -1,0 +1,28 @@
+// The SHA-256 that names the content of a snapshot as proxies get it: over the canonical JSON of its five lists, references
+// resolved. Computed in steps, for ten thousand entities take a tenth of a second, and once, for a snapshot never changes.
+import { createHash } from 'node:crypto';
+import { canonicalJson } from '../model/config-digest.ts';
+import { configKinds } from '../model/kinds.ts';
+import { resolvedSpec } from './build.ts';
+import type { Captured } from './staged.ts';
+
+const known = new WeakMap<Captured['entities'], string>();
+const order = [...configKinds].sort();
+
+/** 64 hex digits; the same as `configDigest` of the configuration. */
+export function* digestOf({ entities, values }: Captured): Generator<void, string> {
+  const found = known.get(entities);
+  if (found !== undefined) return found;
+  const hash = createHash('sha256');
+  for (const [at, kind] of order.entries()) {
+    hash.update(`${at === 0 ? '{' : ','}"${kind}":[`);
+    for (const [place, entity] of entities[kind].entries()) {
+      hash.update(`${place === 0 ? '' : ','}${canonicalJson(resolvedSpec(entity, values))}`);
+      yield;
+    }
+    hash.update(']');
+  }
+  const digest = hash.update('}').digest('hex');
+  known.set(entities, digest);
+  return digest;
+}

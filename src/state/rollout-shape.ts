@@ -1,0 +1,42 @@
+// Whether the bytes of a rollout's command are one: every field that apply reads is looked at.
+import { accountFlawOf, type Fields, idGrammar, isCount, isObject, isOptionalText, isTexts } from './command-shape.ts';
+
+const moves = ['pause', 'resume', 'abort', 'promote'];
+const drives = ['advance', 'fail', 'stall'];
+const failures = ['guard failed', 'refused'];
+
+/** The first thing that is wrong. */
+export function rolloutFlawOf(value: Fields): string | undefined {
+  const { action, snapshotId, plan, epoch, because, guard, values, finish } = value;
+  if (typeof action !== 'string') return 'has no action';
+  if (moves.includes(action)) {
+    return finish === undefined || finish === true ? accountFlawOf(value) : 'has an invalid finish';
+  }
+  if (drives.includes(action)) {
+    if (!isCount(epoch)) return 'names no epoch';
+    if (action === 'fail' && !failures.some((known) => known === because)) return 'does not say why it failed';
+    return isOptionalText(guard) && (values === undefined || isObject(values)) ? undefined : 'has invalid values';
+  }
+  if (action !== 'start') return 'has no known action';
+  if (typeof snapshotId !== 'string' || !idGrammar.test(snapshotId)) return 'names no snapshot';
+  return isObject(plan) && isPlan(plan) ? accountFlawOf(value) : 'has no valid plan';
+}
+
+function isPlan(plan: Fields): boolean {
+  const { steps, by, key, guards, onFail } = plan;
+  const counts = [plan.minRequests, plan.checkIntervalMs, plan.failures, plan.deadmanMs, plan.maxStepMs];
+  if (!Array.isArray(steps) || steps.length === 0 || !steps.every(isStep)) return false;
+  if (!Array.isArray(guards) || !guards.every((guard) => typeof guard === 'string')) return false;
+  return (
+    (by === 'client' || by === 'proxy') &&
+    isObject(key) &&
+    (onFail === 'rollback' || onFail === 'pause') &&
+    counts.every(isCount)
+  );
+}
+
+function isStep(step: unknown): boolean {
+  if (!isObject(step) || !isCount(step.holdMs)) return false;
+  const { share, labels } = step;
+  return typeof share === 'number' ? share > 0 && share <= 100 : isTexts(labels);
+}

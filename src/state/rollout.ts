@@ -1,0 +1,88 @@
+// A progressive activation as the cluster agreed on it (fleet.md §7). Everything that a new leader needs to go on is in
+// here; what it measures is not.
+
+export type RolloutState = 'running' | 'paused' | 'completed' | 'rolledBack' | 'aborted';
+
+/** What the candidate serves during a step, and for how long at least. */
+export type RolloutStep =
+  /** Percent, above 0 and at most 100. */
+  | { readonly share: number; readonly holdMs: number }
+  /** All proxies with these labels, whole. */
+  | { readonly labels: Readonly<Record<string, string>>; readonly holdMs: number };
+
+/** Which clients stay together. */
+export type ShareKey = { readonly clientIp: true } | { readonly header: string } | { readonly cookie: string };
+
+export interface RolloutPlan {
+  /** At least one; the last one has share 100. */
+  readonly steps: readonly RolloutStep[];
+  readonly by: 'client' | 'proxy';
+  readonly key: ShareKey;
+  /** CEL. All must hold. */
+  readonly guards: readonly string[];
+  readonly minRequests: number;
+  readonly checkIntervalMs: number;
+  readonly failures: number;
+  readonly onFail: 'rollback' | 'pause';
+  readonly deadmanMs: number;
+  readonly maxStepMs: number;
+}
+
+export type RolloutEventKind =
+  | 'started'
+  | 'step'
+  | 'guard failed'
+  | 'refused'
+  | 'paused'
+  | 'resumed'
+  | 'promoted'
+  | 'aborted'
+  | 'completed'
+  | 'rolledBack';
+
+export interface RolloutEvent {
+  /** RFC 3339 UTC, of log time. */
+  readonly at: string;
+  /** Name of the API key; null without keys, and for what the cluster did by itself. */
+  readonly by: string | null;
+  readonly kind: RolloutEventKind;
+  /** Text of the guard that was false; null for all other kinds. */
+  readonly guard: string | null;
+  /** What the guard saw, the step that began, or why it is paused. */
+  readonly values: Readonly<Record<string, unknown>> | null;
+}
+
+export interface Rollout {
+  readonly id: string;
+  readonly snapshotId: string;
+  readonly name: string;
+  readonly sha256: string | null;
+  readonly plan: RolloutPlan;
+  readonly comment: string | null;
+  /** Name of the API key that started it. */
+  readonly by: string | null;
+  readonly state: RolloutState;
+  /** Index into `plan.steps`. */
+  readonly step: number;
+  /** Log index at which it was started. */
+  readonly startedAt: number;
+  /** Log index of the last command that changed step or state: a decision about an earlier one comes too late. */
+  readonly epoch: number;
+  /** Oldest first; the last 200. */
+  readonly events: readonly RolloutEvent[];
+}
+
+/** Rollouts that are over and still listed. */
+export const finishedMax = 100;
+export const eventsMax = 200;
+
+/** Its candidate is in the world. */
+export const isUnderWay = ({ state }: Rollout): boolean => state === 'running' || state === 'paused';
+
+/** Percent of all clients or proxies; 0 where labels choose the proxies. */
+export function shareOf({ plan, step, state }: Pick<Rollout, 'plan' | 'step' | 'state'>): number {
+  if (state === 'completed') return 100;
+  if (state === 'rolledBack' || state === 'aborted') return 0;
+  const now = plan.steps[step];
+  return now !== undefined && 'share' in now ? now.share : 0;
+}

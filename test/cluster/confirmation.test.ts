@@ -1,0 +1,100 @@
+// Activations that have to be confirmed, on a cluster whose leader is killed around the deadline: the way back is taken
+// or it is not, the same on every node, and as the caller was told.
+import { expect } from 'chai';
+import { eventually } from '../support/eventually.ts';
+import { type Answer, call } from '../support/http-call.ts';
+import { type ClusterNode, NodeCluster } from '../support/node-cluster.ts';
+
+interface Activation {
+  readonly index: number;
+  readonly at: string;
+  readonly name: string;
+  readonly reason: string;
+}
+
+describe('a confirmation and the loss of the leader', function () {
+  this.timeout(240_000);
+  let cluster: NodeCluster;
+  const ids = new Map<string, string>();
+
+  const post = (node: ClusterNode, path: string, body?: unknown): Promise<Answer> =>
+    call(node.url, 'POST', `/api/v1${path}`, { body });
+  const historyOf = async (node: ClusterNode): Promise<Activation[]> => {
+    const { status, json, text } = await call(node.url, 'GET', '/api/v1/activations');
+    expect(status, text).to.equal(200);
+    return json as Activation[];
+  };
+
+  before(async () => {
+    cluster = await NodeCluster.start();
+    const leader = await cluster.leader();
+    for (const name of ['a', 'b']) {
+      const answer = await post(leader, '/batch', { operations: [], snapshot: { name } });
+      ids.set(name, (answer.json as { snapshot: { id: string } }).snapshot.id);
+    }
+  });
+
+  after(() => cluster.stop());
+
+  /** What is live is `a`; then `b`, unless it is confirmed within five seconds. Gives the deadline, Unix ms. */
+  const begin = async (node: ClusterNode): Promise<number> => {
+    expect((await post(node, `/snapshots/${ids.get('a')}/activate`)).status).to.equal(200);
+    const { status, json, text } = await post(node, `/snapshots/${ids.get('b')}/activate?confirmWithin=5s`);
+    expect(status, text).to.equal(200);
+    return Date.parse((json as { confirmBy: string }).confirmBy);
+  };
+
+  /** The newest activation, once all nodes that run agree on it and nothing is pending any more. */
+  const agreed = (nodes: readonly ClusterNode[]): Promise<Activation | undefined> =>
+    eventually(
+      async () => {
+        const histories = await Promise.all(nodes.map(historyOf));
+        const [first] = histories;
+        for (const history of histories) expect(history).to.deep.equal(first);
+        for (const node of nodes) {
+          const { text } = await call(node.url, 'GET', '/api/v1/snapshots');
+          expect(text).to.not.contain('confirmBy');
+        }
+        return first?.[0];
+      },
+      { withinMs: 30_000 },
+    );
+
+  const until = (unixMs: number): Promise<void> =>
+    new Promise((resolve) => setTimeout(resolve, Math.max(0, unixMs - Date.now())));
+
+  for (const beforeMs of [1_500, 0]) {
+    it(`goes back when the leader is killed ${beforeMs} ms before the deadline and nobody confirms`, async () => {
+      const leader = await cluster.leader();
+      const [survivor = leader, other = leader] = await cluster.followers();
+      const deadline = await begin(survivor);
+      await until(deadline - beforeMs);
+      await leader.stop('SIGKILL');
+      const last = await agreed([survivor, other]);
+      expect(last).to.include({ name: 'a', reason: 'not confirmed' });
+      // Five seconds are the promise; the machine is shared with others.
+      expect(Date.parse(last?.at ?? '') - deadline).to.be.within(0, 15_000);
+      await leader.start();
+      expect(await agreed(cluster.nodes)).to.deep.equal(last);
+    });
+  }
+
+  for (const beforeMs of [400, 100]) {
+    it(`is confirmed or gone back, as was answered, with a kill ${beforeMs} ms before the deadline`, async () => {
+      const leader = await cluster.leader();
+      const [survivor = leader, other = leader] = await cluster.followers();
+      const deadline = await begin(survivor);
+      await until(deadline - beforeMs);
+      const confirming = post(survivor, `/snapshots/${ids.get('b')}/confirm`);
+      await leader.stop('SIGKILL');
+      const { status } = await confirming;
+      const last = await agreed([survivor, other]);
+      const isKept = last?.name === 'b' && last.reason === 'activated';
+      if (status === 200) expect(isKept).to.equal(true);
+      else if (status === 409) expect(isKept).to.equal(false);
+      expect(isKept || last?.reason === 'not confirmed', JSON.stringify(last)).to.equal(true);
+      await leader.start();
+      expect(await agreed(cluster.nodes)).to.deep.equal(last);
+    });
+  }
+});

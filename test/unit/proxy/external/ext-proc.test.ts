@@ -1,0 +1,429 @@
+import { createServer, type Server } from 'node:http';
+import { expect } from 'chai';
+import type { ExtProcConfig } from '../../../../src/model/middleware/ext-proc.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { freePort } from '../../../support/free-port.ts';
+import { type Fields, GrpcService, type Process } from '../../../support/grpc-service.ts';
+import { MiddlewareBed, type Surroundings } from '../../../support/middleware-bed.ts';
+import { listening } from '../../../support/proxy-bed.ts';
+
+type Answers = (message: Fields) => Fields | string | undefined;
+
+describe('extProc', () => {
+  let bed: MiddlewareBed;
+  let messages: Fields[];
+  beforeEach(() => {
+    bed = new MiddlewareBed();
+    messages = [];
+  });
+  afterEach(() => bed.end());
+
+  const processedBy = (port: number, config: Partial<ExtProcConfig> = {}, route: Surroundings['route'] = {}) =>
+    bed.serve([{ type: 'extProc', extProc: { destinationId: 'proc', phaseTimeout: '2s', ...config } }], {
+      route,
+      more: { destinations: [{ id: 'proc', name: 'proc', host: '127.0.0.1', port }] },
+    });
+
+  /** Answers every message over HTTP; a string is sent as it is, undefined never. */
+  const http = async (answer: Answers): Promise<number> => {
+    const server: Server = createServer((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        const message = JSON.parse(Buffer.concat(chunks).toString()) as Fields;
+        messages.push(message);
+        const said = answer(message);
+        if (said !== undefined) response.end(typeof said === 'string' ? said : JSON.stringify(said));
+      });
+    });
+    bed.bed.atEnd(
+      () =>
+        new Promise((resolve) => {
+          server.close(() => resolve());
+          server.closeAllConnections();
+        }),
+    );
+    return listening(server);
+  };
+
+  const base64 = (text: string): string => Buffer.from(text).toString('base64');
+  const bodyOf = (message: Fields | undefined): string => Buffer.from(String(message?.body ?? ''), 'base64').toString();
+  const echo: Answers = ({ phase }) => ({ action: phase });
+  const all = {
+    requestHeaders: 'send',
+    responseHeaders: 'send',
+    requestBody: 'buffered',
+    responseBody: 'buffered',
+  } as const;
+
+  describe('over HTTP', () => {
+    it('shows the four phases in order, with their pseudo-headers and the end of the stream', async () => {
+      await processedBy(await http(echo), { mode: 'http', phases: all });
+      const { status, body } = await bed.ask({ method: 'POST', path: '/a?b', headers: { 'X-A': '1' }, body: 'in' });
+      expect([status, body, bed.lastBody]).to.deep.equal([200, 'upstream', 'in']);
+      expect(messages.map(({ phase, endOfStream }) => [phase, endOfStream])).to.deep.equal([
+        ['requestHeaders', false],
+        ['requestBody', true],
+        ['responseHeaders', false],
+        ['responseBody', true],
+      ]);
+      const pairs = (messages[0]?.headers ?? []) as { key: string; value: string }[];
+      expect(pairs.slice(-4)).to.deep.equal([
+        { key: ':method', value: 'POST' },
+        { key: ':path', value: '/a?b' },
+        { key: ':authority', value: `127.0.0.1:${bed.port}` },
+        { key: ':scheme', value: 'http' },
+      ]);
+      expect(pairs).to.deep.include({ key: 'x-a', value: '1' });
+      expect((messages[2]?.headers as unknown[] | undefined)?.at(-1)).to.deep.equal({ key: ':status', value: '200' });
+      expect([bodyOf(messages[1]), bodyOf(messages[3])]).to.deep.equal(['in', 'upstream']);
+    });
+
+    it('shows no request body phase for a request that can carry none, and one empty message for an empty one', async () => {
+      await processedBy(await http(echo), { mode: 'http', phases: { ...all, responseBody: 'none' } });
+      await bed.ask();
+      expect(messages.map(({ phase, endOfStream }) => [phase, endOfStream])).to.deep.equal([
+        ['requestHeaders', true],
+        ['responseHeaders', false],
+      ]);
+      messages.length = 0;
+      await bed.ask({ method: 'POST', headers: { 'content-length': '0' } });
+      expect(messages.slice(0, 2).map(({ phase, body }) => [phase, body])).to.deep.equal([
+        ['requestHeaders', undefined],
+        ['requestBody', undefined],
+      ]);
+    });
+
+    it('changes headers and bodies of both directions, and their lengths', async () => {
+      const port = await http(({ phase }) => {
+        if (phase === 'requestHeaders')
+          return { action: phase, setHeaders: [{ key: 'x-new', value: 'n' }], removeHeaders: ['x-old'] };
+        if (phase === 'responseHeaders') return { action: phase, setHeaders: [{ key: 'x-seen', value: 's' }] };
+        return {
+          action: phase,
+          replaceBody: base64(`new ${String(phase)}`),
+          setHeaders: [{ key: `x-${String(phase)}`, value: 'b' }],
+        };
+      });
+      await processedBy(port, { mode: 'http', phases: all });
+      const { headers, body } = await bed.ask({ method: 'POST', headers: { 'x-old': 'o' }, body: 'in' });
+      expect([bed.lastSent('x-new'), bed.lastSent('x-old'), bed.lastBody]).to.deep.equal([
+        'n',
+        undefined,
+        'new requestBody',
+      ]);
+      expect(bed.lastSent('content-length')).to.equal(String('new requestBody'.length));
+      expect(bed.lastSent('x-requestbody')).to.equal('b');
+      expect([headers['x-seen'], headers['x-responsebody'], body]).to.deep.equal(['s', 'b', 'new responseBody']);
+      expect(headers['content-length']).to.equal(String('new responseBody'.length));
+    });
+
+    it('clears a body, which wins over replacing it', async () => {
+      const port = await http(({ phase }) => ({ action: phase, clearBody: true, replaceBody: base64('x') }));
+      await processedBy(port, { mode: 'http', phases: { ...all, requestHeaders: 'skip', responseHeaders: 'skip' } });
+      const { body, headers } = await bed.ask({ method: 'POST', body: 'in' });
+      expect([bed.lastBody, bed.lastSent('content-length'), body, headers['content-length']]).to.deep.equal([
+        '',
+        '0',
+        '',
+        '0',
+      ]);
+    });
+
+    it('with continueAndReplace puts a body in place and skips the rest of the direction', async () => {
+      const port = await http(({ phase }) =>
+        phase === 'requestHeaders'
+          ? { action: phase, status: 'continueAndReplace', replaceBody: base64('other') }
+          : { action: phase },
+      );
+      await processedBy(port, { mode: 'http', phases: all });
+      await bed.ask({ method: 'POST', body: 'in' });
+      expect(bed.lastBody).to.equal('other');
+      expect(messages.map(({ phase }) => phase)).to.deep.equal(['requestHeaders', 'responseHeaders', 'responseBody']);
+    });
+
+    for (const phase of ['requestHeaders', 'requestBody', 'responseHeaders', 'responseBody'] as const) {
+      it(`rejects in phase ${phase}: the client gets the answer, 403 when it names no status`, async () => {
+        const rejectHeaders = [{ key: 'x-why', value: 'w' }];
+        const port = await http((message) =>
+          message.phase === phase
+            ? { action: 'reject', rejectHeaders, rejectBody: base64('no') }
+            : { action: message.phase },
+        );
+        await processedBy(port, { mode: 'http', phases: all });
+        const { status, headers, body } = await bed.ask({ method: 'POST', body: 'in' });
+        expect([status, headers['x-why'], body]).to.deep.equal([403, 'w', 'no']);
+        expect(bed.reached).to.have.length(phase.startsWith('request') ? 0 : 1);
+        await processedBy(port, { mode: 'http', phases: all, disableReject: true });
+        expect((await bed.ask({ method: 'POST', body: 'in' })).body).to.equal('upstream');
+      });
+    }
+
+    it('lets the processor change and see only what the rules allow', async () => {
+      const setHeaders = [
+        { key: 'x-ok', value: '1' },
+        { key: 'x-no', value: '1' },
+        { key: 'y', value: '1' },
+      ];
+      await processedBy(
+        await http(({ phase }) => ({ action: phase, setHeaders, removeHeaders: ['x-no-either', 'x-kept'] })),
+        {
+          mode: 'http',
+          allowedMutations: { allowHeaders: ['x-*'], denyHeaders: ['x-no*'] },
+          forwardRules: { allowHeaders: ['x-*'], denyHeaders: ['x-secret'] },
+        },
+      );
+      await bed.ask({ headers: { 'x-no-either': 'e', 'x-kept': 'k', 'x-secret': 's', z: 'z' } });
+      expect(['x-ok', 'x-no', 'y', 'x-no-either', 'x-kept'].map((name) => bed.lastSent(name))).to.deep.equal([
+        '1',
+        undefined,
+        undefined,
+        'e',
+        undefined,
+      ]);
+      const seen = ((messages[0]?.headers ?? []) as { key: string }[])
+        .map(({ key }) => key)
+        .filter((key) => !key.startsWith(':'));
+      expect(seen).to.deep.equal(['x-no-either', 'x-kept']);
+    });
+
+    it('bufferedPartial shows the beginning and forwards the whole', async () => {
+      const phases = { requestBody: 'bufferedPartial', maxBodyBytes: 4 } as const;
+      await processedBy(await http(echo), { mode: 'http', phases });
+      await bed.ask({ method: 'POST', body: '0123456789' });
+      expect(bodyOf(messages[1])).to.equal('0123');
+      expect([messages[1]?.endOfStream, bed.lastBody]).to.deep.equal([true, '0123456789']);
+    });
+
+    it('streamed shows pieces of 32 KiB, and only the last answer takes effect, on the whole body', async () => {
+      const port = await http(({ phase, endOfStream }) => ({
+        action: phase,
+        replaceBody: base64(endOfStream ? 'last' : 'not this'),
+      }));
+      await processedBy(port, {
+        mode: 'http',
+        phases: { requestHeaders: 'skip', responseHeaders: 'skip', requestBody: 'streamed' },
+      });
+      await bed.ask({ method: 'POST', body: 'x'.repeat(70_000) });
+      expect(messages.map((message) => [bodyOf(message).length, message.endOfStream])).to.deep.equal([
+        [32_768, false],
+        [32_768, false],
+        [4_464, true],
+      ]);
+      expect(bed.lastBody).to.equal('last');
+    });
+
+    it('takes an answer to another phase for none', async () => {
+      await processedBy(await http(() => ({ action: 'responseBody', setHeaders: [{ key: 'x-a', value: '1' }] })), {
+        mode: 'http',
+      });
+      expect((await bed.ask()).body).to.equal('upstream');
+      expect(bed.lastSent('x-a')).to.equal(undefined);
+    });
+
+    it('answers statusOnError for whatever is no answer, and goes on with allowOnError', async () => {
+      let answer: Fields | string | undefined;
+      const port = await http(() => answer);
+      for (answer of ['rubbish', '[]', '{}', '{"action":"dance"}', undefined]) {
+        await processedBy(port, { mode: 'http', statusOnError: 502, phaseTimeout: '200ms' });
+        const closed = await bed.ask();
+        expect(closed.status, String(answer)).to.equal(502);
+        expect(closed.body).to.match(/^\{"error":"ext_proc: .+"\}$/);
+        expect(closed.headers['content-type']).to.equal('application/json');
+      }
+      expect(bed.reached).to.have.length(0);
+      await processedBy(port, { mode: 'http', allowOnError: true, phaseTimeout: '200ms' });
+      expect((await bed.ask()).body).to.equal('upstream');
+    });
+
+    it('fails closed in response phases too: the response is discarded', async () => {
+      const port = await http(({ phase }) => (phase === 'responseHeaders' ? 'rubbish' : { action: phase }));
+      await processedBy(port, { mode: 'http' });
+      const { status, body } = await bed.ask();
+      expect([status, body]).to.deep.equal([500, '{"error":"ext_proc: the answer is no JSON object"}']);
+    });
+
+    it('an override replaces phases and allowOnError for its entry', async () => {
+      await processedBy(
+        await http(() => 'rubbish'),
+        { mode: 'http' },
+        {
+          middlewareOverrides: { m0: { extProc: { phases: { requestHeaders: 'skip' }, allowOnError: true } } },
+        },
+      );
+      expect((await bed.ask()).status).to.equal(200);
+      expect(messages.map(({ phase }) => phase)).to.deep.equal(['responseHeaders']);
+    });
+
+    it('observe mode shows everything and changes nothing', async () => {
+      const port = await http(() => ({ action: 'reject', rejectStatus: 499 }));
+      await processedBy(port, { mode: 'http', phases: all, observeMode: { enabled: true } });
+      const { status, body } = await bed.ask({ method: 'POST', body: 'in' });
+      expect([status, body, bed.lastBody, bed.lastSent('content-length')]).to.deep.equal([200, 'upstream', 'in', '2']);
+      await eventually(() => expect(messages).to.have.length(4));
+      expect(messages.every(({ observeOnly }) => observeOnly === true)).to.equal(true);
+    });
+  });
+
+  describe('over gRPC', () => {
+    const grpc = async (process: Process): Promise<GrpcService> => {
+      const note: Process = (message, stream, nth) => {
+        messages.push(message);
+        process(message, stream, nth);
+      };
+      const service = new GrpcService().stream('extproc.proto', 'extproc.v1.Processor', 'Process', note);
+      bed.bed.atEnd(async () => service.stop());
+      await service.start();
+      return service;
+    };
+    const phaseOf = (message: Fields): string => Object.keys(message).find((key) => key !== 'observe_only') ?? '';
+    const follow: Process = (message, stream) => stream.write({ [phaseOf(message)]: {} });
+
+    it('has one stream per exchange and one answer per message', async () => {
+      const service = await grpc((message, stream) => {
+        const phase = phaseOf(message);
+        const set_headers = [{ key: `x-${phase.replace('_', '-')}`, value: '1' }];
+        stream.write({ [phase]: phase === 'response_body' ? { replace_body: Buffer.from('new') } : { set_headers } });
+      });
+      await processedBy(service.port, { phases: all });
+      const { headers, body } = await bed.ask({ method: 'POST', body: 'in' });
+      expect([bed.lastSent('x-request-headers'), bed.lastSent('x-request-body')]).to.deep.equal(['1', '1']);
+      expect([headers['x-response-headers'], body, service.calls]).to.deep.equal(['1', 'new', 1]);
+      expect(messages.map(phaseOf)).to.deep.equal([
+        'request_headers',
+        'request_body',
+        'response_headers',
+        'response_body',
+      ]);
+    });
+
+    it('opens a new stream for the next phase when the service ends it after each answer', async () => {
+      const service = await grpc((message, stream, nth) => {
+        follow(message, stream, nth);
+        stream.end();
+      });
+      await processedBy(service.port, { phases: all });
+      expect((await bed.ask({ method: 'POST', body: 'in' })).body).to.equal('upstream');
+      expect(service.calls).to.equal(4);
+    });
+
+    it('asks a later message again once when the stream ends without an answer, and takes a first one for a failure', async () => {
+      let ended = 0;
+      const service = await grpc((message, stream, nth) => {
+        if (phaseOf(message) === 'response_headers' && ended++ === 0) stream.end();
+        else follow(message, stream, nth);
+      });
+      await processedBy(service.port);
+      expect((await bed.ask()).status).to.equal(200);
+      expect(service.calls).to.equal(2);
+      const mute = await grpc((_, stream) => stream.end());
+      await processedBy(mute.port);
+      expect((await bed.ask()).status).to.equal(500);
+    });
+
+    it('rejects, fails and times out as over HTTP', async () => {
+      const ways: Readonly<Record<string, Process>> = {
+        rejects: (_, stream) => stream.write({ reject: { status: 418, body: Buffer.from('tea') } }),
+        fails: (_, stream) => stream.fail(),
+        'says nothing': () => {},
+      };
+      const seen: Record<string, number> = {};
+      for (const [way, process] of Object.entries(ways)) {
+        const service = await grpc(process);
+        await processedBy(service.port, { phaseTimeout: '200ms' });
+        seen[way] = (await bed.ask()).status;
+      }
+      expect(seen).to.deep.equal({ rejects: 418, fails: 500, 'says nothing': 500 });
+      expect(bed.reached).to.have.length(0);
+    });
+
+    it('refuses when nobody listens or the destination is missing', async () => {
+      await processedBy(await freePort());
+      expect((await bed.ask()).status).to.equal(500);
+      await processedBy(1, { destinationId: 'nobody' });
+      expect((await bed.ask()).body).to.equal('{"error":"ext_proc: destination missing"}');
+      expect(bed.reached).to.have.length(0);
+    });
+  });
+
+  describe('as Envoy asks', () => {
+    const envoy = async (process: Process): Promise<GrpcService> => {
+      const note: Process = (message, stream, nth) => {
+        messages.push(message);
+        process(message, stream, nth);
+      };
+      const name = 'envoy.service.ext_proc.v3.ExternalProcessor';
+      const service = new GrpcService().stream('envoy-processing.proto', name, 'Process', note);
+      bed.bed.atEnd(async () => service.stop());
+      await service.start();
+      return service;
+    };
+    const phaseOf = (message: Fields): string => Object.keys(message).find((key) => key !== 'observability_mode') ?? '';
+    const config = { protocol: 'envoy' } as const;
+
+    it('changes headers with raw values and bodies, and answers at once with immediate_response', async () => {
+      const service = await envoy((message, stream) => {
+        const phase = phaseOf(message);
+        const set_headers = [{ header: { key: 'x-a', raw_value: Buffer.from('raw') } }];
+        const body_mutation = phase.endsWith('body') ? { body: Buffer.from('B') } : undefined;
+        stream.write({ [phase]: { response: { header_mutation: { set_headers }, body_mutation } } });
+      });
+      await processedBy(service.port, { ...config, phases: all });
+      const { headers, body } = await bed.ask({ method: 'POST', body: 'in' });
+      expect([bed.lastSent('x-a'), bed.lastBody, headers['x-a'], body]).to.deep.equal(['raw', 'B', 'raw', 'B']);
+      const refusing = await envoy((_, stream) =>
+        stream.write({ immediate_response: { status: { code: 401 }, body: Buffer.from('who') } }),
+      );
+      await processedBy(refusing.port, config);
+      const refused = await bed.ask();
+      expect([refused.status, refused.body]).to.deep.equal([401, 'who']);
+    });
+
+    it('goes on without the processor when the stream ends in good order', async () => {
+      const service = await envoy((_, stream) => stream.end());
+      await processedBy(service.port, { ...config, phases: all });
+      expect((await bed.ask({ method: 'POST', body: 'in' })).body).to.equal('upstream');
+      expect(messages).to.have.length(1);
+    });
+
+    it('applies the answers of a streamed body to their chunks', async () => {
+      const service = await envoy((message, stream) => {
+        const phase = phaseOf(message);
+        const { body } = (message[phase] ?? {}) as { body?: Buffer };
+        const shout = Buffer.from(String(body ?? '').toUpperCase());
+        stream.write({ [phase]: { response: { body_mutation: { body: shout } } } });
+      });
+      const phases = {
+        requestHeaders: 'skip',
+        responseHeaders: 'skip',
+        requestBody: 'streamed',
+        responseBody: 'streamed',
+      } as const;
+      await processedBy(service.port, { ...config, phases });
+      const { body, headers } = await bed.ask({ method: 'POST', body: 'abc' });
+      expect([bed.lastBody, body, headers['transfer-encoding']]).to.deep.equal(['ABC', 'UPSTREAM', 'chunked']);
+    });
+
+    it('follows mode_override and override_message_timeout only where they are allowed', async () => {
+      const service = await envoy((message, stream) => {
+        const mode_override =
+          phaseOf(message) === 'request_headers' ? { request_body_mode: 2, response_header_mode: 2 } : undefined;
+        stream.write({ [phaseOf(message)]: {}, mode_override });
+      });
+      await processedBy(service.port, config);
+      await bed.ask({ method: 'POST', body: 'in' });
+      expect(messages.map(phaseOf)).to.deep.equal(['request_headers', 'response_headers']);
+      messages.length = 0;
+      await processedBy(service.port, { ...config, allowModeOverride: true });
+      await bed.ask({ method: 'POST', body: 'in' });
+      expect(messages.map(phaseOf)).to.deep.equal(['request_headers', 'request_body']);
+    });
+
+    it('refuses when the processor breaks in the middle of a streamed request', async () => {
+      const service = await envoy((_, stream) => stream.fail());
+      await processedBy(service.port, { ...config, phases: { requestHeaders: 'skip', requestBody: 'streamed' } });
+      const { status } = await bed.ask({ method: 'POST', body: 'abc' });
+      expect(status).to.equal(500);
+    });
+  });
+});

@@ -1,0 +1,54 @@
+// Which certificate a server name is given, against a slow look through the whole list.
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { covers } from '../../../../src/proxy/tls/certificate.ts';
+import { type Named, ServerNames } from '../../../../src/proxy/tls/server-names.ts';
+
+const label = fc.constantFrom('a', 'b', 'shop', 'x-1');
+const host = fc.array(label, { minLength: 1, maxLength: 4 }).map((labels) => labels.join('.'));
+const pattern = fc.oneof(
+  host,
+  host.map((text) => `*.${text}`),
+);
+const list = fc.array(
+  fc.array(pattern, { maxLength: 4 }).map((names) => ({ names })),
+  { maxLength: 8 },
+);
+
+/** An exact name anywhere in the list, else a wildcard of one label, the first each time. */
+function slowly(items: readonly Named[], name: string): Named | undefined {
+  const rest = name.split('.').slice(1).join('.');
+  return (
+    items.find(({ names }) => names.includes(name)) ??
+    items.find(({ names }) => rest !== '' && names.includes(`*.${rest}`))
+  );
+}
+
+describe('certificates by server name', () => {
+  it('are found as by looking through the whole list', () => {
+    fc.assert(
+      fc.property(list, host, (items, name) => {
+        expect(new ServerNames(items).find(name)).to.equal(slowly(items, name));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('cover a host exactly when it would find them', () => {
+    fc.assert(
+      fc.property(list, host, (items, name) => {
+        for (const { names } of items) {
+          const certificate = { cert: '', key: '', names, addresses: [], startsMs: 0, endsMs: 0 };
+          expect(covers(certificate, name)).to.equal(slowly([{ names }], name) !== undefined);
+        }
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('are none for names that are nothing', () => {
+    const names = new ServerNames([{ names: ['*.a', 'b'] }]);
+    for (const name of ['', '.', '.a', '*.a', '..a', 'a.', '__proto__', 'constructor'])
+      if (name !== '*.a') expect(names.find(name), name).to.equal(undefined);
+  });
+});
