@@ -55,7 +55,7 @@ export class ControlFrames {
     const code = uint32At(bytes, from);
     if (!core.options.server && stream.remoteEnded) return this.#stopSending(stream);
     const message = `the stream was reset: ${nameOfCode(code)}`;
-    core.tellReset(stream, { code, untouched: code === errorCode.refused, message }, false);
+    core.tellReset(stream, { code, untouched: code === errorCode.refused, faulty: false, message }, false);
     if (!core.over && !core.patience.resets.take()) core.calm('resets');
   }
 
@@ -114,7 +114,8 @@ export class ControlFrames {
       this.goingAway = true;
       const message = `the upstream is closing the connection: ${nameOfCode(code)}`;
       for (const stream of core.streams.all()) {
-        if (stream.id > lastId && !stream.over) core.tellReset(stream, { code, untouched: true, message }, false);
+        if (stream.id > lastId && !stream.over)
+          core.tellReset(stream, { code, untouched: true, faulty: false, message }, false);
       }
     }
     core.host.onGoAway();

@@ -139,14 +139,14 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
   fail(code: number, message: string): undefined {
     if (this.#over) return;
     this.writer.goAway(this.options.server ? Math.max(0, this.streams.lastId) : 0, code);
-    this.#end(code, message);
+    this.#end(code, message, code !== errorCode.none);
     this.writer.flush();
     this.host.onFailed(code === errorCode.none ? '' : `${nameOfCode(code)}: ${message}`);
   }
 
   /** The socket is gone. */
   lost(message: string): undefined {
-    this.#end(errorCode.cancel, message);
+    this.#end(errorCode.cancel, message, false);
     this.writer.close();
   }
 
@@ -298,7 +298,8 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
   /** The other side has done with a stream what it may not. */
   fault(stream: Stream, code: number): undefined {
     this.writer.rstStream(stream.id, code);
-    this.tellReset(stream, { code, untouched: false, message: stream.fields.fault || nameOfCode(code) }, true);
+    const message = stream.fields.fault || nameOfCode(code);
+    this.tellReset(stream, { code, untouched: false, faulty: true, message }, true);
     this.countFault('faults');
   }
 
@@ -360,12 +361,12 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     this.fail(errorCode.calm, `too many: ${what}`);
   }
 
-  #end(code: number, message: string): undefined {
+  #end(code: number, message: string, faulty: boolean): undefined {
     if (this.#over) return;
     this.#over = true;
     this.#reader.stop();
     this.#headers.assembly.end();
-    for (const stream of this.streams.all()) this.tellReset(stream, { code, untouched: false, message }, true);
+    for (const stream of this.streams.all()) this.tellReset(stream, { code, untouched: false, faulty, message }, true);
   }
 }
 

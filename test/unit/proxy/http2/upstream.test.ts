@@ -176,7 +176,7 @@ describe('a destination that speaks HTTP/2', function () {
     const short = await client.ask({ ':path': '/short' });
     expect([short.status, short.code]).to.deep.equal([200, 2]);
     const nonsense = await client.ask({ ':path': '/nonsense' });
-    expect([nonsense.status, JSON.parse(nonsense.body).error]).to.deep.equal([502, 'connection_reset']);
+    expect([nonsense.status, JSON.parse(nonsense.body).error]).to.deep.equal([502, 'bad_response']);
     expect((await client.ask({ ':path': '/' })).status).to.equal(204);
   });
 
