@@ -148,9 +148,9 @@ export class Engine {
 
   async close(withinMs: number): Promise<void> {
     await this.#listeners.close(withinMs);
+    this.#external.close();
     this.#current.upstreams.retire(Upstreams.none);
     this.#tools.sessions?.close();
-    this.#external.close();
   }
 
   #installed(): Generation {

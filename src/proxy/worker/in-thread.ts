@@ -44,7 +44,10 @@ export class InThread implements Installer {
     const { clock, telemetry } = options;
     const tickets = new TicketSecrets();
     this.#stopRotating = tickets.keepRotating(clock);
-    const desk = new MiddlewareDesk(clock, telemetry.logger, (id, document) => this.#common.keys.hear(id, document));
+    const desk = new MiddlewareDesk(clock, telemetry.logger, {
+      tell: (id, document) => this.#common.keys.hear(id, document),
+      forget: (id) => this.#common.keys.forget(id),
+    });
     this.#desk = desk;
     this.#common = new CommonParts({
       clock,

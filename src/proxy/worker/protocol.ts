@@ -50,6 +50,8 @@ export type ToWorker =
   | { readonly type: 'discard'; readonly generation: number }
   /** Keys of a jwt middleware; undefined when they could not be fetched. */
   | { readonly type: 'keys'; readonly id: string; readonly document: string | undefined }
+  /** Their middleware is gone. */
+  | { readonly type: 'keysForgotten'; readonly id: string }
   /** So many characters of access log lines have gone out. */
   | { readonly type: 'linesWritten'; readonly path: string; readonly characters: number }
   /** Answered by `told` once everything that was counted has a meaning that main knows. */

@@ -85,6 +85,7 @@ function serve(port: MessagePort, start: WorkerStart): void {
   let work: Promise<void> = Promise.resolve();
   port.on('message', (message: ToWorker) => {
     if (message.type === 'keys') common.keys.hear(message.id, message.document);
+    else if (message.type === 'keysForgotten') common.keys.forget(message.id);
     else if (message.type === 'linesWritten') common.lines.written(message.path, message.characters);
     // Not in turn with installs: a scrape does not wait for them.
     else if (message.type === 'tell') say({ type: 'told', id: message.id });

@@ -19,7 +19,7 @@ import type { Installer } from './installer.ts';
 import { type CountingReader, Member } from './member.ts';
 import { MiddlewareDesk } from './middleware-desk.ts';
 import { type PackedConfig, packConfig } from './packed-config.ts';
-import type { WorkerStart } from './protocol.ts';
+import type { ToWorker, WorkerStart } from './protocol.ts';
 import { systemMs } from './system-time.ts';
 import { Turns } from './turns.ts';
 import { UpstreamSupervisor } from './upstream-supervisor.ts';
@@ -72,6 +72,9 @@ export class Workers implements Installer {
     this.#options = options;
     this.size = options.count;
     this.#stopRotating = this.#tickets.keepRotating(options.clock);
+    const toAll = (message: ToWorker): void => {
+      for (const member of this.#members) member.say(message);
+    };
     this.#supervisor = new UpstreamSupervisor({
       threads: options.count,
       clock: options.clock,
@@ -83,11 +86,12 @@ export class Workers implements Installer {
           const discovered = new Map(this.#supervisor.discovered);
           this.#inForce = { ...inForce, config: { ...inForce.config, rows, discovered } };
         }
-        for (const member of this.#members) member.say({ type: 'discovered', id, endpoints, rows });
+        toAll({ type: 'discovered', id, endpoints, rows });
       },
     });
-    this.#desk = new MiddlewareDesk(options.clock, options.telemetry.logger, (id, document) => {
-      for (const member of this.#members) member.say({ type: 'keys', id, document });
+    this.#desk = new MiddlewareDesk(options.clock, options.telemetry.logger, {
+      tell: (id, document) => toAll({ type: 'keys', id, document }),
+      forget: (id) => toAll({ type: 'keysForgotten', id }),
     });
     this.#metricBytes = Array.from({ length: options.count }, () => newMetricBytes());
     this.#figureBytes = Array.from({ length: options.count }, () => newFigureBytes());
