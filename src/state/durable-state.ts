@@ -10,7 +10,7 @@ import { CurrentView } from './current-view.ts';
 import { HashHistory } from './hash-history.ts';
 import { type Identity, type OpenedState, type OpenOptions, openState } from './opening.ts';
 import type { LogStamp } from './overlay.ts';
-import { inSlices, type RunSteps } from './slices.ts';
+import { type RunSteps, workThrough } from './slices.ts';
 import type { Change, Store } from './store.ts';
 import type { StateView } from './view.ts';
 
@@ -22,6 +22,8 @@ export interface CommandEntry {
 export interface AppliedRound {
   readonly results: readonly Applied[];
   readonly activation: Activation | undefined;
+  /** A rollout began, changed or ended. */
+  readonly changesRollout: boolean;
 }
 
 /** A state that was built beside the present one. */
@@ -56,7 +58,7 @@ export class DurableState {
   /** Takes the store over: `close` closes it, and so does a failed opening. */
   static async open(store: Store, options: OpenOptions): Promise<DurableState> {
     try {
-      return new DurableState(store, await openState(store, options), options.run ?? inSlices);
+      return new DurableState(store, await openState(store, options), options.run ?? workThrough);
     } catch (error) {
       await store.close();
       throw error;
@@ -112,12 +114,13 @@ export class DurableState {
     this.#writing = true;
     try {
       const steps = this.#state.prepareInSteps(this.#decoded(entries), last, entry);
-      const { results, activation, rows, applied, hash, commit } = await this.#run(steps);
-      const changes = await this.#run(this.#encoded(rows));
+      const bytes = entries.reduce((sum, { bytes: { length } }) => sum + length, 0);
+      const { results, activation, changesRollout, rows, applied, hash, commit } = await this.#run(bytes, steps);
+      const changes = await this.#run(bytes, this.#encoded(rows));
       await this.#store.write(changes, { applied, hash, boot: this.identity.boot });
       commit();
       this.#hashes.add(applied, hash);
-      return { results, activation };
+      return { results, activation, changesRollout };
     } catch (error) {
       this.#fail(error);
       throw error;
