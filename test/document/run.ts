@@ -70,6 +70,8 @@ async function asks(what: string, url: string): Promise<boolean> {
       'followActivations',
     ],
     ...['--seed', String(seed), '--max-time', String(seconds), '--continue-on-failure', '--no-color'],
+    // A write may take ten seconds before it says that nobody knows.
+    ...['--request-timeout', '30'],
     // What it cannot reach is no fault of the document.
     ...['--warnings', 'off', '--report-dir', folder],
   ];
