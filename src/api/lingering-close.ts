@@ -10,8 +10,8 @@ export interface LingerLimits {
   readonly ms: number;
 }
 
-// Clients that write a whole body before they read, as simple ones do, are often a little above the limit of 4 MiB.
-const usual: LingerLimits = { bytes: 16 * 1024 * 1024, ms: 2_000 };
+// Simple clients write a whole body before they read, and are often a little above a limit: 4 MiB, of a batch 32 MiB.
+const usual: LingerLimits = { bytes: 64 * 1024 * 1024, ms: 2_000 };
 
 /** Ends the connection after what was written to it; what comes in is dropped until the client closes, within limits. */
 export function lingeringClose(socket: Socket, clock: Clock, limits: LingerLimits = usual): void {
