@@ -72,19 +72,38 @@ const errorTexts: Record<ApiErrorCode, string> = {
 };
 
 const errorResponse = (code: ApiErrorCode) =>
-  ApiResponse({ status: apiErrors[code], description: errorTexts[code], schema: schemaRef('Error') });
+  ApiResponse({
+    status: apiErrors[code],
+    description: errorTexts[code],
+    content: {
+      'application/json': {
+        schema: schemaRef('Error'),
+        ...(code === 'INVALID' && {
+          examples: {
+            beyondTheSchema: {
+              summary: 'What no schema can say',
+              value: { error: '/forward/destinations must have weights that sum to 100, not 90' },
+            },
+          },
+        }),
+      },
+    },
+  });
 
 const text = { type: 'string' } as const;
+
+/** `*`, or entity tags; weak ones match nothing. */
+export const ifMatchPattern = '^(\\*|(W/)?"[!#-~]*"(, ?(W/)?"[!#-~]*")*)$';
 
 /** Without examples: explorers would send them, and the second request would be refused. */
 const requestHeaders = {
   'If-Match': {
     description: 'Quoted revisions as in `ETag`: `"42"`; or `*`. Another revision is answered with 412.',
-    schema: text,
+    schema: { type: 'string', pattern: ifMatchPattern },
   },
   'Idempotency-Key': {
     description: '1 to 128 visible characters. A repetition within 24 hours answers as the first request did.',
-    schema: { type: 'string', minLength: 1, maxLength: 128 },
+    schema: { type: 'string', pattern: '^[!-~]{1,128}$' },
   },
 };
 
@@ -94,7 +113,9 @@ const queryParameters = {
     schema: { type: 'string', enum: ['linearizable', 'stale'], default: 'linearizable' },
   },
   minRevision: {
-    description: 'Waits until the node has applied this revision (`X-Sluice-Revision` of an earlier answer).',
+    description:
+      'Waits until the node has applied this revision (`X-Sluice-Revision` of an earlier answer). One that the cluster ' +
+      'does not have yet is refused (400).',
     schema: { type: 'integer', minimum: 0 },
   },
   fieldValidation: {
@@ -117,6 +138,16 @@ const queryParameters = {
   force: {
     description: 'Does it even if the cluster may lose its quorum by it; of an activation: ends a rollout first.',
     schema: { type: 'boolean', default: false },
+  },
+  wait: {
+    description:
+      'Answers when so many connected proxies have it installed: `all`, `12`, `90%`; or when one refuses it, or after ' +
+      '`timeout`. The answer then has `convergence`, and its status is 200 all the same: the activation is done.',
+    schema: { type: 'string', pattern: '^(all|\\d+|\\d+(\\.\\d+)?%)$' },
+  },
+  timeout: {
+    description: 'How long to wait at most, up to `60s`.',
+    schema: { type: 'string', format: 'duration-string', default: '5s' },
   },
   strict: {
     description:

@@ -67,7 +67,7 @@ export class Wire {
   }
 
   /** All received, once the other side has closed. */
-  async untilClosed(withinMs = 5_000): Promise<string> {
+  async untilClosed(withinMs = 15_000): Promise<string> {
     const look = () => {
       if (!this.closed) throw new Error(`still open after ${JSON.stringify(this.received)}`);
     };
