@@ -39,6 +39,7 @@ export type {
 } from './driver/host.ts';
 export type { MemberHost, OpenedReport } from './driver/member-host.ts';
 export { type ClusterOptions, checkpointDirectory, type RaftOptions, type StaticPeer } from './driver/options.ts';
+export { isPrivateAddress } from './driver/private-address.ts';
 export { RaftThread } from './driver/raft-thread.ts';
 export type { MemberStatus, PeerStatus } from './driver/status.ts';
 export type { Durations, MemberCounts } from './driver/tally.ts';

@@ -5,15 +5,18 @@ export type Cancel = () => void;
 export interface Clock {
   /** Wall clock, Unix milliseconds. May step; for stamps only. */
   nowMs(): number;
-  /** Monotonic milliseconds since some fixed point; for durations and deadlines. */
+  /** Monotonic milliseconds since some fixed point, the same in all threads; for durations and deadlines. */
   monotonicMs(): number;
   /** Runs `run` once after `delayMs`, unless cancelled. Never keeps the process alive. */
   after(delayMs: number, run: () => void): Cancel;
 }
 
+/** `performance.now` counts from the start of its thread, `hrtime` from a point that all threads share. */
+const threadStartMs = Number(process.hrtime.bigint()) / 1e6 - performance.now();
+
 export const systemClock: Clock = {
   nowMs: () => Date.now(),
-  monotonicMs: () => performance.now(),
+  monotonicMs: () => threadStartMs + performance.now(),
   after(delayMs, run) {
     const timer = setTimeout(run, delayMs);
     timer.unref();

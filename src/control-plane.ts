@@ -135,7 +135,7 @@ interface Parts extends Core {
 async function startApi(own: ControlPlaneSettings, parts: Parts): Promise<Api> {
   const { raft, state, log, links, metrics, readiness, feed, fleet, proxy, logger } = parts;
   checkCertificate(own.tls);
-  const explainer = new Explainer();
+  const explainer = new Explainer(() => proxy.known());
   const api = await createApi({
     view: state.view,
     log,

@@ -12,13 +12,21 @@ export interface DataPlaneParts {
   readonly onSettled?: (outcome: InstallOutcome) => void;
 }
 
-export const dataPlaneOf = ({ proxy }: Settings, { source, logger, onSettled }: DataPlaneParts): DataPlane =>
+export const dataPlaneOf = (
+  { proxy, sessionStore }: Settings,
+  { source, logger, onSettled }: DataPlaneParts,
+): DataPlane =>
   createProxy({
     source,
     clock: systemClock,
     telemetry: { logger },
     bindAddress: proxy.bindAddress,
     workers: proxy.workers,
+    sessionStore: sessionStore && {
+      ...sessionStore.address,
+      password: sessionStore.password,
+      db: sessionStore.db,
+    },
     limits: { celBodyBytesMax: proxy.celBodyMaxSize, retryBytesMax: proxy.retryBufferBytes },
     onSettled,
   });

@@ -31,7 +31,7 @@ export function commitTo(state: CoreState, index: Index): void {
   const { log } = state;
   const before = log.committed;
   if (index <= before) return;
-  log.commitTo(index);
+  log.raiseCommit(index);
   state.outbox.event({ type: 'commit', index });
   if (state.role === 'leader') {
     for (let at = before + 1; at <= index; at += 1) state.uncommittedBytes -= sizeOf(log.entry(at)!);

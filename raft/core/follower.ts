@@ -50,11 +50,13 @@ function acknowledge(state: CoreState, to: MemberId, match: Index, sendSeq: numb
   send(state, to, { type: 'appendResp', match, reject: undefined, ...answer });
 }
 
-/**
- * To a leader of an earlier term: the answer's own term is the message. From a suspect node to its leader: how far its
- * log reaches and which start this is; the leader answers with an append, which settles the suspicion.
- */
-export function introduce(state: CoreState, to: MemberId): void {
+/** A leader of an earlier term: the term of the answer is all it has to know. */
+export function answerOutdatedLeader(state: CoreState, to: MemberId): void {
+  sayWhoAnswers(state, to);
+}
+
+/** How far the log reaches, and which start this is: nothing that the leader could count. */
+function sayWhoAnswers(state: CoreState, to: MemberId): void {
   const answer = { lastIndex: state.log.lastIndex, sendSeq: 0, boot: state.settings.boot, suspect: state.suspect };
   send(state, to, { type: 'appendResp', match: undefined, reject: undefined, ...answer });
 }
@@ -72,7 +74,8 @@ export function onHeartbeat(state: CoreState, { from, commit, round }: Heartbeat
   // The leader never names a commit index here that this node has not acknowledged; but a life before this one may
   // have, and then only an append shows whether the entry that is there now is the same.
   if (hasLost(state, commit)) return;
-  if (state.suspect) introduce(state, from);
+  // The leader answers with an append, which in the end settles the suspicion.
+  if (state.suspect) sayWhoAnswers(state, from);
   else commitTo(state, commit);
   send(state, from, {
     type: 'heartbeatResp',

@@ -148,7 +148,7 @@ export function onAppendResp(state: CoreState, message: AppendResp): void {
   const before = progress.state;
   if (match !== undefined) progress.acknowledged(match, sendSeq, state.log.firstIndex);
   else if (reject !== undefined) onReject(state, progress, sendSeq, reject);
-  else progress.introduced();
+  else progress.saidWho();
   if (progress.state !== before) state.outbox.event({ type: 'progress', peer: message.from, state: progress.state });
 }
 

@@ -205,7 +205,7 @@ export class Progress {
   }
 
   /** It is suspect and waits for an append that names its present start, whether or not there is anything to send. */
-  introduced(): void {
+  saidWho(): void {
     this.#waiting = false;
     if (this.#state === 'replicate') this.#nudged = true;
   }

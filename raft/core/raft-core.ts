@@ -14,7 +14,7 @@ import {
   onVote,
   onVoteResp,
 } from './election.ts';
-import { installCheckpoint, introduce, onAppend, onCheckpointBegin, onHeartbeat } from './follower.ts';
+import { answerOutdatedLeader, installCheckpoint, onAppend, onCheckpointBegin, onHeartbeat } from './follower.ts';
 import {
   bestSuccessor,
   leaderTick,
@@ -145,7 +145,7 @@ export class RaftCore {
       case 'append':
       case 'heartbeat':
       case 'checkpointBegin':
-        introduce(state, from);
+        answerOutdatedLeader(state, from);
         break;
       case 'preVote':
         send(state, from, { type: 'preVoteResp', granted: false, nonce: message.nonce });

@@ -158,7 +158,7 @@ export class RaftLog {
     this.#firstUnsaved = Math.min(this.#firstUnsaved, from);
   }
 
-  commitTo(index: Index): void {
+  raiseCommit(index: Index): void {
     invariant(index <= this.lastIndex, () => `commit ${index} is beyond the end ${this.lastIndex}`);
     if (index > this.#committed) this.#committed = index;
   }

@@ -54,13 +54,3 @@ function keyObjection(self: Greeting, peer: Greeting): string {
     keyFingerprint === '' ? `${nodeId} does not encrypt` : `${nodeId} encrypts with key ${keyFingerprint}`;
   return `data at rest: ${state(self)}, ${state(peer)}`;
 }
-
-/** Loopback, private, link-local and unique local addresses: all that may connect when nothing else protects a port. */
-export function isPrivateAddress(address: string | undefined): boolean {
-  if (address === undefined) return false;
-  const ip = address.startsWith('::ffff:') ? address.slice(7) : address.toLowerCase();
-  if (ip === '::1' || /^f[cd][0-9a-f]{2}:/.test(ip) || /^fe[89ab][0-9a-f]:/.test(ip)) return true;
-  const [a, b] = ip.split('.').map(Number);
-  if (a === 10 || a === 127) return true;
-  return (a === 172 && b !== undefined && b >= 16 && b <= 31) || (a === 192 && b === 168) || (a === 169 && b === 254);
-}

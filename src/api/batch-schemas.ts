@@ -1,11 +1,30 @@
 // Schemas of `POST /batch` for the OpenAPI document.
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { editableKinds } from '../model/kinds.ts';
+import { anyOf, type Constraint, has, hasOrLacks, noneOf, whenever } from '../model/constraint.ts';
+import { type EditableKind, editableKinds, nounOf } from '../model/kinds.ts';
+import { ifMatchPattern, schemaRef } from '../resources/operation.ts';
 
 type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
 
 const kind = { type: 'string', enum: [...editableKinds], description: 'The kind of resource.' };
 const id = { type: 'string', description: 'Id of the resource.' } as const;
+const sentId = { ...id, pattern: '^[A-Za-z0-9._~:-]{1,128}$' } as const;
+
+/** Which fields an operation needs follows from what it does; its body is that of its kind. */
+const bodyOf = (kind: EditableKind): Constraint => {
+  const noun = nounOf(kind);
+  return { properties: { body: schemaRef(noun.charAt(0).toUpperCase() + noun.slice(1)) } };
+};
+const isWrite = has('op', 'create', 'update', 'upsert');
+const ownId: Constraint = { required: ['body'], properties: { body: { type: 'object', required: ['id'] } } };
+const operationRules: readonly Constraint[] = [
+  whenever(isWrite, has('body')),
+  whenever(has('op', 'delete'), noneOf(has('body'))),
+  whenever({ allOf: [has('op', 'delete'), hasOrLacks('by', 'id')] }, has('id')),
+  whenever({ allOf: [has('op', 'delete'), has('by', 'name')] }, has('name')),
+  whenever({ allOf: [has('op', 'update', 'upsert'), hasOrLacks('by', 'id')] }, anyOf(has('id'), ownId)),
+  ...editableKinds.map((kind) => whenever({ allOf: [isWrite, has('kind', kind)] }, bodyOf(kind))),
+];
 
 export const batchSchemas: Schemas = {
   BatchOperation: {
@@ -27,12 +46,17 @@ export const batchSchemas: Schemas = {
         default: 'id',
         description: 'How `update`, `upsert` and `delete` find the resource.',
       },
-      id,
-      name: { type: 'string', description: 'Of the resource that a `delete` by name means.' },
+      id: sentId,
+      name: { type: 'string', minLength: 1, description: 'Of the resource that a `delete` by name means.' },
       body: { type: 'object', description: 'The resource, as in the operation of its kind.' },
-      ifMatch: { type: 'string', description: 'Quoted revisions, or `*`; another revision refuses the batch (412).' },
+      ifMatch: {
+        type: 'string',
+        pattern: ifMatchPattern,
+        description: 'Quoted revisions, or `*`; another revision refuses the batch (412).',
+      },
       missingOk: { type: 'boolean', default: false, description: 'A `delete` that finds nothing is no failure.' },
     },
+    allOf: [...operationRules],
   },
   BatchRequest: {
     type: 'object',

@@ -16,6 +16,9 @@ const requestId: Schemas[string] = {
   },
 };
 
+/** What the leader takes as a name or an address. */
+const word = { type: 'string', minLength: 1, maxLength: 256 } as const;
+
 export const clusterSchemas: Schemas = {
   RelayedWrite: {
     type: 'object',
@@ -133,22 +136,25 @@ export const clusterSchemas: Schemas = {
   MemberRequest: {
     type: 'object',
     description: 'A started node that waits for this cluster.',
+    additionalProperties: false,
     required: ['nodeId', 'address'],
     properties: {
-      nodeId: { type: 'string', description: 'Its name.', example: 'node-4' },
-      address: { type: 'string', description: 'Where peers reach it, `host:port`.', example: '10.0.0.4:7000' },
+      nodeId: { ...word, description: 'Its name.', example: 'node-4' },
+      address: { ...word, description: 'Where peers reach it, `host:port`.', example: '10.0.0.4:7000' },
     },
   },
   ReplacementRequest: {
     type: 'object',
     description: 'Who votes instead.',
+    additionalProperties: false,
     required: ['by'],
-    properties: { by: { type: 'string', description: 'Name of a learner that has caught up.', example: 'node-4' } },
+    properties: { by: { ...word, description: 'Name of a learner that has caught up.', example: 'node-4' } },
   },
   TransferRequest: {
     type: 'object',
     description: 'Who shall lead.',
-    properties: { to: { type: 'string', description: 'Name of a voter.', example: 'node-2' } },
+    additionalProperties: false,
+    properties: { to: { ...word, description: 'Name of a voter.', example: 'node-2' } },
   },
   Leadership: {
     type: 'object',

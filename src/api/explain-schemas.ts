@@ -1,4 +1,6 @@
 // Schemas of `POST /explain` for the OpenAPI document.
+import { addressPattern } from '../model/pattern.ts';
+
 const text = (description: string, more: object = {}) => ({ type: 'string' as const, description, ...more });
 const named = (description: string) => ({
   type: 'object' as const,
@@ -15,8 +17,11 @@ export const explainSchemas = {
     description: 'The request that is asked about, and the configuration it is asked of.',
     required: ['url'],
     properties: {
-      method: text('Method.', { default: 'GET' }),
-      url: text('Path and query, or an absolute URL.', { example: 'http://shop.example/cart?item=7' }),
+      method: text('Method.', { default: 'GET', pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$" }),
+      url: text('Path and query, or an absolute URL.', {
+        pattern: '^(/|[Hh][Tt][Tt][Pp][Ss]?://[^/?#]+)',
+        example: 'http://shop.example/cart?item=7',
+      }),
       headers: {
         type: 'object' as const,
         description: 'Header values by name. `host` names the host when `url` does not.',
@@ -24,7 +29,7 @@ export const explainSchemas = {
           oneOf: [{ type: 'string' as const }, { type: 'array' as const, items: { type: 'string' as const } }],
         },
       },
-      clientIp: text('Address of the client.', { default: '127.0.0.1' }),
+      clientIp: text('Address of the client.', { default: '127.0.0.1', pattern: addressPattern }),
       body: text('Body of the request, as expressions see it.'),
       snapshot: text('`active`, `staged`, or the id of a snapshot.', { default: 'active' }),
     },
@@ -122,7 +127,9 @@ export const explainSchemas = {
       outcome: {
         type: 'object' as const,
         description:
-          'What becomes of the request: `forward` with `destinations` and `upstream` {method, target, host}, `redirect` ' +
+          'What becomes of the request: `forward` with `algorithm`, `destination` (null while it is left to chance or to a ' +
+          'session), `destinations` (each with its endpoints, which of them serve and why the others do not, the text ' +
+          'that is hashed and its key) and `upstream` {method, target, host}, `redirect` ' +
           'with `status` and `location`, `directResponse` with `status`, `middleware` with `id` and `status` when one answers, ' +
           'or `error` with `status` and `error`.',
         required: ['action'],

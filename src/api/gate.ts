@@ -16,7 +16,7 @@ interface GateOptions {
 }
 
 /** Reveal nothing but ok or not ok, so they need no key (architecture.md §6.21). */
-const open = new Set(['/healthz', '/readyz']);
+const open = new Set(['/healthz', '/readyz'].flatMap((path) => [path, `/api/v1${path}`]));
 const largePath = '/sync/raft/large';
 /** Nodes prove themselves to each other by a credential of their own; an API key opens nothing here. */
 const relayPaths = new Set(

@@ -1,4 +1,5 @@
-// `/healthz` and `/readyz`: ok or not ok and nothing else, for load balancers without a key (architecture.md §6.21).
+// `/healthz` and `/readyz`: ok or not ok and nothing else, for load balancers without a key (architecture.md §6.21). They
+// answer under `/api/v1` too, where a client that was generated from the document looks for them.
 import { Controller, Get, Inject, Res } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
@@ -8,7 +9,7 @@ import { schemaRef } from '../resources/operation.ts';
 import { Readiness } from './readiness.ts';
 
 @ApiTags('health')
-@Controller()
+@Controller(['', 'api/v1'])
 export class HealthController {
   readonly #readiness: Readiness;
 

@@ -6,7 +6,7 @@ import { Operation } from '../resources/operation.ts';
 import { Metrics } from '../telemetry/metrics.ts';
 
 @ApiTags('health')
-@Controller()
+@Controller(['', 'api/v1'])
 export class MetricsController {
   readonly #metrics: Metrics;
 

@@ -35,6 +35,12 @@ export const schemas: Schemas = {
     properties: {
       error: { type: 'string', description: 'What is wrong, for a person.', example: 'route "a" not found' },
       requestId: { type: 'string', description: 'Names the write whose outcome is unknown (504).' },
+      outcome: {
+        type: 'string',
+        enum: ['not-applied', 'unknown'],
+        description: 'What is certain of a write that got no result (503, 504).',
+      },
+      operation: { type: 'integer', minimum: 0, description: 'Of a refused batch: the first operation that failed.' },
     },
   },
   Health: {

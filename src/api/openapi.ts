@@ -2,6 +2,7 @@
 // what belongs to neither. Complete enough to generate a client from.
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { withConstraints } from '../model/constraint.ts';
 import { activationSchemas } from './activation-schemas.ts';
 import { batchSchemas } from './batch-schemas.ts';
 import { clusterSchemas } from './cluster-schemas.ts';
@@ -17,7 +18,13 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
   const config = new DocumentBuilder()
     .setTitle('Sluice API')
     .setVersion('1.0')
-    .setDescription('Staged resources, snapshots of them, and their activation on every proxy.')
+    .setDescription(
+      'Staged resources, snapshots of them, and their activation on every proxy.\n\n' +
+        'Bodies may be looser than their schemas say: `null`, and `""` for a text, stand for an optional field that is ' +
+        'absent; of blocks of which one is chosen (by `type` of a middleware, by `algorithm`), the others are checked for ' +
+        'their JSON types alone; a text that holds `{{secret:…}}` is judged when a snapshot is created. What no schema can ' +
+        'say is in the descriptions: weights that sum to 100, bounds in order, primes, expressions that compile.',
+    )
     .addServer(base, 'This server')
     .addSecurity('apiKey', { type: 'http', scheme: 'bearer', description: 'Needed when API keys are configured.' })
     .build();
@@ -25,7 +32,7 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
   const components = {
     ...scanned.components,
     schemas: {
-      ...scanned.components?.schemas,
+      ...withConstraints(scanned.components?.schemas ?? {}),
       ...schemas,
       ...activationSchemas,
       ...batchSchemas,
@@ -37,12 +44,11 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
   return { ...scanned, paths: { ...relative(scanned.paths), ...documentation }, components };
 }
 
-/** Paths as seen from the server's URL. Bare aliases of a path are left out; what exists at the root alone says so. */
+/** Paths as seen from the server's URL, under which every operation is; bare aliases are left out. */
 function relative(paths: Paths): Paths {
-  const entries = Object.entries(paths).flatMap(([path, item]): [string, Paths[string]][] => {
-    if (path.startsWith(`${base}/`)) return [[path.slice(base.length), item]];
-    return `${base}${path}` in paths ? [] : [[path, { ...item, servers: [{ url: '/' }] }]];
-  });
+  const entries = Object.entries(paths).flatMap(([path, item]): [string, Paths[string]][] =>
+    path.startsWith(`${base}/`) ? [[path.slice(base.length), item]] : [],
+  );
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 

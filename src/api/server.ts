@@ -111,8 +111,8 @@ function refuseUnverified(socket: TLSSocket): void {
 /** Nothing that is written can reach the client yet. */
 const isShakingHands = (socket: Socket): boolean => socket instanceof TLSSocket && socket.getFinished() === undefined;
 
-const clientErrors: Readonly<Record<string, readonly [line: string, text: string]>> = {
-  CONNECT: ['405 Method Not Allowed', 'CONNECT is not allowed here'],
+const clientErrors: Readonly<Record<string, readonly [line: string, text: string, more?: string]>> = {
+  CONNECT: ['405 Method Not Allowed', 'CONNECT is not allowed here', '\r\nAllow:'],
   HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'request headers too large'],
   ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'request took too long'],
 };
@@ -123,9 +123,9 @@ function refuseConnection({ code = '' }: { code?: string }, socket: Socket, cloc
     socket.destroy();
     return;
   }
-  const [line, text] = clientErrors[code] ?? ['400 Bad Request', 'malformed HTTP'];
+  const [line, text, more = ''] = clientErrors[code] ?? ['400 Bad Request', 'malformed HTTP'];
   const body = JSON.stringify({ error: text });
-  const head = `HTTP/1.1 ${line}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close`;
+  const head = `HTTP/1.1 ${line}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close${more}`;
   socket.write(`${head}\r\n\r\n${body}`);
   lingeringClose(socket, clock);
 }

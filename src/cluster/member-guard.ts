@@ -1,8 +1,9 @@
 // Who may come in at the paths that are for members of the cluster only (architecture.md §8): by a proof of the cluster's
 // secret, else by a verified certificate, else, where there is no secret, from a private address.
+
+import { isPrivateAddress } from '../../raft/index.ts';
 import type { Clock } from '../clock.ts';
 import { SluiceError } from '../errors.ts';
-import { isPrivateAddress } from './private-address.ts';
 import { type Proof, ProofCheck } from './relay/relay-credential.ts';
 
 /** What is known of a request before its body. */

@@ -5,7 +5,7 @@ import { type Problem, pointerOf, problemsMax } from './problem.ts';
 import { typeFaultOf } from './scalar.ts';
 import { type Class, type Element, type Field, fieldsOf, type Shape, type Shorthand } from './schema.ts';
 import { holdsSecret } from './secret-reference.ts';
-import { faultsOf, isRecord, notAList, notAnObject, tooMany } from './shape.ts';
+import { faultsOf, isRecord, mapEntriesMax, notAList, notAnObject, tooMany } from './shape.ts';
 
 export interface Placed {
   /** JSON pointer from the body. */
@@ -22,8 +22,6 @@ export interface Admission {
   /** Objects inside maps, which class-validator does not enter by itself. */
   readonly mapped: readonly Placed[];
 }
-
-const mapEntriesMax = 1000;
 
 export const admit = (cls: Class, json: Readonly<Record<string, unknown>>): Admission => {
   const reader = new Reader();

@@ -1,4 +1,5 @@
 // How a destination is reached and watched (contract.md §2.3.1–§2.3.7).
+import { allOf, has, hasOrLacks, inOrder, whenever } from './constraint.ts';
 import { destinationDefaults } from './defaults.ts';
 import { EndpointBalancing } from './endpoint-balancing.ts';
 import { AbsolutePath, Duration, Flag, Host, Line, ListOf, Nested, OneOf, Pem, Uint } from './field.ts';
@@ -59,10 +60,13 @@ export class CircuitBreaker {
   readonly openDuration?: string;
 }
 
-@Rules<HealthCheck>({
-  httpNeedsPath: ({ type = healthCheck.type, path }) =>
-    problemIf(type === 'http' && path === undefined, '/path', 'is required when type is http'),
-})
+@Rules<HealthCheck>(
+  {
+    httpNeedsPath: ({ type = healthCheck.type, path }) =>
+      problemIf(type === 'http' && path === undefined, '/path', 'is required when type is http'),
+  },
+  whenever(hasOrLacks('type', 'http'), has('path')),
+)
 export class HealthCheck {
   @OneOf(healthCheckTypes, 'What a probe is: a GET, a TCP connection, or `grpc.health.v1.Health/Check`.', {
     default: healthCheck.type,
@@ -125,14 +129,18 @@ export class Discovery {
   readonly type?: (typeof discoveryTypes)[number];
 }
 
-@Rules<DestinationTls>({
-  mutualNeedsCert: ({ mode, cert }) =>
-    problemIf(mode === 'mtls' && cert === undefined, '/cert', 'is required when mode is mtls'),
-  mutualNeedsKey: ({ mode, key }) =>
-    problemIf(mode === 'mtls' && key === undefined, '/key', 'is required when mode is mtls'),
-  versionsInOrder: ({ minVersion, maxVersion }) =>
-    problemIf(isNewer(minVersion, maxVersion), '/maxVersion', `must not be below minVersion, ${minVersion}`),
-})
+@Rules<DestinationTls>(
+  {
+    mutualNeedsCert: ({ mode, cert }) =>
+      problemIf(mode === 'mtls' && cert === undefined, '/cert', 'is required when mode is mtls'),
+    mutualNeedsKey: ({ mode, key }) =>
+      problemIf(mode === 'mtls' && key === undefined, '/key', 'is required when mode is mtls'),
+    versionsInOrder: ({ minVersion, maxVersion }) =>
+      problemIf(isNewer(minVersion, maxVersion), '/maxVersion', `must not be below minVersion, ${minVersion}`),
+  },
+  whenever(has('mode', 'mtls'), allOf(has('cert'), has('key'))),
+  inOrder('minVersion', 'maxVersion', tlsVersions),
+)
 export class DestinationTls {
   @OneOf(upstreamTlsModes, 'Plaintext, TLS, or TLS with a client certificate.', {
     default: destinationDefaults.tls.mode,

@@ -1,5 +1,6 @@
 // How a destination spreads requests over its endpoints (contract.md §2.3.3, §7.6). Only the block of the selected
 // algorithm counts; the others are kept as they are.
+import { exactlyOneOf, has } from './constraint.ts';
 import { EndpointPinCookie } from './cookie.ts';
 import { destinationDefaults } from './defaults.ts';
 import { Flag, ListOf, Nested, OneOf, Token, Uint } from './field.ts';
@@ -21,14 +22,17 @@ export class SourceIpHash {
   readonly enabled?: boolean;
 }
 
-@Rules<HashPolicy>({
-  exactlyOneSource: ({ header, cookie, sourceIP }) =>
-    problemIf(
-      [header, cookie, sourceIP].filter((source) => source !== undefined).length !== 1,
-      '',
-      'must have exactly one of header, cookie, sourceIP',
-    ),
-})
+@Rules<HashPolicy>(
+  {
+    exactlyOneSource: ({ header, cookie, sourceIP }) =>
+      problemIf(
+        [header, cookie, sourceIP].filter((source) => source !== undefined).length !== 1,
+        '',
+        'must have exactly one of header, cookie, sourceIP',
+      ),
+  },
+  exactlyOneOf(has('header'), has('cookie'), has('sourceIP')),
+)
 export class HashPolicy {
   @Nested(HeaderHash, 'Hash by a request header.')
   readonly header?: HeaderHash;

@@ -5,7 +5,7 @@ import { ApiExtraModels, ApiProperty, type ApiPropertyOptions, getSchemaPath } f
 import { IsDefined, IsOptional, ValidateBy, ValidateIf, ValidateNested } from 'class-validator';
 import * as scalars from './scalar.ts';
 import { type Class, type Element, type Field, recordField, type Shape, type Shorthand } from './schema.ts';
-import { faultsOf } from './shape.ts';
+import { faultsOf, mapEntriesMax } from './shape.ts';
 
 export interface FieldOptions {
   /** Absent or null is a problem. */
@@ -143,7 +143,7 @@ export const MapOf = (
   options: FieldOptions = {},
 ): PropertyDecorator => {
   const element = elementOf(of);
-  const schema = { type: Object, additionalProperties: schemaOf(element) };
+  const schema = { type: Object, additionalProperties: schemaOf(element), maxProperties: mapEntriesMax };
   return all(
     field({ is: 'map', of: element }, schema, description, options),
     ...(element.is === 'object' ? [known(element.of)] : []),

@@ -1,4 +1,5 @@
 // A group: what several routes share (contract.md §2.5).
+import { atMostOneOf, has } from './constraint.ts';
 import { groupDefaults } from './defaults.ts';
 import { Entity } from './entity.ts';
 import { Flag, ListOf, MapOf, Nested, Regex, Text } from './field.ts';
@@ -8,10 +9,13 @@ import { Retry } from './retry.ts';
 import { problemIf, Rules } from './rule.ts';
 import { hostPattern, reference } from './scalar.ts';
 
-@Rules<Group>({
-  atMostOnePathMatcher: ({ pathPrefix, pathRegex }) =>
-    problemIf(pathPrefix !== undefined && pathRegex !== undefined, '/pathRegex', 'must not stand beside pathPrefix'),
-})
+@Rules<Group>(
+  {
+    atMostOnePathMatcher: ({ pathPrefix, pathRegex }) =>
+      problemIf(pathPrefix !== undefined && pathRegex !== undefined, '/pathRegex', 'must not stand beside pathPrefix'),
+  },
+  atMostOneOf(has('pathPrefix'), has('pathRegex')),
+)
 export class Group extends Entity {
   @ListOf(reference, 'Ids of the routes. A route may be in several groups.', {
     default: [],

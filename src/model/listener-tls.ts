@@ -1,4 +1,5 @@
 // How a listener ends TLS (contract.md §2.2).
+import { has, inOrder, whenever } from './constraint.ts';
 import { listenerDefaults } from './defaults.ts';
 import { Flag, ListOf, Nested, OneOf, Pem } from './field.ts';
 import { problemIf, Rules } from './rule.ts';
@@ -7,14 +8,17 @@ import { isNewer, type TlsVersion, tlsVersions } from './tls-version.ts';
 export const unknownServerNames = ['default', 'reject'] as const;
 export const clientAuthModes = ['none', 'optional', 'require'] as const;
 
-@Rules<ListenerClientAuth>({
-  verifyingNeedsCa: ({ mode, ca }) =>
-    problemIf(
-      ca === undefined && (mode === 'optional' || mode === 'require'),
-      '/ca',
-      `is required when mode is ${mode}`,
-    ),
-})
+@Rules<ListenerClientAuth>(
+  {
+    verifyingNeedsCa: ({ mode, ca }) =>
+      problemIf(
+        ca === undefined && (mode === 'optional' || mode === 'require'),
+        '/ca',
+        `is required when mode is ${mode}`,
+      ),
+  },
+  whenever(has('mode', 'optional', 'require'), has('ca')),
+)
 export class ListenerClientAuth {
   @OneOf(
     clientAuthModes,
@@ -40,14 +44,17 @@ export class ListenerCertificate {
   readonly key!: string;
 }
 
-@Rules<ListenerTls>({
-  versionsInOrder: ({ minVersion, maxVersion }) =>
-    problemIf(
-      isNewer(minVersion ?? listenerDefaults.tls.minVersion, maxVersion),
-      '/maxVersion',
-      `must not be below minVersion, ${minVersion ?? `${listenerDefaults.tls.minVersion} by default`}`,
-    ),
-})
+@Rules<ListenerTls>(
+  {
+    versionsInOrder: ({ minVersion, maxVersion }) =>
+      problemIf(
+        isNewer(minVersion ?? listenerDefaults.tls.minVersion, maxVersion),
+        '/maxVersion',
+        `must not be below minVersion, ${minVersion ?? `${listenerDefaults.tls.minVersion} by default`}`,
+      ),
+  },
+  inOrder('minVersion', 'maxVersion', tlsVersions, listenerDefaults.tls.minVersion),
+)
 export class ListenerTls {
   @Pem('Certificate chain for clients that name no server or one that no other certificate has. PEM or a secret.', {
     required: true,

@@ -1,4 +1,5 @@
 // Which requests a route is for (contract.md §2.4.1, §6). Every matcher that is there must agree.
+import { atMostOneOf, has } from './constraint.ts';
 import { Cel, Flag, ListOf, Regex, Text } from './field.ts';
 import { HeaderMatcher, QueryParamMatcher } from './matcher.ts';
 import { problemIf, Rules } from './rule.ts';
@@ -7,12 +8,15 @@ import { hostPattern, token } from './scalar.ts';
 const matchersMax = 256;
 const pathMatchers = ['path', 'pathPrefix', 'pathRegex'] as const;
 
-@Rules<Match>({
-  atMostOnePathMatcher: (match) => {
-    const present = pathMatchers.filter((name) => match[name] !== undefined);
-    return problemIf(present.length > 1, `/${present[1]}`, `must not stand beside ${present[0]}`);
+@Rules<Match>(
+  {
+    atMostOnePathMatcher: (match) => {
+      const present = pathMatchers.filter((name) => match[name] !== undefined);
+      return problemIf(present.length > 1, `/${present[1]}`, `must not stand beside ${present[0]}`);
+    },
   },
-})
+  atMostOneOf(has('path'), has('pathPrefix'), has('pathRegex')),
+)
 export class Match {
   @Text('The whole path.', { example: '/health' })
   readonly path?: string;

@@ -1,4 +1,5 @@
 // What one route or group changes about a middleware (contract.md §2.6).
+import { atMostOneOf, hasSome } from './constraint.ts';
 import { Flag, ListOf, Nested } from './field.ts';
 import { ExtProcPhases } from './middleware/ext-proc.ts';
 import { HeadersConfig } from './middleware/headers.ts';
@@ -15,10 +16,13 @@ export class ExtProcOverride {
   readonly allowOnError?: boolean;
 }
 
-@Rules<MiddlewareOverride>({
-  skipOrOnly: ({ skipWhen = [], onlyWhen = [] }) =>
-    problemIf(skipWhen.length > 0 && onlyWhen.length > 0, '/onlyWhen', 'must not stand beside skipWhen'),
-})
+@Rules<MiddlewareOverride>(
+  {
+    skipOrOnly: ({ skipWhen = [], onlyWhen = [] }) =>
+      problemIf(skipWhen.length > 0 && onlyWhen.length > 0, '/onlyWhen', 'must not stand beside skipWhen'),
+  },
+  atMostOneOf(hasSome('skipWhen'), hasSome('onlyWhen')),
+)
 export class MiddlewareOverride {
   @Flag('Leave the middleware out.', { default: false })
   readonly disabled?: boolean;

@@ -1,5 +1,6 @@
 // A middleware: something that stands between a request and its action (contract.md §2.7, §8). Only the block named
 // like `type` counts; the others are kept as they are.
+import { has, whenever } from './constraint.ts';
 import { Entity } from './entity.ts';
 import { Nested, OneOf } from './field.ts';
 import { AccessLogConfig } from './middleware/access-log.ts';
@@ -30,13 +31,18 @@ const mayLackBlock: readonly MiddlewareType[] = ['cors', 'headers'];
 
 const selected = (type: MiddlewareType) => (middleware: Middleware) => middleware.type === type;
 
-@Rules<Middleware>({
-  hasItsBlock: (middleware) => {
-    const type = middlewareTypes.find((known) => known === middleware.type);
-    const missing = type !== undefined && !mayLackBlock.includes(type) && middleware[type] === undefined;
-    return problemIf(missing, `/${type}`, `is required when type is ${type}`);
+@Rules<Middleware>(
+  {
+    hasItsBlock: (middleware) => {
+      const type = middlewareTypes.find((known) => known === middleware.type);
+      const missing = type !== undefined && !mayLackBlock.includes(type) && middleware[type] === undefined;
+      return problemIf(missing, `/${type}`, `is required when type is ${type}`);
+    },
   },
-})
+  ...middlewareTypes
+    .filter((type) => !mayLackBlock.includes(type))
+    .map((type) => whenever(has('type', type), has(type))),
+)
 export class Middleware extends Entity {
   @OneOf(middlewareTypes, 'What the middleware does; the block of that name configures it.', {
     required: true,

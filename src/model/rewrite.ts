@@ -1,4 +1,5 @@
 // What a forwarded request looks like to the upstream (contract.md §2.4.4, §7.2).
+import { atMostOneOf, has } from './constraint.ts';
 import { Authority, Flag, Line, Nested, Regex, TextOrEmpty, Token } from './field.ts';
 import { problemIf, Rules } from './rule.ts';
 
@@ -13,16 +14,20 @@ export class PathRegexRewrite {
   readonly substitution!: string;
 }
 
-@Rules<Rewrite>({
-  atMostOnePathRewrite: ({ path, pathRegex }) =>
-    problemIf(path !== undefined && pathRegex !== undefined, '/pathRegex', 'must not stand beside path'),
-  atMostOneHostRewrite: (rewrite) => {
-    const present = (['host', 'hostFromHeader', 'autoHost'] as const).filter(
-      (name) => rewrite[name] !== undefined && rewrite[name] !== false,
-    );
-    return problemIf(present.length > 1, `/${present[1]}`, `must not stand beside ${present[0]}`);
+@Rules<Rewrite>(
+  {
+    atMostOnePathRewrite: ({ path, pathRegex }) =>
+      problemIf(path !== undefined && pathRegex !== undefined, '/pathRegex', 'must not stand beside path'),
+    atMostOneHostRewrite: (rewrite) => {
+      const present = (['host', 'hostFromHeader', 'autoHost'] as const).filter(
+        (name) => rewrite[name] !== undefined && rewrite[name] !== false,
+      );
+      return problemIf(present.length > 1, `/${present[1]}`, `must not stand beside ${present[0]}`);
+    },
   },
-})
+  atMostOneOf(has('path'), has('pathRegex')),
+  atMostOneOf(has('host'), has('hostFromHeader'), has('autoHost', true)),
+)
 export class Rewrite {
   @Line('Replaces the part of the path that matched.', { example: '/internal' })
   readonly path?: string;

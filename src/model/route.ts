@@ -1,4 +1,5 @@
 // A route: which requests, what is done with them, and what stands in between (contract.md §2.4).
+import { anyOf, exactlyOneOf, has } from './constraint.ts';
 import { routeDefaults } from './defaults.ts';
 import { Entity } from './entity.ts';
 import { Authority, Flag, Line, ListOf, MapOf, Nested, OneOf, OneOfNumbers, Text, Uint } from './field.ts';
@@ -13,14 +14,17 @@ export type { Match } from './match.ts';
 
 export const redirectCodes = [301, 302, 303, 307, 308] as const;
 
-@Rules<Redirect>({
-  leadsElsewhere: ({ url, scheme, host, path, stripQuery }) =>
-    problemIf(
-      stripQuery !== true && [url, scheme, host, path].every((part) => part === undefined),
-      '',
-      'must set at least one of url, scheme, host, path, stripQuery: it would lead to itself',
-    ),
-})
+@Rules<Redirect>(
+  {
+    leadsElsewhere: ({ url, scheme, host, path, stripQuery }) =>
+      problemIf(
+        stripQuery !== true && [url, scheme, host, path].every((part) => part === undefined),
+        '',
+        'must set at least one of url, scheme, host, path, stripQuery: it would lead to itself',
+      ),
+  },
+  anyOf(has('url'), has('scheme'), has('host'), has('path'), has('stripQuery', true)),
+)
 export class Redirect {
   @Line('Location, verbatim; scheme, host, path and stripQuery are ignored then.')
   readonly url?: string;
@@ -53,13 +57,16 @@ export class DirectResponse {
 
 const actions = ['forward', 'redirect', 'directResponse'] as const;
 
-@Rules<Route>({
-  exactlyOneAction: (route) => {
-    const present = actions.filter((name) => route[name] !== undefined);
-    if (present.length === 0) return problemIf(true, '', 'must have one of forward, redirect, directResponse');
-    return problemIf(present.length > 1, `/${present[1]}`, `must not stand beside ${present[0]}`);
+@Rules<Route>(
+  {
+    exactlyOneAction: (route) => {
+      const present = actions.filter((name) => route[name] !== undefined);
+      if (present.length === 0) return problemIf(true, '', 'must have one of forward, redirect, directResponse');
+      return problemIf(present.length > 1, `/${present[1]}`, `must not stand beside ${present[0]}`);
+    },
   },
-})
+  exactlyOneOf(has('forward'), has('redirect'), has('directResponse')),
+)
 export class Route extends Entity {
   @Nested(Match, 'Which requests. `{}`: all.', { default: {}, emitted: true })
   readonly match?: Match;

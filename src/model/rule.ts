@@ -1,12 +1,17 @@
 // Rules across the fields of a class: exactly one action, weights that sum to 100. A field's own check is its decorator's.
 import { registerDecorator } from 'class-validator';
+import { type Constraint, recordConstraints } from './constraint.ts';
 import type { Problem } from './problem.ts';
 import { type Class, type Rule, recordRule } from './schema.ts';
 
-/** Rules across fields, each under a name that says what holds when it is kept. */
+/**
+ * Rules across fields, each under a name that says what holds when it is kept. `said` is as much of them as a schema can
+ * say; the rest is in the descriptions of the fields.
+ */
 export const Rules =
-  <T extends object>(rules: Readonly<Record<string, Rule<T>>>) =>
+  <T extends object>(rules: Readonly<Record<string, Rule<T>>>, ...said: readonly Constraint[]) =>
   (target: Class<T>): void => {
+    if (said.length > 0) recordConstraints(target, said);
     for (const [name, rule] of Object.entries(rules)) {
       const check = (object: object) => (object instanceof target ? rule(object) : []);
       recordRule(target, name, check);

@@ -6,6 +6,14 @@ import { checkRegex } from '../expression/regex.ts';
 import { parseCidr } from './cidr.ts';
 import { parseDuration } from './duration.ts';
 import { isHostPattern, parseAuthority, parseHost } from './host.ts';
+import {
+  authorityPattern,
+  cidrPattern,
+  durationPattern,
+  hostMatcherPattern,
+  hostPattern as hostNamePattern,
+  orSecret,
+} from './pattern.ts';
 import { holdsSecret } from './secret-reference.ts';
 
 /** The part of an OpenAPI schema that follows from the kind of value. */
@@ -68,11 +76,20 @@ const textual = (
   schema: Omit<ScalarSchema, 'type'>,
   check: TextScalar['check'],
   traits: Pick<TextScalar, 'mayBeEmpty' | 'literal'> = {},
-): TextScalar => ({ json: 'string', schema: { type: 'string', ...schema }, check, ...traits });
+): TextScalar => ({
+  json: 'string',
+  schema: {
+    type: 'string',
+    ...schema,
+    ...(schema.pattern !== undefined && !traits.literal && { pattern: orSecret(schema.pattern) }),
+  },
+  check,
+  ...traits,
+});
 
 /** Text that matches a pattern; the pattern is shown in the OpenAPI document. */
-const matching = (pattern: RegExp, message: string, schema: Omit<ScalarSchema, 'type'> = {}): TextScalar =>
-  textual({ pattern: pattern.source, ...schema }, (text) => (pattern.test(text) ? undefined : message));
+const matching = (pattern: RegExp, message: string, traits?: Pick<TextScalar, 'literal'>): TextScalar =>
+  textual({ pattern: pattern.source }, (text) => (pattern.test(text) ? undefined : message), traits);
 
 /** Any text but the empty one. */
 export const text: TextScalar = textual({ minLength: 1 }, () => undefined);
@@ -86,7 +103,7 @@ const idPattern = /^[A-Za-z0-9._~:-]{1,128}$/;
 const idMessage = 'must be 1 to 128 characters of A-Z a-z 0-9 . _ ~ : -';
 
 /** Id of the entity itself. */
-export const id: TextScalar = { ...matching(idPattern, idMessage), literal: true };
+export const id: TextScalar = matching(idPattern, idMessage, { literal: true });
 
 /** Id of another entity; it need not exist. */
 export const reference: TextScalar = matching(idPattern, idMessage);
@@ -101,10 +118,10 @@ export const token: TextScalar = matching(
 export const namePattern: TextScalar = token;
 
 /** What HTTP lets stand in a field value: no CR, LF, NUL or other control character but the tab (RFC 9110 §5.5). */
-const fieldContent = /^[\t -~\u0080-\uffff]*$/;
+const fieldContent = /^[\t -~\u0080-\uffff]+$/;
 
 /** A text that becomes a header value or a part of one. */
-export const line: TextScalar = textual({ minLength: 1 }, (value) =>
+export const line: TextScalar = textual({ minLength: 1, pattern: fieldContent.source }, (value) =>
   fieldContent.test(value) ? undefined : 'must not contain control characters',
 );
 
@@ -113,37 +130,37 @@ export const absolutePath: TextScalar = matching(
   'must start with / and hold no blanks or control characters',
 );
 
-export const duration: TextScalar = textual({ format: 'duration-string' }, (value) => {
+export const duration: TextScalar = textual({ format: 'duration-string', pattern: durationPattern }, (value) => {
   const milliseconds = parseDuration(value);
   if (milliseconds === undefined) return 'must be a duration such as 500ms, 1.5s or 1h30m';
   return milliseconds < 0 ? 'must not be negative' : undefined;
 });
 
-export const regex: TextScalar = textual({ format: 're2', maxLength: 4096 }, (value) => {
+export const regex: TextScalar = textual({ format: 're2', minLength: 1, maxLength: 4096 }, (value) => {
   const fault = checkRegex(value);
   return fault === undefined ? undefined : `must be a regular expression in RE2 syntax: ${fault}`;
 });
 
 /** A CEL expression over `request`, over `claims` or over what guards of a rollout see, that yields a bool or anything (contract.md §6.6). */
 export const cel = (environment: 'request' | 'claims' | 'guard', result: 'bool' | 'any' = 'bool'): TextScalar =>
-  textual({ format: 'cel', maxLength: 8192 }, (value) => {
+  textual({ format: 'cel', minLength: 1, maxLength: 8192 }, (value) => {
     const fault = checkCel(value, environment, result);
     return fault === undefined ? undefined : `must be a CEL expression: ${fault}`;
   });
 
-export const host: TextScalar = textual({ format: 'host' }, (value) =>
+export const host: TextScalar = textual({ format: 'host', pattern: hostNamePattern }, (value) =>
   parseHost(value) === undefined ? 'must be a host name or an IP address, without scheme and port' : undefined,
 );
 
-export const authority: TextScalar = textual({ format: 'host' }, (value) =>
+export const authority: TextScalar = textual({ format: 'host', pattern: authorityPattern }, (value) =>
   parseAuthority(value) === undefined ? 'must be a host name or an IP address, with or without a port' : undefined,
 );
 
-export const hostPattern: TextScalar = textual({ format: 'host-pattern' }, (value) =>
+export const hostPattern: TextScalar = textual({ format: 'host-pattern', pattern: hostMatcherPattern }, (value) =>
   isHostPattern(value) ? undefined : 'must be a host name, an IP address, *.suffix or *',
 );
 
-export const cidr: TextScalar = textual({ format: 'cidr' }, (value) =>
+export const cidr: TextScalar = textual({ format: 'cidr', pattern: cidrPattern }, (value) =>
   parseCidr(value) === undefined ? 'must be an IP address or a range such as 10.0.0.0/8' : undefined,
 );
 
@@ -153,10 +170,13 @@ export const pem: TextScalar = textual({ format: 'pem', minLength: 1 }, () => un
 export const timestamp: TextScalar = textual({ format: 'date-time' }, () => undefined);
 
 /** One status or a range of them: `200`, `200-299`, within 100…599 and in order. */
-export const statusRange: TextScalar = textual({ pattern: '^[1-5][0-9]{2}(-[1-5][0-9]{2})?$' }, (value) => {
-  const [, low, high = low] = /^([1-5][0-9]{2})(?:-([1-5][0-9]{2}))?$/.exec(value) ?? [];
-  return low !== undefined && Number(low) <= Number(high) ? undefined : 'must be a status or a range such as 200-299';
-});
+export const statusRange: TextScalar = textual(
+  { format: 'status-range', pattern: '^[1-5][0-9]{2}(-[1-5][0-9]{2})?$' },
+  (value) => {
+    const [, low, high = low] = /^([1-5][0-9]{2})(?:-([1-5][0-9]{2}))?$/.exec(value) ?? [];
+    return low !== undefined && Number(low) <= Number(high) ? undefined : 'must be a status or a range such as 200-299';
+  },
+);
 
 export const oneOf = (values: readonly string[]): TextScalar =>
   textual({ enum: [...values] }, (value) =>

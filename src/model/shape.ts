@@ -18,6 +18,9 @@ export const faultsOf = (shape: Shape, value: unknown): readonly Problem[] => {
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** Most entries of an object with keys of the caller's choice. */
+export const mapEntriesMax = 1000;
+
 export const notAnObject = 'must be an object';
 export const notAList = 'must be a list';
 

@@ -4,9 +4,11 @@ import type { Cancel, Clock } from '../clock.ts';
 import type { Problem } from '../model/problem.ts';
 import type { ConfigSource, ProxyConfig } from '../model/proxy-config.ts';
 import type { Telemetry } from '../telemetry/logger.ts';
+import { type KnownStates, nothingKnown } from './explain/explained-destination.ts';
 import type { ListenerStatus } from './listener/listeners.ts';
 import { PortWatch } from './listener/port-watch.ts';
 import { type ConfigRole, type RoleFigures, sumOfFigures } from './metrics/figures.ts';
+import type { RedisOptions } from './upstream/session/redis-session-store.ts';
 import { type BodyLimits, bodyLimits } from './worker/body-limits.ts';
 import type { Installer } from './worker/installer.ts';
 import { vetoOf } from './worker/verdict.ts';
@@ -20,6 +22,8 @@ export interface ProxyOptions {
   readonly bindAddress?: string | undefined;
   /** Worker threads that serve. Default: none, the calling thread serves. */
   readonly workers?: number | undefined;
+  /** Where sticky sessions are remembered beyond this proxy. Default: nowhere. */
+  readonly sessionStore?: RedisOptions | undefined;
   /** Default: 64 KiB each. */
   readonly limits?: BodyLimits | undefined;
   /** Told what has become of each configuration that was taken up and not overtaken. */
@@ -47,6 +51,8 @@ export interface Proxy {
    */
   installed(index: number, withinMs: number): Promise<{ readonly done: number; readonly of: number }>;
   listeners(): readonly ListenerStatus[];
+  /** What is known of upstreams now: health, ejections, circuits, discovered endpoints. */
+  known(): KnownStates;
   /** Access logs go on in new files where theirs were moved away. */
   reopenLogs(): void;
   /** What it has served since the start, all threads together. */
@@ -80,25 +86,19 @@ class SourcedProxy implements Proxy {
   #unsubscribe: Cancel = () => {};
   readonly #onSettled: (outcome: InstallOutcome) => void;
 
-  constructor({
-    source,
-    clock,
-    telemetry,
-    bindAddress,
-    workers = 0,
-    limits = bodyLimits,
-    onSettled = () => {},
-  }: ProxyOptions) {
+  constructor(options: ProxyOptions) {
+    const { source, clock, telemetry, bindAddress, sessionStore, workers = 0, limits = bodyLimits } = options;
+    const { onSettled = () => {} } = options;
     this.#onSettled = onSettled;
     this.#source = source;
     this.#clock = clock;
     this.#telemetry = telemetry;
     this.#size = Math.max(1, workers);
     this.#makeInstaller = async () => {
-      if (workers > 0) return new Workers({ count: workers, clock, telemetry, bindAddress, limits });
+      if (workers > 0) return new Workers({ count: workers, clock, telemetry, bindAddress, sessionStore, limits });
       // Where workers serve, this thread need not know how.
       const { InThread } = await import('./worker/in-thread.ts');
-      return new InThread({ clock, telemetry, bindAddress, limits });
+      return new InThread({ clock, telemetry, bindAddress, sessionStore, limits });
     };
     const reopen = async (): Promise<void> => this.#installer?.reopen();
     this.#ports = new PortWatch({ listeners: () => this.listeners(), reopen }, clock, telemetry.logger);
@@ -123,6 +123,10 @@ class SourcedProxy implements Proxy {
     const of = this.#size;
     if (this.#live >= index) return { done: this.#installer?.serving ?? 0, of };
     return { done: this.#settling.order >= index ? this.#settling.done : 0, of };
+  }
+
+  known(): KnownStates {
+    return this.#installer?.known ?? nothingKnown;
   }
 
   listeners(): readonly ListenerStatus[] {

@@ -72,19 +72,38 @@ const errorTexts: Record<ApiErrorCode, string> = {
 };
 
 const errorResponse = (code: ApiErrorCode) =>
-  ApiResponse({ status: apiErrors[code], description: errorTexts[code], schema: schemaRef('Error') });
+  ApiResponse({
+    status: apiErrors[code],
+    description: errorTexts[code],
+    content: {
+      'application/json': {
+        schema: schemaRef('Error'),
+        ...(code === 'INVALID' && {
+          examples: {
+            beyondTheSchema: {
+              summary: 'What no schema can say',
+              value: { error: '/forward/destinations must have weights that sum to 100, not 90' },
+            },
+          },
+        }),
+      },
+    },
+  });
 
 const text = { type: 'string' } as const;
+
+/** `*`, or entity tags; weak ones match nothing. */
+export const ifMatchPattern = '^(\\*|(W/)?"[!#-~]*"(, ?(W/)?"[!#-~]*")*)$';
 
 /** Without examples: explorers would send them, and the second request would be refused. */
 const requestHeaders = {
   'If-Match': {
     description: 'Quoted revisions as in `ETag`: `"42"`; or `*`. Another revision is answered with 412.',
-    schema: text,
+    schema: { type: 'string', pattern: ifMatchPattern },
   },
   'Idempotency-Key': {
     description: '1 to 128 visible characters. A repetition within 24 hours answers as the first request did.',
-    schema: { type: 'string', minLength: 1, maxLength: 128 },
+    schema: { type: 'string', pattern: '^[!-~]{1,128}$' },
   },
 };
 
@@ -94,7 +113,9 @@ const queryParameters = {
     schema: { type: 'string', enum: ['linearizable', 'stale'], default: 'linearizable' },
   },
   minRevision: {
-    description: 'Waits until the node has applied this revision (`X-Sluice-Revision` of an earlier answer).',
+    description:
+      'Waits until the node has applied this revision (`X-Sluice-Revision` of an earlier answer). One that the cluster ' +
+      'does not have yet is refused (400).',
     schema: { type: 'integer', minimum: 0 },
   },
   fieldValidation: {

@@ -33,8 +33,17 @@ export class StateReader {
   async catchUp(request: ApiRequest): Promise<void> {
     const { consistency, minRevision } = freshnessOf(request);
     this.#counted(consistency === 'stale' && minRevision > 0 ? 'min_revision' : consistency);
-    if (minRevision > this.view.applied) await this.#log.appliedAtLeast(minRevision, revisionWaitMs);
-    if (consistency === 'linearizable') await this.#log.readBarrier();
+    if (minRevision > this.view.applied) await this.#waitFor(minRevision);
+    else if (consistency === 'linearizable') await this.#log.readBarrier();
+  }
+
+  /** The leader says first what there is: for a revision that no node has, nobody waits. */
+  async #waitFor(minRevision: number): Promise<void> {
+    const last = await this.#log.readBarrier();
+    if (minRevision > last) {
+      throw new SluiceError('INVALID', `minRevision ${minRevision} does not exist: the last revision is ${last}`);
+    }
+    await this.#log.appliedAtLeast(minRevision, revisionWaitMs);
   }
 
   /** Resolves once the view has everything that was acknowledged before the call. */

@@ -26,7 +26,7 @@ describe('transport', () => {
       '/docs/nothing',
       '/snapshots/x/activate/',
       '//healthz/',
-      '/healthz',
+      '/healthz/',
     ];
     for (const path of unknown) {
       it(`answers 404 for ${path}`, async () => {
@@ -191,8 +191,8 @@ describe('transport', () => {
           });
     });
 
-    it('has /healthz and /readyz at the root', async () => {
-      for (const path of ['//healthz', '//readyz']) {
+    it('has /healthz and /readyz at the root and where the document says', async () => {
+      for (const path of ['//healthz', '//readyz', '/healthz', '/readyz']) {
         expect(await api.call('GET', path)).to.deep.include({ status: 200, json: { status: 'ok' } });
         expect(await api.call('HEAD', path)).to.include({ status: 200, text: '' });
       }

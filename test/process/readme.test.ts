@@ -5,6 +5,12 @@ import { stepsOf, walkThrough } from '../support/walk-through.ts';
 
 for (const { what, page, ports, tools } of [
   { what: "the README's walk-through", page: '../../README.md', ports: [8081, 9000], tools: [] },
+  {
+    what: 'the walk-through of docs/upstreams.md',
+    page: '../../docs/upstreams.md',
+    ports: [8081, 9000, 9001],
+    tools: ['tr'],
+  },
   { what: 'the walk-through of docs/tls.md', page: '../../docs/tls.md', ports: [8443, 9000], tools: ['openssl'] },
 ])
   describe(what, () => {

@@ -3,6 +3,7 @@ import { Controller, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { ApiExtraModels, DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
+import { withConstraints } from '../../src/model/constraint.ts';
 import { SnapshotSummary } from '../../src/model/snapshot.ts';
 import { classOf } from '../../src/model/validation.ts';
 
@@ -18,5 +19,5 @@ export const modelSchemas = async (): Promise<unknown> => {
   const app = await NestFactory.create(ModelsModule, new FastifyAdapter(), { logger: ['error'] });
   const document = SwaggerModule.createDocument(app, new DocumentBuilder().build());
   await app.close();
-  return JSON.parse(JSON.stringify(document.components?.schemas));
+  return JSON.parse(JSON.stringify(withConstraints(document.components?.schemas ?? {})));
 };

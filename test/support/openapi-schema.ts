@@ -9,12 +9,18 @@ export interface Schema {
   readonly items?: Schema;
   readonly allOf?: readonly Schema[];
   readonly oneOf?: readonly Schema[];
+  readonly anyOf?: readonly Schema[];
+  readonly not?: Schema;
   readonly enum?: readonly unknown[];
+  readonly format?: string;
   readonly minimum?: number;
   readonly maximum?: number;
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly pattern?: string;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly maxProperties?: number;
   readonly nullable?: boolean;
   readonly example?: unknown;
   readonly default?: unknown;
@@ -22,14 +28,25 @@ export interface Schema {
 
 export type Schemas = Readonly<Record<string, Schema>>;
 
+/** The same schemas for what is sent: there, unknown members are no fault unless a schema says so. */
+export const opened = (schemas: Schemas): Schemas =>
+  JSON.parse(JSON.stringify(schemas), (_key, part: unknown) =>
+    typeof part === 'object' && part !== null && 'properties' in part && !('additionalProperties' in part)
+      ? { ...part, additionalProperties: true }
+      : part,
+  ) as Schemas;
+
 /** What is wrong with a value according to a schema; empty when it is right. */
 export function faults(schema: Schema, value: unknown, schemas: Schemas, at = ''): string[] {
   if (schema.$ref !== undefined) return faults(referred(schema.$ref, schemas), value, schemas, at);
   if (value === null) return schema.nullable === true ? [] : [`${at} is null`];
-  const { allOf = [], oneOf } = schema;
+  const { allOf = [], anyOf, oneOf, not } = schema;
+  const fits = (part: Schema): boolean => faults(part, value, schemas, at).length === 0;
   return [
     ...allOf.flatMap((part) => faults(part, value, schemas, at)),
-    ...(oneOf?.every((part) => faults(part, value, schemas, at).length > 0) ? [`${at} fits none of oneOf`] : []),
+    ...(oneOf !== undefined && oneOf.filter(fits).length !== 1 ? [`${at} does not fit exactly one of oneOf`] : []),
+    ...(anyOf === undefined || anyOf.some(fits) ? [] : [`${at} fits none of anyOf`]),
+    ...(not !== undefined && fits(not) ? [`${at} fits what it must not`] : []),
     ...typeFaults(schema, value, at),
     ...boundFaults(schema, value, at),
     ...partFaults(schema, value, schemas, at),
@@ -60,16 +77,22 @@ function boundFaults(schema: Schema, value: unknown, at: string): string[] {
 }
 
 function partFaults(schema: Schema, value: unknown, schemas: Schemas, at: string): string[] {
-  const { items, properties, required = [], additionalProperties } = schema;
-  if (Array.isArray(value))
-    return items === undefined ? [] : value.flatMap((item, index) => faults(items, item, schemas, `${at}/${index}`));
+  const { type, items, properties, required = [], additionalProperties } = schema;
+  const { minItems = 0, maxItems = Infinity, maxProperties = Infinity } = schema;
+  if (Array.isArray(value)) {
+    const length = value.length < minItems || value.length > maxItems ? [`${at} has ${value.length} elements`] : [];
+    if (items === undefined) return length;
+    return [...length, ...value.flatMap((item, index) => faults(items, item, schemas, `${at}/${index}`))];
+  }
   if (typeof value !== 'object' || value === null) return [];
+  const many = Object.keys(value).length > maxProperties ? [`${at} has too many members`] : [];
   const missing = required.filter((name) => !(name in value)).map((name) => `${at}/${name} is missing`);
   const wrong = Object.entries(value).flatMap(([name, part]) => {
     const known = properties?.[name] ?? (typeof additionalProperties === 'object' ? additionalProperties : undefined);
-    const closed = properties !== undefined && additionalProperties !== true;
+    // Said with `type` it is the shape of the object; without, it is a condition that leaves the rest alone.
+    const closed = type === 'object' && properties !== undefined && additionalProperties !== true;
     if (known === undefined) return closed ? [`${at}/${name} is not in the schema`] : [];
     return faults(known, part, schemas, `${at}/${name}`);
   });
-  return [...missing, ...wrong];
+  return [...many, ...missing, ...wrong];
 }

@@ -1,9 +1,9 @@
 // A proxy with its surroundings on real sockets: configurations are published by hand, ports come from the system.
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, connect, createServer as createNetServer, type Socket } from 'node:net';
-import { type Clock, systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/clock.ts';
 import type { ConfigSource, Configuration, ProxyConfig } from '../../src/model/proxy-config.ts';
-import { createProxy, type Proxy as DataPlane } from '../../src/proxy/proxy.ts';
+import { createProxy, type Proxy as DataPlane, type ProxyOptions } from '../../src/proxy/proxy.ts';
 import { type Logger, silentLogger } from '../../src/telemetry/logger.ts';
 import { eventually } from './eventually.ts';
 
@@ -67,7 +67,7 @@ export class Wire {
   }
 
   /** All received, once the other side has closed. */
-  async untilClosed(withinMs = 5_000): Promise<string> {
+  async untilClosed(withinMs = 15_000): Promise<string> {
     const look = () => {
       if (!this.closed) throw new Error(`still open after ${JSON.stringify(this.received)}`);
     };
@@ -80,10 +80,7 @@ export class Wire {
   }
 }
 
-export interface BedOptions {
-  readonly clock?: Clock;
-  /** Default: none, the thread of the test serves. */
-  readonly workers?: number;
+export interface BedOptions extends Partial<Pick<ProxyOptions, 'clock' | 'workers' | 'limits' | 'sessionStore'>> {
   readonly logger?: Logger;
 }
 
@@ -94,9 +91,9 @@ export class ProxyBed {
   readonly #ends: (() => Promise<void>)[] = [() => this.proxy.close({ withinMs: 0 })];
   #index = 0;
 
-  constructor({ clock = systemClock, workers = 0, logger = silentLogger }: BedOptions = {}) {
+  constructor({ clock = systemClock, logger = silentLogger, ...options }: BedOptions = {}) {
     const telemetry = { logger };
-    this.proxy = createProxy({ source: this.source, clock, telemetry, bindAddress: '127.0.0.1', workers });
+    this.proxy = createProxy({ source: this.source, clock, telemetry, bindAddress: '127.0.0.1', ...options });
   }
 
   /** Publishes, and waits until it is live. */

@@ -104,7 +104,7 @@ export class Nemesis {
         node.stop(() => this.#ended(node, fault.downMs));
         return true;
       case 'pause':
-        node.pausedUntilMs = now + fault.ms;
+        node.pausedUntilMs = Math.max(node.pausedUntilMs, now + fault.ms);
         return node.isUp;
       case 'diskStall':
         node.disk.stalledUntilMs = now + fault.ms;

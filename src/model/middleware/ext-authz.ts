@@ -1,4 +1,5 @@
 // Middleware type extAuthz: a service decides whether a request may pass (contract.md §8.5).
+import { has, whenever } from '../constraint.ts';
 import { extAuthzDefaults } from '../defaults.ts';
 import { Duration, Flag, Line, ListOf, Nested, OneOf, Reference, Token } from '../field.ts';
 import { problemIf, Rules } from '../rule.ts';
@@ -36,10 +37,13 @@ export class ExtAuthzOnDeny {
   readonly copyToClient?: readonly string[];
 }
 
-@Rules<ExtAuthzConfig>({
-  envoySpeaksGrpc: ({ protocol, mode = extAuthzDefaults.mode }) =>
-    problemIf(protocol === 'envoy' && mode === 'http', '/mode', 'must be grpc when protocol is envoy'),
-})
+@Rules<ExtAuthzConfig>(
+  {
+    envoySpeaksGrpc: ({ protocol, mode = extAuthzDefaults.mode }) =>
+      problemIf(protocol === 'envoy' && mode === 'http', '/mode', 'must be grpc when protocol is envoy'),
+  },
+  whenever(has('protocol', 'envoy'), has('mode', 'grpc')),
+)
 export class ExtAuthzConfig {
   @Reference('Id of the destination of the service.', { required: true, example: 'authorizer' })
   readonly destinationId!: string;

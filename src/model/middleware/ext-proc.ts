@@ -1,4 +1,5 @@
 // Middleware type extProc: a service reads and changes requests and responses (contract.md §8.6).
+import { has, hasOrLacks, whenever } from '../constraint.ts';
 import { extProcDefaults } from '../defaults.ts';
 import { Duration, Flag, ListOf, Nested, OneOf, Reference, Text, Uint } from '../field.ts';
 import { problemIf, Rules } from '../rule.ts';
@@ -58,10 +59,13 @@ export class ObserveMode {
   readonly queueSize?: number;
 }
 
-@Rules<ExtProcConfig>({
-  envoySpeaksGrpc: ({ protocol, mode }) =>
-    problemIf(protocol === 'envoy' && mode === 'http', '/mode', 'must be grpc when protocol is envoy'),
-})
+@Rules<ExtProcConfig>(
+  {
+    envoySpeaksGrpc: ({ protocol, mode }) =>
+      problemIf(protocol === 'envoy' && mode === 'http', '/mode', 'must be grpc when protocol is envoy'),
+  },
+  whenever(has('protocol', 'envoy'), hasOrLacks('mode', 'grpc')),
+)
 export class ExtProcConfig {
   @Reference('Id of the destination of the service.', { required: true, example: 'processor' })
   readonly destinationId!: string;

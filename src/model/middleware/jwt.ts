@@ -1,4 +1,5 @@
 // Middleware type jwt: only requests with a valid token pass (contract.md §8.4).
+import { exactlyOneOf, has, whenever } from '../constraint.ts';
 import { jwtDefaults } from '../defaults.ts';
 import { AbsolutePath, Cel, Duration, Flag, ListOf, Reference, Text, Token } from '../field.ts';
 import { problemIf, Rules } from '../rule.ts';
@@ -17,18 +18,22 @@ export class ClaimToHeader {
   readonly header!: string;
 }
 
-@Rules<JwtConfig>({
-  exactlyOneSource: ({ jwksPath, jwksInline }) => [
-    ...problemIf(jwksPath === undefined && jwksInline === undefined, '', 'must have one of jwksPath, jwksInline'),
-    ...problemIf(jwksPath !== undefined && jwksInline !== undefined, '/jwksInline', 'must not stand beside jwksPath'),
-  ],
-  pathNeedsDestination: ({ jwksPath, jwksDestinationId }) =>
-    problemIf(
-      jwksPath !== undefined && jwksDestinationId === undefined,
-      '/jwksDestinationId',
-      'is required with jwksPath',
-    ),
-})
+@Rules<JwtConfig>(
+  {
+    exactlyOneSource: ({ jwksPath, jwksInline }) => [
+      ...problemIf(jwksPath === undefined && jwksInline === undefined, '', 'must have one of jwksPath, jwksInline'),
+      ...problemIf(jwksPath !== undefined && jwksInline !== undefined, '/jwksInline', 'must not stand beside jwksPath'),
+    ],
+    pathNeedsDestination: ({ jwksPath, jwksDestinationId }) =>
+      problemIf(
+        jwksPath !== undefined && jwksDestinationId === undefined,
+        '/jwksDestinationId',
+        'is required with jwksPath',
+      ),
+  },
+  exactlyOneOf(has('jwksPath'), has('jwksInline')),
+  whenever(has('jwksPath'), has('jwksDestinationId')),
+)
 export class JwtConfig {
   @Text('What the `iss` claim must be.', { required: true, example: 'https://login.example.com/' })
   readonly issuer!: string;

@@ -121,12 +121,8 @@ function compileMatchers({ match = {} }: Route, group: Group | undefined, faults
   return made;
 }
 
-function compileAction(
-  { forward, redirect, directResponse }: Route,
-  group: Group | undefined,
-  path: EntryPath,
-  faults: Fault[],
-): Action | undefined {
+function compileAction(route: Route, group: Group | undefined, path: EntryPath, faults: Fault[]): Action | undefined {
+  const { forward, redirect, directResponse } = route;
   if ([forward, redirect, directResponse].filter((action) => action !== undefined).length !== 1) {
     const message = 'must have exactly one of forward, redirect, directResponse';
     faults.push({ of: 'route', path: [], message, closes: 'middleware_unavailable' });
@@ -138,6 +134,12 @@ function compileAction(
   const rewrite = compileRewrite(forward.rewrite, faults);
   const retry = retryPlan(forward.retry, group?.retryDefault);
   return new ForwardAction(
-    compileForward(forward, { path, rewrite, retry, attemptCount: group?.includeAttemptCount === true }),
+    compileForward(forward, {
+      routeId: route.id,
+      path,
+      rewrite,
+      retry,
+      attemptCount: group?.includeAttemptCount === true,
+    }),
   );
 }

@@ -17,7 +17,11 @@ export async function compileInSlices(
   services?: MiddlewareServices,
 ): Promise<Compiled> {
   const canRun = (type: string): boolean => buildOf(type) !== undefined;
-  const steps = compileInSteps(configuration, { former, canRun, services });
+  return inSlices(compileInSteps(configuration, { former, canRun, services }));
+}
+
+/** Runs the steps to their end; between two slices the thread serves. */
+export async function inSlices<T>(steps: Generator<void, T>): Promise<T> {
   let sliceEnd = performance.now() + sliceMs;
   for (;;) {
     const { done, value } = steps.next();

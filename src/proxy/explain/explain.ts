@@ -5,11 +5,19 @@ import type { Destination } from '../../model/destination.ts';
 import { redirectAnswer } from '../action/redirect.ts';
 import { upstreamHost, upstreamTarget } from '../action/rewrite.ts';
 import type { Entry } from '../compile/entry.ts';
+import type { DestinationChoice } from '../forward/destination-choice.ts';
 import { hostMatches } from '../match/host.ts';
 import { matchedLength } from '../match/path.ts';
 import type { RoutingTable } from '../match/routing-table.ts';
 import type { RoutedRequest } from '../request-head.ts';
 import { type ChainStep, type ChainWalk, walkChain } from './chain-walk.ts';
+import {
+  carriedSession,
+  type ExplainedDestination,
+  explainDestination,
+  type KnownStates,
+  nothingKnown,
+} from './explained-destination.ts';
 import { ExplainedRequest, type RequestQuestion } from './explained-request.ts';
 
 interface Named {
@@ -31,7 +39,11 @@ export interface Candidate {
 export type Outcome =
   | {
       readonly action: 'forward';
-      readonly destinations: readonly { readonly id: string; readonly weight: number; readonly exists: boolean }[];
+      readonly destinations: readonly ExplainedDestination[];
+      /** How one of several is chosen. */
+      readonly algorithm: string;
+      /** The one that the request gets; null: it is not settled before the request is there. */
+      readonly destination: string | null;
       /** What the upstream sees. With several destinations `host` is that of the first, if it depends on it. */
       readonly upstream: { readonly method: string; readonly target: string; readonly host: string };
     }
@@ -61,11 +73,13 @@ export interface Explanation {
 
 export const candidatesMax = 100;
 
-export function explain(
+/** In steps: a ring of a destination may take a while. */
+export function* explain(
   table: RoutingTable,
   destinations: readonly Destination[],
   question: RequestQuestion,
-): Explanation {
+  known: KnownStates = nothingKnown,
+): Generator<void, Explanation> {
   const request = new ExplainedRequest(question);
   const { method, host, path, clientIp } = request;
   const winner = path === '' ? undefined : table.match(request);
@@ -78,7 +92,7 @@ export function explain(
     candidates,
     candidatesLeftOut: Math.max(0, near.length - candidatesMax),
     middlewares: steps,
-    outcome: path === '' ? failure('bad_request') : outcomeOf(winner, answer, request, destinations),
+    outcome: path === '' ? failure('bad_request') : yield* outcomeOf(winner, answer, request, destinations, known),
   };
 }
 
@@ -109,30 +123,60 @@ function failureOf({ hosts, matchers }: Entry, request: RoutedRequest): Candidat
   return matcher && { matcher: matcher.kind, wanted: matcher.wanted, found: matcher.found(request) ?? null };
 }
 
-function outcomeOf(
+function* outcomeOf(
   winner: Entry | undefined,
   answer: ChainWalk['answer'],
   request: ExplainedRequest,
   destinations: readonly Destination[],
-): Outcome {
+  known: KnownStates,
+): Generator<void, Outcome> {
   if (winner === undefined) return failure('no_route');
   const { action, closed, path } = winner;
   if (closed !== undefined || action === undefined) return failure(closed ?? 'middleware_unavailable');
   if (answer !== undefined) return { action: 'middleware', ...answer };
   if (action.kind === 'directResponse') return { action: 'directResponse', status: action.answer.status };
   if (action.kind === 'redirect') return { action: 'redirect', ...redirectAnswer(action.redirect, path, request) };
-  const known = new Map(destinations.map((destination) => [destination.id, destination]));
-  const targets = action.plan.destinations.map((id, i) => ({
-    id,
-    weight: action.plan.weights[i] ?? 0,
-    exists: known.has(id),
-  }));
-  const first = targets.find(({ exists }) => exists);
+  const { choice, rewrite, routeId } = action.plan;
+  const byId = new Map(destinations.map((destination) => [destination.id, destination]));
+  const targets: ExplainedDestination[] = [];
+  for (const [i, id] of choice.ids.entries()) {
+    const destination = byId.get(id);
+    const weight = choice.weights[i] ?? 0;
+    if (destination === undefined) targets.push({ id, weight, exists: false });
+    else targets.push(yield* explainDestination(destination, weight, request, known));
+  }
+  const [only] = targets;
+  const kept = targets.length === 1 ? targets.filter(({ exists }) => exists) : targets.filter((each) => each.available);
+  const [first] = kept;
   if (first === undefined) return failure('no_destination');
-  const ownHost = known.get(first.id)?.host ?? '';
-  const target = upstreamTarget(action.plan.rewrite, path, request);
-  const host = upstreamHost(action.plan.rewrite, request, ownHost, request.setHost) || ownHost;
-  return { action: 'forward', destinations: targets, upstream: { method: request.method, target, host } };
+  if (targets.length === 1 && only?.available === false) return failure('no_endpoint');
+  const ownHost = byId.get(first.id)?.host ?? '';
+  const target = upstreamTarget(rewrite, path, request);
+  const host = upstreamHost(rewrite, request, ownHost, request.setHost) || ownHost;
+  return {
+    action: 'forward',
+    algorithm: choice.algorithm,
+    destination: settledDestination(choice, routeId, targets, kept, request),
+    destinations: targets,
+    upstream: { method: request.method, target, host },
+  };
+}
+
+function settledDestination(
+  choice: DestinationChoice,
+  routeId: string,
+  targets: readonly ExplainedDestination[],
+  kept: readonly ExplainedDestination[],
+  request: ExplainedRequest,
+): string | null {
+  const weighty = kept.filter(({ weight }) => weight > 0);
+  const taking = weighty.length === 0 ? kept : weighty;
+  if (new Set(taking.map(({ id }) => id)).size === 1) return taking[0]?.id ?? null;
+  if (choice.algorithm !== 'WEIGHTED_CONSISTENT_HASH') return null;
+  const session = carriedSession(request, choice.cookie.name);
+  if (session === '') return null;
+  const serving = Uint8Array.from(targets, (target) => (kept.includes(target) ? 1 : 0));
+  return choice.ownerOf(session, routeId, serving) ?? null;
 }
 
 const failure = (error: ProxyErrorType): Outcome => ({ action: 'error', status: proxyErrors[error].status, error });

@@ -3,9 +3,10 @@
 import { SluiceError } from '../../errors.ts';
 import { describe } from '../../model/problem.ts';
 import type { Configuration } from '../../model/proxy-config.ts';
-import { compileInSlices } from '../compile/slices.ts';
+import { compileInSlices, inSlices } from '../compile/slices.ts';
 import type { RoutingTable } from '../match/routing-table.ts';
 import { type Explanation, explain } from './explain.ts';
+import { type KnownStates, nothingKnown } from './explained-destination.ts';
 import type { RequestQuestion } from './explained-request.ts';
 
 const keptMax = 2;
@@ -17,6 +18,12 @@ interface Compiled {
 
 export class Explainer {
   readonly #kept = new Map<string, Compiled>();
+  readonly #known: () => KnownStates;
+
+  /** `known`: what the running proxy knows of upstreams when somebody asks. */
+  constructor(known: () => KnownStates = () => nothingKnown) {
+    this.#known = known;
+  }
 
   /**
    * `key` names the configuration for ever; undefined when nothing does, then nothing is kept.
@@ -29,7 +36,7 @@ export class Explainer {
   ): Promise<Explanation> {
     const known = key === undefined ? undefined : this.#kept.get(key);
     const { table, configuration } = known ?? (await this.#compile(key, configurationOf()));
-    return explain(table, configuration.destinations, question);
+    return inSlices(explain(table, configuration.destinations, question, this.#known()));
   }
 
   async #compile(key: string | undefined, configuration: Configuration): Promise<Compiled> {

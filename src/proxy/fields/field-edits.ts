@@ -19,6 +19,13 @@ export class FieldEdits {
     if (this.#added.length > 0) this.#added = [];
   }
 
+  copy(): FieldEdits {
+    const copy = new FieldEdits();
+    copy.#removed = [...this.#removed];
+    copy.#added = [...this.#added];
+    return copy;
+  }
+
   /**
    * The only line of that name from here on. False, and nothing changes, for what no middleware may decide: framing and
    * connection fields, names and values that cannot stand in a message.

@@ -1,16 +1,17 @@
 // The forward action of one entry with everything settled that can be settled before a request is there (contract.md
 // §2.4.2): arrays and numbers, nothing is parsed, filtered or summed per request.
+import { routeDefaults } from '../../model/defaults.ts';
 import type { Forward } from '../../model/forward.ts';
 import type { RewritePlan } from '../action/rewrite.ts';
 import { durationMs } from '../duration.ts';
 import type { EntryPath } from '../match/path.ts';
-import type { Upstream, Upstreams } from '../upstream/upstreams.ts';
+import { cookiePlan } from '../upstream/destination-plan.ts';
+import { DestinationChoice } from './destination-choice.ts';
 import type { RetryPlan } from './retry.ts';
 
 export interface ForwardPlan {
-  /** Destination ids, as listed; the same may be there more than once. */
-  readonly destinations: readonly string[];
-  readonly weights: readonly number[];
+  readonly routeId: string;
+  readonly choice: DestinationChoice;
   readonly rewrite: RewritePlan | undefined;
   readonly path: EntryPath;
   /** Whole exchange in milliseconds; 0 = no limit, undefined = what the destination says. */
@@ -19,9 +20,20 @@ export interface ForwardPlan {
   readonly retry: RetryPlan | undefined;
   /** The upstream is told which try it sees. */
   readonly attemptCount: boolean;
+  /** Undefined: nothing is copied. */
+  readonly mirror: MirrorPlan | undefined;
+  /** Cap on `grpc-timeout` in milliseconds; 0 = none. */
+  readonly grpcTimeoutMsMax: number;
+}
+
+export interface MirrorPlan {
+  readonly destinationId: string;
+  /** Of the requests, 0…1. */
+  readonly share: number;
 }
 
 export interface ForwardSurroundings {
+  readonly routeId: string;
   readonly path: EntryPath;
   readonly rewrite: RewritePlan | undefined;
   readonly retry: RetryPlan | undefined;
@@ -29,31 +41,28 @@ export interface ForwardSurroundings {
 }
 
 export function compileForward(forward: Forward, surroundings: ForwardSurroundings): ForwardPlan {
-  const { request } = forward.timeouts ?? {};
+  const { destinations, timeouts, mirror, maxGrpcTimeout } = forward;
+  const share = (mirror?.percentage ?? routeDefaults.mirrorPercentage) / 100;
   return {
     ...surroundings,
-    destinations: forward.destinations.map(({ destinationId }) => destinationId),
-    weights: forward.destinations.map(({ weight = 0 }) => weight),
-    budgetMs: request === undefined ? undefined : durationMs(request, 0),
+    choice: destinationChoice(forward, destinations),
+    budgetMs: timeouts?.request === undefined ? undefined : durationMs(timeouts.request, 0),
+    mirror: mirror === undefined || share === 0 ? undefined : { destinationId: mirror.destinationId, share },
+    grpcTimeoutMsMax: durationMs(maxGrpcTimeout, 0),
   };
 }
 
-/** By weight among the destinations that exist; uniformly when all weights are 0. */
-export function chooseDestination({ destinations, weights }: ForwardPlan, upstreams: Upstreams): Upstream | undefined {
-  if (destinations.length === 1) return upstreams.get(destinations[0] ?? '');
-  let total = 0;
-  let present = 0;
-  for (let i = 0; i < destinations.length; i++) {
-    if (upstreams.get(destinations[i] ?? '') === undefined) continue;
-    present++;
-    total += weights[i] ?? 0;
-  }
-  let left = Math.random() * (total === 0 ? present : total);
-  for (let i = 0; i < destinations.length; i++) {
-    const upstream = upstreams.get(destinations[i] ?? '');
-    if (upstream === undefined) continue;
-    left -= total === 0 ? 1 : (weights[i] ?? 0);
-    if (left < 0) return upstream;
-  }
-  return undefined;
+function destinationChoice(
+  { destinationBalancing }: Forward,
+  destinations: Forward['destinations'],
+): DestinationChoice {
+  const defaults = routeDefaults.destinationBalancing;
+  const algorithm = destinationBalancing?.algorithm ?? defaults.algorithm;
+  const pin = algorithm === 'STICKY' ? destinationBalancing?.sticky : destinationBalancing?.weightedConsistentHash;
+  return new DestinationChoice(
+    destinations.map(({ destinationId }) => destinationId),
+    destinations.map(({ weight = routeDefaults.weight }) => weight),
+    algorithm,
+    cookiePlan(pin?.cookie, defaults.cookie),
+  );
 }

@@ -1,20 +1,33 @@
 // One request on its way to an upstream and back: a destination, an endpoint, a connection, the head and the body out,
-// the head in. Kept by the exchange and used again for its next request. It knows no version of HTTP.
+// the head in, and all of that again where a retry is due. Kept by the exchange and used again for its next request. It
+// knows no version of HTTP.
+import type { Cancel } from '../../clock.ts';
 import type { ProxyErrorType } from '../../errors.ts';
 import { upstreamHost, upstreamTarget } from '../action/rewrite.ts';
 import { type BodySource, pump } from '../exchange/body.ts';
 import type { DownstreamResponse } from '../exchange/downstream.ts';
 import type { Action, ActionExchange, ActionRun } from '../exchange/entry.ts';
+import type { HeldBody } from '../exchange/held-body.ts';
 import { proxyError } from '../exchange/proxy-error.ts';
 import type { BodyKind, ExchangeRequest } from '../exchange/request.ts';
 import type { ResponseHead } from '../exchange/response.ts';
 import type { Wire } from '../socket/wire.ts';
-import type { EndpointPool } from '../upstream/destination-pool.ts';
+import type { Outcome } from '../upstream/circuit-breaker.ts';
+import type { Endpoint } from '../upstream/endpoint-group.ts';
+import { parseGrpcTimeout, renderGrpcTimeout } from '../upstream/grpc-timeout.ts';
 import type { ConnectionTaker } from '../upstream/opening.ts';
+import { backoffMs } from '../upstream/retry-backoff.ts';
+import { destinationKey } from '../upstream/session/session-store.ts';
 import type { ResponseReceiver, UpstreamRequest, UpstreamStream } from '../upstream/upstream-stream.ts';
 import type { Upstream } from '../upstream/upstreams.ts';
 import { Timed } from '../wheel.ts';
-import { chooseDestination, type ForwardPlan } from './forward-plan.ts';
+import { Admitted } from './admitted.ts';
+import { discardResponse } from './discarded-response.ts';
+import { EndpointChooser } from './endpoint-chooser.ts';
+import type { ForwardPlan } from './forward-plan.ts';
+import { type Mirror, startMirror } from './mirror.ts';
+import { isWorthRetrying } from './retry.ts';
+import { Sessions } from './sessions.ts';
 
 export class ForwardAction implements Action {
   readonly kind = 'forward';
@@ -31,8 +44,11 @@ export class ForwardAction implements Action {
   }
 }
 
-/** `waiting`: for a connection. `sent`: for a response head. `responding`: its body is on its way. */
-type Phase = 'idle' | 'waiting' | 'sent' | 'responding';
+/**
+ * `choosing`: a store is asked where to. `waiting`: for a connection. `sent`: for a response head. `pausing`: before a
+ * retry. `responding`: the response's body is on its way.
+ */
+type Phase = 'idle' | 'choosing' | 'waiting' | 'sent' | 'pausing' | 'responding';
 
 class Forwarding extends Timed implements ActionRun, ConnectionTaker, ResponseReceiver, UpstreamRequest {
   readonly request: ExchangeRequest;
@@ -43,71 +59,90 @@ class Forwarding extends Timed implements ActionRun, ConnectionTaker, ResponseRe
   expectContinue = false;
   grpcTimeout = '';
   readonly #exchange: ActionExchange;
+  readonly #sessions: Sessions;
+  readonly #chooser: EndpointChooser;
+  readonly #admitted = new Admitted();
   #phase: Phase = 'idle';
   #plan: ForwardPlan | undefined;
   #upstream: Upstream | undefined;
-  #endpoint: EndpointPool | undefined;
+  #endpoint: Endpoint | undefined;
   #stream: UpstreamStream | undefined;
   #attemptMs = 0;
+  #retries = 0;
   /** The request has been sent once more on another connection because the first had been closed while idle. */
   #repeated = false;
+  /** The body, where it may have to be sent again. */
+  #held: HeldBody | undefined;
+  #mirror: Mirror | undefined;
+  #cancelPause: Cancel | undefined;
   #expectation: Expectation | undefined;
+  #attemptLimit: AttemptLimit | undefined;
+  /** Counts choices: an answer of the store to an earlier one is late. */
+  #choice = 0;
 
   constructor(exchange: ActionExchange) {
     super();
     this.#exchange = exchange;
     this.request = exchange.request;
+    this.#sessions = new Sessions(exchange.request);
+    this.#chooser = new EndpointChooser(this.#sessions);
   }
 
   begin(plan: ForwardPlan): void {
-    const exchange = this.#exchange;
-    const { wheel } = exchange;
-    const upstream = chooseDestination(plan, exchange.upstreams);
-    if (upstream === undefined) {
-      exchange.fail(proxyError('no_destination', { destination: plan.destinations[0] }));
-      return;
-    }
-    exchange.destinationId = upstream.id;
-    if (upstream.closed !== undefined) {
-      exchange.fail(proxyError(upstream.closed, { destination: upstream.id }, 'not available in this version'));
-      return;
-    }
     this.#plan = plan;
-    this.#upstream = upstream;
+    this.#retries = 0;
     this.#repeated = false;
-    const query = exchange.upstreamQuery ?? this.request.query;
-    this.target = upstreamTarget(plan.rewrite, plan.path, { path: this.request.path, query });
-    // A request of HTTP/1.0 may name no host.
-    const ownHost = this.request.edits.added('host');
-    this.host = upstreamHost(plan.rewrite, this.request, upstream.host, ownHost) || upstream.host;
-    const budgetMs = plan.budgetMs ?? upstream.requestMs;
-    if (budgetMs > 0) wheel.arm(this, budgetMs);
-    this.#attemptOn(upstream);
+    const { upstreams } = this.#exchange;
+    const { choice } = plan;
+    if (choice.ids.length === 1) this.#enter(upstreams.get(choice.ids[0] ?? ''));
+    else if (choice.algorithm === 'WEIGHTED_RANDOM') this.#enter(choice.byWeight(upstreams, Math.random));
+    else this.#chooseBySession(plan);
   }
 
   cancel(): void {
     const stream = this.#stream;
-    if (this.#phase === 'waiting') this.#upstream?.pool.cancel(this);
+    this.#leavePool();
     this.over();
     stream?.destroy();
   }
 
   over(): void {
+    this.#choice++;
     this.#phase = 'idle';
     this.#plan = undefined;
     this.#upstream = undefined;
     this.#endpoint = undefined;
     this.#stream = undefined;
+    this.#held = undefined;
     this.#exchange.wheel.disarm(this);
-    this.#endExpectation();
+    this.#endAttemptTimers();
+    this.#cancelPause?.();
+    this.#cancelPause = undefined;
+    this.#admitted.leave();
+    this.#sessions.clear();
+    this.#chooser.clear();
+    this.#mirror?.primaryOver();
+    this.#mirror = undefined;
   }
 
   override onDeadline(): void {
     const stream = this.#stream;
-    if (this.#phase === 'waiting') this.#upstream?.pool.cancel(this);
+    if (this.#phase === 'waiting' || this.#phase === 'sent') this.#observe(504);
+    this.#leavePool();
     this.#stream = undefined;
     this.#fail('timeout', 'the request budget is spent');
     stream?.destroy();
+  }
+
+  /** This try has taken too long. */
+  onAttemptLimit(): void {
+    const stream = this.#stream;
+    this.#leavePool();
+    this.#choice++;
+    this.#stream = undefined;
+    this.#attemptFailed('timeout', 'no response to this try in time');
+    stream?.destroy();
+    this.#exchange.downstream.response.flush();
   }
 
   onConnection(stream: UpstreamStream): void {
@@ -118,15 +153,22 @@ class Forwarding extends Timed implements ActionRun, ConnectionTaker, ResponseRe
     this.#stream = stream;
     this.bodyKind = exchange.bodyKind;
     this.expectContinue = this.request.expectContinue && exchange.bodyUntouched;
+    if (this.bodyKind === 'none') {
+      stream.send(this, this);
+      return;
+    }
+    const body = this.#bodyOfAttempt();
     stream.send(this, this);
-    if (this.bodyKind === 'none') return;
     if (this.expectContinue) this.#expect(upstream.expectContinueMs);
-    pump(exchange.requestBody(), stream);
+    pump(body, stream);
     stream.flush();
   }
 
   onNoConnection(type: ProxyErrorType, message: string): void {
-    this.#fail(type, message);
+    // Nobody was asked: it says nothing of the endpoint, and another try would only wait again.
+    if (type === 'circuit_open') this.#fail(type, message);
+    else this.#attemptFailed(type, message);
+    this.#exchange.downstream.response.flush();
   }
 
   onInterim(head: ResponseHead): void {
@@ -135,13 +177,34 @@ class Forwarding extends Timed implements ActionRun, ConnectionTaker, ResponseRe
 
   onResponse(head: ResponseHead, body: BodySource): void {
     const exchange = this.#exchange;
+    const retry = this.#plan?.retry;
+    this.#observe(head.status);
+    this.#endAttemptTimers();
+    if (retry !== undefined && isWorthRetrying(retry, head) && this.#mayRetry()) {
+      const stream = this.#stream;
+      this.#stream = undefined;
+      // A connection that is still being sent the request cannot be used again.
+      const sent = exchange.bodyKind === 'none' || this.#held?.whole === true;
+      if (!sent) stream?.destroy();
+      else if (stream !== undefined) discardResponse(stream, head, body, exchange.wheel);
+      this.#retrySoon();
+      return;
+    }
     this.#phase = 'responding';
+    this.#conclude(head.status >= 500 ? 'failure' : 'success');
     exchange.upstreamMs = exchange.clock.monotonicMs() - this.#attemptMs;
+    this.#sessions.setOn(exchange.response.edits);
     exchange.relay(head, body);
   }
 
   onUpgrade(head: ResponseHead, socket: Wire, rest: Buffer): void {
     const exchange = this.#exchange;
+    this.#observe(head.status);
+    this.#conclude('success');
+    // The connection is under way for as long as the tunnel is.
+    const release = this.#admitted.detach();
+    socket.once('close', release);
+    this.#sessions.setOn(exchange.response.edits);
     this.over();
     exchange.switch(head, socket, rest);
   }
@@ -149,22 +212,146 @@ class Forwarding extends Timed implements ActionRun, ConnectionTaker, ResponseRe
   onFailure(type: ProxyErrorType, untouched: boolean, message: string): void {
     this.#stream = undefined;
     if (untouched && this.#mayRepeat()) this.#repeat();
-    else this.#fail(type, message);
+    else this.#attemptFailed(type, message);
   }
 
   onSettled(): void {
     this.#exchange.downstream.response.flush();
   }
 
-  #attemptOn(upstream: Upstream): void {
+  #chooseBySession({ choice, routeId }: ForwardPlan): void {
+    const { upstreams } = this.#exchange;
+    const { name, ttlSeconds } = choice.cookie;
+    const { sessions: store } = upstreams;
+    const carried = this.#sessions.carried(name);
+    const session = this.#sessions.session(name, ttlSeconds);
+    if (choice.algorithm !== 'STICKY' || store?.up !== true) {
+      this.#enter(choice.bySession(upstreams, session, routeId));
+      return;
+    }
+    const key = destinationKey(session, routeId);
+    const assign = (): Upstream | undefined => {
+      const upstream = choice.byWeight(upstreams, Math.random);
+      if (upstream !== undefined) store.set(key, upstream.id, ttlSeconds);
+      return upstream;
+    };
+    if (carried === '') {
+      this.#enter(assign());
+      return;
+    }
+    this.#phase = 'choosing';
+    const turn = ++this.#choice;
+    store.get(key, (id) => {
+      if (turn !== this.#choice) return;
+      if (id === undefined) this.#enter(choice.bySession(upstreams, session, routeId));
+      else this.#enter(choice.listed(upstreams, id) ?? assign());
+      this.#exchange.downstream.response.flush();
+    });
+  }
+
+  #enter(upstream: Upstream | undefined): void {
     const exchange = this.#exchange;
-    this.#phase = 'waiting';
+    const plan = this.#plan;
+    if (plan === undefined) return;
+    if (upstream === undefined) {
+      const destination = plan.choice.ids.length === 1 ? plan.choice.ids[0] : undefined;
+      this.over();
+      exchange.fail(proxyError('no_destination', { destination }));
+      return;
+    }
+    exchange.destinationId = upstream.id;
+    if (upstream.closed !== undefined) {
+      this.#fail(upstream.closed, 'not available in this version');
+      return;
+    }
+    if (!this.#admitted.enter(upstream.breaker)) {
+      this.#fail('circuit_open', undefined);
+      return;
+    }
+    this.#upstream = upstream;
+    const query = this.#exchange.upstreamQuery ?? this.request.query;
+    this.target = upstreamTarget(plan.rewrite, plan.path, { path: this.request.path, query });
+    // A request of HTTP/1.0 may name no host.
+    const ownHost = this.request.edits.added('host');
+    this.host = upstreamHost(plan.rewrite, this.request, upstream.host, ownHost) || upstream.host;
+    this.grpcTimeout = plan.grpcTimeoutMsMax > 0 ? cappedGrpcTimeout(this.request, plan.grpcTimeoutMsMax) : '';
+    const budgetMs = plan.budgetMs ?? upstream.requestMs;
+    if (budgetMs > 0) exchange.wheel.arm(this, budgetMs);
+    if (plan.mirror !== undefined) this.#mirror = startMirror(plan.mirror, plan, this, exchange);
+    this.#tryOnce(upstream);
+  }
+
+  #tryOnce(upstream: Upstream): void {
+    const exchange = this.#exchange;
+    this.#phase = 'choosing';
+    if (!upstream.available) {
+      exchange.endpoint = '';
+      this.#fail('no_endpoint', undefined);
+      return;
+    }
     this.#attemptMs = exchange.clock.monotonicMs();
     exchange.attempts++;
     this.attempt = this.#plan?.attemptCount === true ? exchange.attempts : 0;
-    this.#endpoint = upstream.next();
-    exchange.onEndpoint(upstream.id, this.#endpoint.name);
-    upstream.pool.take(this.#endpoint, this);
+    const perAttemptMs = this.#plan?.retry?.perAttemptMs ?? 0;
+    if (perAttemptMs > 0) this.#limitAttempt(perAttemptMs);
+    const { sessions: store } = exchange.upstreams;
+    if (!this.#chooser.asks(upstream, store)) {
+      this.#send(upstream, this.#chooser.choose(upstream, store));
+      return;
+    }
+    const turn = ++this.#choice;
+    this.#chooser.ask(upstream, store, (endpoint) => {
+      if (turn !== this.#choice) return;
+      this.#send(upstream, endpoint);
+      exchange.downstream.response.flush();
+    });
+  }
+
+  #send(upstream: Upstream, endpoint: Endpoint | undefined): void {
+    if (endpoint === undefined) {
+      this.#fail('no_endpoint', undefined);
+      return;
+    }
+    this.#phase = 'waiting';
+    this.#endpoint = endpoint;
+    this.#exchange.onEndpoint(upstream.id, endpoint.name);
+    this.#admitted.enterEndpoint(endpoint);
+    upstream.pool.take(endpoint.pool, this);
+  }
+
+  /** An attempt ended without a response. */
+  #attemptFailed(type: ProxyErrorType, message: string): void {
+    this.#observe(type === 'timeout' ? 504 : 502);
+    this.#endAttemptTimers();
+    if (this.#plan?.retry?.onConnectionFailure === true && this.#mayRetry()) this.#retrySoon();
+    else this.#fail(type, message);
+  }
+
+  #mayRetry(): boolean {
+    const retry = this.#plan?.retry;
+    if (retry === undefined || this.#retries >= retry.attempts || this.request.upgrade !== '') return false;
+    if (this.#exchange.bodyKind !== 'none' && this.#held?.replayable === false) return false;
+    return this.#admitted.enterRetry(retry.budgetPercent);
+  }
+
+  #retrySoon(): void {
+    const { clock } = this.#exchange;
+    const retry = this.#plan?.retry;
+    const upstream = this.#upstream;
+    if (retry === undefined || upstream === undefined) return;
+    this.#phase = 'pausing';
+    this.#exchange.onRetry(++this.#retries);
+    this.#repeated = false;
+    this.#chooser.tried(this.#endpoint);
+    this.#admitted.leaveEndpoint();
+    this.#endpoint = undefined;
+    this.#held?.rewind();
+    const ms = backoffMs(this.#retries, retry.backoffBaseMs, retry.backoffMaxMs, Math.random);
+    this.#cancelPause = clock.after(ms, () => {
+      this.#cancelPause = undefined;
+      this.#tryOnce(upstream);
+      this.#exchange.downstream.response.flush();
+    });
   }
 
   /** A connection that was closed while idle says nothing about the request, if repeating it can do no harm. */
@@ -179,16 +366,51 @@ class Forwarding extends Timed implements ActionRun, ConnectionTaker, ResponseRe
     this.#repeated = true;
     this.#phase = 'waiting';
     // What else is idle there is as old, and as likely to be closed.
-    endpoint.closeIdle();
-    upstream.pool.take(endpoint, this);
+    endpoint.pool.closeIdle();
+    upstream.pool.take(endpoint.pool, this);
   }
 
-  #fail(type: ProxyErrorType, message: string): void {
+  /** What the upstream is sent as body; held on to where there may be another try. */
+  #bodyOfAttempt(): BodySource {
+    const exchange = this.#exchange;
+    if (this.#plan?.retry === undefined || this.request.upgrade !== '') {
+      return this.#mirror?.tee(exchange.requestBody()) ?? exchange.requestBody();
+    }
+    if (this.#held === undefined) {
+      this.#held = exchange.heldRequestBody();
+      this.#held.keep(exchange.retryBytesMax);
+    } else if (this.request.expectContinue) exchange.downstream.response.continue();
+    return this.#mirror?.tee(this.#held) ?? this.#held;
+  }
+
+  #fail(type: ProxyErrorType, message: string | undefined): void {
     const exchange = this.#exchange;
     const place = { destination: exchange.destinationId, endpoint: exchange.endpoint || undefined };
+    // Refusals of Sluice's own say nothing of the destination.
+    this.#conclude(type === 'circuit_open' || type === 'no_endpoint' ? 'unknown' : 'failure');
     this.over();
     exchange.fail(proxyError(type, place, message));
     exchange.downstream.response.flush();
+  }
+
+  #conclude(outcome: Outcome): void {
+    this.#admitted.conclude(outcome);
+  }
+
+  #observe(status: number): void {
+    const endpoint = this.#endpoint;
+    if (endpoint !== undefined) this.#upstream?.group.outlier?.observe(endpoint.state, status);
+  }
+
+  #leavePool(): void {
+    if (this.#phase === 'waiting' && this.#endpoint !== undefined) {
+      this.#upstream?.pool.cancel(this.#endpoint.pool, this);
+    }
+  }
+
+  #limitAttempt(ms: number): void {
+    this.#attemptLimit ??= new AttemptLimit(this);
+    this.#exchange.wheel.arm(this.#attemptLimit, ms);
   }
 
   #expect(ms: number): void {
@@ -197,7 +419,8 @@ class Forwarding extends Timed implements ActionRun, ConnectionTaker, ResponseRe
     this.#exchange.wheel.arm(this.#expectation, ms);
   }
 
-  #endExpectation(): void {
+  #endAttemptTimers(): void {
+    if (this.#attemptLimit !== undefined) this.#exchange.wheel.disarm(this.#attemptLimit);
     if (this.#expectation === undefined) return;
     this.#exchange.wheel.remove(this.#expectation);
     this.#expectation = undefined;
@@ -216,6 +439,26 @@ class Expectation extends Timed {
   override onDeadline(): void {
     this.#response.continue();
   }
+}
+
+class AttemptLimit extends Timed {
+  readonly #forwarding: Forwarding;
+
+  constructor(forwarding: Forwarding) {
+    super();
+    this.#forwarding = forwarding;
+  }
+
+  override onDeadline(): void {
+    this.#forwarding.onAttemptLimit();
+  }
+}
+
+/** Empty: the request's own stays. */
+function cappedGrpcTimeout(request: ExchangeRequest, msMax: number): string {
+  const asked = request.header('grpc-timeout');
+  const ms = asked === undefined ? undefined : parseGrpcTimeout(asked);
+  return ms !== undefined && ms > msMax ? renderGrpcTimeout(msMax) : '';
 }
 
 /** RFC 9110 §9.2.2. */

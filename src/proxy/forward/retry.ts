@@ -1,17 +1,24 @@
-// Retry policy of an entry with its defaults (contract.md §2.4.3, §7.4).
+// Retry policy of an entry with its defaults, and what it says of an outcome (contract.md §2.4.3, §7.4).
 import { retryDefaults } from '../../model/defaults.ts';
 import { parseDuration } from '../../model/duration.ts';
 import type { Retry } from '../../model/retry.ts';
+import type { ResponseHead } from '../exchange/response.ts';
 
 export interface RetryPlan {
   /** Retries after the first try, at least 1. */
   readonly attempts: number;
   /** Milliseconds, 0 = none. */
   readonly perAttemptMs: number;
-  readonly on: ReadonlySet<string>;
-  readonly retriableCodes: ReadonlySet<number>;
+  /** No response at all is worth another try. */
+  readonly onConnectionFailure: boolean;
+  /** 1 for each status that is. */
+  readonly statuses: Uint8Array;
+  /** Values of `grpc-status` in the head of a response that are. */
+  readonly grpcStatuses: ReadonlySet<string>;
   readonly backoffBaseMs: number;
   readonly backoffMaxMs: number;
+  /** How much of what is under way to a destination may be retries. */
+  readonly budgetPercent: number;
 }
 
 /** The route's policy if it has one, even one without attempts, else the group's; undefined when nothing is retried. */
@@ -19,15 +26,38 @@ export function retryPlan(ofRoute: Retry | undefined, ofGroup: Retry | undefined
   const retry = ofRoute ?? ofGroup;
   const attempts = retry?.attempts ?? retryDefaults.attempts;
   if (!retry || attempts === 0) return undefined;
-  const { on = retryDefaults.on, retriableCodes = retryDefaults.retriableCodes, backoff, perAttemptTimeout } = retry;
+  const { backoff, perAttemptTimeout, budgetPercent } = retry;
+  const on = new Set<string>(retry.on ?? retryDefaults.on);
+  const byCode = on.has('retriable-codes');
+  const statuses = new Uint8Array(1_000);
+  if (on.has('server-error')) statuses.fill(1, 500);
+  if (on.has('gateway-error')) statuses.fill(1, 502, 505);
+  if (byCode) for (const code of retry.retriableCodes ?? retryDefaults.retriableCodes) statuses[code] = 1;
+  const grpcNames = byCode ? (retry.grpcCodes ?? retryDefaults.grpcCodes) : [];
   return {
     attempts,
     perAttemptMs: milliseconds(perAttemptTimeout, '0'),
-    on: new Set(on),
-    retriableCodes: new Set(retriableCodes),
+    onConnectionFailure: on.has('connection-failure'),
+    statuses,
+    grpcStatuses: new Set(grpcNames.map((name) => grpcNumbers[name])),
     backoffBaseMs: milliseconds(backoff?.base, retryDefaults.backoff.base),
     backoffMaxMs: milliseconds(backoff?.max, retryDefaults.backoff.max),
+    budgetPercent: budgetPercent ?? retryDefaults.budgetPercent,
   };
+}
+
+const grpcNumbers = {
+  cancelled: '1',
+  'deadline-exceeded': '4',
+  'resource-exhausted': '8',
+  internal: '13',
+  unavailable: '14',
+} as const;
+
+/** A gRPC response that is nothing but trailers has its status in its head (protocols.md §4). */
+export function isWorthRetrying({ statuses, grpcStatuses }: RetryPlan, { status, lines }: ResponseHead): boolean {
+  if (statuses[status] === 1) return true;
+  return grpcStatuses.size > 0 && grpcStatuses.has(lines.first('grpc-status') ?? '');
 }
 
 /** A duration that the API would not admit, met in a foreign snapshot, is the default (contract.md §0.3). */

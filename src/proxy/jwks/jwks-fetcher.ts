@@ -17,6 +17,8 @@ export interface JwksFetcherOptions {
   readonly logger: Logger;
   /** By id of the middleware; `document` is undefined when a fetch has failed. */
   readonly tell: (id: string, document: string | undefined) => void;
+  /** The middleware is gone: whoever comes back under its id must not find its keys. */
+  readonly forget: (id: string) => void;
   /** Default: over the network. */
   readonly request?: (place: JwksPlace, signal: AbortSignal) => Promise<string>;
 }
@@ -42,12 +44,18 @@ export class JwksFetcher {
       this.#sources.set(id, source);
       source.follow(jwt, byId.get(jwt.jwksDestinationId ?? ''));
     }
-    for (const [id, source] of this.#sources) if (!followed.has(id)) this.#drop(id, source);
+    for (const [id, source] of this.#sources) {
+      if (followed.has(id)) continue;
+      this.#drop(id, source);
+      this.#options.forget(id);
+    }
   }
 
   /** A token names a key that is not there. Answered by `tell`, in any case. */
   ask(id: string): void {
-    this.#sources.get(id)?.ask();
+    const source = this.#sources.get(id);
+    if (source === undefined) this.#options.tell(id, undefined);
+    else source.ask();
   }
 
   /** What a worker that comes later has missed. */

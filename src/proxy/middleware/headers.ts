@@ -3,6 +3,7 @@ import { headersDefaults } from '../../model/defaults.ts';
 import { parseAuthority } from '../../model/host.ts';
 import type { HeadersConfig, HeaderToAdd } from '../../model/middleware/headers.ts';
 import type { MiddlewarePhases } from '../exchange/phase.ts';
+import { readableText } from '../fields/field-lines.ts';
 import type { Foretell } from './foretelling.ts';
 import { compileRequestTemplate, type RequestTemplate } from './request-template.ts';
 
@@ -46,7 +47,7 @@ export function buildHeaders(config: HeadersConfig = {}): Headers {
   return {
     foretell: (request) => ({
       changes: [
-        ...toRequest.map(({ name, value, append }) => ({ name, value: value.fill(request), append })),
+        ...toRequest.map(({ name, value, append }) => ({ name, value: readableText(value.fill(request)), append })),
         ...fromRequest.map((name) => ({ name, value: null, append: false })),
       ],
     }),

@@ -47,4 +47,4 @@ export function rateOf({ requestsPerSecond = 0, burst = 0 }: RateLimitConfig): B
 const isLimiter = ({ type }: Middleware): boolean => type === 'rateLimit';
 
 /** Whom it trusts says whose bucket a request takes from, not what is in it. */
-const contentOf = ({ id, rateLimit = {} }: Middleware): string => JSON.stringify([id, rateOf(rateLimit)]);
+const contentOf = ({ id, rateLimit }: Middleware): string => JSON.stringify([id, rateOf(rateLimit ?? {})]);

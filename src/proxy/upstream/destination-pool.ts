@@ -1,30 +1,20 @@
 // The connections to one destination: idle ones per endpoint, the last used first; at most `maxConnsPerHost` in all,
 // whoever comes then waits in order, and not more than may wait (contract.md §2.3, §7.9).
 import { ClientConnection, type ConnectionOwner } from '../http1/client-connection.ts';
-import type { ConnectionLimit } from '../shared/connection-counts.ts';
+import { type DestinationState, unlimited } from '../shared/destination-state.ts';
 import type { Wire } from '../socket/wire.ts';
 import { Timed } from '../wheel.ts';
-import {
-  type ConnectionTaker,
-  type EndpointAddress,
-  Opening,
-  type OpeningOptions,
-  type OpeningOwner,
-  type OpeningTools,
-} from './opening.ts';
+import type { EndpointAddress } from './endpoint-address.ts';
+import { type ConnectionTaker, Opening, type OpeningOptions, type OpeningOwner, type OpeningTools } from './opening.ts';
 
 export interface PoolOptions extends OpeningOptions {
-  /** 0 = no limit. */
+  /** In the whole process; 0 = no limit. */
   readonly connectionsMax: number;
+  /** Requests that wait for a connection, in the whole process. */
   readonly waitingMax: number;
   /** Milliseconds; 0 = no limit. */
   readonly responseHeaderMs: number;
   readonly idleMs: number;
-}
-
-export interface PoolTools extends OpeningTools {
-  /** Counts the connections of the destination with that id in the whole process. */
-  limitOf(destinationId: string): ConnectionLimit;
 }
 
 /** Idle connections kept per endpoint; beyond, the oldest goes. */
@@ -38,25 +28,38 @@ const lookMs = 50;
 
 export class DestinationPool extends Timed {
   readonly options: PoolOptions;
-  readonly tools: PoolTools;
-  readonly #endpoints: EndpointPool[];
+  readonly tools: OpeningTools;
+  readonly #endpoints = new Map<string, EndpointPool>();
   readonly #waiting: { readonly taker: ConnectionTaker; readonly endpoint: EndpointPool }[] = [];
   /** Open or opening ones are counted here. Invariant: at most `connectionsMax` in the process, unless that is 0. */
-  readonly #limit: ConnectionLimit;
+  readonly #state: DestinationState;
   #closed = false;
   /** `onDeadline` is going to look who waits, here and elsewhere. */
   #looks = false;
 
-  constructor(id: string, addresses: readonly EndpointAddress[], options: PoolOptions, tools: PoolTools) {
+  constructor(state: DestinationState, options: PoolOptions, tools: OpeningTools) {
     super();
-    this.#limit = tools.limitOf(id);
+    this.#state = state;
     this.options = options;
     this.tools = tools;
-    this.#endpoints = addresses.map((address) => new EndpointPool(address, this));
   }
 
-  get endpoints(): readonly EndpointPool[] {
-    return this.#endpoints;
+  /** The connections to that endpoint. */
+  endpoint(address: EndpointAddress): EndpointPool {
+    const known = this.#endpoints.get(address.name);
+    if (known !== undefined) return known;
+    const made = new EndpointPool(address, this);
+    this.#endpoints.set(address.name, made);
+    return made;
+  }
+
+  /** Endpoints of other names are none any more: idle connections end now, busy ones with their exchange. */
+  retain(names: ReadonlySet<string>): void {
+    for (const [name, endpoint] of this.#endpoints) {
+      if (names.has(name)) continue;
+      this.#endpoints.delete(name);
+      endpoint.retire();
+    }
   }
 
   /** An idle connection of the endpoint, a new one, or a place in the queue. */
@@ -67,26 +70,27 @@ export class DestinationPool extends Timed {
       return;
     }
     const { connectionsMax, waitingMax } = this.options;
-    if (connectionsMax === 0 || this.#limit.acquire(connectionsMax) || this.#evictIdle()) endpoint.open(taker);
-    else if (this.#waiting.length < waitingMax) {
+    if (this.#state.openConnection(connectionsMax || unlimited) || this.#evictIdle()) endpoint.open(taker);
+    else if (this.#state.enterQueue(waitingMax)) {
       this.#waiting.push({ taker, endpoint });
-      this.#limit.waiting(true);
       this.#lookSoon();
     } else taker.onNoConnection('circuit_open', 'too many requests wait for a connection');
   }
 
   /** Gives up a place in the queue. A connection that is being opened for the taker is the endpoint's affair. */
-  cancel(taker: ConnectionTaker): void {
+  cancel(endpoint: EndpointPool, taker: ConnectionTaker): void {
     const place = this.#waiting.findIndex((waiting) => waiting.taker === taker);
-    if (place >= 0) this.#waiting.splice(place, 1);
-    for (const endpoint of this.#endpoints) endpoint.cancel(taker);
+    if (place >= 0) {
+      this.#waiting.splice(place, 1);
+      this.#state.leaveQueue();
+    }
+    endpoint.cancel(taker);
   }
 
   /** A connection has become idle; true when somebody who waited has it now. */
   handOver(endpoint: EndpointPool, connection: ClientConnection): boolean {
-    const next = this.#waiting[0];
-    if (next === undefined) return this.#mayKeep() ? false : this.#drop(connection);
-    this.#waiting.shift();
+    const next = this.#nextWaiting();
+    if (next === undefined) return this.#mayKeep() && !endpoint.retired ? false : this.#drop(connection);
     if (next.endpoint === endpoint) next.taker.onConnection(connection);
     else {
       // The place counts, not the connection: it goes to where the first in line wants to be.
@@ -98,34 +102,44 @@ export class DestinationPool extends Timed {
 
   /** A connection is gone, or was never opened. */
   onGone(): void {
-    const next = this.#waiting.shift();
-    if (next === undefined) this.#release();
+    const next = this.#nextWaiting();
+    if (next === undefined) this.#state.closeConnection();
     else next.endpoint.open(next.taker);
+  }
+
+  #nextWaiting() {
+    const next = this.#waiting.shift();
+    if (next !== undefined) this.#state.leaveQueue();
+    return next;
   }
 
   override onDeadline(): void {
     this.#looks = false;
-    while (this.#waiting.length > 0 && this.#limit.acquire(this.options.connectionsMax)) {
-      const next = this.#waiting.shift();
+    while (this.#waiting.length > 0 && this.#state.openConnection(this.options.connectionsMax || unlimited)) {
+      const next = this.#nextWaiting();
       next?.endpoint.open(next.taker);
     }
     const waits = this.#waiting.length > 0;
-    this.#limit.waiting(waits);
-    if (!waits && this.#limit.wanted && this.#evictIdle()) this.#release();
-    if (waits || this.#endpoints.some(({ hasIdle }) => hasIdle)) this.#lookSoon();
+    if (!waits && this.#state.waitedForElsewhere && this.#evictIdle()) this.#state.closeConnection();
+    if (waits || this.#hasIdle()) this.#lookSoon();
+  }
+
+  #hasIdle(): boolean {
+    for (const endpoint of this.#endpoints.values()) if (endpoint.hasIdle) return true;
+    return false;
   }
 
   /** Idle connections end; busy ones when their exchange does. */
   close(): void {
     this.#closed = true;
-    for (const endpoint of this.#endpoints) endpoint.closeIdle();
+    this.retain(new Set());
   }
 
   /** An idle connection stays for as long as nobody else wants its place. */
   #mayKeep(): boolean {
     if (this.#closed || this.options.connectionsMax === 0) return !this.#closed;
     this.#lookSoon();
-    return !this.#limit.wanted;
+    return !this.#state.waitedForElsewhere;
   }
 
   /** A look is not put off by the next wish for one. Only where connections are limited. */
@@ -137,17 +151,13 @@ export class DestinationPool extends Timed {
 
   #drop(connection: ClientConnection): true {
     connection.close();
-    this.#release();
+    this.#state.closeConnection();
     return true;
-  }
-
-  #release(): void {
-    if (this.options.connectionsMax > 0) this.#limit.release();
   }
 
   /** Ends an idle connection of another endpoint: its place is the caller's. */
   #evictIdle(): boolean {
-    for (const endpoint of this.#endpoints) {
+    for (const endpoint of this.#endpoints.values()) {
       const oldest = endpoint.takeOldest();
       if (oldest === undefined) continue;
       oldest.close();
@@ -158,8 +168,8 @@ export class DestinationPool extends Timed {
 }
 
 export class EndpointPool implements ConnectionOwner, OpeningOwner {
-  /** `host:port`, as in errors and labels. */
-  readonly name: string;
+  /** Nobody is to use it again. */
+  retired = false;
   readonly #address: EndpointAddress;
   readonly #pool: DestinationPool;
   readonly #idle: ClientConnection[] = [];
@@ -168,7 +178,6 @@ export class EndpointPool implements ConnectionOwner, OpeningOwner {
   constructor(address: EndpointAddress, pool: DestinationPool) {
     this.#address = address;
     this.#pool = pool;
-    this.name = `${address.host.includes(':') && !address.host.startsWith('[') ? `[${address.host}]` : address.host}:${address.port}`;
   }
 
   takeIdle(): ClientConnection | undefined {
@@ -196,6 +205,11 @@ export class EndpointPool implements ConnectionOwner, OpeningOwner {
 
   cancel(taker: ConnectionTaker): void {
     for (const opening of this.#opening) if (opening.taker === taker) opening.abandon();
+  }
+
+  retire(): void {
+    this.retired = true;
+    this.closeIdle();
   }
 
   closeIdle(): void {

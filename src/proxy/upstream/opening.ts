@@ -4,6 +4,7 @@ import type { ProxyErrorType } from '../../errors.ts';
 import { Wire } from '../socket/wire.ts';
 import type { UpstreamSecurity } from '../tls/upstream-security.ts';
 import { Timed, type Wheel } from '../wheel.ts';
+import type { EndpointAddress } from './endpoint-address.ts';
 import type { NameLookup } from './name-lookup.ts';
 import { Securing } from './securing.ts';
 import type { UpstreamStream } from './upstream-stream.ts';
@@ -12,11 +13,6 @@ import type { UpstreamStream } from './upstream-stream.ts';
 export interface ConnectionTaker {
   onConnection(stream: UpstreamStream): void;
   onNoConnection(type: ProxyErrorType, message: string): void;
-}
-
-export interface EndpointAddress {
-  readonly host: string;
-  readonly port: number;
 }
 
 export interface OpeningOptions {
@@ -66,7 +62,7 @@ export class Opening extends Timed {
     this.#options = options;
     this.#endpoint = `${address.host}:${address.port}`;
     this.#socket.connect({
-      host: address.host.replace(/^\[(.*)\]$/, '$1'),
+      host: address.host,
       port: address.port,
       lookup: tools.names.lookup,
       autoSelectFamily: true,

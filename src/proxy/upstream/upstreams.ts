@@ -1,76 +1,177 @@
 // Destinations as one generation of a running proxy holds them. What a configuration does not change is taken over
-// from the generation before, connections and cursors included (architecture.md §6.15).
+// from the generation before, connections, rings and cursors included (architecture.md §6.15).
+import type { Clock } from '../../clock.ts';
 import type { ProxyErrorType } from '../../errors.ts';
 import type { Destination } from '../../model/destination.ts';
 import { durationMs } from '../duration.ts';
+import type { UpstreamStates } from '../shared/upstream-states.ts';
 import { UpstreamSecurity } from '../tls/upstream-security.ts';
-import { DestinationPool, type EndpointPool, type PoolOptions, type PoolTools } from './destination-pool.ts';
+import type { Random } from './balance/balancer.ts';
+import { balancerOf, balancerText } from './balance/balancer-of.ts';
+import { CircuitBreaker } from './circuit-breaker.ts';
+import { type BalancingPlan, balancingPlan, breakerLimits, connectionText, outlierLimits } from './destination-plan.ts';
+import { DestinationPool, type PoolOptions } from './destination-pool.ts';
+import { endpointsOf, type FoundAddress } from './endpoint-address.ts';
+import { EndpointGroup } from './endpoint-group.ts';
+import type { OpeningTools } from './opening.ts';
+import { OutlierDetector } from './outlier-detector.ts';
+import type { SessionStore } from './session/session-store.ts';
 
-export interface Upstream {
+export interface UpstreamTools extends OpeningTools {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** What all threads know together. */
+  readonly states: UpstreamStates;
+  /** Which of the threads this is. */
+  readonly place: number;
+  /** Undefined: none is configured. */
+  readonly sessions: SessionStore | undefined;
+}
+
+/** Endpoints that discovery has found, by destination id. */
+export type Discovered = ReadonlyMap<string, readonly FoundAddress[]>;
+
+export class Upstream {
   readonly id: string;
   readonly host: string;
   readonly pool: DestinationPool;
+  readonly breaker: CircuitBreaker;
+  readonly balancing: BalancingPlan;
   /** Total budget in milliseconds; 0 = none. */
   readonly requestMs: number;
   readonly expectContinueMs: number;
   /** Set when nothing may be sent there: what it asks for is not built, and plaintext is no substitute. */
   readonly closed: ProxyErrorType | undefined;
-  /** The endpoints in turn. */
-  next(): EndpointPool;
-}
-
-interface Held {
+  /** What of the configuration this is. */
   readonly content: string;
-  readonly upstream: Upstream;
+  /** What of it the connections depend on. */
+  readonly connectionText: string;
+  group: EndpointGroup;
+
+  private constructor(
+    destination: Destination,
+    content: string,
+    parts: { readonly pool: DestinationPool; readonly group: EndpointGroup; readonly breaker: CircuitBreaker },
+  ) {
+    const { id, host, options } = destination;
+    this.id = id;
+    this.host = host;
+    this.content = content;
+    this.connectionText = connectionText(destination);
+    this.pool = parts.pool;
+    this.group = parts.group;
+    this.breaker = parts.breaker;
+    this.balancing = balancingPlan(options);
+    this.requestMs = durationMs(options?.timeouts?.request, 0);
+    this.expectContinueMs = durationMs(options?.timeouts?.expectContinue, 1_000);
+    this.closed = options?.http2 === true ? 'no_destination' : undefined;
+  }
+
+  static *open(
+    destination: Destination,
+    content: string,
+    found: readonly FoundAddress[] | undefined,
+    tools: UpstreamTools,
+    former: Upstream | undefined,
+  ): Generator<void, Upstream> {
+    const { id, options } = destination;
+    const state = tools.states.destination(id);
+    const same = former?.connectionText === connectionText(destination) ? former : undefined;
+    const pool = same?.pool ?? new DestinationPool(state, poolOptions(destination), tools);
+    const group = yield* groupOf(destination, found, pool, tools, former?.group);
+    const breaker = new CircuitBreaker(state, breakerLimits(options), tools.clock);
+    return new Upstream(destination, content, { pool, group, breaker });
+  }
+
+  /** Other endpoints than before. Those that stay keep their connections. */
+  *regroup(
+    destination: Destination,
+    found: readonly FoundAddress[] | undefined,
+    tools: UpstreamTools,
+  ): Generator<void, void> {
+    this.group = yield* groupOf(destination, found, this.pool, tools, this.group);
+    this.retainEndpoints();
+  }
+
+  /** Some endpoint may be asked. */
+  get available(): boolean {
+    return this.group.available > 0;
+  }
+
+  retainEndpoints(): void {
+    this.pool.retain(new Set(this.group.endpoints.map(({ name }) => name)));
+  }
 }
 
 export class Upstreams {
-  readonly #held = new Map<string, Held>();
+  readonly #upstreams: ReadonlyMap<string, Upstream>;
+  /** Where sticky sessions are remembered; undefined where no store is configured. */
+  readonly sessions: SessionStore | undefined;
+
+  private constructor(upstreams: ReadonlyMap<string, Upstream>, sessions: SessionStore | undefined) {
+    this.#upstreams = upstreams;
+    this.sessions = sessions;
+  }
+
+  static readonly none = new Upstreams(new Map(), undefined);
 
   /** `former` is the generation in force; it goes on untouched until it is retired. */
-  constructor(destinations: readonly Destination[], tools: PoolTools, former?: Upstreams) {
+  static *open(
+    destinations: readonly Destination[],
+    discovered: Discovered,
+    tools: UpstreamTools,
+    former: Upstreams,
+  ): Generator<void, Upstreams> {
+    const upstreams = new Map<string, Upstream>();
     for (const destination of destinations) {
       const content = JSON.stringify(destination);
-      const same = former?.held(destination.id, content);
-      this.#held.set(destination.id, same ?? { content, upstream: open(destination, tools) });
+      const before = former.get(destination.id);
+      const found = discovered.get(destination.id);
+      const upstream =
+        before?.content === content ? before : yield* Upstream.open(destination, content, found, tools, before);
+      upstreams.set(destination.id, upstream);
+      if (upstreams.size % 16 === 0) yield;
     }
+    return new Upstreams(upstreams, tools.sessions);
   }
 
   get(id: string): Upstream | undefined {
-    return this.#held.get(id)?.upstream;
-  }
-
-  /** What is held under this id, if its content is the same. */
-  held(id: string, content: string): Held | undefined {
-    const held = this.#held.get(id);
-    return held?.content === content ? held : undefined;
+    return this.#upstreams.get(id);
   }
 
   /** Ends what the next generation has not taken over: idle connections now, busy ones with their exchange. */
-  retire(next?: Upstreams): void {
-    for (const [id, held] of this.#held) if (next?.held(id, held.content) !== held) held.upstream.pool.close();
+  retire(next: Upstreams): void {
+    for (const [id, upstream] of this.#upstreams) {
+      const heir = next.get(id);
+      if (heir?.pool !== upstream.pool) upstream.pool.close();
+      else if (heir !== upstream) heir.retainEndpoints();
+    }
   }
 }
 
-function open(destination: Destination, tools: PoolTools): Upstream {
-  const { id, host, port, endpoints, options } = destination;
-  const addresses = endpoints !== undefined && endpoints.length > 0 ? endpoints : [{ host, port }];
-  const pool = new DestinationPool(id, addresses, poolOptions(destination), tools);
-  let cursor = 0;
-  return {
-    id,
-    host,
-    pool,
-    requestMs: durationMs(options?.timeouts?.request, 0),
-    expectContinueMs: durationMs(options?.timeouts?.expectContinue, 1_000),
-    closed: options?.http2 === true ? 'no_destination' : undefined,
-    next() {
-      cursor = cursor + 1 < pool.endpoints.length ? cursor + 1 : 0;
-      const endpoint = pool.endpoints[cursor];
-      if (endpoint === undefined) throw new Error('a destination has at least one endpoint');
-      return endpoint;
-    },
-  };
+function* groupOf(
+  destination: Destination,
+  found: readonly FoundAddress[] | undefined,
+  pool: DestinationPool,
+  { states, clock, random, place }: UpstreamTools,
+  former: EndpointGroup | undefined,
+): Generator<void, EndpointGroup> {
+  const { id, options } = destination;
+  const addresses = endpointsOf(destination, found);
+  const state = states.destination(id);
+  const endpoints = addresses.map((address) => ({
+    name: address.name,
+    weight: address.weight,
+    priority: address.priority,
+    state: states.endpoint(id, address.name),
+    pool: pool.endpoint(address),
+  }));
+  const plan = balancingPlan(options);
+  const text = balancerText(plan, endpoints);
+  const balancer = former?.balancerText === text ? former.balancer : yield* balancerOf(plan, endpoints, random, place);
+  const limits = outlierLimits(options);
+  const outlier = limits && new OutlierDetector(state, endpoints.length, limits, clock);
+  return new EndpointGroup(state, endpoints, { balancer, text, random }, outlier);
 }
 
 function poolOptions(destination: Destination): PoolOptions {
@@ -78,7 +179,7 @@ function poolOptions(destination: Destination): PoolOptions {
   const timeouts = options?.timeouts;
   return {
     connectionsMax: options?.maxConnsPerHost ?? 0,
-    waitingMax: options?.circuitBreaker?.maxPendingRequests || 1_024,
+    waitingMax: breakerLimits(options).waitingMax,
     connectMs: durationMs(timeouts?.connect, 5_000),
     dualStackFallbackMs: durationMs(timeouts?.dualStackFallback, 300),
     security: UpstreamSecurity.of(destination),

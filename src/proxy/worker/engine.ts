@@ -5,7 +5,7 @@ import { describe, type Problem } from '../../model/problem.ts';
 import type { ProxyConfig } from '../../model/proxy-config.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import type { Memory } from '../compile/compile.ts';
-import { compileInSlices } from '../compile/slices.ts';
+import { compileInSlices, inSlices } from '../compile/slices.ts';
 import type { Installed } from '../exchange/context.ts';
 import { ExternalServices } from '../external/external-services.ts';
 import type { ListenerTools } from '../listener/listener.ts';
@@ -15,10 +15,13 @@ import type { Figures } from '../metrics/figures.ts';
 import type { MetricBlock } from '../metrics/metric-block.ts';
 import type { CommonServices, MiddlewareServices } from '../middleware/services.ts';
 import type { TicketSecrets } from '../shared/ticket-secrets.ts';
+import type { UpstreamStates } from '../shared/upstream-states.ts';
 import { needsSystemRoots, readySystemRoots } from '../tls/system-roots.ts';
-import type { PoolTools } from '../upstream/destination-pool.ts';
+import type { FoundAddress } from '../upstream/endpoint-address.ts';
 import { NameLookup } from '../upstream/name-lookup.ts';
-import { Upstreams } from '../upstream/upstreams.ts';
+import type { RedisOptions } from '../upstream/session/redis-session-store.ts';
+import { RedisSessionStore } from '../upstream/session/redis-session-store.ts';
+import { type Discovered, Upstreams, type UpstreamTools } from '../upstream/upstreams.ts';
 import { Wheel } from '../wheel.ts';
 import type { BodyLimits } from './body-limits.ts';
 import { Refusal } from './verdict.ts';
@@ -29,8 +32,11 @@ export interface EngineOptions {
   readonly bindAddress: string | undefined;
   /** Other threads listen on the same ports. */
   readonly shared: boolean;
-  /** Counts upstream connections per destination id. */
-  readonly limitOf: PoolTools['limitOf'];
+  /** What the threads know together of upstreams, and which of them this is. */
+  readonly states: UpstreamStates;
+  readonly place: number;
+  /** Where sticky sessions are remembered; undefined: nowhere. */
+  readonly sessionStore: RedisOptions | undefined;
   /** Those of the process. */
   readonly tickets: TicketSecrets;
   /** The generation in force; asked when a request head arrives. */
@@ -52,7 +58,8 @@ interface Generation extends Installed {
 
 export class Engine {
   readonly #generation: () => number;
-  readonly #tools: PoolTools;
+  readonly #tools: UpstreamTools;
+  readonly #discovered = new Map<string, readonly FoundAddress[]>();
   readonly #services: MiddlewareServices;
   readonly #external: ExternalServices;
   readonly #listeners: Listeners;
@@ -63,13 +70,22 @@ export class Engine {
   #memory: Memory | undefined;
 
   constructor(options: EngineOptions) {
-    const { clock, telemetry, bindAddress, shared, tickets, limitOf, generation, limits, ...others } = options;
-    const { metrics, figures, scrape, common } = others;
+    const { clock, telemetry, bindAddress, shared, tickets, states, place, generation, limits, ...others } = options;
+    const { metrics, figures, scrape, common, sessionStore } = others;
     this.#generation = generation;
     this.#telemetry = telemetry;
     const wheel = new Wheel(clock);
-    this.#tools = { wheel, names: new NameLookup(clock), limitOf };
-    const upstreams = new Upstreams([], this.#tools);
+    const sessions = sessionStore && new RedisSessionStore(sessionStore, clock, telemetry.logger);
+    this.#tools = {
+      wheel,
+      clock,
+      names: new NameLookup(clock),
+      random: Math.random,
+      states,
+      place,
+      sessions,
+    };
+    const upstreams = Upstreams.none;
     this.#external = new ExternalServices(clock);
     this.#services = { ...common, clock, wheel, logger: telemetry.logger, external: this.#external };
     const snapshot = { index: 0, id: '', name: '' };
@@ -81,10 +97,12 @@ export class Engine {
   }
 
   /**
-   * Compiles beside what is in force, in slices. Gives what had to be closed. Rejects with Refusal when it cannot;
-   * nothing has changed then.
+   * Compiles beside what is in force, in slices. Gives what had to be closed. Rejects with Refusal when it cannot; nothing
+   * has changed then. The rows of all its destinations have been adopted.
    */
-  async prepare(number: number, config: ProxyConfig): Promise<readonly Problem[]> {
+  async prepare(number: number, config: ProxyConfig, discovered: Discovered): Promise<readonly Problem[]> {
+    this.#discovered.clear();
+    for (const [id, endpoints] of discovered) this.#discovered.set(id, endpoints);
     const { snapshot } = config;
     const { table, problems, memory } = await compileInSlices(snapshot, this.#memory, this.#services);
     if (table === undefined) throw new Refusal(problems);
@@ -94,10 +112,23 @@ export class Engine {
     this.#memory = memory;
     await this.#listeners.prepare(snapshot.listeners);
     if (snapshot.destinations.some(needsSystemRoots)) await readySystemRoots();
-    const upstreams = new Upstreams(snapshot.destinations, this.#tools, this.#current.upstreams);
+    const former = this.#current.upstreams;
+    const upstreams = await inSlices(Upstreams.open(snapshot.destinations, this.#discovered, this.#tools, former));
     const { index, id, name } = config;
     this.#prepared = { number, config, table, upstreams, role: 'stable', snapshot: { index, id, name } };
     return problems;
+  }
+
+  /** Endpoints have changed without an activation. Not called while something is being prepared. */
+  async rediscover(id: string, endpoints: readonly FoundAddress[]): Promise<void> {
+    this.#discovered.set(id, endpoints);
+    const generations = [this.#current, this.#prepared];
+    for (const generation of generations) {
+      const upstream = generation?.upstreams.get(id);
+      const destination = generation?.config?.snapshot.destinations.find((each) => each.id === id);
+      if (upstream === undefined || destination === undefined) continue;
+      await inSlices(upstream.regroup(destination, endpoints, this.#tools));
+    }
   }
 
   discard(number: number): void {
@@ -120,7 +151,8 @@ export class Engine {
   async close(withinMs: number): Promise<void> {
     await this.#listeners.close(withinMs);
     this.#external.close();
-    this.#current.upstreams.retire();
+    this.#current.upstreams.retire(Upstreams.none);
+    this.#tools.sessions?.close();
   }
 
   #installed(): Generation {

@@ -3,23 +3,28 @@ import type { Cancel, Clock } from '../../clock.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { ProxyConfig } from '../../model/proxy-config.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
+import type { KnownStates } from '../explain/explained-destination.ts';
 import type { ListenerStatus } from '../listener/listeners.ts';
-import { Exposition, noStates, renderInSlices } from '../metrics/exposition.ts';
+import { Exposition, renderInSlices } from '../metrics/exposition.ts';
 import { type ConfigRole, Figures, type RoleFigures } from '../metrics/figures.ts';
 import { MetricBlock, newMetricBytes } from '../metrics/metric-block.ts';
-import { OwnCount } from '../shared/connection-counts.ts';
 import { TicketSecrets } from '../shared/ticket-secrets.ts';
+import { UpstreamStates } from '../shared/upstream-states.ts';
+import { findCluster, thisMachine } from '../upstream/discovery/cluster-access.ts';
+import type { RedisOptions } from '../upstream/session/redis-session-store.ts';
 import type { BodyLimits } from './body-limits.ts';
 import { CommonParts } from './common-services.ts';
 import { Engine } from './engine.ts';
 import type { Installer } from './installer.ts';
 import { MiddlewareDesk } from './middleware-desk.ts';
 import { Turns } from './turns.ts';
+import { UpstreamSupervisor } from './upstream-supervisor.ts';
 
 export interface InThreadOptions {
   readonly clock: Clock;
   readonly telemetry: Telemetry;
   readonly bindAddress: string | undefined;
+  readonly sessionStore?: RedisOptions | undefined;
   readonly limits: BodyLimits;
 }
 
@@ -30,6 +35,8 @@ export class InThread implements Installer {
   readonly #desk: MiddlewareDesk;
   readonly #common: CommonParts;
   readonly #turns = new Turns();
+  readonly #states = new UpstreamStates(1, 0);
+  readonly #supervisor: UpstreamSupervisor;
   readonly #figures = new Figures();
   readonly #stopRotating: Cancel;
   #generation = 0;
@@ -38,7 +45,10 @@ export class InThread implements Installer {
     const { clock, telemetry } = options;
     const tickets = new TicketSecrets();
     this.#stopRotating = tickets.keepRotating(clock);
-    const desk = new MiddlewareDesk(clock, telemetry.logger, (id, document) => this.#common.keys.hear(id, document));
+    const desk = new MiddlewareDesk(clock, telemetry.logger, {
+      tell: (id, document) => this.#common.keys.hear(id, document),
+      forget: (id) => this.#common.keys.forget(id),
+    });
     this.#desk = desk;
     this.#common = new CommonParts({
       clock,
@@ -52,26 +62,53 @@ export class InThread implements Installer {
     exposition.block(0, bytes);
     this.#engine = new Engine({
       ...options,
+      sessionStore: options.sessionStore,
       common: this.#common.services,
       tickets,
       shared: false,
-      limitOf: () => new OwnCount(),
+      states: this.#states,
+      place: 0,
       metrics: new MetricBlock(bytes, {
         define: (series) => exposition.define(0, series),
         forget: (listener) => exposition.forget(0, listener),
       }),
       figures: this.#figures,
-      scrape: (listener, collected) => renderInSlices(exposition, listener, collected, noStates),
+      scrape: (listener, collected) => renderInSlices(exposition, listener, collected, this.#supervisor),
       generation: () => this.#generation,
     });
+    this.#supervisor = new UpstreamSupervisor({
+      threads: 1,
+      clock: options.clock,
+      logger: options.telemetry.logger,
+      findCluster: () => findCluster(thisMachine),
+      onDiscovered: (id, endpoints, rows) => {
+        void this.#turns.take(() => {
+          this.#states.adopt(rows);
+          return this.#engine.rediscover(id, endpoints);
+        });
+      },
+    });
+  }
+
+  get known(): KnownStates {
+    return this.#supervisor;
   }
 
   install(config: ProxyConfig, onThreadDone: () => void): Promise<readonly Problem[]> {
     return this.#turns.take(async () => {
       this.#common.blocks = this.#desk.blocksFor(config.snapshot);
-      const problems = await this.#engine.prepare(this.#generation + 1, config);
-      this.#desk.follow(config.snapshot);
+      const { destinations } = config.snapshot;
+      this.#states.adopt(this.#supervisor.prepare(destinations));
+      let problems: readonly Problem[];
+      try {
+        problems = await this.#engine.prepare(this.#generation + 1, config, this.#supervisor.discovered);
+      } catch (error) {
+        this.#supervisor.discard();
+        throw error;
+      }
       this.#generation++;
+      this.#supervisor.follow(destinations);
+      this.#desk.follow(config.snapshot);
       await this.#engine.commit([]);
       onThreadDone();
       return problems;
@@ -100,6 +137,7 @@ export class InThread implements Installer {
     this.#stopRotating();
     return this.#turns.take(async () => {
       await this.#engine.close(withinMs);
+      await this.#supervisor.close();
       this.#common.lines.flush();
       await this.#desk.close();
     });

@@ -1,6 +1,7 @@
 // What the proxy runs on: the calling thread or a set of workers, with one way to install a configuration.
 import type { Problem } from '../../model/problem.ts';
 import type { ProxyConfig } from '../../model/proxy-config.ts';
+import type { KnownStates } from '../explain/explained-destination.ts';
 import type { ListenerStatus } from '../listener/listeners.ts';
 import type { ConfigRole, RoleFigures } from '../metrics/figures.ts';
 
@@ -19,6 +20,8 @@ export interface Installer {
   /** Access logs go on in new files where theirs were moved away. */
   reopenLogs(): void;
   listeners(): readonly ListenerStatus[];
+  /** What is known of upstreams now. */
+  readonly known: KnownStates;
   /** What all threads together have served since the start. */
   figures(role: ConfigRole): RoleFigures;
   close(withinMs: number): Promise<void>;

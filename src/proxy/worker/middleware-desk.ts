@@ -10,7 +10,13 @@ import { JwksFetcher } from '../jwks/jwks-fetcher.ts';
 import { type BucketBlocks, BucketBook } from '../shared/bucket-book.ts';
 
 /** By id of the middleware; undefined when the keys could not be fetched. */
-export type TellKeys = (id: string, document: string | undefined) => void;
+type TellKeys = (id: string, document: string | undefined) => void;
+
+/** What workers have to be told. */
+export interface KeyHearers {
+  readonly tell: TellKeys;
+  readonly forget: (id: string) => void;
+}
 
 const logsWithinMs = 2_000;
 
@@ -21,8 +27,8 @@ export class MiddlewareDesk {
   readonly #jwks: JwksFetcher;
   readonly #logs: LogFiles;
 
-  constructor(clock: Clock, logger: Logger, tell: TellKeys) {
-    this.#jwks = new JwksFetcher({ clock, logger, tell });
+  constructor(clock: Clock, logger: Logger, hearers: KeyHearers) {
+    this.#jwks = new JwksFetcher({ clock, logger, ...hearers });
     this.#logs = new LogFiles(clock, logger);
   }
 

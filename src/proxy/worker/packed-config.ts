@@ -4,7 +4,8 @@ import { createHash } from 'node:crypto';
 import { type ConfigKind, configKinds } from '../../model/kinds.ts';
 import type { Configuration, ProxyConfig } from '../../model/proxy-config.ts';
 import type { BucketBlocks } from '../shared/bucket-book.ts';
-import { RowBook } from '../shared/connection-counts.ts';
+import type { UpstreamRows } from '../shared/upstream-states.ts';
+import type { Discovered } from '../upstream/upstreams.ts';
 
 /** What can be posted to a worker without copying the configuration. */
 export interface PackedConfig {
@@ -13,8 +14,9 @@ export interface PackedConfig {
   readonly name: string;
   readonly createdAt: string;
   readonly bytes: SharedArrayBuffer;
-  /** Row of each destination in what the workers count together, by id. */
-  readonly rows: ReadonlyMap<string, number>;
+  /** Where the workers find what they know together of its destinations. */
+  readonly rows: UpstreamRows;
+  readonly discovered: Discovered;
   /** What rate limits count in, by id of the middleware. */
   readonly blocks: BucketBlocks;
   readonly entities: Readonly<Record<ConfigKind, readonly PackedEntity[]>>;
@@ -27,7 +29,12 @@ export interface PackedEntity {
   readonly hash: string;
 }
 
-export function packConfig(config: ProxyConfig, book = new RowBook(), blocks: BucketBlocks = new Map()): PackedConfig {
+export function packConfig(
+  config: ProxyConfig,
+  rows: UpstreamRows,
+  discovered: Discovered,
+  blocks: BucketBlocks = new Map(),
+): PackedConfig {
   const { index, id, name, createdAt, snapshot } = config;
   const texts: Buffer[] = [];
   let offset = 0;
@@ -47,9 +54,7 @@ export function packConfig(config: ProxyConfig, book = new RowBook(), blocks: Bu
   };
   const bytes = new SharedArrayBuffer(offset);
   Buffer.concat(texts).copy(Buffer.from(bytes));
-  const limited = snapshot.destinations.filter(({ options }) => (options?.maxConnsPerHost ?? 0) > 0);
-  const rows = new Map(limited.map((destination) => [destination.id, book.rowOf(destination.id)]));
-  return { index, id, name, createdAt, bytes, rows, blocks, entities };
+  return { index, id, name, createdAt, bytes, rows, discovered, blocks, entities };
 }
 
 /** Reads configurations and remembers the entities of the last one. */

@@ -5,19 +5,22 @@ import type { LineBatch } from '../access-log/line-batches.ts';
 import type { BusyPlace, ListenerStatus } from '../listener/listeners.ts';
 import type { Collected } from '../metrics/families.ts';
 import type { Series } from '../metrics/metric-block.ts';
+import type { UpstreamRows } from '../shared/upstream-states.ts';
+import type { FoundAddress } from '../upstream/endpoint-address.ts';
+import type { RedisOptions } from '../upstream/session/redis-session-store.ts';
 import type { BodyLimits } from './body-limits.ts';
 import type { PackedConfig } from './packed-config.ts';
 import type { Verdict } from './verdict.ts';
 
 export interface WorkerStart {
   readonly bindAddress: string | undefined;
+  readonly sessionStore: RedisOptions | undefined;
   readonly limits: BodyLimits;
   /** One number: the generation in force. */
   readonly generation: SharedArrayBuffer;
-  /** ConnectionCounts of the process, for so many workers, of which this is the one at `place`. */
-  readonly connections: SharedArrayBuffer;
   /** TicketSecrets of the process. */
   readonly tickets: SharedArrayBuffer;
+  /** How many workers there are; this is the one at `place`. */
   readonly workers: number;
   readonly place: number;
   /** What the worker counts in, and what a worker before it left there. */
@@ -37,10 +40,19 @@ export type ToWorker =
   | { readonly type: 'prepare'; readonly generation: number; readonly config: PackedConfig }
   /** The generation is in force: bring the listeners in line. Answered by `settled`. */
   | { readonly type: 'commit'; readonly generation: number; readonly busy: readonly BusyPlace[] }
+  /** A destination has other endpoints than before, though nothing was activated. */
+  | {
+      readonly type: 'discovered';
+      readonly id: string;
+      readonly endpoints: readonly FoundAddress[];
+      readonly rows: UpstreamRows;
+    }
   /** Somebody could not prepare it: forget it. */
   | { readonly type: 'discard'; readonly generation: number }
   /** Keys of a jwt middleware; undefined when they could not be fetched. */
   | { readonly type: 'keys'; readonly id: string; readonly document: string | undefined }
+  /** Their middleware is gone. */
+  | { readonly type: 'keysForgotten'; readonly id: string }
   /** So many characters of access log lines have gone out. */
   | { readonly type: 'linesWritten'; readonly path: string; readonly characters: number }
   /** Answered by `told` once everything that was counted has a meaning that main knows. */

@@ -5,8 +5,8 @@ import type { Logger } from '../../telemetry/logger.ts';
 import { requestAtHand } from '../http1/request-view.ts';
 import { Figures } from '../metrics/figures.ts';
 import { MetricBlock } from '../metrics/metric-block.ts';
-import { ConnectionCounts, OwnCount } from '../shared/connection-counts.ts';
 import { TicketSecrets } from '../shared/ticket-secrets.ts';
+import { UpstreamStates } from '../shared/upstream-states.ts';
 import { CommonParts } from './common-services.ts';
 import { Engine } from './engine.ts';
 import { ConfigReader } from './packed-config.ts';
@@ -21,9 +21,8 @@ serve(parentPort, workerData);
 type InTurn = Exclude<ToWorker, { type: 'tell' | 'exposition' }>;
 
 function serve(port: MessagePort, start: WorkerStart): void {
-  const { bindAddress, generation, shared, workers, place, limits } = start;
-  const counts = new ConnectionCounts(workers, start.connections);
-  let rows: ReadonlyMap<string, number> = new Map();
+  const { bindAddress, sessionStore, generation, shared, workers, place, limits } = start;
+  const states = new UpstreamStates(workers, place);
   const cell = new Int32Array(generation);
   const say = (message: FromWorker): void => port.postMessage(message);
   const common = new CommonParts({
@@ -48,6 +47,7 @@ function serve(port: MessagePort, start: WorkerStart): void {
     clock: systemClock,
     telemetry: { logger: remoteLogger(say, {}) },
     bindAddress,
+    sessionStore,
     limits,
     metrics,
     figures: new Figures(start.figures),
@@ -59,18 +59,19 @@ function serve(port: MessagePort, start: WorkerStart): void {
       }),
     shared,
     tickets: new TicketSecrets(start.tickets),
-    limitOf: (id) => {
-      const row = rows.get(id);
-      return row === undefined ? new OwnCount() : counts.limit(row, place);
-    },
+    states,
+    place,
     generation: () => Atomics.load(cell, 0),
   });
   const reader = new ConfigReader(() => new Promise((resolve) => setImmediate(resolve)));
   const obey = async (message: InTurn): Promise<void> => {
     if (message.type === 'prepare') {
-      rows = message.config.rows;
+      states.adopt(message.config.rows);
       common.blocks = message.config.blocks;
       say(await prepared(engine, reader, message));
+    } else if (message.type === 'discovered') {
+      states.adopt(message.rows);
+      await engine.rediscover(message.id, message.endpoints);
     } else if (message.type === 'discard') engine.discard(message.generation);
     else if (message.type === 'commit') {
       const listeners = await engine.commit(message.busy);
@@ -85,6 +86,7 @@ function serve(port: MessagePort, start: WorkerStart): void {
   let work: Promise<void> = Promise.resolve();
   port.on('message', (message: ToWorker) => {
     if (message.type === 'keys') common.keys.hear(message.id, message.document);
+    else if (message.type === 'keysForgotten') common.keys.forget(message.id);
     else if (message.type === 'linesWritten') common.lines.written(message.path, message.characters);
     // Not in turn with installs: a scrape does not wait for them.
     else if (message.type === 'tell') say({ type: 'told', id: message.id });
@@ -105,7 +107,7 @@ async function prepared(
   { generation, config }: Extract<ToWorker, { type: 'prepare' }>,
 ): Promise<FromWorker> {
   try {
-    const problems = await engine.prepare(generation, await reader.read(config));
+    const problems = await engine.prepare(generation, await reader.read(config), config.discovered);
     return { type: 'prepared', generation, verdict: { problems } };
   } catch (error) {
     return { type: 'prepared', generation, verdict: vetoOf(error) };

@@ -6,21 +6,24 @@ import type { Listener } from '../../model/listener.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { ProxyConfig } from '../../model/proxy-config.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
+import type { KnownStates } from '../explain/explained-destination.ts';
 import { type BusyPlace, keyOf, type ListenerStatus, placeOf, statusIn } from '../listener/listeners.ts';
-import { Exposition, noStates, renderInSlices } from '../metrics/exposition.ts';
+import { Exposition, renderInSlices } from '../metrics/exposition.ts';
 import type { Collected } from '../metrics/families.ts';
 import { type ConfigRole, Figures, newFigureBytes, type RoleFigures, sumOfFigures } from '../metrics/figures.ts';
 import { newMetricBytes } from '../metrics/metric-block.ts';
-import { ConnectionCounts, RowBook } from '../shared/connection-counts.ts';
 import { TicketSecrets } from '../shared/ticket-secrets.ts';
+import { findCluster, thisMachine } from '../upstream/discovery/cluster-access.ts';
+import type { RedisOptions } from '../upstream/session/redis-session-store.ts';
 import type { BodyLimits } from './body-limits.ts';
 import type { Installer } from './installer.ts';
 import { type CountingReader, Member } from './member.ts';
 import { MiddlewareDesk } from './middleware-desk.ts';
 import { type PackedConfig, packConfig } from './packed-config.ts';
-import type { WorkerStart } from './protocol.ts';
+import type { ToWorker, WorkerStart } from './protocol.ts';
 import { systemMs } from './system-time.ts';
 import { Turns } from './turns.ts';
+import { UpstreamSupervisor } from './upstream-supervisor.ts';
 import { Refusal } from './verdict.ts';
 
 export interface WorkersOptions {
@@ -28,6 +31,7 @@ export interface WorkersOptions {
   readonly clock: Clock;
   readonly telemetry: Telemetry;
   readonly bindAddress: string | undefined;
+  readonly sessionStore?: RedisOptions | undefined;
   readonly limits: BodyLimits;
   /** What a worker runs. Default: thread.ts beside this file. */
   readonly thread?: URL | undefined;
@@ -52,8 +56,7 @@ export class Workers implements Installer {
   readonly #options: WorkersOptions;
   readonly #generation = new SharedArrayBuffer(4);
   readonly #cell = new Int32Array(this.#generation);
-  readonly #counts: ConnectionCounts;
-  readonly #rows = new RowBook();
+  readonly #supervisor: UpstreamSupervisor;
   readonly #desk: MiddlewareDesk;
   readonly #epochMs = systemMs();
   readonly #exposition = new Exposition();
@@ -71,9 +74,26 @@ export class Workers implements Installer {
     this.#options = options;
     this.size = options.count;
     this.#stopRotating = this.#tickets.keepRotating(options.clock);
-    this.#counts = new ConnectionCounts(options.count);
-    this.#desk = new MiddlewareDesk(options.clock, options.telemetry.logger, (id, document) => {
-      for (const member of this.#members) member.say({ type: 'keys', id, document });
+    const toAll = (message: ToWorker): void => {
+      for (const member of this.#members) member.say(message);
+    };
+    this.#supervisor = new UpstreamSupervisor({
+      threads: options.count,
+      clock: options.clock,
+      logger: options.telemetry.logger,
+      findCluster: () => findCluster(thisMachine),
+      onDiscovered: (id, endpoints, rows) => {
+        const inForce = this.#inForce;
+        if (inForce !== undefined) {
+          const discovered = new Map(this.#supervisor.discovered);
+          this.#inForce = { ...inForce, config: { ...inForce.config, rows, discovered } };
+        }
+        toAll({ type: 'discovered', id, endpoints, rows });
+      },
+    });
+    this.#desk = new MiddlewareDesk(options.clock, options.telemetry.logger, {
+      tell: (id, document) => toAll({ type: 'keys', id, document }),
+      forget: (id) => toAll({ type: 'keysForgotten', id }),
     });
     this.#metricBytes = Array.from({ length: options.count }, () => newMetricBytes());
     this.#figureBytes = Array.from({ length: options.count }, () => newFigureBytes());
@@ -83,6 +103,10 @@ export class Workers implements Installer {
 
   get serving(): number {
     return this.#everyList().length;
+  }
+
+  get known(): KnownStates {
+    return this.#supervisor;
   }
 
   install(config: ProxyConfig, onThreadDone: () => void): Promise<readonly Problem[]> {
@@ -115,28 +139,33 @@ export class Workers implements Installer {
     this.#stopRotating();
     await this.#turns.take(() => Promise.all(this.#members.map((member) => member.close(withinMs))));
     await this.#desk.close();
+    await this.#supervisor.close();
   }
 
   async #install(config: ProxyConfig, onThreadDone: () => void): Promise<readonly Problem[]> {
-    const packed = packConfig(config, this.#rows, this.#desk.blocksFor(config.snapshot));
+    const { destinations } = config.snapshot;
+    const rows = this.#supervisor.prepare(destinations);
+    const blocks = this.#desk.blocksFor(config.snapshot);
+    const packed = packConfig(config, rows, new Map(this.#supervisor.discovered), blocks);
     const generation = ++this.#number;
     const verdicts = await Promise.all(this.#members.map((member) => member.prepare(generation, packed)));
     const refused = verdicts.find(({ veto }) => veto !== undefined);
     if (refused !== undefined) {
       for (const member of this.#members) member.say({ type: 'discard', generation });
+      this.#supervisor.discard();
       throw new Refusal(refused.problems, refused.veto);
     }
     const { listeners } = config.snapshot;
     const busy = await this.#probe(listeners);
     this.#desk.follow(config.snapshot);
     Atomics.store(this.#cell, 0, generation);
-    this.#inForce = { config: packed, listeners, busy };
+    const discovered = new Map(this.#supervisor.discovered);
+    this.#inForce = { config: { ...packed, rows: this.#supervisor.follow(destinations), discovered }, listeners, busy };
     const commit = async (member: Member): Promise<void> => {
       await member.commit(generation, busy);
       if (member.listeners !== undefined) onThreadDone();
     };
     await Promise.all(this.#members.map(commit));
-    this.#rows.keep(packed.rows, this.#counts);
     return verdicts.find(({ problems }) => problems.length > 0)?.problems ?? [];
   }
 
@@ -179,9 +208,9 @@ export class Workers implements Installer {
   #startMember(place: number): Member {
     const start: WorkerStart = {
       bindAddress: this.#options.bindAddress,
+      sessionStore: this.#options.sessionStore,
       limits: this.#options.limits,
       generation: this.#generation,
-      connections: this.#counts.buffer,
       tickets: this.#tickets.buffer,
       workers: this.size,
       place,
@@ -201,7 +230,7 @@ export class Workers implements Installer {
     };
     const member: Member = new Member(thread, start, telemetry, counting, {
       fall: () => {
-        this.#counts.forget(place);
+        this.#supervisor.forget(place);
         if (this.#closing) return;
         const waitMs = Math.max(0, restartMsMin - (performance.now() - startedMs));
         setTimeout(() => void this.#turns.take(() => this.#replace(place)), waitMs).unref();
@@ -220,7 +249,7 @@ export class Workers implements Installer {
   async #expose(listener: string, collected: Collected): Promise<Uint8Array<ArrayBuffer>> {
     const told = Promise.all(this.#members.map((member) => member.tell()));
     await Promise.race([told, new Promise((resolve) => setTimeout(resolve, tellMsMax).unref())]);
-    return renderInSlices(this.#exposition, listener, collected, noStates);
+    return renderInSlices(this.#exposition, listener, collected, this.#supervisor);
   }
 
   /** In turn with activations: the new worker has to get each of them, or the one that is in force. */

@@ -137,24 +137,32 @@ describe('an upstream connection', () => {
     let open = 0;
     let most = 0;
     const order: string[] = [];
+    let held: (() => void)[] | undefined = [];
     const upstream = await bed.upstream((request, response) => {
       most = Math.max(most, ++open);
       order.push(request.url ?? '');
-      setTimeout(() => {
+      const answer = (): void => {
         open--;
         response.end('ok');
-      }, 20);
+      };
+      if (held === undefined) answer();
+      else held.push(answer);
     });
     const options = { maxConnsPerHost: 2, circuitBreaker: { maxPendingRequests: 4 } };
     await bed.install(forwarding(port, upstream, { destination: { options } }));
+    const statuses: string[] = [];
     const answers = [];
     for (let i = 0; i < 8; i++) {
-      answers.push(rawExchange(port, get(`/${i}`)));
+      answers.push(rawExchange(port, get(`/${i}`)).then((answer) => statuses.push(answer.slice(9, 12))));
       await new Promise((resolve) => setImmediate(resolve));
     }
-    const statuses = (await Promise.all(answers)).map((answer) => answer.slice(9, 12));
+    // Nobody is answered before the two who found no place have been told.
+    await eventually(() => expect([statuses, held?.length]).to.deep.equal([['503', '503'], 2]));
+    const waiting = held;
+    held = undefined;
+    for (const answer of waiting) answer();
+    await Promise.all(answers);
     expect(statuses.filter((status) => status === '200')).to.have.length(6);
-    expect(statuses.filter((status) => status === '503')).to.have.length(2);
     expect(most).to.equal(2);
     expect(order).to.deep.equal(order.toSorted());
   });

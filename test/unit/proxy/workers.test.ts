@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { Agent, request as send } from 'undici';
 import { systemClock } from '../../../src/clock.ts';
 import { createProxy, type Proxy as DataPlane } from '../../../src/proxy/proxy.ts';
-import { ConnectionCounts, RowBook } from '../../../src/proxy/shared/connection-counts.ts';
+import { UpstreamBook } from '../../../src/proxy/shared/upstream-states.ts';
 import { bodyLimits } from '../../../src/proxy/worker/body-limits.ts';
 import { ConfigReader, packConfig } from '../../../src/proxy/worker/packed-config.ts';
 import { Workers } from '../../../src/proxy/worker/workers.ts';
@@ -204,59 +204,18 @@ describe('a packed configuration', () => {
     },
   };
 
+  const packed = (each: typeof config) => packConfig(each, new UpstreamBook(1).assign([]), new Map());
+
   it('is read as it was', async () => {
-    expect(await new ConfigReader(async () => {}).read(packConfig(config))).to.deep.equal(config);
+    expect(await new ConfigReader(async () => {}).read(packed(config))).to.deep.equal(config);
   });
 
   it('gives the same object again for an entity that has not changed', async () => {
     const reader = new ConfigReader(async () => {});
-    const first = await reader.read(packConfig(config));
+    const first = await reader.read(packed(config));
     const routes = [...config.snapshot.routes.slice(1), { id: 'new', name: 'new' }];
-    const second = await reader.read(packConfig({ ...config, index: 8, snapshot: { ...config.snapshot, routes } }));
+    const second = await reader.read(packed({ ...config, index: 8, snapshot: { ...config.snapshot, routes } }));
     expect(second.snapshot.routes[0]).to.equal(first.snapshot.routes[1]);
     expect(second.snapshot.routes.at(-1)).to.deep.equal({ id: 'new', name: 'new' });
-  });
-});
-
-describe('the count of upstream connections', () => {
-  it('holds for all workers together, and takes back what a fallen one held', () => {
-    const counts = new ConnectionCounts(2);
-    const [first, second] = [0, 1].map((place) => new ConnectionCounts(2, counts.buffer).limit(5, place));
-    expect([first?.acquire(3), second?.acquire(3), second?.acquire(3), first?.acquire(3)]).to.deep.equal([
-      true,
-      true,
-      true,
-      false,
-    ]);
-    first?.release();
-    expect(second?.acquire(3)).to.equal(true);
-    counts.forget(1);
-    expect([first?.acquire(2), first?.acquire(2), first?.acquire(2)]).to.deep.equal([true, true, false]);
-  });
-
-  it('has a row again for each destination, however many there have been', () => {
-    const counts = new ConnectionCounts(2);
-    const book = new RowBook();
-    const busy = book.rowOf('busy');
-    const kept = book.rowOf('kept');
-    const limit = counts.limit(busy, 1);
-    limit.acquire(1);
-    for (let number = 0; number < 50_000; number++) {
-      expect(book.rowOf(`passing ${number}`)).to.equal(2);
-      book.keep(new Map([['kept', 0]]), counts);
-    }
-    expect([book.rowOf('busy'), book.rowOf('kept')]).to.deep.equal([busy, kept]);
-    limit.release();
-    book.keep(new Map([['kept', 0]]), counts);
-    expect(book.rowOf('new')).to.equal(busy);
-  });
-
-  it('tells a worker that another one waits, and not that it waits itself', () => {
-    const counts = new ConnectionCounts(2);
-    const [first, second, other] = [counts.limit(5, 0), counts.limit(5, 1), counts.limit(6, 0)];
-    second.waiting(true);
-    expect([first.wanted, second.wanted, other.wanted]).to.deep.equal([true, false, false]);
-    counts.forget(1);
-    expect(first.wanted).to.equal(false);
   });
 });

@@ -45,6 +45,11 @@ export class KeySets {
     this.#setOf(id).hear(document);
   }
 
+  /** The middleware is gone. */
+  forget(id: string): void {
+    this.#sets.get(id)?.forget();
+  }
+
   #setOf(id: string): FetchedKeys {
     const known = this.#sets.get(id);
     if (known !== undefined) return known;
@@ -79,6 +84,12 @@ class FetchedKeys implements KeySource {
     const waiting = this.#waiting;
     this.#waiting = [];
     for (const wake of waiting) wake();
+  }
+
+  forget(): void {
+    this.keys = undefined;
+    this.#document = undefined;
+    this.version++;
   }
 
   fetched(): Promise<void> {

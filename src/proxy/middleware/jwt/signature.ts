@@ -20,7 +20,7 @@ export function isSignedBy(token: Token, keys: readonly VerificationKey[]): bool
 
 /** The token names a key that is not there: it may have come since the keys were fetched. */
 export const namesUnknownKey = ({ kid }: Token, keys: readonly VerificationKey[]): boolean =>
-  kid !== undefined && !keys.some((key) => key.kid === undefined || key.kid === kid);
+  kid !== undefined && !keys.some((key) => key.kid === kid);
 
 function mayHaveSigned({ alg, kid }: Token, algorithm: Algorithm, key: VerificationKey): boolean {
   if (kid !== undefined && key.kid !== undefined && kid !== key.kid) return false;

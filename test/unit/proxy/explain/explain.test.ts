@@ -3,6 +3,7 @@ import { request as send } from 'undici';
 import type { Middleware } from '../../../../src/model/middleware.ts';
 import { compile } from '../../../../src/proxy/compile/compile.ts';
 import { explain } from '../../../../src/proxy/explain/explain.ts';
+import { built } from '../../../../src/proxy/upstream/balance/hash-ring.ts';
 import { freePort } from '../../../support/free-port.ts';
 import { ProxyBed } from '../../../support/proxy-bed.ts';
 import { seededRandom } from '../../../support/random.ts';
@@ -51,7 +52,7 @@ describe('explain', function () {
       const host = pick(['a.test', 'b.test', 'x.a.test', 'else']);
       const url = path() + pick(['', '?q=1', '?q=2&q=1', '?x']);
       const headers: Record<string, string> = { host, ...(random() < 0.5 && { 'x-a': pick(['1', '2']) }) };
-      const { winner } = explain(table, [], { method, url, headers, clientIp: '127.0.0.1' });
+      const { winner } = built(explain(table, [], { method, url, headers, clientIp: '127.0.0.1' }));
       const response = await send(`http://127.0.0.1:${port}${url}`, { method, headers });
       await response.body.dump();
       const served = response.headers['x-sluice-route'];
@@ -80,7 +81,9 @@ describe('explain', function () {
       { canRun: () => true },
     );
     if (table === undefined) throw new Error('the table must compile');
-    const { middlewares: steps } = explain(table, [], { method: 'GET', url: '/', headers: {}, clientIp: '127.0.0.1' });
+    const { middlewares: steps } = built(
+      explain(table, [], { method: 'GET', url: '/', headers: {}, clientIp: '127.0.0.1' }),
+    );
     expect(steps.map(({ id, runs, because }) => [id, runs, because])).to.deep.equal([
       ['a', true, 'always'],
       ['b', false, 'disabled'],
@@ -104,7 +107,9 @@ describe('explain', function () {
     );
     if (table === undefined) throw new Error('the table must compile');
     const destinations = [{ id: 'd', name: 'd', host: 'backend', port: 80 }];
-    return explain(table, destinations, { method: 'GET', url: '/', headers: {}, clientIp: '127.0.0.1', ...question });
+    return built(
+      explain(table, destinations, { method: 'GET', url: '/', headers: {}, clientIp: '127.0.0.1', ...question }),
+    );
   };
   const sets = (key: string, value: string): Partial<Middleware> => ({
     type: 'headers',
@@ -151,7 +156,9 @@ describe('explain', function () {
       { canRun: () => true },
     );
     if (table === undefined) throw new Error('the table must compile');
-    const { outcome, winner } = explain(table, [], { method: 'GET', url: '/%zz', headers: {}, clientIp: '127.0.0.1' });
+    const { outcome, winner } = built(
+      explain(table, [], { method: 'GET', url: '/%zz', headers: {}, clientIp: '127.0.0.1' }),
+    );
     expect(winner).to.equal(null);
     expect(outcome).to.deep.equal({ action: 'error', status: 400, error: 'bad_request' });
   });

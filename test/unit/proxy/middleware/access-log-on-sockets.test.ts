@@ -1,6 +1,8 @@
 import { existsSync, readFileSync, renameSync } from 'node:fs';
+import { get } from 'node:https';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { ca, server } from '../../../support/certificates.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { MiddlewareBed } from '../../../support/middleware-bed.ts';
 import { TemporaryDirectories } from '../../../support/temporary-directory.ts';
@@ -93,6 +95,21 @@ describe('access log and rate limit on real sockets', () => {
     const wanted = Array.from({ length: 200 }, (_, i) => `n=${i} pad=${'x'.repeat(300)}`);
     await Promise.all(wanted.map((_, i) => bed.ask({ headers: { 'x-n': String(i) } })));
     expect([...(await untilLines(200))].sort()).to.deep.equal(wanted.sort());
+  });
+
+  it('accessLog: tells version and server name of TLS, and the scheme', async () => {
+    const fields = { v: '${tls.version}', sni: '${tls.sni}', scheme: '${request.scheme}' };
+    await bed.serve([{ type: 'accessLog', accessLog: { path, onResponse: { fields } } }], {
+      listener: { tls: { cert: server.cert, key: server.key } },
+    });
+    await new Promise<void>((resolve, reject) => {
+      const options = { host: '127.0.0.1', port: bed.port, ca, servername: 'localhost', agent: false };
+      get({ ...options, headers: { host: 'localhost' } }, (response) => response.resume().on('end', resolve)).on(
+        'error',
+        reject,
+      );
+    });
+    expect(await untilLines(1)).to.deep.equal(['v=TLSv1.3 sni=localhost scheme=https']);
   });
 
   it('accessLog: goes on in a new file after the old one was moved away', async () => {

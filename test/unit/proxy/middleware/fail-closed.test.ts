@@ -25,6 +25,9 @@ const allow = { cel: 'true', action: 'allow' };
 const unbuilt: readonly (readonly [string, Broken])[] = [
   ['a type that nobody knows', { type: 'magic' }],
   ['rateLimit without its block', { type: 'rateLimit' }],
+  ['rateLimit with null for its block', { type: 'rateLimit', rateLimit: null }],
+  ['jwt with null for its block', { type: 'jwt', jwt: null }],
+  ['accessLog with null for its block', { type: 'accessLog', accessLog: null }],
   ['jwt without its block', { type: 'jwt' }],
   ['inlineAuthz without its block', { type: 'inlineAuthz' }],
   ['accessLog without its block', { type: 'accessLog' }],

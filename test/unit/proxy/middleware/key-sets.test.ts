@@ -26,6 +26,7 @@ class World {
       this.told.push(text);
       this.sets.hear(id, text);
     },
+    forget: (id) => this.sets.forget(id),
     request: (place, signal) =>
       new Promise((resolve, reject) => {
         signal.addEventListener('abort', () => reject(signal.reason));
@@ -152,6 +153,28 @@ describe('keys that are fetched (contract.md §8.4)', () => {
     await world.source.refetched();
     expect(world.asked).to.have.length(1);
     expect(world.source.keys).to.have.length(1);
+  });
+
+  it('are forgotten with their middleware: whoever comes back under its id waits for its own', async () => {
+    const world = new World();
+    world.follow();
+    world.asked[0]?.answer(document);
+    await turn();
+    const { version } = world.source;
+    world.fetcher.follow({ listeners: [], routes: [], groups: [], middlewares: [], destinations: [] });
+    expect(world.source.keys).to.equal(undefined);
+    expect(world.source.version).to.not.equal(version);
+    world.follow({ jwksPath: '/others' });
+    expect(world.source.keys).to.equal(undefined);
+    world.asked[1]?.answer(document);
+    await turn();
+    expect(world.source.keys).to.have.length(1);
+  });
+
+  it('asked for by somebody whom nobody knows are answered all the same', async () => {
+    const world = new World();
+    await world.source.refetched();
+    expect(world.source.keys).to.deep.equal([]);
   });
 
   it('are told to a worker that comes later', async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { parseEntity } from '../../../../src/model/validation.ts';
 import { eventually } from '../../../support/eventually.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { type Answer, MiddlewareBed, type NamedMiddleware } from '../../../support/middleware-bed.ts';
 import { TemporaryDirectories } from '../../../support/temporary-directory.ts';
 
@@ -67,17 +68,19 @@ function checkAnswer({ status, headers, body }: Answer, [first, ...lines]: reado
 describe('docs/middlewares', () => {
   const pages = readdirSync(folder).filter((page) => page.endsWith('.md') && page !== 'README.md');
   const directories = new TemporaryDirectories();
-  let bed: MiddlewareBed;
-  beforeEach(() => {
-    bed = new MiddlewareBed();
+  let bed: MiddlewareBed | undefined;
+  /** Time stands still where an example tells how long to wait. */
+  const begin = (page: string): MiddlewareBed => {
+    bed = page === 'rate-limit.md' ? new MiddlewareBed({ clock: new ManualClock() }) : new MiddlewareBed();
     bed.answer = { status: 200, headers: { 'x-powered-by': 'test' }, body: 'upstream' };
-  });
+    return bed;
+  };
   afterEach(async () => {
-    await bed.end();
+    await bed?.end();
     await directories.removeAll();
   });
 
-  const happens = async ({ sent: [line = '', ...fields], forwarded, answered }: Turn) => {
+  const happens = async (bed: MiddlewareBed, { sent: [line = '', ...fields], forwarded, answered }: Turn) => {
     const [method = '', path = ''] = line.split(' ');
     checkAnswer(await bed.ask({ method, path, headers: Object.fromEntries(fields.map(split)) }), answered);
     const got = bed.reached.at(-1);
@@ -91,6 +94,7 @@ describe('docs/middlewares', () => {
 
   for (const page of pages) {
     it(`${page}: the configuration is accepted and the examples happen`, async () => {
+      const bed = begin(page);
       const blocks = blocksOf(page);
       const log = join(await directories.make(), 'access.log');
       const text = blocks.find(({ language }) => language === 'json')?.text.replace('/var/log/sluice/access.log', log);
@@ -98,7 +102,7 @@ describe('docs/middlewares', () => {
       expect(parseEntity('middlewares', { ...middleware, id: 'm' }).problems ?? []).to.deep.equal([]);
       await bed.serve([middleware]);
       for (const block of blocks.filter(({ language }) => language === 'http')) {
-        for (const turn of turnsOf(block.text)) await happens(turn);
+        for (const turn of turnsOf(block.text)) await happens(bed, turn);
       }
       const lines = blocks.find(({ language }) => language === 'log')?.text;
       if (lines !== undefined) await eventually(() => expect(readFileSync(log, 'utf8')).to.equal(lines));

@@ -1,13 +1,14 @@
 import { expect } from 'chai';
 
 import type { Greeting } from '../../../../raft/codec/greeting.ts';
-import { Admission, isPrivateAddress } from '../../../../raft/driver/admission.ts';
+import { Admission } from '../../../../raft/driver/admission.ts';
 import {
   AcceptorHandshake,
   DiallerHandshake,
   type HandshakeStep,
   tokenKey,
 } from '../../../../raft/driver/handshake.ts';
+import { isPrivateAddress } from '../../../../raft/driver/private-address.ts';
 import { greetingOf } from './nodes.ts';
 
 describe('the handshake', () => {
@@ -123,7 +124,17 @@ describe('admission', () => {
     for (const address of ['127.0.0.1', '10.9.8.7', '172.31.0.1', '192.168.1.1', '::1', 'fd00::1', '::ffff:10.0.0.1']) {
       expect(isPrivateAddress(address), address).to.equal(true);
     }
-    for (const address of ['8.8.8.8', '172.32.0.1', '2001:db8::1', '::ffff:8.8.8.8', undefined, '']) {
+    for (const address of [
+      '169.254.1.1',
+      'fe80::1',
+      '100.64.0.1',
+      '8.8.8.8',
+      '172.32.0.1',
+      '2001:db8::1',
+      '::ffff:8.8.8.8',
+      undefined,
+      '',
+    ]) {
       expect(isPrivateAddress(address), String(address)).to.equal(false);
     }
   });

@@ -1,5 +1,5 @@
-// Addresses that only machines of the same network can have (contract.md §5.4). The relay falls back on them when
-// nothing better tells members from strangers.
+// Addresses that only machines of the same network can have: who may connect when nothing better tells members from
+// strangers, to raft's port and to the relay's. Link-local addresses are not among them: any neighbour on a wire has one.
 import { BlockList } from 'node:net';
 
 const privateAddresses = new BlockList();

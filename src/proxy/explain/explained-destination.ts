@@ -1,0 +1,143 @@
+// Which endpoint of a destination a request would get, and why not the others: by the balancers that serve, over the
+// state that is known now (contract.md §7.6).
+import type { Destination } from '../../model/destination.ts';
+import { crc32 } from '../upstream/balance/crc32.ts';
+import { type HashPolicyPlan, type HashSource, hashText } from '../upstream/balance/hash-key.ts';
+import { HashRing } from '../upstream/balance/hash-ring.ts';
+import { ringMembers } from '../upstream/balance/keyed-choice.ts';
+import { MaglevTable } from '../upstream/balance/maglev-table.ts';
+import type { BalancedEndpoint } from '../upstream/balance/serving-set.ts';
+import { balancingPlan } from '../upstream/destination-plan.ts';
+import { endpointsOf } from '../upstream/endpoint-address.ts';
+import { cookieIn } from '../upstream/session/cookie.ts';
+import type { Discovered } from '../upstream/upstreams.ts';
+import type { ExplainedRequest } from './explained-request.ts';
+
+/** What the running proxy knows; of what it does not run, nothing. */
+export interface KnownStates {
+  readonly discovered: Discovered;
+  endpoint(destination: string, endpoint: string): { readonly healthy: boolean; readonly ejected: boolean } | undefined;
+  circuit(destination: string): 'closed' | 'open' | 'half-open' | undefined;
+}
+
+export const nothingKnown: KnownStates = {
+  discovered: new Map(),
+  endpoint: () => undefined,
+  circuit: () => undefined,
+};
+
+export interface ExplainedEndpoint {
+  readonly name: string;
+  readonly weight: number;
+  readonly priority: number;
+  /** It is one of those that a request may get. */
+  readonly serves: boolean;
+  /** Why it does not. */
+  readonly because?: 'unhealthy' | 'ejected' | 'priority';
+}
+
+export interface ExplainedDestination {
+  readonly id: string;
+  readonly weight: number;
+  readonly exists: boolean;
+  /** Some endpoint may be asked. */
+  readonly available?: boolean;
+  readonly circuit?: 'closed' | 'open' | 'half-open';
+  readonly algorithm?: string;
+  /** Text whose CRC-32 is the key; absent where nothing is hashed, or by a session that does not exist yet. */
+  readonly hashed?: string;
+  readonly key?: number;
+  /** The one that the key leads to, or the only one; null: it is not settled before the request is there. */
+  readonly endpoint?: string | null;
+  /** In configured order, at most `endpointsMax`. */
+  readonly endpoints?: readonly ExplainedEndpoint[];
+  readonly endpointsLeftOut?: number;
+}
+
+const endpointsMax = 100;
+
+export function* explainDestination(
+  destination: Destination,
+  weight: number,
+  request: ExplainedRequest,
+  known: KnownStates,
+): Generator<void, ExplainedDestination> {
+  const { id, options } = destination;
+  const endpoints = servingEndpoints(destination, known);
+  const serving = endpoints.filter(({ serves }) => serves);
+  const plan = balancingPlan(options);
+  const source = new QuestionSource(request);
+  const hashed = plan.algorithm === 'RING_HASH' || plan.algorithm === 'MAGLEV' || plan.algorithm === 'STICKY';
+  const text = hashed ? settledText(plan.policies, id, source) : undefined;
+  const serves = Uint8Array.from(endpoints, (endpoint) => (endpoint.serves ? 1 : 0));
+  let endpoint: string | null = null;
+  if (serving.length === 1) endpoint = serving[0]?.name ?? null;
+  else if (serving.length > 1 && text !== undefined) {
+    const table =
+      plan.algorithm === 'MAGLEV'
+        ? yield* MaglevTable.build(endpoints, plan.tableSize)
+        : yield* HashRing.build(ringMembers(endpoints, plan.ringSizeMin));
+    endpoint = endpoints[table.owner(crc32(text), serves)]?.name ?? null;
+  }
+  const circuit = options?.circuitBreaker === undefined ? undefined : known.circuit(id);
+  return {
+    id,
+    weight,
+    exists: true,
+    available: serving.length > 0,
+    ...(circuit !== undefined && { circuit }),
+    algorithm: plan.algorithm,
+    ...(text !== undefined && { hashed: text, key: crc32(text) }),
+    endpoint,
+    endpoints: endpoints.slice(0, endpointsMax),
+    ...(endpoints.length > endpointsMax && { endpointsLeftOut: endpoints.length - endpointsMax }),
+  };
+}
+
+function servingEndpoints(destination: Destination, known: KnownStates): ExplainedEndpoint[] {
+  const addresses = endpointsOf(destination, known.discovered.get(destination.id));
+  const states = addresses.map(({ name }) => known.endpoint(destination.id, name) ?? { healthy: true, ejected: false });
+  const available = addresses.filter((_, i) => states[i]?.healthy === true && !states[i]?.ejected);
+  const lowest = Math.min(...available.map(({ priority }) => priority));
+  return addresses.map(({ name, weight, priority }: Pick<BalancedEndpoint, 'name' | 'weight' | 'priority'>, i) => {
+    const because = states[i]?.healthy === false ? 'unhealthy' : states[i]?.ejected ? 'ejected' : 'priority';
+    const serves = because === 'priority' && priority === lowest;
+    return { name, weight, priority, serves, ...(!serves && { because }) };
+  });
+}
+
+/** Undefined when the key is that of a session which only the request itself would begin. */
+function settledText(policies: readonly HashPolicyPlan[], salt: string, source: QuestionSource): string | undefined {
+  const text = hashText(policies, salt, source);
+  return source.wouldBegin ? undefined : text;
+}
+
+class QuestionSource implements HashSource {
+  readonly clientIp: string;
+  wouldBegin = false;
+  readonly #request: ExplainedRequest;
+
+  constructor(request: ExplainedRequest) {
+    this.#request = request;
+    this.clientIp = request.clientIp;
+  }
+
+  header(lowerName: string): string | undefined {
+    return this.#request.header(lowerName);
+  }
+
+  session(name: string): string {
+    const carried = carriedSession(this.#request, name);
+    if (carried === '') this.wouldBegin = true;
+    return carried || 'new';
+  }
+}
+
+/** Value of the cookie in the question; empty when there is none. */
+export function carriedSession(request: ExplainedRequest, name: string): string {
+  for (const [field, value] of request.headers()) {
+    const found = field === 'cookie' ? cookieIn(value, name) : '';
+    if (found !== '') return found;
+  }
+  return '';
+}

@@ -1,0 +1,86 @@
+// Level 1: which of the destinations of a route a request goes to (contract.md §7.5). Only those that exist and have an
+// available endpoint take part.
+import { crc32 } from '../upstream/balance/crc32.ts';
+import { built, HashRing } from '../upstream/balance/hash-ring.ts';
+import type { CookiePlan } from '../upstream/destination-plan.ts';
+import type { Upstream, Upstreams } from '../upstream/upstreams.ts';
+
+export type DestinationAlgorithm = 'WEIGHTED_RANDOM' | 'WEIGHTED_CONSISTENT_HASH' | 'STICKY';
+
+/** Nodes of the ring per unit of weight. */
+const nodesPerWeight = 100;
+
+export class DestinationChoice {
+  readonly algorithm: DestinationAlgorithm;
+  readonly cookie: CookiePlan;
+  /** As listed; the same may be there more than once. */
+  readonly ids: readonly string[];
+  readonly weights: readonly number[];
+  readonly #serving: Uint8Array;
+  /** Made when it is first needed: most routes need none. */
+  #ring: HashRing | undefined;
+
+  constructor(ids: readonly string[], weights: readonly number[], algorithm: DestinationAlgorithm, cookie: CookiePlan) {
+    this.ids = ids;
+    this.weights = weights;
+    this.algorithm = algorithm;
+    this.cookie = cookie;
+    this.#serving = new Uint8Array(ids.length);
+  }
+
+  /** In proportion to weight, evenly when all weights are 0. Undefined when none takes part. */
+  byWeight(upstreams: Upstreams, random: () => number): Upstream | undefined {
+    const { ids, weights } = this;
+    const { count, total } = this.#look(upstreams);
+    if (count === 0) return undefined;
+    let left = random() * (total === 0 ? count : total);
+    let last: Upstream | undefined;
+    for (let i = 0; i < ids.length; i++) {
+      const share = total === 0 ? 1 : (weights[i] ?? 0);
+      if (this.#serving[i] === 0 || share === 0) continue;
+      last = upstreams.get(ids[i] ?? '');
+      left -= share;
+      if (left < 0) break;
+    }
+    return last;
+  }
+
+  /** The one that the session belongs to by hash, or the next on the ring. */
+  bySession(upstreams: Upstreams, session: string, routeId: string): Upstream | undefined {
+    if (this.#look(upstreams).count === 0) return undefined;
+    const owner = this.ownerOf(session, routeId, this.#serving);
+    // Those that take part may own nothing of the ring: their weight is 0.
+    return owner === undefined ? this.byWeight(upstreams, () => 0) : upstreams.get(owner);
+  }
+
+  /** The one of that id, if it is listed and takes part. */
+  listed(upstreams: Upstreams, id: string): Upstream | undefined {
+    const upstream = this.ids.includes(id) ? upstreams.get(id) : undefined;
+    return upstream?.available === true ? upstream : undefined;
+  }
+
+  /** The one of those that `serving` says 1 of, by place, to which the session belongs by hash. */
+  ownerOf(session: string, routeId: string, serving: Uint8Array): string | undefined {
+    this.#ring ??= built(HashRing.build(ringMembers(this.ids, this.weights)));
+    return this.ids[this.#ring.owner(crc32(`${session}:${routeId}`), serving)];
+  }
+
+  #look(upstreams: Upstreams): { count: number; total: number } {
+    const { ids, weights } = this;
+    let count = 0;
+    let total = 0;
+    for (let i = 0; i < ids.length; i++) {
+      const serves = upstreams.get(ids[i] ?? '')?.available === true;
+      this.#serving[i] = serves ? 1 : 0;
+      if (!serves) continue;
+      count++;
+      total += weights[i] ?? 0;
+    }
+    return { count, total };
+  }
+}
+
+function ringMembers(ids: readonly string[], weights: readonly number[]) {
+  const weightless = weights.every((weight) => weight === 0);
+  return ids.map((name, i) => ({ name, nodes: weightless ? 1 : (weights[i] ?? 0) * nodesPerWeight }));
+}

@@ -1,0 +1,45 @@
+// The rest of a response that a retry has made pointless. A short one is read to its end, so that its connection can be
+// used again; anything else ends its connection.
+import type { BodySink, BodySource } from '../exchange/body.ts';
+import type { ResponseHead } from '../exchange/response.ts';
+import type { UpstreamStream } from '../upstream/upstream-stream.ts';
+import { Timed, type Wheel } from '../wheel.ts';
+
+const bytesMax = 16 * 1024;
+const withinMs = 1_000;
+
+export function discardResponse(stream: UpstreamStream, head: ResponseHead, body: BodySource, wheel: Wheel): void {
+  const short = head.bodyKind === 'none' || (head.bodyKind === 'length' && head.bodyLength <= bytesMax);
+  if (short) body.start(new Discarded(stream, wheel));
+  else stream.destroy();
+}
+
+class Discarded extends Timed implements BodySink {
+  readonly #stream: UpstreamStream;
+  readonly #wheel: Wheel;
+
+  constructor(stream: UpstreamStream, wheel: Wheel) {
+    super();
+    this.#stream = stream;
+    this.#wheel = wheel;
+    wheel.arm(this, withinMs);
+  }
+
+  from(): void {}
+
+  data(): boolean {
+    return true;
+  }
+
+  end(): void {
+    this.#wheel.remove(this);
+  }
+
+  fail(): void {
+    this.#wheel.remove(this);
+  }
+
+  override onDeadline(): void {
+    this.#stream.destroy();
+  }
+}

@@ -1,0 +1,280 @@
+// A copy of a request, sent to another destination while the request itself goes its way (contract.md §7.13). It has an
+// endpoint, a connection and limits of its own, and the request knows nothing of how it fares: what it cannot take in
+// time is dropped, and then the copy with it.
+import type { ProxyErrorType } from '../../errors.ts';
+import { upstreamHost } from '../action/rewrite.ts';
+import type { BodySink, BodySource } from '../exchange/body.ts';
+import type { ActionExchange } from '../exchange/entry.ts';
+import type { BodyKind } from '../exchange/request.ts';
+import type { ResponseHead } from '../exchange/response.ts';
+import type { Wire } from '../socket/wire.ts';
+import type { Endpoint } from '../upstream/endpoint-group.ts';
+import type { ConnectionTaker } from '../upstream/opening.ts';
+import type { ResponseReceiver, UpstreamRequest, UpstreamStream } from '../upstream/upstream-stream.ts';
+import type { Upstream } from '../upstream/upstreams.ts';
+import { Timed, type Wheel } from '../wheel.ts';
+import { Admitted } from './admitted.ts';
+import { CopiedRequest } from './copied-request.ts';
+import { EndpointChooser } from './endpoint-chooser.ts';
+import type { ForwardPlan, MirrorPlan } from './forward-plan.ts';
+import { Sessions } from './sessions.ts';
+import { Tee } from './tee.ts';
+
+/** What a copy may have waiting for its connection. */
+const waitingBytesMax = 1 << 20;
+/** And all copies of a worker together. */
+const allWaitingBytesMax = 64 << 20;
+/** Copies under way in a worker. */
+const copiesMax = 1_024;
+/** How long a copy may take where its destination does not say. */
+const longestMs = 60_000;
+
+/** Of this worker. */
+const underWay = { copies: 0, waitingBytes: 0 };
+
+/** Undefined where this request is not copied, or nobody is there to copy it to. */
+export function startMirror(
+  { destinationId, share }: MirrorPlan,
+  plan: ForwardPlan,
+  order: UpstreamRequest,
+  exchange: ActionExchange,
+): Mirror | undefined {
+  if (order.request.upgrade !== '' || (share < 1 && Math.random() >= share)) return undefined;
+  const upstream = exchange.upstreams.get(destinationId);
+  if (upstream === undefined || upstream.closed !== undefined || !upstream.available) return undefined;
+  if (underWay.copies >= copiesMax) {
+    upstream.breaker.countLostCopy();
+    return undefined;
+  }
+  const admitted = new Admitted();
+  if (!admitted.enter(upstream.breaker)) return undefined;
+  const mirror = new Mirror(upstream, admitted, plan, order, exchange);
+  exchange.onMirror(upstream.id);
+  mirror.begin();
+  return mirror;
+}
+
+export class Mirror extends Timed implements ConnectionTaker, ResponseReceiver, UpstreamRequest, BodySource {
+  readonly request: CopiedRequest;
+  readonly target: string;
+  readonly host: string;
+  readonly attempt: number;
+  readonly bodyKind: BodyKind;
+  readonly expectContinue = false;
+  readonly grpcTimeout: string;
+  readonly #upstream: Upstream;
+  readonly #admitted: Admitted;
+  readonly #wheel: Wheel;
+  #endpoint: Endpoint | undefined;
+  #stream: UpstreamStream | undefined;
+  #tee: Tee | undefined;
+  /** Copied and not yet taken by the connection. */
+  #waiting: Buffer[] = [];
+  #waitingBytes = 0;
+  #blocked = true;
+  #ended = false;
+  #trailers = '';
+  #repeated = false;
+  #over = false;
+
+  constructor(
+    upstream: Upstream,
+    admitted: Admitted,
+    plan: ForwardPlan,
+    order: UpstreamRequest,
+    exchange: ActionExchange,
+  ) {
+    super();
+    this.request = new CopiedRequest(order.request);
+    this.target = order.target;
+    const ownHost = order.request.edits.added('host');
+    this.host = upstreamHost(plan.rewrite, order.request, upstream.host, ownHost) || upstream.host;
+    this.attempt = plan.attemptCount ? 1 : 0;
+    this.bodyKind = exchange.bodyKind;
+    this.grpcTimeout = order.grpcTimeout;
+    this.#ended = exchange.bodyKind === 'none';
+    this.#upstream = upstream;
+    this.#admitted = admitted;
+    this.#wheel = exchange.wheel;
+    underWay.copies++;
+  }
+
+  begin(): void {
+    const upstream = this.#upstream;
+    this.#wheel.arm(this, upstream.requestMs || longestMs);
+    const endpoint = new EndpointChooser(new Sessions(this.request)).choose(upstream, undefined);
+    if (endpoint === undefined) {
+      this.#end();
+      return;
+    }
+    this.#endpoint = endpoint;
+    this.#admitted.enterEndpoint(endpoint);
+    upstream.pool.take(endpoint.pool, this);
+  }
+
+  /** The request's body, from which the copy takes what passes. */
+  tee(source: BodySource): BodySource {
+    this.#tee ??= new Tee(source, this);
+    return this.#tee;
+  }
+
+  /** The request is over. A body that has not come to its end never will. */
+  primaryOver(): void {
+    if (!this.#ended) this.#drop();
+  }
+
+  // From the tee.
+
+  copy(chunk: Buffer): void {
+    if (this.#over) return;
+    if (this.#stream !== undefined && !this.#blocked && this.#waiting.length === 0) {
+      this.#blocked = !this.#stream.data(chunk);
+      return;
+    }
+    this.#waiting.push(Buffer.from(chunk));
+    this.#waitingBytes += chunk.length;
+    underWay.waitingBytes += chunk.length;
+    if (this.#waitingBytes <= waitingBytesMax && underWay.waitingBytes <= allWaitingBytesMax) return;
+    this.#upstream.breaker.countLostCopy();
+    this.#drop();
+  }
+
+  copyEnd(trailers: string): void {
+    this.#ended = true;
+    this.#trailers = trailers;
+    if (this.#stream !== undefined && !this.#blocked && this.#waiting.length === 0) this.#stream.end(trailers);
+  }
+
+  // As the source of the copied body.
+
+  start(sink: BodySink): void {
+    sink.from(this);
+    this.resume();
+  }
+
+  pause(): void {
+    this.#blocked = true;
+  }
+
+  resume(): void {
+    this.#blocked = false;
+    while (!this.#blocked && this.#waiting.length > 0 && this.#stream !== undefined) {
+      const chunk = this.#waiting.shift();
+      if (chunk === undefined) break;
+      this.#forgetBytes(chunk.length);
+      this.#blocked = !this.#stream.data(chunk);
+    }
+    if (!this.#blocked && this.#waiting.length === 0 && this.#ended) this.#stream?.end(this.#trailers);
+  }
+
+  abort(): void {
+    // The upstream has answered and does not want the rest of the body.
+    this.#forgetAll();
+  }
+
+  // From the upstream.
+
+  onConnection(stream: UpstreamStream): void {
+    this.#stream = stream;
+    stream.send(this, this);
+    if (this.bodyKind === 'none') return;
+    this.start(stream);
+    stream.flush();
+  }
+
+  onNoConnection(type: ProxyErrorType): void {
+    if (type !== 'circuit_open') this.#observe(type === 'timeout' ? 504 : 502);
+    this.#admitted.conclude(type === 'circuit_open' ? 'unknown' : 'failure');
+    this.#end();
+  }
+
+  onInterim(): void {}
+
+  onResponse(head: ResponseHead, body: BodySource): void {
+    this.#observe(head.status);
+    this.#admitted.conclude(head.status >= 500 ? 'failure' : 'success');
+    body.start(new Unread(() => this.#end()));
+  }
+
+  onUpgrade(_head: ResponseHead, socket: Wire): void {
+    socket.destroy();
+    this.#end();
+  }
+
+  onFailure(type: ProxyErrorType, untouched: boolean): void {
+    this.#stream = undefined;
+    const endpoint = this.#endpoint;
+    if (untouched && this.bodyKind === 'none' && !this.#repeated && endpoint !== undefined) {
+      this.#repeated = true;
+      endpoint.pool.closeIdle();
+      this.#upstream.pool.take(endpoint.pool, this);
+      return;
+    }
+    this.#observe(type === 'timeout' ? 504 : 502);
+    this.#admitted.conclude('failure');
+    this.#end();
+  }
+
+  onSettled(): void {}
+
+  override onDeadline(): void {
+    this.#admitted.conclude('failure');
+    this.#drop();
+  }
+
+  #observe(status: number): void {
+    if (this.#endpoint !== undefined) this.#upstream.group.outlier?.observe(this.#endpoint.state, status);
+  }
+
+  #drop(): void {
+    const stream = this.#stream;
+    const endpoint = this.#endpoint;
+    if (this.#over) return;
+    if (stream === undefined && endpoint !== undefined) this.#upstream.pool.cancel(endpoint.pool, this);
+    this.#end();
+    stream?.destroy();
+  }
+
+  #end(): void {
+    if (this.#over) return;
+    this.#over = true;
+    underWay.copies--;
+    this.#stream = undefined;
+    this.#forgetAll();
+    this.#wheel.remove(this);
+    this.#admitted.leave();
+  }
+
+  #forgetBytes(bytes: number): void {
+    this.#waitingBytes -= bytes;
+    underWay.waitingBytes -= bytes;
+  }
+
+  #forgetAll(): void {
+    this.#waiting = [];
+    this.#forgetBytes(this.#waitingBytes);
+  }
+}
+
+/** Takes a response that nobody reads. */
+class Unread implements BodySink {
+  readonly #onOver: () => void;
+
+  constructor(onOver: () => void) {
+    this.#onOver = onOver;
+  }
+
+  from(): void {}
+
+  data(): boolean {
+    return true;
+  }
+
+  end(): void {
+    this.#onOver();
+  }
+
+  fail(): void {
+    this.#onOver();
+  }
+}

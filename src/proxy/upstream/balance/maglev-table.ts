@@ -1,0 +1,69 @@
+// The look-up table of MAGLEV (contract.md §7.6): every endpoint has an order of its own over the slots, and they take
+// their next free one in turn. Built in steps, for a table may have millions of slots.
+import { createHash } from 'node:crypto';
+
+export interface MaglevMember {
+  /** `host:port`. */
+  readonly name: string;
+  readonly weight: number;
+}
+
+const stepProbes = 8_192;
+
+export class MaglevTable {
+  readonly #owners: Int32Array;
+
+  private constructor(owners: Int32Array) {
+    this.#owners = owners;
+  }
+
+  /** Owners are places in `members`, of which there is at least one; `size` is a prime. */
+  static *build(members: readonly MaglevMember[], size: number): Generator<void, MaglevTable> {
+    const owners = new Int32Array(size).fill(-1);
+    const slots = new Float64Array(members.length);
+    const skips = new Float64Array(members.length);
+    members.forEach(({ name }, place) => {
+      const digest = createHash('md5').update(name, 'latin1').digest();
+      slots[place] = Number(digest.readBigUInt64LE(0) % BigInt(size));
+      skips[place] = Number(digest.readBigUInt64LE(8) % BigInt(size - 1)) + 1;
+    });
+    const weightMax = members.reduce((max, { weight }) => Math.max(max, weight), 1);
+    let filled = 0;
+    let probes = 0;
+    for (let round = 1; ; round++) {
+      for (let place = 0; place < members.length; place++) {
+        // One turn a round for the heaviest, and for the others as often as their weight says.
+        const weight = members[place]?.weight ?? 1;
+        if (Math.floor((round * weight) / weightMax) === Math.floor(((round - 1) * weight) / weightMax)) continue;
+        let slot = slots[place] ?? 0;
+        const skip = skips[place] ?? 1;
+        while (owners[slot] !== -1) {
+          slot += skip;
+          if (slot >= size) slot -= size;
+          if (++probes % stepProbes === 0) yield;
+        }
+        owners[slot] = place;
+        slots[place] = slot;
+        if (++filled === size) return new MaglevTable(owners);
+      }
+      if (round % 256 === 0) yield;
+    }
+  }
+
+  get size(): number {
+    return this.#owners.length;
+  }
+
+  /** The owner of the key's slot, or of the next slot whose owner `serving` says 1 of; −1 when there is none. */
+  owner(key: number, serving: Uint8Array): number {
+    const owners = this.#owners;
+    const size = owners.length;
+    let slot = key % size;
+    for (let walked = 0; walked < size; walked++) {
+      const owner = owners[slot] ?? 0;
+      if (serving[owner] === 1) return owner;
+      if (++slot === size) slot = 0;
+    }
+    return -1;
+  }
+}

@@ -1,0 +1,105 @@
+// The present state of one collection: listed once, then followed event by event from the version of the list. A watch
+// that ends goes on where it was; one whose history is gone begins with a list again.
+import type { Cancel, Clock } from '../../../clock.ts';
+import type { Logger } from '../../../telemetry/logger.ts';
+import { GoneError, type KubernetesApi, type KubernetesObject } from './kubernetes-api.ts';
+
+export interface ReflectorTools {
+  readonly api: Pick<KubernetesApi, 'list' | 'watch'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly random: () => number;
+}
+
+const backoffMsMin = 200;
+const backoffMsMax = 15_000;
+/** The server ends a watch after a time between this and twice this. */
+const watchSecondsMin = 240;
+
+export class Reflector {
+  /** By name. Kept while the API cannot be reached. */
+  readonly objects = new Map<string, KubernetesObject>();
+  /** It has been listed at least once. */
+  known = false;
+  readonly #path: string;
+  readonly #tools: ReflectorTools;
+  readonly #onChange: () => void;
+  readonly #over = new AbortController();
+  #version = '';
+  #cancel: Cancel = () => {};
+  #wake: () => void = () => {};
+
+  /** `path` of the collection. `onChange` is called whenever something may be different. */
+  constructor(path: string, tools: ReflectorTools, onChange: () => void) {
+    this.#path = path;
+    this.#tools = tools;
+    this.#onChange = onChange;
+    void this.#run();
+  }
+
+  close(): void {
+    this.#over.abort();
+    this.#cancel();
+    this.#wake();
+  }
+
+  async #run(): Promise<void> {
+    let failures = 0;
+    while (!this.#over.signal.aborted) {
+      try {
+        if (this.#version === '') await this.#list();
+        await this.#watch(() => {
+          failures = 0;
+        });
+        // A server that ends every watch at once is not to be asked without a pause.
+        await this.#pause(backoffMsMin * this.#tools.random());
+      } catch (error) {
+        if (this.#over.signal.aborted) return;
+        if (error instanceof GoneError) this.#version = '';
+        else if (failures === 0) this.#warn(error);
+        failures++;
+        const span = Math.min(backoffMsMax, backoffMsMin * 2 ** Math.min(failures, 10));
+        await this.#pause(span / 2 + (this.#tools.random() * span) / 2);
+      }
+    }
+  }
+
+  async #list(): Promise<void> {
+    const { objects, version } = await this.#tools.api.list(this.#path, this.#over.signal);
+    this.objects.clear();
+    for (const object of objects) this.objects.set(object.metadata.name, object);
+    this.#version = version;
+    this.known = true;
+    this.#onChange();
+  }
+
+  #watch(onEvent: () => void): Promise<void> {
+    const seconds = Math.floor(watchSecondsMin * (1 + this.#tools.random()));
+    return this.#tools.api.watch(
+      this.#path,
+      this.#version,
+      seconds,
+      ({ type, object }) => {
+        onEvent();
+        this.#version = object.metadata.resourceVersion ?? this.#version;
+        if (type === 'BOOKMARK') return;
+        if (type === 'DELETED') this.objects.delete(object.metadata.name);
+        else this.objects.set(object.metadata.name, object);
+        this.#onChange();
+      },
+      this.#over.signal,
+    );
+  }
+
+  #warn(error: unknown): void {
+    const reason = error instanceof Error ? error.message : String(error);
+    this.#tools.logger.warn({ path: this.#path, reason }, 'Kubernetes cannot be watched: what is known stays in use');
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+      this.#cancel = this.#tools.clock.after(ms, resolve);
+    });
+  }
+}

@@ -1,0 +1,35 @@
+// The `grpc-timeout` field and the cap that a route may put on it (contract.md §7.13).
+
+/** Nanoseconds per unit. */
+const units: Readonly<Record<string, number>> = {
+  H: 3_600e9,
+  M: 60e9,
+  S: 1e9,
+  m: 1e6,
+  u: 1e3,
+  n: 1,
+};
+
+/** Milliseconds, or undefined when the text is not 1–8 digits and a unit. */
+export function parseGrpcTimeout(text: string): number | undefined {
+  const [, digits, unit = ''] = /^(\d{1,8})([HMSmun])$/.exec(text) ?? [];
+  const scale = units[unit];
+  return digits === undefined || scale === undefined ? undefined : (Number(digits) * scale) / 1e6;
+}
+
+/** The cap as a value of the field: in milliseconds, in microseconds below one, coarser where 8 digits are too few. */
+export function renderGrpcTimeout(ms: number): string {
+  if (ms < 1) return `${Math.floor(ms * 1e3)}u`;
+  for (const [unit, scale] of coarser) {
+    const value = Math.floor(ms / scale);
+    if (value <= 99_999_999) return `${value}${unit}`;
+  }
+  return '99999999H';
+}
+
+const coarser: readonly (readonly [unit: string, ms: number])[] = [
+  ['m', 1],
+  ['S', 1e3],
+  ['M', 60e3],
+  ['H', 3_600e3],
+];

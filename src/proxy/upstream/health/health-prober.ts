@@ -1,0 +1,130 @@
+// Probes the endpoints of every destination that wants it (contract.md §7.10): once per process, in main, whatever the
+// number of workers. What it finds is in the shared row of each endpoint.
+import type { Cancel, Clock } from '../../../clock.ts';
+import type { Logger } from '../../../telemetry/logger.ts';
+import type { DestinationState } from '../../shared/destination-state.ts';
+import type { EndpointState } from '../../shared/endpoint-state.ts';
+import type { ProbePlan, ProbeTarget, ProbeVerdict } from './probe.ts';
+
+export interface HealthPlan extends ProbePlan {
+  /** Milliseconds from the start of one probe to that of the next. */
+  readonly intervalMs: number;
+  /** In a row. */
+  readonly unhealthyThreshold: number;
+  readonly healthyThreshold: number;
+}
+
+export interface ProbedEndpoint extends ProbeTarget {
+  readonly state: EndpointState;
+}
+
+export interface ProbedDestination {
+  readonly id: string;
+  readonly plan: HealthPlan;
+  /** The same for the same plan. */
+  readonly planText: string;
+  readonly state: DestinationState;
+  readonly endpoints: readonly ProbedEndpoint[];
+}
+
+export interface ProberTools {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly probe: (target: ProbeTarget, plan: ProbePlan) => Promise<ProbeVerdict>;
+}
+
+/** The first probes of an activation are spread over this time. */
+const firstWithinMs = 500;
+
+export class HealthProber {
+  readonly #tools: ProberTools;
+  #watched = new Map<string, Watch>();
+
+  constructor(tools: ProberTools) {
+    this.#tools = tools;
+  }
+
+  /** From now on these are probed and no others. What is as it was goes on as it was. */
+  follow(destinations: readonly ProbedDestination[]): void {
+    const watched = new Map<string, Watch>();
+    const fresh: Watch[] = [];
+    for (const destination of destinations) {
+      for (const endpoint of destination.endpoints) {
+        const key = `${destination.id} ${endpoint.name}`;
+        const known = this.#watched.get(key);
+        if (known?.planText === destination.planText) {
+          watched.set(key, known);
+          this.#watched.delete(key);
+        } else if (!watched.has(key)) {
+          const watch = new Watch(destination, endpoint, this.#tools);
+          watched.set(key, watch);
+          fresh.push(watch);
+        }
+      }
+    }
+    for (const gone of this.#watched.values()) gone.end();
+    this.#watched = watched;
+    fresh.forEach((watch, i) => {
+      watch.begin((firstWithinMs * i) / fresh.length);
+    });
+  }
+
+  close(): void {
+    this.follow([]);
+  }
+}
+
+/** Follows one endpoint. */
+class Watch {
+  readonly planText: string;
+  readonly #destination: ProbedDestination;
+  readonly #endpoint: ProbedEndpoint;
+  readonly #tools: ProberTools;
+  #inARow = 0;
+  #cancel: Cancel = () => {};
+  #over = false;
+
+  constructor(destination: ProbedDestination, endpoint: ProbedEndpoint, tools: ProberTools) {
+    this.planText = destination.planText;
+    this.#destination = destination;
+    this.#endpoint = endpoint;
+    this.#tools = tools;
+  }
+
+  begin(delayMs: number): void {
+    this.#cancel = this.#tools.clock.after(delayMs, () => void this.#ask());
+  }
+
+  end(): void {
+    this.#over = true;
+    this.#cancel();
+  }
+
+  async #ask(): Promise<void> {
+    const { clock, probe } = this.#tools;
+    const { plan } = this.#destination;
+    const startedMs = clock.monotonicMs();
+    const verdict = await probe(this.#endpoint, plan);
+    if (this.#over) return;
+    this.#judge(verdict);
+    this.begin(Math.max(0, plan.intervalMs - (clock.monotonicMs() - startedMs)));
+  }
+
+  /** What agrees with the state begins the row anew. */
+  #judge(verdict: ProbeVerdict): void {
+    const { state, name } = this.#endpoint;
+    const { plan, id } = this.#destination;
+    const passed = verdict === undefined;
+    if (passed === state.healthy) {
+      this.#inARow = 0;
+      return;
+    }
+    if (++this.#inARow < (passed ? plan.healthyThreshold : plan.unhealthyThreshold)) return;
+    this.#inARow = 0;
+    state.healthy = passed;
+    this.#destination.state.touch();
+    const fields = { destination: id, endpoint: name };
+    if (passed) this.#tools.logger.info(fields, 'an endpoint passes its health checks again');
+    else this.#tools.logger.warn({ ...fields, reason: verdict }, 'an endpoint fails its health checks');
+  }
+}

@@ -1,0 +1,136 @@
+// One probe of an endpoint (contract.md §7.10, architecture.md §6.26): a connection of its own, one question, an answer
+// in time or none. A probe never throws.
+import { connect as connectHttp2 } from 'node:http2';
+import { connect, type LookupFunction, type Socket } from 'node:net';
+import { type ConnectionOptions, connect as connectTls } from 'node:tls';
+import { Client } from 'undici';
+import type { Cancel, Clock } from '../../../clock.ts';
+import { checkRequest, isServing } from './grpc-health.ts';
+
+export interface ProbePlan {
+  readonly type: 'http' | 'tcp' | 'grpc';
+  readonly path: string;
+  readonly grpcService: string;
+  /** Inclusive ranges of statuses that pass. */
+  readonly statuses: readonly (readonly [from: number, to: number])[];
+  readonly timeoutMs: number;
+  /** The destination speaks HTTP/2. */
+  readonly http2: boolean;
+  /** Undefined: plaintext. */
+  readonly tls: ConnectionOptions | undefined;
+}
+
+export interface ProbeTarget {
+  /** `host:port`. */
+  readonly name: string;
+  /** Without brackets. */
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Undefined when the endpoint passes, else why not, for people. */
+export type ProbeVerdict = string | undefined;
+
+export interface ProbeTools {
+  readonly clock: Clock;
+  readonly lookup: LookupFunction;
+}
+
+export function probe(target: ProbeTarget, plan: ProbePlan, { clock, lookup }: ProbeTools): Promise<ProbeVerdict> {
+  return new Promise((resolve) => {
+    const socket = openSocket(target, plan, lookup);
+    let cancel: Cancel = () => {};
+    const settle = (verdict: ProbeVerdict): void => {
+      cancel();
+      resolve(verdict);
+      socket.destroy();
+    };
+    cancel = clock.after(plan.timeoutMs, () => settle(`no answer within ${plan.timeoutMs} ms`));
+    socket.once('error', (error: NodeJS.ErrnoException) => settle(error.code ?? error.message));
+    socket.once(plan.tls === undefined ? 'connect' : 'secureConnect', () => {
+      ask(socket, target, plan).then(settle, (error: Error) => settle(error.message));
+    });
+  });
+}
+
+function openSocket({ host, port }: ProbeTarget, { tls, type, http2 }: ProbePlan, lookup: LookupFunction): Socket {
+  if (tls === undefined) return connect({ host, port, lookup });
+  const ALPNProtocols = type === 'grpc' || http2 ? ['h2'] : ['http/1.1'];
+  return connectTls({ ...tls, host, port, lookup, ALPNProtocols: type === 'tcp' ? undefined : ALPNProtocols });
+}
+
+function ask(socket: Socket, target: ProbeTarget, plan: ProbePlan): Promise<ProbeVerdict> {
+  if (plan.type === 'tcp') return Promise.resolve(undefined);
+  if (plan.type === 'grpc') return askGrpc(socket, target, plan);
+  return plan.http2 ? askHttp2(socket, target, plan) : askHttp1(socket, target, plan);
+}
+
+const judge = (status: number, { statuses }: ProbePlan): ProbeVerdict =>
+  statuses.some(([from, to]) => status >= from && status <= to) ? undefined : `status ${status}`;
+
+async function askHttp1(socket: Socket, { name }: ProbeTarget, plan: ProbePlan): Promise<ProbeVerdict> {
+  const client = new Client(`http://${name}`, {
+    connect: (_, done) => setImmediate(done, null, socket),
+  });
+  try {
+    const { statusCode, body } = await client.request({ method: 'GET', path: plan.path, headers: { host: name } });
+    body.on('error', () => {}).destroy();
+    return judge(statusCode, plan);
+  } finally {
+    client.destroy().catch(() => {});
+  }
+}
+
+/** Headers of the response, trailers in them, and the body. */
+interface Answer {
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly body: Buffer;
+}
+
+function exchangeHttp2(socket: Socket, headers: Record<string, string>, send?: Buffer): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const session = connectHttp2(`http://${headers[':authority']}`, { createConnection: () => socket });
+    session.once('error', reject);
+    session.once('close', () => reject(new Error('the connection was closed')));
+    const stream = session.request(headers, { endStream: send === undefined });
+    const received: Record<string, unknown> = {};
+    const chunks: Buffer[] = [];
+    stream.on('response', (fields) => Object.assign(received, fields));
+    stream.on('trailers', (fields) => Object.assign(received, fields));
+    stream.on('data', (chunk: Buffer) => {
+      if (chunks.length < chunksMax) chunks.push(chunk);
+    });
+    stream.once('error', reject);
+    stream.once('end', () => {
+      resolve({ headers: received, body: Buffer.concat(chunks) });
+      session.destroy();
+    });
+    if (send !== undefined) stream.end(send);
+  });
+}
+
+/** Nobody looks at more of a body. */
+const chunksMax = 16;
+
+const scheme = ({ tls }: ProbePlan): string => (tls === undefined ? 'http' : 'https');
+
+async function askHttp2(socket: Socket, { name }: ProbeTarget, plan: ProbePlan): Promise<ProbeVerdict> {
+  const fields = { ':method': 'GET', ':path': plan.path, ':scheme': scheme(plan), ':authority': name };
+  const { headers } = await exchangeHttp2(socket, fields);
+  return judge(Number(headers[':status']), plan);
+}
+
+async function askGrpc(socket: Socket, { name }: ProbeTarget, plan: ProbePlan): Promise<ProbeVerdict> {
+  const fields = {
+    ':method': 'POST',
+    ':path': '/grpc.health.v1.Health/Check',
+    ':scheme': scheme(plan),
+    ':authority': name,
+    'content-type': 'application/grpc',
+    te: 'trailers',
+  };
+  const { headers, body } = await exchangeHttp2(socket, fields, checkRequest(plan.grpcService));
+  if (headers[':status'] !== 200) return `status ${headers[':status']}`;
+  if (headers['grpc-status'] !== '0') return `grpc-status ${headers['grpc-status']}`;
+  return isServing(body) ? undefined : 'not serving';
+}

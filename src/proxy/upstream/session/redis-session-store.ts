@@ -1,0 +1,138 @@
+// Sticky sessions in Redis, by ioredis. It connects in the background, for ever; commands follow one another on one
+// connection without waiting. A command that is late makes the store doubtful: nobody waits for it until it has
+// answered; one that stays away makes it down, and the connection is made anew.
+import type { Redis } from 'ioredis';
+import type { Clock } from '../../../clock.ts';
+import type { Logger } from '../../../telemetry/logger.ts';
+import { hangingMs, patienceMs, type SessionStore, unknownSession } from './session-store.ts';
+
+export interface RedisOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly password?: string | undefined;
+  readonly db: number;
+}
+
+const connectMs = 500;
+const reconnectMsMax = 1_000;
+
+export class RedisSessionStore implements SessionStore {
+  #redis: Redis | undefined;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  /** `doubtful`: connected, but late. */
+  #state: 'down' | 'up' | 'doubtful' = 'down';
+  #closed = false;
+  #reason = '';
+  /** That it is down has been said. */
+  #told = false;
+
+  constructor(options: RedisOptions, clock: Clock, logger: Logger) {
+    this.#clock = clock;
+    this.#logger = logger.child({ store: `${options.host}:${options.port}` });
+    void this.#open(options);
+  }
+
+  /** The client is loaded only where there is a store: it is large. */
+  async #open({ host, port, password, db }: RedisOptions): Promise<void> {
+    const { Redis } = await import('ioredis');
+    if (this.#closed) return;
+    const redis = new Redis({
+      host,
+      port,
+      db,
+      ...(password !== undefined && { password }),
+      lazyConnect: true,
+      maxRetriesPerRequest: 0,
+      enableOfflineQueue: false,
+      commandTimeout: hangingMs,
+      connectTimeout: connectMs,
+      retryStrategy: (times) => Math.min(reconnectMsMax, 50 * 2 ** Math.min(times, 10)),
+    });
+    redis.on('error', (error: Error) => {
+      this.#reason = error.message;
+    });
+    redis.on('ready', () => this.#rise());
+    redis.on('close', () => this.#fall());
+    this.#redis = redis;
+    redis.connect().catch(() => {});
+  }
+
+  get up(): boolean {
+    return this.#state === 'up';
+  }
+
+  get(key: string, answer: (value: string | undefined) => void): void {
+    const redis = this.#redis;
+    if (this.#state !== 'up' || redis === undefined) {
+      answer(undefined);
+      return;
+    }
+    let open = true;
+    const settle = (value: string | undefined): void => {
+      if (!open) return;
+      open = false;
+      cancel();
+      answer(value);
+    };
+    const cancel = this.#clock.after(patienceMs, () => {
+      if (this.#state === 'up') this.#state = 'doubtful';
+      settle(undefined);
+    });
+    redis.get(key).then(
+      (value) => {
+        this.#answered();
+        settle(value ?? unknownSession);
+      },
+      (error: Error) => {
+        this.#failed(error);
+        settle(undefined);
+      },
+    );
+  }
+
+  set(key: string, value: string, ttlSeconds: number): void {
+    if (this.#state === 'down' || this.#redis === undefined) return;
+    this.#redis.set(key, value, 'EX', Math.max(1, ttlSeconds)).then(
+      () => this.#answered(),
+      (error: Error) => this.#failed(error),
+    );
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#redis?.disconnect();
+  }
+
+  #answered(): void {
+    if (this.#state === 'doubtful') this.#state = 'up';
+  }
+
+  /** Redis may refuse a command and be well; what comes from the client itself means that nobody answers. */
+  #failed(error: Error): void {
+    this.#reason = error.message;
+    if (error.name === 'ReplyError') {
+      this.#answered();
+      return;
+    }
+    if (this.#state === 'down') return;
+    this.#fall();
+    this.#redis?.disconnect(true);
+  }
+
+  #rise(): void {
+    this.#state = 'up';
+    this.#told = false;
+    this.#logger.info({}, 'the store of sticky sessions is connected');
+  }
+
+  #fall(): void {
+    this.#state = 'down';
+    if (this.#closed || this.#told) return;
+    this.#told = true;
+    this.#logger.warn(
+      { reason: this.#reason },
+      'the store of sticky sessions is down: sessions stick by hash until it is back',
+    );
+  }
+}

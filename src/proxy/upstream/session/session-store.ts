@@ -1,0 +1,26 @@
+// Where sticky sessions are remembered beyond one proxy (contract.md §1.5, §7.7). A store may be slow or gone at any
+// time; no request waits for it for longer than `patienceMs`, and while it is not well none waits at all.
+
+/** The store was asked and does not know. */
+export const unknownSession = '';
+
+export interface SessionStore {
+  /** Whether it is worth asking. */
+  readonly up: boolean;
+  /** Answers once: the value, `unknownSession`, or undefined when the store does not answer in time or at all. */
+  get(key: string, answer: (value: string | undefined) => void): void;
+  /** Nobody waits for it. */
+  set(key: string, value: string, ttlSeconds: number): void;
+  close(): void;
+}
+
+/** Longest wait of a request for the store, in milliseconds. */
+export const patienceMs = 40;
+
+/** A command that was not answered for so long means that the store hangs. */
+export const hangingMs = 1_000;
+
+export const destinationKey = (session: string, routeId: string): string => `sluice:sticky:${session}:${routeId}`;
+
+export const endpointKey = (session: string, destinationId: string): string =>
+  `sluice:sticky:${session}:${destinationId}:ep`;

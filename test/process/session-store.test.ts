@@ -1,0 +1,86 @@
+// The store of sticky sessions against a real Redis: values, lives, a server that dies, one that hangs.
+import { expect } from 'chai';
+import { systemClock } from '../../src/clock.ts';
+import { RedisSessionStore } from '../../src/proxy/upstream/session/redis-session-store.ts';
+import { patienceMs } from '../../src/proxy/upstream/session/session-store.ts';
+import { silentLogger } from '../../src/telemetry/logger.ts';
+import { eventually } from '../support/eventually.ts';
+import { needs } from '../support/needs.ts';
+import { RedisServer } from '../support/redis-server.ts';
+
+describe('the store of sticky sessions', () => {
+  let redis: RedisServer;
+  let store: RedisSessionStore;
+  before(async function () {
+    needs(this, 'redis-server');
+    redis = await RedisServer.start();
+  });
+  beforeEach(() => {
+    store = new RedisSessionStore({ host: '127.0.0.1', port: redis.port, db: 0 }, systemClock, silentLogger);
+    return untilUp();
+  });
+  afterEach(() => store.close());
+  after(() => redis?.kill());
+
+  const untilUp = () =>
+    eventually(() => {
+      if (!store.up) throw new Error('not up');
+    });
+  /** The answer, and how long it took. */
+  const get = (key: string): Promise<{ value: string | undefined; ms: number }> =>
+    new Promise((resolve) => {
+      const startedMs = performance.now();
+      store.get(key, (value) => resolve({ value, ms: performance.now() - startedMs }));
+    });
+
+  it('keeps values for as long as it was told, and knows what it does not know', async () => {
+    expect((await get('nobody')).value).to.equal('');
+    store.set('sluice:sticky:abc:r1', 'dest-1', 100);
+    expect((await get('sluice:sticky:abc:r1')).value).to.equal('dest-1');
+    expect(await redis.command('TTL sluice:sticky:abc:r1')).to.match(/^:(100|99)\r\n$/);
+    store.set('short', 'x', 0);
+    await get('short');
+    expect(await redis.command('TTL short')).to.match(/^:[01]\r\n$/);
+  });
+
+  it('costs nothing while it is dead, and is used again when it is back', async () => {
+    await redis.kill();
+    await eventually(() => {
+      if (store.up) throw new Error('still up');
+    });
+    let answered: unknown = 'not at once';
+    store.get('k', (value) => {
+      answered = value;
+    });
+    expect(answered).to.equal(undefined);
+    await redis.start();
+    await untilUp();
+    store.set('k', 'v', 10);
+    expect((await get('k')).value).to.equal('v');
+  });
+
+  it('costs a request a moment once when it hangs, then nothing, and is down after a second until it answers', async () => {
+    redis.signal('SIGSTOP');
+    try {
+      const first = await get('k');
+      expect(first.value).to.equal(undefined);
+      expect(first.ms).to.be.at.least(patienceMs - 2);
+      expect(store.up).to.equal(false);
+      for (let i = 0; i < 10; i++) expect((await get('k')).ms).to.be.below(5);
+    } finally {
+      redis.signal('SIGCONT');
+    }
+    await untilUp();
+    expect((await get('nobody')).value).to.equal('');
+  });
+
+  it('is made anew after a hang of more than a second', async () => {
+    redis.signal('SIGSTOP');
+    await get('k');
+    await new Promise((resolve) => setTimeout(resolve, 1_300));
+    store.set('lost', 'x', 10);
+    redis.signal('SIGCONT');
+    await untilUp();
+    expect((await get('lost')).value).to.equal('');
+  });
+});

@@ -1,0 +1,169 @@
+// A Kubernetes API server for two collections per namespace, as far as a reader can tell: lists in pages, watches from a
+// version with bookmarks, 410 for history that is compacted, ends of watches, and whatever goes wrong on command.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+interface Item {
+  readonly metadata: { readonly name: string; readonly namespace: string; resourceVersion?: string; labels?: object };
+}
+
+interface Change {
+  readonly version: number;
+  readonly path: string;
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
+  readonly object: Item;
+}
+
+interface Watcher {
+  readonly path: string;
+  readonly response: ServerResponse;
+}
+
+export class KubernetesServer {
+  /** Path and query of each request, oldest first. */
+  readonly requests: string[] = [];
+  /** What a request has to show; undefined: nothing. */
+  token: string | undefined;
+  #server: Server | undefined;
+  #port = 0;
+  #version = 100;
+  #compacted = 0;
+  readonly #objects = new Map<string, Map<string, Item>>();
+  #history: Change[] = [];
+  readonly #watchers = new Set<Watcher>();
+  #listVersion = new Map<string, Item[]>();
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}`;
+  }
+
+  get watches(): number {
+    return this.#watchers.size;
+  }
+
+  async start(): Promise<void> {
+    const server = createServer((request, response) => this.#answer(request, response));
+    this.#server = server;
+    await new Promise<void>((resolve) => {
+      server.listen(this.#port, '127.0.0.1', () => resolve());
+    });
+    this.#port = (server.address() as AddressInfo).port;
+  }
+
+  async stop(): Promise<void> {
+    const server = this.#server;
+    this.#server = undefined;
+    server?.closeAllConnections();
+    await new Promise((resolve) => (server === undefined ? resolve(undefined) : server.close(resolve)));
+    this.#watchers.clear();
+  }
+
+  service(namespace: string, name: string, spec: object): void {
+    this.#put(`/api/v1/namespaces/${namespace}/services`, { metadata: { name, namespace }, spec } as Item);
+  }
+
+  slice(namespace: string, service: string, name: string, ports: object[], endpoints: object[]): void {
+    const metadata = { name, namespace, labels: { 'kubernetes.io/service-name': service } };
+    this.#put(`/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices`, {
+      metadata,
+      addressType: 'IPv4',
+      ports,
+      endpoints,
+    } as Item);
+  }
+
+  removeSlice(namespace: string, name: string): void {
+    const path = `/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices`;
+    const object = this.#objects.get(path)?.get(name);
+    if (object === undefined) return;
+    this.#objects.get(path)?.delete(name);
+    this.#record(path, 'DELETED', object);
+  }
+
+  /** Nothing before now can be watched from. */
+  compact(): void {
+    this.#history = [];
+    this.#compacted = this.#version;
+  }
+
+  /** Ends every watch, in the middle of an event where asked. */
+  drop({ torn = false } = {}): void {
+    for (const { response } of this.#watchers) {
+      if (torn) response.write('{"type":"MODIF', () => response.destroy());
+      else response.end();
+    }
+    this.#watchers.clear();
+  }
+
+  /** What a watcher is told from time to time, so that its version does not grow old. */
+  bookmark(): void {
+    for (const watcher of this.#watchers) {
+      const metadata = { name: '', resourceVersion: String(this.#version) };
+      watcher.response.write(`${JSON.stringify({ type: 'BOOKMARK', object: { metadata } })}\n`);
+    }
+  }
+
+  #put(path: string, object: Item): void {
+    const objects = this.#objects.get(path) ?? new Map<string, Item>();
+    this.#objects.set(path, objects);
+    const type = objects.has(object.metadata.name) ? 'MODIFIED' : 'ADDED';
+    objects.set(object.metadata.name, object);
+    this.#record(path, type, object);
+  }
+
+  #record(path: string, type: Change['type'], object: Item): void {
+    const version = ++this.#version;
+    object.metadata.resourceVersion = String(version);
+    const change = { version, path, type, object: structuredClone(object) };
+    this.#history.push(change);
+    for (const watcher of this.#watchers) if (watcher.path === path) tell(watcher, change);
+  }
+
+  #answer(request: IncomingMessage, response: ServerResponse): void {
+    const { pathname, searchParams } = new URL(request.url ?? '', this.url);
+    this.requests.push(request.url ?? '');
+    if (this.token !== undefined && request.headers.authorization !== `Bearer ${this.token}`) {
+      response.writeHead(401).end('{}');
+    } else if (!/\/namespaces\/[^/]+\/(services|endpointslices)$/.test(pathname)) response.writeHead(404).end('{}');
+    else if (searchParams.get('watch') === '1') this.#watch(pathname, searchParams, response);
+    else this.#list(pathname, searchParams, response);
+  }
+
+  #list(path: string, query: URLSearchParams, response: ServerResponse): void {
+    const [snapshot = `${path} ${this.#version}`, from = '0'] = query.get('continue')?.split('|') ?? [];
+    const items = this.#listVersion.get(snapshot) ?? [...(this.#objects.get(path)?.values() ?? [])];
+    this.#listVersion.set(snapshot, items);
+    const end = Number(from) + Math.min(Number(query.get('limit') ?? '500'), pageMax);
+    const metadata = {
+      resourceVersion: snapshot.split(' ')[1],
+      ...(end < items.length && { continue: `${snapshot}|${end}` }),
+    };
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ kind: 'List', metadata, items: items.slice(Number(from), end) }));
+  }
+
+  #watch(path: string, query: URLSearchParams, response: ServerResponse): void {
+    const from = Number(query.get('resourceVersion'));
+    response.setHeader('content-type', 'application/json');
+    response.flushHeaders();
+    if (from < this.#compacted) {
+      const object = { kind: 'Status', code: 410, reason: 'Expired', message: 'too old resource version' };
+      response.end(`${JSON.stringify({ type: 'ERROR', object })}\n`);
+      return;
+    }
+    const watcher = { path, response };
+    this.#watchers.add(watcher);
+    response.on('close', () => this.#watchers.delete(watcher));
+    for (const change of this.#history) if (change.path === path && change.version > from) tell(watcher, change);
+  }
+}
+
+/** Small, so that lists have pages. */
+const pageMax = 3;
+
+function tell({ response }: Watcher, { type, object }: Change): void {
+  const line = `${JSON.stringify({ type, object })}\n`;
+  // As it may come from a network.
+  response.write(line.slice(0, 20));
+  response.write(line.slice(20));
+}

@@ -1,0 +1,121 @@
+// Which destination and endpoint a request would get, and why not the others.
+import { expect } from 'chai';
+import type { Configuration } from '../../../../src/model/proxy-config.ts';
+import { compile } from '../../../../src/proxy/compile/compile.ts';
+import { explain } from '../../../../src/proxy/explain/explain.ts';
+import { type KnownStates, nothingKnown } from '../../../../src/proxy/explain/explained-destination.ts';
+import { built } from '../../../../src/proxy/upstream/balance/hash-ring.ts';
+
+const endpoints = [1, 2, 3].map((i) => ({ host: `10.0.0.${i}`, port: 8080 }));
+
+function outcome(
+  options: object,
+  {
+    headers = {},
+    known = {},
+    forward = {},
+    destination = {},
+  }: {
+    headers?: Record<string, string>;
+    known?: Partial<KnownStates>;
+    forward?: object;
+    destination?: object;
+  } = {},
+) {
+  const configuration: Configuration = {
+    listeners: [],
+    destinations: ['dest-1', 'canary'].map((id) => ({
+      id,
+      name: id,
+      host: 'x',
+      port: 1,
+      endpoints,
+      options,
+      ...destination,
+    })),
+    routes: [{ id: 'route-1', name: 'r', forward: { destinations: [{ destinationId: 'dest-1' }], ...forward } }],
+    groups: [],
+    middlewares: [],
+  };
+  const { table } = compile(configuration, { canRun: () => true });
+  if (table === undefined) throw new Error('the table must compile');
+  const question = { method: 'GET', url: '/', headers, clientIp: '127.0.0.1' };
+  return built(explain(table, configuration.destinations, question, { ...nothingKnown, ...known })).outcome;
+}
+
+/** Of the first destination. */
+function choice(...given: Parameters<typeof outcome>) {
+  const explained = outcome(...given);
+  if (explained.action !== 'forward') throw new Error(`the action is ${explained.action}`);
+  return explained.destinations[0];
+}
+
+const balancing = (algorithm: string, more: object = {}) => ({ endpointBalancing: { algorithm, ...more } });
+const byUser = { hashPolicy: [{ header: { name: 'X-User' } }, { cookie: { name: 'pin' } }] };
+
+describe('explain, of destinations', () => {
+  it('tells the endpoint of a hash key, and the key', () => {
+    const headers = { 'x-user': 'user-0' };
+    expect(choice(balancing('RING_HASH', { ringHash: byUser }), { headers })).to.include({
+      algorithm: 'RING_HASH',
+      hashed: 'user-0:dest-1',
+      key: 1259690241,
+      endpoint: '10.0.0.3:8080',
+    });
+    expect(choice(balancing('MAGLEV', { maglev: byUser }), { headers })?.endpoint).to.equal('10.0.0.1:8080');
+    const unsettled = choice(balancing('RING_HASH', { ringHash: byUser }));
+    expect(unsettled).to.include({ endpoint: null });
+    expect(unsettled).not.to.have.property('hashed');
+    expect(choice({})).to.include({ algorithm: 'ROUND_ROBIN', endpoint: null, available: true });
+  });
+
+  it('tells why others are left out, and the circuit', () => {
+    const states: Record<string, { healthy: boolean; ejected: boolean }> = {
+      '10.0.0.1:8080': { healthy: false, ejected: true },
+      '10.0.0.3:8080': { healthy: true, ejected: true },
+    };
+    const known = { endpoint: (_: string, name: string) => states[name], circuit: () => 'open' as const };
+    const explained = choice({ circuitBreaker: {} }, { known });
+    expect(explained?.endpoints?.map(({ serves, because }) => because ?? serves)).to.deep.equal([
+      'unhealthy',
+      true,
+      'ejected',
+    ]);
+    expect(explained).to.include({ endpoint: '10.0.0.2:8080', circuit: 'open' });
+    const none = { endpoint: () => ({ healthy: false, ejected: false }) };
+    expect(outcome({}, { known: none })).to.deep.equal({ action: 'error', status: 502, error: 'no_endpoint' });
+    const spare = endpoints.map((each, priority) => ({ ...each, priority }));
+    const prioritized = choice({}, { destination: { endpoints: spare } });
+    expect(prioritized?.endpoints?.map(({ because }) => because)).to.deep.equal([undefined, 'priority', 'priority']);
+  });
+
+  it('takes discovered endpoints', () => {
+    const known = { discovered: new Map([['dest-1', [{ host: '10.9.9.9', port: 1 }]]]) };
+    expect(choice({}, { known })?.endpoint).to.equal('10.9.9.9:1');
+  });
+
+  it('tells the destination where it is settled', () => {
+    const split = (weights: number[], more: object = {}) => ({
+      forward: {
+        destinations: ['dest-1', 'canary'].map((destinationId, i) => ({ destinationId, weight: weights[i] })),
+        ...more,
+      },
+    });
+    const chosen = (given: Parameters<typeof outcome>[1]) => {
+      const explained = outcome({}, given);
+      return explained.action === 'forward' ? explained.destination : explained.action;
+    };
+    expect(chosen({})).to.equal('dest-1');
+    expect(chosen(split([0, 100]))).to.equal('canary');
+    expect(chosen(split([50, 50]))).to.equal(null);
+    const destinationBalancing = { algorithm: 'WEIGHTED_CONSISTENT_HASH' };
+    const cookie = '_sluice_destination_pin=00000000000000000000000000000015';
+    expect(chosen({ ...split([90, 10], { destinationBalancing }), headers: { cookie } })).to.be.oneOf([
+      'dest-1',
+      'canary',
+    ]);
+    expect(chosen(split([90, 10], { destinationBalancing }))).to.equal(null);
+    const none = { known: { endpoint: () => ({ healthy: false, ejected: false }) } };
+    expect(outcome({}, { ...split([50, 50]), ...none })).to.include({ error: 'no_destination' });
+  });
+});

@@ -1,0 +1,111 @@
+// The same middlewares where the client speaks HTTP/2: nothing of theirs knows the version.
+
+import { readFileSync } from 'node:fs';
+import { type ClientHttp2Session, connect, type IncomingHttpHeaders } from 'node:http2';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { eventually } from '../../../support/eventually.ts';
+import { MiddlewareBed } from '../../../support/middleware-bed.ts';
+import { TemporaryDirectories } from '../../../support/temporary-directory.ts';
+import { inAnHour, jwksOf, signerOf, tokenOf } from '../../../support/tokens.ts';
+
+describe('middlewares over HTTP/2', () => {
+  const directories = new TemporaryDirectories();
+  let bed: MiddlewareBed;
+  let session: ClientHttp2Session | undefined;
+  beforeEach(() => {
+    bed = new MiddlewareBed();
+  });
+  afterEach(async () => {
+    session?.destroy();
+    session = undefined;
+    await bed.end();
+    await directories.removeAll();
+  });
+
+  const listener = { http2: true };
+  const ask = (headers: Record<string, string>, body = '') =>
+    new Promise<{ headers: IncomingHttpHeaders; body: string }>((resolve, reject) => {
+      session ??= connect(`http://127.0.0.1:${bed.port}`);
+      const stream = session.request({ ':path': '/', ...headers }, { endStream: body === '' });
+      let answered: IncomingHttpHeaders = {};
+      const chunks: Buffer[] = [];
+      stream.on('response', (fields) => {
+        answered = fields;
+      });
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      stream.on('error', reject);
+      stream.on('end', () => resolve({ headers: answered, body: Buffer.concat(chunks).toString() }));
+      if (body !== '') stream.end(body);
+    });
+
+  const by = signerOf('ES256');
+  const jwt = {
+    type: 'jwt',
+    jwt: { issuer: 'i', jwksInline: jwksOf(by.jwk), claimToHeaders: [{ expr: 'claims.sub', header: 'X-User' }] },
+  } as const;
+  const authorization = `Bearer ${tokenOf(by, { iss: 'i', exp: inAnHour(), sub: 'ann' })}`;
+
+  it('jwt: claims are headers, forged ones are gone, rejections are JSON', async () => {
+    await bed.serve([jwt], { listener });
+    const good = await ask({ authorization, x_user: 'root', 'x-user': 'root' });
+    expect([good.headers[':status'], good.body]).to.deep.equal([200, 'upstream']);
+    expect([bed.lastSent('x-user'), bed.lastSent('x_user'), bed.lastSent('authorization')]).to.deep.equal([
+      'ann',
+      undefined,
+      undefined,
+    ]);
+    const bad = await ask({ authorization: 'Bearer a.b' });
+    expect(bad.headers).to.include({
+      ':status': 401,
+      'www-authenticate': 'Bearer',
+      'content-type': 'application/json',
+    });
+    expect(bad.body).to.equal('{"error":"invalid token format"}');
+  });
+
+  const rules = [{ cel: 'request.body.raw == "yes"', action: 'allow' }] as const;
+  const grpc = (middleware: Parameters<MiddlewareBed['serve']>[0][number], status: string) =>
+    it(`a gRPC caller gets a rejection by ${middleware.type} as trailers: grpc-status ${status}`, async () => {
+      await bed.serve([middleware], { listener });
+      const call = { ':method': 'POST', 'content-type': 'application/grpc' };
+      await ask(call, 'x');
+      const { headers } = await ask(call, 'x');
+      expect(headers).to.include({ ':status': 200, 'grpc-status': status });
+      expect(headers['grpc-message']).to.be.a('string');
+    });
+  grpc(jwt, '16');
+  grpc({ type: 'inlineAuthz', inlineAuthz: { rules } }, '7');
+  grpc({ type: 'rateLimit', rateLimit: { requestsPerSecond: 0.001, burst: 1 } }, '8');
+
+  it('headers, cors and accessLog, on many streams at once', async () => {
+    const path = join(await directories.make(), 'access.log');
+    const fields = { n: '${request.header.x-n}', s: '${response.status}', v: '${protocol}' };
+    await bed.serve(
+      [
+        { type: 'accessLog', accessLog: { path, onResponse: { fields } } },
+        { type: 'cors', cors: { allowOrigins: [{ value: '*' }] } },
+        { type: 'headers', headers: { responseHeadersToAdd: [{ key: 'X-Echo', value: '${request.header.x-n}' }] } },
+        { type: 'inlineAuthz', inlineAuthz: { rules } },
+      ],
+      { listener },
+    );
+    const numbers = [...Array(40).keys()];
+    const body = (n: number) => (n % 4 === 0 ? 'no' : 'yes');
+    const answers = await Promise.all(
+      numbers.map((n) => ask({ ':method': 'POST', 'x-n': String(n), origin: 'https://a.test' }, body(n))),
+    );
+    for (const n of numbers) {
+      const { headers } = answers[n] ?? { headers: {} };
+      expect(headers, String(n)).to.include({
+        ':status': body(n) === 'yes' ? 200 : 403,
+        'x-echo': String(n),
+        'access-control-allow-origin': 'https://a.test',
+      });
+    }
+    await eventually(() => {
+      const lines = readFileSync(path, 'utf8').split('\n').slice(0, -1).sort();
+      expect(lines).to.deep.equal(numbers.map((n) => `n=${n} s=${body(n) === 'yes' ? 200 : 403} v=HTTP/2.0`).sort());
+    });
+  });
+});

@@ -1,0 +1,117 @@
+// Mirrors of contract.md §7.13: what they get, and that the request itself knows nothing of them.
+import { createHash } from 'node:crypto';
+import { expect } from 'chai';
+import { eventually } from '../../../support/eventually.ts';
+import { freePort } from '../../../support/free-port.ts';
+import { PolicyBed } from '../../../support/named-upstreams.ts';
+
+describe('mirrors', () => {
+  let bed: PolicyBed;
+  let ports: number[];
+  let copies: { line: string; headers: Record<string, unknown>; body: string }[];
+  beforeEach(async () => {
+    bed = await PolicyBed.open();
+    copies = [];
+    ports = await bed.named(['primary'], async (name, request, response) => {
+      for await (const _ of request);
+      response.end(name);
+    });
+  });
+  afterEach(() => bed.end());
+
+  const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+  const mirror = async (): Promise<number> => {
+    const [port = 0] = await bed.named(['mirror'], async (_, request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+      const { method, url, headers } = request;
+      copies.push({ line: `${method} ${url}`, headers, body: Buffer.concat(chunks).toString() });
+      response.writeHead(500).end('nobody reads this');
+    });
+    return port;
+  };
+
+  const mirroring = (port: number, forward: object = {}, options: object = {}) =>
+    bed.balanced(
+      ports,
+      {},
+      { mirror: { destinationId: 'm' }, ...forward },
+      {
+        destinations: [{ id: 'm', name: 'm', host: '127.0.0.1', port, options }],
+      },
+    );
+
+  it('get method, rewritten path, query, fields and body; the answer is of the request itself', async () => {
+    await mirroring(await mirror(), { rewrite: { path: '/inside' } });
+    const body = 'b'.repeat(300_000);
+    const answer = await bed.ask({ 'x-mine': 'yes' }, { method: 'POST', path: '/out?q=1', body });
+    expect(answer).to.include({ status: 200, body: 'primary' });
+    await eventually(() => expect(copies).to.have.length(1));
+    const [copy] = copies;
+    expect(copy?.line).to.match(/^POST \/inside(\/out)?\?q=1$/);
+    expect(copy?.headers).to.include({ 'x-mine': 'yes', 'content-length': '300000', host: `127.0.0.1:${bed.port}` });
+    expect(digest(copy?.body ?? '')).to.equal(digest(body));
+  });
+
+  it('get each request once, whatever retries there are', async () => {
+    const port = await mirror();
+    let answers = 0;
+    ports = await bed.named(['flaky'], async (_, request, response) => {
+      for await (const _chunk of request);
+      response.writeHead(++answers % 3 === 0 ? 200 : 503).end();
+    });
+    await mirroring(port, { retry: { attempts: 2, backoff: { base: '1ms' } } });
+    expect((await bed.ask({}, { method: 'POST', body: 'once' })).status).to.equal(200);
+    await eventually(() => expect(copies.map(({ body }) => body)).to.deep.equal(['once']));
+    await bed.ask();
+    await eventually(() => expect(copies).to.have.length(2));
+  });
+
+  it('get a share of the requests', async () => {
+    await mirroring(await mirror(), { mirror: { destinationId: 'm', percentage: 30 } });
+    await bed.bodies(200);
+    await eventually(() => expect(copies.length).to.be.within(30, 90));
+    copies = [];
+    await mirroring(await mirror(), { mirror: { destinationId: 'm', percentage: 0 } });
+    await bed.bodies(20);
+    expect(copies).to.have.length(0);
+  });
+
+  it('that do not exist, refuse, or never answer change nothing', async () => {
+    await mirroring(await freePort());
+    expect(await bed.ask({}, { method: 'POST', body: 'x' })).to.include({ status: 200, body: 'primary' });
+    await bed.balanced(ports, {}, { mirror: { destinationId: 'nobody' } });
+    expect(await bed.ask()).to.include({ status: 200, body: 'primary' });
+    const silent = await bed.rawUpstream(() => {});
+    await mirroring(silent.port, {}, { timeouts: { responseHeader: '50ms' } });
+    expect(await bed.ask()).to.include({ status: 200, body: 'primary' });
+    await eventually(() => expect(silent.sockets.size).to.equal(0));
+  });
+
+  it('that take nothing lose their copy, and the request goes on at its own speed', async () => {
+    const stuck = await bed.rawUpstream((socket) => socket.pause());
+    await mirroring(stuck.port);
+    const body = 'x'.repeat(30 << 20);
+    let received = 0;
+    ports = await bed.named(['counting'], async (_, request, response) => {
+      for await (const chunk of request) received += (chunk as Buffer).length;
+      response.end('all');
+    });
+    await mirroring(stuck.port);
+    expect((await bed.ask({}, { method: 'POST', body })).body).to.equal('all');
+    expect(received).to.equal(body.length);
+    // It is heard of only by who reads.
+    for (const socket of stuck.sockets) socket.resume();
+    await eventually(() => expect(stuck.sockets.size).to.equal(0));
+  });
+
+  it('get no upgrades', async () => {
+    await mirroring(await mirror());
+    const wire = bed.wire(bed.port);
+    wire.send('GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+    await wire.until(/HTTP\/1\.1 200/);
+    await bed.ask();
+    await eventually(() => expect(copies).to.have.length(1));
+  });
+});

@@ -1,0 +1,109 @@
+// Probes of each type against real servers (contract.md §7.10, architecture.md §6.26).
+import { createServer } from 'node:http';
+import {
+  createServer as createHttp2Server,
+  createSecureServer,
+  type Http2Server,
+  type ServerHttp2Stream,
+} from 'node:http2';
+import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
+import { expect } from 'chai';
+import { systemClock } from '../../../../src/clock.ts';
+import { type ProbePlan, probe } from '../../../../src/proxy/upstream/health/probe.ts';
+import { NameLookup } from '../../../../src/proxy/upstream/name-lookup.ts';
+import { ca, server as certified } from '../../../support/certificates.ts';
+
+const plan = (changes: Partial<ProbePlan> = {}): ProbePlan => ({
+  type: 'http',
+  path: '/health',
+  grpcService: '',
+  statuses: [[200, 399]],
+  timeoutMs: 5_000,
+  http2: false,
+  tls: undefined,
+  ...changes,
+});
+
+describe('a probe', () => {
+  const servers: { close(): unknown }[] = [];
+  afterEach(() => {
+    for (const server of servers.splice(0)) server.close();
+  });
+
+  const listen = (server: Server | Http2Server): Promise<number> => {
+    servers.push(server);
+    return new Promise((resolve) => {
+      server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
+    });
+  };
+  const ask = (port: number, changes: Partial<ProbePlan> = {}) =>
+    probe({ name: `127.0.0.1:${port}`, host: '127.0.0.1', port }, plan(changes), {
+      clock: systemClock,
+      lookup: new NameLookup(systemClock).lookup,
+    });
+
+  it('of type http passes by status, without following redirects', async () => {
+    const seen: string[] = [];
+    let status = 200;
+    const port = await listen(
+      createServer((request, response) => {
+        seen.push(`${request.method} ${request.url} ${request.headers.host}`);
+        response.writeHead(status, { location: '/elsewhere' }).end('x'.repeat(100_000));
+      }),
+    );
+    expect(await ask(port)).to.equal(undefined);
+    expect(seen).to.deep.equal([`GET /health 127.0.0.1:${port}`]);
+    status = 302;
+    expect(await ask(port)).to.equal(undefined);
+    expect(seen).to.have.length(2);
+    expect(await ask(port, { statuses: [[200, 299]] })).to.equal('status 302');
+    status = 500;
+    expect(await ask(port)).to.equal('status 500');
+    expect(await ask(port, { statuses: [[500, 500]] })).to.equal(undefined);
+  });
+
+  it('fails when nobody listens, nobody answers in time, or what answers is not HTTP', async () => {
+    const server = createTcpServer((socket) => socket.on('error', () => {}).resume());
+    const port = await listen(server);
+    expect(await ask(port, { timeoutMs: 50 })).to.equal('no answer within 50 ms');
+    server.on('connection', (socket) => socket.end('what?'));
+    expect(await ask(port)).to.be.a('string');
+    await new Promise((resolve) => server.close(resolve));
+    expect(await ask(port)).to.equal('ECONNREFUSED');
+  });
+
+  it('of type tcp passes when somebody accepts', async () => {
+    expect(
+      await ask(await listen(createTcpServer((socket) => socket.on('error', () => {}).resume())), { type: 'tcp' }),
+    ).to.equal(undefined);
+  });
+
+  it('of type grpc asks for the service by name', async () => {
+    const asked: string[] = [];
+    const server = createHttp2Server();
+    server.on('stream', (stream: ServerHttp2Stream, headers) => {
+      stream.on('data', (chunk: Buffer) => {
+        const service = chunk.subarray(7).toString();
+        asked.push(`${headers[':path']} ${service}`);
+        stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
+        stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': service === 'unknown' ? '5' : '0' }));
+        stream.end(Buffer.from([0, 0, 0, 0, 2, 8, service === 'down' ? 2 : 1]));
+      });
+    });
+    const port = await listen(server);
+    const grpc = (grpcService: string) => ask(port, { type: 'grpc', grpcService });
+    expect(await grpc('my.Service')).to.equal(undefined);
+    expect(asked).to.deep.equal(['/grpc.health.v1.Health/Check my.Service']);
+    expect(await grpc('down')).to.equal('not serving');
+    expect(await grpc('unknown')).to.equal('grpc-status 5');
+  });
+
+  it('of type http to a destination of HTTP/2 speaks it, in cleartext and over TLS', async () => {
+    const clear = createHttp2Server((_, response) => response.writeHead(204).end());
+    expect(await ask(await listen(clear), { http2: true })).to.equal(undefined);
+    const secure = createSecureServer(certified, (_, response) => response.writeHead(503).end());
+    const port = await listen(secure);
+    expect(await ask(port, { http2: true, tls: { ca, servername: 'localhost' } })).to.equal('status 503');
+    expect(await ask(port, { http2: true, tls: { servername: 'localhost' } })).to.match(/CERT|SIGNED|UNABLE/);
+  });
+});
