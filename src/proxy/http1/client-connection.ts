@@ -87,6 +87,11 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
     return this.#phase === 'idle' && this.#socket.writable && !this.#socket.readableEnded;
   }
 
+  /** For an exchange: this is one at a time. */
+  stream(): this {
+    return this;
+  }
+
   send(receiver: ResponseReceiver, request: UpstreamRequest): void {
     const { method, upgrade } = request.request;
     this.#receiver = receiver;
@@ -274,8 +279,9 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
     const socket = this.#socket;
     this.#finish();
     socket.removeAllListeners('drain');
+    // It is a connection to the upstream for as long as it is open, whatever is said on it.
+    socket.once('close', () => this.#owner.onRelease(this, false));
     receiver?.onUpgrade(this.#head, socket, rest);
-    this.#owner.onRelease(this, false);
   }
 
   #takeBody(bytes: Buffer, from: number, to: number): void {

@@ -97,8 +97,8 @@ export class Engine {
   }
 
   /**
-   * Compiles beside what is in force, in slices. Gives what had to be closed. Rejects with Refusal when it cannot; nothing
-   * has changed then. The rows of all its destinations have been adopted.
+   * Compiles beside what is in force, in slices. Gives what had to be closed. Rejects with Refusal when it cannot;
+   * nothing has changed then. The rows of all its destinations have been adopted.
    */
   async prepare(number: number, config: ProxyConfig, discovered: Discovered): Promise<readonly Problem[]> {
     this.#discovered.clear();
