@@ -6,6 +6,7 @@ import { banner } from './banner.ts';
 import type { ControlPlane } from './control-plane.ts';
 import { embeddedDefault, parseSettings, type Settings } from './settings/settings.ts';
 import { createLogger, type Logger } from './telemetry/logger.ts';
+import { programVersion } from './version.ts';
 
 const help = `Usage: sluice [--config FILE]
        sluice restore BACKUP [--config FILE]
@@ -32,7 +33,7 @@ export async function runCommandLine(args: readonly string[]): Promise<void> {
   try {
     const options = parseOptions(args);
     if (options.help) return void process.stdout.write(help);
-    if (options.version) return void process.stdout.write(`sluice ${version()}\n`);
+    if (options.version) return void process.stdout.write(`sluice ${programVersion()}\n`);
     if (options.task === undefined) await run(options.config);
     else await recover(options.task, options);
   } catch (error) {
@@ -56,13 +57,13 @@ async function runControlPlane(settings: Settings, logger: Logger): Promise<void
   logger.info({ address: controlPlane.address }, 'the API listens');
   await controlPlane.ready;
   logger.info({ address: controlPlane.address, ms: Math.round(performance.now() - startedAt) }, 'ready');
-  if (settings.log.format === 'console') process.stdout.write(banner({ version: version(), controlPlane }));
+  if (settings.log.format === 'console') process.stdout.write(banner({ version: programVersion(), controlPlane }));
 }
 
 /** Nothing of the control plane is loaded. */
 async function runProxy(settings: Settings, logger: Logger): Promise<void> {
   const startedAt = performance.now();
-  const starting = import('./proxy-mode.ts').then(({ startProxy }) => startProxy(settings, logger, version()));
+  const starting = import('./proxy-mode.ts').then(({ startProxy }) => startProxy(settings, logger, programVersion()));
   stopOnSignals(starting, logger);
   reopenLogsOnHangup(starting);
   const { id, adminAddress: address, ready } = await starting;
@@ -160,11 +161,6 @@ function reopenLogsOnHangup(starting: Promise<{ reopenLogs(): void }>): void {
       () => undefined,
     );
   });
-}
-
-function version(): string {
-  const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
-  return (manifest as { version: string }).version;
 }
 
 function fail(reason: string): void {

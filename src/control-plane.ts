@@ -17,7 +17,10 @@ import { confirmationDuty } from './duty/confirmation-duty.ts';
 import { noFigures } from './duty/fleet-figures.ts';
 import { LeaderDuties } from './duty/leader-duties.ts';
 import { RolloutDuty } from './duty/rollout-duty.ts';
+import { RolloutMetrics } from './duty/rollout-metrics.ts';
 import { Feed } from './feed/feed.ts';
+import { type NodeFleet, nodeFleetOf } from './fleet/node-fleet.ts';
+import { fleetQuestionOf } from './fleet/questions.ts';
 import { checkConfig } from './proxy/config-check.ts';
 import { Explainer } from './proxy/explain/explainer.ts';
 import type { Proxy as DataPlane } from './proxy/proxy.ts';
@@ -64,13 +67,16 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
   const core = await options.core;
   const { state, log } = core;
   const feed = feedOf(state.view, log);
-  const proxy = dataPlaneOf(settings, { source: feed, logger });
+  const fleet = nodeFleetOf(settings, core, feed, logger);
+  const proxy = dataPlaneOf(settings, { source: feed, logger, onSettled: (outcome) => fleet.own.settled(outcome) });
+  fleet.own.begin({ listeners: () => proxy.listeners(), figures: () => proxy.figures('stable') });
   reactToStorageFailure(core, own, options);
   measureLoopLag(core.metrics, systemClock);
+  measureRollouts(core);
   try {
     await proxy.start();
     const readiness = new ClusterReadiness({ log, clock: systemClock });
-    const api = await startApi(own, { ...core, readiness, feed, proxy, logger });
+    const api = await startApi(own, { ...core, readiness, feed, fleet, proxy, logger });
     const comparison = comparisonOf(core, logger);
     const duties = new LeaderDuties({
       log,
@@ -83,7 +89,7 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
       comparison.start();
       duties.start();
     });
-    return running({ ...core, api, proxy, comparison, duties, own, storePath, ready: readiness.whenReady });
+    return running({ ...core, api, proxy, fleet, comparison, duties, own, storePath, ready: readiness.whenReady });
   } catch (error) {
     await proxy.close({ withinMs: 0 });
     await core.close();
@@ -98,6 +104,12 @@ function feedOf(view: StateView, log: Proposer): Feed {
   if (view.active && snapshot) feed.publish(proxyConfigOf(snapshot, view.active.index));
   log.onActivation((activation) => feed.publish(proxyConfigOf(activation.snapshot, activation.index)));
   return feed;
+}
+
+function measureRollouts({ metrics, state, log }: Core): void {
+  const rollouts = new RolloutMetrics(state.view);
+  metrics.include(async () => rollouts.registry);
+  log.onRollout(() => rollouts.changed());
 }
 
 function reactToStorageFailure(
@@ -123,12 +135,13 @@ function reactToStorageFailure(
 interface Parts extends Core {
   readonly readiness: ClusterReadiness;
   readonly feed: Feed;
+  readonly fleet: NodeFleet;
   readonly proxy: DataPlane;
   readonly logger: Logger;
 }
 
 async function startApi(own: ControlPlaneSettings, parts: Parts): Promise<Api> {
-  const { raft, state, log, links, metrics, readiness, feed, proxy, logger } = parts;
+  const { raft, state, log, links, metrics, readiness, feed, fleet, proxy, logger } = parts;
   checkCertificate(own.tls);
   const explainer = new Explainer(() => proxy.known());
   const api = await createApi({
@@ -154,6 +167,8 @@ async function startApi(own: ControlPlaneSettings, parts: Parts): Promise<Api> {
     clusterId: () => raft.clusterId ?? state.identity.clusterId,
     cluster: { desk: new ClusterDesk(raft, systemClock), leader: links.leader, backups: backupsOf(own, parts) },
     relay: links.server(log, (bytes) => state.decode(bytes)),
+    fleet: { desk: fleet.desk, follower: (request) => fleet.fleet.follower(request) },
+    peers: links.peerServer({ answer: (question) => fleet.desk.answer(fleetQuestionOf(question)) }),
     hashes: links.hashServer({ member: async () => (await raft.status())?.id, hashes: () => state.hashes }),
   });
   await api.listen().catch((error: unknown) => {
@@ -207,6 +222,7 @@ const handOverMs = 1_000;
 
 interface RunningParts extends Core {
   readonly api: Api;
+  readonly fleet: NodeFleet;
   readonly proxy: DataPlane;
   readonly comparison: HashComparison;
   readonly duties: LeaderDuties;
@@ -218,6 +234,7 @@ interface RunningParts extends Core {
 function running({
   api,
   proxy,
+  fleet,
   comparison,
   duties,
   state,
@@ -239,6 +256,7 @@ function running({
     async stop() {
       api.withdraw();
       comparison.end();
+      fleet.close();
       duties.end();
       await handOver(raft, systemClock, handOverMs);
       await Promise.all([api.close(), proxy.close({ withinMs: own.shutdownTimeoutMs })]);

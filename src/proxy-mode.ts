@@ -5,6 +5,7 @@ import { guardAgainstPages } from './api/browser-guard.ts';
 import { systemClock } from './clock.ts';
 import { dataPlaneOf } from './data-plane.ts';
 import type { ListenerReport } from './model/fleet-messages.ts';
+import { TrafficWindows } from './model/traffic-windows.ts';
 import type { Proxy as DataPlane, InstallOutcome } from './proxy/proxy.ts';
 import { Acknowledgements } from './remote/acknowledgements.ts';
 import { AdminServer } from './remote/admin-server.ts';
@@ -50,21 +51,23 @@ export async function startProxy(settings: Settings, logger: Logger, version: st
   });
   const ready = Promise.withResolvers<void>();
   const settled = (outcome: InstallOutcome): void => {
-    const { refusal, tookMs } = outcome;
-    const arrival = source.settle(outcome.config.order, refusal === undefined);
+    const { tookMs, problems } = outcome;
+    const isLive = outcome.refusal === undefined;
+    const arrival = source.settle(outcome.config.order, { isLive, problems });
     if (arrival === undefined) return;
-    if (arrival.from === 'stream') acknowledgements.settled(arrival, { refusal, tookMs, problems: arrival.problems });
-    if (refusal === undefined) {
+    if (arrival.from === 'stream') acknowledgements.settled(arrival, { isLive, tookMs });
+    if (isLive) {
       keeper.keep(arrival);
       ready.resolve();
     } else keeper.refused(arrival);
   };
   const dataPlane = dataPlaneOf(settings, { source, logger, onSettled: settled });
+  const traffic = new TrafficWindows();
   const acknowledgements = new Acknowledgements({
     link,
     boot,
     listeners: () => reportsOf(dataPlane),
-    traffic: () => [],
+    traffic: () => traffic.report(dataPlane.figures('stable')),
     onUnknownStream: (reason) => source.reconnect(reason),
     clock: systemClock,
     logger,
@@ -86,7 +89,7 @@ export async function startProxy(settings: Settings, logger: Logger, version: st
     closed: () => acknowledgements.closed(),
     unusable: (problems, place) => acknowledgements.unusable(problems, place),
     confirmed: (installed) => {
-      acknowledgements.settled(installed, { refusal: undefined, tookMs: 0, problems: installed.problems });
+      acknowledgements.settled(installed, { isLive: true, tookMs: 0 });
       keeper.keep(installed);
     },
     heard: (event) => counts.heard(event),

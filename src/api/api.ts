@@ -1,16 +1,20 @@
 // The control plane's REST API as one object: main.ts hands in the state, the log and the settings as values, then
 // listens and closes. Everything that the operations need is made here, once.
 import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import type { Provider, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Clock } from '../clock.ts';
+import type { PeerServer } from '../cluster/peers/peer-server.ts';
 import type { RelayServer } from '../cluster/relay/relay-server.ts';
 import type { ReplicatedLog } from '../cluster/replicated-log.ts';
 import type { HashServer } from '../cluster/state-hash/hash-server.ts';
-import { SnapshotStreams } from '../feed/sse.ts';
+import { type Follower, SnapshotStreams } from '../feed/sse.ts';
+import type { FleetDesk } from '../fleet/fleet-desk.ts';
 import type { ConfigSource } from '../model/proxy-config.ts';
 import type { Installed } from '../resources/activation-report.ts';
+import type { Converge } from '../resources/activation-wait.ts';
 import { ActivationService } from '../resources/activations/activation.service.ts';
 import { BatchService } from '../resources/batch/batch.service.ts';
 import { type CheckConfig, Examiner } from '../resources/examiner.ts';
@@ -27,6 +31,7 @@ import { type ApiKey, ApiKeys } from './api-keys.ts';
 import { appModule } from './app.module.ts';
 import { ClusterOperations, type ClusterOperationsOptions } from './cluster-operations.ts';
 import { ErrorFilter } from './error-filter.ts';
+import { FleetOperations } from './fleet-operations.ts';
 import { Gate } from './gate.ts';
 import { openApiDocument } from './openapi.ts';
 import { OpenApiText } from './openapi-text.ts';
@@ -68,6 +73,9 @@ export interface ApiDeps {
   readonly cluster: ClusterOperationsOptions;
   /** Takes writes of other nodes; undefined without a cluster. */
   readonly relay?: RelayServer | undefined;
+  readonly fleet: { readonly desk: FleetDesk; readonly follower: (request: IncomingMessage) => Follower };
+  /** Answers other nodes about the proxies of this one; undefined without a cluster. */
+  readonly peers?: PeerServer | undefined;
   /** Tells other nodes the state hashes of this one; undefined without a cluster. */
   readonly hashes?: HashServer | undefined;
 }
@@ -85,7 +93,7 @@ export interface Api {
 
 export async function createApi(deps: ApiDeps): Promise<Api> {
   const { options, logger, clock, clusterId } = deps;
-  const relay = new RelayDoor(deps.relay, deps.hashes);
+  const relay = new RelayDoor(deps.relay, deps.hashes, deps.peers);
   const gate = new Gate({ keys: new ApiKeys(options.apiKeys), allowedHosts: options.allowedHosts, relay });
   const readiness = new Readiness(deps.health);
   const isClosing = (): boolean => readiness.closing;
@@ -97,12 +105,13 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
     limits: options.limits,
     ...(options.tls && { tls: options.tls }),
   });
-  const streams = new SnapshotStreams({ source: deps.feed, clock, logger, clusterId });
+  const streams = new SnapshotStreams({ source: deps.feed, clock, logger, clusterId, follower: deps.fleet.follower });
   const document = new OpenApiText();
   const seen = [value(SnapshotStreams, streams), value(OpenApiText, document), value(Metrics, deps.metrics)];
   const own = [value(Readiness, readiness), ...seen];
+  const fleet = value(FleetOperations, new FleetOperations(deps.fleet.desk));
   const cluster = value(ClusterOperations, new ClusterOperations(deps.cluster));
-  const providers = [...own, value(RelayDoor, relay), cluster, ...services(deps)];
+  const providers = [...own, value(RelayDoor, relay), cluster, fleet, ...services(deps)];
   const app = await NestFactory.create<NestFastifyApplication>(appModule(providers), adapter, {
     logger: false,
     abortOnError: false,
@@ -115,12 +124,13 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
 }
 
 function services(deps: ApiDeps): Provider[] {
-  const { view, log, clock, logger, metrics, secretSources, checkConfig, explain, installed } = deps;
+  const { view, log, clock, logger, metrics, secretSources, checkConfig, explain, installed, fleet } = deps;
+  const converge: Converge = (index, want, withinMs) => fleet.desk.converge(index, want, withinMs);
   const reader = new StateReader({ view, log, counted: (mode) => metrics.read(mode) });
   const newId = randomUUID;
   const examiner = new Examiner({ sources: secretSources, checkConfig });
   const resources = new ResourceService({ reader, log, newId });
-  const snapshots = new SnapshotService({ reader, log, newId, clock, logger, examiner, installed });
+  const snapshots = new SnapshotService({ reader, log, newId, clock, logger, examiner, installed, converge });
   return [
     value(StateReader, reader),
     value(ResourceService, resources),

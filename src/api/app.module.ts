@@ -15,6 +15,7 @@ import { SnapshotsModule } from '../resources/snapshots/snapshots.module.ts';
 import { ClusterController } from './cluster.controller.ts';
 import { DebugController } from './debug.controller.ts';
 import { DocsController } from './docs.controller.ts';
+import { FleetController, FleetMessagesController } from './fleet.controller.ts';
 import { HealthController } from './health.controller.ts';
 import { MetricsController } from './metrics.controller.ts';
 import { SyncController } from './sync.controller.ts';
@@ -39,6 +40,8 @@ import { SyncController } from './sync.controller.ts';
     ClusterController,
     DebugController,
     SyncController,
+    FleetController,
+    FleetMessagesController,
     DocsController,
   ],
 })

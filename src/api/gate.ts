@@ -19,7 +19,9 @@ interface GateOptions {
 const open = new Set(['/healthz', '/readyz'].flatMap((path) => [path, `/api/v1${path}`]));
 const largePath = '/sync/raft/large';
 /** Nodes prove themselves to each other by a credential of their own; an API key opens nothing here. */
-const relayPaths = new Set(['/sync/raft', largePath, '/sync/state-hash'].flatMap((path) => [path, `/api/v1${path}`]));
+const relayPaths = new Set(
+  ['/sync/raft', largePath, '/sync/state-hash', '/sync/fleet'].flatMap((path) => [path, `/api/v1${path}`]),
+);
 
 const batchPath = '/api/v1/batch';
 const batchBodyMax = 32 * 1024 * 1024;

@@ -6,6 +6,7 @@ import { withConstraints } from '../model/constraint.ts';
 import { activationSchemas } from './activation-schemas.ts';
 import { batchSchemas } from './batch-schemas.ts';
 import { clusterSchemas } from './cluster-schemas.ts';
+import { fleetSchemas } from './fleet-schemas.ts';
 import { schemas } from './openapi-schemas.ts';
 import { rolloutSchemas } from './rollout-schemas.ts';
 
@@ -37,6 +38,7 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
       ...batchSchemas,
       ...rolloutSchemas,
       ...clusterSchemas,
+      ...fleetSchemas,
     },
   };
   return { ...scanned, paths: { ...relative(scanned.paths), ...documentation }, components };

@@ -2,6 +2,7 @@
 // answer back. The gate calls it before the body is read, the controller after.
 import { TLSSocket } from 'node:tls';
 import type { FastifyRequest } from 'fastify';
+import type { PeerServer } from '../cluster/peers/peer-server.ts';
 import type { RelayHead, RelayServer } from '../cluster/relay/relay-server.ts';
 import type { HashServer } from '../cluster/state-hash/hash-server.ts';
 import { SluiceError } from '../errors.ts';
@@ -10,17 +11,18 @@ import type { Answer } from '../resources/answer.ts';
 export class RelayDoor {
   readonly #relay: RelayServer | undefined;
   readonly #hashes: HashServer | undefined;
+  readonly #peers: PeerServer | undefined;
 
-  /** Both undefined: the settings have no `raft` section. */
-  constructor(relay: RelayServer | undefined, hashes: HashServer | undefined) {
+  /** All undefined: the settings have no `raft` section. */
+  constructor(relay: RelayServer | undefined, hashes: HashServer | undefined, peers: PeerServer | undefined) {
     this.#relay = relay;
     this.#hashes = hashes;
+    this.#peers = peers;
   }
 
   /** Throws UNAVAILABLE without a cluster, UNAUTHENTICATED and FORBIDDEN for callers that are no members. */
   admit(request: FastifyRequest): void {
-    const isAboutState = request.routeOptions.url?.endsWith('/state-hash');
-    active<RelayServer | HashServer>(isAboutState ? this.#hashes : this.#relay).admit(headOf(request));
+    active(this.#serverOf(request.routeOptions.url ?? '')).admit(headOf(request));
   }
 
   async take(request: FastifyRequest): Promise<Answer> {
@@ -34,9 +36,18 @@ export class RelayDoor {
   async hashes(request: FastifyRequest): Promise<Answer> {
     return { status: 200, headers: {}, body: await active(this.#hashes).take(headOf(request), bodyOf(request)) };
   }
+
+  async peers(request: FastifyRequest): Promise<Answer> {
+    return { status: 200, headers: {}, body: await active(this.#peers).take(headOf(request), bodyOf(request)) };
+  }
+
+  #serverOf(url: string): RelayServer | HashServer | PeerServer | undefined {
+    if (url.endsWith('/state-hash')) return this.#hashes;
+    return url.endsWith('/fleet') ? this.#peers : this.#relay;
+  }
 }
 
-function active<Server>(server: Server | undefined): Server {
+function active<Server extends object>(server: Server | undefined): Server {
   if (server === undefined) throw new SluiceError('UNAVAILABLE', 'cluster mode not active');
   return server;
 }

@@ -33,6 +33,14 @@ export class SyncController {
     description: 'The stream.',
     headers: {
       'X-Sluice-Cluster': { description: 'Id of the cluster that numbers the events.', schema: { type: 'string' } },
+      'X-Sluice-Node': {
+        description: 'The node that serves the stream, percent-encoded; only for those who introduce themselves.',
+        schema: { type: 'string' },
+      },
+      'X-Sluice-Ack': {
+        description: 'Names the stream in acknowledgements; only as above.',
+        schema: { type: 'string' },
+      },
     },
     content: { 'text/event-stream': { schema: { type: 'string', description: 'Server-sent events.' } } },
   })
@@ -85,5 +93,20 @@ export class SyncController {
   @Success(200, 'Hashes of the state at the indexes where batches ended lately.', schemaRef('StateHashes'), [])
   async hashes(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     send(reply, await this.#relay.hashes(request));
+  }
+
+  @Post('fleet')
+  @HttpCode(200)
+  @Operation({
+    id: 'askAboutFleet',
+    summary: 'Ask a node about its proxies',
+    description: 'Between the nodes of one cluster: each knows the proxies whose streams it holds. No client needs it.',
+    right: 'relay',
+    errors: ['INVALID', 'TOO_LARGE', 'UNAVAILABLE'],
+  })
+  @ApiBody({ schema: schemaRef('FleetQuestion'), required: true })
+  @Success(200, 'What it knows.', schemaRef('FleetAnswer'), [])
+  async fleet(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    send(reply, await this.#relay.peers(request));
   }
 }

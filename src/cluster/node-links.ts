@@ -7,6 +7,8 @@ import type { Command } from '../state/command.ts';
 import type { Malformed } from '../state/command-codec.ts';
 import { LeaderConnections } from './leader-connections.ts';
 import { LeaderOperations } from './leader-operations.ts';
+import { PeerClient } from './peers/peer-client.ts';
+import { PeerServer, type PeerServerOptions } from './peers/peer-server.ts';
 import type { RelayTarget } from './relay/relay.ts';
 import { RelayClient } from './relay/relay-client.ts';
 import { relayKey } from './relay/relay-credential.ts';
@@ -25,6 +27,7 @@ export class NodeLinks {
   readonly relay: RelayClient;
   readonly leader: LeaderOperations;
   readonly hashes: HashClient;
+  readonly peers: PeerClient;
   readonly #options: NodeLinksOptions;
   readonly #connections: LeaderConnections;
   readonly #key: Uint8Array | undefined;
@@ -40,6 +43,7 @@ export class NodeLinks {
     this.relay = new RelayClient({ connections, clusterId, key, clock, newNonce });
     this.leader = new LeaderOperations(connections);
     this.hashes = new HashClient({ connections, clusterId, key, clock, newNonce });
+    this.peers = new PeerClient({ connections, clusterId, key, clock, newNonce });
   }
 
   /** Undefined without a `raft` section: nobody relays anything to a cluster of one. */
@@ -52,6 +56,13 @@ export class NodeLinks {
   hashServer(own: Pick<HashServerOptions, 'member' | 'hashes'>): HashServer | undefined {
     const { settings, clusterId, clock } = this.#options;
     return settings.raft && new HashServer({ ...own, clusterId, clock, key: this.#key });
+  }
+
+  /** Undefined without a `raft` section, as above. */
+  peerServer(own: Pick<PeerServerOptions, 'answer'>): PeerServer | undefined {
+    const { settings, clusterId, clock } = this.#options;
+    const nodeId = settings.raft?.nodeId;
+    return nodeId === undefined ? undefined : new PeerServer({ ...own, nodeId, clusterId, clock, key: this.#key });
   }
 
   /** Breaks off what is under way. */

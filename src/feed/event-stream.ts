@@ -1,42 +1,53 @@
 // One client of `GET /sync/snapshot`: what is written to it, and what waits while it does not read (contract.md §4.1).
 import type { ServerResponse } from 'node:http';
+import type { Sender, SendQueue } from './send-queue.ts';
 
 const keepAlive = ': keepalive\n\n';
 
-export class EventStream {
+export class EventStream implements Sender {
   readonly #response: ServerResponse;
+  readonly #queue: SendQueue;
   #pending: Buffer | undefined;
-  #blocked = false;
+  #isWriting = false;
 
-  constructor(response: ServerResponse) {
+  constructor(response: ServerResponse, queue: SendQueue) {
     this.#response = response;
-    response.on('drain', () => this.#resume());
+    this.#queue = queue;
+    response.once('close', () => queue.remove(this));
   }
 
-  /** Sends the frame, or keeps it until the client has read what it has: the newest one wins. */
+  /** Sends the frame soon, or once the client has read what it has: the newest one wins. */
   send(frame: Buffer): void {
-    if (this.#blocked) this.#pending = frame;
-    else this.#blocked = !this.#response.write(frame);
+    this.#pending = frame;
+    if (!this.#isWriting) this.#queue.add(this);
+  }
+
+  write(done: () => void): number {
+    const frame = this.#pending;
+    if (frame === undefined || this.#isWriting) return 0;
+    this.#pending = undefined;
+    this.#isWriting = true;
+    this.#response.write(frame, () => {
+      this.#isWriting = false;
+      done();
+      if (this.#pending !== undefined) this.#queue.add(this);
+    });
+    return frame.length;
   }
 
   /** A comment that shows the client that the connection lives. Not needed behind a frame that it has not read yet. */
   keepAlive(): void {
-    if (!this.#blocked) this.#blocked = !this.#response.write(keepAlive);
+    const isBehind = this.#isWriting || this.#pending !== undefined || this.#response.writableNeedDrain;
+    if (!isBehind) this.#response.write(keepAlive);
   }
 
   end(): void {
+    this.#queue.remove(this);
     this.#response.end();
   }
 
   /** Cuts a client that does not read. */
   destroy(): void {
     this.#response.destroy();
-  }
-
-  #resume(): void {
-    this.#blocked = false;
-    const frame = this.#pending;
-    this.#pending = undefined;
-    if (frame !== undefined) this.send(frame);
   }
 }

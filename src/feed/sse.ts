@@ -1,14 +1,28 @@
-// The server side of the activation stream (contract.md §4.1): every proxy that connects gets the active configuration
-// at once and each later one. The bytes of one activation are made once, however many clients there are.
-import type { ServerResponse } from 'node:http';
+// The server side of the activation stream (contract.md §4.1, fleet.md §3): every proxy that connects gets the active
+// configuration at once and each later one. The bytes of one activation are made once, however many clients there are.
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Cancel, Clock } from '../clock.ts';
 import type { ConfigSource, ProxyConfig } from '../model/proxy-config.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { EventStream } from './event-stream.ts';
+import { digestOf, Frames } from './frames.ts';
+import { SendQueue } from './send-queue.ts';
 
 const keepAliveMs = 15_000;
 /** Foreign receivers read a line into a buffer of this size (contract.md §4.1). */
 const foreignLineLimit = 4 * 1024 * 1024;
+
+/** What somebody who knows the proxies says of a request for the stream. */
+export interface Follower {
+  /** It understands more than the one event that everybody does. */
+  readonly isOurs: boolean;
+  /** Digest of the configuration that it has of this cluster already. */
+  readonly hasSha256: string | undefined;
+  /** Further fields of the answer. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The stream has ended. */
+  closed(): void;
+}
 
 interface Parts {
   readonly source: ConfigSource;
@@ -16,19 +30,34 @@ interface Parts {
   readonly logger: Logger;
   /** Sent as `X-Sluice-Cluster`; a receiver drops its floor when it changes (architecture.md §6.13). */
   readonly clusterId: () => string;
+  /** Asked for each stream that stays open. Default: all are strangers. */
+  readonly follower?: ((request: IncomingMessage) => Follower) | undefined;
 }
+
+interface Client {
+  readonly stream: EventStream;
+  readonly isOurs: boolean;
+}
+
+const stranger: Follower = { isOurs: false, hasSha256: undefined, headers: {}, closed: () => undefined };
 
 export class SnapshotStreams {
   readonly #parts: Parts;
-  readonly #clients = new Set<EventStream>();
+  readonly #clients = new Set<Client>();
+  readonly #queue: SendQueue;
   readonly #unsubscribe: () => void;
-  #current: ProxyConfig | undefined;
-  #frame: Buffer | undefined;
+  #frames: Frames | undefined;
   #cancelKeepAlive: Cancel = () => undefined;
   #closed = false;
 
   constructor(parts: Parts) {
     this.#parts = parts;
+    const { clock } = parts;
+    this.#queue = new SendQueue({
+      now: () => clock.monotonicMs(),
+      after: (delayMs, run) => clock.after(delayMs, run),
+      later: (run) => void setImmediate(run),
+    });
     this.#unsubscribe = parts.source.subscribe((config) => this.#publish(config));
     this.#scheduleKeepAlive();
   }
@@ -40,24 +69,34 @@ export class SnapshotStreams {
 
   /** Takes over a response that nothing was written to. `HEAD` gets the headers alone. */
   attach(response: ServerResponse): void {
+    const { clusterId, follower } = this.#parts;
+    const isOver = response.req.method === 'HEAD' || this.#closed;
+    const { isOurs, hasSha256, headers, closed } = (isOver ? undefined : follower?.(response.req)) ?? stranger;
     response.writeHead(200, {
       'Content-Type': 'text/event-stream',
       'Cache-Control': 'no-cache',
       Connection: 'keep-alive',
       'X-Accel-Buffering': 'no',
-      'X-Sluice-Cluster': this.#parts.clusterId(),
+      'X-Sluice-Cluster': clusterId(),
+      ...headers,
     });
-    if (response.req.method === 'HEAD' || this.#closed) {
+    if (isOver) {
       response.end();
       return;
     }
     response.flushHeaders();
     // A peer that vanished without a word is found by TCP, even while nothing can be written to it.
     response.socket?.setKeepAlive(true, keepAliveMs);
-    const client = new EventStream(response);
+    const client: Client = { stream: new EventStream(response, this.#queue), isOurs };
     this.#clients.add(client);
-    response.on('close', () => this.#clients.delete(client));
-    if (this.#current !== undefined) client.send(this.#frameOf(this.#current));
+    response.on('close', () => {
+      this.#clients.delete(client);
+      closed();
+    });
+    const frames = this.#frames;
+    if (frames === undefined) return;
+    const hasIt = hasSha256 !== undefined && hasSha256 === digestOf(frames.config);
+    client.stream.send(hasIt ? frames.current : frameFor(client, frames));
   }
 
   /** Ends every stream without a final event and takes no more. May be called twice. */
@@ -65,44 +104,31 @@ export class SnapshotStreams {
     this.#closed = true;
     this.#unsubscribe();
     this.#cancelKeepAlive();
-    for (const client of this.#clients) client.end();
+    for (const { stream } of this.#clients) stream.end();
   }
 
   /** Cuts the clients that have not read to their end. */
   destroy(): void {
-    for (const client of this.#clients) client.destroy();
+    for (const { stream } of this.#clients) stream.destroy();
   }
 
   #publish(config: ProxyConfig): void {
-    this.#current = config;
-    this.#frame = undefined;
-    for (const client of this.#clients) client.send(this.#frameOf(config));
+    const frames = new Frames(config, (bytes) => this.#warnOfSize(config, bytes));
+    this.#frames = frames;
+    for (const client of this.#clients) client.stream.send(frameFor(client, frames));
   }
 
-  #frameOf(config: ProxyConfig): Buffer {
-    this.#frame ??= this.#build(config);
-    return this.#frame;
-  }
-
-  #build({ index, id, name, createdAt, snapshot }: ProxyConfig): Buffer {
-    const { listeners, routes, groups, destinations, middlewares } = snapshot;
-    const lists = { listeners, routes, groups, destinations, middlewares };
-    const frame = Buffer.from(
-      `event: snapshot\nid: ${index}\ndata: ${JSON.stringify({ id, name, createdAt, snapshot: lists })}\n\n`,
-    );
-    if (frame.length > foreignLineLimit) {
-      this.#parts.logger.warn(
-        { snapshot: id, bytes: frame.length },
-        'the snapshot exceeds what foreign proxies can read',
-      );
-    }
-    return frame;
+  #warnOfSize({ id }: ProxyConfig, bytes: number): void {
+    if (bytes <= foreignLineLimit) return;
+    this.#parts.logger.warn({ snapshot: id, bytes }, 'the snapshot exceeds what foreign proxies can read');
   }
 
   #scheduleKeepAlive(): void {
     this.#cancelKeepAlive = this.#parts.clock.after(keepAliveMs, () => {
-      for (const client of this.#clients) client.keepAlive();
+      for (const { stream } of this.#clients) stream.keepAlive();
       this.#scheduleKeepAlive();
     });
   }
 }
+
+const frameFor = ({ isOurs }: Client, frames: Frames): Buffer => (isOurs ? frames.own : frames.plain);

@@ -27,18 +27,9 @@ export interface TrafficWindow {
   readonly serverErrors: number;
   readonly clientErrors: number;
   readonly proxyErrors: number;
-  /** Requests by duration, in the buckets of `latencyBounds`; the last count has no bound. */
+  /** Requests by duration, in `latencyBuckets` buckets, or none. */
   readonly latency: readonly number[];
 }
 
+/** Each 2^(1/4) wider than the one before, from 0.1 ms; the last is open. */
 export const latencyBuckets = 80;
-
-/** Upper bounds in milliseconds of all buckets but the last: from 0.1 ms, each 2^(1/4) wider than the one before. */
-export const latencyBounds: readonly number[] = Array.from(
-  { length: latencyBuckets - 1 },
-  (_, i) => 0.1 * 2 ** (i / 4),
-);
-
-/** Index of the bucket for a duration in milliseconds. */
-export const latencyBucket = (ms: number): number =>
-  ms <= 0.1 ? 0 : Math.min(latencyBuckets - 1, Math.ceil(4 * Math.log2(ms / 0.1) - 1e-9));

@@ -28,6 +28,8 @@ export interface ProxyConfig {
   /** RFC 3339 UTC. */
   readonly createdAt: string;
   readonly snapshot: Configuration;
+  /** JSON pointers of strings that came from secrets: `/snapshot/listeners/0/tls/key`. Absent: nobody knows. */
+  readonly secrets?: readonly string[];
 }
 
 /** The configuration that a rollout tries out beside the active one (fleet.md §7). */

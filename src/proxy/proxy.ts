@@ -1,6 +1,7 @@
 // The data plane as the rest of the program sees it: it takes configurations from a source and serves the latest.
 // Made by main.ts; `installed` tells the activation of a snapshot when its configuration is live.
 import type { Cancel, Clock } from '../clock.ts';
+import type { Problem } from '../model/problem.ts';
 import type { ConfigSource, ProxyConfig } from '../model/proxy-config.ts';
 import type { Telemetry } from '../telemetry/logger.ts';
 import { type KnownStates, nothingKnown } from './explain/explained-destination.ts';
@@ -10,6 +11,7 @@ import { type ConfigRole, type RoleFigures, sumOfFigures } from './metrics/figur
 import type { RedisOptions } from './upstream/session/redis-session-store.ts';
 import { type BodyLimits, bodyLimits } from './worker/body-limits.ts';
 import type { Installer } from './worker/installer.ts';
+import { vetoOf } from './worker/verdict.ts';
 import { Workers } from './worker/workers.ts';
 
 export interface ProxyOptions {
@@ -32,6 +34,8 @@ export interface InstallOutcome {
   readonly config: ProxyConfig;
   /** Why it is not live: the former one stays. Undefined: it is. */
   readonly refusal: string | undefined;
+  /** What had to be closed, or what the refusal is about; entities by id. */
+  readonly problems: readonly Problem[];
   readonly tookMs: number;
 }
 
@@ -41,8 +45,9 @@ export interface Proxy {
   /** Stops accepting, lets exchanges finish, cuts what is left after `withinMs`. */
   close(options: { readonly withinMs: number }): Promise<void>;
   /**
-   * Resolves once a configuration of this order (the index, where there is no other) or a later one is live in every worker, its listeners bound, or
-   * after `withinMs`. `done` of `of` workers have it; one that has fallen has nothing.
+   * Resolves once a configuration of this order (the index, where there is no other) or a later one is live in every
+   * worker, its listeners bound, when it is refused, or after `withinMs`. `done` of `of` workers have it; one that has
+   * fallen has nothing.
    */
   installed(index: number, withinMs: number): Promise<{ readonly done: number; readonly of: number }>;
   listeners(): readonly ListenerStatus[];
@@ -73,6 +78,8 @@ class SourcedProxy implements Proxy {
   #taken = -1;
   /** Order of the newest one that is live in every thread. */
   #live = -1;
+  /** Order of the newest one that was refused. */
+  #refused = -1;
   /** The one being installed, and how many threads have it. */
   #settling = { order: -1, done: 0 };
   #installing: Promise<void> | undefined;
@@ -112,7 +119,7 @@ class SourcedProxy implements Proxy {
   }
 
   async installed(index: number, withinMs: number): Promise<{ done: number; of: number }> {
-    if (this.#live < index) await this.#reached(index, withinMs);
+    if (this.#live < index && this.#refused < index) await this.#reached(index, withinMs);
     const of = this.#size;
     if (this.#live >= index) return { done: this.#installer?.serving ?? 0, of };
     return { done: this.#settling.order >= index ? this.#settling.done : 0, of };
@@ -157,23 +164,25 @@ class SourcedProxy implements Proxy {
     const settling = { order: orderOf(config), done: 0 };
     this.#settling = settling;
     const startedMs = this.#clock.monotonicMs();
-    const settled = (refusal?: string): void =>
-      this.#onSettled({ config, refusal, tookMs: this.#clock.monotonicMs() - startedMs });
+    const settled = (problems: readonly Problem[], refusal?: string): void =>
+      this.#onSettled({ config, refusal, problems, tookMs: this.#clock.monotonicMs() - startedMs });
+    let problems: readonly Problem[] = [];
     try {
-      await this.#installer?.install(config, () => {
-        settling.done++;
-      });
+      const counted = (): void => void settling.done++;
+      problems = (await this.#installer?.install(config, counted)) ?? [];
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      this.#refuse(config, reason);
-      settled(reason);
+      const refusal = vetoOf(error);
+      this.#refuse(config, refusal.veto);
+      this.#refused = orderOf(config);
+      for (const wake of this.#waiting) wake();
+      settled(refusal.problems, refusal.veto);
       return;
     }
     this.#live = orderOf(config);
     this.#ports.look();
     this.#telemetry.logger.info({ snapshot: config.id, index: config.index }, 'a snapshot is live');
     for (const wake of this.#waiting) wake();
-    settled();
+    settled(problems);
   }
 
   #refuse({ id, index }: ProxyConfig, problems: string): void {
@@ -191,7 +200,7 @@ class SourcedProxy implements Proxy {
         resolve();
       };
       const look = (): void => {
-        if (this.#live >= index) done();
+        if (this.#live >= index || this.#refused >= index) done();
       };
       const cancel = this.#clock.after(withinMs, done);
       this.#waiting.add(look);

@@ -1,8 +1,9 @@
 // Tells the control plane what this proxy has installed or refused, and every ten seconds what its traffic was like
 // (fleet.md §4). The newest word counts: one that could not be delivered is replaced by what is true now.
 import type { Cancel, Clock } from '../clock.ts';
-import type { Acknowledgement, ListenerReport, TrafficWindow } from '../model/fleet-messages.ts';
-import type { Problem } from '../model/problem.ts';
+import type { Acknowledgement, ListenerReport } from '../model/fleet-messages.ts';
+import { type Problem, problemsMax } from '../model/problem.ts';
+import type { PendingReport } from '../model/traffic-windows.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { ControlPlaneLink } from './control-plane-link.ts';
 import type { Arrival, LogPlace, OpenStream } from './remote-source.ts';
@@ -11,8 +12,7 @@ export interface AcknowledgementsOptions {
   readonly link: Pick<ControlPlaneLink, 'post'>;
   readonly boot: string;
   readonly listeners: () => readonly ListenerReport[];
-  /** What was counted since it was asked last. */
-  readonly traffic: () => readonly TrafficWindow[];
+  readonly traffic: () => PendingReport;
   /** The stream is unknown there: it must be opened anew. */
   readonly onUnknownStream: (reason: string) => void;
   readonly clock: Clock;
@@ -51,11 +51,12 @@ export class Acknowledgements {
     this.#cancelReport();
   }
 
-  /** It is live, or it is not and `problems` say why. */
-  settled({ place, sha256 }: Pick<Arrival, 'place' | 'sha256'>, outcome: Settled): void {
-    const { refusal, tookMs, problems } = outcome;
-    const why = refusal === undefined ? problems : [{ pointer: '', message: refusal }];
-    const state = refusal === undefined ? 'installed' : 'refused';
+  /** It is live, but for parts that its problems name; or it is not, and they say why. */
+  settled({ place, sha256, problems }: Pick<Arrival, 'place' | 'sha256' | 'problems'>, outcome: Settled): void {
+    const { isLive, tookMs } = outcome;
+    if (this.#stream !== undefined && place !== undefined && place.clusterId !== this.#stream.clusterId) return;
+    const why = problems.slice(0, problemsMax);
+    const state = isLive ? 'installed' : 'refused';
     this.#say({ index: place?.index ?? 0, sha256, of: 'stable', state, tookMs: Math.round(tookMs), problems: why });
   }
 
@@ -112,18 +113,17 @@ export class Acknowledgements {
       this.#isDue = true;
       void this.#send();
     }
-    const body = { token: stream.token, boot: this.#options.boot, window: this.#options.traffic() };
+    const { window, delivered } = this.#options.traffic();
+    const body = { token: stream.token, boot: this.#options.boot, window };
     const outcome = await this.#options.link.post(stream.url, '/api/v1/sync/report', body);
-    if (outcome === 409 && this.#stream === stream) {
+    if (outcome === 204) delivered();
+    else if (outcome === 409 && this.#stream === stream) {
       this.#options.onUnknownStream('the control plane does not know this stream');
     }
   }
 }
 
 interface Settled {
-  /** Undefined: it is live. */
-  readonly refusal: string | undefined;
+  readonly isLive: boolean;
   readonly tookMs: number;
-  /** Parts that are closed although it is live. */
-  readonly problems: readonly Problem[];
 }

@@ -45,6 +45,13 @@ export interface RemoteSourceOptions {
   readonly logger: Logger;
 }
 
+/** What the data plane made of a configuration. */
+export interface Settlement {
+  readonly isLive: boolean;
+  /** Parts that it closed, or why it is not live. */
+  readonly problems: readonly Problem[];
+}
+
 /** What the rest of the process wants to know. */
 export interface RemoteObserver {
   opened(stream: OpenStream): void;
@@ -61,8 +68,10 @@ export class RemoteSource implements ConfigSource {
   readonly #subscribers = new Set<(config: ProxyConfig) => void>();
   readonly #observers: RemoteObserver[] = [];
   #order = 0;
-  /** Newest that was handed on; its outcome may be open. */
+  /** Newest that was handed on and not refused; its outcome may be open. */
   #taken: Arrival | undefined;
+  /** Handed on, with outcomes that are open, by order. Those that are overtaken have none. */
+  readonly #open = new Map<number, Arrival>();
   #current: ProxyConfig | undefined;
   #installed: Arrival | undefined;
   #floor: LogPlace | undefined;
@@ -115,12 +124,14 @@ export class RemoteSource implements ConfigSource {
   }
 
   /** What has become of the configuration of that order. */
-  settle(order: number | undefined, isLive: boolean): Arrival | undefined {
-    const arrival = this.#taken;
-    if (arrival === undefined || arrival.order !== order) return undefined;
+  settle(order: number | undefined, { isLive, problems }: Settlement): Arrival | undefined {
+    const settled = order === undefined ? undefined : this.#open.get(order);
+    if (settled === undefined) return undefined;
+    for (const each of this.#open.keys()) if (each <= settled.order) this.#open.delete(each);
+    const arrival = { ...settled, problems: [...settled.problems, ...problems] };
     if (isLive) this.#installed = arrival;
     // What was refused may come again, and then it is tried again.
-    else this.#taken = this.#installed;
+    if (this.#taken?.order === arrival.order) this.#taken = this.#installed;
     return arrival;
   }
 
@@ -244,6 +255,7 @@ export class RemoteSource implements ConfigSource {
     if (taken === undefined) return;
     const moved = { ...taken, place, config: { ...taken.config, ...config }, from: 'stream' } as const;
     this.#taken = moved;
+    if (this.#open.has(moved.order)) this.#open.set(moved.order, moved);
     if (this.#installed?.order !== moved.order) return;
     this.#installed = moved;
     for (const observer of this.#observers) observer.confirmed(moved);
@@ -257,6 +269,7 @@ export class RemoteSource implements ConfigSource {
 
   #hand(arrival: Arrival): void {
     this.#taken = arrival;
+    this.#open.set(arrival.order, arrival);
     const index = arrival.place?.index ?? arrival.order;
     this.#current = { ...arrival.config, index, order: arrival.order };
     for (const subscriber of [...this.#subscribers]) subscriber(this.#current);

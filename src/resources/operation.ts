@@ -139,6 +139,16 @@ const queryParameters = {
     description: 'Does it even if the cluster may lose its quorum by it; of an activation: ends a rollout first.',
     schema: { type: 'boolean', default: false },
   },
+  wait: {
+    description:
+      'Answers when so many connected proxies have it installed: `all`, `12`, `90%`; or when one refuses it, or after ' +
+      '`timeout`. The answer then has `convergence`, and its status is 200 all the same: the activation is done.',
+    schema: { type: 'string', pattern: '^(all|\\d+|\\d+(\\.\\d+)?%)$' },
+  },
+  timeout: {
+    description: 'How long to wait at most, up to `60s`.',
+    schema: { type: 'string', format: 'duration-string', default: '5s' },
+  },
   strict: {
     description:
       'Refuses the snapshot when a destination or route that something refers to does not exist; otherwise that is a warning.',

@@ -1,7 +1,8 @@
 // From what was agreed on to what a proxy runs: entities and values joined, references gone (contract.md §2.9).
-import type { ConfigKind } from '../model/kinds.ts';
+import { type ConfigKind, configKinds } from '../model/kinds.ts';
+import { pointerOf } from '../model/problem.ts';
 import type { Candidate, Configuration, ProxyConfig } from '../model/proxy-config.ts';
-import { holdsSecret, replaceReferences } from '../model/secret-reference.ts';
+import { findReferences, holdsSecret, replaceReferences } from '../model/secret-reference.ts';
 import type { Spec } from '../state/command.ts';
 import { isUnderWay, shareOf } from '../state/rollout.ts';
 import type { StateView, Stored, StoredSnapshot } from '../state/view.ts';
@@ -14,7 +15,18 @@ export const proxyConfigOf = (snapshot: StoredSnapshot, index: number): ProxyCon
   name: snapshot.name,
   createdAt: snapshot.createdAt,
   snapshot: configurationOf(snapshot),
+  secrets: secretsOf(snapshot),
 });
+
+/** Where values of secrets stand in the configuration. */
+function secretsOf({ entities }: Captured): string[] {
+  const placed = configKinds.flatMap((kind) =>
+    entities[kind].flatMap(({ json, spec }, at) =>
+      holdsSecret(json) ? findReferences(spec).map(({ pointer }) => pointerOf('snapshot', kind, at) + pointer) : [],
+    ),
+  );
+  return [...new Set(placed)];
+}
 
 /** What proxies are to try out now; undefined when no rollout is under way. */
 export function candidateOf(view: Pick<StateView, 'rollouts' | 'snapshot'>): Candidate | undefined {

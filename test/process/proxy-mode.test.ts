@@ -27,12 +27,17 @@ describe('a proxy in a process of its own', () => {
     port = await freePort();
     await api.create('listeners', { id: 'web', name: 'web', address: '127.0.0.1', port });
     await api.create('secrets', { id: 's', name: 's', value: 'S3CRET-VALUE' });
-    const headers = { 'x-token': '{{secret:value:s}}' };
+    await api.create('routes', {
+      id: 'secret',
+      name: 'secret',
+      match: { path: '/secret' },
+      directResponse: { status: 200, body: 'it is {{secret:value:s}}' },
+    });
     await api.create('routes', {
       id: 'r',
       name: 'r',
       match: { path: '/' },
-      directResponse: { status: 200, body: '1', headers },
+      directResponse: { status: 200, body: '1' },
     });
     await api.activateAs('v1');
     proxy = launchProxy({ controlPlanes: [node.url] });
@@ -66,13 +71,26 @@ describe('a proxy in a process of its own', () => {
     const { status, json } = await proxy.admin('/debug/config');
     expect(status).to.equal(200);
     expect(json).to.have.nested.property('snapshot.name', 'v-2');
-    expect(json).to.have.nested.property('routes[0].id', 'r');
+    expect(json).to.have.nested.property('routes[0].directResponse.body', '2');
+    expect(json).to.have.nested.property('routes[1].directResponse.body', '***');
+    expect((await call(`http://127.0.0.1:${port}`, 'GET', '/secret')).text).to.equal('it is S3CRET-VALUE');
     expect((await proxy.admin('/healthz')).json).to.deep.equal({ status: 'ok' });
     const metrics = (await proxy.admin('/metrics')).text;
     expect(metrics).to.contain('sluice_stream_connected 1').and.contain('process_resident_memory_bytes');
     expect(metrics).to.contain('sluice_event_loop_lag_seconds');
     expect((await proxy.admin('/nowhere')).status).to.equal(404);
-    expect(proxy.output.join('\n')).not.to.contain('S3CRET-VALUE');
+    const { address } = JSON.parse(proxy.output.find((line) => line.includes('"the proxy runs"')) ?? '{}');
+    const foreign = { headers: { host: 'evil.test' } };
+    expect((await call(`http://${address}`, 'GET', '/debug/config', foreign)).status).to.equal(403);
+    expect((await call(`http://${address}`, 'POST', '/debug/config')).status).to.equal(405);
+    expect(proxy.output.join('\n') + metrics).not.to.contain('S3CRET-VALUE');
+  });
+
+  it('is known to its control plane', async () => {
+    const { body } = await api.get<{ proxies: { embedded: boolean; state: string; installed: object }[] }>('/fleet');
+    const [embedded, own] = body.proxies.toSorted((a, b) => Number(b.embedded) - Number(a.embedded));
+    expect([embedded?.state, own?.state]).to.deep.equal(['current', 'current']);
+    expect(own?.installed).to.deep.equal(embedded?.installed);
   });
 
   it('goes on without its control plane, starts again from its copy, and says so', async () => {

@@ -10,6 +10,8 @@ import { ClusterDesk } from '../../src/cluster/cluster-desk.ts';
 import { LeaderConnections } from '../../src/cluster/leader-connections.ts';
 import { LeaderOperations } from '../../src/cluster/leader-operations.ts';
 import { Feed } from '../../src/feed/feed.ts';
+import { Fleet } from '../../src/fleet/fleet.ts';
+import { FleetDesk } from '../../src/fleet/fleet-desk.ts';
 import { Explainer } from '../../src/proxy/explain/explainer.ts';
 import { proxyConfigOf } from '../../src/snapshot/build.ts';
 import { thisMachine } from '../../src/snapshot/machine.ts';
@@ -74,6 +76,16 @@ export class ApiServer {
     const feed = new Feed();
     log.onActivation(({ snapshot, index }) => feed.publish(proxyConfigOf(snapshot, index)));
     const explainer = new Explainer();
+    const fleet = new Fleet({
+      nodeId: 'single',
+      clusterId: () => state.identity.clusterId,
+      source: feed,
+      clock,
+      logger: deps.logger ?? silentLogger,
+      newRandom: () => randomBytes(12).toString('base64url'),
+      onConverged: () => undefined,
+    });
+    const desk = new FleetDesk({ nodeId: 'single', fleet, peers: async () => [], clock, logger: silentLogger });
     const connections = new LeaderConnections({ tls: undefined, clock });
     const api = await createApi({
       cluster: {
@@ -87,6 +99,7 @@ export class ApiServer {
           clock,
         }),
       },
+      fleet: { desk, follower: (request) => fleet.follower(request) },
       view: state.view,
       log,
       feed,

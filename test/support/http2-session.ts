@@ -3,7 +3,8 @@
 import { errorCode } from '../../src/proxy/http2/error-code.ts';
 import { FlushTurn } from '../../src/proxy/http2/flush-turn.ts';
 import { HpackEncoder } from '../../src/proxy/http2/hpack/encoder.ts';
-import { Session, type SessionHost, type SessionOptions } from '../../src/proxy/http2/session.ts';
+import { Session } from '../../src/proxy/http2/session.ts';
+import type { SessionHost, SessionOptions } from '../../src/proxy/http2/session-core.ts';
 import type { Stream, StreamEnd, StreamReceiver } from '../../src/proxy/http2/stream.ts';
 import { type Frame, framesIn } from './http2-frames.ts';
 import { ManualClock } from './manual-clock.ts';

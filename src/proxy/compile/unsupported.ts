@@ -7,21 +7,11 @@ import { buildOf } from '../middleware/registry.ts';
 
 export function findUnsupported(configuration: Configuration): Problem[] {
   const warnings: Problem[] = [];
-  checkDestinations(configuration, warnings);
   checkMiddlewares(configuration, warnings);
   return warnings;
 }
 
 const notBuilt = (what: string): string => `${what} is not available in this version`;
-
-function checkDestinations({ destinations }: Configuration, warnings: Problem[]): void {
-  destinations.forEach(({ id, options }) => {
-    const at = (...rest: string[]): string => pointerOf('destinations', id, 'options', ...rest);
-    if (options === undefined) return;
-    if (options.http2 === true)
-      warnings.push({ pointer: at('http2'), message: `${notBuilt('HTTP/2')}: requests are answered 502` });
-  });
-}
 
 function checkMiddlewares({ routes, groups, middlewares }: Configuration, warnings: Problem[]): void {
   const closing = new Set(middlewares.filter(({ type }) => buildOf(type) === undefined).map(({ id }) => id));

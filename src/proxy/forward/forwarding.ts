@@ -71,6 +71,8 @@ class Forwarding extends Timed implements ActionRun, ConnectionTaker, ResponseRe
   #retries = 0;
   /** The request has been sent once more on another connection because the first had been closed while idle. */
   #repeated = false;
+  /** How often an upstream has refused to do anything with it. */
+  #refusals = 0;
   /** The body, where it may have to be sent again. */
   #held: HeldBody | undefined;
   #mirror: Mirror | undefined;
@@ -92,6 +94,7 @@ class Forwarding extends Timed implements ActionRun, ConnectionTaker, ResponseRe
     this.#plan = plan;
     this.#retries = 0;
     this.#repeated = false;
+    this.#refusals = 0;
     const { upstreams } = this.#exchange;
     const { choice } = plan;
     if (choice.ids.length === 1) this.#enter(upstreams.get(choice.ids[0] ?? ''));
@@ -209,9 +212,10 @@ class Forwarding extends Timed implements ActionRun, ConnectionTaker, ResponseRe
     exchange.switch(head, socket, rest);
   }
 
-  onFailure(type: ProxyErrorType, untouched: boolean, message: string): void {
+  onFailure(type: ProxyErrorType, untouched: boolean, message: string, refused = false): void {
     this.#stream = undefined;
-    if (untouched && this.#mayRepeat()) this.#repeat();
+    if (refused && this.#mayTryElsewhere()) this.#tryElsewhere();
+    else if (untouched && this.#mayRepeat()) this.#repeat();
     else this.#attemptFailed(type, message);
   }
 
@@ -260,16 +264,12 @@ class Forwarding extends Timed implements ActionRun, ConnectionTaker, ResponseRe
       return;
     }
     exchange.destinationId = upstream.id;
-    if (upstream.closed !== undefined) {
-      this.#fail(upstream.closed, 'not available in this version');
-      return;
-    }
     if (!this.#admitted.enter(upstream.breaker)) {
       this.#fail('circuit_open', undefined);
       return;
     }
     this.#upstream = upstream;
-    const query = this.#exchange.upstreamQuery ?? this.request.query;
+    const query = exchange.upstreamQuery ?? this.request.query;
     this.target = upstreamTarget(plan.rewrite, plan.path, { path: this.request.path, query });
     // A request of HTTP/1.0 may name no host.
     const ownHost = this.request.edits.added('host');
@@ -370,10 +370,29 @@ class Forwarding extends Timed implements ActionRun, ConnectionTaker, ResponseRe
     upstream.pool.take(endpoint.pool, this);
   }
 
+  /** The upstream says that it did nothing with the request: whatever it is, it does no harm to ask again. */
+  #mayTryElsewhere(): boolean {
+    if (this.#refusals >= refusalsMax || this.#upstream === undefined) return false;
+    return this.#exchange.bodyKind === 'none' || this.#held?.replayable === true;
+  }
+
+  #tryElsewhere(): void {
+    const upstream = this.#upstream;
+    if (upstream === undefined) return;
+    this.#refusals++;
+    this.#endAttemptTimers();
+    this.#chooser.tried(this.#endpoint);
+    this.#admitted.leaveEndpoint();
+    this.#endpoint = undefined;
+    this.#held?.rewind();
+    this.#tryOnce(upstream);
+  }
+
   /** What the upstream is sent as body; held on to where there may be another try. */
   #bodyOfAttempt(): BodySource {
     const exchange = this.#exchange;
-    if (this.#plan?.retry === undefined || this.request.upgrade !== '') {
+    const again = this.#plan?.retry !== undefined || this.#upstream?.pool.options.http2 === true;
+    if (!again || this.request.upgrade !== '') {
       return this.#mirror?.tee(exchange.requestBody()) ?? exchange.requestBody();
     }
     if (this.#held === undefined) {
@@ -460,6 +479,9 @@ function cappedGrpcTimeout(request: ExchangeRequest, msMax: number): string {
   const ms = asked === undefined ? undefined : parseGrpcTimeout(asked);
   return ms !== undefined && ms > msMax ? renderGrpcTimeout(msMax) : '';
 }
+
+/** Upstreams of HTTP/2 refuse what they have no room for, or what came while they were ending: not for ever. */
+const refusalsMax = 3;
 
 /** RFC 9110 §9.2.2. */
 const idempotent: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE', 'TRACE']);

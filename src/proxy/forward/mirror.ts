@@ -41,7 +41,7 @@ export function startMirror(
 ): Mirror | undefined {
   if (order.request.upgrade !== '' || (share < 1 && Math.random() >= share)) return undefined;
   const upstream = exchange.upstreams.get(destinationId);
-  if (upstream === undefined || upstream.closed !== undefined || !upstream.available) return undefined;
+  if (upstream === undefined || !upstream.available) return undefined;
   if (underWay.copies >= copiesMax) {
     upstream.breaker.countLostCopy();
     return undefined;

@@ -87,6 +87,11 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
     return this.#phase === 'idle' && this.#socket.writable && !this.#socket.readableEnded;
   }
 
+  /** For an exchange: this is one at a time. */
+  stream(): this {
+    return this;
+  }
+
   send(receiver: ResponseReceiver, request: UpstreamRequest): void {
     const { method, upgrade } = request.request;
     this.#receiver = receiver;

@@ -9,9 +9,9 @@ import { renderLines } from '../http1/render.ts';
 import type { ResponseReceiver, UpstreamRequest, UpstreamStream } from '../upstream/upstream-stream.ts';
 import { Timed, type Wheel } from '../wheel.ts';
 import { errorCode } from './error-code.ts';
+import { encoder } from './hpack/encoder.ts';
 import { encodeLines, encodeRequest } from './outgoing-head.ts';
 import type { Stream, StreamEnd, StreamReceiver } from './stream.ts';
-import { encoder } from './stream-response.ts';
 
 /** The connection's side. */
 export interface ClientStreamOwner {
@@ -55,7 +55,7 @@ export class ClientStream extends Timed implements UpstreamStream, BodySource, S
     }
     const stream = this.#owner.begin();
     if (stream === undefined) {
-      receiver.onFailure('connection_reset', true, 'the connection has no room for another stream');
+      receiver.onFailure('connection_reset', false, 'the connection has no room for another stream', true);
       return;
     }
     this.#receiver = receiver;
@@ -174,13 +174,15 @@ export class ClientStream extends Timed implements UpstreamStream, BodySource, S
     receiver?.onSettled();
   }
 
-  onReset(_stream: Stream, { untouched, message }: StreamEnd): void {
+  onReset(_stream: Stream, { untouched, faulty, message }: StreamEnd): void {
+    const type = faulty ? 'bad_response' : 'connection_reset';
     const sink = this.#sink;
     const receiver = this.#receiver;
     const responded = this.#responded;
     this.#finish();
-    if (responded) sink?.fail({ type: 'connection_reset', message });
-    else receiver?.onFailure('connection_reset', untouched, message);
+    if (responded) sink?.fail({ type, message });
+    else receiver?.onFailure(type, false, message, untouched);
+    receiver?.onSettled();
   }
 
   onRoom(): void {

@@ -15,7 +15,8 @@ import { errorCode } from './error-code.ts';
 import { threadTurn } from './flush-turn.ts';
 import { defaultWindow } from './frame.ts';
 import { ServerStream, type ServerStreamOwner } from './server-stream.ts';
-import { Session, type SessionHost } from './session.ts';
+import { Session } from './session.ts';
+import type { SessionHost } from './session-core.ts';
 import type { Stream } from './stream.ts';
 
 /** How long a closing connection still listens, so that its last frames are not lost to a reset. */

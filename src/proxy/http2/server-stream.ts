@@ -18,10 +18,11 @@ import type { Security } from '../tls/security.ts';
 import { Deadline } from './deadline.ts';
 import { errorCode } from './error-code.ts';
 import { isGrpc } from './grpc-answer.ts';
+import { encoder } from './hpack/encoder.ts';
 import { encodeResponse } from './outgoing-head.ts';
 import { ParsedStream } from './parsed-stream.ts';
 import type { Stream, StreamEnd, StreamReceiver } from './stream.ts';
-import { type AnsweredStream, encoder, StreamResponse } from './stream-response.ts';
+import { type AnsweredStream, StreamResponse } from './stream-response.ts';
 import { StreamTunnel } from './stream-tunnel.ts';
 
 /** The connection's side. */

@@ -7,7 +7,7 @@ import type { ProxyError } from '../exchange/proxy-error.ts';
 import type { ExchangeResponse, ResponseHead } from '../exchange/response.ts';
 import { Deadline } from './deadline.ts';
 import { answerGrpc } from './grpc-answer.ts';
-import { HpackEncoder } from './hpack/encoder.ts';
+import { encoder } from './hpack/encoder.ts';
 import { encodeAnswer, encodeLines, encodeResponse } from './outgoing-head.ts';
 import type { Stream } from './stream.ts';
 
@@ -35,9 +35,6 @@ export interface AnsweredStream {
 /** How long an answer waits for the rest of its request, and how much of that it waits for. */
 const waitingMs = 100;
 const discardedBytesMax = 64 * 1024;
-
-/** One for the thread: a block is copied as soon as it is made. */
-export const encoder = new HpackEncoder();
 
 export class StreamResponse implements DownstreamResponse {
   responseBytes = 0;

@@ -12,6 +12,8 @@ export interface StreamEnd {
   readonly code: number;
   /** The other side says that it did nothing with it: it may be tried elsewhere, whatever it was. */
   readonly untouched: boolean;
+  /** The other side has said what it may not. */
+  readonly faulty: boolean;
   readonly message: string;
 }
 

@@ -1,24 +1,12 @@
 // The connections to one destination: idle ones per endpoint, the last used first; at most `maxConnsPerHost` in all,
 // whoever comes then waits in order, and not more than may wait (contract.md §2.3, §7.9).
-import { ClientConnection, type ConnectionOwner } from '../http1/client-connection.ts';
 import { type DestinationState, unlimited } from '../shared/destination-state.ts';
-import type { Wire } from '../socket/wire.ts';
 import { Timed } from '../wheel.ts';
 import type { EndpointAddress } from './endpoint-address.ts';
-import { type ConnectionTaker, Opening, type OpeningOptions, type OpeningOwner, type OpeningTools } from './opening.ts';
-
-export interface PoolOptions extends OpeningOptions {
-  /** In the whole process; 0 = no limit. */
-  readonly connectionsMax: number;
-  /** Requests that wait for a connection, in the whole process. */
-  readonly waitingMax: number;
-  /** Milliseconds; 0 = no limit. */
-  readonly responseHeaderMs: number;
-  readonly idleMs: number;
-}
-
-/** Idle connections kept per endpoint; beyond, the oldest goes. */
-const idleMax = 1_024;
+import type { EndpointPool, IdleConnection, PoolOptions, PoolPlaces } from './endpoint-pool.ts';
+import { ExclusivePool } from './exclusive-pool.ts';
+import type { ConnectionTaker, OpeningTools } from './opening.ts';
+import { SharedPool } from './shared-pool.ts';
 
 /**
  * How often those who wait look whether another worker has let go of a connection, and a pool with idle ones whether
@@ -26,7 +14,7 @@ const idleMax = 1_024;
  */
 const lookMs = 50;
 
-export class DestinationPool extends Timed {
+export class DestinationPool extends Timed implements PoolPlaces {
   readonly options: PoolOptions;
   readonly tools: OpeningTools;
   readonly #endpoints = new Map<string, EndpointPool>();
@@ -48,7 +36,7 @@ export class DestinationPool extends Timed {
   endpoint(address: EndpointAddress): EndpointPool {
     const known = this.#endpoints.get(address.name);
     if (known !== undefined) return known;
-    const made = new EndpointPool(address, this);
+    const made = this.options.http2 ? new SharedPool(address, this) : new ExclusivePool(address, this);
     this.#endpoints.set(address.name, made);
     return made;
   }
@@ -62,13 +50,14 @@ export class DestinationPool extends Timed {
     }
   }
 
-  /** An idle connection of the endpoint, a new one, or a place in the queue. */
+  /** A connection of the endpoint that has room, a new one, or a place in the queue. */
   take(endpoint: EndpointPool, taker: ConnectionTaker): void {
-    const idle = endpoint.takeIdle();
-    if (idle !== undefined) {
-      taker.onConnection(idle);
+    const ready = endpoint.takeReady();
+    if (ready !== undefined) {
+      taker.onConnection(ready);
       return;
     }
+    if (endpoint.join(taker)) return;
     const { connectionsMax, waitingMax } = this.options;
     if (this.#state.openConnection(connectionsMax || unlimited) || this.#evictIdle()) endpoint.open(taker);
     else if (this.#state.enterQueue(waitingMax)) {
@@ -88,16 +77,20 @@ export class DestinationPool extends Timed {
   }
 
   /** A connection has become idle; true when somebody who waited has it now. */
-  handOver(endpoint: EndpointPool, connection: ClientConnection): boolean {
+  handOver(endpoint: EndpointPool, connection: IdleConnection): boolean {
     const next = this.#nextWaiting();
     if (next === undefined) return this.#mayKeep() && !endpoint.retired ? false : this.#drop(connection);
-    if (next.endpoint === endpoint) next.taker.onConnection(connection);
+    if (next.endpoint === endpoint) next.taker.onConnection(connection.stream());
     else {
       // The place counts, not the connection: it goes to where the first in line wants to be.
       connection.close();
       next.endpoint.open(next.taker);
     }
     return true;
+  }
+
+  nextFor(endpoint: EndpointPool): ConnectionTaker | undefined {
+    return this.#waiting[0]?.endpoint === endpoint ? this.#nextWaiting()?.taker : undefined;
   }
 
   /** A connection is gone, or was never opened. */
@@ -149,7 +142,7 @@ export class DestinationPool extends Timed {
     this.tools.wheel.arm(this, lookMs);
   }
 
-  #drop(connection: ClientConnection): true {
+  #drop(connection: IdleConnection): true {
     connection.close();
     this.#state.closeConnection();
     return true;
@@ -157,103 +150,7 @@ export class DestinationPool extends Timed {
 
   /** Ends an idle connection of another endpoint: its place is the caller's. */
   #evictIdle(): boolean {
-    for (const endpoint of this.#endpoints.values()) {
-      const oldest = endpoint.takeOldest();
-      if (oldest === undefined) continue;
-      oldest.close();
-      return true;
-    }
+    for (const endpoint of this.#endpoints.values()) if (endpoint.endOldest()) return true;
     return false;
-  }
-}
-
-export class EndpointPool implements ConnectionOwner, OpeningOwner {
-  /** Nobody is to use it again. */
-  retired = false;
-  readonly #address: EndpointAddress;
-  readonly #pool: DestinationPool;
-  readonly #idle: ClientConnection[] = [];
-  readonly #opening = new Set<Opening>();
-
-  constructor(address: EndpointAddress, pool: DestinationPool) {
-    this.#address = address;
-    this.#pool = pool;
-  }
-
-  takeIdle(): ClientConnection | undefined {
-    for (;;) {
-      const connection = this.#idle.pop();
-      if (connection === undefined) return undefined;
-      if (connection.usable) return connection;
-      connection.close();
-      this.#pool.onGone();
-    }
-  }
-
-  get hasIdle(): boolean {
-    return this.#idle.length > 0;
-  }
-
-  takeOldest(): ClientConnection | undefined {
-    return this.#idle.shift();
-  }
-
-  open(taker: ConnectionTaker): void {
-    const { options, tools } = this.#pool;
-    this.#opening.add(new Opening(taker, this.#address, this, options, tools));
-  }
-
-  cancel(taker: ConnectionTaker): void {
-    for (const opening of this.#opening) if (opening.taker === taker) opening.abandon();
-  }
-
-  retire(): void {
-    this.retired = true;
-    this.closeIdle();
-  }
-
-  closeIdle(): void {
-    for (const connection of this.#idle.splice(0)) {
-      connection.close();
-      this.#pool.onGone();
-    }
-  }
-
-  onOpened(opening: Opening, socket: Wire): void {
-    this.#opening.delete(opening);
-    const { tools, options } = this.#pool;
-    const connection = new ClientConnection(socket, this, {
-      wheel: tools.wheel,
-      responseHeaderMs: options.responseHeaderMs,
-    });
-    opening.taker.onConnection(connection);
-  }
-
-  onNotOpened(opening: Opening): void {
-    this.#opening.delete(opening);
-    this.#pool.onGone();
-  }
-
-  onRelease(connection: ClientConnection, reusable: boolean): void {
-    if (!reusable) {
-      this.#pool.onGone();
-      return;
-    }
-    if (this.#pool.handOver(this, connection)) return;
-    const { idleMs } = this.#pool.options;
-    if (idleMs > 0) this.#pool.tools.wheel.arm(connection, idleMs);
-    else this.#pool.tools.wheel.disarm(connection);
-    this.#idle.push(connection);
-    if (this.#idle.length > idleMax) {
-      this.#idle.shift()?.close();
-      this.#pool.onGone();
-    }
-  }
-
-  onIdleEnd(connection: ClientConnection): void {
-    const place = this.#idle.lastIndexOf(connection);
-    if (place < 0) return;
-    this.#idle.splice(place, 1);
-    this.#pool.onGone();
   }
 }

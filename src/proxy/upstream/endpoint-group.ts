@@ -4,7 +4,7 @@ import type { DestinationState } from '../shared/destination-state.ts';
 import type { Balancer, Random } from './balance/balancer.ts';
 import { RandomChoice } from './balance/random-choice.ts';
 import { type BalancedEndpoint, ServingSet } from './balance/serving-set.ts';
-import type { EndpointPool } from './destination-pool.ts';
+import type { EndpointPool } from './endpoint-pool.ts';
 import type { OutlierDetector } from './outlier-detector.ts';
 
 export interface Endpoint extends BalancedEndpoint {

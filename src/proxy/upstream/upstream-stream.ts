@@ -30,8 +30,11 @@ export interface ResponseReceiver {
   onResponse(head: ResponseHead, body: BodySource): void;
   /** 101 to a request that asked for it: the socket is the receiver's from here on. `rest` came behind the head. */
   onUpgrade(head: ResponseHead, socket: Wire, rest: Buffer): void;
-  /** No response. `untouched`: the upstream has certainly not begun to work on the request. */
-  onFailure(type: ProxyErrorType, untouched: boolean, message: string): void;
+  /**
+   * No response. `untouched`: a connection used before ended without a byte in answer. `refused`: the upstream says that
+   * it has done nothing with the request.
+   */
+  onFailure(type: ProxyErrorType, untouched: boolean, message: string, refused?: boolean): void;
   /** Everything that arrived together has been dealt with: what was written may leave. */
   onSettled(): void;
 }

@@ -1,7 +1,7 @@
 // Destinations as one generation of a running proxy holds them. What a configuration does not change is taken over
 // from the generation before, connections, rings and cursors included (architecture.md §6.15).
 import type { Clock } from '../../clock.ts';
-import type { ProxyErrorType } from '../../errors.ts';
+import { destinationDefaults } from '../../model/defaults.ts';
 import type { Destination } from '../../model/destination.ts';
 import { durationMs } from '../duration.ts';
 import type { UpstreamStates } from '../shared/upstream-states.ts';
@@ -10,9 +10,10 @@ import type { Random } from './balance/balancer.ts';
 import { balancerOf, balancerText } from './balance/balancer-of.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
 import { type BalancingPlan, balancingPlan, breakerLimits, connectionText, outlierLimits } from './destination-plan.ts';
-import { DestinationPool, type PoolOptions } from './destination-pool.ts';
+import { DestinationPool } from './destination-pool.ts';
 import { endpointsOf, type FoundAddress } from './endpoint-address.ts';
 import { EndpointGroup } from './endpoint-group.ts';
+import type { PoolOptions } from './endpoint-pool.ts';
 import type { OpeningTools } from './opening.ts';
 import { OutlierDetector } from './outlier-detector.ts';
 import type { SessionStore } from './session/session-store.ts';
@@ -40,8 +41,6 @@ export class Upstream {
   /** Total budget in milliseconds; 0 = none. */
   readonly requestMs: number;
   readonly expectContinueMs: number;
-  /** Set when nothing may be sent there: what it asks for is not built, and plaintext is no substitute. */
-  readonly closed: ProxyErrorType | undefined;
   /** What of the configuration this is. */
   readonly content: string;
   /** What of it the connections depend on. */
@@ -64,7 +63,6 @@ export class Upstream {
     this.balancing = balancingPlan(options);
     this.requestMs = durationMs(options?.timeouts?.request, 0);
     this.expectContinueMs = durationMs(options?.timeouts?.expectContinue, 1_000);
-    this.closed = options?.http2 === true ? 'no_destination' : undefined;
   }
 
   static *open(
@@ -178,6 +176,7 @@ function poolOptions(destination: Destination): PoolOptions {
   const { options } = destination;
   const timeouts = options?.timeouts;
   return {
+    http2: options?.http2 ?? destinationDefaults.http2,
     connectionsMax: options?.maxConnsPerHost ?? 0,
     waitingMax: breakerLimits(options).waitingMax,
     connectMs: durationMs(timeouts?.connect, 5_000),

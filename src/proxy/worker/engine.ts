@@ -1,7 +1,7 @@
 // Everything that serves requests in one thread: the tables of the generation in force and of the one being prepared,
 // the upstreams, the listeners. It runs in a worker, or in the calling thread where there are none.
 import type { Clock } from '../../clock.ts';
-import { describe } from '../../model/problem.ts';
+import { describe, type Problem } from '../../model/problem.ts';
 import type { ProxyConfig } from '../../model/proxy-config.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import type { Memory } from '../compile/compile.ts';
@@ -24,6 +24,7 @@ import { RedisSessionStore } from '../upstream/session/redis-session-store.ts';
 import { type Discovered, Upstreams, type UpstreamTools } from '../upstream/upstreams.ts';
 import { Wheel } from '../wheel.ts';
 import type { BodyLimits } from './body-limits.ts';
+import { Refusal } from './verdict.ts';
 
 export interface EngineOptions {
   readonly clock: Clock;
@@ -96,15 +97,15 @@ export class Engine {
   }
 
   /**
-   * Compiles beside what is in force, in slices. Rejects when it cannot; nothing has changed then. The rows of all its
-   * destinations have been adopted.
+   * Compiles beside what is in force, in slices. Gives what had to be closed. Rejects with Refusal when it cannot;
+   * nothing has changed then. The rows of all its destinations have been adopted.
    */
-  async prepare(number: number, config: ProxyConfig, discovered: Discovered): Promise<void> {
+  async prepare(number: number, config: ProxyConfig, discovered: Discovered): Promise<readonly Problem[]> {
     this.#discovered.clear();
     for (const [id, endpoints] of discovered) this.#discovered.set(id, endpoints);
     const { snapshot } = config;
     const { table, problems, memory } = await compileInSlices(snapshot, this.#memory, this.#services);
-    if (table === undefined) throw new Error(describe(problems));
+    if (table === undefined) throw new Refusal(problems);
     if (problems.length > 0) {
       this.#telemetry.logger.error({ snapshot: config.id, problems: describe(problems) }, 'routes are closed');
     }
@@ -115,6 +116,7 @@ export class Engine {
     const upstreams = await inSlices(Upstreams.open(snapshot.destinations, this.#discovered, this.#tools, former));
     const { index, id, name } = config;
     this.#prepared = { number, config, table, upstreams, role: 'stable', snapshot: { index, id, name } };
+    return problems;
   }
 
   /** Endpoints have changed without an activation. Not called while something is being prepared. */

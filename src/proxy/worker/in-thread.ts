@@ -1,5 +1,6 @@
 // The engine in the calling thread: one process without workers, and tests.
 import type { Cancel, Clock } from '../../clock.ts';
+import type { Problem } from '../../model/problem.ts';
 import type { ProxyConfig } from '../../model/proxy-config.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import type { KnownStates } from '../explain/explained-destination.ts';
@@ -93,13 +94,14 @@ export class InThread implements Installer {
     return this.#supervisor;
   }
 
-  install(config: ProxyConfig, onThreadDone: () => void): Promise<void> {
+  install(config: ProxyConfig, onThreadDone: () => void): Promise<readonly Problem[]> {
     return this.#turns.take(async () => {
       this.#common.blocks = this.#desk.blocksFor(config.snapshot);
       const { destinations } = config.snapshot;
       this.#states.adopt(this.#supervisor.prepare(destinations));
+      let problems: readonly Problem[];
       try {
-        await this.#engine.prepare(this.#generation + 1, config, this.#supervisor.discovered);
+        problems = await this.#engine.prepare(this.#generation + 1, config, this.#supervisor.discovered);
       } catch (error) {
         this.#supervisor.discard();
         throw error;
@@ -109,6 +111,7 @@ export class InThread implements Installer {
       this.#desk.follow(config.snapshot);
       await this.#engine.commit([]);
       onThreadDone();
+      return problems;
     });
   }
 

@@ -7,6 +7,7 @@ import type { Collected } from '../metrics/families.ts';
 import type { SeriesReader } from '../metrics/metric-block.ts';
 import type { PackedConfig } from './packed-config.ts';
 import type { FromWorker, ToWorker, WorkerStart } from './protocol.ts';
+import { sound, type Verdict } from './verdict.ts';
 
 /** What a worker says of its own accord. */
 export interface MemberHears {
@@ -31,7 +32,7 @@ export class Member {
   readonly #counting: CountingReader;
   readonly #tellings = new Map<number, () => void>();
   #tellingId = 0;
-  #prepared: ((veto: string | undefined) => void) | undefined;
+  #prepared: ((verdict: Verdict) => void) | undefined;
   #settled: (() => void) | undefined;
   #closed: (() => void) | undefined;
   #over = false;
@@ -56,10 +57,10 @@ export class Member {
     this.#worker.postMessage(message);
   }
 
-  prepare(generation: number, config: PackedConfig): Promise<string | undefined> {
+  prepare(generation: number, config: PackedConfig): Promise<Verdict> {
     return new Promise((resolve) => {
       this.#prepared = resolve;
-      if (this.#over) resolve(undefined);
+      if (this.#over) resolve(sound);
       else this.say({ type: 'prepare', generation, config });
     });
   }
@@ -92,7 +93,7 @@ export class Member {
 
   #hear(message: FromWorker): void {
     const { logger } = this.#telemetry;
-    if (message.type === 'prepared') this.#prepared?.(message.veto);
+    if (message.type === 'prepared') this.#prepared?.(message.verdict);
     else if (message.type === 'log') logger[message.level](message.fields, message.message);
     else if (message.type === 'crashed')
       logger.error({ request: message.request, stack: message.stack }, 'a proxy worker falls over a request');
@@ -124,7 +125,7 @@ export class Member {
     this.#over = true;
     this.#told();
     this.listeners = undefined;
-    this.#prepared?.(undefined);
+    this.#prepared?.(sound);
     this.#settled?.();
     this.#closed?.();
     if (this.#closed !== undefined) return;

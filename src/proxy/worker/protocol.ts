@@ -10,6 +10,7 @@ import type { FoundAddress } from '../upstream/endpoint-address.ts';
 import type { RedisOptions } from '../upstream/session/redis-session-store.ts';
 import type { BodyLimits } from './body-limits.ts';
 import type { PackedConfig } from './packed-config.ts';
+import type { Verdict } from './verdict.ts';
 
 export interface WorkerStart {
   readonly bindAddress: string | undefined;
@@ -68,7 +69,7 @@ export type FromWorker =
   | { readonly type: 'told'; readonly id: number }
   /** Answered by `exposition`. */
   | { readonly type: 'scrape'; readonly id: number; readonly listener: string; readonly collected: Collected }
-  | { readonly type: 'prepared'; readonly generation: number /** Why not, for people. */; readonly veto?: string }
+  | { readonly type: 'prepared'; readonly generation: number; readonly verdict: Verdict }
   | { readonly type: 'settled'; readonly generation: number; readonly listeners: readonly ListenerStatus[] }
   | { readonly type: 'closed' }
   /** A token names an unknown key. Answered by `keys`. */

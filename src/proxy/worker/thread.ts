@@ -12,6 +12,7 @@ import { Engine } from './engine.ts';
 import { ConfigReader } from './packed-config.ts';
 import type { FromWorker, ToWorker, WorkerStart } from './protocol.ts';
 import { systemMs } from './system-time.ts';
+import { vetoOf } from './verdict.ts';
 
 if (parentPort === null) throw new Error('a proxy worker is a thread of its own');
 serve(parentPort, workerData);
@@ -106,10 +107,10 @@ async function prepared(
   { generation, config }: Extract<ToWorker, { type: 'prepare' }>,
 ): Promise<FromWorker> {
   try {
-    await engine.prepare(generation, await reader.read(config), config.discovered);
-    return { type: 'prepared', generation };
+    const problems = await engine.prepare(generation, await reader.read(config), config.discovered);
+    return { type: 'prepared', generation, verdict: { problems } };
   } catch (error) {
-    return { type: 'prepared', generation, veto: error instanceof Error ? error.message : String(error) };
+    return { type: 'prepared', generation, verdict: vetoOf(error) };
   }
 }
 

@@ -3,6 +3,7 @@
 import { createServer } from 'node:net';
 import type { Cancel, Clock } from '../../clock.ts';
 import type { Listener } from '../../model/listener.ts';
+import type { Problem } from '../../model/problem.ts';
 import type { ProxyConfig } from '../../model/proxy-config.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import type { KnownStates } from '../explain/explained-destination.ts';
@@ -23,6 +24,7 @@ import type { ToWorker, WorkerStart } from './protocol.ts';
 import { systemMs } from './system-time.ts';
 import { Turns } from './turns.ts';
 import { UpstreamSupervisor } from './upstream-supervisor.ts';
+import { Refusal } from './verdict.ts';
 
 export interface WorkersOptions {
   readonly count: number;
@@ -107,7 +109,7 @@ export class Workers implements Installer {
     return this.#supervisor;
   }
 
-  install(config: ProxyConfig, onThreadDone: () => void): Promise<void> {
+  install(config: ProxyConfig, onThreadDone: () => void): Promise<readonly Problem[]> {
     return this.#turns.take(() => this.#install(config, onThreadDone));
   }
 
@@ -140,18 +142,18 @@ export class Workers implements Installer {
     await this.#supervisor.close();
   }
 
-  async #install(config: ProxyConfig, onThreadDone: () => void): Promise<void> {
+  async #install(config: ProxyConfig, onThreadDone: () => void): Promise<readonly Problem[]> {
     const { destinations } = config.snapshot;
     const rows = this.#supervisor.prepare(destinations);
     const blocks = this.#desk.blocksFor(config.snapshot);
     const packed = packConfig(config, rows, new Map(this.#supervisor.discovered), blocks);
     const generation = ++this.#number;
-    const vetoes = await Promise.all(this.#members.map((member) => member.prepare(generation, packed)));
-    const veto = vetoes.find((reason) => reason !== undefined);
-    if (veto !== undefined) {
+    const verdicts = await Promise.all(this.#members.map((member) => member.prepare(generation, packed)));
+    const refused = verdicts.find(({ veto }) => veto !== undefined);
+    if (refused !== undefined) {
       for (const member of this.#members) member.say({ type: 'discard', generation });
       this.#supervisor.discard();
-      throw new Error(veto);
+      throw new Refusal(refused.problems, refused.veto);
     }
     const { listeners } = config.snapshot;
     const busy = await this.#probe(listeners);
@@ -164,6 +166,7 @@ export class Workers implements Installer {
       if (member.listeners !== undefined) onThreadDone();
     };
     await Promise.all(this.#members.map(commit));
+    return verdicts.find(({ problems }) => problems.length > 0)?.problems ?? [];
   }
 
   async #reopen(): Promise<void> {
@@ -258,7 +261,7 @@ export class Workers implements Installer {
     const inForce = this.#inForce;
     if (inForce === undefined) return;
     const generation = Atomics.load(this.#cell, 0);
-    const veto = await member.prepare(generation, inForce.config);
+    const { veto } = await member.prepare(generation, inForce.config);
     if (veto !== undefined)
       logger.error({ reason: veto }, 'a new proxy worker cannot serve the configuration in force');
     await member.commit(generation, inForce.busy);

@@ -12,6 +12,7 @@ import { inSlices } from '../../state/slices.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { accountOf } from '../account.ts';
 import { type Installed, installedHeaders, installWaitMs } from '../activation-report.ts';
+import { activationWaitOf, type Converge, withConvergence } from '../activation-wait.ts';
 import { type Answer, type ApiRequest, entityTag, jsonArray, revisionHeader } from '../answer.ts';
 import { type Caller, seesSecrets } from '../caller.ts';
 import type { Examiner } from '../examiner.ts';
@@ -29,6 +30,7 @@ interface Parts {
   readonly log: ReplicatedLog;
   readonly examiner: Examiner;
   readonly installed: Installed;
+  readonly converge: Converge;
   readonly newId: () => string;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -101,8 +103,9 @@ export class SnapshotService {
    * named in `Warning`. Rejects with NOT_FOUND.
    */
   async activate(id: string, request: ApiRequest): Promise<Answer> {
-    const { reader, log, logger, installed } = this.#parts;
+    const { reader, log, logger, installed, converge } = this.#parts;
     await reader.mustExist('snapshots', id);
+    const wait = activationWaitOf(request);
     const { account, unknownFields } = accountOf(request);
     const conditions = {
       ...ifMatchOf(request),
@@ -115,7 +118,10 @@ export class SnapshotService {
     const accepted = acceptedHeaders(result);
     const snapshot = reader.view.snapshot(id);
     if (snapshot === undefined) throw goneSince(result);
-    const installation = await installed(result.index, installWaitMs);
+    const [installation, convergence] = await Promise.all([
+      installed(result.index, installWaitMs),
+      wait && converge(result.index, wait.want, wait.withinMs),
+    ]);
     const { done, of } = installation;
     logger.info({ snapshot: id, title: snapshot.name, index: result.index, done, of }, 'a snapshot is active');
     const report = installedHeaders(installation);
@@ -126,8 +132,8 @@ export class SnapshotService {
       ...joined(unknownFields, report),
     };
     const { pending } = reader.view;
-    const body = snapshotSummary(snapshot, { active: { snapshotId: id, index: result.index }, pending });
-    return { status: 200, headers, body };
+    const summary = snapshotSummary(snapshot, { active: { snapshotId: id, index: result.index }, pending });
+    return { status: 200, headers, body: withConvergence(summary, convergence) };
   }
 
   /** 200 with the summary: it stays active. Rejects with NOT_FOUND, and CONFLICT when it waits for no confirmation. */

@@ -97,7 +97,7 @@ export class SnapshotsController {
       'active again unless `POST /snapshots/{id}/confirm` comes in time.',
     right: 'write',
     headers: ['If-Match', 'Idempotency-Key'],
-    query: ['confirmWithin', 'force', 'fieldValidation'],
+    query: ['wait', 'timeout', 'confirmWithin', 'force', 'fieldValidation'],
     errors: [
       'INVALID',
       'NOT_FOUND',

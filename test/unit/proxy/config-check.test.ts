@@ -80,13 +80,12 @@ describe('the check of a configuration', () => {
       {
         ...empty,
         listeners: [{ id: 'l', name: 'l', port: 1, tls: { cert: 'c', key: 'k' } }],
-        destinations: [{ id: 'd', name: 'd', host: 'h', port: 1, options: { http2: true } }],
         routes: [{ id: 'a', name: 'a', forward: { destinations: [{ destinationId: 'gone' }] } }],
         groups: [{ id: 'g', name: 'g', routeIds: ['none'] }],
       },
       now,
     );
     expect(problems).to.deep.equal([]);
-    expect(pointers(warnings)).to.deep.equal(['/destinations/d/options/http2', '/listeners/l/tls']);
+    expect(pointers(warnings)).to.deep.equal(['/listeners/l/tls']);
   });
 });

@@ -5,6 +5,7 @@ import { Attempts } from '../../../src/remote/attempts.ts';
 import { ControlPlaneLink } from '../../../src/remote/control-plane-link.ts';
 import { readSnapshotEvent } from '../../../src/remote/received-config.ts';
 import { RemoteSource } from '../../../src/remote/remote-source.ts';
+import type { Logger } from '../../../src/telemetry/logger.ts';
 import { eventually } from '../../support/eventually.ts';
 import { logCapture } from '../../support/log-capture.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -17,13 +18,17 @@ describe('the stream as a source', () => {
   let source: RemoteSource;
   let seen: ProxyConfig[];
   let refuse: boolean;
+  /** Outcomes come when the test says so. */
+  let later: boolean;
   let confirmed: number;
   let unusable: string[];
-  const { logger, lines } = logCapture();
+  let logger: Logger;
+  let lines: readonly string[];
 
   beforeEach(async () => {
     stub = await StreamStub.start();
     clock = new ManualClock();
+    ({ logger, lines } = logCapture());
     make([stub.url]);
   });
 
@@ -44,6 +49,7 @@ describe('the stream as a source', () => {
     });
     seen = [];
     refuse = false;
+    later = false;
     confirmed = 0;
     unusable = [];
     source.observe({
@@ -55,7 +61,7 @@ describe('the stream as a source', () => {
     });
     source.subscribe((config) => {
       seen.push(config);
-      source.settle(config.order, !refuse);
+      if (!later) source.settle(config.order, { isLive: !refuse, problems: [] });
     });
   }
 
@@ -108,7 +114,7 @@ describe('the stream as a source', () => {
     source.start();
     (await stub.stream()).end(snapshotEvent('new', 20));
     await sees('new');
-    await eventually(() => expect(clock.pending).to.be.greaterThan(0));
+    await eventually(() => expect(source.stream).to.equal(undefined));
     clock.advance(5_000);
     (await stub.stream(2)).write(`${snapshotEvent('old', 19)}${snapshotEvent('newer', 21)}`);
     await sees('new', 'newer');
@@ -160,6 +166,21 @@ describe('the stream as a source', () => {
     stream.write(snapshotEvent('b'));
     await sees('a', 'b', 'b');
     expect(source.installed?.config.name).to.equal('b');
+  });
+
+  it('knows what is live when a configuration was overtaken on its way, and the one that overtook it was refused', async () => {
+    source.start();
+    const stream = await stub.stream();
+    stream.write(snapshotEvent('a'));
+    await sees('a');
+    later = true;
+    stream.write(snapshotEvent('b') + snapshotEvent('c'));
+    await sees('a', 'b', 'c');
+    source.settle(2, { isLive: true, problems: [] });
+    source.settle(3, { isLive: false, problems: [] });
+    expect(source.installed?.config.name).to.equal('b');
+    stream.write(snapshotEvent('a'));
+    await sees('a', 'b', 'c', 'a');
   });
 
   it('is disconnected after 45 s without a byte, and stays connected by keep-alives', async () => {

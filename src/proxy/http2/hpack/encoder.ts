@@ -119,3 +119,6 @@ function staticBytes(name: string): Uint8Array {
   }
   return start;
 }
+
+/** This thread's: a block is copied as soon as it is made. */
+export const encoder = new HpackEncoder();

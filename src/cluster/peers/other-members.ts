@@ -1,0 +1,22 @@
+// The other members of the cluster as somebody to ask.
+import { identityOf } from '../../../raft/index.ts';
+import type { Cluster } from '../cluster.ts';
+import type { PeerClient } from './peer-client.ts';
+
+export interface OtherMember {
+  readonly nodeId: string;
+  /** Undefined when it gives no answer in time. Never rejects. */
+  ask(question: object, withinMs: number): Promise<unknown>;
+}
+
+/** Those that this node knows of at the moment; nobody while it belongs to no cluster. */
+export async function otherMembers(cluster: Pick<Cluster, 'status'>, client: PeerClient): Promise<OtherMember[]> {
+  const status = await cluster.status();
+  if (status === undefined) return [];
+  return status.config.members
+    .filter(({ id }) => id !== status.id)
+    .map((member) => ({
+      nodeId: identityOf(member.id).nodeId,
+      ask: (question, withinMs) => client.ask(member, question, withinMs),
+    }));
+}

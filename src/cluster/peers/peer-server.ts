@@ -1,0 +1,41 @@
+// Answers questions of other members of the cluster. Who asks must be a member, and must mean this node: an address may
+// lead to another one than it did.
+import { SluiceError } from '../../errors.ts';
+import { MemberGuard, type MemberGuardOptions, type MemberHead } from '../member-guard.ts';
+import { isRecord, parse } from '../relay/relay-wire.ts';
+
+export interface PeerServerOptions extends MemberGuardOptions {
+  readonly nodeId: string;
+  /** Undefined: this node belongs to no cluster yet. */
+  readonly clusterId: () => string | undefined;
+  /** Throws INVALID for a question that is none. */
+  readonly answer: (question: Readonly<Record<string, unknown>>) => Promise<object> | object;
+}
+
+export class PeerServer {
+  readonly #options: PeerServerOptions;
+  readonly #guard: MemberGuard;
+
+  constructor(options: PeerServerOptions) {
+    this.#options = options;
+    this.#guard = new MemberGuard(options);
+  }
+
+  /** Before the body is read. Throws UNAUTHENTICATED, FORBIDDEN. */
+  admit(head: MemberHead): void {
+    this.#guard.admit(head);
+  }
+
+  /** JSON text. Throws UNAUTHENTICATED, FORBIDDEN, INVALID. */
+  async take(head: MemberHead, body: Uint8Array): Promise<string> {
+    this.#guard.check(head, body);
+    const value = parse(body);
+    const { nodeId, clusterId, answer } = this.#options;
+    if (!isRecord(value) || value.v !== 1 || !isRecord(value.question)) {
+      throw new SluiceError('INVALID', 'the body is no question of version 1');
+    }
+    if (value.clusterId !== clusterId()) throw new SluiceError('INVALID', 'the question is for another cluster');
+    if (value.to !== nodeId) throw new SluiceError('INVALID', 'the question is for another node');
+    return JSON.stringify({ answer: await answer(value.question) });
+  }
+}

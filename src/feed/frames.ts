@@ -1,0 +1,70 @@
+// The bytes of the events that tell of one activation (contract.md §4.1, fleet.md §3): made when the first client needs
+// them and once, however many clients there are.
+import { configDigest } from '../model/config-digest.ts';
+import type { ProxyConfig } from '../model/proxy-config.ts';
+
+const digests = new WeakMap<ProxyConfig, string>();
+
+/** SHA-256 of the canonical JSON of its lists, hex. */
+export function digestOf(config: ProxyConfig): string {
+  const known = digests.get(config);
+  if (known !== undefined) return known;
+  const digest = configDigest(config.snapshot);
+  digests.set(config, digest);
+  return digest;
+}
+
+export class Frames {
+  readonly config: ProxyConfig;
+  #text: string | undefined;
+  #plain: Buffer | undefined;
+  #own: Buffer | undefined;
+  #current: Buffer | undefined;
+  readonly #onMade: (bytes: number) => void;
+
+  /** @param onMade told the length of the event for everybody, once there is somebody who gets it. */
+  constructor(config: ProxyConfig, onMade: (bytes: number) => void) {
+    this.config = config;
+    this.#onMade = onMade;
+  }
+
+  /** For everybody. */
+  get plain(): Buffer {
+    if (this.#plain === undefined) {
+      this.#plain = Buffer.from(`${this.#head}${this.#json}\n\n`);
+      this.#onMade(this.#plain.length);
+    }
+    return this.#plain;
+  }
+
+  /** For proxies of ours: says which strings came from secrets as well. */
+  get own(): Buffer {
+    const secrets = JSON.stringify(this.config.secrets ?? []);
+    this.#own ??= Buffer.from(`${this.#head}${this.#json.slice(0, -1)},"secrets":${secrets}}\n\n`);
+    return this.#own;
+  }
+
+  /** For proxies of ours that have this content. */
+  get current(): Buffer {
+    const { index, id } = this.config;
+    this.#current ??= Buffer.from(
+      `event: current\nid: ${index}\ndata: ${JSON.stringify({ index, id, sha256: digestOf(this.config) })}\n\n`,
+    );
+    return this.#current;
+  }
+
+  get #head(): string {
+    return `event: snapshot\nid: ${this.config.index}\ndata: `;
+  }
+
+  get #json(): string {
+    this.#text ??= textOf(this.config);
+    return this.#text;
+  }
+}
+
+function textOf({ id, name, createdAt, snapshot }: ProxyConfig): string {
+  const { listeners, routes, groups, destinations, middlewares } = snapshot;
+  const lists = { listeners, routes, groups, destinations, middlewares };
+  return JSON.stringify({ id, name, createdAt, snapshot: lists });
+}

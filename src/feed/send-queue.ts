@@ -1,0 +1,85 @@
+// In which order, and how fast, frames are written to the clients of this node. A thousand that connect at once, or that an
+// activation goes to, must not hold the thread: frames are handed to sockets in short slices, and only so many bytes are
+// on their way at a time, for the system copies what a socket takes within one turn of the loop.
+
+/** One client with something to write. */
+export interface Sender {
+  /** Begins to write what waits and calls `done` once it has left; gives its length, 0 when nothing waits. */
+  write(done: () => void): number;
+}
+
+/** Handing frames to sockets may take so long at a stretch. */
+const sliceMs = 8;
+/** Bytes on their way at most, but at least one frame. */
+const inFlightMax = 8 * 1024 * 1024;
+/** A client that takes longer than this to read its frame holds up nobody else. */
+const patienceMs = 200;
+
+export interface SendQueueOptions {
+  /** Monotonic milliseconds. */
+  readonly now: () => number;
+  readonly after: (delayMs: number, run: () => void) => () => void;
+  /** Runs in a later turn of the loop. */
+  readonly later: (run: () => void) => void;
+}
+
+export class SendQueue {
+  readonly #options: SendQueueOptions;
+  readonly #waiting = new Set<Sender>();
+  #inFlight = 0;
+  #scheduled = false;
+  #running = false;
+
+  constructor(options: SendQueueOptions) {
+    this.#options = options;
+  }
+
+  /** It has something to write. One that waits already keeps its place. */
+  add(sender: Sender): void {
+    this.#waiting.add(sender);
+    if (!this.#scheduled && !this.#running) this.#run();
+  }
+
+  remove(sender: Sender): void {
+    this.#waiting.delete(sender);
+  }
+
+  #run(): void {
+    this.#running = true;
+    const end = this.#options.now() + sliceMs;
+    for (const sender of this.#waiting) {
+      if (this.#inFlight >= inFlightMax) break;
+      this.#waiting.delete(sender);
+      this.#send(sender);
+      if (this.#options.now() < end) continue;
+      this.#schedule();
+      break;
+    }
+    this.#running = false;
+  }
+
+  #send(sender: Sender): void {
+    let length = 0;
+    let isCounted = true;
+    const release = (): void => {
+      if (!isCounted) return;
+      isCounted = false;
+      cancel();
+      this.#inFlight -= length;
+      if (this.#waiting.size > 0) this.#schedule();
+    };
+    const cancel = this.#options.after(patienceMs, release);
+    length = sender.write(release);
+    if (isCounted) this.#inFlight += length;
+    if (length === 0) release();
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    this.#options.later(() => {
+      this.#scheduled = false;
+      this.#run();
+    });
+  }
+}

@@ -1,0 +1,85 @@
+// Whether enough proxies have an activation (fleet.md §6): pure, from what the nodes say at one moment.
+import { SluiceError } from '../errors.ts';
+import type { Problem } from '../model/problem.ts';
+import type { NodeProgress } from './fleet.ts';
+import type { Progress } from './proxy-record.ts';
+
+/** How many must have it. */
+export type Want = { readonly is: 'all' } | { readonly is: 'count' | 'percent'; readonly amount: number };
+
+export interface Convergence {
+  /** So many were asked for, of those that there are. */
+  readonly wanted: number;
+  readonly installed: number;
+  readonly refused: number;
+  readonly pending: number;
+  readonly pendingProxies: readonly string[];
+  readonly tookMs: number;
+  readonly refusals: readonly { readonly proxy: string; readonly problems: readonly Problem[] }[];
+}
+
+/** `all`, `12`, `90%`. Throws INVALID for anything else. */
+export function wantOf(text: string): Want {
+  if (text === 'all') return { is: 'all' };
+  const [, digits, percent] = /^(\d{1,9}(?:\.\d{1,3})?)(%?)$/.exec(text) ?? [];
+  const amount = Number(digits);
+  if (digits !== undefined && percent === '%' && amount <= 100) return { is: 'percent', amount };
+  if (digits !== undefined && percent === '' && Number.isInteger(amount)) return { is: 'count', amount };
+  throw new SluiceError('INVALID', 'wait must be all, a number of proxies such as 12, or a share such as 90%');
+}
+
+type Each = NodeProgress['proxies'][number];
+
+/** What is known of an activation while it is waited for. */
+export class Convergences {
+  readonly #want: Want;
+  /** What each node said last. */
+  readonly #nodes = new Map<string, readonly Each[]>();
+  readonly #seen = new Set<string>();
+
+  constructor(want: Want) {
+    this.#want = want;
+  }
+
+  heard(node: string, { proxies }: NodeProgress): void {
+    this.#nodes.set(node, proxies);
+    for (const { id } of proxies) this.#seen.add(id);
+  }
+
+  /** A node that never answers has a proxy at least, its own. */
+  unheard(node: string): void {
+    if (this.#nodes.has(node)) return;
+    this.heard(node, { proxies: [{ id: node, state: 'pending', problems: [] }] });
+  }
+
+  get isOver(): boolean {
+    const { wanted, installed, refused } = this.result(0);
+    return refused > 0 || installed >= wanted;
+  }
+
+  /** One that was there and is not any more is pending: it may come back without it. */
+  result(tookMs: number): Convergence {
+    const live = [...this.#nodes.values()].flat();
+    const liveIds = new Set(live.map(({ id }) => id));
+    const left = [...this.#seen].filter((id) => !liveIds.has(id));
+    const of = (state: Progress): Each[] => live.filter((proxy) => proxy.state === state);
+    const pending = [...of('pending').map(({ id }) => id), ...left].sort();
+    const refused = of('refused');
+    return {
+      wanted: this.#wanted(live.length + left.length),
+      installed: of('installed').length,
+      refused: refused.length,
+      pending: pending.length,
+      pendingProxies: pending,
+      tookMs: Math.round(tookMs),
+      refusals: refused.map(({ id, problems }) => ({ proxy: id, problems })),
+    };
+  }
+
+  #wanted(total: number): number {
+    if (this.#want.is === 'all') return total;
+    return this.#want.is === 'count'
+      ? this.#want.amount
+      : Math.max(0, Math.ceil((total * this.#want.amount) / 100 - 1e-9));
+  }
+}

@@ -1,0 +1,196 @@
+// The fleet of the whole cluster, from any node (fleet.md §4–§6): each node knows the proxies whose streams it holds, so the
+// others are asked, and messages are passed on to the node that they are for.
+import type { Clock } from '../clock.ts';
+import { SluiceError } from '../errors.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import { type Convergence, Convergences, type Want } from './convergence.ts';
+import type { Fleet, NodeProgress } from './fleet.ts';
+import { type FleetView, fleetOf, type NodeView, type ProxyView } from './fleet-view.ts';
+import type { AcknowledgementMessage, ReportMessage } from './messages.ts';
+import { nodeOfToken } from './token.ts';
+
+/** What one node asks another. */
+export type FleetQuestion =
+  | { readonly op: 'view' }
+  | { readonly op: 'progress'; readonly index: number }
+  | { readonly op: 'forget'; readonly id: string }
+  | { readonly op: 'acknowledge'; readonly message: AcknowledgementMessage }
+  | { readonly op: 'report'; readonly message: ReportMessage };
+
+export interface FleetPeer {
+  readonly nodeId: string;
+  /** The answer as JSON; undefined when the node gives none in time. Never rejects. */
+  ask(question: FleetQuestion, withinMs: number): Promise<unknown>;
+}
+
+export interface FleetDeskOptions {
+  readonly nodeId: string;
+  readonly fleet: Fleet;
+  /** The other members of the cluster. */
+  readonly peers: () => Promise<readonly FleetPeer[]>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+const askMs = 1_000;
+/** How often others are asked while an activation is waited for. */
+const lookMs = 100;
+
+export class FleetDesk {
+  readonly #options: FleetDeskOptions;
+
+  constructor(options: FleetDeskOptions) {
+    this.#options = options;
+  }
+
+  async list(): Promise<FleetView> {
+    const { fleet, peers } = this.#options;
+    const unreachable: string[] = [];
+    const others = await Promise.all(
+      (await peers()).map(async (peer) => {
+        const answer = await peer.ask({ op: 'view' }, askMs);
+        if (isNodeView(answer)) return answer;
+        unreachable.push(peer.nodeId);
+        return undefined;
+      }),
+    );
+    return fleetOf([fleet.view(), ...others.filter((view) => view !== undefined)], unreachable.sort());
+  }
+
+  /** Of two with one id the live one, or the first. Throws NOT_FOUND. */
+  async get(id: string): Promise<ProxyView> {
+    const found = (await this.list()).proxies.filter((proxy) => proxy.id === id);
+    const proxy = found.find(({ state }) => state !== 'disconnected') ?? found[0];
+    if (proxy === undefined) throw new SluiceError('NOT_FOUND', `proxy ${JSON.stringify(id)} not found`);
+    return proxy;
+  }
+
+  /** Drops a proxy that has left from every list. Throws NOT_FOUND, and CONFLICT while it is connected. */
+  async forget(id: string): Promise<void> {
+    const { state } = await this.get(id);
+    if (state !== 'disconnected') {
+      throw new SluiceError('CONFLICT', `proxy ${JSON.stringify(id)} is connected: stop it first`);
+    }
+    this.#options.fleet.forget(id);
+    await Promise.all((await this.#options.peers()).map((peer) => peer.ask({ op: 'forget', id }, askMs)));
+  }
+
+  /** Throws CONFLICT for a stream that nobody holds, and UNAVAILABLE when its node cannot be asked. */
+  async acknowledge(message: AcknowledgementMessage): Promise<void> {
+    await this.#pass(message.token, { op: 'acknowledge', message }, () => this.#options.fleet.acknowledge(message));
+  }
+
+  /** As above. */
+  async report(message: ReportMessage): Promise<void> {
+    await this.#pass(message.token, { op: 'report', message }, () => this.#options.fleet.report(message));
+  }
+
+  /** What another node asks this one. Throws INVALID. */
+  answer(question: FleetQuestion): object {
+    const { fleet } = this.#options;
+    switch (question.op) {
+      case 'view':
+        return fleet.view();
+      case 'progress':
+        return fleet.progress(question.index);
+      case 'forget':
+        return { known: fleet.forget(question.id) };
+      case 'acknowledge':
+        return { known: fleet.acknowledge(question.message) };
+      case 'report':
+        return { known: fleet.report(question.message) };
+    }
+  }
+
+  /** Resolves when so many proxies of the cluster have the activation, when one refuses it, or after `withinMs`. */
+  async converge(index: number, want: Want, withinMs: number): Promise<Convergence> {
+    const { fleet, nodeId, clock } = this.#options;
+    const startedMs = clock.monotonicMs();
+    const convergences = new Convergences(want);
+    const peers = await this.#options.peers();
+    const news = new News(fleet, clock);
+    try {
+      for (;;) {
+        const leftMs = startedMs + withinMs - clock.monotonicMs();
+        await Promise.all(peers.map((peer) => this.#look(peer, index, convergences, Math.max(1, leftMs))));
+        convergences.heard(nodeId, fleet.progress(index));
+        const tookMs = clock.monotonicMs() - startedMs;
+        if (convergences.isOver || tookMs >= withinMs) return convergences.result(tookMs);
+        await news.wait(Math.min(lookMs, withinMs - tookMs));
+      }
+    } finally {
+      news.close();
+    }
+  }
+
+  async #look(peer: FleetPeer, index: number, convergences: Convergences, withinMs: number): Promise<void> {
+    const answer = await peer.ask({ op: 'progress', index }, Math.min(askMs, withinMs));
+    if (isProgress(answer)) convergences.heard(peer.nodeId, answer);
+    else convergences.unheard(peer.nodeId);
+  }
+
+  async #pass(token: string, question: FleetQuestion, own: () => boolean): Promise<void> {
+    const nodeId = nodeOfToken(token);
+    if (nodeId === this.#options.nodeId) {
+      if (own()) return;
+      throw unknownStream();
+    }
+    // Two lives of one name may be members at a time: one of them has it.
+    const holders = (await this.#options.peers()).filter((peer) => peer.nodeId === nodeId);
+    if (holders.length === 0) throw unknownStream();
+    const answers = await Promise.all(holders.map((peer) => peer.ask(question, askMs)));
+    if (answers.some((answer) => isObject(answer) && answer.known === true)) return;
+    if (answers.every((answer) => isObject(answer))) throw unknownStream();
+    throw new SluiceError('UNAVAILABLE', `node ${nodeId}, which holds the stream, does not answer`);
+  }
+}
+
+/** Wakes whoever waits when something is new, or after a while. */
+class News {
+  readonly #clock: Clock;
+  readonly #unsubscribe: () => void;
+  #isNew = false;
+  #wake: (() => void) | undefined;
+
+  constructor(fleet: Fleet, clock: Clock) {
+    this.#clock = clock;
+    this.#unsubscribe = fleet.subscribe(() => {
+      this.#isNew = true;
+      this.#wake?.();
+    });
+  }
+
+  wait(withinMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        cancel();
+        this.#isNew = false;
+        this.#wake = undefined;
+        resolve();
+      };
+      const cancel = this.#clock.after(withinMs, wake);
+      this.#wake = wake;
+      if (this.#isNew) wake();
+    });
+  }
+
+  close(): void {
+    this.#unsubscribe();
+  }
+}
+
+const unknownStream = (): SluiceError =>
+  new SluiceError('CONFLICT', 'no node holds a stream with this token: open the stream anew');
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+// Nodes of one cluster trust each other's words; only their shape is looked at, for a newer program may say more.
+const isNodeView = (value: unknown): value is NodeView =>
+  isObject(value) &&
+  Array.isArray(value.proxies) &&
+  value.proxies.every(isObject) &&
+  typeof value.anonymous === 'number';
+
+const isProgress = (value: unknown): value is NodeProgress =>
+  isObject(value) && Array.isArray(value.proxies) && value.proxies.every(isObject);

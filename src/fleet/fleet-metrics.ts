@@ -1,0 +1,31 @@
+// The fleet in the metrics of a node (fleet.md §5): the proxies whose streams it holds, and its own.
+import { Gauge, Histogram, type Registry } from 'prom-client';
+import { proxyStates } from './fleet-view.ts';
+
+export class FleetMetrics {
+  readonly #convergence: Histogram;
+
+  constructor(registry: Registry, counts: () => Readonly<Record<string, number>>) {
+    const registers = [registry];
+    new Gauge({
+      name: 'sluice_fleet_proxies',
+      help: 'Proxies of this node, its own included, by how they are with the active configuration.',
+      labelNames: ['state'],
+      registers,
+      collect() {
+        const now = counts();
+        for (const state of proxyStates) this.set({ state }, now[state] ?? 0);
+      },
+    });
+    this.#convergence = new Histogram({
+      name: 'sluice_activation_convergence_seconds',
+      help: 'Time from an activation until every connected proxy of this node had installed it.',
+      buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+      registers,
+    });
+  }
+
+  converged(seconds: number): void {
+    this.#convergence.observe(seconds);
+  }
+}

@@ -1,0 +1,244 @@
+// The proxies of one node (fleet.md §3–§5): its own, and those whose streams it holds. Kept in memory: after a restart they
+// come back by themselves.
+import type { IncomingMessage } from 'node:http';
+import type { Clock } from '../clock.ts';
+import { digestOf } from '../feed/frames.ts';
+import type { Follower } from '../feed/sse.ts';
+import type { Acknowledgement, ListenerReport, TrafficWindow } from '../model/fleet-messages.ts';
+import type { Problem } from '../model/problem.ts';
+import type { ConfigSource, ProxyConfig } from '../model/proxy-config.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import { type NodeView, type ProxyState, proxyStates, type Version } from './fleet-view.ts';
+import { introductionOf } from './introduction.ts';
+import type { AcknowledgementMessage, ReportMessage } from './messages.ts';
+import { type Progress, type ProxyFacts, ProxyRecord } from './proxy-record.ts';
+import { streamToken } from './token.ts';
+
+export interface FleetOptions {
+  /** Name of this node. */
+  readonly nodeId: string;
+  readonly clusterId: () => string;
+  readonly source: ConfigSource;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Base64url, never the same twice. */
+  readonly newRandom: () => string;
+  /** Seconds from an activation until every live proxy of this node had it. */
+  readonly onConverged: (seconds: number) => void;
+}
+
+/** How far the live proxies of a node are with one activation. */
+export interface NodeProgress {
+  readonly proxies: readonly { readonly id: string; readonly state: Progress; readonly problems: readonly Problem[] }[];
+}
+
+/** Activations of which it is remembered which snapshot they were. */
+const rememberedMax = 100;
+/** How long a proxy that has left stays listed, and how many of them. */
+const goneMs = 24 * 3_600_000;
+const goneMax = 10_000;
+
+const nobody: Follower = { isOurs: false, hasSha256: undefined, headers: {}, closed: () => undefined };
+
+export class Fleet {
+  readonly #options: FleetOptions;
+  /** Live streams, by token. */
+  readonly #live = new Map<string, ProxyRecord>();
+  /** Those that have left, by id, longest ago first. */
+  readonly #gone = new Map<string, ProxyRecord>();
+  readonly #snapshots = new Map<number, string>();
+  readonly #subscribers = new Set<() => void>();
+  readonly #unsubscribe: () => void;
+  #own: ProxyRecord | undefined;
+  #anonymous = 0;
+  #wanted: ProxyConfig | undefined;
+  /** Of the activation that is on its way to the proxies. */
+  #publishedMs: number | undefined;
+
+  constructor(options: FleetOptions) {
+    this.#options = options;
+    this.#unsubscribe = options.source.subscribe((config) => this.#want(config));
+  }
+
+  /** The proxy within this process. */
+  embed(facts: Pick<ProxyFacts, 'labels' | 'version'>): void {
+    const { nodeId, clock } = this.#options;
+    const connectedMs = clock.nowMs();
+    this.#own = new ProxyRecord({
+      ...facts,
+      id: nodeId,
+      embedded: true,
+      boot: '',
+      node: nodeId,
+      address: '',
+      connectedMs,
+    });
+  }
+
+  /** What the proxy within this process says. */
+  acknowledgeOwn(word: Omit<Acknowledgement, 'sha256'>, config: ProxyConfig): void {
+    if (this.#own !== undefined) this.#hear(this.#own, { ...word, sha256: '' }, config.id);
+  }
+
+  reportOwn(window: readonly TrafficWindow[], listeners: readonly ListenerReport[]): void {
+    this.#own?.report(window, this.#options.clock.nowMs());
+    this.#own?.hearListeners(listeners);
+  }
+
+  /** Somebody asks for the stream, and will hold it. */
+  follower(request: IncomingMessage): Follower {
+    const introduction = introductionOf(request.headers);
+    if (introduction === undefined) return this.#stranger();
+    const { nodeId, clusterId, clock, newRandom } = this.#options;
+    const { id, boot, labels, version, has } = introduction;
+    const address = request.socket.remoteAddress ?? '';
+    const connectedMs = clock.nowMs();
+    this.#replace(id, boot, address);
+    const record = new ProxyRecord({ id, boot, labels, version, embedded: false, node: nodeId, address, connectedMs });
+    const token = streamToken(nodeId, newRandom());
+    this.#gone.delete(id);
+    this.#live.set(token, record);
+    this.#changed();
+    return {
+      isOurs: true,
+      hasSha256: has?.clusterId === clusterId() ? has.sha256 : undefined,
+      headers: { 'X-Sluice-Node': encodeURIComponent(nodeId), 'X-Sluice-Ack': token },
+      closed: () => this.#leave(token),
+    };
+  }
+
+  /** False: no live stream of this node has that token. */
+  acknowledge({ token, boot, ...word }: AcknowledgementMessage): boolean {
+    const record = this.#live.get(token);
+    if (record === undefined || record.facts.boot !== boot) return false;
+    this.#hear(record, word, this.#snapshots.get(word.index) ?? null);
+    return true;
+  }
+
+  /** As above. */
+  report({ token, boot, window }: ReportMessage): boolean {
+    const record = this.#live.get(token);
+    if (record === undefined || record.facts.boot !== boot) return false;
+    record.report(window, this.#options.clock.nowMs());
+    return true;
+  }
+
+  view(): NodeView {
+    this.#forgetOld();
+    const wanted = this.#wantedVersion();
+    const records = [...this.#everyLive(), ...this.#gone.values()];
+    return { proxies: records.map((record) => record.view(wanted)), anonymous: this.#anonymous };
+  }
+
+  counts(): Readonly<Record<ProxyState, number>> {
+    this.#forgetOld();
+    const counts = Object.fromEntries(proxyStates.map((state) => [state, 0])) as Record<ProxyState, number>;
+    for (const record of this.#everyLive()) counts[record.state(this.#wanted?.index)]++;
+    return { ...counts, disconnected: this.#gone.size };
+  }
+
+  progress(index: number): NodeProgress {
+    const proxies = [...this.#everyLive()].map((record) => {
+      const state = record.progress(index);
+      return { id: record.facts.id, state, problems: state === 'refused' ? record.problems : [] };
+    });
+    return { proxies };
+  }
+
+  /** Drops what is known of a proxy that has left. */
+  forget(id: string): boolean {
+    return this.#gone.delete(id);
+  }
+
+  /** Called whenever a proxy comes, leaves or says something. */
+  subscribe(subscriber: () => void): () => void {
+    this.#subscribers.add(subscriber);
+    return () => this.#subscribers.delete(subscriber);
+  }
+
+  close(): void {
+    this.#unsubscribe();
+    this.#subscribers.clear();
+  }
+
+  #want(config: ProxyConfig): void {
+    this.#wanted = config;
+    this.#publishedMs = this.#options.clock.monotonicMs();
+    this.#snapshots.set(config.index, config.id);
+    if (this.#snapshots.size <= rememberedMax) return;
+    const [oldest] = this.#snapshots.keys();
+    if (oldest !== undefined) this.#snapshots.delete(oldest);
+  }
+
+  #wantedVersion(): Version | undefined {
+    const config = this.#wanted;
+    return config && { index: config.index, snapshotId: config.id, sha256: digestOf(config) };
+  }
+
+  #hear(record: ProxyRecord, word: Acknowledgement, snapshotId: string | null): void {
+    const sha256 = word.sha256 === '' && word.state === 'installed' ? this.#digestAt(word.index) : word.sha256;
+    record.acknowledge({ ...word, sha256 }, snapshotId, this.#options.clock.nowMs());
+    if (word.state === 'refused') {
+      const about = { proxy: record.facts.id, index: word.index, problems: word.problems.slice(0, 3) };
+      this.#options.logger.error(about, 'a proxy refuses the configuration');
+    }
+    this.#changed();
+  }
+
+  #digestAt(index: number): string {
+    return this.#wanted?.index === index ? digestOf(this.#wanted) : '';
+  }
+
+  #changed(): void {
+    for (const subscriber of [...this.#subscribers]) subscriber();
+    const wanted = this.#wanted;
+    if (wanted === undefined || this.#publishedMs === undefined) return;
+    for (const record of this.#everyLive()) if (record.progress(wanted.index) !== 'installed') return;
+    this.#options.onConverged((this.#options.clock.monotonicMs() - this.#publishedMs) / 1000);
+    this.#publishedMs = undefined;
+  }
+
+  *#everyLive(): Generator<ProxyRecord> {
+    if (this.#own !== undefined) yield this.#own;
+    yield* this.#live.values();
+  }
+
+  #stranger(): Follower {
+    this.#anonymous++;
+    return { ...nobody, closed: () => void this.#anonymous-- };
+  }
+
+  /** The same process comes again before its old stream was seen to end; another of the same name is a mistake. */
+  #replace(id: string, boot: string, address: string): void {
+    for (const [token, { facts }] of this.#live) {
+      if (facts.id !== id) continue;
+      if (facts.boot === boot) this.#live.delete(token);
+      else {
+        const about = { proxy: id, addresses: [facts.address, address] };
+        this.#options.logger.warn(about, 'two proxies have one id: set proxy.id of one of them to another');
+      }
+    }
+  }
+
+  #leave(token: string): void {
+    const record = this.#live.get(token);
+    if (record === undefined) return;
+    this.#live.delete(token);
+    const isElsewhere = [...this.#live.values()].some(({ facts }) => facts.id === record.facts.id);
+    if (!isElsewhere) {
+      record.isLive = false;
+      record.lastSeenMs = this.#options.clock.nowMs();
+      this.#gone.delete(record.facts.id);
+      this.#gone.set(record.facts.id, record);
+    }
+    this.#changed();
+  }
+
+  #forgetOld(): void {
+    const since = this.#options.clock.nowMs() - goneMs;
+    for (const [id, { lastSeenMs }] of this.#gone) {
+      if (lastSeenMs >= since && this.#gone.size <= goneMax) break;
+      this.#gone.delete(id);
+    }
+  }
+}

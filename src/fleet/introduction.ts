@@ -1,0 +1,51 @@
+// How a proxy introduces itself in the request for the stream (fleet.md §3). A stream without a name, or with one that is
+// none, is a stranger's: it gets what everybody gets.
+import type { IncomingHttpHeaders } from 'node:http';
+
+export interface Introduction {
+  readonly id: string;
+  readonly boot: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly version: string;
+  /** What it has already. */
+  readonly has: { readonly clusterId: string; readonly index: number; readonly sha256: string } | undefined;
+}
+
+const textMax = 64;
+const labelsMax = 32;
+
+export function introductionOf(headers: IncomingHttpHeaders): Introduction | undefined {
+  const id = text(headers['x-sluice-proxy'], 128);
+  if (id === undefined || !/^[A-Za-z0-9._~:-]+$/.test(id)) return undefined;
+  return {
+    id,
+    boot: text(headers['x-sluice-boot'], textMax) ?? '',
+    version: text(headers['x-sluice-version'], textMax) ?? '',
+    labels: labelsOf(text(headers['x-sluice-labels'], 16_384) ?? ''),
+    has: hasOf(text(headers['x-sluice-has'], 512) ?? ''),
+  };
+}
+
+function text(value: string | string[] | undefined, lengthMax: number): string | undefined {
+  return typeof value === 'string' && value !== '' && value.length <= lengthMax ? value : undefined;
+}
+
+function labelsOf(header: string): Record<string, string> {
+  const labels: [string, string][] = [];
+  for (const pair of header.split(',').slice(0, labelsMax)) {
+    const [, key, value] = /^([^=]+)=(.*)$/.exec(pair.trim()) ?? [];
+    if (key === undefined || value === undefined) continue;
+    try {
+      labels.push([decodeURIComponent(key).slice(0, textMax), decodeURIComponent(value).slice(0, textMax)]);
+    } catch {
+      // What is not percent-encoded as it should be is no label.
+    }
+  }
+  return Object.fromEntries(labels);
+}
+
+function hasOf(header: string): Introduction['has'] {
+  const [, clusterId, index, sha256] = /^(\S{1,128}) (\d{1,15}) ([0-9a-f]{64})$/.exec(header) ?? [];
+  if (clusterId === undefined || index === undefined || sha256 === undefined) return undefined;
+  return { clusterId, index: Number(index), sha256 };
+}

@@ -1,0 +1,53 @@
+// The fleet as one node takes part in it: its own proxy, those that follow it, and what it says for all of them.
+import { randomBytes } from 'node:crypto';
+import { systemClock } from '../clock.ts';
+import type { Core } from '../cluster/core.ts';
+import { otherMembers } from '../cluster/peers/other-members.ts';
+import { singleNodeId } from '../cluster/raft-options.ts';
+import type { ConfigSource } from '../model/proxy-config.ts';
+import type { Settings } from '../settings/settings.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import { programVersion } from '../version.ts';
+import { Fleet } from './fleet.ts';
+import { FleetDesk } from './fleet-desk.ts';
+import { FleetMetrics } from './fleet-metrics.ts';
+import { OwnProxy } from './own-proxy.ts';
+
+export interface NodeFleet {
+  readonly fleet: Fleet;
+  readonly desk: FleetDesk;
+  /** The proxy within this process. */
+  readonly own: OwnProxy;
+  close(): void;
+}
+
+export function nodeFleetOf(
+  { controlPlane, proxy }: Settings,
+  { raft, state, links, metrics }: Core,
+  source: ConfigSource,
+  logger: Logger,
+): NodeFleet {
+  const nodeId = controlPlane.raft?.nodeId ?? singleNodeId;
+  const clock = systemClock;
+  const fleet = new Fleet({
+    nodeId,
+    clusterId: () => raft.clusterId ?? state.identity.clusterId,
+    source,
+    clock,
+    logger,
+    newRandom: () => randomBytes(12).toString('base64url'),
+    onConverged: (seconds) => fleetMetrics.converged(seconds),
+  });
+  const fleetMetrics = new FleetMetrics(metrics.registry, () => fleet.counts());
+  const desk = new FleetDesk({ nodeId, fleet, peers: () => otherMembers(raft, links.peers), clock, logger });
+  const own = new OwnProxy({ fleet, labels: proxy.labels, version: programVersion(), clock });
+  return {
+    fleet,
+    desk,
+    own,
+    close() {
+      own.close();
+      fleet.close();
+    },
+  };
+}

@@ -1,0 +1,104 @@
+// One proxy as its node knows it: what it said of itself, and what follows from that about the configuration it should
+// have.
+import type { Acknowledgement, ListenerReport, TrafficWindow } from '../model/fleet-messages.ts';
+import type { Problem } from '../model/problem.ts';
+import type { ProxyState, ProxyView, Version } from './fleet-view.ts';
+
+export interface ProxyFacts {
+  readonly id: string;
+  readonly embedded: boolean;
+  readonly boot: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly version: string;
+  readonly node: string;
+  readonly address: string;
+  /** Unix milliseconds. */
+  readonly connectedMs: number;
+}
+
+/** What has become of one activation on one proxy. */
+export type Progress = 'installed' | 'refused' | 'pending';
+
+export class ProxyRecord {
+  readonly facts: ProxyFacts;
+  isLive = true;
+  lastSeenMs: number;
+  #installed: Version | undefined;
+  #refusedIndex = -1;
+  #problems: readonly Problem[] = [];
+  #listeners: readonly ListenerReport[] = [];
+  #rates: { readonly requestsPerSecond: number; readonly errorRate: number } | undefined;
+  #reportedMs: number | undefined;
+
+  constructor(facts: ProxyFacts) {
+    this.facts = facts;
+    this.lastSeenMs = facts.connectedMs;
+  }
+
+  get problems(): readonly Problem[] {
+    return this.#problems;
+  }
+
+  /** @param snapshotId of the index, where it is known. */
+  acknowledge(word: Acknowledgement, snapshotId: string | null, nowMs: number): void {
+    this.lastSeenMs = nowMs;
+    if (word.of !== 'stable') return;
+    this.#listeners = word.listeners;
+    this.#problems = word.problems;
+    if (word.state === 'refused') this.#refusedIndex = word.index;
+    else this.#installed = { index: word.index, snapshotId, sha256: word.sha256 };
+  }
+
+  hearListeners(listeners: readonly ListenerReport[]): void {
+    this.#listeners = listeners;
+  }
+
+  report(windows: readonly TrafficWindow[], nowMs: number): void {
+    const seconds = (nowMs - (this.#reportedMs ?? this.facts.connectedMs)) / 1000;
+    this.lastSeenMs = nowMs;
+    this.#reportedMs = nowMs;
+    if (windows.length === 0 || seconds <= 0) return;
+    const sum = (of: 'requests' | 'serverErrors' | 'proxyErrors'): number =>
+      windows.reduce((total, window) => total + window[of], 0);
+    const requests = sum('requests');
+    const failed = sum('serverErrors') + sum('proxyErrors');
+    this.#rates = { requestsPerSecond: requests / seconds, errorRate: requests === 0 ? 0 : failed / requests };
+  }
+
+  /** A later activation that is installed counts for an earlier one. */
+  progress(index: number): Progress {
+    if (!this.isLive) return 'pending';
+    if (this.#installed !== undefined && this.#installed.index >= index) return 'installed';
+    return this.#refusedIndex >= index ? 'refused' : 'pending';
+  }
+
+  view(wanted: Version | undefined): ProxyView {
+    const { id, embedded, labels, version, node, address, connectedMs } = this.facts;
+    return {
+      id,
+      embedded,
+      labels,
+      version,
+      node,
+      address,
+      connectedAt: new Date(connectedMs).toISOString(),
+      lastSeen: new Date(this.lastSeenMs).toISOString(),
+      installed: this.#installed ?? null,
+      wanted: wanted ?? null,
+      candidate: null,
+      state: this.state(wanted?.index),
+      problems: this.#problems,
+      listeners: this.#listeners,
+      requestsPerSecond: this.#rates?.requestsPerSecond ?? null,
+      errorRate: this.#rates?.errorRate ?? null,
+    };
+  }
+
+  /** @param wanted index of the active configuration; undefined while nothing is active. */
+  state(wanted: number | undefined): ProxyState {
+    if (!this.isLive) return 'disconnected';
+    if (wanted === undefined) return 'current';
+    const progress = this.progress(wanted);
+    return progress === 'installed' ? 'current' : progress === 'refused' ? 'refused' : 'behind';
+  }
+}

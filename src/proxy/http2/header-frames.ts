@@ -1,0 +1,150 @@
+// HEADERS and CONTINUATION, and what their blocks are: a request, a response, trailers, or something that came too late
+// (RFC 9113 §6.2, §8.1). Every block is decoded, whatever becomes of it: the tables of both sides have to stay the same.
+import { errorCode } from './error-code.ts';
+import { FieldBlock } from './field-block.ts';
+import { frameFlag, streamIdMax } from './frame.ts';
+import { streamIdAt } from './frame-reader.ts';
+import { guards } from './guards.ts';
+import { HeaderAssembly } from './header-assembly.ts';
+import { HpackDecoder } from './hpack/decoder.ts';
+import type { SessionCore } from './session-core.ts';
+import type { Stream } from './stream.ts';
+
+export class HeaderFrames {
+  readonly #core: SessionCore;
+  readonly assembly = new HeaderAssembly();
+  readonly #decoder = new HpackDecoder(guards.tableBytes);
+  /** Takes blocks that are decoded for the table's sake only. */
+  readonly #unheard = new FieldBlock();
+  /** Requests on streams beyond are refused: a GOAWAY has said so. */
+  acceptMax = streamIdMax;
+
+  constructor(core: SessionCore) {
+    this.#core = core;
+  }
+
+  onHeaders(flags: number, streamId: number, bytes: Buffer, from: number, to: number): undefined {
+    const core = this.#core;
+    if (streamId === 0) return core.fail(errorCode.protocol, 'HEADERS on stream 0');
+    let start = from;
+    let end = to;
+    if ((flags & frameFlag.padded) !== 0) end -= bytes[start++] ?? 0;
+    const selfish = (flags & frameFlag.priority) !== 0 && streamIdAt(bytes, start) === streamId;
+    if ((flags & frameFlag.priority) !== 0) start += 5;
+    if (start > to || end < start) return core.fail(errorCode.protocol, 'padding beyond the end of its frame');
+    this.assembly.begin(streamId, (flags & frameFlag.endStream) !== 0, selfish);
+    if ((flags & frameFlag.endHeaders) !== 0) this.#onBlock(bytes, start, end);
+    else this.assembly.append(bytes, start, end);
+  }
+
+  onContinuation(flags: number, bytes: Buffer, from: number, to: number): undefined {
+    const core = this.#core;
+    const assembly = this.assembly;
+    if (!assembly.append(bytes, from, to)) return core.calm('a header block without end');
+    if ((flags & frameFlag.endHeaders) !== 0) this.#onBlock(assembly.bytes, 0, assembly.length);
+  }
+
+  /** A header block is whole. */
+  #onBlock(bytes: Buffer, from: number, to: number): undefined {
+    const core = this.#core;
+    const { streamId, ends } = this.assembly;
+    const stream = core.streams.get(streamId);
+    if (stream !== undefined) this.#onFurtherBlock(stream, bytes, from, to, ends);
+    else if (core.options.server && streamId > core.streams.lastId) this.#onRequest(streamId, bytes, from, to, ends);
+    else this.#lateBlock(streamId, bytes, from, to);
+    this.assembly.end();
+  }
+
+  #onRequest(streamId: number, bytes: Buffer, from: number, to: number, ends: boolean): undefined {
+    const core = this.#core;
+    if (streamId % 2 === 0) return core.fail(errorCode.protocol, 'a client uses an even stream');
+    const refused = streamId > this.acceptMax || core.streams.size >= core.options.streamsMax;
+    core.streams.lastId = streamId;
+    if (refused) {
+      if (!this.#decode(bytes, from, to, this.#unheard, 'request')) return;
+      core.writer.rstStream(streamId, errorCode.refused);
+      core.streams.remember(streamId, true);
+      return streamId <= this.acceptMax ? core.countFault('streams beyond the limit') : undefined;
+    }
+    const stream = core.streams.open(streamId, core.peer.initialWindow, core.options.streamWindow);
+    const { fields } = stream;
+    if (!this.#decode(bytes, from, to, fields, 'request')) return;
+    core.streams.headBytes += fields.listBytes;
+    stream.headRead = true;
+    stream.contentLeft = fields.contentLength;
+    if (fields.fault !== '' || this.assembly.selfish) return core.fault(stream, errorCode.protocol);
+    if (core.streams.headBytes > guards.openHeadBytesMax && core.streams.size > 1) {
+      core.onLocalReset(stream, errorCode.refused);
+      return core.countFault('heads beyond the limit');
+    }
+    if (ends && stream.contentLeft > 0) return core.fault(stream, errorCode.protocol);
+    stream.remoteEnded = ends;
+    core.host.onRequest(stream);
+    if (ends && stream.id === streamId) stream.tellEnd();
+  }
+
+  /** A response's head, or trailers of either side. */
+  #onFurtherBlock(stream: Stream, bytes: Buffer, from: number, to: number, ends: boolean): undefined {
+    const core = this.#core;
+    if (stream.remoteEnded) {
+      if (this.#decode(bytes, from, to, this.#unheard, 'trailers')) core.fault(stream, errorCode.streamClosed);
+      return;
+    }
+    if (stream.headRead) {
+      const trailers = stream.trailerBlock();
+      if (!this.#decode(bytes, from, to, trailers, 'trailers')) return;
+      if (!ends || trailers.fault !== '' || trailers.tooLarge) return core.fault(stream, errorCode.protocol);
+      return core.remoteEnd(stream);
+    }
+    if (!this.#decode(bytes, from, to, stream.fields, 'response')) return;
+    this.#onResponse(stream, ends);
+  }
+
+  #onResponse(stream: Stream, ends: boolean): undefined {
+    const core = this.#core;
+    const { fields } = stream;
+    const interim = fields.status < 200;
+    if (fields.fault !== '' || fields.tooLarge || (interim && ends)) return core.fault(stream, errorCode.protocol);
+    if (interim) {
+      if (++stream.interims > guards.interimMax) core.fault(stream, errorCode.calm);
+      else stream.receiver?.onHead(stream);
+      return;
+    }
+    stream.headRead = true;
+    const bodiless = stream.bodiless || fields.status === 204 || fields.status === 304;
+    stream.contentLeft = bodiless ? 0 : fields.contentLength;
+    if (ends && stream.contentLeft > 0) return core.fault(stream, errorCode.protocol);
+    stream.remoteEnded = ends;
+    const { id } = stream;
+    stream.receiver?.onHead(stream);
+    if (ends && stream.id === id) stream.tellEnd();
+  }
+
+  /** False: the connection is over. */
+  #decode(
+    bytes: Buffer,
+    from: number,
+    to: number,
+    block: FieldBlock,
+    kind: 'request' | 'response' | 'trailers',
+  ): boolean {
+    const core = this.#core;
+    block.begin(kind, core.options.limits());
+    const fault = this.#decoder.decode(bytes, from, to, block);
+    if (fault !== '') {
+      core.fail(errorCode.compression, fault);
+      return false;
+    }
+    block.finish();
+    return true;
+  }
+
+  #lateBlock(streamId: number, bytes: Buffer, from: number, to: number): undefined {
+    const core = this.#core;
+    const how = core.streams.howClosed(streamId);
+    if (core.streams.isIdle(streamId)) core.fail(errorCode.protocol, 'HEADERS on an idle stream');
+    else if (how === 'ended') core.fail(errorCode.streamClosed, 'HEADERS on a closed stream');
+    else if (how === 'unknown') core.fail(errorCode.protocol, 'HEADERS on a stream that was passed over');
+    else this.#decode(bytes, from, to, this.#unheard, 'trailers');
+  }
+}

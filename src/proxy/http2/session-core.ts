@@ -1,0 +1,68 @@
+// What the parts of a session share: the connection as the frames that arrive see it.
+import type { BlockLimits } from './field-block.ts';
+import type { FlushTurn } from './flush-turn.ts';
+import type { FrameWriter } from './frame-writer.ts';
+import type { Outflow } from './outflow.ts';
+import type { Patience } from './patience.ts';
+import type { PeerSettings } from './peer-settings.ts';
+import type { Stream, StreamEnd } from './stream.ts';
+import type { StreamTable } from './stream-table.ts';
+
+/** What a session tells whoever opened it. */
+export interface SessionHost {
+  /** A server's: a request's head is in `stream.fields`. The host gives the stream its receiver. */
+  onRequest(stream: Stream): void;
+  /** A stream has ended: there may be none left, or room for another. */
+  onStreamGone(): void;
+  /** The other side's settings have come, or changed. */
+  onSettings(): void;
+  /** The other side wants no new streams. */
+  onGoAway(): void;
+  /** Something has come. */
+  onAlive(): void;
+  /** Nothing more is read; what is gathered should leave, then the socket. `fault`: empty when all was well. */
+  onFailed(fault: string): void;
+}
+
+export interface SessionOptions {
+  readonly server: boolean;
+  readonly turn: FlushTurn;
+  /** Monotonic. */
+  readonly nowMs: () => number;
+  readonly limits: () => BlockLimits;
+  /** Streams that the other side may open. */
+  readonly streamsMax: number;
+  /** What the other side may send on one stream before it was taken. */
+  readonly streamWindow: number;
+  /** Resets by the other side. */
+  readonly resetsPerSecond: number;
+}
+
+export interface SessionCore {
+  readonly options: SessionOptions;
+  readonly host: SessionHost;
+  readonly writer: FrameWriter;
+  readonly outflow: Outflow;
+  readonly patience: Patience;
+  readonly peer: PeerSettings;
+  readonly streams: StreamTable;
+  readonly over: boolean;
+  /** Ends the connection for the other side's fault, or with `errorCode.none` for no fault. */
+  fail(code: number, message: string): undefined;
+  /** Ends the connection of one who floods it. */
+  calm(what: string): undefined;
+  /** Counts a frame that asks for nothing. */
+  bear(what: string): undefined;
+  /** The other side has done with a stream what it may not. */
+  fault(stream: Stream, code: number): undefined;
+  /** The same for a stream that may not be open. */
+  faultOf(streamId: number, code: number): undefined;
+  /** A stream has been reset for something that the other side did. */
+  countFault(what: string): undefined;
+  /** Forgets the stream and tells its receiver why. */
+  tellReset(stream: Stream, end: StreamEnd, byUs: boolean): undefined;
+  onLocalReset(stream: Stream, code: number): undefined;
+  onLocalEnd(stream: Stream): undefined;
+  /** The other side has ended the stream. */
+  remoteEnd(stream: Stream): undefined;
+}

@@ -1,0 +1,55 @@
+// The connections to one endpoint as its destination sees them, whatever version of HTTP they speak; and the destination
+// as they see it: it counts connections, and keeps those who wait in order.
+import type { ConnectionTaker, OpeningOptions, OpeningTools } from './opening.ts';
+import type { UpstreamStream } from './upstream-stream.ts';
+
+export interface PoolOptions extends OpeningOptions {
+  /** HTTP/2, and nothing else. */
+  readonly http2: boolean;
+  /** In the whole process; 0 = no limit. */
+  readonly connectionsMax: number;
+  /** Requests that wait for a connection, in the whole process. */
+  readonly waitingMax: number;
+  /** Milliseconds; 0 = no limit. */
+  readonly responseHeaderMs: number;
+  readonly idleMs: number;
+}
+
+export interface EndpointPool {
+  /** Nobody is to use it again. */
+  readonly retired: boolean;
+  readonly hasIdle: boolean;
+  /** Where a request can be sent at once. */
+  takeReady(): UpstreamStream | undefined;
+  /** Has the taker wait for a connection that is being opened already. False: there is none to wait for. */
+  join(taker: ConnectionTaker): boolean;
+  /** Opens a connection, whose place is taken. */
+  open(taker: ConnectionTaker): void;
+  /** The taker does not wait for a connection that is being opened any more. */
+  cancel(taker: ConnectionTaker): void;
+  /** Ends the connection that has been idle for longest. Its place is the caller's. False: there is none. */
+  endOldest(): boolean;
+  closeIdle(): void;
+  /** Idle connections end now, busy ones with their exchanges. */
+  retire(): void;
+}
+
+/** A connection with nothing under way. */
+export interface IdleConnection {
+  stream(): UpstreamStream;
+  /** Ends it without a word to its pool. */
+  close(): void;
+}
+
+export interface PoolPlaces {
+  readonly options: PoolOptions;
+  readonly tools: OpeningTools;
+  /** A connection has become idle; true when it has been given to somebody who waited, or ended. */
+  handOver(endpoint: EndpointPool, connection: IdleConnection): boolean;
+  /** Who waits longest, if that is for this endpoint: to be served now. */
+  nextFor(endpoint: EndpointPool): ConnectionTaker | undefined;
+  /** As if the taker had just come. */
+  take(endpoint: EndpointPool, taker: ConnectionTaker): void;
+  /** A connection is gone, or was never opened. */
+  onGone(): void;
+}

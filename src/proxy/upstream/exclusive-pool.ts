@@ -1,0 +1,106 @@
+// The connections to one endpoint that carry one exchange at a time: idle ones, the last used first.
+import { ClientConnection, type ConnectionOwner } from '../http1/client-connection.ts';
+import type { Wire } from '../socket/wire.ts';
+import type { EndpointAddress } from './endpoint-address.ts';
+import type { EndpointPool, PoolPlaces } from './endpoint-pool.ts';
+import { type ConnectionTaker, Opening, type OpeningOwner } from './opening.ts';
+
+/** Idle connections kept; beyond, the oldest goes. */
+const idleMax = 1_024;
+
+export class ExclusivePool implements EndpointPool, ConnectionOwner, OpeningOwner {
+  /** Nobody is to use it again. */
+  retired = false;
+  readonly #address: EndpointAddress;
+  readonly #pool: PoolPlaces;
+  readonly #idle: ClientConnection[] = [];
+  readonly #opening = new Set<Opening>();
+
+  constructor(address: EndpointAddress, pool: PoolPlaces) {
+    this.#address = address;
+    this.#pool = pool;
+  }
+
+  takeReady(): ClientConnection | undefined {
+    for (;;) {
+      const connection = this.#idle.pop();
+      if (connection === undefined) return undefined;
+      if (connection.usable) return connection;
+      connection.close();
+      this.#pool.onGone();
+    }
+  }
+
+  get hasIdle(): boolean {
+    return this.#idle.length > 0;
+  }
+
+  endOldest(): boolean {
+    const oldest = this.#idle.shift();
+    oldest?.close();
+    return oldest !== undefined;
+  }
+
+  join(): boolean {
+    return false;
+  }
+
+  open(taker: ConnectionTaker): void {
+    const { options, tools } = this.#pool;
+    this.#opening.add(new Opening(taker, this.#address, this, options, tools));
+  }
+
+  cancel(taker: ConnectionTaker): void {
+    for (const opening of this.#opening) if (opening.taker === taker) opening.abandon();
+  }
+
+  retire(): void {
+    this.retired = true;
+    this.closeIdle();
+  }
+
+  closeIdle(): void {
+    for (const connection of this.#idle.splice(0)) {
+      connection.close();
+      this.#pool.onGone();
+    }
+  }
+
+  onOpened(opening: Opening, socket: Wire): void {
+    this.#opening.delete(opening);
+    const { tools, options } = this.#pool;
+    const connection = new ClientConnection(socket, this, {
+      wheel: tools.wheel,
+      responseHeaderMs: options.responseHeaderMs,
+    });
+    opening.taker.onConnection(connection);
+  }
+
+  onNotOpened(opening: Opening): void {
+    this.#opening.delete(opening);
+    this.#pool.onGone();
+  }
+
+  onRelease(connection: ClientConnection, reusable: boolean): void {
+    if (!reusable) {
+      this.#pool.onGone();
+      return;
+    }
+    if (this.#pool.handOver(this, connection)) return;
+    const { idleMs } = this.#pool.options;
+    if (idleMs > 0) this.#pool.tools.wheel.arm(connection, idleMs);
+    else this.#pool.tools.wheel.disarm(connection);
+    this.#idle.push(connection);
+    if (this.#idle.length > idleMax) {
+      this.#idle.shift()?.close();
+      this.#pool.onGone();
+    }
+  }
+
+  onIdleEnd(connection: ClientConnection): void {
+    const place = this.#idle.lastIndexOf(connection);
+    if (place < 0) return;
+    this.#idle.splice(place, 1);
+    this.#pool.onGone();
+  }
+}

@@ -1,0 +1,140 @@
+// The connections to one endpoint that carry many exchanges at a time: the first one that has room takes the next, and
+// those who come while a connection is being opened wait for that one together.
+import type { ProxyErrorType } from '../../errors.ts';
+import { Http2ClientConnection, type Http2ConnectionOwner, streamsMax } from '../http2/client-connection.ts';
+import type { ClientStream } from '../http2/client-stream.ts';
+import type { Wire } from '../socket/wire.ts';
+import type { EndpointAddress } from './endpoint-address.ts';
+import type { EndpointPool, PoolPlaces } from './endpoint-pool.ts';
+import { type ConnectionTaker, Opening, type OpeningOwner } from './opening.ts';
+
+export class SharedPool implements EndpointPool, Http2ConnectionOwner, OpeningOwner {
+  retired = false;
+  readonly #address: EndpointAddress;
+  readonly #pool: PoolPlaces;
+  readonly #connections: Http2ClientConnection[] = [];
+  readonly #opening = new Map<Opening, Crowd>();
+
+  constructor(address: EndpointAddress, pool: PoolPlaces) {
+    this.#address = address;
+    this.#pool = pool;
+  }
+
+  get hasIdle(): boolean {
+    return this.#connections.some(({ idle }) => idle);
+  }
+
+  takeReady(): ClientStream | undefined {
+    for (const connection of this.#connections) if (connection.room > 0) return connection.stream();
+    return undefined;
+  }
+
+  join(taker: ConnectionTaker): boolean {
+    for (const crowd of this.#opening.values()) {
+      if (crowd.takers.length >= streamsMax) continue;
+      crowd.takers.push(taker);
+      return true;
+    }
+    return false;
+  }
+
+  open(taker: ConnectionTaker): void {
+    const { options, tools } = this.#pool;
+    const crowd = new Crowd(taker);
+    const opening = new Opening(crowd, this.#address, this, options, tools);
+    this.#opening.set(opening, crowd);
+  }
+
+  cancel(taker: ConnectionTaker): void {
+    for (const [opening, { takers }] of this.#opening) {
+      const place = takers.indexOf(taker);
+      if (place < 0) continue;
+      takers.splice(place, 1);
+      if (takers.length === 0) opening.abandon();
+      return;
+    }
+  }
+
+  endOldest(): boolean {
+    const place = this.#connections.findIndex(({ idle }) => idle);
+    const [oldest] = place < 0 ? [] : this.#connections.splice(place, 1);
+    oldest?.close();
+    return oldest !== undefined;
+  }
+
+  closeIdle(): void {
+    for (const connection of this.#connections.filter(({ idle }) => idle)) {
+      this.#forget(connection);
+      connection.close();
+      this.#pool.onGone();
+    }
+  }
+
+  retire(): void {
+    this.retired = true;
+    this.closeIdle();
+    for (const connection of [...this.#connections]) connection.retire();
+  }
+
+  onOpened(opening: Opening, socket: Wire): void {
+    const crowd = this.#opening.get(opening);
+    this.#opening.delete(opening);
+    const { options, tools } = this.#pool;
+    const connection = new Http2ClientConnection(socket, this, {
+      wheel: tools.wheel,
+      responseHeaderMs: options.responseHeaderMs,
+      idleMs: options.idleMs,
+    });
+    this.#connections.push(connection);
+    for (const taker of crowd?.takers.splice(0) ?? []) {
+      if (connection.room > 0) taker.onConnection(connection.stream());
+      else this.#pool.take(this, taker);
+    }
+    if (this.retired) connection.retire();
+    else this.onRoom(connection);
+  }
+
+  onNotOpened(opening: Opening): void {
+    this.#opening.delete(opening);
+    this.#pool.onGone();
+  }
+
+  onRoom(connection: Http2ClientConnection): void {
+    while (connection.room > 0) {
+      const taker = this.#pool.nextFor(this);
+      if (taker === undefined) return;
+      taker.onConnection(connection.stream());
+    }
+  }
+
+  onIdle(connection: Http2ClientConnection): void {
+    this.onRoom(connection);
+    if (!connection.idle || !this.#connections.includes(connection)) return;
+    if (this.#pool.handOver(this, connection) && connection.ended) this.#forget(connection);
+  }
+
+  onGone(connection: Http2ClientConnection): void {
+    this.#forget(connection);
+    this.#pool.onGone();
+  }
+
+  #forget(connection: Http2ClientConnection): void {
+    const place = this.#connections.indexOf(connection);
+    if (place >= 0) this.#connections.splice(place, 1);
+  }
+}
+
+/** Everyone who waits for one connection that is being opened. */
+class Crowd implements ConnectionTaker {
+  readonly takers: ConnectionTaker[];
+
+  constructor(first: ConnectionTaker) {
+    this.takers = [first];
+  }
+
+  onConnection(): void {}
+
+  onNoConnection(type: ProxyErrorType, message: string): void {
+    for (const taker of this.takers.splice(0)) taker.onNoConnection(type, message);
+  }
+}

@@ -1,0 +1,28 @@
+// What a thread says of a configuration that it was asked to prepare: that it cannot, or which parts it had to close.
+import { describe, type Problem } from '../../model/problem.ts';
+
+export interface Verdict {
+  /** Why it cannot be installed, for people. Absent: it can. */
+  readonly veto?: string;
+  /** What is wrong, entities by id: parts that are closed, or what the veto is about. */
+  readonly problems: readonly Problem[];
+}
+
+export const sound: Verdict = { problems: [] };
+
+/** A configuration cannot be installed; the former one stays. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+  readonly problems: readonly Problem[];
+
+  constructor(problems: readonly Problem[], message = describe(problems)) {
+    super(message);
+    this.problems = problems;
+  }
+}
+
+/** Of an attempt that failed. */
+export function vetoOf(error: unknown): Verdict & { readonly veto: string } {
+  const veto = error instanceof Error ? error.message : String(error);
+  return { veto, problems: error instanceof Refusal ? error.problems : [{ pointer: '', message: veto }] };
+}

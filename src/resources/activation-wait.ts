@@ -1,0 +1,36 @@
+// `?wait=` and `?timeout=` of an activation (fleet.md §6): an answer that comes when the proxies have it, and says who has not.
+import { SluiceError } from '../errors.ts';
+import { type Convergence, type Want, wantOf } from '../fleet/convergence.ts';
+import { parseDuration } from '../model/duration.ts';
+import type { ApiRequest } from './answer.ts';
+import { textOf } from './query.ts';
+
+/** Resolves when so many proxies have the activation of that index, when one refuses it, or after `withinMs`. */
+export type Converge = (index: number, want: Want, withinMs: number) => Promise<Convergence>;
+
+export interface ActivationWait {
+  readonly want: Want;
+  readonly withinMs: number;
+}
+
+const standardMs = 5_000;
+const longestMs = 60_000;
+
+/** Undefined: the caller does not ask for it. Throws INVALID. */
+export function activationWaitOf(request: ApiRequest): ActivationWait | undefined {
+  const wait = textOf(request, 'wait');
+  const timeout = textOf(request, 'timeout');
+  if (wait === undefined) {
+    if (timeout === undefined) return undefined;
+    throw new SluiceError('INVALID', 'timeout says how long to wait: it needs wait beside it');
+  }
+  const withinMs = timeout === undefined ? standardMs : parseDuration(timeout);
+  if (withinMs === undefined || withinMs <= 0 || withinMs > longestMs) {
+    throw new SluiceError('INVALID', 'timeout must be a duration above 0 and of at most 60s');
+  }
+  return { want: wantOf(wait), withinMs };
+}
+
+/** A JSON object with the member `convergence`. */
+export const withConvergence = (json: string, convergence: Convergence | undefined): string =>
+  convergence === undefined ? json : `${json.slice(0, -1)},"convergence":${JSON.stringify(convergence)}}`;
