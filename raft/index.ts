@@ -41,8 +41,8 @@ export type { MemberHost, OpenedReport } from './driver/member-host.ts';
 export { type ClusterOptions, checkpointDirectory, type RaftOptions, type StaticPeer } from './driver/options.ts';
 export { isPrivateAddress } from './driver/private-address.ts';
 export { RaftThread } from './driver/raft-thread.ts';
+export type { Durations, MemberCounts } from './driver/stats.ts';
 export type { MemberStatus, PeerStatus } from './driver/status.ts';
-export type { Durations, MemberCounts } from './driver/tally.ts';
 export type { PeerTls } from './driver/tcp-socket.ts';
 export {
   type CheckpointContent,

@@ -17,6 +17,7 @@ import { confirmationDuty } from './duty/confirmation-duty.ts';
 import { noFigures } from './duty/fleet-figures.ts';
 import { LeaderDuties } from './duty/leader-duties.ts';
 import { RolloutDuty } from './duty/rollout-duty.ts';
+import { RolloutMetrics } from './duty/rollout-metrics.ts';
 import { Feed } from './feed/feed.ts';
 import { type NodeFleet, nodeFleetOf } from './fleet/node-fleet.ts';
 import { fleetQuestionOf } from './fleet/questions.ts';
@@ -71,6 +72,7 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
   fleet.own.begin({ listeners: () => proxy.listeners(), figures: () => proxy.figures('stable') });
   reactToStorageFailure(core, own, options);
   measureLoopLag(core.metrics, systemClock);
+  measureRollouts(core);
   try {
     await proxy.start();
     const readiness = new ClusterReadiness({ log, clock: systemClock });
@@ -102,6 +104,12 @@ function feedOf(view: StateView, log: Proposer): Feed {
   if (view.active && snapshot) feed.publish(proxyConfigOf(snapshot, view.active.index));
   log.onActivation((activation) => feed.publish(proxyConfigOf(activation.snapshot, activation.index)));
   return feed;
+}
+
+function measureRollouts({ metrics, state, log }: Core): void {
+  const rollouts = new RolloutMetrics(state.view);
+  metrics.include(async () => rollouts.registry);
+  log.onRollout(() => rollouts.changed());
 }
 
 function reactToStorageFailure(

@@ -9,7 +9,7 @@ import { CheckpointReceiver } from './checkpoint-receiver.ts';
 import { CheckpointSender, type SenderLimits, type SenderLink } from './checkpoint-sender.ts';
 import type { Host } from './host.ts';
 import type { DriverSettings } from './settings.ts';
-import type { MemberTally } from './tally.ts';
+import type { MemberStats } from './stats.ts';
 import type { Transport } from './transport.ts';
 
 export interface TrafficParts {
@@ -23,7 +23,7 @@ export class CheckpointTraffic {
   readonly #core: RaftCore;
   readonly #parts: TrafficParts;
   readonly #policy: CheckpointPolicy;
-  readonly #tally: MemberTally;
+  readonly #stats: MemberStats;
   readonly #receiver: CheckpointReceiver;
   readonly #senders = new Map<MemberId, CheckpointSender>();
   /** Peers that need one while all transfers are taken. */
@@ -34,13 +34,13 @@ export class CheckpointTraffic {
     core: RaftCore,
     parts: TrafficParts,
     policy: CheckpointPolicy,
-    tally: MemberTally,
+    stats: MemberStats,
     firstTransfer: number,
   ) {
     this.#core = core;
     this.#parts = parts;
     this.#policy = policy;
-    this.#tally = tally;
+    this.#stats = stats;
     this.#nextTransfer = firstTransfer;
     this.#receiver = new CheckpointReceiver(parts.checkpoints, parts.settings.chunkWindow, {
       ack: (to, transfer, offset, refused) =>
@@ -89,7 +89,7 @@ export class CheckpointTraffic {
     const transfer = this.#nextTransfer;
     this.#nextTransfer += 1;
     const { checkpoints } = this.#parts;
-    this.#tally.transfer('begun');
+    this.#stats.transfer('begun');
     this.#senders.set(peer, new CheckpointSender(peer, meta, transfer, checkpoints, this.#limits, this.#link, now));
   }
 
@@ -112,7 +112,7 @@ export class CheckpointTraffic {
       this.#parts.transport.send({ ...this.#header(peer), type: 'checkpointChunk', transfer, offset, data }),
     failed: (peer) => {
       this.#senders.delete(peer);
-      this.#tally.transfer('failed');
+      this.#stats.transfer('failed');
       this.#core.checkpointFailed(peer);
     },
   };

@@ -14,11 +14,11 @@ import { CheckpointTraffic } from './checkpoint-traffic.ts';
 import type { Cancel, Clock } from './clock.ts';
 import type { CheckpointImage, Host, MembershipChange, Outcome, RaftNode } from './host.ts';
 import { LogWriter } from './log-writer.ts';
-import { MembershipDesk } from './membership-desk.ts';
+import { PendingConfigurationChange } from './pending-configuration-change.ts';
 import { Proposals } from './proposals.ts';
 import { Readers } from './readers.ts';
 import type { DriverSettings } from './settings.ts';
-import { type MemberCounts, MemberTally } from './tally.ts';
+import { type MemberCounts, MemberStats } from './stats.ts';
 import { Ticker } from './ticker.ts';
 import type { Receiver, Transport } from './transport.ts';
 
@@ -45,11 +45,11 @@ export class RaftDriver implements RaftNode, Receiver {
   readonly #applier: Applier;
   readonly #proposals: Proposals;
   readonly #readers: Readers;
-  readonly #desk: MembershipDesk;
+  readonly #pendingChange: PendingConfigurationChange;
   readonly #policy: CheckpointPolicy;
   readonly #traffic: CheckpointTraffic;
   readonly #ticker: Ticker;
-  readonly #tally = new MemberTally();
+  readonly #stats = new MemberStats();
   #applied: Index;
   #generation: number;
   #aliveAt: number;
@@ -81,7 +81,7 @@ export class RaftDriver implements RaftNode, Receiver {
         written: (seq) => this.#written(seq),
         send: (message) => parts.transport.send(message),
         failed: (failure) => this.#die(`log write failed: ${failure.message}`),
-        synced: (ms) => this.#tally.synced(ms),
+        synced: (ms) => this.#stats.synced(ms),
       },
     );
     this.#applier = new Applier(
@@ -101,9 +101,9 @@ export class RaftDriver implements RaftNode, Receiver {
       (attempt) => this.#core.read(attempt),
       (id, index) => host.readable(id, index),
     );
-    this.#desk = new MembershipDesk(this.#core, settings, report);
+    this.#pendingChange = new PendingConfigurationChange(this.#core, settings, report);
     this.#policy = new CheckpointPolicy(settings, rng, opened.boot, applied);
-    this.#traffic = new CheckpointTraffic(this.#core, parts, this.#policy, this.#tally, firstId);
+    this.#traffic = new CheckpointTraffic(this.#core, parts, this.#policy, this.#stats, firstId);
     this.#ticker = new Ticker(clock, settings.tickMs, settings.stallTicks, {
       stalled: (ticks) => this.#enter(() => this.#core.stalled(ticks)),
       tick: (now) => this.#enter(() => this.#tick(now)),
@@ -130,7 +130,7 @@ export class RaftDriver implements RaftNode, Receiver {
   }
 
   get counts(): MemberCounts {
-    return this.#tally.counts;
+    return this.#stats.counts;
   }
 
   /** The newest one that the log relies on, or will. */
@@ -190,7 +190,7 @@ export class RaftDriver implements RaftNode, Receiver {
 
   change(id: number, change: MembershipChange, { force = false }: { readonly force?: boolean } = {}): void {
     this.#enter(
-      () => this.#desk.propose(id, change, force, this.#parts.clock.nowMs()),
+      () => this.#pendingChange.propose(id, change, force, this.#parts.clock.nowMs()),
       () => this.#parts.host.outcome(id, { kind: 'notApplied', why: 'stopped' }),
     );
   }
@@ -249,7 +249,7 @@ export class RaftDriver implements RaftNode, Receiver {
         this.#parts.host.discard(generation);
         return;
       }
-      this.#tally.transfer('installed');
+      this.#stats.transfer('installed');
       this.#generation = generation;
       this.#applied = index;
       this.#applier.skipTo(index);
@@ -382,7 +382,7 @@ export class RaftDriver implements RaftNode, Receiver {
 
   #onEvent(event: CoreEvent): void {
     this.#parts.observe?.(event);
-    this.#tally.happened(event);
+    this.#stats.happened(event);
     if (event.type === 'role') {
       this.#traffic.roleChanged(event.role);
       this.#leads(event.role === 'leader');
@@ -390,7 +390,7 @@ export class RaftDriver implements RaftNode, Receiver {
       this.#reportRole();
     }
     if (event.type === 'config') {
-      this.#desk.activated(event.index, event.config);
+      this.#pendingChange.activated(event.index, event.config);
       this.#setPeers();
       this.#reportRole();
     }
@@ -400,7 +400,7 @@ export class RaftDriver implements RaftNode, Receiver {
   #leads(doesLead: boolean): void {
     const patience = this.#settings.electionTicks * this.#settings.tickMs;
     this.#proposals.leads(doesLead, this.#now(), patience);
-    this.#desk.leads(doesLead, this.#now(), patience);
+    this.#pendingChange.leads(doesLead, this.#now(), patience);
   }
 
   #reportRole(): void {
@@ -414,13 +414,13 @@ export class RaftDriver implements RaftNode, Receiver {
   }
 
   #tick(now: number): void {
-    this.#tally.ticked(now - this.#tickedAt - this.#settings.tickMs);
+    this.#stats.ticked(now - this.#tickedAt - this.#settings.tickMs);
     this.#tickedAt = now;
     this.#watchHealth(now);
     if (this.#isDead) return;
     this.#core.tick();
     this.#proposals.tick(now);
-    this.#desk.tick(now);
+    this.#pendingChange.tick(now);
     this.#readers.tick(now);
     this.#traffic.tick(now);
   }
@@ -446,7 +446,7 @@ export class RaftDriver implements RaftNode, Receiver {
 
   #shutDown(): void {
     this.#proposals.stop();
-    this.#desk.stop();
+    this.#pendingChange.stop();
     this.#readers.stop();
     this.#isDead = true;
     this.#ticker.stop();

@@ -1,4 +1,4 @@
-// The network side of a member: the transport, and the lobby while there is no cluster to belong to.
+// The network side of a member: the transport, and the bootstrap while there is no cluster to belong to.
 import { resolve4, resolve6 } from 'node:dns/promises';
 
 import type { Greeting } from '../codec/greeting.ts';
@@ -6,8 +6,8 @@ import type { Config } from '../core/types.ts';
 import { type Discovery, dnsDiscovery, staticDiscovery } from '../membership/discovery.ts';
 import type { RandomBytes } from '../membership/identity.ts';
 import { drawNumber } from '../membership/identity.ts';
+import { Bootstrap } from './bootstrap.ts';
 import type { Cancel, Clock } from './clock.ts';
-import { Lobby } from './lobby.ts';
 import type { ClusterOptions } from './options.ts';
 import { parseAddress } from './tcp-socket.ts';
 import { TcpTransport, type TcpTransportOptions } from './tcp-transport.ts';
@@ -30,7 +30,7 @@ export class MemberNetwork {
   readonly #parts: MemberNetworkParts;
   readonly #discovery: Discovery;
   readonly #noticed = new Map<string, string>();
-  #lobby: Lobby | undefined;
+  #bootstrap: Bootstrap | undefined;
   #timer: Cancel = () => {};
 
   constructor(parts: MemberNetworkParts) {
@@ -69,9 +69,9 @@ export class MemberNetwork {
     await this.transport.listen();
   }
 
-  enterLobby(found: (config: Config) => void): void {
+  startBootstrap(found: (config: Config) => void): void {
     const { cluster, clock, host, greeting } = this.#parts;
-    this.#lobby = new Lobby({
+    this.#bootstrap = new Bootstrap({
       options: cluster,
       clock,
       discovery: this.#discovery,
@@ -82,7 +82,7 @@ export class MemberNetwork {
         this.transport.greetAgain();
       },
       found: (config) => {
-        this.#lobby = undefined;
+        this.#bootstrap = undefined;
         found(config);
       },
       waiting: (why) => host.notice(`no cluster yet: ${why}`),
@@ -100,15 +100,15 @@ export class MemberNetwork {
 
   close(): void {
     this.#timer();
-    this.#lobby?.close();
+    this.#bootstrap?.close();
     this.transport.close();
   }
 
   #contacted(clusterId: string, from: Greeting): void {
-    const lobby = this.#lobby;
-    if (lobby === undefined || !lobby.expects(from)) return;
-    this.#lobby = undefined;
-    lobby.close();
+    const bootstrap = this.#bootstrap;
+    if (bootstrap === undefined || !bootstrap.expects(from)) return;
+    this.#bootstrap = undefined;
+    bootstrap.close();
     this.#parts.contacted(clusterId);
   }
 

@@ -9,12 +9,12 @@ import { appliedFault } from '../store/applied-check.ts';
 import { CheckpointDirectory } from '../store/checkpoint-directory.ts';
 import { removePartials } from '../store/checkpoint-files.ts';
 import type { OpenedLog } from '../store/log-store.ts';
-import { Caretaker } from './caretaker.ts';
 import { auditCheckpoints } from './checkpoint-audit.ts';
 import type { Clock } from './clock.ts';
 import { measureSpace } from './disk-watch.ts';
 import { ownId, RaftDriver } from './driver.ts';
 import type { Host } from './host.ts';
+import { Maintenance } from './maintenance.ts';
 import type { MemberHost } from './member-host.ts';
 import { MemberLog } from './member-log.ts';
 import { MemberNetwork } from './member-network.ts';
@@ -46,7 +46,7 @@ export class RaftMember {
   #state: LogPosition = { index: 0, term: 0 };
   #network: MemberNetwork | undefined;
   #driver: RaftDriver | undefined;
-  #caretaker: Caretaker | undefined;
+  #maintenance: Maintenance | undefined;
   #isFinished = false;
   /** Opening, beginning and joining, one after the other. */
   #attempted: Promise<void> = Promise.resolve();
@@ -61,7 +61,7 @@ export class RaftMember {
     this.node = new MemberNode({
       host,
       checkpointDirectory: directory,
-      isDiskFull: () => this.#caretaker?.space === 'full',
+      isDiskFull: () => this.#maintenance?.space === 'full',
     });
   }
 
@@ -100,7 +100,7 @@ export class RaftMember {
       if (opened?.identity.clusterId !== undefined) await this.#resume(opened);
       else if (this.#network === undefined || isBeforeRaft(applied)) await this.#found(configOf([this.#greeting()]));
       else if (applied.index > 0) throw new Error(`the state holds entry ${applied.index}, the log is empty`);
-      else this.#network.enterLobby((config) => this.#attempt(() => this.#found(config)));
+      else this.#network.startBootstrap((config) => this.#attempt(() => this.#found(config)));
     });
   }
 
@@ -180,7 +180,7 @@ export class RaftMember {
     const { config, configIndex, settings: own } = driver.inspect();
     if (config.removed.includes(own.id)) this.#tellRemoved(configIndex);
     this.#network?.lookAround();
-    this.#caretaker = this.#takeCare(driver);
+    this.#maintenance = this.#takeCare(driver);
   }
 
   #tellRemoved(index: Index): void {
@@ -206,9 +206,9 @@ export class RaftMember {
     };
   }
 
-  #takeCare(driver: RaftDriver): Caretaker {
+  #takeCare(driver: RaftDriver): Maintenance {
     const { clock, options, host } = this.#parts;
-    return new Caretaker({
+    return new Maintenance({
       clock,
       policy: { autoJoin: options.cluster?.autoJoin ?? 'none' },
       leads: () => (driver.inspect().role === 'leader' ? driver.inspect().config : undefined),
@@ -243,7 +243,7 @@ export class RaftMember {
   stop(done: () => void): void {
     const clean = !this.#isFinished;
     this.#isFinished = true;
-    this.#caretaker?.close();
+    this.#maintenance?.close();
     const close = () => {
       this.#network?.close();
       // A node that is just taking its place opens the log anew: what is closed must be the last one.
@@ -286,7 +286,7 @@ export class RaftMember {
   #fail(reason: string): void {
     if (this.#isFinished) return;
     this.#isFinished = true;
-    this.#caretaker?.close();
+    this.#maintenance?.close();
     this.#network?.close();
     this.#parts.host.fatal(reason);
   }

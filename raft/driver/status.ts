@@ -4,7 +4,7 @@ import { isHeard } from '../core/leader.ts';
 import type { Role } from '../core/output.ts';
 import type { CoreState } from '../core/state.ts';
 import type { CheckpointMeta, Config, Index, Member, MemberId, Term } from '../core/types.ts';
-import type { MemberCounts } from './tally.ts';
+import type { MemberCounts } from './stats.ts';
 import type { TransportCounts } from './tcp-transport.ts';
 
 export interface PeerStatus {

@@ -10,8 +10,8 @@ import { type Member, type MemberId, memberId } from '../core/types.ts';
 import { Admission } from './admission.ts';
 import type { Clock } from './clock.ts';
 import { AcceptorHandshake, DiallerHandshake, type HandshakeParty, randomNonce, tokenKey } from './handshake.ts';
-import { Outlets } from './outlets.ts';
 import { PeerLinks } from './peer-links.ts';
+import { Peers } from './peers.ts';
 import { isPrivateAddress } from './private-address.ts';
 import { TcpConnection } from './tcp-connection.ts';
 import { type LinkEvents, TcpLink } from './tcp-link.ts';
@@ -61,7 +61,7 @@ export class TcpTransport implements Transport {
   readonly #options: TcpTransportOptions;
   readonly #server: Server;
   readonly #party: HandshakeParty;
-  readonly #outlets = new Outlets((peer) => this.#receiver?.unreachable(peer));
+  readonly #peers = new Peers((peer) => this.#receiver?.unreachable(peer));
   readonly #links: PeerLinks;
   readonly #accepted = new Set<TcpConnection>();
   /** Who is at the other end of each connection that stands, in the order of their greetings. */
@@ -121,12 +121,12 @@ export class TcpTransport implements Transport {
   }
 
   send(message: Message): void {
-    if (!this.#outlets.push(message)) this.counts.unsendable += 1;
+    if (!this.#peers.push(message)) this.counts.unsendable += 1;
   }
 
   setPeers(peers: readonly Member[]): void {
     const others = peers.filter(({ id }) => id !== this.#options.self().id);
-    this.#outlets.setMembers(others.map(({ id }) => id));
+    this.#peers.setMembers(others.map(({ id }) => id));
     this.#links.setMembers(others.map(({ address }) => address));
   }
 
@@ -198,14 +198,14 @@ export class TcpTransport implements Transport {
         peer = greeting;
         this.#met.set(connection, greeting);
         events.accepted(greeting);
-        this.#outlets.attach(memberId(greeting), connection, handshake instanceof DiallerHandshake);
+        this.#peers.attach(memberId(greeting), connection, handshake instanceof DiallerHandshake);
         this.#options.subscriber.greeted(greeting);
       },
       message: (bytes) => peer !== undefined && this.#deliver(peer, bytes),
       closed: (reason) => {
         this.#met.delete(connection);
         if (peer === undefined) this.#refuse(address, reason);
-        else this.#outlets.detach(memberId(peer), connection);
+        else this.#peers.detach(memberId(peer), connection);
         events.closed(reason);
       },
     });

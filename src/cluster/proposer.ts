@@ -55,6 +55,7 @@ export class Proposer implements ReplicatedLog, RelayTarget {
   readonly #reads: ReadBarriers;
   readonly #waiters: AppliedWaiters;
   readonly #subscribers = new Set<(activation: Activation) => void>();
+  readonly #rolloutSubscribers = new Set<() => void>();
   readonly #arrivals = new Arrivals();
   readonly #hold: WriteHold;
   #leader: Leader | 'self' | undefined;
@@ -85,6 +86,15 @@ export class Proposer implements ReplicatedLog, RelayTarget {
   onActivation(subscriber: (activation: Activation) => void): () => void {
     this.#subscribers.add(subscriber);
     return () => this.#subscribers.delete(subscriber);
+  }
+
+  /**
+   * Calls `subscriber` whenever a rollout began, changed or ended in the view, after an activation that came with it.
+   * Returns the end of the subscription.
+   */
+  onRollout(subscriber: () => void): () => void {
+    this.#rolloutSubscribers.add(subscriber);
+    return () => this.#rolloutSubscribers.delete(subscriber);
   }
 
   /** Why nothing is written any more, here or in the log: `storage failed: …`. Undefined while all is well. */
@@ -224,11 +234,12 @@ export class Proposer implements ReplicatedLog, RelayTarget {
   async #apply({ last, term, logTime, entries }: Committed): Promise<void> {
     if (last > this.#state.view.applied) {
       const startedAt = this.#clock.monotonicMs();
-      const { results, activation } = await this.#state.apply(entries, last, { term, time: logTime });
+      const { results, activation, changesRollout } = await this.#state.apply(entries, last, { term, time: logTime });
       this.#observer.applied(this.#clock.monotonicMs() - startedAt);
       for (const applied of results) this.#answer(applied);
       this.#waiters.advance(last);
       if (activation !== undefined) this.#publish(activation);
+      if (changesRollout) this.#publishRollout();
     }
     this.#port.post({ type: 'applied', index: last });
   }
@@ -240,6 +251,11 @@ export class Proposer implements ReplicatedLog, RelayTarget {
     this.#waiters.advance(applied);
     const current = active && snapshot.call(this.#state.view, active.snapshotId);
     if (active && current && active.index !== before) this.#publish({ index: active.index, snapshot: current });
+    this.#publishRollout();
+  }
+
+  #publishRollout(): void {
+    for (const subscriber of this.#rolloutSubscribers) subscriber();
   }
 
   #publish(activation: Activation): void {

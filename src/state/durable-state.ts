@@ -10,7 +10,7 @@ import { CurrentView } from './current-view.ts';
 import { HashHistory } from './hash-history.ts';
 import { type Identity, type OpenedState, type OpenOptions, openState } from './opening.ts';
 import type { LogStamp } from './overlay.ts';
-import { inSlices } from './slices.ts';
+import { workThrough } from './slices.ts';
 import type { Change, Store } from './store.ts';
 import type { StateView } from './view.ts';
 
@@ -22,6 +22,8 @@ export interface CommandEntry {
 export interface AppliedRound {
   readonly results: readonly Applied[];
   readonly activation: Activation | undefined;
+  /** A rollout began, changed or ended. */
+  readonly changesRollout: boolean;
 }
 
 /** A state that was built beside the present one. */
@@ -110,12 +112,13 @@ export class DurableState {
     this.#writing = true;
     try {
       const steps = this.#state.prepareInSteps(this.#decoded(entries), last, entry);
-      const { results, activation, rows, applied, hash, commit } = await inSlices(steps);
-      const changes = await inSlices(this.#encoded(rows));
+      const bytes = entries.reduce((sum, { bytes: { length } }) => sum + length, 0);
+      const { results, activation, changesRollout, rows, applied, hash, commit } = await workThrough(bytes, steps);
+      const changes = await workThrough(bytes, this.#encoded(rows));
       await this.#store.write(changes, { applied, hash, boot: this.identity.boot });
       commit();
       this.#hashes.add(applied, hash);
-      return { results, activation };
+      return { results, activation, changesRollout };
     } catch (error) {
       this.#fail(error);
       throw error;

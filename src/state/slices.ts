@@ -13,6 +13,13 @@ export function drain<T>(steps: Generator<void, T>): T {
   }
 }
 
+/** What is about fewer bytes is over before anybody could notice, and costs no turn. */
+const largeBytes = 256 * 1024;
+
+/** Steps that work through so many bytes: in slices when these are many. */
+export const workThrough = <T>(bytes: number, steps: Generator<void, T>): T | Promise<T> =>
+  bytes < largeBytes ? drain(steps) : inSlices(steps);
+
 /** Runs the steps with a turn for others after each slice. */
 export async function inSlices<T>(steps: Generator<void, T>): Promise<T> {
   let sliceEnd = performance.now() + sliceMs;

@@ -10,8 +10,10 @@ import type {
   Delete,
   Idempotency,
   IfMatch,
+  MoveRollout,
   Put,
   RequestId,
+  StartRollout,
 } from '../../src/state/command.ts';
 import { type Applied, ConfigState, type Round } from '../../src/state/config-state.ts';
 import { OperationLines } from '../../src/state/operation-lines.ts';
@@ -89,6 +91,16 @@ export const batch = (
   ...envelope(more),
   op: 'batch',
   operations: OperationLines.of(operations),
+});
+
+type Moves = Omit<MoveRollout, 'v' | 'requestId' | 'time' | 'op' | 'id'>;
+type Starts = Omit<StartRollout, 'v' | 'requestId' | 'time' | 'op' | 'id'>;
+
+export const rollout = (id: string, what: Moves | Starts): StartRollout | MoveRollout => ({
+  ...what,
+  ...envelope({}),
+  op: 'rollout',
+  id,
 });
 
 /** Applies commands one per round, at the next indexes. */

@@ -10,6 +10,7 @@ import type {
   Result,
   RolloutCommand,
 } from '../../src/state/command.ts';
+import type { RolloutPlan } from '../../src/state/rollout.ts';
 
 interface Item {
   readonly kind: Kind;
@@ -42,8 +43,9 @@ export class SlowModel {
   changedAt = 0;
   active: { readonly snapshotId: string; readonly index: number } | undefined;
   history: { readonly index: number; readonly snapshotId: string; readonly reason: string }[] = [];
-  /** Of the rollouts only what decides about others: the plans of the tests have three steps, the last one is all. */
+  /** Of the rollouts only what decides about others. */
   rollouts: { id: string; snapshotId: string; state: string; step: number; epoch: number }[] = [];
+  readonly #plans = new Map<string, RolloutPlan>();
   pending: { snapshotId: string; index: number; deadline: number; back: string } | undefined;
   #logTime = 0;
   #starts: Start[] = [];
@@ -199,7 +201,10 @@ export class SlowModel {
       const isFree = this.#underWay() === undefined && !this.rollouts.some((one) => one.id === id);
       if (!isFree || this.pending !== undefined || this.active === undefined) return 409;
       if (this.active.snapshotId === command.snapshotId) return 409;
-      this.rollouts.push({ id, snapshotId: command.snapshotId, state: 'running', step: 0, epoch: index });
+      const rollout = { id, snapshotId: command.snapshotId, state: 'running', step: 0, epoch: index };
+      this.rollouts.push(rollout);
+      this.#plans.set(id, command.plan);
+      this.#enter(rollout, 0, index);
       return 200;
     }
     const rollout = this.rollouts.find((one) => one.id === id);
@@ -212,13 +217,25 @@ export class SlowModel {
     if (action === 'pause' || action === 'stall') rollout.state = 'paused';
     if (action === 'resume') rollout.state = 'running';
     if (action === 'abort') rollout.state = 'aborted';
-    if (action === 'fail') rollout.state = 'rolledBack';
+    const plan = this.#plans.get(id);
+    if (action === 'fail') rollout.state = plan?.onFail === 'pause' ? 'paused' : 'rolledBack';
     if (action === 'advance' || action === 'promote') {
-      rollout.step = action === 'promote' && command.finish ? 2 : rollout.step + 1;
-      rollout.state = rollout.step === 2 ? 'completed' : 'running';
-      if (rollout.step === 2) this.#live(rollout.snapshotId, index, 'rollout');
+      const isLast = action === 'promote' && command.finish === true;
+      this.#enter(rollout, isLast ? (plan?.steps.length ?? 0) : rollout.step + 1, index);
     }
     return 200;
+  }
+
+  /** The end of the list, or all at once without a hold: it is active. */
+  #enter(rollout: SlowModel['rollouts'][number], step: number, index: number): void {
+    const steps = this.#plans.get(rollout.id)?.steps ?? [];
+    const next = steps[step];
+    rollout.state = 'running';
+    rollout.step = step;
+    if (next !== undefined && !('share' in next && next.share === 100 && next.holdMs === 0)) return;
+    rollout.state = 'completed';
+    rollout.step = steps.length - 1;
+    this.#live(rollout.snapshotId, index, 'rollout');
   }
 
   #before(): string | undefined {

@@ -118,7 +118,11 @@ export const mutants: readonly Mutant[] = [
         'if (state.log.pendingConfig !== undefined || !hasCommittedInTerm(state))',
         'if (!hasCommittedInTerm(state))',
       ),
-      edit('driver/membership-desk.ts', 'if (this.#pending !== undefined) {', 'if (this.#deadline === -1) {'),
+      edit(
+        'driver/pending-configuration-change.ts',
+        'if (this.#pending !== undefined) {',
+        'if (this.#deadline === -1) {',
+      ),
     ],
   },
   one(

@@ -1,10 +1,10 @@
 // Where an external service is: a destination's own host and port, past its endpoints and everything that guards them,
 // with its TLS and its connection settings (contract.md §8.0).
 import { isIP } from 'node:net';
-import type { SecureVersion } from 'node:tls';
 import { destinationDefaults } from '../../model/defaults.ts';
 import type { Destination } from '../../model/destination.ts';
 import { durationMs } from '../duration.ts';
+import { type VersionOptions, versionOptions } from '../tls/versions.ts';
 
 export const isSecure = ({ options }: Destination): boolean =>
   (options?.tls?.mode ?? destinationDefaults.tls.mode) !== 'none';
@@ -19,13 +19,11 @@ export function originOf(destination: Destination): string {
 export const connectMsOf = ({ options }: Destination): number =>
   durationMs(options?.timeouts?.connect, durationMs(destinationDefaults.timeouts.connect, 0));
 
-export interface TlsOptions {
+export interface TlsOptions extends Partial<VersionOptions> {
   readonly servername?: string;
   readonly ca?: string;
   readonly cert?: string;
   readonly key?: string;
-  readonly minVersion?: SecureVersion;
-  readonly maxVersion?: SecureVersion;
 }
 
 /** For `tls.connect` and everything made on it; empty where the service is asked in plain text. */
@@ -37,10 +35,6 @@ export function tlsOptionsOf(destination: Destination): TlsOptions {
     ...(tls.mode === 'mtls' ? { cert: tls.cert ?? '', key: tls.key ?? '' } : {}),
     ...(tls.ca === undefined ? {} : { ca: tls.ca }),
     ...(isIP(name) === 0 ? { servername: name } : {}),
-    ...(tls.minVersion === undefined ? {} : { minVersion: secureVersion(tls.minVersion) }),
-    ...(tls.maxVersion === undefined ? {} : { maxVersion: secureVersion(tls.maxVersion) }),
+    ...versionOptions(tls),
   };
 }
-
-/** `TLSv1_2` is `TLSv1.2` to OpenSSL. */
-const secureVersion = (version: string): SecureVersion => version.replace('_', '.') as SecureVersion;

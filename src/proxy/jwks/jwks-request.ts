@@ -1,11 +1,12 @@
 // One request for a JWKS document: straight to the destination's host and port, with its TLS, past its endpoints and
 // everything that guards them (contract.md §8.0).
 import { isIP } from 'node:net';
-import type { SecureVersion } from 'node:tls';
 import { Agent, buildConnector, request } from 'undici';
 import { destinationDefaults } from '../../model/defaults.ts';
 import type { Destination } from '../../model/destination.ts';
 import { durationMs } from '../duration.ts';
+import { needsSystemRoots, readySystemRoots } from '../tls/system-roots.ts';
+import { versionOptions } from '../tls/versions.ts';
 
 export interface JwksPlace {
   readonly destination: Destination;
@@ -20,6 +21,7 @@ const bytesMax = 1024 * 1024;
 
 /** The text of a 200, of any content type. Rejects with the reason for everything else. */
 export async function requestJwks({ destination, path }: JwksPlace, signal: AbortSignal): Promise<string> {
+  if (needsSystemRoots(destination)) await readySystemRoots();
   const agent = new Agent({ ...connecting(destination), connections: 1 });
   try {
     const { statusCode, body } = await request(`${originOf(destination)}${path}`, {
@@ -61,8 +63,7 @@ function connecting(destination: Destination): Agent.Options {
     preferH2: true,
     ...(tls.mode === 'mtls' ? { cert: tls.cert, key: tls.key } : {}),
     ...(tls.ca === undefined ? {} : { ca: tls.ca }),
-    ...(tls.minVersion === undefined ? {} : { minVersion: secureVersion(tls.minVersion) }),
-    ...(tls.maxVersion === undefined ? {} : { maxVersion: secureVersion(tls.maxVersion) }),
+    ...versionOptions(tls),
   });
   const name = tls.sni ?? destination.host;
   // What the client would ask for by itself is the host of the URL.
@@ -71,6 +72,3 @@ function connecting(destination: Destination): Agent.Options {
     allowH2: http2,
   };
 }
-
-/** `TLSv1_2` is `TLSv1.2` to OpenSSL. */
-const secureVersion = (version: string): SecureVersion => version.replace('_', '.') as SecureVersion;

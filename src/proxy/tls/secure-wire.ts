@@ -88,11 +88,16 @@ export class SecureWire extends TLSSocket {
     const tls = wire.#tls;
     tls.sni_context = nativeOf(options.context);
     tls.oncertcb = ({ servername = '' }) => {
-      const chosen = options.choose(servername);
-      tls.sni_context = undefined;
-      if (chosen === undefined) return;
-      wire.setKeyCert(chosen);
-      tls.certCbDone();
+      try {
+        const chosen = options.choose(servername);
+        tls.sni_context = undefined;
+        if (chosen === undefined) return;
+        wire.setKeyCert(chosen);
+        tls.certCbDone();
+      } catch (error) {
+        // Whatever it is, it is this handshake's alone.
+        wire.destroy(error instanceof Error ? error : new Error(String(error)));
+      }
     };
     tls.enableCertCb();
     return wire;

@@ -1,5 +1,5 @@
 // Versions of TLS as OpenSSL is told them.
-import { DEFAULT_CIPHERS, type SecureContextOptions, type SecureVersion } from 'node:tls';
+import { DEFAULT_CIPHERS, type SecureVersion } from 'node:tls';
 import type { TlsVersion } from '../../model/tls-version.ts';
 
 const names: Readonly<Record<TlsVersion, SecureVersion>> = {
@@ -16,8 +16,15 @@ export interface VersionRange {
   readonly maxVersion?: TlsVersion | undefined;
 }
 
+/** For `tls.createSecureContext` and all that is made on it. */
+export interface VersionOptions {
+  readonly minVersion: SecureVersion;
+  readonly maxVersion: SecureVersion;
+  readonly ciphers?: string;
+}
+
 /** TLS 1.0 and 1.1 sign with SHA-1, which OpenSSL admits at its lowest level of security only. */
-export function versionOptions({ minVersion, maxVersion }: VersionRange): SecureContextOptions {
+export function versionOptions({ minVersion, maxVersion }: VersionRange): VersionOptions {
   const isOld = (version: TlsVersion | undefined): boolean => version === 'TLSv1_0' || version === 'TLSv1_1';
   const min = minVersion ?? (isOld(maxVersion) ? maxVersion : undefined) ?? 'TLSv1_2';
   return {

@@ -8,11 +8,14 @@ import type { Program, ProgramWorld } from '../../../raft/testing/sim/program.ts
 import type { SimNode } from '../../../raft/testing/sim/sim-node.ts';
 import { relayKey } from '../../../src/cluster/relay/relay-credential.ts';
 import { Clients } from './clients.ts';
+import { RolloutRules } from './fleet.ts';
 import { Ledger } from './ledger.ts';
 import { NodeProcess } from './node-process.ts';
 import { apiAddressOf, RelayRoads } from './relay-roads.ts';
 import { StateDisk } from './state-disk.ts';
 import { noRegister } from './wishes.ts';
+
+const firstDutyTag = 1_000_000;
 
 /** What happened in one run, beside the faults. */
 export interface Counts {
@@ -41,6 +44,8 @@ export class ClusterProgram implements Program {
   #clients: Clients | undefined;
   readonly #failShare: number;
   #failedWrites = 0;
+  #dutyTags = 0;
+  readonly #rolloutRules = new RolloutRules();
   #isUnsettled = false;
   #installed = 0;
 
@@ -122,6 +127,7 @@ export class ClusterProgram implements Program {
     this.#checked.set(slot, process.applied);
     this.#shown.set(slot, process.applied);
     this.#ledger.check(`n${slot + 1}`, process.view);
+    this.#rolloutRules.check(`n${slot + 1}`, process.view, (rule, detail) => this.#world.fail(rule, detail));
     this.#world.note(process.applied, Number.parseInt(process.view.hash.slice(0, 8), 16));
   }
 
@@ -168,6 +174,7 @@ export class ClusterProgram implements Program {
           this.#installed += 1;
         },
         failsWrite: () => this.#failsWrite(),
+        tagged: (draft) => ({ ...draft, tag: this.#newTag(), isRepeatable: false }),
         fail,
       },
       generation,
@@ -179,6 +186,12 @@ export class ClusterProgram implements Program {
       },
       (error: unknown) => fail('STATE', `${nodeId} cannot open its state: ${String(error)}`),
     );
+  }
+
+  /** Behind those of the clients. */
+  #newTag(): number {
+    this.#dutyTags += 1;
+    return firstDutyTag + this.#dutyTags;
   }
 
   #failsWrite(): boolean {

@@ -134,8 +134,8 @@ const requestOf = (id: { origin: string; incarnation: number; boot: number; seq:
 function contentOf(model: SlowModel): string {
   const entities = editableKinds.map((kind) => model.list(kind).map(({ id, revision, body }) => [id, revision, body]));
   const snapshots = model.list('snapshots').map(({ id, name, revision, body }) => [id, name, revision, body]);
-  const { changedAt, active, history, pending } = model;
-  return JSON.stringify({ entities, snapshots, changedAt, active, history, pending });
+  const { changedAt, active, history, pending, rollouts } = model;
+  return JSON.stringify({ entities, snapshots, changedAt, active, history, pending, rollouts });
 }
 
 function contentOfView(view: StateView): string {
@@ -147,5 +147,8 @@ function contentOfView(view: StateView): string {
   snapshots.sort(([a], [b]) => (a < b ? -1 : 1));
   const { changedAt, active, pending } = view;
   const history = view.activations.map(({ index, snapshotId, reason }) => ({ index, snapshotId, reason }));
-  return JSON.stringify({ entities, snapshots, changedAt, active, history, pending });
+  const rollouts = view.rollouts.map(({ id, snapshotId, state, step, epoch }) => {
+    return { id, snapshotId, state, step, epoch };
+  });
+  return JSON.stringify({ entities, snapshots, changedAt, active, history, pending, rollouts });
 }

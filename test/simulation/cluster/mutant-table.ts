@@ -40,9 +40,9 @@ export const mutants: readonly Mutant[] = [
     edits: [
       edit(
         'src/cluster/proposer.ts',
-        '      const { results, activation } = await this.#state.apply(',
+        '      const { results, activation, changesRollout } = await this.#state.apply(',
         `      Object.assign(globalThis, { localMs: this.#clock.nowMs() });
-      const { results, activation } = await this.#state.apply(`,
+      const { results, activation, changesRollout } = await this.#state.apply(`,
       ),
       edit(
         'src/state/request-table.ts',
@@ -83,8 +83,9 @@ export const mutants: readonly Mutant[] = [
         '    const { requestId, bytes, deadline } = this.#parcel;',
         `    const { requestId: first, bytes: firstBytes, deadline } = this.#parcel;
     const requestId = { ...first, seq: first.seq + (attempt - 1) * 1_000_000 };
-    const command = JSON.parse(Buffer.from(firstBytes).toString());
-    const bytes = attempt === 1 ? firstBytes : Buffer.from(JSON.stringify({ ...command, requestId }));`,
+    const [head = '', ...lines] = Buffer.from(firstBytes).toString().split('\\n');
+    const again = [JSON.stringify({ ...JSON.parse(head), requestId }), ...lines].join('\\n');
+    const bytes = attempt === 1 ? firstBytes : Buffer.from(again);`,
       ),
     ],
   },
@@ -131,6 +132,36 @@ export const furtherMutants: readonly Mutant[] = [
     'src/cluster/arrivals.ts',
     "if (first?.type !== 'committed' || first.first <= applied + 1) return",
     'if (first !== undefined) return',
+  ),
+  one(
+    'a part of a batch stays when another part is refused',
+    'src/state/decide.ts',
+    '  if (verdict.status !== 200) undo();\n',
+    '',
+  ),
+  one(
+    'a step ends although a guard is false',
+    'src/duty/rollout-duty.ts',
+    'isCheck && step.failures === 0 && isServed',
+    'isCheck && isServed',
+  ),
+  one(
+    'a second rollout begins beside the first',
+    'src/state/decide-rollout.ts',
+    '  if (other !== undefined) return underWay(other);\n',
+    '',
+  ),
+  one(
+    'what is over may go on',
+    'src/state/decide-rollout.ts',
+    '  if (!isUnderWay(rollout)) return over(rollout);\n',
+    '',
+  ),
+  one(
+    'the candidate of a rollout may be deleted',
+    'src/state/decide-activation.ts',
+    'if (rollout?.snapshotId === id) return',
+    'if (rollout?.snapshotId === undefined) return undefined; if (rollout.id === id) return',
   ),
 ];
 

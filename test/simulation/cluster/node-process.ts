@@ -4,6 +4,7 @@ import type { RaftNode } from '../../../raft/driver/host.ts';
 import type { CheckpointMeta, Outcome, Committed as RaftCommitted, RoleReport } from '../../../raft/index.ts';
 import type { ProgramHost } from '../../../raft/testing/sim/machine.ts';
 import { clusterId } from '../../../raft/testing/sim/sim-node.ts';
+import type { Clock } from '../../../src/clock.ts';
 import { type GenerationStores, Generations } from '../../../src/cluster/generations.ts';
 import type { LeaderCall } from '../../../src/cluster/leader-connections.ts';
 import {
@@ -16,9 +17,15 @@ import {
 import { Proposer } from '../../../src/cluster/proposer.ts';
 import { RelayClient } from '../../../src/cluster/relay/relay-client.ts';
 import { type RelayAnswer, RelayServer } from '../../../src/cluster/relay/relay-server.ts';
+import { confirmationDuty } from '../../../src/duty/confirmation-duty.ts';
+import { LeaderDuties } from '../../../src/duty/leader-duties.ts';
+import { RolloutDuty } from '../../../src/duty/rollout-duty.ts';
 import { SluiceError } from '../../../src/errors.ts';
+import type { Draft } from '../../../src/state/command.ts';
 import { DurableState } from '../../../src/state/durable-state.ts';
 import type { StateView } from '../../../src/state/view.ts';
+import { silentLogger } from '../../../src/telemetry/logger.ts';
+import { SimFleet } from './fleet.ts';
 import {
   checkpointFilesOf,
   clockOf,
@@ -66,6 +73,7 @@ export class NodeProcess implements ProgramHost {
     });
     state.onFailure((reason) => this.#failed(reason));
     life.isWhole = true;
+    this.#startDuties(clock);
   }
 
   /** Opens the state; rejects when it cannot be used. */
@@ -154,6 +162,23 @@ export class NodeProcess implements ProgramHost {
   fatal(reason: string): void {
     this.#line.say(fatalMessage(reason));
     this.#parts.surroundings.fatal(reason);
+  }
+
+  #startDuties(clock: Clock): void {
+    const { chance, fail, tagged } = this.#parts;
+    const fleet = new SimFleet(chance.fork(), fail);
+    const own = this.log;
+    const log = {
+      get leads() {
+        return own.leads;
+      },
+      propose: (draft: Draft) => {
+        fleet.concluded(draft);
+        return own.propose(tagged(draft));
+      },
+    };
+    const duties = [confirmationDuty, new RolloutDuty(fleet)];
+    new LeaderDuties({ log, view: this.view, clock, logger: silentLogger, duties }).start();
   }
 
   /** Raft ends with the state, and an operator starts the process again. */

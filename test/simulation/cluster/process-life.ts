@@ -7,6 +7,7 @@ import type { Surroundings } from '../../../raft/testing/sim/machine.ts';
 import type { Clock } from '../../../src/clock.ts';
 import type { CheckpointFiles } from '../../../src/cluster/generations.ts';
 import type { LeaderConnections } from '../../../src/cluster/leader-connections.ts';
+import type { Draft } from '../../../src/state/command.ts';
 import type { StateDisk, StoreWorld } from './state-disk.ts';
 
 export interface ProcessParts {
@@ -29,6 +30,8 @@ export interface ProcessParts {
   /** Whether the next write of the state is to fail. */
   readonly failsWrite: () => boolean;
   readonly fail: (rule: string, detail: string) => void;
+  /** What the leader proposes by itself, with a number like every write of the simulation. */
+  readonly tagged: (draft: Draft) => Draft;
 }
 
 /** Where simulated time begins. */

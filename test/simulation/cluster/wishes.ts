@@ -3,7 +3,9 @@
 import type { Chance } from '../../../raft/testing/sim/chance.ts';
 import type { BatchOperation, Draft, Idempotency } from '../../../src/state/command.ts';
 import { OperationLines } from '../../../src/state/operation-lines.ts';
+import { isUnderWay } from '../../../src/state/rollout.ts';
 import type { StateView } from '../../../src/state/view.ts';
+import { rolloutPlan } from './fleet.ts';
 import type { Tagged } from './ledger.ts';
 
 export interface Wish {
@@ -124,11 +126,26 @@ export class Wishes {
       const draft: Draft = this.#chance.happens(0.5) ? { op: 'confirm', id } : { op: 'revert', id, activation };
       return wish(tag, noRegister, draft);
     }
+    if (this.#chance.happens(0.4)) return this.#rollout(tag, view);
     if (this.#chance.happens(0.15)) return wish(tag, noRegister, { op: 'rollback', id: `rollback-${tag}` });
     const snapshots = view.snapshots();
     const id = snapshots.length === 0 ? 'snapshot-0' : this.#chance.pick(snapshots).id;
+    const force = this.#chance.happens(0.2) && { force: true as const };
     const within = this.#chance.happens(0.4) ? { confirmWithin: 1 + this.#chance.below(20_000) } : {};
-    return wish(tag, noRegister, { op: 'activate', id, ...within, ...this.#key(tag) });
+    return wish(tag, noRegister, { op: 'activate', id, ...force, ...within, ...this.#key(tag) });
+  }
+
+  /** One begins, or somebody meddles with the one that is under way. */
+  #rollout(tag: number, view: StateView): Wish {
+    const rollout = view.rollouts.at(-1);
+    if (rollout !== undefined && isUnderWay(rollout)) {
+      const moves = ['pause', 'resume', 'resume', 'abort', 'promote'] as const;
+      return wish(tag, noRegister, { op: 'rollout', id: rollout.id, action: this.#chance.pick(moves) });
+    }
+    const snapshots = view.snapshots();
+    const snapshotId = snapshots.length === 0 ? 'snapshot-0' : this.#chance.pick(snapshots).id;
+    const plan = rolloutPlan(this.#chance);
+    return wish(tag, noRegister, { op: 'rollout', action: 'start', id: `rollout-${tag}`, snapshotId, plan });
   }
 
   #anyRoute(view: StateView): string {

@@ -1,7 +1,8 @@
 // Listeners with TLS on real sockets: versions, certificates by name, swaps, sessions.
-import { connect as connectPlain } from 'node:net';
+import { type AddressInfo, connect as connectPlain, createServer } from 'node:net';
 import { connect } from 'node:tls';
 import { expect } from 'chai';
+import fc from 'fast-check';
 import { eventually } from '../../../support/eventually.ts';
 import { freePort } from '../../../support/free-port.ts';
 import { makeCertificate } from '../../../support/made-certificates.ts';
@@ -23,6 +24,24 @@ const serving = (port: number, tls: object | undefined, more: object = {}, body 
     listeners: [{ id: 'edge', name: 'edge', port, tls, ...more }],
     routes: [{ id: 'r', name: 'r', directResponse: { status: 200, body } }],
   }) as object;
+
+/** The first words of a client. */
+const helloOf = (port: number): Promise<Buffer> =>
+  new Promise((resolve) => {
+    const proxy = createServer((socket) => {
+      socket.once('data', (bytes: Buffer) => {
+        socket.destroy();
+        proxy.close();
+        resolve(bytes);
+      });
+    }).listen(0, '127.0.0.1', () => {
+      const { port: own } = proxy.address() as AddressInfo;
+      connect({ port: own, host: '127.0.0.1', servername: `a${port}.test`, ALPNProtocols: ['http/1.1'] }).on(
+        'error',
+        () => {},
+      );
+    });
+  });
 
 describe('a TLS listener', function () {
   this.timeout(10_000);
@@ -128,6 +147,26 @@ describe('a TLS listener', function () {
       await eventually(() => expect(received).to.contain('changed'));
     });
 
+    it('goes on as plaintext and back without ending what is open', async () => {
+      await bed.install(serving(port, own));
+      const open = connect({ port, host: '127.0.0.1', rejectUnauthorized: false });
+      bed.atEnd(async () => void open.destroy());
+      let received = '';
+      open.on('data', (chunk) => (received += chunk));
+      open.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+      await eventually(() => expect(received).to.contain('hello'));
+      await bed.install(serving(port, undefined, {}, 'plain'));
+      const wire = bed.wire(port);
+      wire.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+      await wire.until(/plain/);
+      await bed.install(serving(port, shop, {}, 'back'));
+      expect((await ask(port)).shown).to.equal('CN=shop.test');
+      open.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+      wire.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+      await wire.until(/back/);
+      await eventually(() => expect(received).to.contain('back'));
+    });
+
     it('refuses no new connection meanwhile', async () => {
       await bed.install(serving(port, own));
       let going = true;
@@ -187,6 +226,29 @@ describe('a TLS listener', function () {
     const failed = new Promise((resolve) => client.once('error', resolve));
     client.once('secureConnect', () => client.renegotiate({}, () => {}));
     expect(await failed).to.have.property('code', 'ERR_SSL_NO_RENEGOTIATION');
+  });
+
+  it('survives whatever is sent in place of a handshake', async () => {
+    await bed.install(serving(port, own));
+    const hello = await helloOf(port);
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.tuple(fc.nat(hello.length - 1), fc.nat(255)), { maxLength: 4 }),
+        fc.nat(hello.length),
+        async (edits, end) => {
+          const bytes = Buffer.from(hello);
+          for (const [at, byte] of edits) bytes[at] = byte;
+          await new Promise((resolve) => {
+            const socket = connectPlain({ port, host: '127.0.0.1' });
+            socket.on('error', () => {});
+            socket.on('close', resolve);
+            socket.resume().end(bytes.subarray(0, end));
+          });
+        },
+      ),
+      { numRuns: 100 },
+    );
+    expect(bodyOf(await ask(port))).to.equal('hello');
   });
 
   it('lets go of clients in their handshake when its port closes', async () => {

@@ -62,6 +62,7 @@ describe('requests over TLS', () => {
     expect(JSON.parse(bodyOf(await ask(port)))).to.include({
       'x-forwarded-proto': 'https',
       'x-forwarded-host': 'localhost',
+      'x-forwarded-for': '127.0.0.1',
     });
     expect(bodyOf(await ask(port, {}, request('localhost', '', '/cel')))).to.equal('matched');
   });

@@ -1,10 +1,10 @@
-// Everything that leaves for one peer: its queue and the connections it may leave by. One this node dialled is
-// preferred over one it accepted; several exist while a broken one has not been noticed yet.
+// A peer as the transport has it: the queue of what leaves for it, and the connections by which it may. One this node
+// dialled is preferred over one it accepted; several exist while a broken one has not been noticed yet.
 import type { Message } from '../core/message.ts';
 import { SendQueue } from './send-queue.ts';
 import type { TcpConnection } from './tcp-connection.ts';
 
-export class Outlet {
+export class Peer {
   readonly #queue = new SendQueue();
   #connections: TcpConnection[] = [];
   #scheduled = false;

@@ -1,4 +1,4 @@
-// Follows one membership change from its proposal to the configuration that completes it.
+// The membership change under way, from its proposal to the configuration that completes it.
 import type { RaftCore } from '../core/raft-core.ts';
 import type { Config, Index } from '../core/types.ts';
 import type { MembershipChange, Outcome } from './host.ts';
@@ -11,7 +11,7 @@ interface Pending {
   readonly isComplete: (config: Config) => boolean;
 }
 
-export class MembershipDesk {
+export class PendingConfigurationChange {
   readonly #core: RaftCore;
   readonly #settings: DriverSettings;
   readonly #report: (id: number, outcome: Outcome) => void;

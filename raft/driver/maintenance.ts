@@ -1,4 +1,4 @@
-// What a running member looks after once a second, besides the protocol: nodes that want in, a suspicion that has been
+// Maintenance of a running member, once a second besides the protocol: nodes that want in, a suspicion that has been
 // settled, a disk that fills up; and once a week, files that nobody has read since.
 import type { Config } from '../core/types.ts';
 import type { Candidate } from '../membership/bootstrap.ts';
@@ -7,7 +7,7 @@ import type { Cancel, Clock } from './clock.ts';
 import { type Space, type SpaceHealth, spaceHealth } from './disk-watch.ts';
 import type { MembershipChange } from './host.ts';
 
-export interface Duties {
+export interface MaintenanceParts {
   readonly clock: Clock;
   readonly policy: RecruitPolicy;
   /** Undefined unless this member leads. */
@@ -26,17 +26,17 @@ export interface Duties {
 const everyMs = 1_000;
 const auditEveryMs = 7 * 24 * 60 * 60 * 1_000;
 
-export class Caretaker {
-  readonly #duties: Duties;
+export class Maintenance {
+  readonly #parts: MaintenanceParts;
   #timer: Cancel = () => {};
   #wasSuspect: boolean;
   #space: SpaceHealth = 'fine';
   #auditAt: number;
 
-  constructor(duties: Duties) {
-    this.#duties = duties;
-    this.#wasSuspect = duties.isSuspect();
-    this.#auditAt = duties.clock.monotonicMs() + auditEveryMs;
+  constructor(parts: MaintenanceParts) {
+    this.#parts = parts;
+    this.#wasSuspect = parts.isSuspect();
+    this.#auditAt = parts.clock.monotonicMs() + auditEveryMs;
     this.#wait();
   }
 
@@ -50,7 +50,7 @@ export class Caretaker {
   }
 
   #wait(): void {
-    this.#timer = this.#duties.clock.after(everyMs, () => {
+    this.#timer = this.#parts.clock.after(everyMs, () => {
       this.#wait();
       this.#recruit();
       this.#settle();
@@ -60,39 +60,39 @@ export class Caretaker {
   }
 
   #recruit(): void {
-    const config = this.#duties.leads();
+    const config = this.#parts.leads();
     if (config === undefined || config.outgoing.length > 0) return;
-    const due = changeDue(config, this.#duties.met(), this.#duties.policy);
-    if (due !== undefined) this.#duties.change(due);
+    const due = changeDue(config, this.#parts.met(), this.#parts.policy);
+    if (due !== undefined) this.#parts.change(due);
   }
 
   #settle(): void {
-    if (!this.#wasSuspect || this.#duties.isSuspect()) return;
+    if (!this.#wasSuspect || this.#parts.isSuspect()) return;
     this.#wasSuspect = false;
-    this.#report('the suspicion is settled: nothing acknowledged is missing', this.#duties.trust());
+    this.#report('the suspicion is settled: nothing acknowledged is missing', this.#parts.trust());
   }
 
   #measure(): void {
-    const measured = this.#duties.measure().then((space) => {
+    const measured = this.#parts.measure().then((space) => {
       const health = spaceHealth(space);
-      if (health !== this.#space) this.#duties.notice(`disk space is ${health}: ${space.freeBytes} bytes free`);
+      if (health !== this.#space) this.#parts.notice(`disk space is ${health}: ${space.freeBytes} bytes free`);
       this.#space = health;
     });
-    measured.catch((error: unknown) => this.#duties.notice(`disk space cannot be measured: ${String(error)}`));
+    measured.catch((error: unknown) => this.#parts.notice(`disk space cannot be measured: ${String(error)}`));
   }
 
   #audit(): void {
-    const now = this.#duties.clock.monotonicMs();
+    const now = this.#parts.clock.monotonicMs();
     if (now < this.#auditAt) return;
     this.#auditAt = now + auditEveryMs;
-    const audit = this.#duties.audit();
-    audit.catch((error: unknown) => this.#duties.notice(`checkpoints cannot be checked: ${String(error)}`));
+    const audit = this.#parts.audit();
+    audit.catch((error: unknown) => this.#parts.notice(`checkpoints cannot be checked: ${String(error)}`));
   }
 
   #report(text: string, done: Promise<void>): void {
     done.then(
-      () => this.#duties.notice(text),
-      (error: unknown) => this.#duties.notice(`${text}, but the marker stays: ${String(error)}`),
+      () => this.#parts.notice(text),
+      (error: unknown) => this.#parts.notice(`${text}, but the marker stays: ${String(error)}`),
     );
   }
 }

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 
 import type { Greeting } from '../../../../raft/codec/greeting.ts';
 import type { Config } from '../../../../raft/core/types.ts';
-import { Lobby } from '../../../../raft/driver/lobby.ts';
+import { Bootstrap } from '../../../../raft/driver/bootstrap.ts';
 import type { ClusterOptions } from '../../../../raft/driver/options.ts';
 import { greetingOf } from '../transport/nodes.ts';
 import { HandClock } from '../worker/hand-clock.ts';
@@ -13,7 +13,7 @@ const peers = [
 ];
 const dns = { peers: [], discovery: { dns: 'sluice', port: 7000, expect: 2 } };
 
-describe('the lobby', () => {
+describe('the bootstrap', () => {
   it('creates the cluster once the last peer has introduced itself', async () => {
     const scene = enter({ peers });
     await scene.clock.advance(1_000);
@@ -73,10 +73,10 @@ describe('the lobby', () => {
   });
 
   it('believes contact only from whom it was told to expect', () => {
-    const { lobby } = enter({ peers });
-    expect(lobby.expects(node('b', []))).to.equal(true);
-    expect(lobby.expects({ ...node('renamed', []), address: 'b:7000' })).to.equal(true);
-    expect(lobby.expects(node('z', []))).to.equal(false);
+    const { bootstrap } = enter({ peers });
+    expect(bootstrap.expects(node('b', []))).to.equal(true);
+    expect(bootstrap.expects({ ...node('renamed', []), address: 'b:7000' })).to.equal(true);
+    expect(bootstrap.expects(node('z', []))).to.equal(false);
   });
 });
 
@@ -91,7 +91,7 @@ function enter(options: Pick<ClusterOptions, 'peers'> & Partial<ClusterOptions>,
   const greeted: (readonly string[])[] = [];
   const reasons: string[] = [];
   const addresses = options.peers.map(({ address }) => address);
-  const lobby = new Lobby({
+  const bootstrap = new Bootstrap({
     options: { ...unused, ...options },
     clock,
     discovery: { addresses: () => (failure === undefined ? Promise.resolve(addresses) : Promise.reject(failure)) },
@@ -101,7 +101,7 @@ function enter(options: Pick<ClusterOptions, 'peers'> & Partial<ClusterOptions>,
     found: (config) => created.push(config),
     waiting: (why) => reasons.push(why),
   });
-  return { lobby, clock, met, created, greeted, reasons };
+  return { bootstrap, clock, met, created, greeted, reasons };
 }
 
 const unused: ClusterOptions = {

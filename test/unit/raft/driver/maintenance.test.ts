@@ -3,19 +3,19 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 
 import { type CheckpointMeta, emptyConfig } from '../../../../raft/core/types.ts';
-import { Caretaker } from '../../../../raft/driver/caretaker.ts';
 import { auditCheckpoints } from '../../../../raft/driver/checkpoint-audit.ts';
+import { Maintenance } from '../../../../raft/driver/maintenance.ts';
 import { writeCheckpoint } from '../../../../raft/store/checkpoint-files.ts';
 import { inDirectory } from '../store/log-directory.ts';
 import { HandClock } from '../worker/hand-clock.ts';
 
 const dayMs = 24 * 60 * 60 * 1_000;
 
-describe('the caretaker', () => {
+describe('the maintenance', () => {
   it('has the kept checkpoints read once a week', async () => {
     const clock = new HandClock();
     let audits = 0;
-    const caretaker = careFor(clock, async () => {
+    const maintenance = careFor(clock, async () => {
       audits += 1;
     });
     const perDay: number[] = [];
@@ -24,7 +24,7 @@ describe('the caretaker', () => {
       await clock.advance(1_000);
       perDay.push(audits);
     }
-    caretaker.close();
+    maintenance.close();
     expect(perDay.slice(5, 8)).to.deep.equal([0, 1, 1]);
     expect(perDay.slice(12, 15)).to.deep.equal([1, 2, 2]);
   });
@@ -32,10 +32,10 @@ describe('the caretaker', () => {
   it('says so when they cannot be read at all', async () => {
     const clock = new HandClock();
     const notices: string[] = [];
-    const caretaker = careFor(clock, () => Promise.reject(new Error('gone')), notices);
+    const maintenance = careFor(clock, () => Promise.reject(new Error('gone')), notices);
     clock.jump(7 * dayMs);
     await clock.advance(1_000);
-    caretaker.close();
+    maintenance.close();
     expect(notices.join()).to.include('checkpoints cannot be checked: Error: gone');
   });
 });
@@ -65,8 +65,8 @@ describe('reading the kept checkpoints again', () => {
     }));
 });
 
-function careFor(clock: HandClock, audit: () => Promise<void>, notices: string[] = []): Caretaker {
-  return new Caretaker({
+function careFor(clock: HandClock, audit: () => Promise<void>, notices: string[] = []): Maintenance {
+  return new Maintenance({
     clock,
     policy: { autoJoin: 'none' },
     leads: () => undefined,

@@ -1,11 +1,11 @@
-// The outlets of one transport by who they lead to. Members have one always, others as long as they are connected.
+// Peers of one transport by their id: members always, others as long as they are connected.
 import type { Message } from '../core/message.ts';
 import type { MemberId } from '../core/types.ts';
-import { Outlet } from './outlet.ts';
+import { Peer } from './peer.ts';
 import type { TcpConnection } from './tcp-connection.ts';
 
-export class Outlets {
-  readonly #outlets = new Map<MemberId, Outlet>();
+export class Peers {
+  readonly #peers = new Map<MemberId, Peer>();
   readonly #unreachable: (peer: MemberId) => void;
   #members: ReadonlySet<MemberId> = new Set();
 
@@ -22,9 +22,9 @@ export class Outlets {
 
   /** False: nobody with that id is a member or connected. */
   push(message: Message): boolean {
-    const outlet = this.#outlets.get(message.to);
-    if (outlet === undefined) return false;
-    if (!outlet.push(message)) this.#lost(message.to);
+    const peer = this.#peers.get(message.to);
+    if (peer === undefined) return false;
+    if (!peer.push(message)) this.#lost(message.to);
     return true;
   }
 
@@ -33,14 +33,14 @@ export class Outlets {
   }
 
   detach(id: MemberId, connection: TcpConnection): void {
-    if (this.#outlets.get(id)?.detach(connection)) this.#lost(id);
+    if (this.#peers.get(id)?.detach(connection)) this.#lost(id);
     this.#forgetStrangers();
   }
 
-  #to(id: MemberId): Outlet {
-    const outlet = this.#outlets.get(id) ?? new Outlet();
-    this.#outlets.set(id, outlet);
-    return outlet;
+  #to(id: MemberId): Peer {
+    const peer = this.#peers.get(id) ?? new Peer();
+    this.#peers.set(id, peer);
+    return peer;
   }
 
   /** Who sends may be in the middle of a step. */
@@ -49,8 +49,8 @@ export class Outlets {
   }
 
   #forgetStrangers(): void {
-    for (const [id, outlet] of this.#outlets) {
-      if (!this.#members.has(id) && !outlet.connected) this.#outlets.delete(id);
+    for (const [id, peer] of this.#peers) {
+      if (!this.#members.has(id) && !peer.connected) this.#peers.delete(id);
     }
   }
 }

@@ -1,4 +1,4 @@
-// What a member counts about itself since its start, for metrics (raft.md A22). Plain numbers: a copy of them crosses the
+// Statistics of a member since its start, for metrics (raft.md A22). Plain numbers: a copy of them crosses the
 // thread border whenever somebody asks, and nothing of the protocol depends on them.
 import type { CoreEvent } from '../core/output.ts';
 import type { MemberId } from '../core/types.ts';
@@ -44,7 +44,7 @@ class DurationTally {
   }
 }
 
-export class MemberTally {
+export class MemberStats {
   readonly #syncs = new DurationTally();
   readonly #loopLag = new DurationTally();
   readonly #elections = { preVotes: 0, campaigns: 0, won: 0 };

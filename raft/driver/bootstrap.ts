@@ -1,4 +1,4 @@
-// Where a node waits that belongs to no cluster yet (raft.md A19): it greets whom it can find and decides, again and
+// Bootstrap of a node that belongs to no cluster yet (raft.md A19): it greets whom it can find and decides, again and
 // again, whether it creates the cluster, until it does or a member of one makes contact.
 import type { Greeting } from '../codec/greeting.ts';
 import type { Config } from '../core/types.ts';
@@ -7,14 +7,14 @@ import type { Discovery } from '../membership/discovery.ts';
 import type { Cancel, Clock } from './clock.ts';
 import type { ClusterOptions } from './options.ts';
 
-export interface LobbyParts {
+export interface BootstrapParts {
   readonly options: ClusterOptions;
   readonly clock: Clock;
   readonly discovery: Discovery;
   readonly self: () => Greeting;
   readonly met: () => readonly Greeting[];
   readonly greet: (addresses: readonly string[]) => void;
-  /** This node creates the cluster. Called once; the lobby is closed then. */
+  /** This node creates the cluster. Called once; it is closed then. */
   readonly found: (config: Config) => void;
   /** For the log: why nothing happens, each time the reason changes. */
   readonly waiting: (why: string) => void;
@@ -26,8 +26,8 @@ const rediscoverMs = 1_000;
 /** Everybody hangs up at the start of a round: who is not back yet by then is missing. */
 const meetAgainMs = 800;
 
-export class Lobby {
-  readonly #parts: LobbyParts;
+export class Bootstrap {
+  readonly #parts: BootstrapParts;
   #timer: Cancel = () => {};
   #greetedAt = Number.NEGATIVE_INFINITY;
   /** With discovery the same answer must come from two rounds of greetings. */
@@ -35,7 +35,7 @@ export class Lobby {
   #why = '';
   #closed = false;
 
-  constructor(parts: LobbyParts) {
+  constructor(parts: BootstrapParts) {
     this.#parts = parts;
     this.#look();
   }
