@@ -174,14 +174,14 @@ export class ClientStream extends Timed implements UpstreamStream, BodySource, S
     receiver?.onSettled();
   }
 
-  onReset(_stream: Stream, { untouched, faulty, message }: StreamEnd): void {
+  onReset(_stream: Stream, { untouched, faulty, unanswered, message }: StreamEnd): void {
     const type = faulty ? 'bad_response' : 'connection_reset';
     const sink = this.#sink;
     const receiver = this.#receiver;
     const responded = this.#responded;
     this.#finish();
     if (responded) sink?.fail({ type, message });
-    else receiver?.onFailure(type, false, message, untouched);
+    else receiver?.onFailure(type, unanswered, message, untouched);
     receiver?.onSettled();
   }
 

@@ -290,6 +290,23 @@ describe('a listener that speaks HTTP/2', () => {
     expect(other.status).to.equal(405);
   });
 
+  it('cuts a tunnel that carries nothing for too long, and forgets it', async () => {
+    const upstream = await bed.rawUpstream((socket) => {
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+    });
+    await bed.install(forwardTo(upstream.port, { timeouts: { idleTunnel: '200ms', idleBetweenRequests: '100ms' } }));
+    const client = connect();
+    await once(client.session, 'remoteSettings');
+    const stream = client.open({ ':method': 'CONNECT', ':protocol': 'websocket', ':path': '/' });
+    const { status, code } = await answerOf(stream);
+    expect([status, code]).to.deep.equal([200, constants.NGHTTP2_CONNECT_ERROR]);
+    await eventually(() => expect(client.closed).to.equal(true));
+    const byHttp1 = bed.wire(port);
+    byHttp1.send('GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+    await byHttp1.until(/101/);
+    await byHttp1.untilClosed();
+  });
+
   it('ends a connection that has nothing to say', async () => {
     await bed.install(forwardTo(1, { timeouts: { clientHeader: '100ms', idleBetweenRequests: '150ms' } }));
     const silent = await bed.wire(port);
