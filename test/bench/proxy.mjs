@@ -1,5 +1,5 @@
 // CPU per request of a proxy hop, beside others on the same machine: `npm run bench`. Proxies are pinned to core 0
-// (sluice-2 is Sluice with two workers, on the same core), load (wrk; h2load at a fixed rate) and upstream to core 1;
+// (sluice-2 is Sluice with two workers, on the same core; sluice-policies has retries, breaker, outliers and health on), load (wrk; h2load at a fixed rate) and upstream to core 1;
 // every case runs in turn on each proxy, and of each figure the median of RUNS (7) counts.
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -102,11 +102,12 @@ location /upload { client_body_buffer_size 2m; proxy_pass http://127.0.0.1:${por
   return port;
 }
 
-async function sluice(upstreamPort, routes, workers) {
+async function sluice(upstreamPort, routes, workers, ...policies) {
   const port = await freePort();
   const program = new URL('sluice.ts', import.meta.url).pathname;
   const options = process.env.NODE_ARGS?.split(' ') ?? [];
-  const child = start(0, process.execPath, [...options, program, ...[port, upstreamPort, routes, workers].map(String)]);
+  const args = [port, upstreamPort, routes, workers, ...policies].map(String);
+  const child = start(0, process.execPath, [...options, program, ...args]);
   await listening(port);
   return { port, pid: child.pid };
 }
@@ -114,6 +115,7 @@ async function sluice(upstreamPort, routes, workers) {
 const proxies = {
   sluice: (upstreamPort, routes) => sluice(upstreamPort, routes, 1),
   'sluice-2': (upstreamPort, routes) => sluice(upstreamPort, routes, 2),
+  'sluice-policies': (upstreamPort, routes) => sluice(upstreamPort, routes, 1, 'policies'),
   async nginx(upstreamPort) {
     const port = await freePort();
     const http = `upstream u { server 127.0.0.1:${upstreamPort}; keepalive 256; keepalive_requests 1000000000; }`;

@@ -279,8 +279,9 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
     const socket = this.#socket;
     this.#finish();
     socket.removeAllListeners('drain');
+    // It is a connection to the upstream for as long as it is open, whatever is said on it.
+    socket.once('close', () => this.#owner.onRelease(this, false));
     receiver?.onUpgrade(this.#head, socket, rest);
-    this.#owner.onRelease(this, false);
   }
 
   #takeBody(bytes: Buffer, from: number, to: number): void {

@@ -1,6 +1,6 @@
 // The health check of a destination as numbers, with its defaults (contract.md §2.3.5, §7.10).
 import { isIP } from 'node:net';
-import type { ConnectionOptions } from 'node:tls';
+import { type ConnectionOptions, checkServerIdentity } from 'node:tls';
 import { destinationDefaults } from '../../../model/defaults.ts';
 import type { Destination } from '../../../model/destination.ts';
 import { durationMs } from '../../duration.ts';
@@ -46,6 +46,7 @@ function tlsOptions(host: string, tls: DestinationTls | undefined): ConnectionOp
     ...(ca !== undefined && { ca }),
     ...(tls.mode === 'mtls' && { cert, key }),
     ...(isIP(name) === 0 && { servername: name }),
+    checkServerIdentity: (_, certificate) => checkServerIdentity(name, certificate),
     ...(minVersion !== undefined && { minVersion: versionName(minVersion) }),
     ...(maxVersion !== undefined && { maxVersion: versionName(maxVersion) }),
   };

@@ -39,6 +39,10 @@ export interface ProbeTools {
 export function probe(target: ProbeTarget, plan: ProbePlan, { clock, lookup }: ProbeTools): Promise<ProbeVerdict> {
   return new Promise((resolve) => {
     const socket = openSocket(target, plan, lookup);
+    if (typeof socket === 'string') {
+      resolve(socket);
+      return;
+    }
     let cancel: Cancel = () => {};
     const settle = (verdict: ProbeVerdict): void => {
       cancel();
@@ -53,10 +57,19 @@ export function probe(target: ProbeTarget, plan: ProbePlan, { clock, lookup }: P
   });
 }
 
-function openSocket({ host, port }: ProbeTarget, { tls, type, http2 }: ProbePlan, lookup: LookupFunction): Socket {
+/** Text: why there cannot be one. Material for TLS is judged when it is used. */
+function openSocket(
+  { host, port }: ProbeTarget,
+  { tls, type, http2 }: ProbePlan,
+  lookup: LookupFunction,
+): Socket | string {
   if (tls === undefined) return connect({ host, port, lookup });
   const ALPNProtocols = type === 'grpc' || http2 ? ['h2'] : ['http/1.1'];
-  return connectTls({ ...tls, host, port, lookup, ALPNProtocols: type === 'tcp' ? undefined : ALPNProtocols });
+  try {
+    return connectTls({ ...tls, host, port, lookup, ALPNProtocols: type === 'tcp' ? undefined : ALPNProtocols });
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
 }
 
 function ask(socket: Socket, target: ProbeTarget, plan: ProbePlan): Promise<ProbeVerdict> {

@@ -30,7 +30,9 @@ export class RedisSessionStore implements SessionStore {
   constructor(options: RedisOptions, clock: Clock, logger: Logger) {
     this.#clock = clock;
     this.#logger = logger.child({ store: `${options.host}:${options.port}` });
-    void this.#open(options);
+    this.#open(options).catch((error: Error) =>
+      this.#logger.error({ reason: error.message }, 'the client of Redis fails'),
+    );
   }
 
   /** The client is loaded only where there is a store: it is large. */

@@ -72,6 +72,11 @@ describe('a probe', () => {
     expect(await ask(port)).to.equal('ECONNREFUSED');
   });
 
+  it('fails when the material of the destination cannot be used', async () => {
+    const port = await listen(createTcpServer((socket) => socket.on('error', () => {}).resume()));
+    expect(await ask(port, { tls: { cert: 'no PEM', key: 'no PEM' } })).to.be.a('string');
+  });
+
   it('of type tcp passes when somebody accepts', async () => {
     expect(
       await ask(await listen(createTcpServer((socket) => socket.on('error', () => {}).resume())), { type: 'tcp' }),
