@@ -10,7 +10,7 @@ import { CurrentView } from './current-view.ts';
 import { HashHistory } from './hash-history.ts';
 import { type Identity, type OpenedState, type OpenOptions, openState } from './opening.ts';
 import type { LogStamp } from './overlay.ts';
-import { type RunSteps, workThrough } from './slices.ts';
+import { inSlices, type RunSteps, workThrough } from './slices.ts';
 import type { Change, Store } from './store.ts';
 import type { StateView } from './view.ts';
 
@@ -58,7 +58,7 @@ export class DurableState {
   /** Takes the store over: `close` closes it, and so does a failed opening. */
   static async open(store: Store, options: OpenOptions): Promise<DurableState> {
     try {
-      return new DurableState(store, await openState(store, options), options.run ?? workThrough);
+      return new DurableState(store, await openState(store, options), options.run ?? inSlices);
     } catch (error) {
       await store.close();
       throw error;
@@ -115,8 +115,12 @@ export class DurableState {
     try {
       const steps = this.#state.prepareInSteps(this.#decoded(entries), last, entry);
       const bytes = entries.reduce((sum, { bytes: { length } }) => sum + length, 0);
-      const { results, activation, changesRollout, rows, applied, hash, commit } = await this.#run(bytes, steps);
-      const changes = await this.#run(bytes, this.#encoded(rows));
+      const { results, activation, changesRollout, rows, applied, hash, commit } = await workThrough(
+        bytes,
+        steps,
+        this.#run,
+      );
+      const changes = await workThrough(bytes, this.#encoded(rows), this.#run);
       await this.#store.write(changes, { applied, hash, boot: this.identity.boot });
       commit();
       this.#hashes.add(applied, hash);

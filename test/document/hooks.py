@@ -45,6 +45,14 @@ def map_body(ctx, body):
     return kept(body)
 
 
+@schemathesis.hook
+def map_query(ctx, query):
+    """A limit on waiting needs something to wait for."""
+    if isinstance(query, dict) and "timeout" in query and "wait" not in query:
+        return {name: value for name, value in query.items() if name != "timeout"}
+    return query
+
+
 def kept(value):
     if isinstance(value, list):
         return [kept(each) for each in value]

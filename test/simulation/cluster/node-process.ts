@@ -85,7 +85,7 @@ export class NodeProcess implements ProgramHost {
     const state = await DurableState.open(store, {
       randomBytes: randomBytesOf(parts.chance),
       // How long a slice takes is the machine's business, and no seed's.
-      run: (_bytes, steps) => drain(steps),
+      run: async (steps) => drain(steps),
     });
     return new NodeProcess(parts, state, generation, life);
   }
