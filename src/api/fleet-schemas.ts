@@ -92,6 +92,7 @@ export const fleetSchemas: Schemas = {
             latency: {
               type: 'array',
               maxItems: latencyBuckets,
+              anyOf: [{ maxItems: 0 }, { minItems: latencyBuckets }],
               items: { type: 'integer', minimum: 0 },
               description: `Requests by duration in ${latencyBuckets} buckets, each 2^(1/4) wider, from 0.1 ms; or empty.`,
             },
