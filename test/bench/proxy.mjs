@@ -1,7 +1,7 @@
 // CPU per request of a proxy hop, beside others on the same machine: `npm run bench`. Proxies are pinned to core 0
 // (sluice-2 is Sluice with two workers, on the same core; sluice-policies has retries, breaker, outliers and health on), load (wrk; h2load at a fixed rate) and upstream to core 1;
 // every case runs in turn on each proxy, and of each figure the median of RUNS (7) counts.
-import { execFileSync, spawn } from 'node:child_process';
+import { execFile, execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -170,6 +170,7 @@ const cases = {
   '16 pipelined': { routes: 1, args: ['-c16', '-s', pipelined], path: '/' },
   '64 KB response': { routes: 1, args: ['-c64'], path: '/64k' },
   '10 MB response': { routes: 1, args: ['-c8'], path: '/10m' },
+  'HTTP/2, 32 x 16 streams': { routes: 1, args: ['-c32', '-m16'], path: '/', http2: true },
   '1 MB upload': { routes: 1, args: ['-c16', '-s', upload], path: '/upload' },
 };
 
@@ -179,7 +180,29 @@ function latencyMs(text, percentile) {
   return Number(number) * { us: 1e-3, ms: 1, s: 1e3 }[unit];
 }
 
-function load({ port, pid }, { args, path }, duration) {
+/** In cleartext, with prior knowledge: what speaks it on the same port as HTTP/1.1 takes part. */
+function loadHttp2({ port, pid }, { args, path }, duration) {
+  const before = cpuSeconds(pid);
+  const all = ['-c', '1', 'h2load', '-t1', `-D${duration}`, ...args, `http://127.0.0.1:${port}${path}`];
+  return new Promise((resolve, reject) => {
+    execFile('taskset', all, (error, text) => {
+      if (error) {
+        reject(error);
+        return;
+      }
+      const requests = Number(/(\d+) succeeded/.exec(text)?.[1] ?? 0);
+      const failed = /\d+ succeeded, (?!0 failed)\d+ failed/.exec(text)?.[0];
+      const cpu = cpuSeconds(pid) - before;
+      resolve({ micros: (cpu / requests) * 1e6, perSecond: requests / duration, p50: 0, p99: 0, failed });
+    });
+  });
+}
+
+function load(proxy, test, duration) {
+  return test.http2 ? loadHttp2(proxy, test, duration) : loadHttp1(proxy, test, duration);
+}
+
+function loadHttp1({ port, pid }, { args, path }, duration) {
   const before = cpuSeconds(pid);
   return new Promise((resolve, reject) => {
     const wrk = spawn('taskset', [
@@ -285,7 +308,8 @@ async function runCase(title, test, names, upstreamPort) {
   for (const name of names) {
     const cpu = `${micros[name].toFixed(1).padStart(8)} µs CPU/request`;
     const rate = `${perSecond[name].toFixed(0).padStart(7)} req/s`;
-    const latency = `p50 ${p50s[name].toFixed(2)} ms p99 ${p99s[name].toFixed(2)} ms`;
+    // h2load says no percentiles.
+    const latency = p50s[name] === 0 ? '' : `p50 ${p50s[name].toFixed(2)} ms p99 ${p99s[name].toFixed(2)} ms`;
     const failed = results[name].find((result) => result.failed)?.failed ?? '';
     console.log(`  ${name.padEnd(8)} ${cpu} ${rate} ${latency}${ratios(name, micros)} ${failed}`);
   }
@@ -334,7 +358,8 @@ try {
   const wanted = process.env.CASES?.split(';');
   for (const [title, test] of Object.entries(cases)) {
     if (wanted && !wanted.some((part) => title.includes(part))) continue;
-    await runCase(title, test, names, upstreamPort);
+    const able = test.http2 ? names.filter((name) => name !== 'nginx' && name !== 'caddy') : names;
+    await runCase(title, test, able, upstreamPort);
   }
   if ((!wanted || wanted.includes('fixed')) && installed('h2load')) await runFixedRate(names, upstreamPort);
   if (!wanted || wanted.includes('idle')) {

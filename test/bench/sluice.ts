@@ -27,7 +27,7 @@ const proxy = createProxy({
         name: 'bench',
         createdAt: '2026-01-01T00:00:00Z',
         snapshot: {
-          listeners: [{ id: 'l', name: 'l', address: '127.0.0.1', port }],
+          listeners: [{ id: 'l', name: 'l', address: '127.0.0.1', port, http2: true }],
           destinations: [{ id: 'd', name: 'd', host: '127.0.0.1', port: upstreamPort, options }],
           routes: [...routes, { id: 'rest', name: 'rest', match: { pathPrefix: '/' }, forward }],
           groups: [],

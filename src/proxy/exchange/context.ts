@@ -38,6 +38,8 @@ export interface ServeSettings {
   /** How long a client may take none of the response that waits for it, when `clientResponseMs` is 0. */
   readonly clientStallMs: number;
   readonly idleMs: number;
+  /** How long a tunnel may carry nothing. */
+  readonly idleTunnelMs: number;
   /** HTTP/2 with prior knowledge is understood beside HTTP/1.1. */
   readonly http2: boolean;
   /** Per connection of HTTP/2. */

@@ -181,7 +181,8 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
     this.response.close();
     this.#context.wheel.remove(this);
     this.#socket.removeAllListeners('drain');
-    new Tunnel(this.#socket, upstream, this.#context.wheel, () => this.#over());
+    const { wheel, settings } = this.#context;
+    new Tunnel(this.#socket, upstream, wheel, settings().idleTunnelMs, () => this.#over());
   }
 
   // The request's body goes out here.

@@ -14,47 +14,58 @@ export class Tunnel extends Timed {
   readonly #wheel: Wheel;
   readonly #onEnd: () => void;
   #open = 2;
-  /** Bytes read when it was looked at last. */
-  #carried = 0;
+  /** When bytes came last. */
+  #carriedMs: number;
+  /** How long it may carry nothing; 0 = as long as it likes. */
+  #idleMs: number;
 
-  /** `onEnd` is called once, when both are gone. Listeners for drain must have been removed. */
-  constructor(client: Wire, upstream: Wire, wheel: Wheel, onEnd: () => void) {
+  /**
+   * `onEnd` is called once, when both are gone. `idleMs`: it is cut when nothing has come for so long; 0 = never.
+   * Listeners for drain must have been removed.
+   */
+  constructor(client: Wire, upstream: Wire, wheel: Wheel, idleMs: number, onEnd: () => void) {
     super();
+    this.#idleMs = idleMs;
+    this.#carriedMs = wheel.nowMs;
     this.#client = client;
     this.#upstream = upstream;
     this.#wheel = wheel;
     this.#onEnd = onEnd;
     this.#carry(client, upstream);
     this.#carry(upstream, client);
+    this.#watch();
   }
 
   override onDeadline(): void {
-    if (this.#bytesRead === this.#carried) {
+    if (this.#wheel.nowMs - this.#carriedMs < this.#idleMs) this.#watch();
+    else {
       this.#client.destroy();
       this.#upstream.destroy();
-    } else this.#watch();
-  }
-
-  get #bytesRead(): number {
-    return this.#client.bytesRead + this.#upstream.bytesRead;
+    }
   }
 
   #watch(): void {
-    this.#carried = this.#bytesRead;
-    this.#wheel.arm(this, halfOpenMs);
+    if (this.#idleMs > 0) this.#wheel.arm(this, this.#idleMs - (this.#wheel.nowMs - this.#carriedMs));
+  }
+
+  #halfOpen(): void {
+    this.#idleMs = this.#idleMs === 0 ? halfOpenMs : Math.min(this.#idleMs, halfOpenMs);
+    this.#carriedMs = this.#wheel.nowMs;
+    this.#watch();
   }
 
   #carry(from: Wire, to: Wire): void {
     from.setKeepAlive(true, keepAliveMs);
     from.receiver = {
-      onBytes(bytes, length) {
+      onBytes: (bytes, length) => {
+        this.#carriedMs = this.#wheel.nowMs;
         if (!to.write(Buffer.from(bytes.subarray(0, length)))) from.pause();
       },
     };
     to.on('drain', () => from.resume());
     from.on('end', () => {
       to.end();
-      this.#watch();
+      this.#halfOpen();
     });
     from.on('error', () => to.destroy());
     from.on('close', () => {

@@ -32,7 +32,7 @@ export interface Http2ClientOptions {
 /** Beyond so many another connection shares the load, even when the upstream would allow more. */
 export const streamsMax = 100;
 /** What an upstream may send on one stream before it was taken: upstreams are near and fast. */
-const streamWindow = 256 * 1024;
+const streamWindow = 128 * 1024;
 /** With streams open and nothing heard for so long the upstream is asked whether it is there … */
 const silentMs = 20_000;
 /** … and given up when it does not say so in time. */

@@ -1,5 +1,6 @@
 // One exchange on a stream of a connection to an upstream. Made for one request: whoever holds it may ask for its end
 // at any time, and must not reach another's.
+import type { ProxyErrorType } from '../../errors.ts';
 import type { BodySink, BodySource } from '../exchange/body.ts';
 import type { ProxyError } from '../exchange/proxy-error.ts';
 import type { BodyKind } from '../exchange/request.ts';
@@ -49,16 +50,16 @@ export class ClientStream extends Timed implements UpstreamStream, BodySource, S
   }
 
   send(receiver: ResponseReceiver, order: UpstreamRequest): void {
+    this.#receiver = receiver;
     if (order.request.upgrade !== '') {
-      receiver.onFailure('bad_response', false, 'the upstream speaks HTTP/2: nothing to upgrade there');
+      this.#failSoon('bad_response', 'the upstream speaks HTTP/2: nothing to upgrade there', false);
       return;
     }
     const stream = this.#owner.begin();
     if (stream === undefined) {
-      receiver.onFailure('connection_reset', false, 'the connection has no room for another stream', true);
+      this.#failSoon('connection_reset', 'the connection has no room for another stream', true);
       return;
     }
-    this.#receiver = receiver;
     this.#stream = stream;
     this.#sent = order.bodyKind === 'none';
     stream.receiver = this;
@@ -174,14 +175,14 @@ export class ClientStream extends Timed implements UpstreamStream, BodySource, S
     receiver?.onSettled();
   }
 
-  onReset(_stream: Stream, { untouched, faulty, message }: StreamEnd): void {
+  onReset(_stream: Stream, { untouched, faulty, unanswered, message }: StreamEnd): void {
     const type = faulty ? 'bad_response' : 'connection_reset';
     const sink = this.#sink;
     const receiver = this.#receiver;
     const responded = this.#responded;
     this.#finish();
     if (responded) sink?.fail({ type, message });
-    else receiver?.onFailure(type, false, message, untouched);
+    else receiver?.onFailure(type, unanswered, message, untouched);
     receiver?.onSettled();
   }
 
@@ -190,6 +191,16 @@ export class ClientStream extends Timed implements UpstreamStream, BodySource, S
   }
 
   onOver(): void {}
+
+  /** Whoever sends is not to hear of it before it has sent. */
+  #failSoon(type: ProxyErrorType, message: string, refused: boolean): void {
+    queueMicrotask(() => {
+      const receiver = this.#receiver;
+      this.#finish();
+      receiver?.onFailure(type, false, message, refused);
+      receiver?.onSettled();
+    });
+  }
 
   #awaitHead(): void {
     const { wheel, responseHeaderMs } = this.#owner;

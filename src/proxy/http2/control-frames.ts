@@ -55,7 +55,11 @@ export class ControlFrames {
     const code = uint32At(bytes, from);
     if (!core.options.server && stream.remoteEnded) return this.#stopSending(stream);
     const message = `the stream was reset: ${nameOfCode(code)}`;
-    core.tellReset(stream, { code, untouched: code === errorCode.refused, faulty: false, message }, false);
+    core.tellReset(
+      stream,
+      { code, untouched: code === errorCode.refused, faulty: false, unanswered: false, message },
+      false,
+    );
     if (!core.over && !core.patience.resets.take()) core.calm('resets');
   }
 
@@ -115,7 +119,7 @@ export class ControlFrames {
       const message = `the upstream is closing the connection: ${nameOfCode(code)}`;
       for (const stream of core.streams.all()) {
         if (stream.id > lastId && !stream.over)
-          core.tellReset(stream, { code, untouched: true, faulty: false, message }, false);
+          core.tellReset(stream, { code, untouched: true, faulty: false, unanswered: false, message }, false);
       }
     }
     core.host.onGoAway();

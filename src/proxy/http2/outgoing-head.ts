@@ -73,7 +73,7 @@ export function encodeLines(out: HpackEncoder, text: string): void {
     const end = text.indexOf('\r\n', at);
     if (colon < 0 || end < colon) return;
     const name = text.slice(at, colon);
-    if (identifyName(name) !== fieldId.host) out.field(name, text.slice(colon + 1, end).trim());
+    if (identifyName(name) !== fieldId.host) out.field(name, withoutBlanks(text.slice(colon + 1, end)));
     at = end + 2;
   }
 }
@@ -102,6 +102,17 @@ function encodeKept(
     const id = identifyName(edits.addedLowerName(i));
     if (id === fieldId.host || (id === fieldId.server && kept[id] === 0)) continue;
     if ((id === fieldId.contentLength || id === fieldId.clientCertificate) && kept[id] === 0) continue;
-    out.field(edits.addedName(i), edits.addedValue(i));
+    out.field(edits.addedName(i), withoutBlanks(edits.addedValue(i)));
   }
 }
+
+/** Blanks around a value have no place in HTTP/2 (RFC 9113 §8.2.1); bytes that only look like some belong to it. */
+function withoutBlanks(value: string): string {
+  let start = 0;
+  let end = value.length;
+  while (start < end && isBlank(value.charCodeAt(start))) start++;
+  while (end > start && isBlank(value.charCodeAt(end - 1))) end--;
+  return start === 0 && end === value.length ? value : value.slice(start, end);
+}
+
+const isBlank = (code: number): boolean => code === 32 || code === 9;

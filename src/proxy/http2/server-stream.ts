@@ -136,7 +136,12 @@ export class ServerStream implements Downstream, StreamReceiver, AnsweredStream,
     encodeResponse(encoder, head, this.#context.settings().serverName, 200);
     stream.sendHead(encoder, false);
     this.#context.wheel.remove(this.#bodyDeadline);
-    this.#tunnel = new StreamTunnel(stream, upstream, this.#context.wheel, rest);
+    const { wheel, settings } = this.#context;
+    const tunnel = new StreamTunnel(stream, upstream, wheel, settings().idleTunnelMs, () =>
+      this.#abandon(errorCode.connect),
+    );
+    this.#tunnel = tunnel;
+    tunnel.begin(rest);
     stream.resume();
   }
 

@@ -30,6 +30,8 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
   readonly #headers = new HeaderFrames(this);
   readonly #control = new ControlFrames(this);
   #prefaceAt = 0;
+  /** How often something has come. */
+  #reads = 0;
   #receiveWindow = connectionWindow;
   #unannounced = 0;
   #dataStream: Stream | undefined;
@@ -82,6 +84,7 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
   /** Bytes arrived. */
   read(bytes: Buffer, from: number, to: number): undefined {
     if (this.#over || to === from) return;
+    this.#reads++;
     this.host.onAlive();
     let at = from;
     while (this.#prefaceAt < preface.length && at < to) {
@@ -110,7 +113,9 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     if (this.closing || this.streams.size >= this.peer.maxConcurrentStreams || this.streams.lastId + 2 > streamIdMax)
       return undefined;
     this.streams.lastId += 2;
-    return this.streams.open(this.streams.lastId, this.peer.initialWindow, this.options.streamWindow);
+    const stream = this.streams.open(this.streams.lastId, this.peer.initialWindow, this.options.streamWindow);
+    stream.begunAtRead = this.#reads;
+    return stream;
   }
 
   /** Whether `request` would find room. */
@@ -299,7 +304,7 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
   fault(stream: Stream, code: number): undefined {
     this.writer.rstStream(stream.id, code);
     const message = stream.fields.fault || nameOfCode(code);
-    this.tellReset(stream, { code, untouched: false, faulty: true, message }, true);
+    this.tellReset(stream, { code, untouched: false, faulty: true, unanswered: false, message }, true);
     this.countFault('faults');
   }
 
@@ -366,7 +371,10 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     this.#over = true;
     this.#reader.stop();
     this.#headers.assembly.end();
-    for (const stream of this.streams.all()) this.tellReset(stream, { code, untouched: false, faulty, message }, true);
+    for (const stream of this.streams.all()) {
+      const unanswered = !faulty && this.#reads > 0 && stream.begunAtRead === this.#reads;
+      this.tellReset(stream, { code, untouched: false, faulty, unanswered, message }, true);
+    }
   }
 }
 

@@ -2,7 +2,6 @@
 // waiting for the other. What the client sends after the upstream's end goes nowhere, as with any response.
 import type { Wire } from '../socket/wire.ts';
 import { Timed, type Wheel } from '../wheel.ts';
-import { errorCode } from './error-code.ts';
 import type { Stream } from './stream.ts';
 
 /** With one side ended, the tunnel is cut when nothing has come for so long. */
@@ -15,12 +14,21 @@ export class StreamTunnel extends Timed {
   readonly #wheel: Wheel;
   /** Undefined when it is over. */
   #stream: Stream | undefined;
-  /** Bytes have come since it was looked at last. */
-  #carried = false;
+  /** When bytes came last. */
+  #carriedMs: number;
+  /** How long it may carry nothing; 0 = as long as it likes. */
+  #idleMs: number;
+  readonly #onCut: () => void;
 
-  /** `rest` came behind the upstream's head. The owner of the stream hands on what comes. */
-  constructor(stream: Stream, upstream: Wire, wheel: Wheel, rest: Buffer) {
+  /**
+   * The owner of the stream hands on what comes on it, and resets it on `onCut`. `idleMs`: it is cut when nothing has
+   * come for so long; 0 = never.
+   */
+  constructor(stream: Stream, upstream: Wire, wheel: Wheel, idleMs: number, onCut: () => void) {
     super();
+    this.#onCut = onCut;
+    this.#idleMs = idleMs;
+    this.#carriedMs = wheel.nowMs;
     this.#stream = stream;
     this.#upstream = upstream;
     this.#wheel = wheel;
@@ -31,19 +39,26 @@ export class StreamTunnel extends Timed {
     upstream.on('end', () => this.#onUpstreamEnd());
     upstream.on('error', () => this.#cut());
     upstream.on('close', () => this.#onUpstreamEnd());
-    if (rest.length > 0) this.#onBytes(rest);
     upstream.resume();
+    this.#watch();
+  }
+
+  /** What came behind the upstream's head, first of all. */
+  begin(rest: Buffer): void {
+    if (rest.length > 0) this.#onBytes(rest);
   }
 
   /** From the client. */
   onData(chunk: Buffer): boolean {
-    this.#carried = true;
+    this.#carriedMs = this.#wheel.nowMs;
     return this.#upstream.write(Buffer.from(chunk));
   }
 
   /** The client says no more. */
   onEnd(): void {
     this.#upstream.end();
+    this.#idleMs = this.#idleMs === 0 ? halfOpenMs : Math.min(this.#idleMs, halfOpenMs);
+    this.#carriedMs = this.#wheel.nowMs;
     this.#watch();
   }
 
@@ -60,12 +75,12 @@ export class StreamTunnel extends Timed {
   }
 
   override onDeadline(): void {
-    if (this.#carried) this.#watch();
+    if (this.#wheel.nowMs - this.#carriedMs < this.#idleMs) this.#watch();
     else this.#cut();
   }
 
   #onBytes(chunk: Buffer): void {
-    this.#carried = true;
+    this.#carriedMs = this.#wheel.nowMs;
     if (this.#stream?.sendData(chunk) === false) this.#upstream.pause();
   }
 
@@ -74,14 +89,14 @@ export class StreamTunnel extends Timed {
   }
 
   #watch(): void {
-    this.#carried = false;
-    if (this.#stream !== undefined) this.#wheel.arm(this, halfOpenMs);
+    if (this.#idleMs === 0 || this.#stream === undefined) return;
+    this.#wheel.arm(this, this.#idleMs - (this.#wheel.nowMs - this.#carriedMs));
   }
 
   #cut(): void {
-    const stream = this.#stream;
+    if (this.#stream === undefined) return;
     this.onOver();
     this.#upstream.destroy();
-    stream?.reset(errorCode.connect);
+    this.#onCut();
   }
 }

@@ -14,6 +14,8 @@ export interface StreamEnd {
   readonly untouched: boolean;
   /** The other side has said what it may not. */
   readonly faulty: boolean;
+  /** The connection ended without a byte since the stream began, though there had been some before. */
+  readonly unanswered: boolean;
   readonly message: string;
 }
 
@@ -73,6 +75,8 @@ export class Stream {
   /** What comes has no body, whatever its head says: it answers HEAD. */
   bodiless = false;
   interims = 0;
+  /** How often something had come on the connection when it began. */
+  begunAtRead = 0;
   /** Bytes that the head promised and that have not come; −1 = nothing promised. */
   contentLeft = -1;
   /** Bytes that the other side may still send. */

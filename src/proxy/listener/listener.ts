@@ -312,6 +312,7 @@ function settingsOf(listener: Listener): ServeSettings {
     clientResponseMs: durationMs(timeouts?.clientResponse, 0),
     clientStallMs: timeouts?.clientResponse === undefined ? 60_000 : 0,
     idleMs: durationMs(timeouts?.idleBetweenRequests, 120_000),
+    idleTunnelMs: durationMs(timeouts?.idleTunnel, 0),
     http2: listener.http2 ?? listenerDefaults.http2,
     streamsMax: listener.http2Options?.maxConcurrentStreams ?? listenerDefaults.http2Options.maxConcurrentStreams,
     resetsPerSecond: listener.http2Options?.maxResetsPerSecond ?? listenerDefaults.http2Options.maxResetsPerSecond,

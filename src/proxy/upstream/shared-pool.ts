@@ -109,7 +109,7 @@ export class SharedPool implements EndpointPool, Http2ConnectionOwner, OpeningOw
 
   onIdle(connection: Http2ClientConnection): void {
     this.onRoom(connection);
-    if (!connection.idle || !this.#connections.includes(connection)) return;
+    if (!connection.idle || connection.room === 0 || !this.#connections.includes(connection)) return;
     if (this.#pool.handOver(this, connection) && connection.ended) this.#forget(connection);
   }
 

@@ -210,7 +210,7 @@ describe('a listener that speaks HTTP/2', () => {
   });
 
   it('holds back the client of a slow upstream', async () => {
-    let go = (): void => {};
+    let go: (() => void) | undefined;
     const upstreamPort = await bed.upstream((request, response) => {
       let bytes = 0;
       go = () => {
@@ -226,11 +226,11 @@ describe('a listener that speaks HTTP/2', () => {
     const stream = client.open({ ':method': 'POST', ':path': '/' });
     const answer = answerOf(stream);
     stream.end(bytes);
-    await eventually(() => expect(client.session.state.localWindowSize).to.be.a('number'));
+    await eventually(() => expect(go).to.not.equal(undefined));
     const own = await client.ask({ ':path': '/own' });
     expect(own).to.include({ status: 200, body: 'own' });
     expect(stream.writableLength).to.be.greaterThan(0);
-    go();
+    go?.();
     expect((await answer).body).to.equal(String(bytes.length));
   });
 
@@ -288,6 +288,23 @@ describe('a listener that speaks HTTP/2', () => {
     await once(stream, 'close');
     const other = await client.ask({ ':method': 'CONNECT', ':protocol': 'other', ':path': '/' });
     expect(other.status).to.equal(405);
+  });
+
+  it('cuts a tunnel that carries nothing for too long, and forgets it', async () => {
+    const upstream = await bed.rawUpstream((socket) => {
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+    });
+    await bed.install(forwardTo(upstream.port, { timeouts: { idleTunnel: '200ms', idleBetweenRequests: '100ms' } }));
+    const client = connect();
+    await once(client.session, 'remoteSettings');
+    const stream = client.open({ ':method': 'CONNECT', ':protocol': 'websocket', ':path': '/' });
+    const { status, code } = await answerOf(stream);
+    expect([status, code]).to.deep.equal([200, constants.NGHTTP2_CONNECT_ERROR]);
+    await eventually(() => expect(client.closed).to.equal(true));
+    const byHttp1 = bed.wire(port);
+    byHttp1.send('GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+    await byHttp1.until(/101/);
+    await byHttp1.untilClosed();
   });
 
   it('ends a connection that has nothing to say', async () => {

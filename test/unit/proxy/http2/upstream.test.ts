@@ -158,6 +158,22 @@ describe('a destination that speaks HTTP/2', function () {
     ]);
   });
 
+  it('that has gone while its connection was idle is asked again on another, if that can do no harm', async () => {
+    const asked: string[] = [];
+    const upstreamPort = await frameUpstream(bed, ({ type, streamId }, socket, connection) => {
+      if (type !== 'HEADERS') return;
+      asked.push(`${connection} ${streamId}`);
+      // It goes without a word, and without having looked at what came.
+      if (connection === 1 && streamId > 1) socket.destroy();
+      else socket.write(frame('HEADERS', WHOLE, streamId, block([':status', '204'])));
+    });
+    await bed.install(to(upstreamPort));
+    const client = connect();
+    expect((await client.ask({ ':path': '/' })).status).to.equal(204);
+    expect((await client.ask({ ':path': '/' })).status).to.equal(204);
+    expect(asked).to.deep.equal(['1 1', '1 3', '2 1']);
+  });
+
   it('that resets, lies about a length or speaks nonsense fails one request or its connection, as an error', async () => {
     const upstreamPort = await frameUpstream(bed, ({ type, streamId, payload }, socket) => {
       if (type !== 'HEADERS') return;
