@@ -1,6 +1,6 @@
 // Schemas of `POST /batch` for the OpenAPI document.
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { anyOf, type Constraint, has, hasOrLacks, noneOf, whenever } from '../model/constraint.ts';
+import { allOf, anyOf, type Constraint, has, hasOrLacks, noneOf } from '../model/constraint.ts';
 import { type EditableKind, editableKinds, nounOf } from '../model/kinds.ts';
 import { ifMatchPattern, schemaRef } from '../resources/operation.ts';
 
@@ -10,21 +10,28 @@ const kind = { type: 'string', enum: [...editableKinds], description: 'The kind 
 const id = { type: 'string', description: 'Id of the resource.' } as const;
 const sentId = { ...id, pattern: '^[A-Za-z0-9._~:-]{1,128}$' } as const;
 
-/** Which fields an operation needs follows from what it does; its body is that of its kind. */
-const bodyOf = (kind: EditableKind): Constraint => {
+/** What the body of an operation is follows from its kind, and which fields it needs from what it does. */
+const bodies = editableKinds.map((kind: EditableKind): Constraint => {
   const noun = nounOf(kind);
-  return { properties: { body: schemaRef(noun.charAt(0).toUpperCase() + noun.slice(1)) } };
+  return allOf(has('kind', kind), {
+    properties: { body: schemaRef(noun.charAt(0).toUpperCase() + noun.slice(1)) },
+  });
+});
+const hasBodyWithId: Constraint = {
+  required: ['body'],
+  properties: { body: { type: 'object', required: ['id'] } },
 };
-const isWrite = has('op', 'create', 'update', 'upsert');
-const ownId: Constraint = { required: ['body'], properties: { body: { type: 'object', required: ['id'] } } };
-const operationRules: readonly Constraint[] = [
-  whenever(isWrite, has('body')),
-  whenever(has('op', 'delete'), noneOf(has('body'))),
-  whenever({ allOf: [has('op', 'delete'), hasOrLacks('by', 'id')] }, has('id')),
-  whenever({ allOf: [has('op', 'delete'), has('by', 'name')] }, has('name')),
-  whenever({ allOf: [has('op', 'update', 'upsert'), hasOrLacks('by', 'id')] }, anyOf(has('id'), ownId)),
-  ...editableKinds.map((kind) => whenever({ allOf: [isWrite, has('kind', kind)] }, bodyOf(kind))),
+const changes = has('op', 'update', 'upsert');
+const removes = allOf(has('op', 'delete'), noneOf(has('body')));
+const forms: readonly Constraint[] = [
+  allOf(has('op', 'create'), has('body')),
+  allOf(changes, hasOrLacks('by', 'id'), has('id'), has('body')),
+  allOf(changes, hasOrLacks('by', 'id'), hasBodyWithId),
+  allOf(changes, has('by', 'name'), has('body')),
+  allOf(removes, hasOrLacks('by', 'id'), has('id')),
+  allOf(removes, has('by', 'name'), has('name')),
 ];
+const operationRules = [anyOf(...bodies), anyOf(...forms)];
 
 export const batchSchemas: Schemas = {
   BatchOperation: {
@@ -48,7 +55,12 @@ export const batchSchemas: Schemas = {
       },
       id: sentId,
       name: { type: 'string', minLength: 1, description: 'Of the resource that a `delete` by name means.' },
-      body: { type: 'object', description: 'The resource, as in the operation of its kind.' },
+      // Open, so that generated types let the body of its kind in.
+      body: {
+        type: 'object',
+        additionalProperties: true,
+        description: 'The resource, as in the operation of its kind.',
+      },
       ifMatch: {
         type: 'string',
         pattern: ifMatchPattern,

@@ -152,7 +152,8 @@ export const clusterSchemas: Schemas = {
   },
   TransferRequest: {
     type: 'object',
-    description: 'Who shall lead.',
+    description: 'Who shall lead. `null` or no body: the most up-to-date voter.',
+    nullable: true,
     additionalProperties: false,
     properties: { to: { ...word, description: 'Name of a voter.', example: 'node-2' } },
   },

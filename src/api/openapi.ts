@@ -21,12 +21,19 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
     .setDescription(
       'Staged resources, snapshots of them, and their activation on every proxy.\n\n' +
         'Bodies may be looser than their schemas say: `null`, and `""` for a text, stand for an optional field that is ' +
-        'absent; of blocks of which one is chosen (by `type` of a middleware, by `algorithm`), the others are checked for ' +
+        'absent, as an empty query parameter does; of blocks of which one is chosen (by `type` of a middleware, by `algorithm`), the others are checked for ' +
         'their JSON types alone; a text that holds `{{secret:…}}` is judged when a snapshot is created. What no schema can ' +
         'say is in the descriptions: weights that sum to 100, bounds in order, primes, expressions that compile.',
     )
     .addServer(base, 'This server')
     .addSecurity('apiKey', { type: 'http', scheme: 'bearer', description: 'Needed when API keys are configured.' })
+    .addSecurity('node', {
+      type: 'apiKey',
+      in: 'header',
+      name: 'Authorization',
+      description:
+        'The proof of a node, made with the secret of its cluster, or none beside a certificate of the cluster.',
+    })
     .build();
   const scanned = SwaggerModule.createDocument(app, config);
   const components = {

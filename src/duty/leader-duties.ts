@@ -25,6 +25,8 @@ export interface LeaderDutiesOptions {
 
 /** How often the leader looks. */
 export const lookMs = 250;
+/** After a proposal that came to nothing, such as one without a quorum. */
+const retryMs = 1_000;
 
 export class LeaderDuties {
   readonly #options: LeaderDutiesOptions;
@@ -63,17 +65,20 @@ export class LeaderDuties {
   }
 
   #attend(duty: Duty, nowMs: number): void {
-    const { log, view, logger } = this.#options;
+    const { log, view, logger, clock } = this.#options;
     const draft = duty.due(view, nowMs);
     if (draft === undefined) return;
     this.#underWay.add(duty);
-    log
-      .propose(draft)
-      .then(
-        ({ status, error }) =>
-          logger.info({ op: draft.op, id: draft.id, status, reason: error }, `${duty.name}: carried out`),
-        (error: unknown) => logger.warn({ op: draft.op, id: draft.id, err: error }, `${duty.name}: tried again`),
-      )
-      .finally(() => this.#underWay.delete(duty));
+    const { op, id } = draft;
+    log.propose(draft).then(
+      ({ status, error }) => {
+        this.#underWay.delete(duty);
+        logger.info({ op, id, status, reason: error }, `${duty.name}: carried out`);
+      },
+      (error: unknown) => {
+        clock.after(retryMs, () => this.#underWay.delete(duty));
+        logger.warn({ op, id, err: error }, `${duty.name}: could not be carried out, tried again`);
+      },
+    );
   }
 }

@@ -12,6 +12,7 @@ import { Fleet } from './fleet.ts';
 import { FleetDesk } from './fleet-desk.ts';
 import { FleetMetrics } from './fleet-metrics.ts';
 import { OwnProxy } from './own-proxy.ts';
+import { rolloutMetrics } from './rollout-metrics.ts';
 
 export interface NodeFleet {
   readonly fleet: Fleet;
@@ -39,6 +40,7 @@ export function nodeFleetOf(
     onConverged: (seconds) => fleetMetrics.converged(seconds),
   });
   const fleetMetrics = new FleetMetrics(metrics.registry, () => fleet.counts());
+  rolloutMetrics(metrics.registry, () => state.view.rollouts);
   const desk = new FleetDesk({ nodeId, fleet, peers: () => otherMembers(raft, links.peers), clock, logger });
   const own = new OwnProxy({ fleet, labels: proxy.labels, version: programVersion(), clock });
   return {

@@ -3,6 +3,7 @@ import type { Cancel, Clock } from '../clock.ts';
 import type { ListenerReport } from '../model/fleet-messages.ts';
 import { type Problem, problemsMax } from '../model/problem.ts';
 import type { ProxyConfig } from '../model/proxy-config.ts';
+import { secretsById, withoutSecrets } from '../model/secret-problems.ts';
 import { type TrafficCounts, TrafficWindows } from '../model/traffic-windows.ts';
 import type { Fleet } from './fleet.ts';
 
@@ -52,10 +53,11 @@ export class OwnProxy {
   }
 
   settled({ config, refusal, problems, tookMs }: Settled): void {
+    const told = withoutSecrets(problems.slice(0, problemsMax), secretsById(config));
     const state = refusal === undefined ? 'installed' : 'refused';
     const word = { index: config.index, of: 'stable', state, tookMs: Math.round(tookMs) } as const;
     this.#options.fleet.acknowledgeOwn(
-      { ...word, problems: problems.slice(0, problemsMax), listeners: reportsOf(this.#sources.listeners()) },
+      { ...word, problems: told, listeners: reportsOf(this.#sources.listeners()) },
       config,
     );
   }

@@ -5,11 +5,17 @@
 export type Constraint = Readonly<Record<string, unknown>>;
 
 /** The field is there, and one of `values` if any are named. */
-export const has = (name: string, ...values: readonly (string | boolean)[]): Constraint =>
+export const has = (name: string, ...values: readonly string[]): Constraint =>
   values.length === 0 ? { required: [name] } : { required: [name], properties: { [name]: { enum: [...values] } } };
 
+/** The flag is there and true. Said by what it is not, for generators of clients know no enumeration of flags. */
+export const isTrue = (name: string): Constraint => ({
+  required: [name],
+  not: { required: [name], properties: { [name]: { enum: [false] } } },
+});
+
 /** The field is absent, or one of `values`: for a field whose default is among them. */
-export const hasOrLacks = (name: string, ...values: readonly (string | boolean)[]): Constraint => ({
+export const hasOrLacks = (name: string, ...values: readonly string[]): Constraint => ({
   properties: { [name]: { enum: [...values] } },
 });
 
@@ -47,8 +53,12 @@ export const recordConstraints = (owner: { readonly name: string }, said: readon
 /** Schemas by class name with what the rules of each class say. */
 export const withConstraints = <T extends object>(schemas: Readonly<Record<string, T>>): Record<string, T> =>
   Object.fromEntries(
-    Object.entries(schemas).map(([name, schema]) => {
-      const [first, ...more] = constraints.get(name) ?? [];
-      return [name, { ...schema, ...(first && more.length > 0 ? allOf(first, ...more) : first) }];
-    }),
+    Object.entries(schemas).map(([name, schema]) => [name, { ...schema, ...joined(schema, constraints.get(name)) }]),
   );
+
+/** Beside the class's own words where none of them is said twice, else as parts. */
+const joined = (schema: object, [first, ...more]: readonly Constraint[] = []): Constraint => {
+  if (first === undefined) return {};
+  const isApart = more.length === 0 && !Object.keys(first).some((word) => word in schema || word === 'required');
+  return isApart ? first : allOf(first, ...more);
+};

@@ -87,7 +87,7 @@ export class Listener extends Entity {
     ListenerProxyErrors,
     { texts: proxyErrorDetails, expand: (detail) => ({ detail }) },
     'How proxy errors are shown; a text stands for `{"detail": text}`.',
-    { default: listenerDefaults.proxyErrors },
+    { default: listenerDefaults.proxyErrors.detail },
   )
   readonly proxyErrors?: ListenerProxyErrors;
 

@@ -1,5 +1,5 @@
 // What a forwarded request looks like to the upstream (contract.md §2.4.4, §7.2).
-import { atMostOneOf, has } from './constraint.ts';
+import { atMostOneOf, has, isTrue } from './constraint.ts';
 import { Authority, Flag, Line, Nested, Regex, TextOrEmpty, Token } from './field.ts';
 import { problemIf, Rules } from './rule.ts';
 
@@ -26,7 +26,7 @@ export class PathRegexRewrite {
     },
   },
   atMostOneOf(has('path'), has('pathRegex')),
-  atMostOneOf(has('host'), has('hostFromHeader'), has('autoHost', true)),
+  atMostOneOf(has('host'), has('hostFromHeader'), isTrue('autoHost')),
 )
 export class Rewrite {
   @Line('Replaces the part of the path that matched.', { example: '/internal' })

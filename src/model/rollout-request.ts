@@ -1,4 +1,5 @@
 // The body that starts a progressive activation (fleet.md §7). Every field is optional.
+import { exactlyOneOf, has, isTrue, noneOf } from './constraint.ts';
 import { parseDuration } from './duration.ts';
 import { Decimal, Duration, Flag, ListOf, MapOf, Nested, OneOf, Text, Token, Uint } from './field.ts';
 import { problemIf, Rules } from './rule.ts';
@@ -19,14 +20,18 @@ export const commentLengthMax = 500;
 
 const shareMin = 0.01;
 
-@Rules<RolloutStepRequest>({
-  exactlyOneChoice: ({ share, labels }) =>
-    problemIf((share === undefined) === (labels === undefined), '', 'must have exactly one of share and labels'),
-  shareInRange: ({ share }) =>
-    problemIf(share !== undefined && !(share >= shareMin && share <= 100), '/share', 'must be from 0.01 to 100'),
-  labelsNamed: ({ labels }) =>
-    problemIf(labels !== undefined && Object.keys(labels).length === 0, '/labels', 'must name at least one label'),
-})
+@Rules<RolloutStepRequest>(
+  {
+    exactlyOneChoice: ({ share, labels }) =>
+      problemIf((share === undefined) === (labels === undefined), '', 'must have exactly one of share and labels'),
+    shareInRange: ({ share }) =>
+      problemIf(share !== undefined && !(share >= shareMin && share <= 100), '/share', 'must be from 0.01 to 100'),
+    labelsNamed: ({ labels }) =>
+      problemIf(labels !== undefined && Object.keys(labels).length === 0, '/labels', 'must name at least one label'),
+  },
+  exactlyOneOf(has('share'), has('labels')),
+  { properties: { share: { minimum: shareMin, maximum: 100 }, labels: { minProperties: 1 } } },
+)
 export class RolloutStepRequest {
   @Decimal('Percent of the clients, or of the proxies, 0.01 to 100.', { example: 10 })
   readonly share?: number;
@@ -38,14 +43,18 @@ export class RolloutStepRequest {
   readonly hold?: string;
 }
 
-@Rules<ShareKeyRequest>({
-  exactlyOneKey: ({ clientIp, header, cookie }) =>
-    problemIf(
-      [clientIp, header, cookie].filter((one) => one !== undefined).length !== 1 || clientIp === false,
-      '',
-      'must have exactly one of clientIp: true, header and cookie',
-    ),
-})
+@Rules<ShareKeyRequest>(
+  {
+    exactlyOneKey: ({ clientIp, header, cookie }) =>
+      problemIf(
+        [clientIp, header, cookie].filter((one) => one !== undefined).length !== 1 || clientIp === false,
+        '',
+        'must have exactly one of clientIp: true, header and cookie',
+      ),
+  },
+  exactlyOneOf(isTrue('clientIp'), has('header'), has('cookie')),
+  noneOf({ required: ['clientIp'], properties: { clientIp: { enum: [false] } } }),
+)
 export class ShareKeyRequest {
   @Flag('Clients with one address stay together.')
   readonly clientIp?: boolean;
@@ -57,27 +66,30 @@ export class ShareKeyRequest {
   readonly cookie?: string;
 }
 
-@Rules<RolloutRequest>({
-  risingShares: ({ steps = [] }) => {
-    const shares = steps.flatMap(({ share }) => (share === undefined ? [] : [share]));
-    const at = shares.findIndex((share, place) => place > 0 && share <= (shares[place - 1] ?? 0));
-    return problemIf(at > 0, '/steps', 'must have shares that rise strictly');
+@Rules<RolloutRequest>(
+  {
+    risingShares: ({ steps = [] }) => {
+      const shares = steps.flatMap(({ share }) => (share === undefined ? [] : [share]));
+      const at = shares.findIndex((share, place) => place > 0 && share <= (shares[place - 1] ?? 0));
+      return problemIf(at > 0, '/steps', 'must have shares that rise strictly');
+    },
+    endsWithAll: ({ steps = [] }) => {
+      const at = steps.findIndex(({ share }) => share === 100);
+      return problemIf(at >= 0 && at < steps.length - 1, '/steps', 'must have share 100 last');
+    },
+    longDeadman: ({ deadman }) =>
+      problemIf(deadman !== undefined && (parseDuration(deadman) ?? 0) < 5_000, '/deadman', 'must be 5s or more'),
+    checksPause: ({ checkInterval }) =>
+      problemIf(
+        checkInterval !== undefined && (parseDuration(checkInterval) ?? 0) < 100,
+        '/checkInterval',
+        'must be 100ms or more',
+      ),
+    shortComment: ({ comment = '' }) =>
+      problemIf([...comment].length > commentLengthMax, '/comment', `must have at most ${commentLengthMax} characters`),
   },
-  endsWithAll: ({ steps = [] }) => {
-    const at = steps.findIndex(({ share }) => share === 100);
-    return problemIf(at >= 0 && at < steps.length - 1, '/steps', 'must have share 100 last');
-  },
-  longDeadman: ({ deadman }) =>
-    problemIf(deadman !== undefined && (parseDuration(deadman) ?? 0) < 5_000, '/deadman', 'must be 5s or more'),
-  checksPause: ({ checkInterval }) =>
-    problemIf(
-      checkInterval !== undefined && (parseDuration(checkInterval) ?? 0) < 100,
-      '/checkInterval',
-      'must be 100ms or more',
-    ),
-  shortComment: ({ comment = '' }) =>
-    problemIf([...comment].length > commentLengthMax, '/comment', `must have at most ${commentLengthMax} characters`),
-})
+  { properties: { comment: { maxLength: commentLengthMax } } },
+)
 export class RolloutRequest {
   @ListOf(
     RolloutStepRequest,

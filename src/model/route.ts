@@ -1,5 +1,5 @@
 // A route: which requests, what is done with them, and what stands in between (contract.md §2.4).
-import { anyOf, exactlyOneOf, has } from './constraint.ts';
+import { anyOf, exactlyOneOf, has, isTrue } from './constraint.ts';
 import { routeDefaults } from './defaults.ts';
 import { Entity } from './entity.ts';
 import { Authority, Flag, Line, ListOf, MapOf, Nested, OneOf, OneOfNumbers, Text, Uint } from './field.ts';
@@ -23,7 +23,7 @@ export const redirectCodes = [301, 302, 303, 307, 308] as const;
         'must set at least one of url, scheme, host, path, stripQuery: it would lead to itself',
       ),
   },
-  anyOf(has('url'), has('scheme'), has('host'), has('path'), has('stripQuery', true)),
+  anyOf(has('url'), has('scheme'), has('host'), has('path'), isTrue('stripQuery')),
 )
 export class Redirect {
   @Line('Location, verbatim; scheme, host, path and stripQuery are ignored then.')

@@ -17,7 +17,7 @@ export interface ConfigCheck {
 export async function checkConfig(configuration: Configuration, nowMs: number): Promise<ConfigCheck> {
   const { problems } = await compileInSlices(configuration);
   const doubts = [
-    ...(await listenerDoubts(configuration.listeners, nowMs)),
+    ...(await listenerDoubts(configuration, nowMs)),
     ...configuration.destinations.flatMap((destination) => destinationDoubts(destination, nowMs)),
   ];
   return { problems, warnings: [...findUnsupported(configuration), ...doubts] };

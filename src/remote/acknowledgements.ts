@@ -3,6 +3,7 @@
 import type { Cancel, Clock } from '../clock.ts';
 import type { Acknowledgement, ListenerReport } from '../model/fleet-messages.ts';
 import { type Problem, problemsMax } from '../model/problem.ts';
+import { withoutSecrets } from '../model/secret-problems.ts';
 import type { PendingReport } from '../model/traffic-windows.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { ControlPlaneLink } from './control-plane-link.ts';
@@ -23,6 +24,7 @@ const againMs = 1_000;
 const reportEveryMs = 10_000;
 
 type Word = Omit<Acknowledgement, 'listeners'>;
+type Settling = Pick<Arrival, 'place' | 'sha256' | 'problems' | 'secrets'>;
 
 export class Acknowledgements {
   readonly #options: AcknowledgementsOptions;
@@ -52,10 +54,10 @@ export class Acknowledgements {
   }
 
   /** It is live, but for parts that its problems name; or it is not, and they say why. */
-  settled({ place, sha256, problems }: Pick<Arrival, 'place' | 'sha256' | 'problems'>, outcome: Settled): void {
+  settled({ place, sha256, problems, secrets }: Settling, outcome: Settled): void {
     const { isLive, tookMs } = outcome;
     if (this.#stream !== undefined && place !== undefined && place.clusterId !== this.#stream.clusterId) return;
-    const why = problems.slice(0, problemsMax);
+    const why = withoutSecrets(problems.slice(0, problemsMax), secrets);
     const state = isLive ? 'installed' : 'refused';
     this.#say({ index: place?.index ?? 0, sha256, of: 'stable', state, tookMs: Math.round(tookMs), problems: why });
   }

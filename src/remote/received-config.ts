@@ -6,6 +6,7 @@ import { configDigest } from '../model/config-digest.ts';
 import { type ConfigKind, configKinds, nounOf } from '../model/kinds.ts';
 import { describe, type Problem, pointerOf, problemsMax } from '../model/problem.ts';
 import type { Configuration, ProxyConfig } from '../model/proxy-config.ts';
+import { secretsById } from '../model/secret-problems.ts';
 import { shapes } from '../model/shapes.ts';
 import { isObject, type JsonObject, ShapeReader } from './shape-reader.ts';
 
@@ -32,6 +33,8 @@ export function readSnapshotEvent(data: string): ReceivedConfig {
   const { id, name, createdAt, snapshot, secrets } = event;
   if (!isObject(snapshot)) throw new UnusableEvent('/snapshot must be an object');
   const sha256 = configDigest(snapshot);
+  // Before entities are left out, for that moves the others. Only the ids in it are looked at.
+  const sent = snapshot as unknown as Configuration;
   const lists = new ListReader();
   const config = { id: textOr(id, ''), name: textOr(name, ''), createdAt: textOr(createdAt, '') };
   const read = Object.fromEntries(configKinds.map((kind) => [kind, lists.read(kind, snapshot[kind])]));
@@ -40,7 +43,7 @@ export function readSnapshotEvent(data: string): ReceivedConfig {
     // ListReader has made it so, as far as the data plane relies on it.
     config: { ...config, snapshot: read as unknown as Configuration },
     sha256,
-    secrets: Array.isArray(secrets) ? secrets.flatMap((each: unknown) => byId(each, event) ?? []) : undefined,
+    secrets: Array.isArray(secrets) ? secretsById({ secrets: secrets.filter(isText), snapshot: sent }) : undefined,
     problems: lists.problems,
     warnings: lists.warnings,
   };
@@ -121,13 +124,6 @@ function parse(data: string): JsonObject {
   return event;
 }
 
-/** `/snapshot/listeners/0/tls/key` as `/listeners/<id>/tls/key`: entities that are left out move the others. */
-function byId(pointer: unknown, { snapshot }: JsonObject): string | undefined {
-  if (typeof pointer !== 'string' || !isObject(snapshot)) return undefined;
-  const [, kind = '', at = '', rest = ''] = /^\/snapshot\/([a-z]+)\/(\d+)(\/.*)$/.exec(pointer) ?? [];
-  const list = snapshot[kind];
-  const entity: unknown = Array.isArray(list) ? list[Number(at)] : undefined;
-  return isObject(entity) && typeof entity.id === 'string' ? pointerOf(kind, entity.id) + rest : undefined;
-}
+const isText = (value: unknown): value is string => typeof value === 'string';
 
 const textOr = (value: unknown, otherwise: string): string => (typeof value === 'string' ? value : otherwise);

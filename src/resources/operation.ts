@@ -32,7 +32,8 @@ export function Operation({ id, summary, description, right, errors = [], header
   return applyDecorators(
     RouteConfig(config),
     ApiOperation({ operationId: id, summary, ...(description !== undefined && { description }) }),
-    ApiSecurity('apiKey'),
+    // Between nodes: none where nothing was agreed on and the address is private.
+    ...(right === 'relay' ? [ApiSecurity({}), ApiSecurity('node')] : [ApiSecurity('apiKey')]),
     ...headers.map((name) => ApiHeader({ name, required: false, ...requestHeaders[name] })),
     ...query.map((name) => ApiQuery({ name, required: false, ...queryParameters[name] })),
     ...[...new Set([...always, ...errors])].map(errorResponse),
@@ -129,7 +130,11 @@ const queryParameters = {
   at: { description: 'Only what was live at this time.', schema: { type: 'string', format: 'date-time' } },
   confirmWithin: {
     description: 'How long a confirmation is waited for, 5s to 24h.',
-    schema: { type: 'string', example: '60s' },
+    schema: {
+      type: 'string',
+      pattern: '^(([5-9]|[1-9][0-9]{1,3})s|[1-9][0-9]{0,2}m|([1-9]|1[0-9]|2[0-4])h)$',
+      example: '60s',
+    },
   },
   dryRun: {
     description: 'Does everything but the commit, and says what would happen.',

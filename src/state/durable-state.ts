@@ -10,7 +10,7 @@ import { CurrentView } from './current-view.ts';
 import { HashHistory } from './hash-history.ts';
 import { type Identity, type OpenedState, type OpenOptions, openState } from './opening.ts';
 import type { LogStamp } from './overlay.ts';
-import { workThrough } from './slices.ts';
+import { inSlices, type RunSteps, workThrough } from './slices.ts';
 import type { Change, Store } from './store.ts';
 import type { StateView } from './view.ts';
 
@@ -41,11 +41,13 @@ export class DurableState {
   #store: Store;
   #opened: OpenedState;
   readonly #hashes = new HashHistory();
+  readonly #run: RunSteps;
   readonly #subscribers = new Set<(reason: string) => void>();
   #failed: string | undefined;
   #writing = false;
 
-  private constructor(store: Store, opened: OpenedState) {
+  private constructor(store: Store, opened: OpenedState, run: RunSteps) {
+    this.#run = run;
     this.#store = store;
     this.#opened = opened;
     this.identity = opened.identity;
@@ -56,7 +58,7 @@ export class DurableState {
   /** Takes the store over: `close` closes it, and so does a failed opening. */
   static async open(store: Store, options: OpenOptions): Promise<DurableState> {
     try {
-      return new DurableState(store, await openState(store, options));
+      return new DurableState(store, await openState(store, options), options.run ?? inSlices);
     } catch (error) {
       await store.close();
       throw error;
@@ -113,8 +115,12 @@ export class DurableState {
     try {
       const steps = this.#state.prepareInSteps(this.#decoded(entries), last, entry);
       const bytes = entries.reduce((sum, { bytes: { length } }) => sum + length, 0);
-      const { results, activation, changesRollout, rows, applied, hash, commit } = await workThrough(bytes, steps);
-      const changes = await workThrough(bytes, this.#encoded(rows));
+      const { results, activation, changesRollout, rows, applied, hash, commit } = await workThrough(
+        bytes,
+        steps,
+        this.#run,
+      );
+      const changes = await workThrough(bytes, this.#encoded(rows), this.#run);
       await this.#store.write(changes, { applied, hash, boot: this.identity.boot });
       commit();
       this.#hashes.add(applied, hash);

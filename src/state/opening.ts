@@ -4,6 +4,7 @@ import { ConfigState } from './config-state.ts';
 import { Cipher } from './encryption.ts';
 import { isLocal, isSecret, keys } from './keys.ts';
 import { type OpenedRow, RowCodec } from './row-codec.ts';
+import type { RunSteps } from './slices.ts';
 import { type Store, StoreDamaged, StoreMismatch } from './store.ts';
 
 export const formatVersion = 1;
@@ -23,6 +24,8 @@ export interface OpenOptions {
   readonly randomBytes: (count: number) => Uint8Array;
   /** Encryption is being turned on: removes what lies elsewhere in plain text. The store is marked afterwards. */
   readonly beforeEncryption?: ((applied: number) => Promise<void>) | undefined;
+  /** How rounds are computed; in slices by the clock by default. */
+  readonly run?: RunSteps;
 }
 
 export interface OpenedState {

@@ -5,6 +5,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 /** How long one piece may hold the thread, milliseconds. */
 const sliceMs = 10;
 
+/** Runs work to its end, with pauses or without. */
+export type RunSteps = <T>(steps: Generator<void, T>) => Promise<T>;
+
 /** Runs all steps now. */
 export function drain<T>(steps: Generator<void, T>): T {
   for (;;) {
@@ -16,9 +19,9 @@ export function drain<T>(steps: Generator<void, T>): T {
 /** What is about fewer bytes is over before anybody could notice, and costs no turn. */
 const largeBytes = 256 * 1024;
 
-/** Steps that work through so many bytes: in slices when these are many. */
-export const workThrough = <T>(bytes: number, steps: Generator<void, T>): T | Promise<T> =>
-  bytes < largeBytes ? drain(steps) : inSlices(steps);
+/** Steps that work through so many bytes: with pauses, if `run` makes any, when these are many. */
+export const workThrough = <T>(bytes: number, steps: Generator<void, T>, run: RunSteps): T | Promise<T> =>
+  bytes < largeBytes ? drain(steps) : run(steps);
 
 /** Runs the steps with a turn for others after each slice. */
 export async function inSlices<T>(steps: Generator<void, T>): Promise<T> {

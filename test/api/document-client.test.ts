@@ -35,6 +35,7 @@ const beyondTheSchema: readonly RegExp[] = [
   /must be a CEL expression/,
   /must not be empty/,
   /is named before|more than once|twice/,
+  /must have shares that rise|must have share 100 last|must be 5s or more|must be 100ms or more/,
   // What is staged by then, when a snapshot of it is asked for.
   /^\/(snapshot\/)?(listeners|destinations|routes|groups|middlewares)\/[^/]+\//,
 ];

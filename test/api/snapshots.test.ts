@@ -2,6 +2,7 @@ import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { checkConfig } from '../../src/proxy/config-check.ts';
 import { ApiServer, type ServerSetup } from '../support/api-server.ts';
 import type { Answer } from '../support/http-call.ts';
 import { body } from '../support/resources.ts';
@@ -122,6 +123,22 @@ describe('capture', () => {
       for (const text of ['/routes/r/middlewareIds/0', '"m1"', '"m2"', '/groups/g/middlewareIds/0', '"m3"']) {
         expect(error).to.contain(text);
       }
+    });
+
+    it('is refused for a middleware that cannot be built with what its secret holds, which stays one', async () => {
+      await start({ checkConfig: (configuration) => checkConfig(configuration, 0) });
+      await api.call('POST', '/secrets', { body: body('secrets', 's', { id: 's', value: 'CANARY' }) });
+      const login = { issuer: 'i', jwksInline: '{{secret:value:s}}' };
+      await api.call('POST', '/middlewares', { body: { id: 'm', name: 'm', type: 'jwt', jwt: login } });
+      await route('r', { middlewareIds: ['m'] });
+      const refused = await capture();
+      expect(refused.status).to.equal(400);
+      expect(refused.text).to.contain('/middlewares/m/jwt').and.not.contain('CANARY');
+      const rules = [{ cel: '{{secret:value:s}}', action: 'allow' }];
+      await api.call('PUT', '/middlewares/m', { body: { name: 'm', type: 'inlineAuthz', inlineAuthz: { rules } } });
+      const again = await capture();
+      expect(again.status).to.equal(400);
+      expect(again.text).to.contain('/middlewares/m/inlineAuthz/rules/0/cel').and.not.contain('CANARY');
     });
 
     it('goes on for missing destinations and routes, and warns; ?strict=true refuses', async () => {

@@ -5,7 +5,7 @@ import type { EditableKind } from '../../model/kinds.ts';
 import { parseEntity } from '../../model/validation.ts';
 import type { Command, RequestId, Spec } from '../../state/command.ts';
 import { CommandNotUnderstood, type Malformed } from '../../state/command-codec.ts';
-import { workThrough } from '../../state/slices.ts';
+import { inSlices, workThrough } from '../../state/slices.ts';
 import { MemberGuard, type MemberGuardOptions, type MemberHead } from '../member-guard.ts';
 import type { ReceivedOutcome, RelayTarget } from './relay.ts';
 import { decodeEnvelope, decodeLargeEnvelope, encodeApplied, type RelayEnvelope } from './relay-wire.ts';
@@ -57,7 +57,7 @@ export class RelayServer {
     this.#guard.check(head, body);
     const envelope = decode(body);
     if (typeof envelope === 'string') throw new SluiceError('INVALID', envelope);
-    await workThrough(envelope.command.length, this.#check(envelope));
+    await workThrough(envelope.command.length, this.#check(envelope), inSlices);
     const { requestId, command } = envelope;
     const remainingMs = Math.min(envelope.remainingMs, longestMs);
     return answerTo(await this.#options.target.receive({ requestId, command, remainingMs }));

@@ -49,9 +49,16 @@ export class TrustedProxies {
   }
 }
 
-/** `::ffff:10.0.0.1` is `10.0.0.1`; brackets and a zone are left out. */
+/** `::ffff:10.0.0.1` and `::ffff:a00:1` are `10.0.0.1`; brackets and a zone are left out. */
 export function plainIp(address: string): string {
+  if (!address.includes(':')) return address;
   const bare = address.replace(/^\[(.*)\]$/, '$1').replace(/%.*$/, '');
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(bare);
-  return mapped?.[1] ?? bare;
+  const [, dotted, high, low] = mapped.exec(bare) ?? [];
+  if (dotted !== undefined) return dotted;
+  if (high === undefined || low === undefined) return bare;
+  const [first, second] = [Number.parseInt(high, 16), Number.parseInt(low, 16)];
+  return [first >> 8, first & 255, second >> 8, second & 255].join('.');
 }
+
+/** IPv4 within IPv6, in both spellings of its last 32 bits. */
+const mapped = /^(?:::|(?:0{1,4}:){5})ffff:(?:(\d+\.\d+\.\d+\.\d+)|([0-9a-f]{1,4}):([0-9a-f]{1,4}))$/i;

@@ -23,7 +23,7 @@ export const compileRequestTemplate = (text: string): RequestTemplate =>
   compileTemplate(text, requestVariable, fieldText);
 
 /** `request.host` and so on, `request.header.NAME`; undefined for anything else. */
-export function requestVariable(name: string): Variable<TemplateRequest> | undefined {
+function requestVariable(name: string): Variable<TemplateRequest> | undefined {
   if (!name.startsWith(headerPrefix)) return variables.get(name);
   const header = name.slice(headerPrefix.length).toLowerCase();
   return header === '' ? undefined : (request) => request.header(header) ?? '';

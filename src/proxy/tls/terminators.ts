@@ -5,10 +5,12 @@ import type { Clock } from '../../clock.ts';
 import type { Listener } from '../../model/listener.ts';
 import type { ListenerTls } from '../../model/listener-tls.ts';
 import { type Problem, pointerOf } from '../../model/problem.ts';
+import type { Configuration } from '../../model/proxy-config.ts';
 import type { TicketSecrets } from '../shared/ticket-secrets.ts';
-import { type JudgedMaterial, judgeMaterial } from './listener-material.ts';
+import { type JudgedMaterial, judgeMaterial, type ListenerMaterial } from './listener-material.ts';
 import { reasonOf } from './pem.ts';
 import { TlsTerminator } from './terminator.ts';
+import { uncoveredHosts } from './uncovered-hosts.ts';
 
 export interface Terminated {
   /** Absent when the listener cannot open; the first doubt says why. */
@@ -60,10 +62,15 @@ type SecuredListener = Listener & { readonly tls: ListenerTls };
 const isSecured = (listener: Listener): listener is SecuredListener => listener.tls !== undefined;
 
 /** What is doubtful about the listeners' TLS, as a proxy would find it now. */
-export async function listenerDoubts(listeners: readonly Listener[], nowMs: number): Promise<Problem[]> {
+export async function listenerDoubts(configuration: Configuration, nowMs: number): Promise<Problem[]> {
   const doubts: Problem[] = [];
-  for (const listener of listeners.filter(isSecured)) doubts.push(...(await judgedInSlices(listener, nowMs)).doubts);
-  return doubts;
+  const usable: { readonly id: string; readonly material: ListenerMaterial }[] = [];
+  for (const listener of configuration.listeners.filter(isSecured)) {
+    const judged = await judgedInSlices(listener, nowMs);
+    doubts.push(...judged.doubts);
+    if (judged.material !== undefined) usable.push({ id: listener.id, material: judged.material });
+  }
+  return [...doubts, ...uncoveredHosts(configuration, usable)];
 }
 
 async function judgedInSlices(listener: SecuredListener, nowMs: number): Promise<JudgedMaterial> {

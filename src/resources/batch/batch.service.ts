@@ -68,7 +68,7 @@ export class BatchService {
     const draft = { op: 'batch', id: newId(), operations: batch.operations, ...idempotencyOf(request) } as const;
     const { result, doubts } =
       batch.snapshot === undefined
-        ? { result: await this.#parts.log.propose(draft), doubts: [] }
+        ? { result: await this.#once(draft), doubts: [] }
         : await this.#withSnapshot(draft, batch.snapshot);
     const accepted = acceptedHeaders(result);
     const results = resultsOf(batch, result);
@@ -94,6 +94,14 @@ export class BatchService {
     const { view } = this.#parts.reader;
     const shown = activated ? { active: { snapshotId: snapshot.id, index: result.index } } : view;
     return answered(result.index, results, snapshotSummary(snapshot, shown), found, headers);
+  }
+
+  /** What was answered before is not sent through the log once more: it may be tens of megabytes. */
+  async #once(draft: BatchDraft): Promise<Result> {
+    const { reader, log } = this.#parts;
+    if (draft.idempotency === undefined) return await log.propose(draft);
+    await reader.barrier();
+    return (await this.#earlier(draft.idempotency)) ?? (await log.propose(draft));
   }
 
   /** `doubts` is absent when it is not new. */

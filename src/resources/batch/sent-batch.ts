@@ -13,6 +13,8 @@ import { splitBody } from './batch-body.ts';
 import { readOperation } from './sent-operation.ts';
 
 export const operationsMax = 20_000;
+/** Unknown fields that are remembered; a few of them are named. */
+const unknownMax = 1_000;
 
 export interface SentBatch {
   readonly operations: OperationLines;
@@ -43,7 +45,7 @@ export function* readBatch(request: ApiRequest, newId: () => string): Generator<
   for (const [at, bytes] of (body.operations ?? []).entries()) {
     const sent = readOperation(bytes, at, newId);
     faults.add(sent.problems, at);
-    unknown.push(...sent.unknown);
+    unknown.push(...sent.unknown.slice(0, unknownMax - unknown.length));
     if (sent.readsNode && !seesSecrets(request.caller)) forbidden ??= at;
     if (sent.operation !== undefined) {
       lines.push(Buffer.from(operationLine(sent.operation)));

@@ -23,6 +23,7 @@ import { RolloutDuty } from '../../../src/duty/rollout-duty.ts';
 import { SluiceError } from '../../../src/errors.ts';
 import type { Draft } from '../../../src/state/command.ts';
 import { DurableState } from '../../../src/state/durable-state.ts';
+import { drain } from '../../../src/state/slices.ts';
 import type { StateView } from '../../../src/state/view.ts';
 import { silentLogger } from '../../../src/telemetry/logger.ts';
 import { SimFleet } from './fleet.ts';
@@ -81,7 +82,11 @@ export class NodeProcess implements ProgramHost {
     const life = new ProcessLife(parts);
     parts.disk.removeOthers(generation);
     const store = parts.disk.open(generation, storeWorldOf(parts, life));
-    const state = await DurableState.open(store, { randomBytes: randomBytesOf(parts.chance) });
+    const state = await DurableState.open(store, {
+      randomBytes: randomBytesOf(parts.chance),
+      // How long a slice takes is the machine's business, and no seed's.
+      run: async (steps) => drain(steps),
+    });
     return new NodeProcess(parts, state, generation, life);
   }
 

@@ -79,6 +79,33 @@ describe('a confirmation that does not come', () => {
     expect(active()).to.equal('a');
   });
 
+  it('is tried again, and not at once, when nothing could be agreed on', async () => {
+    let fails = true;
+    const attempts: number[] = [];
+    const log = {
+      leads: true,
+      propose: (draft: Draft) => {
+        attempts.push(clock.nowMs());
+        return fails ? Promise.reject(new Error('no quorum')) : node.log.propose(draft);
+      },
+    };
+    const failing = new LeaderDuties({
+      log,
+      view: node.state.view,
+      clock,
+      logger: silentLogger,
+      duties: [confirmationDuty],
+    });
+    duties.end();
+    failing.start();
+    await pass(13_000);
+    fails = false;
+    await pass(2_000);
+    failing.end();
+    expect(active()).to.equal('a');
+    expect(attempts.length).to.be.within(3, 5);
+  });
+
   it('is nobody’s business but the leader’s', async () => {
     leads = false;
     await pass(60_000);

@@ -34,7 +34,7 @@ const defaults: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     http2: false,
     maxRequestHeadersKB: 0,
     maxRequestHeaders: 128,
-    proxyErrors: { detail: 'standard' },
+    proxyErrors: 'standard',
     trustedProxies: [],
     pathNormalization: 'enforce',
     debugHeaders: false,

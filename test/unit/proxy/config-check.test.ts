@@ -75,6 +75,33 @@ describe('the check of a configuration', () => {
     ]);
   });
 
+  it('names hosts of routes and groups that no certificate of any listener is for', async () => {
+    const made = (...dnsNames: string[]) => {
+      const { cert, key } = makeCertificate({ dnsNames });
+      return { cert, key };
+    };
+    const listeners = [
+      { id: 'a', name: 'a', port: 1, tls: { ...made('a.test'), certificates: [made('*.shop.test')] } },
+      { id: 'b', name: 'b', port: 2, tls: made('b.test') },
+      { id: 'plain', name: 'plain', port: 3 },
+    ];
+    const covered = ['A.test', 'b.test', 'x.shop.test', '*.shop.test', '*'];
+    const check = async (hosts: string[]) => {
+      const routes = [{ id: 'r', name: 'r', match: { hostnames: [...covered, ...hosts] }, directResponse }];
+      const groups = [{ id: 'g', name: 'g', hostnames: [...covered, ...hosts], routeIds: ['r'] }];
+      const { warnings } = await checkConfig({ ...empty, listeners, routes, groups }, now);
+      return warnings.map(({ pointer, message }) => `${pointer} ${message}`);
+    };
+    expect(await check([])).to.deep.equal([]);
+    expect(await check(['c.test'])).to.deep.equal([
+      '/listeners/a/tls no certificate is for c.test, which routes match',
+      '/listeners/b/tls no certificate is for c.test, which routes match',
+    ]);
+    expect(await check(['c.test', 'd.test', '*.test', 'y.x.shop.test']))
+      .to.have.length(2)
+      .and.to.include('/listeners/b/tls no certificate is for c.test, d.test, *.test and 1 more, which routes match');
+  });
+
   it('warns of what is not built, and leaves what dangles to those who look for it', async () => {
     const { problems, warnings } = await checkConfig(
       {

@@ -28,7 +28,9 @@ function takeLate(stream: Readable, letter: string): { right: number; wrong: num
   return seen;
 }
 
-describe('bytes that all sockets of a thread read into', () => {
+describe('bytes that all sockets of a thread read into', function () {
+  // A hundred megabytes go through; a busy machine takes its time.
+  this.timeout(40_000);
   let bed: ProxyBed;
   let port: number;
   beforeEach(async () => {
@@ -120,7 +122,7 @@ describe('bytes that all sockets of a thread read into', () => {
       wire.send(`POST /${letter} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${framing}\r\n\r\n`);
       const body = letter.repeat(bodyBytes);
       wire.send(i % 2 === 0 ? `${bodyBytes.toString(16)}\r\n${body}\r\n0\r\n\r\n` : body);
-      return wire.untilClosed(8_000);
+      return wire.untilClosed(30_000);
     });
     for (const answer of await Promise.all(answers)) {
       expect(answer).to.contain(JSON.stringify({ right: bodyBytes, wrong: 0 }));
@@ -140,7 +142,7 @@ describe('bytes that all sockets of a thread read into', () => {
       const seen = takeLate(wire.socket, letter);
       wire.send(letter.repeat(bodyBytes));
       wire.socket.end();
-      await wire.untilClosed(8_000);
+      await wire.untilClosed(30_000);
       return seen;
     });
     expect(await Promise.all(tunnels)).to.deep.equal(letters.map(() => ({ right: bodyBytes, wrong: 0 })));

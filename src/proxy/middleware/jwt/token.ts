@@ -21,7 +21,7 @@ export interface Token {
 }
 
 /** Tokens are a few KB; one beyond this is an attack on whoever has to read it. In characters. */
-export const tokenMax = 32_768;
+const tokenMax = 32_768;
 
 export function parseToken(text: string): Token | TokenFault {
   if (text.length > tokenMax) return 'invalid token format';

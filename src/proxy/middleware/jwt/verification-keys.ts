@@ -13,7 +13,7 @@ export interface VerificationKey {
 }
 
 /** A token without a `kid` is tried with every key: documents beyond this would make each try expensive. */
-export const keysMax = 100;
+const keysMax = 100;
 
 /** Of a JWKS document; undefined when it is none. */
 export function keysOfJwks(text: string): readonly VerificationKey[] | undefined {

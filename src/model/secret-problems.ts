@@ -1,0 +1,25 @@
+// What is wrong with a configuration, for eyes that may not see secrets: a message about a string that came from a secret may
+// quote it, so nothing but its place is told.
+import { type Problem, pointerOf } from './problem.ts';
+import type { ProxyConfig } from './proxy-config.ts';
+
+/** @param secrets pointers of such strings, entities by id as in the problems; undefined: nobody knows which they are. */
+export function withoutSecrets(problems: readonly Problem[], secrets: readonly string[] | undefined): Problem[] {
+  if (secrets === undefined || secrets.length === 0) return [...problems];
+  const known = new Set(secrets);
+  return problems.map(({ pointer, message }) => ({
+    pointer,
+    message: known.has(pointer) ? 'cannot be used; it holds a secret' : message,
+  }));
+}
+
+/** `/snapshot/listeners/0/tls/key` as `/listeners/<id>/tls/key`. */
+export function secretsById({ secrets, snapshot }: Pick<ProxyConfig, 'secrets' | 'snapshot'>): string[] | undefined {
+  return secrets?.flatMap((pointer) => {
+    const [, kind = '', at = '', rest = ''] = /^\/snapshot\/([a-z]+)\/(\d+)(\/.*)$/.exec(pointer) ?? [];
+    const list: unknown = Object.hasOwn(snapshot, kind) ? snapshot[kind as keyof typeof snapshot] : undefined;
+    const entity: unknown = Array.isArray(list) ? list[Number(at)] : undefined;
+    const id = typeof entity === 'object' && entity !== null && 'id' in entity ? entity.id : undefined;
+    return typeof id === 'string' ? [pointerOf(kind, id) + rest] : [];
+  });
+}

@@ -1,0 +1,30 @@
+// Hosts that routes match and no certificate of any listener is for: whoever asks for them over TLS is going to see a
+// certificate of somebody else's.
+import { type Problem, pointerOf } from '../../model/problem.ts';
+import type { Configuration } from '../../model/proxy-config.ts';
+import { covers } from './certificate.ts';
+import type { ListenerMaterial } from './listener-material.ts';
+
+interface Usable {
+  readonly id: string;
+  readonly material: ListenerMaterial;
+}
+
+const shownMax = 3;
+
+/** One warning for each listener with TLS, all of which could serve them. */
+export function uncoveredHosts({ routes, groups }: Configuration, listeners: readonly Usable[]): Problem[] {
+  if (listeners.length === 0) return [];
+  const hosts = new Set<string>();
+  for (const { match } of routes) for (const host of match?.hostnames ?? []) hosts.add(host.toLowerCase());
+  for (const { hostnames } of groups) for (const host of hostnames ?? []) hosts.add(host.toLowerCase());
+  hosts.delete('*');
+  const uncovered = [...hosts].filter((host) => !listeners.some(({ material }) => serves(material, host)));
+  if (uncovered.length === 0) return [];
+  const more = uncovered.length > shownMax ? ` and ${uncovered.length - shownMax} more` : '';
+  const message = `no certificate is for ${uncovered.slice(0, shownMax).join(', ')}${more}, which routes match`;
+  return listeners.map(({ id }) => ({ pointer: pointerOf('listeners', id, 'tls'), message }));
+}
+
+const serves = ({ own, named }: ListenerMaterial, host: string): boolean =>
+  named.find(host) !== undefined || covers(own, host);
