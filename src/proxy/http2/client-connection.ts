@@ -37,6 +37,11 @@ const streamWindow = 128 * 1024;
 const silentMs = 20_000;
 /** … and given up when it does not say so in time. */
 const pingMs = 10_000;
+/**
+ * With no message since the last question it is asked as seldom as this: servers of gRPC take more often than once in
+ * five minutes for abuse, and end the streams that are meant to stay.
+ */
+const silentAgainMs = 310_000;
 const limits: BlockLimits = { fieldBytesMax: 0, linesMax: 1_000 };
 
 export class Http2ClientConnection extends Timed implements SessionHost, ClientStreamOwner, WireReceiver {
@@ -48,7 +53,10 @@ export class Http2ClientConnection extends Timed implements SessionHost, ClientS
   readonly #session: Session;
   readonly #idleMs: number;
   #heardMs: number;
+  /** Nothing has come since a PING. */
   #asked = false;
+  /** A PING was the last that was said; no message has come since. */
+  #quiet = false;
   #closing = false;
   #gone = false;
 
@@ -104,6 +112,7 @@ export class Http2ClientConnection extends Timed implements SessionHost, ClientS
     const stream = this.#session.request();
     if (this.#session.streamCount === 1) {
       this.#heardMs = this.wheel.nowMs;
+      this.#asked = false;
       this.wheel.arm(this, silentMs);
     }
     return stream;
@@ -132,12 +141,15 @@ export class Http2ClientConnection extends Timed implements SessionHost, ClientS
       return;
     }
     const silent = this.wheel.nowMs - this.#heardMs;
-    if (silent < silentMs) {
-      this.#asked = false;
-      this.wheel.arm(this, silentMs - silent);
-    } else if (this.#asked) this.#lost('the upstream does not answer');
+    if (this.#asked) {
+      this.#lost('the upstream does not answer');
+      return;
+    }
+    const patienceMs = this.#quiet ? silentAgainMs : silentMs;
+    if (silent < patienceMs) this.wheel.arm(this, patienceMs - silent);
     else {
       this.#asked = true;
+      this.#quiet = true;
       this.#session.ping();
       this.wheel.arm(this, pingMs);
     }
@@ -146,6 +158,7 @@ export class Http2ClientConnection extends Timed implements SessionHost, ClientS
   onBytes(bytes: Buffer, length: number): void {
     if (this.#gone) return;
     this.#heardMs = this.wheel.nowMs;
+    this.#asked = false;
     this.#session.read(bytes, 0, length);
   }
 
@@ -153,6 +166,10 @@ export class Http2ClientConnection extends Timed implements SessionHost, ClientS
 
   onRequest(): void {}
   onAlive(): void {}
+
+  onMessage(): void {
+    this.#quiet = false;
+  }
 
   onStreamGone(): void {
     if (this.#gone) return;

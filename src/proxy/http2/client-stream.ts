@@ -22,6 +22,8 @@ export interface ClientStreamOwner {
   readonly responseHeaderMs: number;
   /** A stream for a request whose head follows at once; undefined when there is no room any more. */
   begin(): Stream | undefined;
+  /** Something of a response has come. */
+  onMessage(): void;
 }
 
 const none: readonly string[] = [];
@@ -139,6 +141,7 @@ export class ClientStream extends Timed implements UpstreamStream, BodySource, S
     const { fields } = stream;
     this.status = fields.status;
     this.lines = fields;
+    this.#owner.onMessage();
     if (fields.status < 200) {
       this.bodyKind = 'none';
       this.#receiver?.onInterim(this);
@@ -157,6 +160,7 @@ export class ClientStream extends Timed implements UpstreamStream, BodySource, S
   }
 
   onData(_stream: Stream, chunk: Buffer): boolean {
+    this.#owner.onMessage();
     const more = this.#sink === undefined || this.#sink.data(chunk);
     this.#receiver?.onSettled();
     return more;

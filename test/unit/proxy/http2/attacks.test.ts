@@ -22,7 +22,7 @@ const headers = (id: number): Buffer => frame('HEADERS', END_HEADERS, id, post()
 const calm = 11;
 
 describe('HTTP/2 under attack', function () {
-  this.timeout(20_000);
+  this.timeout(30_000);
   let bed: ProxyBed;
   let port: number;
   let begun: number;

@@ -33,7 +33,7 @@ const echo = {
 } satisfies ServiceDefinition;
 
 describe('gRPC', function () {
-  this.timeout(15_000);
+  this.timeout(30_000);
   let bed: ProxyBed;
   let port: number;
   let client: Client;

@@ -13,7 +13,7 @@ import { makeCertificate } from '../../../support/made-certificates.ts';
 import { forwarding, ProxyBed, rawExchange } from '../../../support/proxy-bed.ts';
 
 describe('a destination that speaks HTTP/2', function () {
-  this.timeout(15_000);
+  this.timeout(30_000);
   let bed: ProxyBed;
   let port: number;
   const clients: Http2Client[] = [];

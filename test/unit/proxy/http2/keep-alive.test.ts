@@ -1,0 +1,83 @@
+// Whether an upstream is still there: asked when it has been silent, and not so often that it takes offence.
+import { EventEmitter } from 'node:events';
+import { expect } from 'chai';
+import { Http2ClientConnection } from '../../../../src/proxy/http2/client-connection.ts';
+import { FlushTurn } from '../../../../src/proxy/http2/flush-turn.ts';
+import type { Wire } from '../../../../src/proxy/socket/wire.ts';
+import { Wheel } from '../../../../src/proxy/wheel.ts';
+import { frame, framesIn, settings } from '../../../support/http2-frames.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
+
+/** As much of a socket as the connection uses. */
+class Socket extends EventEmitter {
+  readonly writableLength = 0;
+  readonly security = undefined;
+  receiver: { onBytes(bytes: Buffer, length: number): void } | undefined;
+  pings = 0;
+  ended = false;
+  write(bytes: Uint8Array): boolean {
+    this.pings += framesIn(Buffer.from(bytes)).filter(({ type }) => type === 'PING').length;
+    return true;
+  }
+  resume(): void {}
+  end(): void {
+    this.ended = true;
+  }
+  destroy(): void {
+    this.ended = true;
+  }
+  destroySoon(): void {
+    this.ended = true;
+  }
+}
+
+describe('a silent upstream of HTTP/2', () => {
+  const opened = () => {
+    const clock = new ManualClock();
+    const acts: (() => void)[] = [];
+    const wheel = new Wheel(clock);
+    const socket = new Socket();
+    const turn = new FlushTurn((act) => acts.push(act));
+    const owner = { onRoom() {}, onIdle() {}, onGone() {} };
+    const options = { wheel, responseHeaderMs: 0, idleMs: 90_000, turn };
+    const connection = new Http2ClientConnection(socket as unknown as Wire, owner, options);
+    const hear = (bytes: Buffer): void => socket.receiver?.onBytes(bytes, bytes.length);
+    const wait = (ms: number): void => {
+      for (let passed = 0; passed < ms; passed += 50) {
+        clock.advance(50);
+        for (const act of acts.splice(0)) act();
+      }
+    };
+    hear(settings());
+    const stream = connection.begin();
+    if (stream === undefined) throw new Error('no room');
+    return { socket, connection, hear, wait, stream };
+  };
+  const answered = frame('PING', 1, 0, Buffer.alloc(8));
+
+  it('is asked after 20 s, and given up when it does not answer within 10 s', () => {
+    const { socket, connection, wait } = opened();
+    wait(19_500);
+    expect(socket.pings).to.equal(0);
+    wait(1_000);
+    expect(socket.pings).to.equal(1);
+    wait(9_000);
+    expect(connection.ended).to.equal(false);
+    wait(1_500);
+    expect(connection.ended).to.equal(true);
+  });
+
+  it('that answers is asked again after five minutes, or 20 s after its next message', () => {
+    const { socket, connection, hear, wait } = opened();
+    wait(21_000);
+    hear(answered);
+    wait(300_000);
+    expect(socket.pings).to.equal(1);
+    wait(11_000);
+    expect(socket.pings).to.equal(2);
+    hear(answered);
+    connection.onMessage();
+    wait(30_500);
+    expect(socket.pings).to.equal(3);
+  });
+});
