@@ -127,9 +127,7 @@ export const explainSchemas = {
       outcome: {
         type: 'object' as const,
         description:
-          'What becomes of the request: `forward` with `algorithm`, `destination` (null while it is left to chance or to a ' +
-          'session), `destinations` (each with its endpoints, which of them serve and why the others do not, the text ' +
-          'that is hashed and its key) and `upstream` {method, target, host}, `redirect` ' +
+          'What becomes of the request: `forward` with `destinations` and `upstream` {method, target, host}, `redirect` ' +
           'with `status` and `location`, `directResponse` with `status`, `middleware` with `id` and `status` when one answers, ' +
           'or `error` with `status` and `error`.',
         required: ['action'],
@@ -137,6 +135,19 @@ export const explainSchemas = {
           action: text('Kind.', { enum: ['forward', 'redirect', 'directResponse', 'middleware', 'error'] }),
         },
         additionalProperties: true,
+      },
+      choice: {
+        type: 'object' as const,
+        description:
+          'Of a request that would be forwarded: `algorithm` and `destination` of the route (null while it is left to ' +
+          'chance or to a session), and `destinations`, each with its own algorithm, the text that is hashed and its key, ' +
+          'the endpoint (null as before), its circuit, and its endpoints: which of them serve, and why the others do not.',
+        required: ['algorithm', 'destination', 'destinations'],
+        properties: {
+          algorithm: text('How one of several destinations is chosen.'),
+          destination: text('Id of the destination.', { nullable: true }),
+          destinations: { type: 'array' as const, items: { type: 'object' as const, additionalProperties: true } },
+        },
       },
       notes: {
         type: 'array' as const,

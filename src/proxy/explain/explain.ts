@@ -6,6 +6,7 @@ import { redirectAnswer } from '../action/redirect.ts';
 import { upstreamHost, upstreamTarget } from '../action/rewrite.ts';
 import type { Entry } from '../compile/entry.ts';
 import type { DestinationChoice } from '../forward/destination-choice.ts';
+import type { ForwardPlan } from '../forward/forward-plan.ts';
 import { hostMatches } from '../match/host.ts';
 import { matchedLength } from '../match/path.ts';
 import type { RoutingTable } from '../match/routing-table.ts';
@@ -39,11 +40,7 @@ export interface Candidate {
 export type Outcome =
   | {
       readonly action: 'forward';
-      readonly destinations: readonly ExplainedDestination[];
-      /** How one of several is chosen. */
-      readonly algorithm: string;
-      /** The one that the request gets; null: it is not settled before the request is there. */
-      readonly destination: string | null;
+      readonly destinations: readonly { readonly id: string; readonly weight: number; readonly exists: boolean }[];
       /** What the upstream sees. With several destinations `host` is that of the first, if it depends on it. */
       readonly upstream: { readonly method: string; readonly target: string; readonly host: string };
     }
@@ -69,6 +66,17 @@ export interface Explanation {
   /** The winner's middlewares, outermost first. */
   readonly middlewares: readonly ChainStep[];
   readonly outcome: Outcome;
+  /** Of a request that would be forwarded, also where no endpoint is available for it. */
+  readonly choice?: Choice;
+}
+
+/** Where a request goes, and why not elsewhere. */
+export interface Choice {
+  /** How one of several destinations is chosen. */
+  readonly algorithm: string;
+  /** The one that the request gets; null: it is not settled before the request is there, or there is none. */
+  readonly destination: string | null;
+  readonly destinations: readonly ExplainedDestination[];
 }
 
 export const candidatesMax = 100;
@@ -86,13 +94,18 @@ export function* explain(
   const near = path === '' ? [] : table.entries.filter((entry) => matchedLength(entry.path, path) >= 0);
   const candidates = near.slice(0, candidatesMax).map((entry) => candidateOf(entry, request));
   const { steps, answer } = walkChain(winner?.chain ?? [], request);
+  const { outcome, choice } =
+    path === ''
+      ? { outcome: failure('bad_request') }
+      : yield* outcomeOf(winner, answer, request, new Map(destinations.map((each) => [each.id, each])), known);
   return {
     request: { method, host, path: path || question.url, clientIp },
     winner: winner === undefined ? null : namesOf(winner),
     candidates,
     candidatesLeftOut: Math.max(0, near.length - candidatesMax),
     middlewares: steps,
-    outcome: path === '' ? failure('bad_request') : yield* outcomeOf(winner, answer, request, destinations, known),
+    outcome,
+    ...(choice !== undefined && { choice }),
   };
 }
 
@@ -123,43 +136,56 @@ function failureOf({ hosts, matchers }: Entry, request: RoutedRequest): Candidat
   return matcher && { matcher: matcher.kind, wanted: matcher.wanted, found: matcher.found(request) ?? null };
 }
 
+interface Become {
+  readonly outcome: Outcome;
+  readonly choice?: Choice;
+}
+
 function* outcomeOf(
   winner: Entry | undefined,
   answer: ChainWalk['answer'],
   request: ExplainedRequest,
-  destinations: readonly Destination[],
+  destinations: ReadonlyMap<string, Destination>,
   known: KnownStates,
-): Generator<void, Outcome> {
-  if (winner === undefined) return failure('no_route');
+): Generator<void, Become> {
+  if (winner === undefined) return { outcome: failure('no_route') };
   const { action, closed, path } = winner;
-  if (closed !== undefined || action === undefined) return failure(closed ?? 'middleware_unavailable');
-  if (answer !== undefined) return { action: 'middleware', ...answer };
-  if (action.kind === 'directResponse') return { action: 'directResponse', status: action.answer.status };
-  if (action.kind === 'redirect') return { action: 'redirect', ...redirectAnswer(action.redirect, path, request) };
-  const { choice, rewrite, routeId } = action.plan;
-  const byId = new Map(destinations.map((destination) => [destination.id, destination]));
+  if (closed !== undefined || action === undefined) return { outcome: failure(closed ?? 'middleware_unavailable') };
+  if (answer !== undefined) return { outcome: { action: 'middleware', ...answer } };
+  if (action.kind === 'directResponse') return { outcome: { action: 'directResponse', status: action.answer.status } };
+  if (action.kind === 'redirect')
+    return { outcome: { action: 'redirect', ...redirectAnswer(action.redirect, path, request) } };
+  const { rewrite } = action.plan;
+  const choice = yield* choiceOf(action.plan, request, destinations, known);
+  const targets = choice.destinations;
+  const alone = targets.length === 1;
+  const first = targets.find(({ exists, available }) => (alone ? exists : available));
+  if (first === undefined) return { outcome: failure('no_destination'), choice };
+  if (first.available === false) return { outcome: failure('no_endpoint'), choice };
+  const ownHost = destinations.get(first.id)?.host ?? '';
+  const target = upstreamTarget(rewrite, path, request);
+  const host = upstreamHost(rewrite, request, ownHost, request.setHost) || ownHost;
+  const listed = targets.map(({ id, weight, exists }) => ({ id, weight, exists }));
+  const upstream = { method: request.method, target, host };
+  return { outcome: { action: 'forward', destinations: listed, upstream }, choice };
+}
+
+function* choiceOf(
+  { choice, routeId }: ForwardPlan,
+  request: ExplainedRequest,
+  destinations: ReadonlyMap<string, Destination>,
+  known: KnownStates,
+): Generator<void, Choice> {
   const targets: ExplainedDestination[] = [];
   for (const [i, id] of choice.ids.entries()) {
-    const destination = byId.get(id);
+    const destination = destinations.get(id);
     const weight = choice.weights[i] ?? 0;
     if (destination === undefined) targets.push({ id, weight, exists: false });
     else targets.push(yield* explainDestination(destination, weight, request, known));
   }
-  const [only] = targets;
-  const kept = targets.length === 1 ? targets.filter(({ exists }) => exists) : targets.filter((each) => each.available);
-  const [first] = kept;
-  if (first === undefined) return failure('no_destination');
-  if (targets.length === 1 && only?.available === false) return failure('no_endpoint');
-  const ownHost = byId.get(first.id)?.host ?? '';
-  const target = upstreamTarget(rewrite, path, request);
-  const host = upstreamHost(rewrite, request, ownHost, request.setHost) || ownHost;
-  return {
-    action: 'forward',
-    algorithm: choice.algorithm,
-    destination: settledDestination(choice, routeId, targets, kept, request),
-    destinations: targets,
-    upstream: { method: request.method, target, host },
-  };
+  const kept = targets.filter(({ exists, available }) => (targets.length === 1 ? exists : available));
+  const destination = settledDestination(choice, routeId, targets, kept, request);
+  return { algorithm: choice.algorithm, destination, destinations: targets };
 }
 
 function settledDestination(

@@ -14,7 +14,7 @@ export interface RowShape {
 
 const rowsPerSegment = 512;
 
-/** Bytes of a segment for so many threads. */
+/** Cells of a row for so many threads. */
 function widthOf({ counters, plain, times }: RowShape, threads: number): number {
   const cells = counters + plain + counters * threads;
   return cells + (cells % 2) + 2 * times;
@@ -53,11 +53,6 @@ export class SharedRows {
     const segment = this.segments[Math.floor(row / rowsPerSegment)];
     if (segment === undefined) throw new Error(`row ${row} has not been given out`);
     return new SharedRow(segment, (row % rowsPerSegment) * this.#width, this.shape, place, this.#width);
-  }
-
-  /** Rows that have been made room for. */
-  get size(): number {
-    return this.segments.length * rowsPerSegment;
   }
 }
 

@@ -39,12 +39,8 @@ export class HashRing {
     return new HashRing(sorted.hashes, sorted.owners);
   }
 
-  get size(): number {
-    return this.#hashes.length;
-  }
-
   /** Place of the node that has the key, to walk on from; the ring has at least one. */
-  find(key: number): number {
+  #find(key: number): number {
     const hashes = this.#hashes;
     let low = 0;
     let high = hashes.length;
@@ -56,16 +52,12 @@ export class HashRing {
     return low === hashes.length ? 0 : low;
   }
 
-  ownerAt(place: number): number {
-    return this.#owners[place] ?? 0;
-  }
-
   /** The first owner at or behind the key that `serving` says 1 of; −1 when none does. */
   owner(key: number, serving: Uint8Array): number {
     const owners = this.#owners;
     const size = owners.length;
     if (size === 0) return -1;
-    let place = this.find(key);
+    let place = this.#find(key);
     for (let walked = 0; walked < size; walked++) {
       const owner = owners[place] ?? 0;
       if (serving[owner] === 1) return owner;

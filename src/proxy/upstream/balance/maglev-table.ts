@@ -50,10 +50,6 @@ export class MaglevTable {
     }
   }
 
-  get size(): number {
-    return this.#owners.length;
-  }
-
   /** The owner of the key's slot, or of the next slot whose owner `serving` says 1 of; −1 when there is none. */
   owner(key: number, serving: Uint8Array): number {
     const owners = this.#owners;

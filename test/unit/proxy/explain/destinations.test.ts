@@ -8,7 +8,7 @@ import { built } from '../../../../src/proxy/upstream/balance/hash-ring.ts';
 
 const endpoints = [1, 2, 3].map((i) => ({ host: `10.0.0.${i}`, port: 8080 }));
 
-function outcome(
+function explained(
   options: object,
   {
     headers = {},
@@ -40,15 +40,11 @@ function outcome(
   const { table } = compile(configuration, { canRun: () => true });
   if (table === undefined) throw new Error('the table must compile');
   const question = { method: 'GET', url: '/', headers, clientIp: '127.0.0.1' };
-  return built(explain(table, configuration.destinations, question, { ...nothingKnown, ...known })).outcome;
+  return built(explain(table, configuration.destinations, question, { ...nothingKnown, ...known }));
 }
 
 /** Of the first destination. */
-function choice(...given: Parameters<typeof outcome>) {
-  const explained = outcome(...given);
-  if (explained.action !== 'forward') throw new Error(`the action is ${explained.action}`);
-  return explained.destinations[0];
-}
+const choice = (...given: Parameters<typeof explained>) => explained(...given).choice?.destinations[0];
 
 const balancing = (algorithm: string, more: object = {}) => ({ endpointBalancing: { algorithm, ...more } });
 const byUser = { hashPolicy: [{ header: { name: 'X-User' } }, { cookie: { name: 'pin' } }] };
@@ -75,15 +71,19 @@ describe('explain, of destinations', () => {
       '10.0.0.3:8080': { healthy: true, ejected: true },
     };
     const known = { endpoint: (_: string, name: string) => states[name], circuit: () => 'open' as const };
-    const explained = choice({ circuitBreaker: {} }, { known });
-    expect(explained?.endpoints?.map(({ serves, because }) => because ?? serves)).to.deep.equal([
+    const left = choice({ circuitBreaker: {} }, { known });
+    expect(left?.endpoints?.map(({ serves, because }) => because ?? serves)).to.deep.equal([
       'unhealthy',
       true,
       'ejected',
     ]);
-    expect(explained).to.include({ endpoint: '10.0.0.2:8080', circuit: 'open' });
+    expect(left).to.include({ endpoint: '10.0.0.2:8080', circuit: 'open' });
     const none = { endpoint: () => ({ healthy: false, ejected: false }) };
-    expect(outcome({}, { known: none })).to.deep.equal({ action: 'error', status: 502, error: 'no_endpoint' });
+    expect(explained({}, { known: none }).outcome).to.deep.equal({
+      action: 'error',
+      status: 502,
+      error: 'no_endpoint',
+    });
     const spare = endpoints.map((each, priority) => ({ ...each, priority }));
     const prioritized = choice({}, { destination: { endpoints: spare } });
     expect(prioritized?.endpoints?.map(({ because }) => because)).to.deep.equal([undefined, 'priority', 'priority']);
@@ -101,10 +101,7 @@ describe('explain, of destinations', () => {
         ...more,
       },
     });
-    const chosen = (given: Parameters<typeof outcome>[1]) => {
-      const explained = outcome({}, given);
-      return explained.action === 'forward' ? explained.destination : explained.action;
-    };
+    const chosen = (given: Parameters<typeof explained>[1]) => explained({}, given).choice?.destination;
     expect(chosen({})).to.equal('dest-1');
     expect(chosen(split([0, 100]))).to.equal('canary');
     expect(chosen(split([50, 50]))).to.equal(null);
@@ -116,6 +113,6 @@ describe('explain, of destinations', () => {
     ]);
     expect(chosen(split([90, 10], { destinationBalancing }))).to.equal(null);
     const none = { known: { endpoint: () => ({ healthy: false, ejected: false }) } };
-    expect(outcome({}, { ...split([50, 50]), ...none })).to.include({ error: 'no_destination' });
+    expect(explained({}, { ...split([50, 50]), ...none }).outcome).to.include({ error: 'no_destination' });
   });
 });
