@@ -52,19 +52,7 @@ describe('POST /explain', () => {
     expect(json.request).to.include({ path: '/shop/~me', host: 'example.com' });
     expect(json.outcome).to.deep.equal({
       action: 'forward',
-      algorithm: 'WEIGHTED_RANDOM',
-      destination: 'd',
-      destinations: [
-        {
-          id: 'd',
-          weight: 0,
-          exists: true,
-          available: true,
-          algorithm: 'ROUND_ROBIN',
-          endpoint: 'backend.test:80',
-          endpoints: [{ name: 'backend.test:80', priority: 0, weight: 1, serves: true }],
-        },
-      ],
+      destinations: [{ id: 'd', weight: 0, exists: true }],
       upstream: { method: 'GET', target: '/internal/~me?x=1', host: 'EXAMPLE.com:8080' },
     });
     expect(json.snapshot).to.equal(snapshot);
