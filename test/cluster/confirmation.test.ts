@@ -48,13 +48,15 @@ describe('a confirmation and the loss of the leader', function () {
   const agreed = (nodes: readonly ClusterNode[]): Promise<Activation | undefined> =>
     eventually(
       async () => {
+        // First that nothing is pending any more: what was read before it might be older.
+        for (const node of nodes) {
+          const { status, text } = await call(node.url, 'GET', '/api/v1/snapshots');
+          expect(status, text).to.equal(200);
+          expect(text).to.not.contain('confirmBy');
+        }
         const histories = await Promise.all(nodes.map(historyOf));
         const [first] = histories;
         for (const history of histories) expect(history).to.deep.equal(first);
-        for (const node of nodes) {
-          const { text } = await call(node.url, 'GET', '/api/v1/snapshots');
-          expect(text).to.not.contain('confirmBy');
-        }
         return first?.[0];
       },
       { withinMs: 30_000 },
