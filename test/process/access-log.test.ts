@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { apiClient } from '../support/api-client.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
-import { endAll, newFolder, type SluiceProcess, startSluice } from '../support/sluice-process.ts';
+import { newFolder, type SluiceProcess, startSluice } from '../support/sluice-process.ts';
 
 describe('access logs of a process', function () {
   this.timeout(60_000);
@@ -13,7 +13,7 @@ describe('access logs of a process', function () {
   before(async () => {
     sluice = await startSluice();
   });
-  after(() => endAll());
+  after(() => sluice.stop());
 
   it('go on in a new file after SIGHUP, and nothing is missing', async () => {
     const api = apiClient(sluice.url);
