@@ -1,8 +1,9 @@
 // An external service over HTTP: one pool of connections per destination and worker, answers bounded.
-import { buildConnector, Pool } from 'undici';
+import { Pool } from 'undici';
 import type { Destination } from '../../model/destination.ts';
 import { ExternalFailure } from './external-failure.ts';
-import { connectMsOf, originOf, tlsOptionsOf } from './service-address.ts';
+import { connectorOf } from './http-connector.ts';
+import { originOf } from './service-address.ts';
 
 /** No decision and no replaced body is larger; a service that sends more fails. */
 export const answerBytesMax = 64 * 1024 * 1024;
@@ -28,7 +29,7 @@ export class HttpService {
   readonly #pool: Pool;
 
   constructor(destination: Destination) {
-    const connect = buildConnector({ timeout: connectMsOf(destination), allowH2: false, ...tlsOptionsOf(destination) });
+    const connect = connectorOf(destination, false);
     this.#pool = new Pool(originOf(destination), { connect, headersTimeout: 0, bodyTimeout: 0, pipelining: 1 });
   }
 

@@ -1,12 +1,11 @@
 // One request for a JWKS document: straight to the destination's host and port, with its TLS, past its endpoints and
 // everything that guards them (contract.md §8.0).
-import { isIP } from 'node:net';
-import { Agent, buildConnector, request } from 'undici';
+import { Agent, request } from 'undici';
 import { destinationDefaults } from '../../model/defaults.ts';
 import type { Destination } from '../../model/destination.ts';
-import { durationMs } from '../duration.ts';
+import { connectorOf } from '../external/http-connector.ts';
+import { connectMsOf, isSecure, originOf } from '../external/service-address.ts';
 import { needsSystemRoots, readySystemRoots } from '../tls/system-roots.ts';
-import { versionOptions } from '../tls/versions.ts';
 
 export interface JwksPlace {
   readonly destination: Destination;
@@ -44,31 +43,8 @@ export async function requestJwks({ destination, path }: JwksPlace, signal: Abor
   }
 }
 
-const isSecure = ({ options }: Destination): boolean => (options?.tls?.mode ?? destinationDefaults.tls.mode) !== 'none';
-
-function originOf(destination: Destination): string {
-  const host = destination.host.replace(/^\[(.*)\]$/, '$1');
-  const bracketed = isIP(host) === 6 ? `[${host}]` : host;
-  return `${isSecure(destination) ? 'https' : 'http'}://${bracketed}:${destination.port}`;
-}
-
 function connecting(destination: Destination): Agent.Options {
-  const { tls, timeouts, http2 = destinationDefaults.http2 } = destination.options ?? {};
-  const timeout = durationMs(timeouts?.connect, durationMs(destinationDefaults.timeouts.connect, 0));
-  if (!isSecure(destination) || tls === undefined)
-    return { connect: { timeout }, allowH2: http2, h2Options: { useH2c: http2 } };
-  const connect = buildConnector({
-    timeout,
-    allowH2: http2,
-    preferH2: true,
-    ...(tls.mode === 'mtls' ? { cert: tls.cert, key: tls.key } : {}),
-    ...(tls.ca === undefined ? {} : { ca: tls.ca }),
-    ...versionOptions(tls),
-  });
-  const name = tls.sni ?? destination.host;
-  // What the client would ask for by itself is the host of the URL.
-  return {
-    connect: (options, callback) => connect(isIP(name) === 0 ? { ...options, servername: name } : options, callback),
-    allowH2: http2,
-  };
+  const { http2 = destinationDefaults.http2 } = destination.options ?? {};
+  if (isSecure(destination)) return { connect: connectorOf(destination, http2), allowH2: http2 };
+  return { connect: { timeout: connectMsOf(destination) }, allowH2: http2, h2Options: { useH2c: http2 } };
 }
