@@ -11,6 +11,13 @@ export interface HeaderChange {
   readonly value: string;
 }
 
+/** Names and values in turn, as messages have them. */
+export function headerPairs(headers: readonly string[]): { key: string; value: string }[] {
+  const pairs: { key: string; value: string }[] = [];
+  for (let i = 0; i + 1 < headers.length; i += 2) pairs.push({ key: headers[i] ?? '', value: headers[i + 1] ?? '' });
+  return pairs;
+}
+
 /** `repeated HeaderPair`: each replaces. */
 export const changesOfPairs = (pairs: readonly Message[]): HeaderChange[] =>
   pairs.map((pair) => ({ kind: 'set', name: textIn(pair, 'key'), value: fieldText(textIn(pair, 'value')) }));

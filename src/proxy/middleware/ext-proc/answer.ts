@@ -59,3 +59,11 @@ export interface ProcessorTools {
 }
 
 export type OpenConversation = (tools: ProcessorTools) => Conversation;
+
+/** What both protocols call the phases in their messages, in the order in which answers are looked through. */
+export const phaseFields: ReadonlyMap<PhaseName, string> = new Map([
+  ['requestHeaders', 'request_headers'],
+  ['responseHeaders', 'response_headers'],
+  ['requestBody', 'request_body'],
+  ['responseBody', 'response_body'],
+]);

@@ -5,17 +5,8 @@ import { changesOfOptions } from '../../external/header-change.ts';
 import { bytesIn, type Message, messageIn, numberIn, textsIn } from '../../external/message-reading.ts';
 import { envoyProcessingRequest, envoyProcessingResponse } from '../../external/messages.ts';
 import { statusOr403 } from '../ext-authz/grpc-check.ts';
-import type { Answer, BodyMode, PhaseModes, PhaseName } from './answer.ts';
+import { type Answer, type BodyMode, type PhaseModes, type PhaseName, phaseFields } from './answer.ts';
 import type { ProcessorDialect } from './grpc-conversation.ts';
-
-const fields: readonly (readonly [phase: PhaseName, field: string])[] = [
-  ['requestHeaders', 'request_headers'],
-  ['responseHeaders', 'response_headers'],
-  ['requestBody', 'request_body'],
-  ['responseBody', 'response_body'],
-];
-
-const fieldOf = new Map(fields);
 
 export const envoyDialect: ProcessorDialect = {
   path: '/envoy.service.ext_proc.v3.ExternalProcessor/Process',
@@ -25,13 +16,13 @@ export const envoyDialect: ProcessorDialect = {
       headers === undefined
         ? { body: body ?? Buffer.alloc(0), end_of_stream: endOfStream }
         : { headers: { headers: rawValues(headers) }, end_of_stream: endOfStream };
-    return envoyProcessingRequest.encode({ [fieldOf.get(phase) ?? '']: content, observability_mode: observeOnly });
+    return envoyProcessingRequest.encode({ [phaseFields.get(phase) ?? '']: content, observability_mode: observeOnly });
   },
   decode(bytes) {
     const answer = envoyProcessingResponse.decode(bytes);
     const immediate = messageIn(answer, 'immediate_response');
     if (immediate !== undefined) return rejected(immediate);
-    for (const [phase, field] of fields) {
+    for (const [phase, field] of phaseFields) {
       const action = messageIn(answer, field);
       if (action !== undefined) return acted(phase, messageIn(action, 'response'), messageIn(answer, 'mode_override'));
     }

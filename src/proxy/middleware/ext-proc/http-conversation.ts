@@ -1,6 +1,6 @@
 // Processing over HTTP: one POST per message, JSON both ways (contract.md §8.6.1).
 import { ExternalFailure } from '../../external/external-failure.ts';
-import { changesOfPairs } from '../../external/header-change.ts';
+import { changesOfPairs, headerPairs } from '../../external/header-change.ts';
 import { type Message, messagesIn, numberIn, textIn, textsIn } from '../../external/message-reading.ts';
 import { statusOr403 } from '../ext-authz/grpc-check.ts';
 import type { Answer, Conversation, PhaseMessage, PhaseName, ProcessorTools } from './answer.ts';
@@ -36,8 +36,7 @@ export function openHttp({ services, clock, destinationId }: ProcessorTools): Co
 }
 
 function documentOf({ phase, headers = [], body, endOfStream, observeOnly }: PhaseMessage): object {
-  const pairs: { key: string; value: string }[] = [];
-  for (let i = 0; i + 1 < headers.length; i += 2) pairs.push({ key: headers[i] ?? '', value: headers[i + 1] ?? '' });
+  const pairs = headerPairs(headers);
   return {
     phase,
     ...(pairs.length > 0 ? { headers: pairs } : {}),

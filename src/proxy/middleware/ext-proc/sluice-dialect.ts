@@ -1,20 +1,11 @@
 // `extproc.v1.Processor/Process` (contract.md §8.6.2).
 import { ExternalFailure } from '../../external/external-failure.ts';
-import { changesOfPairs } from '../../external/header-change.ts';
+import { changesOfPairs, headerPairs } from '../../external/header-change.ts';
 import { bytesIn, messageIn, messagesIn, numberIn, textsIn } from '../../external/message-reading.ts';
 import { processingRequest, processingResponse } from '../../external/messages.ts';
 import { statusOr403 } from '../ext-authz/grpc-check.ts';
-import type { PhaseName } from './answer.ts';
+import { phaseFields } from './answer.ts';
 import type { ProcessorDialect } from './grpc-conversation.ts';
-
-const fields: readonly (readonly [phase: PhaseName, field: string])[] = [
-  ['requestHeaders', 'request_headers'],
-  ['responseHeaders', 'response_headers'],
-  ['requestBody', 'request_body'],
-  ['responseBody', 'response_body'],
-];
-
-const fieldOf = new Map(fields);
 
 export const sluiceDialect: ProcessorDialect = {
   path: '/extproc.v1.Processor/Process',
@@ -23,8 +14,8 @@ export const sluiceDialect: ProcessorDialect = {
     const content =
       headers === undefined
         ? { body: body ?? Buffer.alloc(0), end_of_stream: endOfStream }
-        : { headers: pairsOfText(headers), end_of_stream: endOfStream };
-    return processingRequest.encode({ [fieldOf.get(phase) ?? '']: content, observe_only: observeOnly });
+        : { headers: headerPairs(headers), end_of_stream: endOfStream };
+    return processingRequest.encode({ [phaseFields.get(phase) ?? '']: content, observe_only: observeOnly });
   },
   decode(bytes) {
     const answer = processingResponse.decode(bytes);
@@ -38,7 +29,7 @@ export const sluiceDialect: ProcessorDialect = {
       };
       return { kind: 'reject', reply };
     }
-    for (const [phase, field] of fields) {
+    for (const [phase, field] of phaseFields) {
       const action = messageIn(answer, field);
       if (action === undefined) continue;
       const replaced = bytesIn(action, 'replace_body');
@@ -58,9 +49,3 @@ export const sluiceDialect: ProcessorDialect = {
     throw new ExternalFailure('no action');
   },
 };
-
-function pairsOfText(headers: readonly string[]): { key: string; value: string }[] {
-  const pairs: { key: string; value: string }[] = [];
-  for (let i = 0; i + 1 < headers.length; i += 2) pairs.push({ key: headers[i] ?? '', value: headers[i + 1] ?? '' });
-  return pairs;
-}
