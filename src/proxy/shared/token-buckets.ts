@@ -78,11 +78,12 @@ export class TokenBuckets {
       if (known >= 0) return known;
       const place = this.#fullest(first, now);
       const former = Atomics.load(this.#keys, place);
+      const formerFullAt = Atomics.load(this.#fullAt, place);
       const key = (BigInt(high) << 32n) | BigInt(low >>> 0);
       // Somebody may have brought the same address in meanwhile, or another one here: then the next round sees it.
       if (this.#find(first, high, low) >= 0 || this.#fullest(first, now) !== place) continue;
       if (Atomics.compareExchange(this.#keys, place, former, key) === former) {
-        this.#refill(place, now);
+        this.#refill(place, formerFullAt, now);
         return place;
       }
     }
@@ -112,9 +113,9 @@ export class TokenBuckets {
   }
 
   /** What the former address had taken is not the new one's: only happens when every place of the group is in use. */
-  #refill(place: number, now: number): void {
-    const seen = Atomics.load(this.#fullAt, place);
-    if (Number(seen) > now) Atomics.compareExchange(this.#fullAt, place, seen, 0n);
+  #refill(place: number, formerFullAt: bigint, now: number): void {
+    // As it was before the address came in: another thread may have taken from it already, and that counts.
+    if (Number(formerFullAt) > now) Atomics.compareExchange(this.#fullAt, place, formerFullAt, 0n);
   }
 
   #groupOf(high: number, low: number): number {
