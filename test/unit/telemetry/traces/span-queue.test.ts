@@ -76,7 +76,7 @@ describe('spans on their way to the collector', () => {
         expect(queue.length).to.be.at.most(queueMax);
         clock.advance(2_000);
       }
-      expect(lines().length).to.be.within(8, 10);
+      expect(lines().length).to.be.within(9, 11);
       const lost = lines().reduce((sum, line) => sum + line.lost, 0);
       // All but those that wait, or lie in a post that nobody has given up yet.
       expect(lost).to.be.within(added - 60 * 1_000 - queueMax - postMax, added);
