@@ -1,6 +1,7 @@
 // One logger for the process, made in main.ts and handed down (contract.md §1.6).
 import { type Logger as Pino, pino } from 'pino';
 import { PinoPretty } from 'pino-pretty';
+import type { Traces } from './traces/traces.ts';
 
 export type LogFormat = 'console' | 'json';
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
@@ -17,9 +18,11 @@ export interface Logger {
   child(fields: Fields): Logger;
 }
 
-/** What is handed down beside the clock. Tracer and metrics join here. */
+/** What is handed down beside the clock. */
 export interface Telemetry {
   readonly logger: Logger;
+  /** Undefined or absent: nothing is traced. */
+  readonly traces?: Traces | undefined;
 }
 
 export function createLogger({ format, level }: { format: LogFormat; level: LogLevel }): Logger {

@@ -4,6 +4,7 @@ import type { HeadLimits } from '../http1/head-parser.ts';
 import type { TrustedProxies } from '../match/client-address.ts';
 import type { ConfigRole, Figures } from '../metrics/figures.ts';
 import type { RoutedRequest } from '../request-head.ts';
+import type { ExchangeTraces } from '../tracing/exchange-traces.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
 import type { Wheel } from '../wheel.ts';
 import type { ExchangeEntry, Link } from './entry.ts';
@@ -76,6 +77,8 @@ export interface ExchangeContext {
   /** Undefined when nobody counts. Of this moment; each exchange asks once. */
   observer(): ExchangeObserver | undefined;
   readonly figures: Figures;
+  /** Undefined: nothing is traced. */
+  readonly traces: ExchangeTraces | undefined;
   /** Everything that was counted on this listener, as text. */
   scrape(): Promise<Uint8Array>;
   /** A request goes on with the path `sent`, because its listener only reports that it is not canonical. */

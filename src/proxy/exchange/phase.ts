@@ -2,6 +2,7 @@
 // (contract.md §6.7). The usual answer is nothing, at once; a promise only where something is really waited for.
 import type { Clock } from '../../clock.ts';
 import type { ProxyErrorType } from '../../errors.ts';
+import type { ExchangeTrace } from '../tracing/exchange-trace.ts';
 import type { BodySource } from './body.ts';
 import type { CollectedBody } from './held-body.ts';
 import type { ExchangeRequest } from './request.ts';
@@ -50,6 +51,8 @@ export interface MiddlewareExchange {
   readonly responseBytes: number;
   /** The client, or the upstream, was gone before the response was whole. */
   readonly cut: boolean;
+  /** The trace it is part of; undefined while traces are off. */
+  readonly trace: ExchangeTrace | undefined;
 
   /** Sets, appends or removes a field of the request; later expressions see it. False for what cannot be changed. */
   setRequestField(name: string, value: string): boolean;

@@ -52,17 +52,17 @@ export function encodeAnswer(
 
 /** Of a request towards an upstream. */
 export function encodeRequest(out: HpackEncoder, order: UpstreamRequest, scheme: 'http' | 'https'): void {
-  const { request, attempt, grpcTimeout } = order;
+  const { request, attempt, grpcTimeout, trace } = order;
   const { lines, edits } = request;
   const sender = request.sender();
   out.begin();
   out.request(request.method, scheme, order.host, order.target);
-  const named = attempt > 0 || grpcTimeout !== '' ? replacedNames(order) : request.named;
-  encodeKept(out, lines, edits, named, sender.peerTrusted ? keptFromTrusted : keptFromClient);
+  encodeKept(out, lines, edits, replacedNames(order), sender.peerTrusted ? keptFromTrusted : keptFromClient);
   if (order.expectContinue) out.field('expect', '100-continue');
   if (acceptsTrailers(lines)) out.field('te', 'trailers');
   if (attempt > 0) out.field('x-gateway-attempt-count', String(attempt));
   if (grpcTimeout !== '') out.field('grpc-timeout', grpcTimeout);
+  if (trace !== undefined) out.field('traceparent', trace.traceparent);
   encodeLines(out, forwardedText(request, sender));
 }
 

@@ -5,6 +5,7 @@ import type { BodySink, BodySource } from '../exchange/body.ts';
 import type { BodyKind, ExchangeRequest } from '../exchange/request.ts';
 import type { ResponseHead } from '../exchange/response.ts';
 import type { Wire } from '../socket/wire.ts';
+import type { TraceFields } from '../tracing/exchange-trace.ts';
 
 /** What is to be sent: the client's request, and what the action says differently. */
 export interface UpstreamRequest {
@@ -20,6 +21,8 @@ export interface UpstreamRequest {
   readonly expectContinue: boolean;
   /** Value of `grpc-timeout` in place of the client's; empty: untouched. */
   readonly grpcTimeout: string;
+  /** What it is told of the trace; undefined: what the client said. */
+  readonly trace: TraceFields | undefined;
 }
 
 /** Whoever sent the request. Exactly one of `onResponse`, `onUpgrade` and `onFailure` follows; `onSettled` any number of times. */

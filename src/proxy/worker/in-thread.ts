@@ -73,6 +73,7 @@ export class InThread implements Installer {
         forget: (listener) => exposition.forget(0, listener),
       }),
       figures: this.#figures,
+      tracing: telemetry.traces?.tracing,
       scrape: (listener, collected) => renderInSlices(exposition, listener, collected, this.#supervisor),
       generation: () => this.#generation,
     });
