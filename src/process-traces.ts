@@ -16,6 +16,6 @@ export async function tracesOf(
   logger: Logger,
 ): Promise<Traces | undefined> {
   if (traces === undefined) return undefined;
-  const { openTraces } = await import('./telemetry/traces/traces.ts');
+  const { openTraces } = await import('./telemetry/traces/exporting.ts');
   return openTraces({ ...traces, instanceId, serviceVersion: version, clock: systemClock, logger });
 }

@@ -6,7 +6,7 @@ export interface TelemetrySettings {
   readonly traces: TracesSettings | undefined;
 }
 
-export interface TracesSettings {
+interface TracesSettings {
   /** Whole URL that spans are posted to, as OTLP over HTTP. */
   readonly endpoint: string;
   /** Names in lower case. Their values are secrets: they go to the collector and nowhere else. */
