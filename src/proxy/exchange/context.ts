@@ -63,6 +63,12 @@ export interface ExchangeObserver {
   onFinish(exchange: MiddlewareExchange, matched: ExchangeEntry | undefined): void;
 }
 
+/** Takes every exchange that is over. */
+export interface RequestMemory {
+  /** @param wasRead false: the request could not be read, and what its object says is of another. */
+  note(exchange: MiddlewareExchange, entry: ExchangeEntry | undefined, nowMs: number, wasRead: boolean): void;
+}
+
 export interface ExchangeContext {
   readonly wheel: Wheel;
   readonly clock: Clock;
@@ -76,6 +82,8 @@ export interface ExchangeContext {
   /** Undefined when nobody counts. Of this moment; each exchange asks once. */
   observer(): ExchangeObserver | undefined;
   readonly figures: Figures;
+  /** Remembers what has ended; undefined when nothing is remembered. */
+  readonly recent: RequestMemory | undefined;
   /** Everything that was counted on this listener, as text. */
   scrape(): Promise<Uint8Array>;
   /** A request goes on with the path `sent`, because its listener only reports that it is not canonical. */

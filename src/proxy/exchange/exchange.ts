@@ -60,6 +60,8 @@ export class Exchange implements ActionExchange {
   #rejectedWith = 0;
   #counted = true;
   #choseEndpoint = false;
+  /** A request was read whose head stands behind `request`. */
+  #wasRead = false;
 
   constructor(downstream: Downstream, context: ExchangeContext) {
     this.downstream = downstream;
@@ -71,6 +73,7 @@ export class Exchange implements ActionExchange {
   /** The downstream has a request whose head is whole. */
   begin(): void {
     this.#open();
+    this.#wasRead = true;
     const { request, context } = this;
     const { metricsPath } = context.settings();
     if (metricsPath !== undefined && request.path === metricsPath && isRead(request.method)) {
@@ -535,8 +538,9 @@ export class Exchange implements ActionExchange {
 
   #count(): void {
     const { context, response } = this;
-    const ms = context.clock.monotonicMs() - this.startedMs;
-    context.figures.count(this.#installed?.role ?? 'stable', response.status, this.error !== '', ms);
+    const nowMs = context.clock.monotonicMs();
+    context.figures.count(this.role, response.status, this.error !== '', nowMs - this.startedMs);
+    context.recent?.note(this, this.#entry, nowMs, this.#wasRead);
     const observer = this.#observer;
     if (observer === undefined) return;
     for (let at = 0; at < this.#entered.length; at++) {
@@ -565,6 +569,7 @@ export class Exchange implements ActionExchange {
     this.#observer = undefined;
     this.#counted = true;
     this.#choseEndpoint = false;
+    this.#wasRead = false;
     this.#rejecting = -1;
     this.#installed = undefined;
     this.#entry = undefined;

@@ -15,6 +15,7 @@ import type { Collected } from '../metrics/families.ts';
 import type { Figures } from '../metrics/figures.ts';
 import { ListenerCounters } from '../metrics/listener-counters.ts';
 import type { MetricBlock } from '../metrics/metric-block.ts';
+import type { RecentRequests } from '../requests/recent-requests.ts';
 import { acceptHandles, type TcpHandle } from '../socket/accepting.ts';
 import { Wire, type WireReceiver } from '../socket/wire.ts';
 import { Handshake, type HandshakeOwner } from '../tls/handshake.ts';
@@ -52,6 +53,7 @@ export interface ListenerTools {
   readonly telemetry: Telemetry;
   readonly metrics: MetricBlock;
   readonly figures: Figures;
+  readonly recent: RecentRequests | undefined;
   /** Text of everything that was counted on a listener, by all workers. */
   readonly scrape: (listener: string, collected: Collected) => Promise<Uint8Array>;
   /** Bytes of a body that expressions may see; 0 = none. */
@@ -125,6 +127,7 @@ class Port implements OpenListener, HandshakeOwner {
       retryBytesMax,
       observer: () => this.#counters,
       figures: tools.figures,
+      recent: tools.recent,
       scrape: () => this.#scrape(),
       installed,
       settings: () => this.#settings,

@@ -109,6 +109,7 @@ function run(stubs: readonly Stub[]): Promise<string[]> {
       celBodyBytesMax: 0,
       observer: () => undefined,
       figures: { count: () => {} },
+      recent: undefined,
       installed: () => ({ table: { match: () => entry }, snapshot: { index: 1, id: 's', name: 's' }, role: 'stable' }),
       settings: () => ({ debugHeaders: false, detail: 'standard' }),
     } as unknown as ExchangeContext;
