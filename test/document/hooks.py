@@ -137,11 +137,14 @@ def counts(owner, name):
 
 @schemathesis.hook
 def before_call(ctx, case, kwargs):
-    """Between generation and sending an entity tag loses its quotes here, as if it were JSON."""
+    if case.meta is None or case.meta.generation.mode != GenerationMode.POSITIVE:
+        return
+    # Bodies that are made of boundary values come here without having been mapped.
+    case.body = kept(case.body)
+    # Between generation and sending an entity tag loses its quotes here, as if it were JSON.
     tag = (case.headers or {}).get("If-Match")
-    if tag is not None and case.meta is not None and case.meta.generation.mode == GenerationMode.POSITIVE:
-        if tag != "*" and '"' not in tag:
-            case.headers["If-Match"] = "*"
+    if tag is not None and tag != "*" and '"' not in tag:
+        case.headers["If-Match"] = "*"
 
 
 VALIDATORS = {}
@@ -154,5 +157,5 @@ def schema_of(case):
         return None
     key = f"{case.method} {case.path}"
     if key not in VALIDATORS:
-        VALIDATORS[key] = jsonschema_rs.Draft7Validator({**schema, "components": DOCUMENT["components"]})
+        VALIDATORS[key] = jsonschema_rs.Draft4Validator({**schema, "components": DOCUMENT["components"]})
     return VALIDATORS[key]
