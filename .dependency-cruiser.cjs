@@ -80,7 +80,15 @@ module.exports = {
       from: { path: src('snapshot') },
       to: {
         path: '^src/',
-        pathNot: src('snapshot', 'state/view', 'state/command', 'state/rollout', 'model', 'errors', 'settings/control-plane'),
+        pathNot: src(
+          'snapshot',
+          'state/view',
+          'state/command',
+          'state/rollout',
+          'model',
+          'errors',
+          'settings/control-plane',
+        ),
       },
     },
     {
