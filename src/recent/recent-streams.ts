@@ -13,7 +13,7 @@ const keepAliveMs = 15_000;
 const lookMsMax = 8;
 /** What may wait for one follower, in bytes. */
 const waitingMax = 1 << 20;
-export const followersMax = 16;
+const followersMax = 16;
 
 interface Follower {
   readonly response: ServerResponse;

@@ -36,7 +36,9 @@ describe('defaults of the settings (contract.md §1)', () => {
     expect(log).to.deep.equal({ format: 'console', level: 'info' });
     expect(sessionStore).to.equal(undefined);
     expect(settings('').telemetry.recent).to.deep.equal({ slots: 10_000, headers: [] });
-    expect(settings('telemetry: { recentRequests: 0, recentRequestHeaders: [X-A, x-a] }').telemetry.recent).to.deep.equal({
+    expect(
+      settings('telemetry: { recentRequests: 0, recentRequestHeaders: [X-A, x-a] }').telemetry.recent,
+    ).to.deep.equal({
       slots: 0,
       headers: ['x-a'],
     });
