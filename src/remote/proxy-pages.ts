@@ -5,7 +5,7 @@ import type { CopyKeeper } from './copy-keeper.ts';
 import { maskedConfig } from './masked-config.ts';
 import type { RemoteSource } from './remote-source.ts';
 
-export interface ShownListener {
+interface ShownListener {
   readonly id: string;
   readonly name: string;
   readonly address: string;

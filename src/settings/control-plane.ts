@@ -5,9 +5,9 @@ import { pem, requiredPem, type TlsFiles } from './pem.ts';
 import { type RaftSettings, readRaft } from './raft.ts';
 import type { Section } from './section.ts';
 
-export type Role = 'admin' | 'editor' | 'viewer' | 'proxy';
+type Role = 'admin' | 'editor' | 'viewer' | 'proxy';
 
-export interface ApiKey {
+interface ApiKey {
   readonly name: string;
   readonly key: string;
   readonly role: Role;
@@ -18,7 +18,7 @@ export interface ApiTls extends TlsFiles {
 }
 
 /** Which secret sources snapshots may read (architecture.md §6.18). Absent list = any, empty list = none. */
-export interface SecretSources {
+interface SecretSources {
   /** Names of environment variables; a `*` may stand at the end. */
   readonly env?: readonly string[];
   /** Directories, compared by real path. */

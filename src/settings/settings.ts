@@ -7,14 +7,14 @@ import { type ProxySettings, readProxy } from './proxy.ts';
 import { type Findings, Section } from './section.ts';
 import { parseYaml, SettingsError } from './yaml.ts';
 
-export interface SessionStoreSettings {
+interface SessionStoreSettings {
   readonly type: 'redis';
   readonly address: Address;
   readonly password?: string;
   readonly db: number;
 }
 
-export interface LogSettings {
+interface LogSettings {
   readonly format: 'console' | 'json';
   readonly level: 'debug' | 'info' | 'warn' | 'error';
 }

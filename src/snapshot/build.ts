@@ -28,7 +28,7 @@ function secretsOf({ entities }: Captured): string[] {
   return [...new Set(placed)];
 }
 
-/** What proxies are to try out now; undefined when no rollout is under way. */
+/** What proxies are to try out now; undefined when no rollout is under way. @public */
 export function candidateOf(view: Pick<StateView, 'rollouts' | 'snapshot'>): Candidate | undefined {
   const rollout = view.rollouts.find(isUnderWay);
   const snapshot = rollout && view.snapshot(rollout.snapshotId);

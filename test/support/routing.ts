@@ -52,7 +52,7 @@ export function tableOf(routing: Routing): RoutingTable {
   return table;
 }
 
-export const entryFor = (table: RoutingTable, sent: Sent): Entry | undefined => table.match(new TestRequest(sent));
+const entryFor = (table: RoutingTable, sent: Sent): Entry | undefined => table.match(new TestRequest(sent));
 
 /** Name of the route that wins, or undefined. */
 export const winner = (table: RoutingTable, sent: Sent): string | undefined => entryFor(table, sent)?.route.name;

@@ -15,10 +15,10 @@ import type { RequestView } from './view.ts';
 export type ResultKind = 'bool' | 'any';
 
 /** Longest expression, in UTF-16 units. */
-export const expressionMax = 8192;
+const expressionMax = 8192;
 
 /** Work that one evaluation may do: rounds of loops, list items compared or copied, 64 characters walked. */
-export const stepsMax = 100_000;
+const stepsMax = 100_000;
 
 export interface CelInputs {
   readonly request: RequestView;

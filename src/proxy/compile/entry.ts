@@ -19,7 +19,7 @@ import type { Fault } from './fault.ts';
 import { celMatcher, grpcMatcher, headerMatcher, type Matcher, methodsMatcher, queryMatcher } from './matchers.ts';
 import { type Ranked, weightOf } from './order.ts';
 
-export type Action = ForwardAction | RedirectAction | DirectResponseAction;
+type Action = ForwardAction | RedirectAction | DirectResponseAction;
 
 export interface Entry extends Ranked, ExchangeEntry {
   readonly route: Route;

@@ -3,7 +3,6 @@
 import { type CelProgram, compileCel } from '../../expression/cel/program.ts';
 import type { RequestView } from '../../expression/cel/view.ts';
 import { compileRegex, type Regex } from '../../expression/regex.ts';
-import type { Match } from '../../model/match.ts';
 import type { HeaderMatcher, QueryParamMatcher } from '../../model/matcher.ts';
 import type { RoutedRequest } from '../request-head.ts';
 
@@ -84,14 +83,6 @@ export function celMatcher(source: string): Matcher {
     found: ({ view }) => (program.test(view) ? 'true' : 'false or an error'),
   };
 }
-
-/** How specific a match is beside its path: the keys of contract.md §6.4 that count matchers. */
-export const countsOf = (match: Match): { query: number; methods: boolean; grpc: boolean; cel: boolean } => ({
-  query: match.queryParams?.length ?? 0,
-  methods: (match.methods?.length ?? 0) > 0,
-  grpc: match.grpc === true,
-  cel: match.cel !== undefined,
-});
 
 const hostHeader = (request: RoutedRequest): string => request.authority;
 

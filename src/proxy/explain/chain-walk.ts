@@ -26,7 +26,7 @@ interface Condition {
 }
 
 /** `unknown`: the request alone does not tell. */
-export type ChainEffect =
+type ChainEffect =
   | { readonly kind: 'passes'; readonly changes?: readonly FieldChange[] }
   | { readonly kind: 'answers'; readonly status: number }
   | { readonly kind: 'unknown' };

@@ -26,7 +26,7 @@ interface Named {
   readonly name: string;
 }
 
-export interface Candidate {
+interface Candidate {
   readonly route: Named;
   /** Absent for a route that stands alone. */
   readonly group?: Named;
@@ -37,7 +37,7 @@ export interface Candidate {
   readonly failed?: { readonly matcher: string; readonly wanted: string; readonly found: string | null };
 }
 
-export type Outcome =
+type Outcome =
   | {
       readonly action: 'forward';
       readonly destinations: readonly { readonly id: string; readonly weight: number; readonly exists: boolean }[];
@@ -71,7 +71,7 @@ export interface Explanation {
 }
 
 /** Where a request goes, and why not elsewhere. */
-export interface Choice {
+interface Choice {
   /** How one of several destinations is chosen. */
   readonly algorithm: string;
   /** The one that the request gets; null: it is not settled before the request is there, or there is none. */
@@ -79,7 +79,7 @@ export interface Choice {
   readonly destinations: readonly ExplainedDestination[];
 }
 
-export const candidatesMax = 100;
+const candidatesMax = 100;
 
 /** In steps: a ring of a destination may take a while. */
 export function* explain(

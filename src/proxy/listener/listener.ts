@@ -76,7 +76,7 @@ export async function openListener(
 const graceMs = 1_000;
 
 /** A client's connection, whatever it speaks. */
-export interface ListenerConnection {
+interface ListenerConnection {
   /** Between two requests, with nothing of the next one here yet. */
   readonly idle: boolean;
   /** Whether it ever carried a request. */

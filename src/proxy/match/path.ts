@@ -3,7 +3,7 @@
 import { compileRegex, quoteRegex, type Regex } from '../../expression/regex.ts';
 import { canonicalLiteral } from './canonical-path.ts';
 
-export type PathPart = 'exact' | 'prefix' | 'regex' | 'none';
+type PathPart = 'exact' | 'prefix' | 'regex' | 'none';
 
 export interface EntryPath {
   /** Type for ordering: a composed regex ranks as regex even when the route's part was exact. */
@@ -59,7 +59,7 @@ export function matchedLength({ type, text, endsAtSegment }: EntryPath, path: st
 }
 
 /** By whole segments: `/api` is a prefix of `/api`, `/api/` and `/api/x`. */
-export const isPrefix = (prefix: string, path: string): boolean =>
+const isPrefix = (prefix: string, path: string): boolean =>
   path.startsWith(prefix) && path.startsWith('/') && (path.length === prefix.length || path[prefix.length] === '/');
 
 /** A composed pattern by itself; it may be longer than what one person may write. */

@@ -1,14 +1,12 @@
 // What a proxy reports about its traffic, apart for the stable configuration and for a candidate (fleet.md §4): a few
 // numbers per worker in shared memory, added up by main. Counted for every request, metrics on or off.
+import { latencyBuckets } from '../../model/fleet-messages.ts';
 
 /** Places per role: four counters, then the buckets of latency. */
 const counters = 4;
-/** Each 2^(1/4) wider than the one before, from 0.1 ms; the last is open (fleet.md §4). */
-export const latencyBuckets = 80;
 const perRole = counters + latencyBuckets;
 
 export type ConfigRole = 'stable' | 'candidate';
-export const configRoles: readonly ConfigRole[] = ['stable', 'candidate'];
 
 /** Since the start of the process. */
 export interface RoleFigures {
@@ -53,7 +51,7 @@ export class Figures {
 }
 
 /** Place of a latency among the buckets. */
-export const bucketOf = (ms: number): number =>
+const bucketOf = (ms: number): number =>
   ms <= 0.1 ? 0 : Math.min(latencyBuckets - 1, Math.ceil(4 * Math.log2(ms / 0.1)));
 
 /** Of all workers together. */

@@ -24,7 +24,7 @@ interface TlsHandle {
   reset?(done: () => void): number;
 }
 
-export interface SecureWireOptions {
+interface SecureWireOptions {
   readonly context: SecureContext;
   /** Protocols for ALPN, the first is preferred. */
   readonly protocols: readonly string[];

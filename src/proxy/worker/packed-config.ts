@@ -22,7 +22,7 @@ export interface PackedConfig {
   readonly entities: Readonly<Record<ConfigKind, readonly PackedEntity[]>>;
 }
 
-export interface PackedEntity {
+interface PackedEntity {
   readonly offset: number;
   readonly length: number;
   /** Of the text: the same text has the same hash. */
