@@ -7,7 +7,7 @@ import type { Telemetry } from '../telemetry/logger.ts';
 import { type KnownStates, nothingKnown } from './explain/explained-destination.ts';
 import type { ListenerStatus } from './listener/listeners.ts';
 import { PortWatch } from './listener/port-watch.ts';
-import { type ConfigRole, type RoleFigures, sumOfFigures } from './metrics/figures.ts';
+import { type ConfigRole, type RoleFigures, sumOfFigures } from './shared/figures.ts';
 import type { RedisOptions } from './upstream/session/redis-session-store.ts';
 import { type BodyLimits, bodyLimits } from './worker/body-limits.ts';
 import type { Installer } from './worker/installer.ts';
