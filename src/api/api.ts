@@ -23,11 +23,12 @@ import { ResourceService } from '../resources/resource.service.ts';
 import { RolloutService } from '../resources/rollouts/rollout.service.ts';
 import { SnapshotService } from '../resources/snapshots/snapshot.service.ts';
 import { StateReader } from '../resources/state-reader.ts';
+import type { ApiKey, ApiTls } from '../settings/control-plane.ts';
 import type { SecretSources } from '../snapshot/secret-sources.ts';
 import type { StateView } from '../state/view.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { Metrics } from '../telemetry/metrics.ts';
-import { type ApiKey, ApiKeys } from './api-keys.ts';
+import { ApiKeys } from './api-keys.ts';
 import { appModule } from './app.module.ts';
 import { ClusterOperations, type ClusterOperationsOptions } from './cluster-operations.ts';
 import { ErrorFilter } from './error-filter.ts';
@@ -38,7 +39,7 @@ import { OpenApiText } from './openapi-text.ts';
 import { type Health, Readiness } from './readiness.ts';
 import { RelayDoor } from './relay-door.ts';
 import { type Address, RunningApi } from './running-api.ts';
-import { type ApiTls, type ConnectionLimits, createServer } from './server.ts';
+import { type ConnectionLimits, createServer } from './server.ts';
 
 /** The part of `controlPlane` in the settings that the API needs. */
 export interface ApiOptions {

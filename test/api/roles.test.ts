@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import type { Role } from '../../src/resources/caller.ts';
-import { roles } from '../../src/resources/caller.ts';
+import { type Role, roles } from '../../src/model/role.ts';
 import { ApiServer } from '../support/api-server.ts';
 import { body, editableKinds } from '../support/resources.ts';
 

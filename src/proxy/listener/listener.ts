@@ -297,25 +297,26 @@ class Port implements OpenListener, HandshakeOwner {
 
 function settingsOf(listener: Listener): ServeSettings {
   const { timeouts } = listener;
+  const defaults = listenerDefaults.timeouts;
   return {
     headLimits: {
       startLineBytesMax: 65_536,
       headBytesMax: 1 << 20,
-      fieldBytesMax: (listener.maxRequestHeadersKB ?? 0) * 1024,
-      linesMax: listener.maxRequestHeaders ?? 128,
+      fieldBytesMax: (listener.maxRequestHeadersKB ?? listenerDefaults.maxRequestHeadersKB) * 1024,
+      linesMax: listener.maxRequestHeaders ?? listenerDefaults.maxRequestHeaders,
     },
-    pathNormalization: listener.pathNormalization ?? 'enforce',
+    pathNormalization: listener.pathNormalization ?? listenerDefaults.pathNormalization,
     trusted: new TrustedProxies(listener.trustedProxies ?? []),
-    debugHeaders: listener.debugHeaders ?? false,
+    debugHeaders: listener.debugHeaders ?? listenerDefaults.debugHeaders,
     metricsPath: collectedOf(listener)?.path,
     serverName: listener.serverName || undefined,
-    detail: listener.proxyErrors?.detail ?? 'standard',
-    clientHeaderMs: durationMs(timeouts?.clientHeader, 10_000),
-    clientRequestMs: durationMs(timeouts?.clientRequest, 60_000),
+    detail: listener.proxyErrors?.detail ?? listenerDefaults.proxyErrors.detail,
+    clientHeaderMs: durationMs(timeouts?.clientHeader, defaults.clientHeader),
+    clientRequestMs: durationMs(timeouts?.clientRequest, defaults.clientRequest),
     clientResponseMs: durationMs(timeouts?.clientResponse, 0),
-    clientStallMs: timeouts?.clientResponse === undefined ? 60_000 : 0,
-    idleMs: durationMs(timeouts?.idleBetweenRequests, 120_000),
-    idleTunnelMs: durationMs(timeouts?.idleTunnel, 0),
+    clientStallMs: timeouts?.clientResponse === undefined ? durationMs(undefined, defaults.clientResponse) : 0,
+    idleMs: durationMs(timeouts?.idleBetweenRequests, defaults.idleBetweenRequests),
+    idleTunnelMs: durationMs(timeouts?.idleTunnel, defaults.idleTunnel),
     http2: listener.http2 ?? listenerDefaults.http2,
     streamsMax: listener.http2Options?.maxConcurrentStreams ?? listenerDefaults.http2Options.maxConcurrentStreams,
     resetsPerSecond: listener.http2Options?.maxResetsPerSecond ?? listenerDefaults.http2Options.maxResetsPerSecond,
