@@ -3,20 +3,19 @@
 // place however it ends. It knows when something happens; the connections know how.
 import type { Clock } from '../../clock.ts';
 import type { ProxyErrorType } from '../../errors.ts';
-import { expositionType } from '../metrics/exposition.ts';
+import { type BodySource, pump } from '../message/body.ts';
+import { type ProxyError, proxyError, renderProxyError, statusOf } from '../message/proxy-error.ts';
+import type { BodyKind, ExchangeRequest } from '../message/request.ts';
+import { ExchangeResponse, type ResponseHead } from '../message/response.ts';
 import type { Wire } from '../socket/wire.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
 import type { Wheel } from '../wheel.ts';
-import { type BodySource, pump } from './body.ts';
 import type { ExchangeContext, ExchangeObserver, Installed } from './context.ts';
 import type { Downstream } from './downstream.ts';
 import type { ActionExchange, ActionRun, ExchangeEntry, Link } from './entry.ts';
 import { guard } from './guard.ts';
 import { type CollectedBody, HeldBody, nullSink, WholeBody } from './held-body.ts';
 import type { LocalReply, Verdict } from './phase.ts';
-import { type ProxyError, proxyError, renderProxyError, statusOf } from './proxy-error.ts';
-import type { BodyKind, ExchangeRequest } from './request.ts';
-import { ExchangeResponse, type ResponseHead } from './response.ts';
 
 /** `request`: on the way in. `response`: on the way out. `sending`: the head is with the client's connection. */
 type Phase = 'idle' | 'request' | 'action' | 'response' | 'sending';
@@ -526,12 +525,7 @@ export class Exchange implements ActionExchange {
   /** The listener's own path: neither routed nor counted. */
   #scrape(): void {
     this.#counted = false;
-    const answer = async (): Promise<LocalReply> => ({
-      status: 200,
-      fields: ['Content-Type', expositionType],
-      body: await this.context.scrape(),
-    });
-    this.#later(answer(), (reply) => {
+    this.#later(this.context.scrape(), (reply) => {
       if (reply !== undefined) this.reply(reply);
     });
   }

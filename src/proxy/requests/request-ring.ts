@@ -62,12 +62,6 @@ export interface RingNumbers {
   readonly error: string;
 }
 
-/** One request as it was read, with its place in the order in which all ended. */
-export interface Numbered {
-  readonly number: number;
-  readonly request: RecentRequest;
-}
-
 export class RequestRing {
   readonly shape: RingShape;
   readonly #slotBytes: number;

@@ -1,8 +1,9 @@
 // What callers of gRPC are told when Sluice itself answers: a response of trailers only, as their own libraries make
 // them (architecture.md §6.23). The answer's body says why.
-import type { ExchangeRequest } from '../exchange/request.ts';
-import type { ExchangeResponse } from '../exchange/response.ts';
-import { FieldList } from '../fields/field-lines.ts';
+
+import { FieldList } from '../../fields/field-lines.ts';
+import type { ExchangeRequest } from '../../message/request.ts';
+import type { ExchangeResponse } from '../../message/response.ts';
 
 export const isGrpc = (request: ExchangeRequest): boolean =>
   request.header('content-type')?.startsWith('application/grpc') === true;

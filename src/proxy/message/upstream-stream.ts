@@ -1,10 +1,10 @@
 // One exchange on a connection to an upstream, whatever version of HTTP that speaks. As a sink it takes the request's
 // body.
 import type { ProxyErrorType } from '../../errors.ts';
-import type { BodySink, BodySource } from '../exchange/body.ts';
-import type { BodyKind, ExchangeRequest } from '../exchange/request.ts';
-import type { ResponseHead } from '../exchange/response.ts';
 import type { Wire } from '../socket/wire.ts';
+import type { BodySink, BodySource } from './body.ts';
+import type { BodyKind, ExchangeRequest } from './request.ts';
+import type { ResponseHead } from './response.ts';
 
 /** What is to be sent: the client's request, and what the action says differently. */
 export interface UpstreamRequest {

@@ -1,23 +1,23 @@
 // One HTTP/2 connection of a client (RFC 9113): its session reads and writes, its streams answer; here it is decided how
 // long it may wait for what, and how it ends. A drain tells the client twice: once that the end is coming, and once
 // with which stream it came (RFC 9113 §6.8).
-import type { ExchangeContext } from '../exchange/context.ts';
-import type { Sender } from '../exchange/request.ts';
-import type { FieldLines } from '../fields/field-lines.ts';
-import { fieldId } from '../fields/field-name.ts';
-import { valuesOf } from '../http1/render.ts';
-import type { TrustedProxies } from '../match/client-address.ts';
-import type { Wire, WireReceiver } from '../socket/wire.ts';
-import type { Security } from '../tls/security.ts';
-import { Timed } from '../wheel.ts';
+import type { ExchangeContext } from '../../exchange/context.ts';
+import type { FieldLines } from '../../fields/field-lines.ts';
+import { fieldId } from '../../fields/field-name.ts';
+import { valuesOf } from '../../http1/render.ts';
+import type { TrustedProxies } from '../../message/client-address.ts';
+import type { Sender } from '../../message/request.ts';
+import type { Security } from '../../socket/security.ts';
+import type { Wire, WireReceiver } from '../../socket/wire.ts';
+import { Timed } from '../../wheel.ts';
+import { errorCode } from '../error-code.ts';
+import { threadTurn } from '../flush-turn.ts';
+import { defaultWindow } from '../frame.ts';
+import { Session } from '../session.ts';
+import type { SessionHost } from '../session-core.ts';
+import type { Stream } from '../stream.ts';
 import { Deadline } from './deadline.ts';
-import { errorCode } from './error-code.ts';
-import { threadTurn } from './flush-turn.ts';
-import { defaultWindow } from './frame.ts';
 import { ServerStream, type ServerStreamOwner } from './server-stream.ts';
-import { Session } from './session.ts';
-import type { SessionHost } from './session-core.ts';
-import type { Stream } from './stream.ts';
 
 /** How long a closing connection still listens, so that its last frames are not lost to a reset. */
 const lingerMs = 1_000;

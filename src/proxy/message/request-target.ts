@@ -1,9 +1,9 @@
 // Which host and which path a request is for: the four forms of a target and the rules for Host (RFC 9112 §3.2,
 // RFC 9110 §7.2). What does not name exactly one host is refused; CONNECT is not offered at all.
 import type { ProxyErrorType } from '../../errors.ts';
-import type { ParsedRequest } from '../exchange/parsed-request.ts';
 import { fieldId } from '../fields/field-name.ts';
-import { canonicalHost } from '../match/host.ts';
+import { canonicalHost } from '../target/host.ts';
+import type { ParsedRequest } from './parsed-request.ts';
 
 /** Filled again for each request; belongs to a connection. */
 export class RequestTarget {

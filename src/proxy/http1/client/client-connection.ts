@@ -1,20 +1,20 @@
 // One connection to an upstream: it carries one exchange at a time and is used again only when nothing is left in
 // doubt (S04). Made by the endpoint's pool; an exchange holds it from `send` until the response is complete.
-import type { ProxyErrorType } from '../../errors.ts';
-import type { BodySink, BodySource } from '../exchange/body.ts';
-import type { ProxyError } from '../exchange/proxy-error.ts';
-import type { BodyKind } from '../exchange/request.ts';
-import type { ResponseHead } from '../exchange/response.ts';
-import type { FieldLines } from '../fields/field-lines.ts';
-import type { Wire, WireReceiver } from '../socket/wire.ts';
-import type { ResponseReceiver, UpstreamRequest, UpstreamStream } from '../upstream/upstream-stream.ts';
-import { Timed, type Wheel } from '../wheel.ts';
-import { BodyDecoder } from './body-decoder.ts';
-import { Framing } from './framing.ts';
-import { HeldBytes } from './held-bytes.ts';
-import { MessageWriter } from './message-writer.ts';
-import { renderRequest, renderTrailers } from './render.ts';
-import { ResponseParser } from './response-parser.ts';
+import type { ProxyErrorType } from '../../../errors.ts';
+import type { FieldLines } from '../../fields/field-lines.ts';
+import type { BodySink, BodySource } from '../../message/body.ts';
+import type { ProxyError } from '../../message/proxy-error.ts';
+import type { BodyKind } from '../../message/request.ts';
+import type { ResponseHead } from '../../message/response.ts';
+import type { ResponseReceiver, UpstreamRequest, UpstreamStream } from '../../message/upstream-stream.ts';
+import type { Wire, WireReceiver } from '../../socket/wire.ts';
+import { Timed, type Wheel } from '../../wheel.ts';
+import { BodyDecoder } from '../body-decoder.ts';
+import { Framing } from '../framing.ts';
+import { HeldBytes } from '../held-bytes.ts';
+import { MessageWriter } from '../message-writer.ts';
+import { renderRequest, renderTrailers } from '../render.ts';
+import { ResponseParser } from '../response-parser.ts';
 
 /** The pool's side. */
 export interface ConnectionOwner {

@@ -4,7 +4,7 @@ import { type CelProgram, compileCel } from '../../expression/cel/program.ts';
 import type { RequestView } from '../../expression/cel/view.ts';
 import { compileRegex, type Regex } from '../../expression/regex.ts';
 import type { HeaderMatcher, QueryParamMatcher } from '../../model/matcher.ts';
-import type { RoutedRequest } from '../request-head.ts';
+import type { RoutedRequest } from '../message/routed-request.ts';
 
 export interface Matcher {
   readonly kind: 'methods' | 'grpc' | 'header' | 'query' | 'cel';

@@ -1,6 +1,6 @@
 // Takes the rest of a request that was answered without it, so that the connection can go on; within limits.
-import type { BodySink, BodySource } from '../exchange/body.ts';
-import type { ProxyError } from '../exchange/proxy-error.ts';
+import type { BodySink, BodySource } from '../../message/body.ts';
+import type { ProxyError } from '../../message/proxy-error.ts';
 
 const bytesMax = 64 * 1024;
 

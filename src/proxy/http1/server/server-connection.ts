@@ -1,27 +1,27 @@
 // One connection of a client: requests come in one after the other, responses leave in the same order. It reads no
 // further than the request that is being answered, bounds what a client may send ahead, and says goodbye in a way
 // that lets the last response arrive.
-import { type ProxyErrorType, proxyErrors } from '../../errors.ts';
-import type { BodySink } from '../exchange/body.ts';
-import type { ExchangeContext } from '../exchange/context.ts';
-import type { Downstream } from '../exchange/downstream.ts';
-import { Exchange } from '../exchange/exchange.ts';
-import { type ProxyError, proxyError } from '../exchange/proxy-error.ts';
-import type { Sender } from '../exchange/request.ts';
-import type { ResponseHead } from '../exchange/response.ts';
-import { fieldId } from '../fields/field-name.ts';
-import type { TrustedProxies } from '../match/client-address.ts';
-import type { Wire, WireReceiver } from '../socket/wire.ts';
-import type { Security } from '../tls/security.ts';
-import { Timed } from '../wheel.ts';
-import { BodyDecoder } from './body-decoder.ts';
+import { type ProxyErrorType, proxyErrors } from '../../../errors.ts';
+import type { ExchangeContext } from '../../exchange/context.ts';
+import type { Downstream } from '../../exchange/downstream.ts';
+import { Exchange } from '../../exchange/exchange.ts';
+import { fieldId } from '../../fields/field-name.ts';
+import type { BodySink } from '../../message/body.ts';
+import type { TrustedProxies } from '../../message/client-address.ts';
+import { type ProxyError, proxyError } from '../../message/proxy-error.ts';
+import type { Sender } from '../../message/request.ts';
+import { type Peer, RequestView } from '../../message/request-view.ts';
+import type { ResponseHead } from '../../message/response.ts';
+import type { Security } from '../../socket/security.ts';
+import type { Wire, WireReceiver } from '../../socket/wire.ts';
+import { Timed } from '../../wheel.ts';
+import { BodyDecoder } from '../body-decoder.ts';
+import { Framing } from '../framing.ts';
+import type { HeadStatus } from '../head-parser.ts';
+import { HeldBytes } from '../held-bytes.ts';
+import { renderTrailers, valuesOf } from '../render.ts';
+import { RequestParser } from '../request-parser.ts';
 import { Discard } from './discard.ts';
-import { Framing } from './framing.ts';
-import type { HeadStatus } from './head-parser.ts';
-import { HeldBytes } from './held-bytes.ts';
-import { renderTrailers, valuesOf } from './render.ts';
-import { RequestParser } from './request-parser.ts';
-import { type Peer, RequestView } from './request-view.ts';
 import { type Answered, ServerResponse } from './server-response.ts';
 import { Tunnel } from './tunnel.ts';
 

@@ -1,18 +1,18 @@
 // One exchange on a stream of a connection to an upstream. Made for one request: whoever holds it may ask for its end
 // at any time, and must not reach another's.
-import type { ProxyErrorType } from '../../errors.ts';
-import type { BodySink, BodySource } from '../exchange/body.ts';
-import type { ProxyError } from '../exchange/proxy-error.ts';
-import type { BodyKind } from '../exchange/request.ts';
-import type { ResponseHead } from '../exchange/response.ts';
-import { type FieldLines, FieldList } from '../fields/field-lines.ts';
-import { renderLines } from '../http1/render.ts';
-import type { ResponseReceiver, UpstreamRequest, UpstreamStream } from '../upstream/upstream-stream.ts';
-import { Timed, type Wheel } from '../wheel.ts';
-import { errorCode } from './error-code.ts';
-import { encoder } from './hpack/encoder.ts';
-import { encodeLines, encodeRequest } from './outgoing-head.ts';
-import type { Stream, StreamEnd, StreamReceiver } from './stream.ts';
+import type { ProxyErrorType } from '../../../errors.ts';
+import { type FieldLines, FieldList } from '../../fields/field-lines.ts';
+import { renderLines } from '../../http1/render.ts';
+import type { BodySink, BodySource } from '../../message/body.ts';
+import type { ProxyError } from '../../message/proxy-error.ts';
+import type { BodyKind } from '../../message/request.ts';
+import type { ResponseHead } from '../../message/response.ts';
+import type { ResponseReceiver, UpstreamRequest, UpstreamStream } from '../../message/upstream-stream.ts';
+import { Timed, type Wheel } from '../../wheel.ts';
+import { errorCode } from '../error-code.ts';
+import { encoder } from '../hpack/encoder.ts';
+import { encodeLines, encodeRequest } from '../outgoing-head.ts';
+import type { Stream, StreamEnd, StreamReceiver } from '../stream.ts';
 
 /** The connection's side. */
 export interface ClientStreamOwner {

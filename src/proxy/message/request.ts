@@ -3,9 +3,9 @@
 
 import type { FieldEdits } from '../fields/field-edits.ts';
 import type { FieldLines } from '../fields/field-lines.ts';
-import type { ClientAddress } from '../match/client-address.ts';
-import type { RoutedRequest } from '../request-head.ts';
-import type { Security } from '../tls/security.ts';
+import type { Security } from '../socket/security.ts';
+import type { ClientAddress } from './client-address.ts';
+import type { RoutedRequest } from './routed-request.ts';
 
 /** Who sent a request, as far as its connection can tell. */
 export interface Sender extends ClientAddress {

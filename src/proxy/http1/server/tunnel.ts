@@ -1,7 +1,7 @@
 // After 101 two sockets are one connection: bytes go both ways, each side waiting for the other, until both have
 // ended. One side may end first and still be sent something, but not be forgotten in that state.
-import type { Wire } from '../socket/wire.ts';
-import { Timed, type Wheel } from '../wheel.ts';
+import type { Wire } from '../../socket/wire.ts';
+import { Timed, type Wheel } from '../../wheel.ts';
 
 /** With one side ended, the tunnel is cut when nothing has come for so long. */
 const halfOpenMs = 60_000;

@@ -1,14 +1,14 @@
 // One HTTP/2 connection to an upstream (RFC 9113): as many exchanges at a time as the upstream allows, asked now and
 // then whether it is still there. Made by the endpoint's pool, which is told when there is room and when it ends.
-import type { Wire, WireReceiver } from '../socket/wire.ts';
-import { Timed, type Wheel } from '../wheel.ts';
+import type { Wire, WireReceiver } from '../../socket/wire.ts';
+import { Timed, type Wheel } from '../../wheel.ts';
+import { errorCode } from '../error-code.ts';
+import type { BlockLimits } from '../field-block.ts';
+import { type FlushTurn, threadTurn } from '../flush-turn.ts';
+import { Session } from '../session.ts';
+import type { SessionHost } from '../session-core.ts';
+import type { Stream } from '../stream.ts';
 import { ClientStream, type ClientStreamOwner } from './client-stream.ts';
-import { errorCode } from './error-code.ts';
-import type { BlockLimits } from './field-block.ts';
-import { type FlushTurn, threadTurn } from './flush-turn.ts';
-import { Session } from './session.ts';
-import type { SessionHost } from './session-core.ts';
-import type { Stream } from './stream.ts';
 
 /** The pool's side. */
 export interface Http2ConnectionOwner {

@@ -1,8 +1,8 @@
 // A WebSocket between a stream of a client and a socket of an upstream (RFC 8441): bytes go both ways, each side
 // waiting for the other. What the client sends after the upstream's end goes nowhere, as with any response.
-import type { Wire } from '../socket/wire.ts';
-import { Timed, type Wheel } from '../wheel.ts';
-import type { Stream } from './stream.ts';
+import type { Wire } from '../../socket/wire.ts';
+import { Timed, type Wheel } from '../../wheel.ts';
+import type { Stream } from '../stream.ts';
 
 /** With one side ended, the tunnel is cut when nothing has come for so long. */
 const halfOpenMs = 60_000;

@@ -1,15 +1,15 @@
 // The answering half of a client's connection: heads and bodies leave in the framing that the client understands, and
 // it is decided here whether the connection goes on afterwards.
 import type { Socket } from 'node:net';
-import type { BodySource } from '../exchange/body.ts';
-import type { ExchangeContext } from '../exchange/context.ts';
-import type { DownstreamResponse } from '../exchange/downstream.ts';
-import type { ProxyError } from '../exchange/proxy-error.ts';
-import type { ExchangeResponse, ResponseHead } from '../exchange/response.ts';
-import { Timed } from '../wheel.ts';
-import type { BodyKind } from './framing.ts';
-import { MessageWriter } from './message-writer.ts';
-import { renderAnswer, renderResponse } from './render.ts';
+import type { ExchangeContext } from '../../exchange/context.ts';
+import type { DownstreamResponse } from '../../exchange/downstream.ts';
+import type { BodySource } from '../../message/body.ts';
+import type { ProxyError } from '../../message/proxy-error.ts';
+import type { ExchangeResponse, ResponseHead } from '../../message/response.ts';
+import { Timed } from '../../wheel.ts';
+import type { BodyKind } from '../framing.ts';
+import { MessageWriter } from '../message-writer.ts';
+import { renderAnswer, renderResponse } from '../render.ts';
 
 /** What the response must know of the request it answers, and whom it tells how it ended. */
 export interface Answered {

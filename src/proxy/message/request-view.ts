@@ -3,13 +3,13 @@
 
 import type { ProxyErrorType } from '../../errors.ts';
 import { RequestView as ExpressionView, type RequestTls } from '../../expression/cel/view.ts';
-import type { ParsedFraming, ParsedRequest } from '../exchange/parsed-request.ts';
-import type { BodyKind, ExchangeRequest, Sender } from '../exchange/request.ts';
 import { editedLines, FieldEdits } from '../fields/field-edits.ts';
 import type { FieldLines } from '../fields/field-lines.ts';
 import { fieldId } from '../fields/field-name.ts';
-import { canonicalPath } from '../match/canonical-path.ts';
-import type { Security } from '../tls/security.ts';
+import type { Security } from '../socket/security.ts';
+import { canonicalPath } from '../target/canonical-path.ts';
+import type { ParsedFraming, ParsedRequest } from './parsed-request.ts';
+import type { BodyKind, ExchangeRequest, Sender } from './request.ts';
 import { RequestTarget } from './request-target.ts';
 
 /** The request begun last in this thread. */

@@ -1,15 +1,16 @@
 // The answering half of one stream of a client's connection: heads and bodies leave as frames, and a response that does
 // not get through ends its stream, not the connection.
-import type { BodySource } from '../exchange/body.ts';
-import type { ExchangeContext } from '../exchange/context.ts';
-import type { DownstreamResponse } from '../exchange/downstream.ts';
-import type { ProxyError } from '../exchange/proxy-error.ts';
-import type { ExchangeResponse, ResponseHead } from '../exchange/response.ts';
+
+import type { ExchangeContext } from '../../exchange/context.ts';
+import type { DownstreamResponse } from '../../exchange/downstream.ts';
+import type { BodySource } from '../../message/body.ts';
+import type { ProxyError } from '../../message/proxy-error.ts';
+import type { ExchangeResponse, ResponseHead } from '../../message/response.ts';
+import { encoder } from '../hpack/encoder.ts';
+import { encodeAnswer, encodeLines, encodeResponse } from '../outgoing-head.ts';
+import type { Stream } from '../stream.ts';
 import { Deadline } from './deadline.ts';
 import { answerGrpc } from './grpc-answer.ts';
-import { encoder } from './hpack/encoder.ts';
-import { encodeAnswer, encodeLines, encodeResponse } from './outgoing-head.ts';
-import type { Stream } from './stream.ts';
 
 /** What the response must know of the request it answers, and whom it tells how it ended. */
 export interface AnsweredStream {

@@ -1,27 +1,26 @@
 // One stream of a client's connection as an exchange sees it. Kept by its connection and used again for later streams,
 // with its exchange: a request makes no object of its own.
 import { randomBytes } from 'node:crypto';
-import { type ProxyErrorType, proxyErrors } from '../../errors.ts';
-import type { BodySink } from '../exchange/body.ts';
-import type { ExchangeContext } from '../exchange/context.ts';
-import type { Downstream } from '../exchange/downstream.ts';
-import { Exchange } from '../exchange/exchange.ts';
-import { type ProxyError, proxyError } from '../exchange/proxy-error.ts';
-import type { Sender } from '../exchange/request.ts';
-import type { ResponseHead } from '../exchange/response.ts';
-
-import type { FieldLines } from '../fields/field-lines.ts';
-import { renderLines } from '../http1/render.ts';
-import { type Peer, RequestView } from '../http1/request-view.ts';
-import type { Wire } from '../socket/wire.ts';
-import type { Security } from '../tls/security.ts';
+import { type ProxyErrorType, proxyErrors } from '../../../errors.ts';
+import type { ExchangeContext } from '../../exchange/context.ts';
+import type { Downstream } from '../../exchange/downstream.ts';
+import { Exchange } from '../../exchange/exchange.ts';
+import type { FieldLines } from '../../fields/field-lines.ts';
+import { renderLines } from '../../http1/render.ts';
+import type { BodySink } from '../../message/body.ts';
+import { type ProxyError, proxyError } from '../../message/proxy-error.ts';
+import type { Sender } from '../../message/request.ts';
+import { type Peer, RequestView } from '../../message/request-view.ts';
+import type { ResponseHead } from '../../message/response.ts';
+import type { Security } from '../../socket/security.ts';
+import type { Wire } from '../../socket/wire.ts';
+import { errorCode } from '../error-code.ts';
+import { encoder } from '../hpack/encoder.ts';
+import { encodeResponse } from '../outgoing-head.ts';
+import type { Stream, StreamEnd, StreamReceiver } from '../stream.ts';
 import { Deadline } from './deadline.ts';
-import { errorCode } from './error-code.ts';
 import { isGrpc } from './grpc-answer.ts';
-import { encoder } from './hpack/encoder.ts';
-import { encodeResponse } from './outgoing-head.ts';
 import { ParsedStream } from './parsed-stream.ts';
-import type { Stream, StreamEnd, StreamReceiver } from './stream.ts';
 import { type AnsweredStream, StreamResponse } from './stream-response.ts';
 import { StreamTunnel } from './stream-tunnel.ts';
 

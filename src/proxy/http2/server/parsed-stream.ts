@@ -1,9 +1,10 @@
 // A request of a stream as the rest of the data plane sees one: extended CONNECT is the upgrade that it would be in
 // HTTP/1.1 (RFC 8441), so that routing, middlewares and upstreams know of one kind.
-import type { ParsedFraming, ParsedRequest } from '../exchange/parsed-request.ts';
-import { fieldId } from '../fields/field-name.ts';
-import { FieldBlock } from './field-block.ts';
-import type { Stream } from './stream.ts';
+
+import { fieldId } from '../../fields/field-name.ts';
+import type { ParsedFraming, ParsedRequest } from '../../message/parsed-request.ts';
+import { FieldBlock } from '../field-block.ts';
+import type { Stream } from '../stream.ts';
 
 const none: readonly string[] = [];
 const empty = new FieldBlock();

@@ -1,7 +1,7 @@
 // Something in a resource that cannot be compiled, and what becomes of the entries that need it (architecture.md §6.19).
-import type { ProxyErrorType } from '../../errors.ts';
+import type { ProxyErrorType } from '../errors.ts';
 
-export interface Fault {
+export interface CompileProblem {
   readonly of: 'group' | 'route' | 'middleware';
   /** Fields from the resource down: `['match', 'pathRegex']`; of a middleware its id comes first. */
   readonly path: readonly (string | number)[];
