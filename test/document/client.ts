@@ -56,8 +56,8 @@ export async function ask({ program, place, url, key, seconds, seed }: Run): Pro
     ...['--url', `${url}/api/v1`, '--header', `Authorization: Bearer ${key}`],
     ...['--exclude-operation-id', 'followActivations'],
     ...['--seed', seed, '--max-time', String(seconds), '--continue-on-failure', '--no-color'],
-    // A write may take ten seconds before it says that nobody knows.
-    ...['--request-timeout', '30'],
+    // An activation may wait for its proxies for a minute.
+    ...['--request-timeout', '75'],
     // What it cannot reach is no fault of the document.
     ...['--warnings', 'off', '--report', 'json', '--report-json-path', reportFile],
   ];

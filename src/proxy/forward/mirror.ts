@@ -3,15 +3,15 @@
 // time is dropped, and then the copy with it.
 import type { ProxyErrorType } from '../../errors.ts';
 import { upstreamHost } from '../action/rewrite.ts';
-import type { BodySink, BodySource } from '../exchange/body.ts';
 import type { ActionExchange } from '../exchange/entry.ts';
-import type { BodyKind } from '../exchange/request.ts';
-import type { ResponseHead } from '../exchange/response.ts';
+import type { BodySink, BodySource } from '../message/body.ts';
+import type { BodyKind } from '../message/request.ts';
+import type { ResponseHead } from '../message/response.ts';
+import type { ResponseReceiver, TraceFields, UpstreamRequest, UpstreamStream } from '../message/upstream-stream.ts';
 import type { Wire } from '../socket/wire.ts';
-import { placed, type TracedCall, type TraceFields } from '../tracing/exchange-trace.ts';
+import { placed, type TracedCall } from '../tracing/exchange-trace.ts';
 import type { Endpoint } from '../upstream/endpoint-group.ts';
 import type { ConnectionTaker } from '../upstream/opening.ts';
-import type { ResponseReceiver, UpstreamRequest, UpstreamStream } from '../upstream/upstream-stream.ts';
 import type { Upstream } from '../upstream/upstreams.ts';
 import { Timed, type Wheel } from '../wheel.ts';
 import { Admitted } from './admitted.ts';

@@ -1,15 +1,8 @@
 // What an exchange tells the trace that it is part of (observability.md §3). There is none while traces are off. One that
 // is not recorded still has an id, and what upstreams and services are told of it.
 import type { ProxyErrorType } from '../../errors.ts';
-import type { ExchangeRequest } from '../exchange/request.ts';
-
-/** What an upstream is told. */
-export interface TraceFields {
-  /** Value of `traceparent`. */
-  readonly traceparent: string;
-  /** Names, in lower case, of the client's lines that go. */
-  readonly replaced: readonly string[];
-}
+import type { ExchangeRequest } from '../message/request.ts';
+import type { TraceFields } from '../message/upstream-stream.ts';
 
 /** One request to an upstream: a try, or a copy. */
 export interface UpstreamCall {

@@ -3,8 +3,8 @@
 import type { Clock } from '../../clock.ts';
 import { parseTraceParent, type TraceParent } from '../../telemetry/traces/trace-parent.ts';
 import type { Tracing } from '../../telemetry/traces/tracing.ts';
-import type { ExchangeRequest } from '../exchange/request.ts';
 import { allValues, type FieldLines } from '../fields/field-lines.ts';
+import type { ExchangeRequest } from '../message/request.ts';
 import type { ExchangeTrace } from './exchange-trace.ts';
 import { RecordedTrace } from './recorded-trace.ts';
 import { UnrecordedTrace } from './unrecorded-trace.ts';

@@ -4,15 +4,15 @@
 import type { Attributes, Span } from '@opentelemetry/api';
 import type { Clock } from '../../clock.ts';
 import { type TraceStart, type Tracing, traceParentOf } from '../../telemetry/traces/tracing.ts';
-import type { ExchangeRequest } from '../exchange/request.ts';
 import { readableText } from '../fields/field-lines.ts';
+import type { ExchangeRequest } from '../message/request.ts';
+import type { TraceFields } from '../message/upstream-stream.ts';
 import type {
   ExchangeTrace,
   NamedLink,
   ServiceCall,
   TracedCall,
   TracedExchange,
-  TraceFields,
   UpstreamCall,
 } from './exchange-trace.ts';
 import { hostOf, methodAttributes, methodName, pathOf, portOf, versionOf } from './span-texts.ts';

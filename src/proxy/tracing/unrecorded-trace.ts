@@ -1,5 +1,7 @@
 // The trace of an exchange that is not recorded: everybody behind is told so, and nothing else happens.
-import type { ExchangeTrace, TracedCall, TraceFields } from './exchange-trace.ts';
+
+import type { TraceFields } from '../message/upstream-stream.ts';
+import type { ExchangeTrace, TracedCall } from './exchange-trace.ts';
 
 export class UnrecordedTrace implements ExchangeTrace, TracedCall {
   readonly traceId: string;

@@ -1,5 +1,5 @@
 // The connections to one endpoint that carry one exchange at a time: idle ones, the last used first.
-import { ClientConnection, type ConnectionOwner } from '../http1/client-connection.ts';
+import { ClientConnection, type ConnectionOwner } from '../http1/client/client-connection.ts';
 import type { Wire } from '../socket/wire.ts';
 import type { EndpointAddress } from './endpoint-address.ts';
 import type { EndpointPool, PoolPlaces } from './endpoint-pool.ts';

@@ -4,9 +4,10 @@ import { systemClock } from '../../clock.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { SpanBatches } from '../../telemetry/traces/span-batches.ts';
 import type { Tracing } from '../../telemetry/traces/tracing.ts';
-import { requestAtHand } from '../http1/request-view.ts';
-import { Figures } from '../metrics/figures.ts';
+import { requestAtHand } from '../message/request-view.ts';
 import { MetricBlock } from '../metrics/metric-block.ts';
+import { RecentRequests } from '../requests/recent-requests.ts';
+import { Figures } from '../shared/figures.ts';
 import { TicketSecrets } from '../shared/ticket-secrets.ts';
 import { UpstreamStates } from '../shared/upstream-states.ts';
 import { CommonParts } from './common-services.ts';
@@ -61,6 +62,7 @@ function serve(port: MessagePort, start: WorkerStart, tracing: Tracing | undefin
     limits,
     metrics,
     figures: new Figures(start.figures),
+    recent: start.ring && new RecentRequests(start.ring, place, systemClock),
     tracing,
     scrape: (listener, collected) =>
       new Promise((resolve) => {
