@@ -1,9 +1,10 @@
-// `npm run check`: format, lint, import borders, dead exports, types, unit tests. Under a minute.
+// `npm run check`: format, lint, import borders, citations, dead exports, types, unit tests. Under a minute.
 import { spawnSync } from 'node:child_process';
 
 const steps = [
   ['format and lint', 'biome', ['check', '.']],
   ['import borders', process.execPath, ['scripts/borders.mjs']],
+  ['citations', process.execPath, ['scripts/citations.mjs']],
   ['dead files, exports and packages', 'knip', ['--no-progress']],
   ['types', process.execPath, ['node_modules/typescript-native/bin/tsc', '-p', 'tsconfig.test.json', '--noEmit']],
   [
