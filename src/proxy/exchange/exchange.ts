@@ -161,6 +161,11 @@ export class Exchange implements ActionExchange {
     return this.request.edits.remove(name);
   }
 
+  disownRequestField(name: string): boolean {
+    this.request.view.forgetHeaders();
+    return this.request.edits.removeParsed(name);
+  }
+
   setUpstreamQuery(query: string): void {
     this.upstreamQuery = query;
   }
@@ -355,7 +360,10 @@ export class Exchange implements ActionExchange {
         );
         return;
       }
-      if (!takesPart(link, this.request)) continue;
+      if (!takesPart(link, this.request)) {
+        link.phases.onSkip?.(this);
+        continue;
+      }
       this.#entered.push(slot);
       const verdict = this.#ask(link, slot, this.#entered.length - 1, 'onRequest');
       if (verdict === undefined) continue;
