@@ -1,5 +1,5 @@
 // A client's side of one exchange, whatever version of HTTP it speaks.
-import type { Wire } from '../socket/wire.ts';
+import type { TunnelEnd } from '../socket/tunnel-end.ts';
 import type { BodySink, BodySource } from './body.ts';
 import type { ExchangeRequest } from './request.ts';
 import type { ExchangeResponse, ResponseHead } from './response.ts';
@@ -11,7 +11,7 @@ export interface Downstream extends BodySource {
   /** Bytes of the request's body so far. */
   readonly requestBytes: number;
   /** After 101: joins the client with the upstream's socket. `rest` came behind the head. */
-  tunnel(head: ResponseHead, upstream: Wire, rest: Buffer): void;
+  tunnel(head: ResponseHead, upstream: TunnelEnd, rest: Buffer): void;
 }
 
 /** As a sink it takes the response's body. Exactly one of `relay`, `answer` and `cut` ends what begins with a request. */

@@ -3,7 +3,7 @@
 import type { ProxyErrorType } from '../../errors.ts';
 import type { CelProgram } from '../../expression/cel/program.ts';
 import type { RequestView } from '../../expression/cel/view.ts';
-import type { Wire } from '../socket/wire.ts';
+import type { TunnelEnd } from '../socket/tunnel-end.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
 import type { Wheel } from '../wheel.ts';
 import type { BodySource } from './body.ts';
@@ -84,6 +84,6 @@ export interface ActionExchange extends MiddlewareExchange {
   /** A head has come; its body follows from `source`, which has not been started. */
   relay(head: ResponseHead, source: BodySource): void;
   /** 101: the client's connection and the upstream's become one. */
-  switch(head: ResponseHead, upstream: Wire, rest: Buffer): void;
+  switch(head: ResponseHead, upstream: TunnelEnd, rest: Buffer): void;
   fail(error: ProxyError): void;
 }

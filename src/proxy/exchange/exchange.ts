@@ -4,7 +4,7 @@
 import type { Clock } from '../../clock.ts';
 import type { ProxyErrorType } from '../../errors.ts';
 import { expositionType } from '../metrics/exposition.ts';
-import type { Wire } from '../socket/wire.ts';
+import type { TunnelEnd } from '../socket/tunnel-end.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
 import type { Wheel } from '../wheel.ts';
 import { type BodySource, pump } from './body.ts';
@@ -59,6 +59,8 @@ export class Exchange implements ActionExchange {
   #rejecting = -1;
   #rejectedWith = 0;
   #counted = true;
+  /** It has said 101, and the response phase is not over. */
+  #upgraded: TunnelEnd | undefined;
   #choseEndpoint = false;
 
   constructor(downstream: Downstream, context: ExchangeContext) {
@@ -294,10 +296,12 @@ export class Exchange implements ActionExchange {
     else this.#goOut(this.#entered.length - 1);
   }
 
-  switch(head: ResponseHead, upstream: Wire, rest: Buffer): void {
+  switch(head: ResponseHead, upstream: TunnelEnd, rest: Buffer): void {
     this.response.relayed(head, this.downstream);
     this.response.source = undefined;
+    this.#upgraded = upstream;
     this.#goOut(this.#entered.length - 1, () => {
+      this.#upgraded = undefined;
       this.downstream.tunnel(this.response, upstream, rest);
       this.#finish();
     });
@@ -556,6 +560,8 @@ export class Exchange implements ActionExchange {
   }
 
   #cancelRun(): void {
+    this.#upgraded?.destroy();
+    this.#upgraded = undefined;
     if (!this.#running) return;
     this.#running = false;
     this.run?.cancel();

@@ -11,7 +11,7 @@ import type { HeldBody } from '../exchange/held-body.ts';
 import { proxyError } from '../exchange/proxy-error.ts';
 import type { BodyKind, ExchangeRequest } from '../exchange/request.ts';
 import type { ResponseHead } from '../exchange/response.ts';
-import type { Wire } from '../socket/wire.ts';
+import type { TunnelEnd } from '../socket/tunnel-end.ts';
 import type { Outcome } from '../upstream/circuit-breaker.ts';
 import type { Endpoint } from '../upstream/endpoint-group.ts';
 import { parseGrpcTimeout, renderGrpcTimeout } from '../upstream/grpc-timeout.ts';
@@ -200,7 +200,7 @@ class Forwarding extends Timed implements ActionRun, ConnectionTaker, ResponseRe
     exchange.relay(head, body);
   }
 
-  onUpgrade(head: ResponseHead, socket: Wire, rest: Buffer): void {
+  onUpgrade(head: ResponseHead, socket: TunnelEnd, rest: Buffer): void {
     const exchange = this.#exchange;
     this.#observe(head.status);
     this.#conclude('success');

@@ -7,7 +7,7 @@ import type { BodySink, BodySource } from '../exchange/body.ts';
 import type { ActionExchange } from '../exchange/entry.ts';
 import type { BodyKind } from '../exchange/request.ts';
 import type { ResponseHead } from '../exchange/response.ts';
-import type { Wire } from '../socket/wire.ts';
+import type { TunnelEnd } from '../socket/tunnel-end.ts';
 import type { Endpoint } from '../upstream/endpoint-group.ts';
 import type { ConnectionTaker } from '../upstream/opening.ts';
 import type { ResponseReceiver, UpstreamRequest, UpstreamStream } from '../upstream/upstream-stream.ts';
@@ -196,7 +196,7 @@ export class Mirror extends Timed implements ConnectionTaker, ResponseReceiver, 
     body.start(new Unread(() => this.#end()));
   }
 
-  onUpgrade(_head: ResponseHead, socket: Wire): void {
+  onUpgrade(_head: ResponseHead, socket: TunnelEnd): void {
     socket.destroy();
     this.#end();
   }

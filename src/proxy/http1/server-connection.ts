@@ -11,6 +11,7 @@ import type { Sender } from '../exchange/request.ts';
 import type { ResponseHead } from '../exchange/response.ts';
 import { fieldId } from '../fields/field-name.ts';
 import type { TrustedProxies } from '../match/client-address.ts';
+import type { TunnelEnd } from '../socket/tunnel-end.ts';
 import type { Wire, WireReceiver } from '../socket/wire.ts';
 import type { Security } from '../tls/security.ts';
 import { Timed } from '../wheel.ts';
@@ -171,7 +172,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
     if (this.#halfClosed) this.#context.wheel.arm(this, halfClosedMs);
   }
 
-  tunnel(head: ResponseHead, upstream: Wire, rest: Buffer): void {
+  tunnel(head: ResponseHead, upstream: TunnelEnd, rest: Buffer): void {
     this.response.switching(head, head.upgrade || this.framing.upgrade);
     if (rest.length > 0) this.#socket.write(rest);
     const { bytes, length } = this.#held;

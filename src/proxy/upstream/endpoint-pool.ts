@@ -50,6 +50,8 @@ export interface PoolPlaces {
   nextFor(endpoint: EndpointPool): ConnectionTaker | undefined;
   /** As if the taker had just come. */
   take(endpoint: EndpointPool, taker: ConnectionTaker): void;
+  /** The taker does not wait any more. */
+  cancel(endpoint: EndpointPool, taker: ConnectionTaker): void;
   /** A connection is gone, or was never opened. */
   onGone(): void;
 }

@@ -4,7 +4,7 @@ import type { ProxyErrorType } from '../../errors.ts';
 import type { BodySink, BodySource } from '../exchange/body.ts';
 import type { BodyKind, ExchangeRequest } from '../exchange/request.ts';
 import type { ResponseHead } from '../exchange/response.ts';
-import type { Wire } from '../socket/wire.ts';
+import type { TunnelEnd } from '../socket/tunnel-end.ts';
 
 /** What is to be sent: the client's request, and what the action says differently. */
 export interface UpstreamRequest {
@@ -29,7 +29,7 @@ export interface ResponseReceiver {
   /** The final head. The body waits in `body` until it is started. */
   onResponse(head: ResponseHead, body: BodySource): void;
   /** 101 to a request that asked for it: the socket is the receiver's from here on. `rest` came behind the head. */
-  onUpgrade(head: ResponseHead, socket: Wire, rest: Buffer): void;
+  onUpgrade(head: ResponseHead, socket: TunnelEnd, rest: Buffer): void;
   /**
    * No response. `untouched`: a connection used before ended without a byte in answer. `refused`: the upstream says that
    * it has done nothing with the request.
