@@ -1,8 +1,9 @@
 // A client's side of one exchange, whatever version of HTTP it speaks.
+
+import type { BodySink, BodySource } from '../message/body.ts';
+import type { ExchangeRequest } from '../message/request.ts';
+import type { ExchangeResponse, ResponseHead } from '../message/response.ts';
 import type { TunnelEnd } from '../socket/tunnel-end.ts';
-import type { BodySink, BodySource } from './body.ts';
-import type { ExchangeRequest } from './request.ts';
-import type { ExchangeResponse, ResponseHead } from './response.ts';
 
 /** As a source it delivers the request's body. */
 export interface Downstream extends BodySource {

@@ -2,10 +2,10 @@
 // (contract.md §6.7). The usual answer is nothing, at once; a promise only where something is really waited for.
 import type { Clock } from '../../clock.ts';
 import type { ProxyErrorType } from '../../errors.ts';
-import type { BodySource } from './body.ts';
+import type { BodySource } from '../message/body.ts';
+import type { ExchangeRequest } from '../message/request.ts';
+import type { ExchangeResponse } from '../message/response.ts';
 import type { CollectedBody } from './held-body.ts';
-import type { ExchangeRequest } from './request.ts';
-import type { ExchangeResponse } from './response.ts';
 
 /** A response of Sluice's own. */
 export interface LocalReply {

@@ -3,12 +3,12 @@
 // as they came, whole runs at a time.
 
 import { randomBytes } from 'node:crypto';
-import type { ExchangeRequest, Sender } from '../exchange/request.ts';
-import type { ExchangeResponse, ResponseHead } from '../exchange/response.ts';
 import type { FieldEdits } from '../fields/field-edits.ts';
 import type { FieldLines } from '../fields/field-lines.ts';
 import { fieldId, identifyName } from '../fields/field-name.ts';
-import type { UpstreamRequest } from '../upstream/upstream-stream.ts';
+import type { ExchangeRequest, Sender } from '../message/request.ts';
+import type { ExchangeResponse, ResponseHead } from '../message/response.ts';
+import type { UpstreamRequest } from '../message/upstream-stream.ts';
 import { Head } from './head.ts';
 import { reasonOf } from './reason.ts';
 

@@ -1,6 +1,6 @@
 // The heads that Sluice sends in HTTP/2: what a hop must not pass on is left out, what Sluice says itself comes after,
 // by the same tables as in HTTP/1.1 (http1/render.ts).
-import type { ExchangeResponse, ResponseHead } from '../exchange/response.ts';
+
 import type { FieldEdits } from '../fields/field-edits.ts';
 import type { FieldLines } from '../fields/field-lines.ts';
 import { fieldId, identifyName } from '../fields/field-name.ts';
@@ -17,7 +17,8 @@ import {
   keptWithoutBody,
   replacedNames,
 } from '../http1/render.ts';
-import type { UpstreamRequest } from '../upstream/upstream-stream.ts';
+import type { ExchangeResponse, ResponseHead } from '../message/response.ts';
+import type { UpstreamRequest } from '../message/upstream-stream.ts';
 import type { HpackEncoder } from './hpack/encoder.ts';
 
 /** Of a response that an upstream gave, an interim one included. `status` may differ from the head's. */

@@ -1,14 +1,16 @@
 // The connections to one endpoint that carry many exchanges at a time: the first one that has room takes the next, and
 // those who come while a connection is being opened wait for that one together.
+
 import type { ProxyErrorType } from '../../errors.ts';
-import { Http2ClientConnection, type Http2ConnectionOwner, streamsMax } from '../http2/client-connection.ts';
-import type { ClientStream } from '../http2/client-stream.ts';
+import { Http2ClientConnection, type Http2ConnectionOwner, streamsMax } from '../http2/client/client-connection.ts';
+import type { ClientStream } from '../http2/client/client-stream.ts';
+import type { ConnectionTaker } from '../message/upstream-stream.ts';
 import type { Wire } from '../socket/wire.ts';
 import type { UpstreamSecurity } from '../tls/upstream-security.ts';
 import type { EndpointAddress } from './endpoint-address.ts';
 import type { EndpointPool, PoolPlaces } from './endpoint-pool.ts';
 import { ExclusivePool } from './exclusive-pool.ts';
-import { type ConnectionTaker, Opening, type OpeningOwner } from './opening.ts';
+import { Opening, type OpeningOwner } from './opening.ts';
 
 export class SharedPool implements EndpointPool, Http2ConnectionOwner, OpeningOwner {
   retired = false;

@@ -1,7 +1,7 @@
 // Whether an upstream is still there: asked when it has been silent, and not so often that it takes offence.
 import { EventEmitter } from 'node:events';
 import { expect } from 'chai';
-import { Http2ClientConnection } from '../../../../src/proxy/http2/client-connection.ts';
+import { Http2ClientConnection } from '../../../../src/proxy/http2/client/client-connection.ts';
 import { FlushTurn } from '../../../../src/proxy/http2/flush-turn.ts';
 import type { Wire } from '../../../../src/proxy/socket/wire.ts';
 import { Wheel } from '../../../../src/proxy/wheel.ts';
