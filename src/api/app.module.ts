@@ -13,6 +13,7 @@ import { DocsController } from './docs.controller.ts';
 import { FleetController, FleetMessagesController } from './fleet.controller.ts';
 import { HealthController } from './health.controller.ts';
 import { MetricsController } from './metrics.controller.ts';
+import { RequestsController } from './requests.controller.ts';
 import { SyncController } from './sync.controller.ts';
 
 @Module({
@@ -25,6 +26,7 @@ import { SyncController } from './sync.controller.ts';
     SyncController,
     FleetController,
     FleetMessagesController,
+    RequestsController,
     DocsController,
   ],
 })

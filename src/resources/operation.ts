@@ -156,6 +156,13 @@ const queryParameters = {
     description: 'How long to wait at most, up to `60s`; without `wait` it says nothing.',
     schema: { type: 'string', pattern: timeoutPattern, default: '5s' },
   },
+  where: {
+    description:
+      'CEL over the fields of a request; those that match are told. `status >= 500 && route == "shop"`, ' +
+      '`durationMs > 250 || error != ""`, `"page" in params`. Of what expressions of routes see, `request.method`, ' +
+      '`request.scheme`, `request.host`, `request.path` and `request.headers` (the listed ones) are there too.',
+    schema: { type: 'string', maxLength: 8192 },
+  },
   strict: {
     description:
       'Refuses the snapshot when a destination or route that something refers to does not exist; otherwise that is a warning.',

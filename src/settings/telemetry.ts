@@ -1,9 +1,11 @@
 // Section `telemetry` of the settings file (observability.md §3): what the process tells others of its work.
+import { type RecentRequestSettings, readRecentRequests } from './recent-requests.ts';
 import type { Section } from './section.ts';
 
 export interface TelemetrySettings {
   /** Undefined: nothing is traced. */
   readonly traces: TracesSettings | undefined;
+  readonly recent: RecentRequestSettings;
 }
 
 export interface TracesSettings {
@@ -18,8 +20,9 @@ export interface TracesSettings {
 
 export function readTelemetry(section: Section | undefined): TelemetrySettings {
   const traces = readTraces(section?.section('traces'));
+  const recent = readRecentRequests(section);
   section?.end();
-  return { traces };
+  return { traces, recent };
 }
 
 function readTraces(section: Section | undefined): TracesSettings | undefined {

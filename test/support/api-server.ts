@@ -13,6 +13,7 @@ import { Feed } from '../../src/feed/feed.ts';
 import { Fleet } from '../../src/fleet/fleet.ts';
 import { FleetDesk } from '../../src/fleet/fleet-desk.ts';
 import { Explainer } from '../../src/proxy/explain/explainer.ts';
+import { RequestHistory } from '../../src/proxy/requests/request-history.ts';
 import type { SecretFence } from '../../src/settings/control-plane.ts';
 import { proxyConfigOf } from '../../src/snapshot/build.ts';
 import { thisMachine } from '../../src/snapshot/machine.ts';
@@ -100,6 +101,8 @@ export class ApiServer {
           clock,
         }),
       },
+      recent: new RequestHistory(undefined),
+      nodeId: 'single',
       fleet: { desk, follower: (request) => fleet.follower(request) },
       view: state.view,
       log,

@@ -4,8 +4,8 @@ import { BodyDecoder } from '../../src/proxy/http1/body-decoder.ts';
 import { Framing } from '../../src/proxy/http1/framing.ts';
 import type { Head } from '../../src/proxy/http1/head.ts';
 import { RequestParser } from '../../src/proxy/http1/request-parser.ts';
-import { RequestTarget } from '../../src/proxy/http1/request-target.ts';
 import { ResponseParser } from '../../src/proxy/http1/response-parser.ts';
+import { RequestTarget } from '../../src/proxy/message/request-target.ts';
 
 const limits = { startLineBytesMax: 65_536, headBytesMax: 1 << 20, fieldBytesMax: 0, linesMax: 128 };
 

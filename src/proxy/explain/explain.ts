@@ -4,13 +4,13 @@ import { type ProxyErrorType, proxyErrors } from '../../errors.ts';
 import type { Destination } from '../../model/destination.ts';
 import { redirectAnswer } from '../action/redirect.ts';
 import { upstreamHost, upstreamTarget } from '../action/rewrite.ts';
-import type { Entry } from '../compile/entry.ts';
 import type { DestinationChoice } from '../forward/destination-choice.ts';
 import type { ForwardPlan } from '../forward/forward-plan.ts';
-import { hostMatches } from '../match/host.ts';
-import { matchedLength } from '../match/path.ts';
+import type { Entry } from '../match/entry.ts';
 import type { RoutingTable } from '../match/routing-table.ts';
-import type { RoutedRequest } from '../request-head.ts';
+import type { RoutedRequest } from '../message/routed-request.ts';
+import { hostMatches } from '../target/host.ts';
+import { matchedLength } from '../target/path.ts';
 import { type ChainStep, type ChainWalk, walkChain } from './chain-walk.ts';
 import {
   carriedSession,

@@ -7,14 +7,17 @@ import type { Listener } from '../../model/listener.ts';
 import type { Logger, Telemetry } from '../../telemetry/logger.ts';
 import { durationMs } from '../duration.ts';
 import type { ExchangeContext, Installed, ServeSettings } from '../exchange/context.ts';
-import { ServerConnection } from '../http1/server-connection.ts';
-import { Http2Connection } from '../http2/server-connection.ts';
-import { TrustedProxies } from '../match/client-address.ts';
+import type { LocalReply } from '../exchange/phase.ts';
+import { ServerConnection } from '../http1/server/server-connection.ts';
+import { Http2Connection } from '../http2/server/server-connection.ts';
+import { TrustedProxies } from '../message/client-address.ts';
 import { collectedOf, sameBuckets } from '../metrics/collected.ts';
+import { expositionType } from '../metrics/exposition.ts';
 import type { Collected } from '../metrics/families.ts';
-import type { Figures } from '../metrics/figures.ts';
 import { ListenerCounters } from '../metrics/listener-counters.ts';
 import type { MetricBlock } from '../metrics/metric-block.ts';
+import type { RecentRequests } from '../requests/recent-requests.ts';
+import type { Figures } from '../shared/figures.ts';
 import { acceptHandles, type TcpHandle } from '../socket/accepting.ts';
 import { Wire, type WireReceiver } from '../socket/wire.ts';
 import { Handshake, type HandshakeOwner } from '../tls/handshake.ts';
@@ -52,6 +55,7 @@ export interface ListenerTools {
   readonly telemetry: Telemetry;
   readonly metrics: MetricBlock;
   readonly figures: Figures;
+  readonly recent: RecentRequests | undefined;
   /** Text of everything that was counted on a listener, by all workers. */
   readonly scrape: (listener: string, collected: Collected) => Promise<Uint8Array>;
   /** Bytes of a body that expressions may see; 0 = none. */
@@ -125,6 +129,7 @@ class Port implements OpenListener, HandshakeOwner {
       retryBytesMax,
       observer: () => this.#counters,
       figures: tools.figures,
+      recent: tools.recent,
       scrape: () => this.#scrape(),
       installed,
       settings: () => this.#settings,
@@ -270,9 +275,10 @@ class Port implements OpenListener, HandshakeOwner {
     return new ListenerCounters({ id, name, address: `${address}:${port}` }, collected, this.#tools.metrics);
   }
 
-  async #scrape(): Promise<Uint8Array> {
+  async #scrape(): Promise<LocalReply> {
     const collected = this.#counters?.collected;
-    return collected === undefined ? new Uint8Array() : this.#tools.scrape(this.#listener.id, collected);
+    const body = collected === undefined ? '' : await this.#tools.scrape(this.#listener.id, collected);
+    return { status: 200, fields: ['Content-Type', expositionType], body };
   }
 
   #lookEmpty(): void {
