@@ -7,11 +7,16 @@ import type { ActionExchange } from '../exchange/entry.ts';
 import type { BodySink, BodySource } from '../message/body.ts';
 import type { BodyKind } from '../message/request.ts';
 import type { ResponseHead } from '../message/response.ts';
-import type { ResponseReceiver, TraceFields, UpstreamRequest, UpstreamStream } from '../message/upstream-stream.ts';
-import type { Wire } from '../socket/wire.ts';
+import type {
+  ConnectionTaker,
+  ResponseReceiver,
+  TraceFields,
+  UpstreamRequest,
+  UpstreamStream,
+} from '../message/upstream-stream.ts';
+import type { TunnelEnd } from '../socket/tunnel-end.ts';
 import { placed, type TracedCall } from '../tracing/exchange-trace.ts';
 import type { Endpoint } from '../upstream/endpoint-group.ts';
-import type { ConnectionTaker } from '../upstream/opening.ts';
 import type { Upstream } from '../upstream/upstreams.ts';
 import { Timed, type Wheel } from '../wheel.ts';
 import { Admitted } from './admitted.ts';
@@ -210,7 +215,7 @@ export class Mirror extends Timed implements ConnectionTaker, ResponseReceiver, 
     body.start(new Unread(() => this.#end()));
   }
 
-  onUpgrade(_head: ResponseHead, socket: Wire): void {
+  onUpgrade(_head: ResponseHead, socket: TunnelEnd): void {
     socket.destroy();
     this.#end();
   }
