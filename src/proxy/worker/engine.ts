@@ -11,9 +11,10 @@ import { ExternalServices } from '../external/external-services.ts';
 import type { ListenerTools } from '../listener/listener.ts';
 import { type BusyPlace, type ListenerStatus, Listeners } from '../listener/listeners.ts';
 import { RoutingTable } from '../match/routing-table.ts';
-import type { Figures } from '../metrics/figures.ts';
 import type { MetricBlock } from '../metrics/metric-block.ts';
 import type { CommonServices, MiddlewareServices } from '../middleware/services.ts';
+import type { RecentRequests } from '../requests/recent-requests.ts';
+import type { Figures } from '../shared/figures.ts';
 import type { TicketSecrets } from '../shared/ticket-secrets.ts';
 import type { UpstreamStates } from '../shared/upstream-states.ts';
 import { needsSystemRoots, readySystemRoots } from '../tls/system-roots.ts';
@@ -46,6 +47,8 @@ export interface EngineOptions {
   readonly common: CommonServices;
   readonly metrics: MetricBlock;
   readonly figures: Figures;
+  /** Undefined: nothing is remembered. */
+  readonly recent: RecentRequests | undefined;
   readonly scrape: ListenerTools['scrape'];
 }
 
@@ -71,7 +74,7 @@ export class Engine {
 
   constructor(options: EngineOptions) {
     const { clock, telemetry, bindAddress, shared, tickets, states, place, generation, limits, ...others } = options;
-    const { metrics, figures, scrape, common, sessionStore } = others;
+    const { metrics, figures, recent, scrape, common, sessionStore } = others;
     this.#generation = generation;
     this.#telemetry = telemetry;
     const wheel = new Wheel(clock);
@@ -92,7 +95,7 @@ export class Engine {
     const role = 'stable';
     this.#current = { number: generation(), config: undefined, table: RoutingTable.empty, upstreams, snapshot, role };
     const installed = (): Installed => this.#installed();
-    const own = { bindAddress, drainMsMax, shared, tickets, metrics, figures, scrape };
+    const own = { bindAddress, drainMsMax, shared, tickets, metrics, figures, recent, scrape };
     this.#listeners = new Listeners({ installed, clock, wheel, telemetry, ...own, ...limits });
   }
 
