@@ -206,7 +206,7 @@ function backupsOf({ encryptionKey }: ControlPlaneSettings, { state, log, raft }
   return new Backups({ state, log, clusterId: () => raft.clusterId, openOptions, clock: systemClock });
 }
 
-/** Security.md S21: an open API that others can reach is said aloud, not refused. */
+/** security.md S21: an open API that others can reach is said aloud, not refused. */
 function warnOfExposure(
   { apiKeys, tls, secretSources }: ControlPlaneSettings,
   { host }: Address,

@@ -7,7 +7,7 @@ import type { BodySource } from '../message/body.ts';
 import type { ProxyError } from '../message/proxy-error.ts';
 import type { BodyKind } from '../message/request.ts';
 import type { ResponseHead } from '../message/response.ts';
-import type { Wire } from '../socket/wire.ts';
+import type { TunnelEnd } from '../socket/tunnel-end.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
 import type { Wheel } from '../wheel.ts';
 import type { Downstream } from './downstream.ts';
@@ -84,6 +84,6 @@ export interface ActionExchange extends MiddlewareExchange {
   /** A head has come; its body follows from `source`, which has not been started. */
   relay(head: ResponseHead, source: BodySource): void;
   /** 101: the client's connection and the upstream's become one. */
-  switch(head: ResponseHead, upstream: Wire, rest: Buffer): void;
+  switch(head: ResponseHead, upstream: TunnelEnd, rest: Buffer): void;
   fail(error: ProxyError): void;
 }

@@ -7,7 +7,7 @@ import { type BodySource, pump } from '../message/body.ts';
 import { type ProxyError, proxyError, renderProxyError, statusOf } from '../message/proxy-error.ts';
 import type { BodyKind, ExchangeRequest } from '../message/request.ts';
 import { ExchangeResponse, type ResponseHead } from '../message/response.ts';
-import type { Wire } from '../socket/wire.ts';
+import type { TunnelEnd } from '../socket/tunnel-end.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
 import type { Wheel } from '../wheel.ts';
 import type { ExchangeContext, ExchangeObserver, Installed } from './context.ts';
@@ -58,6 +58,8 @@ export class Exchange implements ActionExchange {
   #rejecting = -1;
   #rejectedWith = 0;
   #counted = true;
+  /** It has said 101, and the response phase is not over. */
+  #upgraded: TunnelEnd | undefined;
   #choseEndpoint = false;
   /** A request was read whose head stands behind `request`. */
   #wasRead = false;
@@ -161,6 +163,11 @@ export class Exchange implements ActionExchange {
   removeRequestField(name: string): boolean {
     this.request.view.forgetHeaders();
     return this.request.edits.remove(name);
+  }
+
+  disownRequestField(name: string): boolean {
+    this.request.view.forgetHeaders();
+    return this.request.edits.removeParsed(name);
   }
 
   setUpstreamQuery(query: string): void {
@@ -291,10 +298,12 @@ export class Exchange implements ActionExchange {
     else this.#goOut(this.#entered.length - 1);
   }
 
-  switch(head: ResponseHead, upstream: Wire, rest: Buffer): void {
+  switch(head: ResponseHead, upstream: TunnelEnd, rest: Buffer): void {
     this.response.relayed(head, this.downstream);
     this.response.source = undefined;
+    this.#upgraded = upstream;
     this.#goOut(this.#entered.length - 1, () => {
+      this.#upgraded = undefined;
       this.downstream.tunnel(this.response, upstream, rest);
       this.#finish();
     });
@@ -357,7 +366,10 @@ export class Exchange implements ActionExchange {
         );
         return;
       }
-      if (!takesPart(link, this.request)) continue;
+      if (!takesPart(link, this.request)) {
+        link.phases.onSkip?.(this);
+        continue;
+      }
       this.#entered.push(slot);
       const verdict = this.#ask(link, slot, this.#entered.length - 1, 'onRequest');
       if (verdict === undefined) continue;
@@ -546,6 +558,8 @@ export class Exchange implements ActionExchange {
   }
 
   #cancelRun(): void {
+    this.#upgraded?.destroy();
+    this.#upgraded = undefined;
     if (!this.#running) return;
     this.#running = false;
     this.run?.cancel();

@@ -1,7 +1,7 @@
 // One exchange on a connection to an upstream, whatever version of HTTP that speaks. As a sink it takes the request's
 // body.
 import type { ProxyErrorType } from '../../errors.ts';
-import type { Wire } from '../socket/wire.ts';
+import type { TunnelEnd } from '../socket/tunnel-end.ts';
 import type { BodySink, BodySource } from './body.ts';
 import type { BodyKind, ExchangeRequest } from './request.ts';
 import type { ResponseHead } from './response.ts';
@@ -29,7 +29,7 @@ export interface ResponseReceiver {
   /** The final head. The body waits in `body` until it is started. */
   onResponse(head: ResponseHead, body: BodySource): void;
   /** 101 to a request that asked for it: the socket is the receiver's from here on. `rest` came behind the head. */
-  onUpgrade(head: ResponseHead, socket: Wire, rest: Buffer): void;
+  onUpgrade(head: ResponseHead, socket: TunnelEnd, rest: Buffer): void;
   /**
    * No response. `untouched`: a connection used before ended without a byte in answer. `refused`: the upstream says that
    * it has done nothing with the request.
@@ -46,4 +46,10 @@ export interface UpstreamStream extends BodySink {
   flush(): void;
   /** Ends the exchange without another word. The receiver hears nothing more. */
   destroy(): void;
+}
+
+/** Whoever needs a connection. Exactly one of the two is called, perhaps before `take` returns. */
+export interface ConnectionTaker {
+  onConnection(stream: UpstreamStream): void;
+  onNoConnection(type: ProxyErrorType, message: string): void;
 }

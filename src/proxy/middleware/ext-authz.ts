@@ -62,7 +62,7 @@ export function buildExtAuthz(config: ExtAuthzConfig): Instantiate {
       asked.toClient = decision.toClient;
       return undefined;
     };
-    return phases((exchange, slot) => decide(exchange, slot, external));
+    return { ...phases((exchange, slot) => decide(exchange, slot, external)), onSkip: claimed.disown };
   };
 }
 

@@ -106,6 +106,10 @@ class Jwt implements MiddlewarePhases {
     return typeof signed === 'boolean' ? decide(signed) : this.#later(exchange, slot, signed, decide);
   }
 
+  onSkip(exchange: MiddlewareExchange): void {
+    this.#plan.claimed.disown(exchange);
+  }
+
   /** Whoever has waited looks whether the exchange is still the same one: it is used again for other requests. */
   async #later(
     exchange: MiddlewareExchange,

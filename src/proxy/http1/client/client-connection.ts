@@ -279,6 +279,8 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
     const socket = this.#socket;
     this.#finish();
     socket.removeAllListeners('drain');
+    // Whatever else it says is the tunnel's.
+    socket.pause();
     // It is a connection to the upstream for as long as it is open, whatever is said on it.
     socket.once('close', () => this.#owner.onRelease(this, false));
     receiver?.onUpgrade(this.#head, socket, rest);

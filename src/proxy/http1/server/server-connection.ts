@@ -13,6 +13,7 @@ import type { Sender } from '../../message/request.ts';
 import { type Peer, RequestView } from '../../message/request-view.ts';
 import type { ResponseHead } from '../../message/response.ts';
 import type { Security } from '../../socket/security.ts';
+import type { TunnelEnd } from '../../socket/tunnel-end.ts';
 import type { Wire, WireReceiver } from '../../socket/wire.ts';
 import { Timed } from '../../wheel.ts';
 import { BodyDecoder } from '../body-decoder.ts';
@@ -171,7 +172,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
     if (this.#halfClosed) this.#context.wheel.arm(this, halfClosedMs);
   }
 
-  tunnel(head: ResponseHead, upstream: Wire, rest: Buffer): void {
+  tunnel(head: ResponseHead, upstream: TunnelEnd, rest: Buffer): void {
     this.response.switching(head, head.upgrade || this.framing.upgrade);
     if (rest.length > 0) this.#socket.write(rest);
     const { bytes, length } = this.#held;

@@ -1,5 +1,6 @@
 // After 101 two sockets are one connection: bytes go both ways, each side waiting for the other, until both have
 // ended. One side may end first and still be sent something, but not be forgotten in that state.
+import type { TunnelEnd } from '../../socket/tunnel-end.ts';
 import type { Wire } from '../../socket/wire.ts';
 import { Timed, type Wheel } from '../../wheel.ts';
 
@@ -10,7 +11,7 @@ const keepAliveMs = 60_000;
 
 export class Tunnel extends Timed {
   readonly #client: Wire;
-  readonly #upstream: Wire;
+  readonly #upstream: TunnelEnd;
   readonly #wheel: Wheel;
   readonly #onEnd: () => void;
   #open = 2;
@@ -23,7 +24,7 @@ export class Tunnel extends Timed {
    * `onEnd` is called once, when both are gone. `idleMs`: it is cut when nothing has come for so long; 0 = never.
    * Listeners for drain must have been removed.
    */
-  constructor(client: Wire, upstream: Wire, wheel: Wheel, idleMs: number, onEnd: () => void) {
+  constructor(client: Wire, upstream: TunnelEnd, wheel: Wheel, idleMs: number, onEnd: () => void) {
     super();
     this.#idleMs = idleMs;
     this.#carriedMs = wheel.nowMs;
@@ -34,6 +35,10 @@ export class Tunnel extends Timed {
     this.#carry(client, upstream);
     this.#carry(upstream, client);
     this.#watch();
+    // It may have gone before anybody could listen for that.
+    if (!upstream.closed) return;
+    this.#open--;
+    client.destroySoon();
   }
 
   override onDeadline(): void {
@@ -54,7 +59,7 @@ export class Tunnel extends Timed {
     this.#watch();
   }
 
-  #carry(from: Wire, to: Wire): void {
+  #carry(from: TunnelEnd, to: TunnelEnd): void {
     from.setKeepAlive(true, keepAliveMs);
     from.receiver = {
       onBytes: (bytes, length) => {

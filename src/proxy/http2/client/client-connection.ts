@@ -1,5 +1,6 @@
 // One HTTP/2 connection to an upstream (RFC 9113): as many exchanges at a time as the upstream allows, asked now and
 // then whether it is still there. Made by the endpoint's pool, which is told when there is room and when it ends.
+import type { ConnectionTaker } from '../../message/upstream-stream.ts';
 import type { Wire, WireReceiver } from '../../socket/wire.ts';
 import { Timed, type Wheel } from '../../wheel.ts';
 import { errorCode } from '../error-code.ts';
@@ -18,6 +19,9 @@ export interface Http2ConnectionOwner {
   onIdle(connection: Http2ClientConnection): void;
   /** The socket is closed, or about to be, and nothing is under way. Told once, unless the owner has closed it. */
   onGone(connection: Http2ClientConnection): void;
+  /** As `ClientStreamOwner`. */
+  takeHttp1(taker: ConnectionTaker): boolean;
+  cancelHttp1(taker: ConnectionTaker): void;
 }
 
 export interface Http2ClientOptions {
@@ -59,6 +63,8 @@ export class Http2ClientConnection extends Timed implements SessionHost, ClientS
   #quiet = false;
   #closing = false;
   #gone = false;
+  /** Streams that want to know what the upstream says about itself first. */
+  #unsettled: ClientStream[] = [];
 
   constructor(socket: Wire, owner: Http2ConnectionOwner, options: Http2ClientOptions) {
     super();
@@ -118,6 +124,22 @@ export class Http2ClientConnection extends Timed implements SessionHost, ClientS
     return stream;
   }
 
+  get connectProtocol(): boolean | undefined {
+    return this.#session.connectProtocol;
+  }
+
+  awaitSettings(stream: ClientStream): void {
+    this.#unsettled.push(stream);
+  }
+
+  takeHttp1(taker: ConnectionTaker): boolean {
+    return this.#owner.takeHttp1(taker);
+  }
+
+  cancelHttp1(taker: ConnectionTaker): void {
+    this.#owner.cancelHttp1(taker);
+  }
+
   /** Takes no more requests, and ends with those it has. */
   retire(): void {
     this.#closing = true;
@@ -131,6 +153,7 @@ export class Http2ClientConnection extends Timed implements SessionHost, ClientS
     this.#closing = true;
     this.wheel.remove(this);
     this.#session.fail(errorCode.none, 'the connection is not needed any more');
+    this.#refuseUnsettled();
     this.#socket.end();
     this.#socket.destroySoon();
   }
@@ -181,6 +204,7 @@ export class Http2ClientConnection extends Timed implements SessionHost, ClientS
   }
 
   onSettings(): void {
+    for (const stream of this.#unsettled.splice(0)) stream.onSettings();
     if (this.room > 0) this.#owner.onRoom(this);
   }
 
@@ -219,6 +243,13 @@ export class Http2ClientConnection extends Timed implements SessionHost, ClientS
     if (this.#gone) return;
     this.#gone = true;
     this.wheel.remove(this);
+    this.#refuseUnsettled();
     this.#owner.onGone(this);
+  }
+
+  #refuseUnsettled(): void {
+    for (const stream of this.#unsettled.splice(0)) {
+      stream.onNoConnection('connection_reset', 'the upstream closed the connection');
+    }
   }
 }

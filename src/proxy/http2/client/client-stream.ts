@@ -1,18 +1,25 @@
 // One exchange on a stream of a connection to an upstream. Made for one request: whoever holds it may ask for its end
 // at any time, and must not reach another's.
+import { createHash } from 'node:crypto';
 import type { ProxyErrorType } from '../../../errors.ts';
 import { type FieldLines, FieldList } from '../../fields/field-lines.ts';
 import { renderLines } from '../../http1/render.ts';
 import type { BodySink, BodySource } from '../../message/body.ts';
 import type { ProxyError } from '../../message/proxy-error.ts';
-import type { BodyKind } from '../../message/request.ts';
+import type { BodyKind, ExchangeRequest } from '../../message/request.ts';
 import type { ResponseHead } from '../../message/response.ts';
-import type { ResponseReceiver, UpstreamRequest, UpstreamStream } from '../../message/upstream-stream.ts';
+import type {
+  ConnectionTaker,
+  ResponseReceiver,
+  UpstreamRequest,
+  UpstreamStream,
+} from '../../message/upstream-stream.ts';
 import { Timed, type Wheel } from '../../wheel.ts';
 import { errorCode } from '../error-code.ts';
 import { encoder } from '../hpack/encoder.ts';
 import { encodeLines, encodeRequest } from '../outgoing-head.ts';
 import type { Stream, StreamEnd, StreamReceiver } from '../stream.ts';
+import { ClientTunnel } from './client-tunnel.ts';
 
 /** The connection's side. */
 export interface ClientStreamOwner {
@@ -24,14 +31,24 @@ export interface ClientStreamOwner {
   begin(): Stream | undefined;
   /** Something of a response has come. */
   onMessage(): void;
+  /** Whether the upstream takes extended CONNECT; undefined while it has said nothing. */
+  readonly connectProtocol: boolean | undefined;
+  /** Calls the stream's `onSettings` once the upstream has said something, or its `onNoConnection`. */
+  awaitSettings(stream: ClientStream): void;
+  /** Has the taker given a connection of HTTP/1.1 to the same endpoint. False: there it cannot be spoken. */
+  takeHttp1(taker: ConnectionTaker): boolean;
+  cancelHttp1(taker: ConnectionTaker): void;
 }
 
 const none: readonly string[] = [];
 
-export class ClientStream extends Timed implements UpstreamStream, BodySource, StreamReceiver, ResponseHead {
+export class ClientStream
+  extends Timed
+  implements UpstreamStream, BodySource, StreamReceiver, ResponseHead, ConnectionTaker
+{
   readonly reason = '';
   readonly named = none;
-  readonly upgrade = '';
+  upgrade = '';
   status = 0;
   lines: FieldLines = FieldList.empty;
   bodyKind: BodyKind = 'none';
@@ -45,6 +62,10 @@ export class ClientStream extends Timed implements UpstreamStream, BodySource, S
   /** The request is whole. */
   #sent = false;
   #responded = false;
+  /** What is to become a tunnel, until it is known whether it does. */
+  #upgrading: UpstreamRequest | undefined;
+  /** Takes its place where an upgrade goes over HTTP/1.1. */
+  #instead: UpstreamStream | undefined;
 
   constructor(owner: ClientStreamOwner) {
     super();
@@ -54,9 +75,38 @@ export class ClientStream extends Timed implements UpstreamStream, BodySource, S
   send(receiver: ResponseReceiver, order: UpstreamRequest): void {
     this.#receiver = receiver;
     if (order.request.upgrade !== '') {
-      this.#failSoon('bad_response', 'the upstream speaks HTTP/2: nothing to upgrade there', false);
-      return;
-    }
+      this.#upgrading = order;
+      this.#awaitHead();
+      if (this.#owner.connectProtocol === undefined) this.#owner.awaitSettings(this);
+      else this.onSettings();
+    } else this.#begin(order);
+  }
+
+  /** It is known what the upstream makes of an upgrade. */
+  onSettings(): void {
+    const order = this.#upgrading;
+    if (order === undefined) return;
+    if (this.#owner.connectProtocol === true && isWebSocket(order.request)) this.#begin(order);
+    else if (!this.#owner.takeHttp1(this)) this.#failSoon('bad_response', nothingToUpgrade, false);
+  }
+
+  /** Of HTTP/1.1, for an upgrade that HTTP/2 does not take. */
+  onConnection(stream: UpstreamStream): void {
+    const order = this.#upgrading;
+    const receiver = this.#receiver;
+    if (order === undefined || receiver === undefined) return;
+    this.#owner.wheel.remove(this);
+    this.#instead = stream;
+    stream.send(receiver, order);
+  }
+
+  onNoConnection(type: ProxyErrorType, message: string): void {
+    if (this.#upgrading === undefined) return;
+    if (type === 'tls_handshake_failure') this.#failSoon('bad_response', `${nothingToUpgrade}: ${message}`, false);
+    else this.#failSoon(type, message, false);
+  }
+
+  #begin(order: UpstreamRequest): void {
     const stream = this.#owner.begin();
     if (stream === undefined) {
       this.#failSoon('connection_reset', 'the connection has no room for another stream', true);
@@ -67,17 +117,23 @@ export class ClientStream extends Timed implements UpstreamStream, BodySource, S
     stream.receiver = this;
     stream.bodiless = order.request.method === 'HEAD';
     encodeRequest(encoder, order, this.#owner.scheme);
-    stream.sendHead(encoder, this.#sent);
+    // What becomes a tunnel stays open.
+    stream.sendHead(encoder, this.#sent && this.#upgrading === undefined);
     if (this.#sent) this.#awaitHead();
   }
 
   /** Frames leave together at the end of the turn. */
-  flush(): void {}
+  flush(): void {
+    this.#instead?.flush();
+  }
 
   destroy(): void {
     const stream = this.#stream;
+    const instead = this.#instead;
+    if (this.#upgrading !== undefined && stream === undefined && instead === undefined) this.#owner.cancelHttp1(this);
     this.#finish();
     stream?.reset(errorCode.cancel);
+    instead?.destroy();
   }
 
   // The request's body goes in here.
@@ -128,10 +184,8 @@ export class ClientStream extends Timed implements UpstreamStream, BodySource, S
   }
 
   override onDeadline(): void {
-    const stream = this.#stream;
     const receiver = this.#receiver;
-    this.#finish();
-    stream?.reset(errorCode.cancel);
+    this.destroy();
     receiver?.onFailure('timeout', false, 'no response header in time');
   }
 
@@ -149,6 +203,10 @@ export class ClientStream extends Timed implements UpstreamStream, BodySource, S
     }
     this.#responded = true;
     this.#owner.wheel.remove(this);
+    if (this.#upgrading !== undefined && fields.status < 300) {
+      this.#switchProtocols(stream, this.#upgrading.request);
+      return;
+    }
     const bodiless = stream.bodiless || fields.status === 204 || fields.status === 304;
     this.bodyKind = bodiless ? 'none' : fields.contentLength >= 0 ? 'length' : 'stream';
     this.bodyLength = Math.max(0, fields.contentLength);
@@ -196,6 +254,24 @@ export class ClientStream extends Timed implements UpstreamStream, BodySource, S
 
   onOver(): void {}
 
+  #switchProtocols(stream: Stream, request: ExchangeRequest): void {
+    const receiver = this.#receiver;
+    const lines: string[] = [];
+    for (let i = 0; i < stream.fields.count; i++) lines.push(stream.fields.name(i), stream.fields.value(i));
+    // A client of HTTP/1.1 wants proof that its key was read (RFC 6455 §4.2.2).
+    const key = request.header('sec-websocket-key');
+    if (request.protocol !== 'HTTP/2.0' && key !== undefined) lines.push('Sec-WebSocket-Accept', acceptOf(key));
+    this.status = 101;
+    this.lines = new FieldList(lines);
+    this.bodyKind = 'none';
+    this.upgrade = request.upgrade;
+    stream.pause();
+    const tunnel = new ClientTunnel(stream, this.#owner.wheel);
+    this.#finish();
+    receiver?.onUpgrade(this, tunnel, Buffer.alloc(0));
+    receiver?.onSettled();
+  }
+
   /** Whoever sends is not to hear of it before it has sent. */
   #failSoon(type: ProxyErrorType, message: string, refused: boolean): void {
     queueMicrotask(() => {
@@ -213,9 +289,19 @@ export class ClientStream extends Timed implements UpstreamStream, BodySource, S
 
   #finish(): void {
     this.#stream = undefined;
+    this.#upgrading = undefined;
+    this.#instead = undefined;
     this.#receiver = undefined;
     this.#sink = undefined;
     this.#requestSource = undefined;
     this.#owner.wheel.remove(this);
   }
 }
+
+const isWebSocket = ({ upgrade }: ExchangeRequest): boolean => upgrade.toLowerCase() === 'websocket';
+
+const nothingToUpgrade = 'the upstream speaks HTTP/2 and does not announce extended CONNECT (RFC 8441)';
+
+/** RFC 6455 §4.2.2. */
+const acceptOf = (key: string): string =>
+  createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64');

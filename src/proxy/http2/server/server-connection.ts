@@ -10,13 +10,13 @@ import type { Sender } from '../../message/request.ts';
 import type { Security } from '../../socket/security.ts';
 import type { Wire, WireReceiver } from '../../socket/wire.ts';
 import { Timed } from '../../wheel.ts';
+import { Deadline } from '../deadline.ts';
 import { errorCode } from '../error-code.ts';
 import { threadTurn } from '../flush-turn.ts';
 import { defaultWindow } from '../frame.ts';
 import { Session } from '../session.ts';
 import type { SessionHost } from '../session-core.ts';
 import type { Stream } from '../stream.ts';
-import { Deadline } from './deadline.ts';
 import { ServerStream, type ServerStreamOwner } from './server-stream.ts';
 
 /** How long a closing connection still listens, so that its last frames are not lost to a reset. */

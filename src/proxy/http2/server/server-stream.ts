@@ -1,6 +1,5 @@
 // One stream of a client's connection as an exchange sees it. Kept by its connection and used again for later streams,
 // with its exchange: a request makes no object of its own.
-import { randomBytes } from 'node:crypto';
 import { type ProxyErrorType, proxyErrors } from '../../../errors.ts';
 import type { ExchangeContext } from '../../exchange/context.ts';
 import type { Downstream } from '../../exchange/downstream.ts';
@@ -13,12 +12,12 @@ import type { Sender } from '../../message/request.ts';
 import { type Peer, RequestView } from '../../message/request-view.ts';
 import type { ResponseHead } from '../../message/response.ts';
 import type { Security } from '../../socket/security.ts';
-import type { Wire } from '../../socket/wire.ts';
+import type { TunnelEnd } from '../../socket/tunnel-end.ts';
+import { Deadline } from '../deadline.ts';
 import { errorCode } from '../error-code.ts';
 import { encoder } from '../hpack/encoder.ts';
 import { encodeResponse } from '../outgoing-head.ts';
 import type { Stream, StreamEnd, StreamReceiver } from '../stream.ts';
-import { Deadline } from './deadline.ts';
 import { isGrpc } from './grpc-answer.ts';
 import { ParsedStream } from './parsed-stream.ts';
 import { type AnsweredStream, StreamResponse } from './stream-response.ts';
@@ -125,7 +124,7 @@ export class ServerStream implements Downstream, StreamReceiver, AnsweredStream,
     else this.#abandon(errorCode.cancel);
   }
 
-  tunnel(head: ResponseHead, upstream: Wire, rest: Buffer): void {
+  tunnel(head: ResponseHead, upstream: TunnelEnd, rest: Buffer): void {
     const { stream } = this;
     if (stream === undefined) {
       upstream.destroy();
@@ -214,11 +213,11 @@ export class ServerStream implements Downstream, StreamReceiver, AnsweredStream,
     if (fields.hostConflict) return refusal('bad_request', 'host and :authority name different hosts');
     if (fields.method === 'CONNECT' && this.#parsed.upgrade.toLowerCase() !== 'websocket')
       return proxyError('method_not_allowed');
+    if (this.#parsed.upgrade !== '' && this.#parsed.kind !== 'none')
+      return refusal('bad_request', 'what is to become a tunnel has no content-length');
     if (refused !== undefined) return refusal(refused, this.request.fault);
     const { path, canonicalPath } = this.request;
     if (path !== canonicalPath) this.#context.reportPath(path, canonicalPath);
-    // HTTP/1.1 asks for one (RFC 6455 §4.1); here the stream says as much.
-    if (this.#parsed.upgrade !== '') this.request.edits.set('Sec-WebSocket-Key', randomBytes(16).toString('base64'));
     return undefined;
   }
 

@@ -6,10 +6,10 @@ import type { DownstreamResponse } from '../../exchange/downstream.ts';
 import type { BodySource } from '../../message/body.ts';
 import type { ProxyError } from '../../message/proxy-error.ts';
 import type { ExchangeResponse, ResponseHead } from '../../message/response.ts';
+import { Deadline } from '../deadline.ts';
 import { encoder } from '../hpack/encoder.ts';
 import { encodeAnswer, encodeLines, encodeResponse } from '../outgoing-head.ts';
 import type { Stream } from '../stream.ts';
-import { Deadline } from './deadline.ts';
 import { answerGrpc } from './grpc-answer.ts';
 
 /** What the response must know of the request it answers, and whom it tells how it ended. */

@@ -1,6 +1,6 @@
-// A WebSocket between a stream of a client and a socket of an upstream (RFC 8441): bytes go both ways, each side
+// A WebSocket between a stream of a client and an upstream (RFC 8441): bytes go both ways, each side
 // waiting for the other. What the client sends after the upstream's end goes nowhere, as with any response.
-import type { Wire } from '../../socket/wire.ts';
+import type { TunnelEnd } from '../../socket/tunnel-end.ts';
 import { Timed, type Wheel } from '../../wheel.ts';
 import type { Stream } from '../stream.ts';
 
@@ -10,7 +10,7 @@ const halfOpenMs = 60_000;
 const keepAliveMs = 60_000;
 
 export class StreamTunnel extends Timed {
-  readonly #upstream: Wire;
+  readonly #upstream: TunnelEnd;
   readonly #wheel: Wheel;
   /** Undefined when it is over. */
   #stream: Stream | undefined;
@@ -24,7 +24,7 @@ export class StreamTunnel extends Timed {
    * The owner of the stream hands on what comes on it, and resets it on `onCut`. `idleMs`: it is cut when nothing has
    * come for so long; 0 = never.
    */
-  constructor(stream: Stream, upstream: Wire, wheel: Wheel, idleMs: number, onCut: () => void) {
+  constructor(stream: Stream, upstream: TunnelEnd, wheel: Wheel, idleMs: number, onCut: () => void) {
     super();
     this.#onCut = onCut;
     this.#idleMs = idleMs;
@@ -46,6 +46,8 @@ export class StreamTunnel extends Timed {
   /** What came behind the upstream's head, first of all. */
   begin(rest: Buffer): void {
     if (rest.length > 0) this.#onBytes(rest);
+    // It may have gone before anybody could listen for that.
+    if (this.#upstream.closed) this.#onUpstreamEnd();
   }
 
   /** From the client. */

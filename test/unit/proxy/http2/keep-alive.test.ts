@@ -38,7 +38,7 @@ describe('a silent upstream of HTTP/2', () => {
     const wheel = new Wheel(clock);
     const socket = new Socket();
     const turn = new FlushTurn((act) => acts.push(act));
-    const owner = { onRoom() {}, onIdle() {}, onGone() {} };
+    const owner = { onRoom() {}, onIdle() {}, onGone() {}, takeHttp1: () => false, cancelHttp1() {} };
     const options = { wheel, responseHeaderMs: 0, idleMs: 90_000, turn };
     const connection = new Http2ClientConnection(socket as unknown as Wire, owner, options);
     const hear = (bytes: Buffer): void => socket.receiver?.onBytes(bytes, bytes.length);

@@ -1,5 +1,5 @@
 // A deadline that calls a function; for things with more than one.
-import { Timed } from '../../wheel.ts';
+import { Timed } from '../wheel.ts';
 
 export class Deadline extends Timed {
   readonly #act: () => void;
