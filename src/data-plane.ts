@@ -6,20 +6,19 @@ import { createProxy, type Proxy as DataPlane, type InstallOutcome } from './pro
 import type { Settings } from './settings/settings.ts';
 import type { Telemetry } from './telemetry/logger.ts';
 
-export interface DataPlaneParts {
+export interface DataPlaneParts extends Telemetry {
   readonly source: ConfigSource;
-  readonly telemetry: Telemetry;
   readonly onSettled?: (outcome: InstallOutcome) => void;
 }
 
 export const dataPlaneOf = (
   { proxy, sessionStore, telemetry: { recent } }: Settings,
-  { source, telemetry, onSettled }: DataPlaneParts,
+  { source, logger, level, traces, onSettled }: DataPlaneParts,
 ): DataPlane =>
   createProxy({
     source,
     clock: systemClock,
-    telemetry,
+    telemetry: { logger, level, traces },
     bindAddress: proxy.bindAddress,
     workers: proxy.workers,
     sessionStore: sessionStore && {

@@ -21,7 +21,7 @@ import { type Address, formatAddress } from './settings/address.ts';
 import type { ProxySettings } from './settings/proxy.ts';
 import type { Settings } from './settings/settings.ts';
 import { listenFailure } from './start-failure.ts';
-import type { Logger } from './telemetry/logger.ts';
+import type { Logger, RootLogger } from './telemetry/logger.ts';
 import type { Exposition } from './telemetry/metrics.ts';
 
 export interface ProxyProcess {
@@ -36,7 +36,7 @@ export interface ProxyProcess {
   stop(): Promise<void>;
 }
 
-export async function startProxy(settings: Settings, logger: Logger, version: string): Promise<ProxyProcess> {
+export async function startProxy(settings: Settings, logger: RootLogger, version: string): Promise<ProxyProcess> {
   const own = settings.proxy;
   const storePath = resolve(own.storePath);
   const { id, kept } = proxyId(own.id, storePath);
@@ -63,7 +63,7 @@ export async function startProxy(settings: Settings, logger: Logger, version: st
       ready.resolve();
     } else keeper.refused(arrival);
   };
-  const dataPlane = dataPlaneOf(settings, { source, telemetry: { logger, traces }, onSettled: settled });
+  const dataPlane = dataPlaneOf(settings, { source, logger: logger.module('proxy'), traces, onSettled: settled });
   const traffic = new TrafficWindows();
   const acknowledgements = new Acknowledgements({
     link,
