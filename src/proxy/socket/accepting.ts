@@ -2,16 +2,7 @@
 // (`onread` is for sockets that connect), so the callback of its handle is replaced. Together with tls/secure-wire.ts
 // this relies on how Node is built; unit tests hold that it still is.
 import { type Server, Socket } from 'node:net';
-
-/** A connection of the system's, before or without a socket of Node's. */
-export interface TcpHandle {
-  setNoDelay(on: boolean): number;
-  getpeername(out: { address?: string }): number;
-  /** Ends it so that the other side notices (RST). */
-  reset(done: () => void): number;
-  close(done?: () => void): void;
-  readonly bytesRead: number;
-}
+import type { TcpHandle } from './stream-handle.ts';
 
 interface AcceptingHandle {
   /** Set by Node when the server begins to listen. `status` is 0, or a negative error of libuv. */

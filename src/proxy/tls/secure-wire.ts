@@ -2,8 +2,8 @@
 // sockets of the thread read to. Node reads TLS this way only on sockets that connect by themselves, so the handle it
 // would make is replaced by the one that is there (see socket/accepting.ts).
 import { type SecureContext, TLSSocket, type TLSSocketOptions } from 'node:tls';
-import type { TcpHandle } from '../socket/accepting.ts';
 import type { Security } from '../socket/security.ts';
+import type { TcpHandle } from '../socket/stream-handle.ts';
 import { arrived, drainedBytesMin, type WireReceiver } from '../socket/wire.ts';
 
 /** What Node keeps of a connection below what it documents. */
