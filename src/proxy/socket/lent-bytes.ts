@@ -6,7 +6,7 @@ const keptMax = 32;
 const kept: Buffer[] = [];
 
 /** Room for whatever one read brings, and a head before it. */
-const lentBytes = 80 * 1024;
+export const lentBytes = 80 * 1024;
 
 export const lend = (): Buffer => kept.pop() ?? Buffer.allocUnsafeSlow(lentBytes);
 
