@@ -32,7 +32,7 @@ import { proxyConfigOf } from './snapshot/build.ts';
 import { thisMachine } from './snapshot/machine.ts';
 import { createSecretSources } from './snapshot/secret-sources.ts';
 import { checkCertificate, listenFailure } from './start-failure.ts';
-import type { StateView } from './state/view.ts';
+import type { StateView, StoredSnapshot } from './state/view.ts';
 import type { Logger } from './telemetry/logger.ts';
 import { measureLoopLag } from './telemetry/loop-lag.ts';
 
@@ -102,8 +102,10 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
 function feedOf(view: StateView, log: Proposer): Feed {
   const feed = new Feed();
   const snapshot = view.active && view.snapshot(view.active.snapshotId);
-  if (view.active && snapshot) feed.publish(proxyConfigOf(snapshot, view.active.index));
-  log.onActivation((activation) => feed.publish(proxyConfigOf(activation.snapshot, activation.index)));
+  const digestAt = (index: number) => view.activations.findLast((record) => record.index === index)?.sha256;
+  const publish = (what: StoredSnapshot, index: number) => feed.publish(proxyConfigOf(what, index, digestAt(index)));
+  if (view.active && snapshot) publish(snapshot, view.active.index);
+  log.onActivation((activation) => publish(activation.snapshot, activation.index));
   return feed;
 }
 
