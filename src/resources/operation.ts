@@ -62,7 +62,7 @@ const errorTexts: Record<ApiErrorCode, string> = {
   INVALID: 'Malformed JSON, a failed validation, or an unresolved or dangling reference.',
   UNAUTHENTICATED: 'API keys are configured and the request carries none of them.',
   FORBIDDEN: 'The role of the API key does not allow it, or a web page of another origin asked.',
-  NOT_FOUND: 'There is no such resource.',
+  NOT_FOUND: 'There is no such resource; of a repetition with an `Idempotency-Key`: it is deleted since.',
   METHOD_NOT_ALLOWED: 'The path has no such method; `Allow` names those it has.',
   CONFLICT: 'The name or the id is taken, or what was asked for does not go with what is active or under way.',
   PRECONDITION_FAILED: '`If-Match` names another revision.',

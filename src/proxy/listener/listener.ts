@@ -1,5 +1,5 @@
 // One open port of the proxy. Its settings can be swapped while connections stay; when it ends it stops accepting
-// first, so that what was accepted already is still served (stack.md §6).
+// first, so that what was accepted already is still served.
 import { createServer, type Server } from 'node:net';
 import type { Clock } from '../../clock.ts';
 import { listenerDefaults } from '../../model/defaults.ts';

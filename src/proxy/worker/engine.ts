@@ -107,7 +107,11 @@ export class Engine {
     this.#discovered.clear();
     for (const [id, endpoints] of discovered) this.#discovered.set(id, endpoints);
     const { snapshot } = config;
+    const { clock } = this.#tools;
+    const fromMs = clock.monotonicMs();
     const { table, problems, memory } = await compileInSlices(snapshot, this.#memory, this.#services);
+    const about = { worker: this.#tools.place + 1, snapshot: config.id, ms: Math.round(clock.monotonicMs() - fromMs) };
+    this.#telemetry.logger.debug(about, 'a worker has compiled a configuration');
     if (table === undefined) throw new Refusal(problems);
     if (problems.length > 0) {
       this.#telemetry.logger.error({ snapshot: config.id, problems: describe(problems) }, 'routes are closed');
