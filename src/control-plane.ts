@@ -22,6 +22,7 @@ import { RolloutMetrics } from './duty/rollout-metrics.ts';
 import { Feed } from './feed/feed.ts';
 import { type NodeFleet, nodeFleetOf } from './fleet/node-fleet.ts';
 import { fleetQuestionOf } from './fleet/questions.ts';
+import { tracesOf } from './process-traces.ts';
 import { checkConfig } from './proxy/config-check.ts';
 import { Explainer } from './proxy/explain/explainer.ts';
 import type { Proxy as DataPlane } from './proxy/proxy.ts';
@@ -35,6 +36,8 @@ import { checkCertificate, listenFailure } from './start-failure.ts';
 import type { StateView, StoredSnapshot } from './state/view.ts';
 import type { Logger, RootLogger } from './telemetry/logger.ts';
 import { measureLoopLag } from './telemetry/loop-lag.ts';
+import type { Traces } from './telemetry/traces/traces.ts';
+import { programVersion } from './version.ts';
 
 export interface ControlPlane {
   /** `host:port` where the API listens. */
@@ -69,10 +72,12 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
   const { state, log } = core;
   const feed = feedOf(state.view, log);
   const fleet = nodeFleetOf(settings, core, feed, logger.module('fleet'));
+  const traces = await openTraces(settings, core, logger);
   const proxy = dataPlaneOf(settings, {
     source: feed,
     logger: logger.module('proxy'),
     level: logger.levels.cell('proxy'),
+    traces,
     onSettled: (outcome) => fleet.own.settled(outcome),
   });
   fleet.own.begin({ listeners: () => proxy.listeners(), figures: () => proxy.figures('stable') });
@@ -95,9 +100,31 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
       comparison.start();
       duties.start();
     });
-    return running({ ...core, api, proxy, fleet, comparison, duties, own, storePath, ready: readiness.whenReady });
+    return running({
+      ...core,
+      api,
+      proxy,
+      fleet,
+      comparison,
+      duties,
+      own,
+      storePath,
+      traces,
+      ready: readiness.whenReady,
+    });
   } catch (error) {
     await proxy.close({ withinMs: 0 });
+    await core.close();
+    throw error;
+  }
+}
+
+/** They begin before anything that they could tell of; what fails here is the start. */
+async function openTraces(settings: Settings, core: Core, logger: Logger): Promise<Traces | undefined> {
+  const instanceId = settings.controlPlane.raft?.nodeId ?? 'single';
+  try {
+    return await tracesOf(settings, { instanceId, version: programVersion() }, logger);
+  } catch (error) {
     await core.close();
     throw error;
   }
@@ -239,6 +266,7 @@ interface RunningParts extends Core {
   readonly duties: LeaderDuties;
   readonly own: ControlPlaneSettings;
   readonly storePath: string;
+  readonly traces: Traces | undefined;
   readonly ready: Promise<void>;
 }
 
@@ -253,6 +281,7 @@ function running({
   close,
   own,
   storePath,
+  traces,
   ready,
 }: RunningParts): ControlPlane {
   const { view } = state;
@@ -272,6 +301,7 @@ function running({
       await handOver(raft, systemClock, handOverMs);
       await Promise.all([api.close(), proxy.close({ withinMs: own.shutdownTimeoutMs })]);
       await close();
+      await traces?.close();
     },
   };
 }
