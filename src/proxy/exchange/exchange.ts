@@ -77,7 +77,7 @@ export class Exchange implements ActionExchange {
       this.#scrape();
       return;
     }
-    const installed = context.installed();
+    const installed = context.installed(request);
     this.#installed = installed;
     const refused = guard(request);
     if (refused !== undefined) {
@@ -244,7 +244,7 @@ export class Exchange implements ActionExchange {
   }
 
   get upstreams(): Upstreams {
-    return (this.#installed ?? this.context.installed()).upstreams;
+    return (this.#installed ?? this.context.installed(this.request)).upstreams;
   }
 
   get bodyUntouched(): boolean {

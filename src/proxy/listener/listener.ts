@@ -15,6 +15,7 @@ import type { Collected } from '../metrics/families.ts';
 import type { Figures } from '../metrics/figures.ts';
 import { ListenerCounters } from '../metrics/listener-counters.ts';
 import type { MetricBlock } from '../metrics/metric-block.ts';
+import type { RoutedRequest } from '../request-head.ts';
 import { acceptHandles, type TcpHandle } from '../socket/accepting.ts';
 import { Wire, type WireReceiver } from '../socket/wire.ts';
 import { Handshake, type HandshakeOwner } from '../tls/handshake.ts';
@@ -46,7 +47,8 @@ export interface ListenerPlace {
 
 /** What every listener of a worker works with. */
 export interface ListenerTools {
-  readonly installed: () => Installed;
+  /** What serves a request that has come to the listener at `place`, `address:port`. */
+  readonly installed: (request: RoutedRequest, place: string) => Installed;
   readonly clock: Clock;
   readonly wheel: Wheel;
   readonly telemetry: Telemetry;
@@ -103,6 +105,8 @@ class Port implements OpenListener, HandshakeOwner {
   #settings: ServeSettings;
   #terminator: TlsTerminator | undefined;
   #draining = false;
+  /** `address:port`. */
+  #place = '';
   /** Called when the last connection has ended. */
   #onEmpty = (): void => {};
 
@@ -126,7 +130,7 @@ class Port implements OpenListener, HandshakeOwner {
       observer: () => this.#counters,
       figures: tools.figures,
       scrape: () => this.#scrape(),
-      installed,
+      installed: (request) => installed(request, this.#place),
       settings: () => this.#settings,
       reportPath: (sent, canonical) => this.#pathReport.count(sent, canonical),
       draining: () => this.#draining,
@@ -134,6 +138,7 @@ class Port implements OpenListener, HandshakeOwner {
   }
 
   bind({ address, port, shared }: ListenerPlace): Promise<void> {
+    this.#place = `${address}:${port}`;
     return new Promise((resolve, reject) => {
       this.#server.once('error', reject);
       this.#server.listen({ port, host: address, backlog: 1024, reusePort: shared }, () => {
