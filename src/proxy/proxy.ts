@@ -88,6 +88,7 @@ class SourcedProxy implements Proxy {
   /** The one being installed, and how many threads have it. */
   #settling = { order: -1, done: 0 };
   #installing: Promise<void> | undefined;
+  #isInstalling = false;
   #closing = false;
   #unsubscribe: Cancel = () => {};
   #unsubscribeCandidate: Cancel = () => {};
@@ -172,12 +173,19 @@ class SourcedProxy implements Proxy {
     this.#taken = orderOf(config);
     this.#next = config;
     this.#promoting = this.#trials.isOffered(config) ? orderOf(config) : -1;
-    this.#installing ??= this.#installAll();
+    this.#proceed();
   }
 
   #takeCandidate(candidate: Candidate | undefined): void {
     this.#trials.want(candidate, this.#promoting >= 0);
-    this.#installing ??= this.#installAll();
+    this.#proceed();
+  }
+
+  /** In one run after the other, so that each begins with what the one before has left. */
+  #proceed(): void {
+    if (this.#isInstalling) return;
+    this.#isInstalling = true;
+    this.#installing = this.#installAll();
   }
 
   async #installAll(): Promise<void> {
@@ -191,7 +199,7 @@ class SourcedProxy implements Proxy {
       if (step === undefined) break;
       await step;
     }
-    this.#installing = undefined;
+    this.#isInstalling = false;
   }
 
   async #install(config: ProxyConfig): Promise<void> {

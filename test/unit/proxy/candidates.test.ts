@@ -160,7 +160,6 @@ for (const workers of [0, 2]) {
       } as const;
       const limited = (name: string) => ({
         ...forwarding(port, upstream.port, {
-          destination: { options: { maxConnsPerHost: 1 } },
           route: { name, middlewareIds: ['m'] },
         }),
         middlewares: [limiter],
