@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 
 const stages = [
-  ['check', process.execPath, ['scripts/check.mjs']],
+  ['check', process.execPath, ['scripts/check.mjs', '--coverage']],
   ['api', 'mocha', ['test/api/**/*.test.ts', '--timeout', '60000']],
   ['process', 'mocha', ['test/process/**/*.test.ts', 'test/cluster/**/*.test.ts', '--timeout', '120000']],
   ['simulation', 'mocha', ['test/simulation/**/*.test.ts', '--timeout', '120000']],

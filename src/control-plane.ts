@@ -10,6 +10,7 @@ import type { Core } from './cluster/core.ts';
 import { handOver } from './cluster/hand-over.ts';
 import { trustWarning } from './cluster/node-links.ts';
 import type { Proposer } from './cluster/proposer.ts';
+import { singleNodeId } from './cluster/raft-options.ts';
 import { ClusterReadiness } from './cluster/readiness.ts';
 import { HashComparison } from './cluster/state-hash/hash-comparison.ts';
 import { dataPlaneOf } from './data-plane.ts';
@@ -167,6 +168,8 @@ async function startApi(own: ControlPlaneSettings, parts: Parts): Promise<Api> {
     clusterId: () => raft.clusterId ?? state.identity.clusterId,
     cluster: { desk: new ClusterDesk(raft, systemClock), leader: links.leader, backups: backupsOf(own, parts) },
     relay: links.server(log, (bytes) => state.decode(bytes)),
+    recent: proxy.recent,
+    nodeId: own.raft?.nodeId ?? singleNodeId,
     fleet: { desk: fleet.desk, follower: (request) => fleet.fleet.follower(request) },
     peers: links.peerServer({ answer: (question) => fleet.desk.answer(fleetQuestionOf(question)) }),
     hashes: links.hashServer({ member: async () => (await raft.status())?.id, hashes: () => state.hashes }),
@@ -197,7 +200,7 @@ function backupsOf({ encryptionKey }: ControlPlaneSettings, { state, log, raft }
   return new Backups({ state, log, clusterId: () => raft.clusterId, openOptions, clock: systemClock });
 }
 
-/** Security.md S21: an open API that others can reach is said aloud, not refused. */
+/** security.md S21: an open API that others can reach is said aloud, not refused. */
 function warnOfExposure(
   { apiKeys, tls, secretSources }: ControlPlaneSettings,
   { host }: Address,

@@ -13,7 +13,7 @@ export interface DataPlaneParts {
 }
 
 export const dataPlaneOf = (
-  { proxy, sessionStore }: Settings,
+  { proxy, sessionStore, telemetry }: Settings,
   { source, logger, onSettled }: DataPlaneParts,
 ): DataPlane =>
   createProxy({
@@ -28,5 +28,6 @@ export const dataPlaneOf = (
       db: sessionStore.db,
     },
     limits: { celBodyBytesMax: proxy.celBodyMaxSize, retryBytesMax: proxy.retryBufferBytes },
+    recent: telemetry.recent,
     onSettled,
   });

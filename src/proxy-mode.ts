@@ -8,7 +8,7 @@ import type { ListenerReport } from './model/fleet-messages.ts';
 import { TrafficWindows } from './model/traffic-windows.ts';
 import type { Proxy as DataPlane, InstallOutcome } from './proxy/proxy.ts';
 import { Acknowledgements } from './remote/acknowledgements.ts';
-import { AdminServer } from './remote/admin-server.ts';
+import { AdminServer, type AdminServerOptions } from './remote/admin-server.ts';
 import { Attempts } from './remote/attempts.ts';
 import { ControlPlaneLink } from './remote/control-plane-link.ts';
 import { CopyKeeper } from './remote/copy-keeper.ts';
@@ -94,7 +94,23 @@ export async function startProxy(settings: Settings, logger: Logger, version: st
     },
     heard: (event) => counts.heard(event),
   });
-  const admin = await openAdmin(own, pages, async () => (await loadMetrics())(), logger);
+  const admin = await openAdmin(
+    own,
+    {
+      ...pages.byPath,
+      '/metrics': async () => {
+        const { contentType, text } = await (await loadMetrics())();
+        return { status: 200, type: contentType, body: text };
+      },
+      '/requests': async (query) => {
+        const { RecentDesk } = await import('./recent/recent-desk.ts');
+        const desk = new RecentDesk({ node: id, source: dataPlane.recent, clock: systemClock });
+        const body = await desk.list(query.get('limit') ?? undefined, query.get('where') ?? undefined);
+        return { status: 200, type: 'application/json', body };
+      },
+    },
+    logger,
+  );
   await keeper.begin();
   const starting = dataPlane.start();
   // What was kept is live before anybody is asked for more.
@@ -125,21 +141,14 @@ interface OpenAdmin {
 /** A port of the settings must be had; the one that nobody wrote down is given up with a warning. */
 async function openAdmin(
   { admin: { address, isConfigured } }: ProxySettings,
-  pages: ProxyPages,
-  exposition: () => Promise<Exposition>,
+  pages: AdminServerOptions['pages'],
   logger: Logger,
 ): Promise<OpenAdmin | undefined> {
   if (address === undefined) return undefined;
   const server = new AdminServer({
     guard: ({ method = '', headers, socket }) =>
       guardAgainstPages({ method, headers, localAddress: socket.localAddress }, []),
-    pages: {
-      ...pages.byPath,
-      '/metrics': async () => {
-        const { contentType, text } = await exposition();
-        return { status: 200, type: contentType, body: text };
-      },
-    },
+    pages,
   });
   try {
     return { server, address: await server.listen(address) };

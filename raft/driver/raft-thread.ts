@@ -11,7 +11,7 @@ import { aliveEveryMs, type FromRaft, nodeOver, type ToRaft } from './rpc.ts';
 import type { MemberStatus } from './status.ts';
 
 const stopWithinMs = 10_000;
-/** Entries that are not applied yet, with room for a burst. The rest of the heap stays small (raft.md F4). */
+/** Entries that are not applied yet, with room for a burst. The rest of the heap stays small, for pauses of its collection are pauses of elections. */
 const heapMiB = 512;
 
 /** Main's side of one member. Calls go out as messages; what comes back arrives at the host. */

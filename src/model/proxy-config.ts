@@ -1,18 +1,11 @@
 // What a proxy runs, and where it comes from. The feed makes it, the proxy takes it; neither knows the other.
-import type { Destination } from './destination.ts';
-import type { Group } from './group.ts';
-import type { Listener } from './listener.ts';
-import type { Middleware } from './middleware.ts';
-import type { Route } from './route.ts';
+import type { configClasses } from './config-classes.ts';
+import type { ConfigKind } from './kinds.ts';
 
-/** Five lists, each ascending by id. No secrets list: resolved values stand inside the entities (contract.md §2.9). */
-export interface Configuration {
-  readonly listeners: readonly Listener[];
-  readonly destinations: readonly Destination[];
-  readonly routes: readonly Route[];
-  readonly groups: readonly Group[];
-  readonly middlewares: readonly Middleware[];
-}
+/** A list per kind, each ascending by id. No secrets list: resolved values stand inside the entities (contract.md §2.9). */
+export type Configuration = {
+  readonly [K in ConfigKind]: readonly InstanceType<(typeof configClasses)[K]>[];
+};
 
 /** An activated snapshot with every reference resolved. */
 export interface ProxyConfig {

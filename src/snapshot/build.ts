@@ -1,5 +1,5 @@
 // From what was agreed on to what a proxy runs: entities and values joined, references gone (contract.md §2.9).
-import { type ConfigKind, configKinds } from '../model/kinds.ts';
+import { type ConfigKind, configKinds, perKind } from '../model/kinds.ts';
 import { pointerOf } from '../model/problem.ts';
 import type { Candidate, Configuration, ProxyConfig } from '../model/proxy-config.ts';
 import { findReferences, holdsSecret, replaceReferences } from '../model/secret-reference.ts';
@@ -28,7 +28,7 @@ function secretsOf({ entities }: Captured): string[] {
   return [...new Set(placed)];
 }
 
-/** What proxies are to try out now; undefined when no rollout is under way. */
+/** What proxies are to try out now; undefined when no rollout is under way. @public */
 export function candidateOf(view: Pick<StateView, 'rollouts' | 'snapshot'>): Candidate | undefined {
   const rollout = view.rollouts.find(isUnderWay);
   const snapshot = rollout && view.snapshot(rollout.snapshotId);
@@ -48,13 +48,11 @@ export function candidateOf(view: Pick<StateView, 'rollouts' | 'snapshot'>): Can
 }
 
 /** Entities without references are the stored objects themselves, not copies. */
-export const configurationOf = (captured: Captured): Configuration => ({
-  listeners: resolvedList(captured, 'listeners'),
-  destinations: resolvedList(captured, 'destinations'),
-  routes: resolvedList(captured, 'routes'),
-  groups: resolvedList(captured, 'groups'),
-  middlewares: resolvedList(captured, 'middlewares'),
-});
+export const configurationOf = ({ entities, values }: Captured): Configuration =>
+  asConfiguration(perKind((kind) => entities[kind].map((entity) => resolvedSpec(entity, values))));
+
+/** Only validated entities reach the state, so a stored one has the type of its kind; this is where that is said. */
+const asConfiguration = (lists: Readonly<Record<ConfigKind, unknown>>): Configuration => lists as Configuration;
 
 /** The entity with every reference replaced that has a value. */
 export function resolvedSpec(entity: Stored, values: Captured['values']): Spec {
@@ -63,10 +61,4 @@ export function resolvedSpec(entity: Stored, values: Captured['values']): Spec {
     Object.hasOwn(values, text) ? values[text] : undefined,
   );
   return resolved as Spec;
-}
-
-/** Only validated entities reach the state, so a stored one has the type of its kind; this is where that is said. */
-function resolvedList<K extends ConfigKind>({ entities, values }: Captured, kind: K): Configuration[K] {
-  const resolved: readonly unknown[] = entities[kind].map((entity) => resolvedSpec(entity, values));
-  return resolved as Configuration[K];
 }

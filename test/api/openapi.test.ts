@@ -91,6 +91,8 @@ describe('OpenAPI document', () => {
       'delete /cluster/members/{nodeId}',
       'post /cluster/transfer',
       'get /cluster/backup',
+      'get /requests',
+      'get /requests/stream',
       'get /healthz',
       'get /metrics',
       'get /readyz',

@@ -15,7 +15,7 @@ export type Fields = Record<string, unknown>;
 export type Unary = (request: Fields) => Fields | Error | undefined;
 
 /** What a test does with each message of a stream. */
-export interface ProcessorStream {
+interface ProcessorStream {
   write(answer: Fields): void;
   end(): void;
   /** Ends the call with an error. */

@@ -4,10 +4,11 @@ import type { Group } from '../../model/group.ts';
 import { type Problem, pointerOf } from '../../model/problem.ts';
 import type { Configuration } from '../../model/proxy-config.ts';
 import type { Route } from '../../model/route.ts';
+import type { CompileProblem } from '../compile-problem.ts';
+import type { Entry } from '../match/entry.ts';
 import { RoutingTable } from '../match/routing-table.ts';
 import type { MiddlewareServices } from '../middleware/services.ts';
-import { type CompiledEntry, compileEntry, type Entry, type EntryContext } from './entry.ts';
-import type { Fault } from './fault.ts';
+import { type CompiledEntry, compileEntry, type EntryContext } from './entry.ts';
 import { compareEntries } from './order.ts';
 import { sortInSteps } from './sort.ts';
 
@@ -128,12 +129,12 @@ function keep(faultless: Map<Route, Entry[]>, entry: Entry): void {
 }
 
 /** A fault of a group or a middleware is found again with each of its routes and said once. */
-function note(problems: Map<string, Problem>, fault: Fault, route: Route, group: Group | undefined): void {
+function note(problems: Map<string, Problem>, fault: CompileProblem, route: Route, group: Group | undefined): void {
   const pointer = pointerOf(...placeOf(fault, route, group), ...fault.path);
   if (!problems.has(pointer)) problems.set(pointer, { pointer, message: fault.message });
 }
 
-function placeOf({ of }: Fault, route: Route, group: Group | undefined): string[] {
+function placeOf({ of }: CompileProblem, route: Route, group: Group | undefined): string[] {
   if (of === 'middleware') return ['middlewares'];
   return of === 'group' && group !== undefined ? ['groups', group.id] : ['routes', route.id];
 }

@@ -4,21 +4,20 @@
 import type { Cancel } from '../../clock.ts';
 import type { ProxyErrorType } from '../../errors.ts';
 import { upstreamHost, upstreamTarget } from '../action/rewrite.ts';
-import { type BodySource, pump } from '../exchange/body.ts';
 import type { DownstreamResponse } from '../exchange/downstream.ts';
 import type { Action, ActionExchange, ActionRun } from '../exchange/entry.ts';
 import type { HeldBody } from '../exchange/held-body.ts';
-import { proxyError } from '../exchange/proxy-error.ts';
-import type { BodyKind, ExchangeRequest } from '../exchange/request.ts';
-import type { ResponseHead } from '../exchange/response.ts';
-import type { Wire } from '../socket/wire.ts';
+import { type BodySource, pump } from '../message/body.ts';
+import { proxyError } from '../message/proxy-error.ts';
+import type { BodyKind, ExchangeRequest } from '../message/request.ts';
+import type { ResponseHead } from '../message/response.ts';
+import type { ConnectionTaker, ResponseReceiver, UpstreamRequest, UpstreamStream } from '../message/upstream-stream.ts';
+import type { TunnelEnd } from '../socket/tunnel-end.ts';
 import type { Outcome } from '../upstream/circuit-breaker.ts';
 import type { Endpoint } from '../upstream/endpoint-group.ts';
 import { parseGrpcTimeout, renderGrpcTimeout } from '../upstream/grpc-timeout.ts';
-import type { ConnectionTaker } from '../upstream/opening.ts';
 import { backoffMs } from '../upstream/retry-backoff.ts';
 import { destinationKey } from '../upstream/session/session-store.ts';
-import type { ResponseReceiver, UpstreamRequest, UpstreamStream } from '../upstream/upstream-stream.ts';
 import type { Upstream } from '../upstream/upstreams.ts';
 import { Timed } from '../wheel.ts';
 import { Admitted } from './admitted.ts';
@@ -200,7 +199,7 @@ class Forwarding extends Timed implements ActionRun, ConnectionTaker, ResponseRe
     exchange.relay(head, body);
   }
 
-  onUpgrade(head: ResponseHead, socket: Wire, rest: Buffer): void {
+  onUpgrade(head: ResponseHead, socket: TunnelEnd, rest: Buffer): void {
     const exchange = this.#exchange;
     this.#observe(head.status);
     this.#conclude('success');

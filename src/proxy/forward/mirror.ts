@@ -3,14 +3,13 @@
 // time is dropped, and then the copy with it.
 import type { ProxyErrorType } from '../../errors.ts';
 import { upstreamHost } from '../action/rewrite.ts';
-import type { BodySink, BodySource } from '../exchange/body.ts';
 import type { ActionExchange } from '../exchange/entry.ts';
-import type { BodyKind } from '../exchange/request.ts';
-import type { ResponseHead } from '../exchange/response.ts';
-import type { Wire } from '../socket/wire.ts';
+import type { BodySink, BodySource } from '../message/body.ts';
+import type { BodyKind } from '../message/request.ts';
+import type { ResponseHead } from '../message/response.ts';
+import type { ConnectionTaker, ResponseReceiver, UpstreamRequest, UpstreamStream } from '../message/upstream-stream.ts';
+import type { TunnelEnd } from '../socket/tunnel-end.ts';
 import type { Endpoint } from '../upstream/endpoint-group.ts';
-import type { ConnectionTaker } from '../upstream/opening.ts';
-import type { ResponseReceiver, UpstreamRequest, UpstreamStream } from '../upstream/upstream-stream.ts';
 import type { Upstream } from '../upstream/upstreams.ts';
 import { Timed, type Wheel } from '../wheel.ts';
 import { Admitted } from './admitted.ts';
@@ -196,7 +195,7 @@ export class Mirror extends Timed implements ConnectionTaker, ResponseReceiver, 
     body.start(new Unread(() => this.#end()));
   }
 
-  onUpgrade(_head: ResponseHead, socket: Wire): void {
+  onUpgrade(_head: ResponseHead, socket: TunnelEnd): void {
     socket.destroy();
     this.#end();
   }

@@ -2,12 +2,13 @@
 // that a client can neither forge nor remove it (contract.md §7.1, architecture.md §6.9). Lines that stay are copied
 // as they came, whole runs at a time.
 
-import type { ExchangeRequest, Sender } from '../exchange/request.ts';
-import type { ExchangeResponse, ResponseHead } from '../exchange/response.ts';
+import { randomBytes } from 'node:crypto';
 import type { FieldEdits } from '../fields/field-edits.ts';
 import type { FieldLines } from '../fields/field-lines.ts';
 import { fieldId, identifyName } from '../fields/field-name.ts';
-import type { UpstreamRequest } from '../upstream/upstream-stream.ts';
+import type { ExchangeRequest, Sender } from '../message/request.ts';
+import type { ExchangeResponse, ResponseHead } from '../message/response.ts';
+import type { UpstreamRequest } from '../message/upstream-stream.ts';
 import { Head } from './head.ts';
 import { reasonOf } from './reason.ts';
 
@@ -22,11 +23,18 @@ export function renderRequest(order: UpstreamRequest): string {
   text += keptText(lines, edits, named, kept);
   if (order.bodyKind === 'stream') text += 'Transfer-Encoding: chunked\r\n';
   if (order.expectContinue) text += 'Expect: 100-continue\r\n';
-  if (upgrade !== '') text += `Connection: upgrade\r\nUpgrade: ${upgrade}\r\n`;
+  if (upgrade !== '') text += upgradeText(request);
   if (acceptsTrailers(lines)) text += 'TE: trailers\r\n';
   if (attempt > 0) text += `X-Gateway-Attempt-Count: ${attempt}\r\n`;
   if (grpcTimeout !== '') text += `grpc-timeout: ${grpcTimeout}\r\n`;
   return `${text}${forwardedText(request, sender)}\r\n`;
+}
+
+function upgradeText(request: ExchangeRequest): string {
+  const text = `Connection: upgrade\r\nUpgrade: ${request.upgrade}\r\n`;
+  if (request.protocol !== 'HTTP/2.0' || request.header('sec-websocket-key') !== undefined) return text;
+  // HTTP/1.1 asks for one (RFC 6455 §4.1); in HTTP/2 the stream says as much.
+  return `${text}Sec-WebSocket-Key: ${randomBytes(16).toString('base64')}\r\n`;
 }
 
 /** Names whose lines Sluice writes itself in this request. */

@@ -36,7 +36,7 @@ export function buildExtAuthz(config: ExtAuthzConfig): (external: ExternalDirect
   if (protocol === 'envoy' && mode === 'http') throw new Error('protocol envoy needs mode grpc');
   const ask = asks[protocol === 'envoy' ? 'envoy' : mode];
   const check = compileCheck(config, protocol);
-  const timeoutMs = durationMs(config.decisionTimeout, durationMs(extAuthzDefaults.decisionTimeout, 0));
+  const timeoutMs = durationMs(config.decisionTimeout, extAuthzDefaults.decisionTimeout);
   const claimed = claimedNames(config.onAllow?.copyToUpstream ?? []);
   return (external, clock) => {
     const decide = async (
@@ -66,7 +66,7 @@ export function buildExtAuthz(config: ExtAuthzConfig): (external: ExternalDirect
       asked.toClient = decision.toClient;
       return undefined;
     };
-    return phases((exchange, slot) => decide(exchange, slot, external));
+    return { ...phases((exchange, slot) => decide(exchange, slot, external)), onSkip: claimed.disown };
   };
 }
 

@@ -55,7 +55,7 @@ function planOf(
     phases,
     maxBodyBytes: phases.maxBodyBytes,
     chunkwise: protocol === 'envoy',
-    timeoutMs: durationMs(config.phaseTimeout, durationMs(extProcDefaults.phaseTimeout, 0)),
+    timeoutMs: durationMs(config.phaseTimeout, extProcDefaults.phaseTimeout),
     allowOnError: override?.allowOnError ?? config.allowOnError ?? extProcDefaults.allowOnError,
     statusOnError: config.statusOnError ?? extProcDefaults.statusOnError,
     mayChange: allowing(config.allowedMutations),

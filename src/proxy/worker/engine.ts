@@ -11,12 +11,13 @@ import { keySetName } from '../jwks/key-set-name.ts';
 import type { ListenerTools } from '../listener/listener.ts';
 import { type BusyPlace, keyOf, type ListenerStatus, Listeners, placeOf } from '../listener/listeners.ts';
 import { RoutingTable } from '../match/routing-table.ts';
-import type { ConfigRole, Figures } from '../metrics/figures.ts';
+import type { RoutedRequest } from '../message/routed-request.ts';
 import type { MetricBlock } from '../metrics/metric-block.ts';
 import { MiddlewareBindings, servicesOf } from '../middleware/bindings.ts';
 import type { CommonServices, MiddlewareServices } from '../middleware/services.ts';
-import type { RoutedRequest } from '../request-head.ts';
+import type { RecentRequests } from '../requests/recent-requests.ts';
 import type { BucketBlocks } from '../shared/bucket-book.ts';
+import type { ConfigRole, Figures } from '../shared/figures.ts';
 import type { TicketSecrets } from '../shared/ticket-secrets.ts';
 import { type EndpointRows, UpstreamStates } from '../shared/upstream-states.ts';
 import { needsSystemRoots, readySystemRoots } from '../tls/system-roots.ts';
@@ -58,6 +59,8 @@ export interface EngineOptions {
   readonly useBlocks: (blocks: BucketBlocks) => void;
   readonly metrics: MetricBlock;
   readonly figures: Figures;
+  /** Undefined: nothing is remembered. */
+  readonly recent: RecentRequests | undefined;
   readonly scrape: ListenerTools['scrape'];
 }
 
@@ -105,7 +108,7 @@ export class Engine {
 
   constructor(options: EngineOptions) {
     const { clock, telemetry, bindAddress, shared, tickets, limits, place } = options;
-    const { metrics, figures, scrape, common, sessionStore } = options;
+    const { metrics, figures, recent, scrape, common, sessionStore } = options;
     this.#options = options;
     const wheel = new Wheel(clock);
     const sessions = sessionStore && new RedisSessionStore(sessionStore, clock, telemetry.logger);
@@ -121,7 +124,7 @@ export class Engine {
         common.keysNamed(keySetName(middleware, this.#bindings.destinationOf(middleware)), withinMs),
     };
     const installed = (request: RoutedRequest, at: string): Installed => this.#installed(request, at);
-    const own = { bindAddress, drainMsMax, shared, tickets, metrics, figures, scrape };
+    const own = { bindAddress, drainMsMax, shared, tickets, metrics, figures, recent, scrape };
     this.#listeners = new Listeners({ installed, clock, wheel, telemetry, ...own, ...limits });
   }
 

@@ -6,8 +6,10 @@ import type { Telemetry } from '../../telemetry/logger.ts';
 import type { KnownStates } from '../explain/explained-destination.ts';
 import type { ListenerStatus } from '../listener/listeners.ts';
 import { Exposition, renderInSlices } from '../metrics/exposition.ts';
-import { type ConfigRole, Figures, type RoleFigures } from '../metrics/figures.ts';
 import { MetricBlock, newMetricBytes } from '../metrics/metric-block.ts';
+import { RecentRequests } from '../requests/recent-requests.ts';
+import type { RingShape } from '../requests/request-ring.ts';
+import { type ConfigRole, Figures, type RoleFigures } from '../shared/figures.ts';
 import { ShareCell } from '../shared/share-cell.ts';
 import { TicketSecrets } from '../shared/ticket-secrets.ts';
 import { findCluster, thisMachine } from '../upstream/discovery/cluster-access.ts';
@@ -27,6 +29,7 @@ export interface InThreadOptions {
   readonly bindAddress: string | undefined;
   readonly sessionStore?: RedisOptions | undefined;
   readonly limits: BodyLimits;
+  readonly ring?: RingShape | undefined;
 }
 
 export class InThread implements Installer {
@@ -78,6 +81,7 @@ export class InThread implements Installer {
         forget: (listener) => exposition.forget(0, listener),
       }),
       figures: this.#figures,
+      recent: options.ring && new RecentRequests(options.ring, 0, clock),
       scrape: (listener, collected) => renderInSlices(exposition, listener, collected, this.#supervisor),
       generation: () => this.#generation,
     });

@@ -5,6 +5,7 @@ import type { LineBatch } from '../access-log/line-batches.ts';
 import type { BusyPlace, ListenerStatus } from '../listener/listeners.ts';
 import type { Collected } from '../metrics/families.ts';
 import type { Series } from '../metrics/metric-block.ts';
+import type { RingShape } from '../requests/request-ring.ts';
 import type { EndpointRows } from '../shared/upstream-states.ts';
 import type { FoundAddress } from '../upstream/endpoint-address.ts';
 import type { RedisOptions } from '../upstream/session/redis-session-store.ts';
@@ -28,6 +29,8 @@ export interface WorkerStart {
   readonly metrics: SharedArrayBuffer;
   readonly series: readonly Series[];
   readonly figures: SharedArrayBuffer;
+  /** Where recent requests are remembered, if they are. */
+  readonly ring: RingShape | undefined;
   /** Whether other workers listen on the same ports. */
   readonly shared: boolean;
   /** See TokenBuckets. */

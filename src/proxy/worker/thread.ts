@@ -2,9 +2,10 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../../clock.ts';
 import type { Logger } from '../../telemetry/logger.ts';
-import { requestAtHand } from '../http1/request-view.ts';
-import { type ConfigRole, Figures } from '../metrics/figures.ts';
+import { requestAtHand } from '../message/request-view.ts';
 import { MetricBlock } from '../metrics/metric-block.ts';
+import { RecentRequests } from '../requests/recent-requests.ts';
+import { type ConfigRole, Figures } from '../shared/figures.ts';
 import { TicketSecrets } from '../shared/ticket-secrets.ts';
 import { CommonParts } from './common-services.ts';
 import { type CandidateChange, Engine } from './engine.ts';
@@ -53,6 +54,7 @@ function serve(port: MessagePort, start: WorkerStart): void {
     limits,
     metrics,
     figures: new Figures(start.figures),
+    recent: start.ring && new RecentRequests(start.ring, place, systemClock),
     scrape: (listener, collected) =>
       new Promise((resolve) => {
         const id = ++scrapeId;

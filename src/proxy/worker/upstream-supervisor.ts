@@ -6,7 +6,7 @@ import type { Destination } from '../../model/destination.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import type { KnownStates } from '../explain/explained-destination.ts';
 import type { UpstreamStates as ShownStates } from '../metrics/exposition.ts';
-import type { ConfigRole } from '../metrics/figures.ts';
+import type { ConfigRole } from '../shared/figures.ts';
 import {
   type EndpointRows,
   type RowsWanted,

@@ -10,8 +10,9 @@ import type { KnownStates } from '../explain/explained-destination.ts';
 import { type BusyPlace, keyOf, type ListenerStatus, placeOf, statusIn } from '../listener/listeners.ts';
 import { Exposition, renderInSlices } from '../metrics/exposition.ts';
 import type { Collected } from '../metrics/families.ts';
-import { type ConfigRole, Figures, newFigureBytes, type RoleFigures, sumOfFigures } from '../metrics/figures.ts';
 import { newMetricBytes } from '../metrics/metric-block.ts';
+import { RequestRing, type RingShape } from '../requests/request-ring.ts';
+import { type ConfigRole, Figures, newFigureBytes, type RoleFigures, sumOfFigures } from '../shared/figures.ts';
 import { ShareCell } from '../shared/share-cell.ts';
 import { TicketSecrets } from '../shared/ticket-secrets.ts';
 import { findCluster, thisMachine } from '../upstream/discovery/cluster-access.ts';
@@ -37,6 +38,8 @@ export interface WorkersOptions {
   readonly limits: BodyLimits;
   /** The candidate is gone, for a worker has fallen while it served it. */
   readonly onCandidateLost?: ((reason: string) => void) | undefined;
+  /** Where recent requests are remembered. Default: nowhere. */
+  readonly ring?: RingShape | undefined;
   /** What a worker runs. Default: thread.ts beside this file. */
   readonly thread?: URL | undefined;
 }
@@ -280,6 +283,7 @@ export class Workers implements Installer {
       metrics: this.#metricBytes[place] ?? newMetricBytes(),
       series: this.#exposition.inherited(place),
       figures: this.#figureBytes[place] ?? newFigureBytes(),
+      ring: this.#options.ring,
       shared: true,
       bucketSeed: this.#desk.seed,
       epochMs: this.#epochMs,
@@ -294,6 +298,7 @@ export class Workers implements Installer {
     const member: Member = new Member(thread, start, telemetry, counting, {
       fall: () => {
         this.#supervisor.forget(place);
+        if (this.#options.ring !== undefined) new RequestRing(this.#options.ring).release(place);
         if (this.#closing) return;
         this.#blameCandidate();
         const waitMs = Math.max(0, restartMsMin - (performance.now() - startedMs));
