@@ -33,7 +33,7 @@ import { thisMachine } from './snapshot/machine.ts';
 import { createSecretSources } from './snapshot/secret-sources.ts';
 import { checkCertificate, listenFailure } from './start-failure.ts';
 import type { StateView } from './state/view.ts';
-import type { Logger } from './telemetry/logger.ts';
+import type { Logger, RootLogger } from './telemetry/logger.ts';
 import { measureLoopLag } from './telemetry/loop-lag.ts';
 
 export interface ControlPlane {
@@ -56,7 +56,7 @@ export interface ControlPlane {
 export interface ControlPlaneOptions {
   /** Log and state, opened already or just opening. Closed with the rest, and when the start fails. */
   readonly core: Promise<Core>;
-  readonly logger: Logger;
+  readonly logger: RootLogger;
   /** Called when the store has failed and the settings say `exit`. */
   readonly onFatal: (reason: string) => void;
 }
@@ -68,8 +68,13 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
   const core = await options.core;
   const { state, log } = core;
   const feed = feedOf(state.view, log);
-  const fleet = nodeFleetOf(settings, core, feed, logger);
-  const proxy = dataPlaneOf(settings, { source: feed, logger, onSettled: (outcome) => fleet.own.settled(outcome) });
+  const fleet = nodeFleetOf(settings, core, feed, logger.module('fleet'));
+  const proxy = dataPlaneOf(settings, {
+    source: feed,
+    logger: logger.module('proxy'),
+    level: logger.levels.cell('proxy'),
+    onSettled: (outcome) => fleet.own.settled(outcome),
+  });
   fleet.own.begin({ listeners: () => proxy.listeners(), figures: () => proxy.figures('stable') });
   reactToStorageFailure(core, own, options);
   measureLoopLag(core.metrics, systemClock);
@@ -78,7 +83,7 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
     await proxy.start();
     const readiness = new ClusterReadiness({ log, clock: systemClock });
     const api = await startApi(own, { ...core, readiness, feed, fleet, proxy, logger });
-    const comparison = comparisonOf(core, logger);
+    const comparison = comparisonOf(core, logger.module('raft'));
     const duties = new LeaderDuties({
       log,
       view: state.view,
@@ -138,7 +143,7 @@ interface Parts extends Core {
   readonly feed: Feed;
   readonly fleet: NodeFleet;
   readonly proxy: DataPlane;
-  readonly logger: Logger;
+  readonly logger: RootLogger;
 }
 
 async function startApi(own: ControlPlaneSettings, parts: Parts): Promise<Api> {
@@ -151,7 +156,8 @@ async function startApi(own: ControlPlaneSettings, parts: Parts): Promise<Api> {
     feed,
     options: own,
     clock: systemClock,
-    logger,
+    logger: logger.module('api'),
+    logLevels: logger.levels,
     metrics,
     secretSources: createSecretSources(thisMachine, own.secretSources),
     checkConfig: (configuration) => checkConfig(configuration, systemClock.nowMs()),

@@ -20,7 +20,7 @@ import { type Address, formatAddress } from './settings/address.ts';
 import type { ProxySettings } from './settings/proxy.ts';
 import type { Settings } from './settings/settings.ts';
 import { listenFailure } from './start-failure.ts';
-import type { Logger } from './telemetry/logger.ts';
+import type { Logger, RootLogger } from './telemetry/logger.ts';
 import type { Exposition } from './telemetry/metrics.ts';
 
 export interface ProxyProcess {
@@ -35,7 +35,7 @@ export interface ProxyProcess {
   stop(): Promise<void>;
 }
 
-export async function startProxy(settings: Settings, logger: Logger, version: string): Promise<ProxyProcess> {
+export async function startProxy(settings: Settings, logger: RootLogger, version: string): Promise<ProxyProcess> {
   const own = settings.proxy;
   const storePath = resolve(own.storePath);
   const { id, kept } = proxyId(own.id, storePath);
@@ -61,7 +61,7 @@ export async function startProxy(settings: Settings, logger: Logger, version: st
       ready.resolve();
     } else keeper.refused(arrival);
   };
-  const dataPlane = dataPlaneOf(settings, { source, logger, onSettled: settled });
+  const dataPlane = dataPlaneOf(settings, { source, logger: logger.module('proxy'), onSettled: settled });
   const traffic = new TrafficWindows();
   const acknowledgements = new Acknowledgements({
     link,

@@ -19,6 +19,7 @@ import { proxyConfigOf } from '../../src/snapshot/build.ts';
 import { thisMachine } from '../../src/snapshot/machine.ts';
 import { createSecretSources } from '../../src/snapshot/secret-sources.ts';
 import { generationDirectory, LevelStore } from '../../src/state/level-store.ts';
+import { LogLevels } from '../../src/telemetry/log-levels.ts';
 import { silentLogger } from '../../src/telemetry/logger.ts';
 import { Metrics } from '../../src/telemetry/metrics.ts';
 import { ClusterOf, statusOfOne } from './cluster-of.ts';
@@ -103,6 +104,7 @@ export class ApiServer {
       },
       recent: new RequestHistory(undefined),
       nodeId: 'single',
+      logLevels: new LogLevels('info'),
       fleet: { desk, follower: (request) => fleet.follower(request) },
       view: state.view,
       log,
