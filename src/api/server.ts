@@ -12,6 +12,7 @@ import { sendError } from './error-filter.ts';
 import type { Gate } from './gate.ts';
 import { lingerAfter, lingeringClose } from './lingering-close.ts';
 import { logRequests } from './request-log.ts';
+import { type AnswerObserver, measureRequests } from './request-metrics.ts';
 
 /** What one client may take of the API. */
 export interface ConnectionLimits {
@@ -29,6 +30,7 @@ interface ServerOptions {
   readonly tls?: ApiTls;
   readonly gate: Gate;
   readonly logger: Logger;
+  readonly observer: AnswerObserver;
   /** From when on connections end with their response, so that closing waits for nobody's keep-alive. */
   readonly isClosing: () => boolean;
 }
@@ -43,7 +45,7 @@ const checkMs = 1_000;
 /** The request line is limited by Node to 16 KiB; the router must not give up on an id before that. */
 const maxParamLength = 16 * 1024;
 
-export function createServer({ tls, gate, logger, isClosing, clock, limits }: ServerOptions): FastifyAdapter {
+export function createServer({ tls, gate, logger, observer, isClosing, clock, limits }: ServerOptions): FastifyAdapter {
   const { headMs, requestMs, connections }: ConnectionLimits = { ...usualLimits, ...limits };
   const timed = { headersTimeout: headMs, connectionsCheckingInterval: Math.min(checkMs, headMs), ...checksHost };
   const adapter = new FastifyAdapter({
@@ -69,6 +71,7 @@ export function createServer({ tls, gate, logger, isClosing, clock, limits }: Se
   fastify.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   gate.install(fastify);
   logRequests(fastify, logger);
+  measureRequests(fastify, observer);
   fastify.addHook('onSend', (_request, reply, payload, done) => {
     if (isClosing()) reply.header('Connection', 'close');
     done(null, payload);

@@ -20,6 +20,7 @@ import { Proposer } from './proposer.ts';
 import { CannotListen, RaftLog, type StateAtStart } from './raft-log.ts';
 import { raftMetrics } from './raft-metrics.ts';
 import { raftOptions } from './raft-options.ts';
+import { measuredRelay } from './relay/measured-relay.ts';
 
 export interface Core {
   readonly raft: RaftLog;
@@ -84,7 +85,7 @@ export async function openCore({ settings, logger, level }: CoreOptions): Promis
       state,
       clock: systemClock,
       nodeId: options.nodeId,
-      relay: links.relay,
+      relay: measuredRelay(links.relay, metrics, systemClock),
       adopt: (generation) => generations.adopt(generation),
       observer: metrics,
     });

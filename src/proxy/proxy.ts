@@ -5,6 +5,7 @@ import type { Problem } from '../model/problem.ts';
 import type { ConfigSource, ProxyConfig } from '../model/proxy-config.ts';
 import type { RecentSource } from '../model/recent-request.ts';
 import type { Telemetry } from '../telemetry/logger.ts';
+import type { NamedThread } from '../telemetry/thread-vitals.ts';
 import { type KnownStates, nothingKnown } from './explain/explained-destination.ts';
 import type { ListenerStatus } from './listener/listeners.ts';
 import { PortWatch } from './listener/port-watch.ts';
@@ -62,6 +63,8 @@ export interface Proxy {
   reopenLogs(): void;
   /** What it has served since the start, all threads together. */
   figures(role: ConfigRole): RoleFigures;
+  /** How its threads are: `worker 1`, … */
+  threads(): readonly NamedThread[];
   /** The requests that ended last. */
   readonly recent: RecentSource;
 }
@@ -147,6 +150,11 @@ class SourcedProxy implements Proxy {
 
   reopenLogs(): void {
     this.#installer?.reopenLogs();
+  }
+
+  threads(): readonly NamedThread[] {
+    const all = this.#installer?.vitals() ?? [];
+    return all.map((vitals, place) => ({ thread: `worker ${place + 1}`, vitals }));
   }
 
   figures(role: ConfigRole): RoleFigures {

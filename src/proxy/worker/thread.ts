@@ -2,6 +2,7 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../../clock.ts';
 import { LevelCell } from '../../telemetry/log-levels.ts';
+import { measureThread } from '../../telemetry/thread-vitals.ts';
 import { requestAtHand } from '../message/request-view.ts';
 import { MetricBlock } from '../metrics/metric-block.ts';
 import { RecentRequests } from '../requests/recent-requests.ts';
@@ -24,6 +25,7 @@ type InTurn = Exclude<ToWorker, { type: 'tell' | 'exposition' }>;
 
 function serve(port: MessagePort, start: WorkerStart): void {
   const { bindAddress, sessionStore, generation, shared, workers, place, limits } = start;
+  measureThread(start.vitals, systemClock);
   const states = new UpstreamStates(workers, place);
   const cell = new Int32Array(generation);
   const say = (message: FromWorker): void => port.postMessage(message);
