@@ -22,6 +22,7 @@ import { RolloutMetrics } from './duty/rollout-metrics.ts';
 import { Feed } from './feed/feed.ts';
 import { type NodeFleet, nodeFleetOf } from './fleet/node-fleet.ts';
 import { fleetQuestionOf } from './fleet/questions.ts';
+import { tracesOf } from './process-traces.ts';
 import { checkConfig } from './proxy/config-check.ts';
 import { Explainer } from './proxy/explain/explainer.ts';
 import type { Proxy as DataPlane } from './proxy/proxy.ts';
@@ -32,11 +33,13 @@ import { proxyConfigOf } from './snapshot/build.ts';
 import { thisMachine } from './snapshot/machine.ts';
 import { createSecretSources } from './snapshot/secret-sources.ts';
 import { checkCertificate, listenFailure } from './start-failure.ts';
-import type { StateView } from './state/view.ts';
+import type { StateView, StoredSnapshot } from './state/view.ts';
 import type { Logger, RootLogger } from './telemetry/logger.ts';
 import { measureLoopLag } from './telemetry/loop-lag.ts';
 import { threadMetrics } from './telemetry/thread-metrics.ts';
 import { measureThread, newVitalBytes, readVitals } from './telemetry/thread-vitals.ts';
+import type { Traces } from './telemetry/traces/traces.ts';
+import { programVersion } from './version.ts';
 
 export interface ControlPlane {
   /** `host:port` where the API listens. */
@@ -71,10 +74,12 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
   const { state, log } = core;
   const feed = feedOf(state.view, log);
   const fleet = nodeFleetOf(settings, core, feed, logger.module('fleet'));
+  const traces = await openTraces(settings, core, logger);
   const proxy = dataPlaneOf(settings, {
     source: feed,
     logger: logger.module('proxy'),
     level: logger.levels.cell('proxy'),
+    traces,
     onSettled: (outcome) => fleet.own.settled(outcome),
   });
   fleet.own.begin({ listeners: () => proxy.listeners(), figures: () => proxy.figures('stable') });
@@ -98,9 +103,31 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
       comparison.start();
       duties.start();
     });
-    return running({ ...core, api, proxy, fleet, comparison, duties, own, storePath, ready: readiness.whenReady });
+    return running({
+      ...core,
+      api,
+      proxy,
+      fleet,
+      comparison,
+      duties,
+      own,
+      storePath,
+      traces,
+      ready: readiness.whenReady,
+    });
   } catch (error) {
     await proxy.close({ withinMs: 0 });
+    await core.close();
+    throw error;
+  }
+}
+
+/** They begin before anything that they could tell of; what fails here is the start. */
+async function openTraces(settings: Settings, core: Core, logger: Logger): Promise<Traces | undefined> {
+  const instanceId = settings.controlPlane.raft?.nodeId ?? 'single';
+  try {
+    return await tracesOf(settings, { instanceId, version: programVersion() }, logger);
+  } catch (error) {
     await core.close();
     throw error;
   }
@@ -110,8 +137,10 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
 function feedOf(view: StateView, log: Proposer): Feed {
   const feed = new Feed();
   const snapshot = view.active && view.snapshot(view.active.snapshotId);
-  if (view.active && snapshot) feed.publish(proxyConfigOf(snapshot, view.active.index));
-  log.onActivation((activation) => feed.publish(proxyConfigOf(activation.snapshot, activation.index)));
+  const digestAt = (index: number) => view.activations.findLast((record) => record.index === index)?.sha256;
+  const publish = (what: StoredSnapshot, index: number) => feed.publish(proxyConfigOf(what, index, digestAt(index)));
+  if (view.active && snapshot) publish(snapshot, view.active.index);
+  log.onActivation((activation) => publish(activation.snapshot, activation.index));
   return feed;
 }
 
@@ -254,6 +283,7 @@ interface RunningParts extends Core {
   readonly duties: LeaderDuties;
   readonly own: ControlPlaneSettings;
   readonly storePath: string;
+  readonly traces: Traces | undefined;
   readonly ready: Promise<void>;
 }
 
@@ -268,6 +298,7 @@ function running({
   close,
   own,
   storePath,
+  traces,
   ready,
 }: RunningParts): ControlPlane {
   const { view } = state;
@@ -287,6 +318,7 @@ function running({
       await handOver(raft, systemClock, handOverMs);
       await Promise.all([api.close(), proxy.close({ withinMs: own.shutdownTimeoutMs })]);
       await close();
+      await traces?.close();
     },
   };
 }

@@ -6,6 +6,7 @@ import { systemClock } from './clock.ts';
 import { dataPlaneOf } from './data-plane.ts';
 import type { ListenerReport } from './model/fleet-messages.ts';
 import { TrafficWindows } from './model/traffic-windows.ts';
+import { tracesOf } from './process-traces.ts';
 import type { Proxy as DataPlane, InstallOutcome } from './proxy/proxy.ts';
 import { Acknowledgements } from './remote/acknowledgements.ts';
 import { AdminServer, type AdminServerOptions } from './remote/admin-server.ts';
@@ -40,6 +41,7 @@ export async function startProxy(settings: Settings, logger: RootLogger, version
   const storePath = resolve(own.storePath);
   const { id, kept } = proxyId(own.id, storePath);
   if (!kept) logger.warn({ id, storePath }, 'proxy.storePath cannot be written: the id lasts for this process only');
+  const traces = await tracesOf(settings, { instanceId: id, version }, logger);
   const boot = newBoot();
   const link = new ControlPlaneLink({ tls: own.tls, apiKey: own.apiKey, clock: systemClock });
   const source = new RemoteSource({
@@ -61,7 +63,7 @@ export async function startProxy(settings: Settings, logger: RootLogger, version
       ready.resolve();
     } else keeper.refused(arrival);
   };
-  const dataPlane = dataPlaneOf(settings, { source, logger: logger.module('proxy'), onSettled: settled });
+  const dataPlane = dataPlaneOf(settings, { source, logger: logger.module('proxy'), traces, onSettled: settled });
   const traffic = new TrafficWindows();
   const acknowledgements = new Acknowledgements({
     link,
@@ -128,6 +130,7 @@ export async function startProxy(settings: Settings, logger: RootLogger, version
       acknowledgements.closed();
       await Promise.all([dataPlane.close({ withinMs: settings.controlPlane.shutdownTimeoutMs }), link.close()]);
       await keeper.settled();
+      await traces?.close();
       await admin?.server.close();
     },
   };

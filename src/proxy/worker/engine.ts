@@ -4,6 +4,7 @@ import type { Clock } from '../../clock.ts';
 import { describe, type Problem } from '../../model/problem.ts';
 import type { ProxyConfig } from '../../model/proxy-config.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
+import type { Tracing } from '../../telemetry/traces/tracing.ts';
 import type { Memory } from '../compile/compile.ts';
 import { compileInSlices, inSlices } from '../compile/slices.ts';
 import type { Installed } from '../exchange/context.ts';
@@ -18,6 +19,7 @@ import type { Figures } from '../shared/figures.ts';
 import type { TicketSecrets } from '../shared/ticket-secrets.ts';
 import type { UpstreamStates } from '../shared/upstream-states.ts';
 import { needsSystemRoots, readySystemRoots } from '../tls/system-roots.ts';
+import { ExchangeTraces } from '../tracing/exchange-traces.ts';
 import type { FoundAddress } from '../upstream/endpoint-address.ts';
 import { NameLookup } from '../upstream/name-lookup.ts';
 import type { RedisOptions } from '../upstream/session/redis-session-store.ts';
@@ -49,6 +51,8 @@ export interface EngineOptions {
   readonly figures: Figures;
   /** Undefined: nothing is remembered. */
   readonly recent: RecentRequests | undefined;
+  /** Of this thread; undefined: nothing is traced. */
+  readonly tracing: Tracing | undefined;
   readonly scrape: ListenerTools['scrape'];
 }
 
@@ -74,7 +78,8 @@ export class Engine {
 
   constructor(options: EngineOptions) {
     const { clock, telemetry, bindAddress, shared, tickets, states, place, generation, limits, ...others } = options;
-    const { metrics, figures, recent, scrape, common, sessionStore } = others;
+    const { metrics, figures, recent, scrape, common, sessionStore, tracing } = others;
+    const traces = tracing && new ExchangeTraces(tracing, clock);
     this.#generation = generation;
     this.#telemetry = telemetry;
     const wheel = new Wheel(clock);
@@ -95,7 +100,7 @@ export class Engine {
     const role = 'stable';
     this.#current = { number: generation(), config: undefined, table: RoutingTable.empty, upstreams, snapshot, role };
     const installed = (): Installed => this.#installed();
-    const own = { bindAddress, drainMsMax, shared, tickets, metrics, figures, recent, scrape };
+    const own = { bindAddress, drainMsMax, shared, tickets, metrics, figures, recent, scrape, traces };
     this.#listeners = new Listeners({ installed, clock, wheel, telemetry, ...own, ...limits });
   }
 
