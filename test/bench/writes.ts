@@ -84,7 +84,9 @@ async function measure(clients: number, to: ClusterNode, watched: readonly (read
   await Promise.all(Array.from({ length: clients }, loop));
   const took = (performance.now() - startedAt) / 1000;
   report(`writes through the ${values.through}, ${clients} clients`, { latenciesMs, seconds: took, lost: 0 });
-  watched.forEach(([who, pid], at) => cpuReport(who, before[at] ?? new Map(), cpuOf(pid), latenciesMs.length));
+  for (const [at, [who, pid]] of watched.entries()) {
+    cpuReport(who, before[at] ?? new Map(), cpuOf(pid), latenciesMs.length);
+  }
 }
 
 process.once('exit', endAll);
