@@ -3,11 +3,14 @@
 import type { Cancel, Clock } from '../clock.ts';
 import type { Problem } from '../model/problem.ts';
 import type { ConfigSource, ProxyConfig } from '../model/proxy-config.ts';
+import type { RecentSource } from '../model/recent-request.ts';
 import type { Telemetry } from '../telemetry/logger.ts';
 import { type KnownStates, nothingKnown } from './explain/explained-destination.ts';
 import type { ListenerStatus } from './listener/listeners.ts';
 import { PortWatch } from './listener/port-watch.ts';
-import { type ConfigRole, type RoleFigures, sumOfFigures } from './metrics/figures.ts';
+import { RequestHistory } from './requests/request-history.ts';
+import { newRing, type RingShape } from './requests/request-ring.ts';
+import { type ConfigRole, type RoleFigures, sumOfFigures } from './shared/figures.ts';
 import type { RedisOptions } from './upstream/session/redis-session-store.ts';
 import { type BodyLimits, bodyLimits } from './worker/body-limits.ts';
 import type { Installer } from './worker/installer.ts';
@@ -26,6 +29,8 @@ export interface ProxyOptions {
   readonly sessionStore?: RedisOptions | undefined;
   /** Default: 64 KiB each. */
   readonly limits?: BodyLimits | undefined;
+  /** How many requests are remembered, and which of their fields, in lower case. Default: none. */
+  readonly recent?: { readonly slots: number; readonly headers: readonly string[] } | undefined;
   /** Told what has become of each configuration that was taken up and not overtaken. */
   readonly onSettled?: ((outcome: InstallOutcome) => void) | undefined;
 }
@@ -57,6 +62,8 @@ export interface Proxy {
   reopenLogs(): void;
   /** What it has served since the start, all threads together. */
   figures(role: ConfigRole): RoleFigures;
+  /** The requests that ended last. */
+  readonly recent: RecentSource;
 }
 
 export function createProxy(options: ProxyOptions): Proxy {
@@ -85,6 +92,7 @@ class SourcedProxy implements Proxy {
   #installing: Promise<void> | undefined;
   #unsubscribe: Cancel = () => {};
   readonly #onSettled: (outcome: InstallOutcome) => void;
+  readonly recent: RecentSource;
 
   constructor(options: ProxyOptions) {
     const { source, clock, telemetry, bindAddress, sessionStore, workers = 0, limits = bodyLimits } = options;
@@ -94,11 +102,15 @@ class SourcedProxy implements Proxy {
     this.#clock = clock;
     this.#telemetry = telemetry;
     this.#size = Math.max(1, workers);
+    const { slots = 0, headers = [] } = options.recent ?? {};
+    const ring: RingShape | undefined = slots > 0 ? newRing(slots, this.#size, headers) : undefined;
+    this.recent = new RequestHistory(ring);
+    const common = { clock, telemetry, bindAddress, sessionStore, limits, ring };
     this.#makeInstaller = async () => {
-      if (workers > 0) return new Workers({ count: workers, clock, telemetry, bindAddress, sessionStore, limits });
+      if (workers > 0) return new Workers({ count: workers, ...common });
       // Where workers serve, this thread need not know how.
       const { InThread } = await import('./worker/in-thread.ts');
-      return new InThread({ clock, telemetry, bindAddress, sessionStore, limits });
+      return new InThread(common);
     };
     const reopen = async (): Promise<void> => this.#installer?.reopen();
     this.#ports = new PortWatch({ listeners: () => this.listeners(), reopen }, clock, telemetry.logger);

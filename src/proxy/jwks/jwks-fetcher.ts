@@ -102,7 +102,7 @@ class Source {
         : {
             destination,
             path: jwt.jwksPath ?? '/',
-            timeoutMs: durationMs(jwt.jwksRetrievalTimeout, durationMs(jwtDefaults.jwksRetrievalTimeout, 0)),
+            timeoutMs: durationMs(jwt.jwksRetrievalTimeout, jwtDefaults.jwksRetrievalTimeout),
           };
     this.#fetch();
   }

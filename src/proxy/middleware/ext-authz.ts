@@ -36,7 +36,7 @@ export function buildExtAuthz(config: ExtAuthzConfig): Instantiate {
   if (protocol === 'envoy' && mode === 'http') throw new Error('protocol envoy needs mode grpc');
   const ask = asks[protocol === 'envoy' ? 'envoy' : mode];
   const check = compileCheck(config, protocol);
-  const timeoutMs = durationMs(config.decisionTimeout, durationMs(extAuthzDefaults.decisionTimeout, 0));
+  const timeoutMs = durationMs(config.decisionTimeout, extAuthzDefaults.decisionTimeout);
   const claimed = claimedNames(config.onAllow?.copyToUpstream ?? []);
   return ({ external, clock }) => {
     const decide = async (exchange: MiddlewareExchange, slot: number, services: ExternalServices): Promise<Verdict> => {
@@ -47,7 +47,8 @@ export function buildExtAuthz(config: ExtAuthzConfig): Instantiate {
       const cancel = timeoutMs > 0 ? clock.after(timeoutMs, () => asked.abort.abort()) : () => {};
       let decision: Decision;
       try {
-        decision = await ask({ check, exchange, body: body?.bytes, services, signal: asked.abort.signal, timeoutMs });
+        const { signal } = asked.abort;
+        decision = await ask({ check, exchange, slot, body: body?.bytes, services, signal, timeoutMs });
       } catch (error) {
         claimed.clear(exchange);
         if (config.failureModeAllow === true) return undefined;
@@ -62,7 +63,7 @@ export function buildExtAuthz(config: ExtAuthzConfig): Instantiate {
       asked.toClient = decision.toClient;
       return undefined;
     };
-    return phases((exchange, slot) => decide(exchange, slot, external));
+    return { ...phases((exchange, slot) => decide(exchange, slot, external)), onSkip: claimed.disown };
   };
 }
 

@@ -62,7 +62,7 @@ export class Upstream {
     this.breaker = parts.breaker;
     this.balancing = balancingPlan(options);
     this.requestMs = durationMs(options?.timeouts?.request, 0);
-    this.expectContinueMs = durationMs(options?.timeouts?.expectContinue, 1_000);
+    this.expectContinueMs = durationMs(options?.timeouts?.expectContinue, destinationDefaults.timeouts.expectContinue);
   }
 
   static *open(
@@ -175,15 +175,16 @@ function* groupOf(
 function poolOptions(destination: Destination): PoolOptions {
   const { options } = destination;
   const timeouts = options?.timeouts;
+  const defaults = destinationDefaults.timeouts;
   return {
     http2: options?.http2 ?? destinationDefaults.http2,
-    connectionsMax: options?.maxConnsPerHost ?? 0,
+    connectionsMax: options?.maxConnsPerHost ?? destinationDefaults.maxConnsPerHost,
     waitingMax: breakerLimits(options).waitingMax,
-    connectMs: durationMs(timeouts?.connect, 5_000),
-    dualStackFallbackMs: durationMs(timeouts?.dualStackFallback, 300),
+    connectMs: durationMs(timeouts?.connect, defaults.connect),
+    dualStackFallbackMs: durationMs(timeouts?.dualStackFallback, defaults.dualStackFallback),
     security: UpstreamSecurity.of(destination),
-    tlsHandshakeMs: durationMs(timeouts?.tlsHandshake, 5_000),
-    responseHeaderMs: durationMs(timeouts?.responseHeader, 10_000),
-    idleMs: durationMs(timeouts?.idleConnection, 90_000),
+    tlsHandshakeMs: durationMs(timeouts?.tlsHandshake, defaults.tlsHandshake),
+    responseHeaderMs: durationMs(timeouts?.responseHeader, defaults.responseHeader),
+    idleMs: durationMs(timeouts?.idleConnection, defaults.idleConnection),
   };
 }

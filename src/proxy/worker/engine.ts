@@ -4,6 +4,7 @@ import type { Clock } from '../../clock.ts';
 import { describe, type Problem } from '../../model/problem.ts';
 import type { ProxyConfig } from '../../model/proxy-config.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
+import type { Tracing } from '../../telemetry/traces/tracing.ts';
 import type { Memory } from '../compile/compile.ts';
 import { compileInSlices, inSlices } from '../compile/slices.ts';
 import type { Installed } from '../exchange/context.ts';
@@ -11,12 +12,14 @@ import { ExternalServices } from '../external/external-services.ts';
 import type { ListenerTools } from '../listener/listener.ts';
 import { type BusyPlace, type ListenerStatus, Listeners } from '../listener/listeners.ts';
 import { RoutingTable } from '../match/routing-table.ts';
-import type { Figures } from '../metrics/figures.ts';
 import type { MetricBlock } from '../metrics/metric-block.ts';
 import type { CommonServices, MiddlewareServices } from '../middleware/services.ts';
+import type { RecentRequests } from '../requests/recent-requests.ts';
+import type { Figures } from '../shared/figures.ts';
 import type { TicketSecrets } from '../shared/ticket-secrets.ts';
 import type { UpstreamStates } from '../shared/upstream-states.ts';
 import { needsSystemRoots, readySystemRoots } from '../tls/system-roots.ts';
+import { ExchangeTraces } from '../tracing/exchange-traces.ts';
 import type { FoundAddress } from '../upstream/endpoint-address.ts';
 import { NameLookup } from '../upstream/name-lookup.ts';
 import type { RedisOptions } from '../upstream/session/redis-session-store.ts';
@@ -46,6 +49,10 @@ export interface EngineOptions {
   readonly common: CommonServices;
   readonly metrics: MetricBlock;
   readonly figures: Figures;
+  /** Undefined: nothing is remembered. */
+  readonly recent: RecentRequests | undefined;
+  /** Of this thread; undefined: nothing is traced. */
+  readonly tracing: Tracing | undefined;
   readonly scrape: ListenerTools['scrape'];
 }
 
@@ -71,7 +78,8 @@ export class Engine {
 
   constructor(options: EngineOptions) {
     const { clock, telemetry, bindAddress, shared, tickets, states, place, generation, limits, ...others } = options;
-    const { metrics, figures, scrape, common, sessionStore } = others;
+    const { metrics, figures, recent, scrape, common, sessionStore, tracing } = others;
+    const traces = tracing && new ExchangeTraces(tracing, clock);
     this.#generation = generation;
     this.#telemetry = telemetry;
     const wheel = new Wheel(clock);
@@ -92,7 +100,7 @@ export class Engine {
     const role = 'stable';
     this.#current = { number: generation(), config: undefined, table: RoutingTable.empty, upstreams, snapshot, role };
     const installed = (): Installed => this.#installed();
-    const own = { bindAddress, drainMsMax, shared, tickets, metrics, figures, scrape };
+    const own = { bindAddress, drainMsMax, shared, tickets, metrics, figures, recent, scrape, traces };
     this.#listeners = new Listeners({ installed, clock, wheel, telemetry, ...own, ...limits });
   }
 
@@ -104,7 +112,11 @@ export class Engine {
     this.#discovered.clear();
     for (const [id, endpoints] of discovered) this.#discovered.set(id, endpoints);
     const { snapshot } = config;
+    const { clock } = this.#tools;
+    const fromMs = clock.monotonicMs();
     const { table, problems, memory } = await compileInSlices(snapshot, this.#memory, this.#services);
+    const about = { worker: this.#tools.place + 1, snapshot: config.id, ms: Math.round(clock.monotonicMs() - fromMs) };
+    this.#telemetry.logger.debug(about, 'a worker has compiled a configuration');
     if (table === undefined) throw new Refusal(problems);
     if (problems.length > 0) {
       this.#telemetry.logger.error({ snapshot: config.id, problems: describe(problems) }, 'routes are closed');

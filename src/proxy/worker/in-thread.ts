@@ -6,8 +6,10 @@ import type { Telemetry } from '../../telemetry/logger.ts';
 import type { KnownStates } from '../explain/explained-destination.ts';
 import type { ListenerStatus } from '../listener/listeners.ts';
 import { Exposition, renderInSlices } from '../metrics/exposition.ts';
-import { type ConfigRole, Figures, type RoleFigures } from '../metrics/figures.ts';
 import { MetricBlock, newMetricBytes } from '../metrics/metric-block.ts';
+import { RecentRequests } from '../requests/recent-requests.ts';
+import type { RingShape } from '../requests/request-ring.ts';
+import { type ConfigRole, Figures, type RoleFigures } from '../shared/figures.ts';
 import { TicketSecrets } from '../shared/ticket-secrets.ts';
 import { UpstreamStates } from '../shared/upstream-states.ts';
 import { findCluster, thisMachine } from '../upstream/discovery/cluster-access.ts';
@@ -26,6 +28,7 @@ export interface InThreadOptions {
   readonly bindAddress: string | undefined;
   readonly sessionStore?: RedisOptions | undefined;
   readonly limits: BodyLimits;
+  readonly ring?: RingShape | undefined;
 }
 
 export class InThread implements Installer {
@@ -73,6 +76,8 @@ export class InThread implements Installer {
         forget: (listener) => exposition.forget(0, listener),
       }),
       figures: this.#figures,
+      recent: options.ring && new RecentRequests(options.ring, 0, clock),
+      tracing: telemetry.traces?.tracing,
       scrape: (listener, collected) => renderInSlices(exposition, listener, collected, this.#supervisor),
       generation: () => this.#generation,
     });

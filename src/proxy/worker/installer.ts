@@ -3,7 +3,7 @@ import type { Problem } from '../../model/problem.ts';
 import type { ProxyConfig } from '../../model/proxy-config.ts';
 import type { KnownStates } from '../explain/explained-destination.ts';
 import type { ListenerStatus } from '../listener/listeners.ts';
-import type { ConfigRole, RoleFigures } from '../metrics/figures.ts';
+import type { ConfigRole, RoleFigures } from '../shared/figures.ts';
 
 export interface Installer {
   /** How many threads serve. */

@@ -1,10 +1,12 @@
 // What main and a proxy worker say to each other. Main leads: prepare, and when all are prepared, commit; a request
 // takes the new table from the moment the shared generation number changes (proxy.md, Table cut-over).
 
+import type { SpanBatch } from '../../telemetry/traces/span-batches.ts';
 import type { LineBatch } from '../access-log/line-batches.ts';
 import type { BusyPlace, ListenerStatus } from '../listener/listeners.ts';
 import type { Collected } from '../metrics/families.ts';
 import type { Series } from '../metrics/metric-block.ts';
+import type { RingShape } from '../requests/request-ring.ts';
 import type { UpstreamRows } from '../shared/upstream-states.ts';
 import type { FoundAddress } from '../upstream/endpoint-address.ts';
 import type { RedisOptions } from '../upstream/session/redis-session-store.ts';
@@ -27,12 +29,18 @@ export interface WorkerStart {
   readonly metrics: SharedArrayBuffer;
   readonly series: readonly Series[];
   readonly figures: SharedArrayBuffer;
+  /** Where recent requests are remembered, if they are. */
+  readonly ring: RingShape | undefined;
+  /** A LevelCell. */
+  readonly logLevel: SharedArrayBuffer;
   /** Whether other workers listen on the same ports. */
   readonly shared: boolean;
   /** See TokenBuckets. */
   readonly bucketSeed: number;
   /** Reading of the system's clock, in milliseconds, from which all workers count. */
   readonly epochMs: number;
+  /** 0 to 1; undefined: nothing is traced. */
+  readonly traceRatio: number | undefined;
 }
 
 export type ToWorker =
@@ -55,6 +63,8 @@ export type ToWorker =
   | { readonly type: 'keysForgotten'; readonly id: string }
   /** So many characters of access log lines have gone out. */
   | { readonly type: 'linesWritten'; readonly path: string; readonly characters: number }
+  /** One more batch of spans has come. */
+  | { readonly type: 'spansTaken' }
   /** Answered by `told` once everything that was counted has a meaning that main knows. */
   | { readonly type: 'tell'; readonly id: number }
   /** The text that a `scrape` asked for. */
@@ -76,6 +86,8 @@ export type FromWorker =
   | { readonly type: 'keysWanted'; readonly id: string }
   /** Answered by `linesWritten`. */
   | { readonly type: 'lines'; readonly batch: LineBatch }
+  /** Answered by `spansTaken`. */
+  | { readonly type: 'spans'; readonly batch: SpanBatch }
   | {
       readonly type: 'crashed' /** Method and target being served. */;
       readonly request: string;

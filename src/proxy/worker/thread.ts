@@ -1,26 +1,38 @@
 // A proxy worker from the inside: an engine that does as main says. Started by workers.ts and by nobody else.
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../../clock.ts';
-import type { Logger } from '../../telemetry/logger.ts';
-import { requestAtHand } from '../http1/request-view.ts';
-import { Figures } from '../metrics/figures.ts';
+import { LevelCell } from '../../telemetry/log-levels.ts';
+import { SpanBatches } from '../../telemetry/traces/span-batches.ts';
+import type { Tracing } from '../../telemetry/traces/tracing.ts';
+import { requestAtHand } from '../message/request-view.ts';
 import { MetricBlock } from '../metrics/metric-block.ts';
+import { RecentRequests } from '../requests/recent-requests.ts';
+import { Figures } from '../shared/figures.ts';
 import { TicketSecrets } from '../shared/ticket-secrets.ts';
 import { UpstreamStates } from '../shared/upstream-states.ts';
 import { CommonParts } from './common-services.ts';
 import { Engine } from './engine.ts';
 import { ConfigReader } from './packed-config.ts';
 import type { FromWorker, ToWorker, WorkerStart } from './protocol.ts';
+import { remoteLogger } from './remote-logger.ts';
 import { systemMs } from './system-time.ts';
 import { vetoOf } from './verdict.ts';
 
 if (parentPort === null) throw new Error('a proxy worker is a thread of its own');
-serve(parentPort, workerData);
+const spans = new SpanBatches(systemClock, (batch) => parentPort?.postMessage({ type: 'spans', batch }));
+serve(parentPort, workerData, await tracingOf(workerData));
+
+/** OpenTelemetry's SDK is loaded for it. */
+async function tracingOf({ traceRatio }: WorkerStart): Promise<Tracing | undefined> {
+  if (traceRatio === undefined) return undefined;
+  const { openTracing } = await import('../../telemetry/traces/opening.ts');
+  return openTracing(traceRatio, (span) => spans.add(span));
+}
 
 /** What is done one after the other. */
 type InTurn = Exclude<ToWorker, { type: 'tell' | 'exposition' }>;
 
-function serve(port: MessagePort, start: WorkerStart): void {
+function serve(port: MessagePort, start: WorkerStart, tracing: Tracing | undefined): void {
   const { bindAddress, sessionStore, generation, shared, workers, place, limits } = start;
   const states = new UpstreamStates(workers, place);
   const cell = new Int32Array(generation);
@@ -45,12 +57,14 @@ function serve(port: MessagePort, start: WorkerStart): void {
   const engine = new Engine({
     common: common.services,
     clock: systemClock,
-    telemetry: { logger: remoteLogger(say, {}) },
+    telemetry: { logger: remoteLogger(say, new LevelCell(start.logLevel)) },
     bindAddress,
     sessionStore,
     limits,
     metrics,
     figures: new Figures(start.figures),
+    recent: start.ring && new RecentRequests(start.ring, place, systemClock),
+    tracing,
     scrape: (listener, collected) =>
       new Promise((resolve) => {
         const id = ++scrapeId;
@@ -79,6 +93,7 @@ function serve(port: MessagePort, start: WorkerStart): void {
     } else if (message.type === 'close') {
       await engine.close(message.withinMs);
       common.lines.flush();
+      spans.flush();
       say({ type: 'closed' });
       port.close();
     }
@@ -86,6 +101,7 @@ function serve(port: MessagePort, start: WorkerStart): void {
   let work: Promise<void> = Promise.resolve();
   port.on('message', (message: ToWorker) => {
     if (message.type === 'keys') common.keys.hear(message.id, message.document);
+    else if (message.type === 'spansTaken') spans.taken();
     else if (message.type === 'keysForgotten') common.keys.forget(message.id);
     else if (message.type === 'linesWritten') common.lines.written(message.path, message.characters);
     // Not in turn with installs: a scrape does not wait for them.
@@ -112,18 +128,4 @@ async function prepared(
   } catch (error) {
     return { type: 'prepared', generation, verdict: vetoOf(error) };
   }
-}
-
-/** Main writes the lines: one stream, whole lines. */
-function remoteLogger(say: (message: FromWorker) => void, common: Readonly<Record<string, unknown>>): Logger {
-  const line =
-    (level: 'debug' | 'info' | 'warn' | 'error') => (fields: Readonly<Record<string, unknown>>, message: string) =>
-      say({ type: 'log', level, fields: { ...common, ...fields }, message });
-  return {
-    debug: line('debug'),
-    info: line('info'),
-    warn: line('warn'),
-    error: line('error'),
-    child: (fields) => remoteLogger(say, { ...common, ...fields }),
-  };
 }

@@ -5,13 +5,15 @@ import type { Cancel, Clock } from '../../clock.ts';
 import type { Listener } from '../../model/listener.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { ProxyConfig } from '../../model/proxy-config.ts';
+import { LevelCell } from '../../telemetry/log-levels.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import type { KnownStates } from '../explain/explained-destination.ts';
 import { type BusyPlace, keyOf, type ListenerStatus, placeOf, statusIn } from '../listener/listeners.ts';
 import { Exposition, renderInSlices } from '../metrics/exposition.ts';
 import type { Collected } from '../metrics/families.ts';
-import { type ConfigRole, Figures, newFigureBytes, type RoleFigures, sumOfFigures } from '../metrics/figures.ts';
 import { newMetricBytes } from '../metrics/metric-block.ts';
+import { RequestRing, type RingShape } from '../requests/request-ring.ts';
+import { type ConfigRole, Figures, newFigureBytes, type RoleFigures, sumOfFigures } from '../shared/figures.ts';
 import { TicketSecrets } from '../shared/ticket-secrets.ts';
 import { findCluster, thisMachine } from '../upstream/discovery/cluster-access.ts';
 import type { RedisOptions } from '../upstream/session/redis-session-store.ts';
@@ -33,6 +35,8 @@ export interface WorkersOptions {
   readonly bindAddress: string | undefined;
   readonly sessionStore?: RedisOptions | undefined;
   readonly limits: BodyLimits;
+  /** Where recent requests are remembered. Default: nowhere. */
+  readonly ring?: RingShape | undefined;
   /** What a worker runs. Default: thread.ts beside this file. */
   readonly thread?: URL | undefined;
 }
@@ -58,6 +62,7 @@ export class Workers implements Installer {
   readonly #cell = new Int32Array(this.#generation);
   readonly #supervisor: UpstreamSupervisor;
   readonly #desk: MiddlewareDesk;
+  readonly #logLevel: LevelCell;
   readonly #epochMs = systemMs();
   readonly #exposition = new Exposition();
   readonly #metricBytes: readonly SharedArrayBuffer[];
@@ -73,6 +78,8 @@ export class Workers implements Installer {
   constructor(options: WorkersOptions) {
     this.#options = options;
     this.size = options.count;
+    // Without one every line is sent.
+    this.#logLevel = options.telemetry.level ?? new LevelCell();
     this.#stopRotating = this.#tickets.keepRotating(options.clock);
     const toAll = (message: ToWorker): void => {
       for (const member of this.#members) member.say(message);
@@ -217,9 +224,12 @@ export class Workers implements Installer {
       metrics: this.#metricBytes[place] ?? newMetricBytes(),
       series: this.#exposition.inherited(place),
       figures: this.#figureBytes[place] ?? newFigureBytes(),
+      ring: this.#options.ring,
+      logLevel: this.#logLevel.bytes,
       shared: true,
       bucketSeed: this.#desk.seed,
       epochMs: this.#epochMs,
+      traceRatio: this.#options.telemetry.traces?.sampleRatio,
     };
     const startedMs = performance.now();
     const { telemetry, thread = ownThread } = this.#options;
@@ -231,6 +241,7 @@ export class Workers implements Installer {
     const member: Member = new Member(thread, start, telemetry, counting, {
       fall: () => {
         this.#supervisor.forget(place);
+        if (this.#options.ring !== undefined) new RequestRing(this.#options.ring).release(place);
         if (this.#closing) return;
         const waitMs = Math.max(0, restartMsMin - (performance.now() - startedMs));
         setTimeout(() => void this.#turns.take(() => this.#replace(place)), waitMs).unref();
