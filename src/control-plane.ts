@@ -36,6 +36,8 @@ import { checkCertificate, listenFailure } from './start-failure.ts';
 import type { StateView, StoredSnapshot } from './state/view.ts';
 import type { Logger, RootLogger } from './telemetry/logger.ts';
 import { measureLoopLag } from './telemetry/loop-lag.ts';
+import { threadMetrics } from './telemetry/thread-metrics.ts';
+import { measureThread, newVitalBytes, readVitals } from './telemetry/thread-vitals.ts';
 import type { Traces } from './telemetry/traces/traces.ts';
 import { programVersion } from './version.ts';
 
@@ -84,6 +86,7 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
   reactToStorageFailure(core, own, options);
   measureLoopLag(core.metrics, systemClock);
   measureRollouts(core);
+  measureThreads(core, proxy);
   try {
     await proxy.start();
     const readiness = new ClusterReadiness({ log, clock: systemClock });
@@ -139,6 +142,20 @@ function feedOf(view: StateView, log: Proposer): Feed {
   if (view.active && snapshot) publish(snapshot, view.active.index);
   log.onActivation((activation) => publish(activation.snapshot, activation.index));
   return feed;
+}
+
+/** The log's own families have how late its thread is. */
+function measureThreads({ metrics, raft }: Core, proxy: DataPlane): void {
+  const own = newVitalBytes();
+  measureThread(own, systemClock);
+  metrics.include(async () => {
+    const { thread, counts } = (await raft.status()) ?? {};
+    return threadMetrics([
+      { thread: 'main', vitals: readVitals(own) },
+      ...(thread && counts ? [{ thread: 'raft', vitals: { ...thread, loopLag: counts.loopLag } }] : []),
+      ...proxy.threads(),
+    ]);
+  });
 }
 
 function measureRollouts({ metrics, state, log }: Core): void {

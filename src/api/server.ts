@@ -12,6 +12,7 @@ import { Connections } from './connections.ts';
 import { sendError } from './error-filter.ts';
 import { lingerAfter, lingeringClose } from './lingering-close.ts';
 import { logRequests } from './request-log.ts';
+import { type AnswerObserver, measureRequests } from './request-metrics.ts';
 
 /** What one client may take of the API. */
 export interface ConnectionLimits {
@@ -29,6 +30,7 @@ interface ServerOptions {
   readonly tls?: ApiTls;
   readonly authorizer: Authorizer;
   readonly logger: Logger;
+  readonly observer: AnswerObserver;
   /** From when on connections end with their response, so that closing waits for nobody's keep-alive. */
   readonly isClosing: () => boolean;
 }
@@ -43,7 +45,15 @@ const checkMs = 1_000;
 /** The request line is limited by Node to 16 KiB; the router must not give up on an id before that. */
 const maxParamLength = 16 * 1024;
 
-export function createServer({ tls, authorizer, logger, isClosing, clock, limits }: ServerOptions): FastifyAdapter {
+export function createServer({
+  tls,
+  authorizer,
+  logger,
+  observer,
+  isClosing,
+  clock,
+  limits,
+}: ServerOptions): FastifyAdapter {
   const { headMs, requestMs, connections }: ConnectionLimits = { ...usualLimits, ...limits };
   const timed = { headersTimeout: headMs, connectionsCheckingInterval: Math.min(checkMs, headMs), ...checksHost };
   const adapter = new FastifyAdapter({
@@ -69,6 +79,7 @@ export function createServer({ tls, authorizer, logger, isClosing, clock, limits
   fastify.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   authorizer.install(fastify);
   logRequests(fastify, logger);
+  measureRequests(fastify, observer);
   fastify.addHook('onSend', (_request, reply, payload, done) => {
     if (isClosing()) reply.header('Connection', 'close');
     done(null, payload);

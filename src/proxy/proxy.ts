@@ -5,6 +5,7 @@ import type { Problem } from '../model/problem.ts';
 import type { Candidate, ConfigSource, ProxyConfig } from '../model/proxy-config.ts';
 import type { RecentSource } from '../model/recent-request.ts';
 import type { Telemetry } from '../telemetry/logger.ts';
+import type { NamedThread } from '../telemetry/thread-vitals.ts';
 import { type KnownStates, nothingKnown } from './explain/explained-destination.ts';
 import type { ListenerStatus } from './listener/listeners.ts';
 import { PortWatch } from './listener/port-watch.ts';
@@ -65,6 +66,8 @@ export interface Proxy {
   reopenLogs(): void;
   /** What it has served since the start, all threads together. */
   figures(role: ConfigRole): RoleFigures;
+  /** How its threads are: `worker 1`, … */
+  threads(): readonly NamedThread[];
   /** The candidate that it serves to some; undefined when there is none. */
   candidate(): Candidate | undefined;
   /** The requests that ended last. */
@@ -165,6 +168,11 @@ class SourcedProxy implements Proxy {
 
   reopenLogs(): void {
     this.#installer?.reopenLogs();
+  }
+
+  threads(): readonly NamedThread[] {
+    const all = this.#installer?.vitals() ?? [];
+    return all.map((vitals, place) => ({ thread: `worker ${place + 1}`, vitals }));
   }
 
   candidate(): Candidate | undefined {

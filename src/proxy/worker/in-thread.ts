@@ -3,6 +3,7 @@ import type { Cancel, Clock } from '../../clock.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { ProxyConfig } from '../../model/proxy-config.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
+import type { ThreadVitals } from '../../telemetry/thread-vitals.ts';
 import type { KnownStates } from '../explain/explained-destination.ts';
 import type { ListenerStatus } from '../listener/listeners.ts';
 import { Exposition, renderInSlices } from '../metrics/exposition.ts';
@@ -203,6 +204,10 @@ export class InThread implements Installer {
 
   figures(role: ConfigRole): RoleFigures {
     return this.#figures.read(role);
+  }
+
+  vitals(): readonly ThreadVitals[] {
+    return [];
   }
 
   close(withinMs: number): Promise<void> {

@@ -1,6 +1,7 @@
 // What the proxy runs on: the calling thread or a set of workers, with one way to install a configuration.
 import type { Problem } from '../../model/problem.ts';
 import type { Candidate, ProxyConfig } from '../../model/proxy-config.ts';
+import type { ThreadVitals } from '../../telemetry/thread-vitals.ts';
 import type { KnownStates } from '../explain/explained-destination.ts';
 import type { ListenerStatus } from '../listener/listeners.ts';
 import type { ConfigRole, RoleFigures } from '../shared/figures.ts';
@@ -37,5 +38,7 @@ export interface Installer {
   readonly known: KnownStates;
   /** What all threads together have served since the start. */
   figures(role: ConfigRole): RoleFigures;
+  /** Of each thread of its own, in their order. */
+  vitals(): readonly ThreadVitals[];
   close(withinMs: number): Promise<void>;
 }

@@ -32,6 +32,8 @@ export interface WorkerStart {
   readonly figures: SharedArrayBuffer;
   /** Where recent requests are remembered, if they are. */
   readonly ring: RingShape | undefined;
+  /** What it says of its own thread. */
+  readonly vitals: SharedArrayBuffer;
   /** A LevelCell. */
   readonly logLevel: SharedArrayBuffer;
   /** Whether other workers listen on the same ports. */

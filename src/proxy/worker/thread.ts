@@ -2,6 +2,7 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../../clock.ts';
 import { LevelCell } from '../../telemetry/log-levels.ts';
+import { measureThread } from '../../telemetry/thread-vitals.ts';
 import { SpanBatches } from '../../telemetry/traces/span-batches.ts';
 import type { Tracing } from '../../telemetry/traces/tracing.ts';
 import { requestAtHand } from '../message/request-view.ts';
@@ -34,6 +35,7 @@ type InTurn = Exclude<ToWorker, { type: 'tell' | 'exposition' }>;
 
 function serve(port: MessagePort, start: WorkerStart, tracing: Tracing | undefined): void {
   const { bindAddress, sessionStore, generation, shared, workers, place, limits } = start;
+  measureThread(start.vitals, systemClock);
   const cell = new Int32Array(generation);
   const say = (message: FromWorker): void => port.postMessage(message);
   const common = new CommonParts({

@@ -7,6 +7,7 @@ import type { Problem } from '../../model/problem.ts';
 import type { Configuration, ProxyConfig } from '../../model/proxy-config.ts';
 import { LevelCell } from '../../telemetry/log-levels.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
+import { newVitalBytes, readVitals, type ThreadVitals } from '../../telemetry/thread-vitals.ts';
 import type { KnownStates } from '../explain/explained-destination.ts';
 import { type BusyPlace, keyOf, type ListenerStatus, placeOf, statusIn } from '../listener/listeners.ts';
 import { Exposition, renderInSlices } from '../metrics/exposition.ts';
@@ -75,6 +76,7 @@ export class Workers implements Installer {
   readonly #exposition = new Exposition();
   readonly #metricBytes: readonly SharedArrayBuffer[];
   readonly #figureBytes: readonly SharedArrayBuffer[];
+  readonly #vitalBytes: readonly SharedArrayBuffer[];
   readonly #tickets = new TicketSecrets();
   readonly #stopRotating: Cancel;
   readonly #members: Member[];
@@ -107,6 +109,7 @@ export class Workers implements Installer {
     });
     this.#metricBytes = Array.from({ length: options.count }, () => newMetricBytes());
     this.#figureBytes = Array.from({ length: options.count }, () => newFigureBytes());
+    this.#vitalBytes = Array.from({ length: options.count }, () => newVitalBytes());
     for (const [place, bytes] of this.#metricBytes.entries()) this.#exposition.block(place, bytes);
     this.#members = Array.from({ length: options.count }, (_, i) => this.#startMember(i));
   }
@@ -194,6 +197,10 @@ export class Workers implements Installer {
 
   figures(role: ConfigRole): RoleFigures {
     return sumOfFigures(this.#figureBytes.map((bytes) => new Figures(bytes).read(role)));
+  }
+
+  vitals(): readonly ThreadVitals[] {
+    return this.#vitalBytes.map(readVitals);
   }
 
   async close(withinMs: number): Promise<void> {
@@ -289,6 +296,7 @@ export class Workers implements Installer {
       figures: this.#figureBytes[place] ?? newFigureBytes(),
       ring: this.#options.ring,
       logLevel: this.#logLevel.bytes,
+      vitals: this.#vitalBytes[place] ?? newVitalBytes(),
       shared: true,
       bucketSeed: this.#desk.seed,
       epochMs: this.#epochMs,
