@@ -1,5 +1,5 @@
-// `npm run check`: format, lint, import borders, dead exports, types, unit tests. Under a minute. With `--coverage`, as
-// `npm test` runs it, the unit tests run one after the other and are measured against the coverage floor.
+// `npm run check`: format, lint, import borders, citations, dead exports, types, unit tests. Under a minute. With
+// `--coverage`, as `npm test` runs it, the unit tests run one after the other and are measured against the coverage floor.
 import { spawnSync } from 'node:child_process';
 
 const measures = process.argv.includes('--coverage');
@@ -11,6 +11,7 @@ const compileCache = { NODE_COMPILE_CACHE: 'node_modules/.cache/compiled' };
 const steps = [
   ['format and lint', 'biome', ['check', '.']],
   ['import borders', process.execPath, ['scripts/borders.mjs']],
+  ['citations', process.execPath, ['scripts/citations.mjs']],
   ['dead files, exports and packages', 'knip', ['--no-progress']],
   ['types', process.execPath, ['node_modules/typescript-native/bin/tsc', '-p', 'tsconfig.test.json', '--noEmit']],
   [

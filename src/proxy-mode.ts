@@ -6,6 +6,7 @@ import { systemClock } from './clock.ts';
 import { dataPlaneOf } from './data-plane.ts';
 import type { ListenerReport } from './model/fleet-messages.ts';
 import { TrafficWindows } from './model/traffic-windows.ts';
+import { tracesOf } from './process-traces.ts';
 import type { Proxy as DataPlane, InstallOutcome } from './proxy/proxy.ts';
 import { Acknowledgements } from './remote/acknowledgements.ts';
 import { AdminServer, type AdminServerOptions } from './remote/admin-server.ts';
@@ -20,7 +21,7 @@ import { type Address, formatAddress } from './settings/address.ts';
 import type { ProxySettings } from './settings/proxy.ts';
 import type { Settings } from './settings/settings.ts';
 import { listenFailure } from './start-failure.ts';
-import type { Logger } from './telemetry/logger.ts';
+import type { Logger, RootLogger } from './telemetry/logger.ts';
 import type { Exposition } from './telemetry/metrics.ts';
 
 export interface ProxyProcess {
@@ -35,11 +36,12 @@ export interface ProxyProcess {
   stop(): Promise<void>;
 }
 
-export async function startProxy(settings: Settings, logger: Logger, version: string): Promise<ProxyProcess> {
+export async function startProxy(settings: Settings, logger: RootLogger, version: string): Promise<ProxyProcess> {
   const own = settings.proxy;
   const storePath = resolve(own.storePath);
   const { id, kept } = proxyId(own.id, storePath);
   if (!kept) logger.warn({ id, storePath }, 'proxy.storePath cannot be written: the id lasts for this process only');
+  const traces = await tracesOf(settings, { instanceId: id, version }, logger);
   const boot = newBoot();
   const link = new ControlPlaneLink({ tls: own.tls, apiKey: own.apiKey, clock: systemClock });
   const source = new RemoteSource({
@@ -61,7 +63,7 @@ export async function startProxy(settings: Settings, logger: Logger, version: st
       ready.resolve();
     } else keeper.refused(arrival);
   };
-  const dataPlane = dataPlaneOf(settings, { source, logger, onSettled: settled });
+  const dataPlane = dataPlaneOf(settings, { source, logger: logger.module('proxy'), traces, onSettled: settled });
   const traffic = new TrafficWindows();
   const acknowledgements = new Acknowledgements({
     link,
@@ -79,7 +81,7 @@ export async function startProxy(settings: Settings, logger: Logger, version: st
   let metrics: Promise<() => Promise<Exposition>> | undefined;
   const loadMetrics = (): Promise<() => Promise<Exposition>> => {
     metrics ??= import('./remote/proxy-metrics.ts').then(({ proxyMetrics }) =>
-      proxyMetrics({ source, keeper, counts, clock: systemClock }),
+      proxyMetrics({ source, keeper, counts, threads: () => dataPlane.threads(), clock: systemClock }),
     );
     return metrics;
   };
@@ -128,6 +130,7 @@ export async function startProxy(settings: Settings, logger: Logger, version: st
       acknowledgements.closed();
       await Promise.all([dataPlane.close({ withinMs: settings.controlPlane.shutdownTimeoutMs }), link.close()]);
       await keeper.settled();
+      await traces?.close();
       await admin?.server.close();
     },
   };

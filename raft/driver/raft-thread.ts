@@ -11,7 +11,7 @@ import { aliveEveryMs, type FromRaft, nodeOver, type ToRaft } from './rpc.ts';
 import type { MemberStatus } from './status.ts';
 
 const stopWithinMs = 10_000;
-/** Entries that are not applied yet, with room for a burst. The rest of the heap stays small (raft.md F4). */
+/** Entries that are not applied yet, with room for a burst. The rest of the heap stays small, for pauses of its collection are pauses of elections. */
 const heapMiB = 512;
 
 /** Main's side of one member. Calls go out as messages; what comes back arrives at the host. */
@@ -138,6 +138,9 @@ export class RaftThread implements Omit<RaftNode, 'stop'> {
         break;
       case 'notice':
         host.notice(message.text);
+        break;
+      case 'detail':
+        host.detail?.(message.text);
         break;
       case 'fatal':
         this.#die(message.reason);

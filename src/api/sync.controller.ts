@@ -1,20 +1,20 @@
-// What other nodes and proxies ask: the stream of activations, the relay of writes (contract.md §4.1, §5.4), and whether
-// the states of two nodes are alike.
+// What other nodes and proxies ask: the stream of activations, the relay of writes (contract.md §4.1, architecture.md §8),
+// and whether the states of two nodes are alike.
 import { Controller, Get, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
 import { ApiBody, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SnapshotStreams } from '../feed/sse.ts';
 import { send } from '../resources/http-exchange.ts';
 import { Operation, Success, schemaRef } from '../resources/operation.ts';
-import { RelayDoor } from './relay-door.ts';
+import { PeerRoutes } from './peer-routes.ts';
 
 @ApiTags('sync')
 @Controller(['sync', 'api/v1/sync'])
 export class SyncController {
   readonly #streams: SnapshotStreams;
-  readonly #relay: RelayDoor;
+  readonly #relay: PeerRoutes;
 
-  constructor(@Inject(SnapshotStreams) streams: SnapshotStreams, @Inject(RelayDoor) relay: RelayDoor) {
+  constructor(@Inject(SnapshotStreams) streams: SnapshotStreams, @Inject(PeerRoutes) relay: PeerRoutes) {
     this.#streams = streams;
     this.#relay = relay;
   }

@@ -10,6 +10,8 @@ import { listenFailure, storeFailure } from '../start-failure.ts';
 import { DurableState } from '../state/durable-state.ts';
 import { generationDirectory, LevelStore } from '../state/level-store.ts';
 import type { OpenOptions } from '../state/opening.ts';
+import { writeBehindMs } from '../state/round-writer.ts';
+import type { LevelCell } from '../telemetry/log-levels.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { Metrics } from '../telemetry/metrics.ts';
 import { checkpointFilesIn, generationStores, removeOtherGenerations } from './generation-directories.ts';
@@ -19,6 +21,7 @@ import { Proposer } from './proposer.ts';
 import { CannotListen, RaftLog, type StateAtStart } from './raft-log.ts';
 import { raftMetrics } from './raft-metrics.ts';
 import { raftOptions } from './raft-options.ts';
+import { measuredRelay } from './relay/measured-relay.ts';
 
 export interface Core {
   readonly raft: RaftLog;
@@ -32,12 +35,14 @@ export interface Core {
 export interface CoreOptions {
   readonly settings: ControlPlaneSettings;
   readonly logger: Logger;
+  /** Of that logger: the thread of the log looks at it. Default: nothing but what is worth a line. */
+  readonly level?: LevelCell | undefined;
 }
 
 /** Rejects with a sentence for people, nothing left open. When it resolves this node votes and follows. */
-export async function openCore({ settings, logger }: CoreOptions): Promise<Core> {
+export async function openCore({ settings, logger, level }: CoreOptions): Promise<Core> {
   const storePath = resolve(settings.storePath);
-  const options = raftOptions(settings, storePath);
+  const options = { ...raftOptions(settings, storePath), details: level?.bytes };
   const notice = (text: string): void => logger.info({}, `cluster: ${text}`);
   const cannotOpen = (error: unknown): never => {
     if (error instanceof CannotListen && settings.raft !== undefined) {
@@ -45,7 +50,8 @@ export async function openCore({ settings, logger }: CoreOptions): Promise<Core>
     }
     throw storeFailure(storePath, error);
   };
-  const openLog = (): Promise<RaftLog> => RaftLog.open({ raft: options, notice }).catch(cannotOpen);
+  const detail = (text: string): void => logger.debug({}, `cluster: ${text}`);
+  const openLog = (): Promise<RaftLog> => RaftLog.open({ raft: options, notice, detail }).catch(cannotOpen);
   let raft = await openLog();
   let isDropped = false;
   try {
@@ -59,7 +65,8 @@ export async function openCore({ settings, logger }: CoreOptions): Promise<Core>
       raft = await openLog();
     };
     const store = await LevelStore.open(generationDirectory(storePath, raft.generation)).catch(cannotOpen);
-    const state = await DurableState.open(store, { ...openOptions, beforeEncryption });
+    const behind = { clock: systemClock, delayMs: writeBehindMs };
+    const state = await DurableState.open(store, { ...openOptions, beforeEncryption, behind });
     for (const warning of state.warnings) logger.warn({}, `store: ${warning}`);
     const generations = new Generations({
       stores: generationStores(storePath),
@@ -80,7 +87,7 @@ export async function openCore({ settings, logger }: CoreOptions): Promise<Core>
       state,
       clock: systemClock,
       nodeId: options.nodeId,
-      relay: links.relay,
+      relay: measuredRelay(links.relay, metrics, systemClock),
       adopt: (generation) => generations.adopt(generation),
       observer: metrics,
     });
@@ -108,8 +115,9 @@ function refuseToDrop({ clustered, clusterId, generation, lastIndex }: RaftLog, 
 }
 
 /**
- * A node of one is let on without its log, for its state holds all that it ever acknowledged; but what other members of
- * a cluster it may have belonged to have since, nobody can know here. (In a cluster `begin` refuses.)
+ * A node of one is let on without its log, for its state holds all that it acknowledged before it was stopped. What came
+ * in the last moments before a crash is gone with the log, and what other members of a cluster it may have belonged to
+ * have since, nobody can know here. (In a cluster `begin` refuses.)
  */
 function lossOfLog({ clusterId }: RaftLog, { applied, term }: StateAtStart): string | undefined {
   if (clusterId !== undefined || term === 0) return undefined;

@@ -8,15 +8,15 @@ import type { ConfigSource } from '../model/proxy-config.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { programVersion } from '../version.ts';
+import { ActivationLog } from './activation-log.ts';
 import { Fleet } from './fleet.ts';
-import { FleetDesk } from './fleet-desk.ts';
+import { FleetAdmin } from './fleet-admin.ts';
 import { FleetMetrics } from './fleet-metrics.ts';
 import { OwnProxy } from './own-proxy.ts';
-import { rolloutMetrics } from './rollout-metrics.ts';
 
 export interface NodeFleet {
   readonly fleet: Fleet;
-  readonly desk: FleetDesk;
+  readonly desk: FleetAdmin;
   /** The proxy within this process. */
   readonly own: OwnProxy;
   close(): void;
@@ -24,7 +24,7 @@ export interface NodeFleet {
 
 export function nodeFleetOf(
   { controlPlane, proxy }: Settings,
-  { raft, state, links, metrics }: Core,
+  { raft, state, log, links, metrics }: Core,
   source: ConfigSource,
   logger: Logger,
 ): NodeFleet {
@@ -40,14 +40,21 @@ export function nodeFleetOf(
     onConverged: (seconds) => fleetMetrics.converged(seconds),
   });
   const fleetMetrics = new FleetMetrics(metrics.registry, () => fleet.counts());
-  rolloutMetrics(metrics.registry, () => state.view.rollouts);
-  const desk = new FleetDesk({ nodeId, fleet, peers: () => otherMembers(raft, links.peers), clock, logger });
+  const desk = new FleetAdmin({ nodeId, fleet, peers: () => otherMembers(raft, links.peers), clock, logger });
+  const activations = new ActivationLog({
+    record: (index) => state.view.activations.findLast((record) => record.index === index),
+    converge: (...asked) => desk.converge(...asked),
+    leads: () => log.leads,
+    logger,
+  });
+  log.onActivation(({ index }) => void activations.activated(index).catch(() => undefined));
   const own = new OwnProxy({ fleet, labels: proxy.labels, version: programVersion(), clock });
   return {
     fleet,
     desk,
     own,
     close() {
+      activations.close();
       own.close();
       fleet.close();
     },

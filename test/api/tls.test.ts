@@ -7,7 +7,7 @@ import { ca, client, server, stranger } from '../support/certificates.ts';
 import { call } from '../support/http-call.ts';
 import { rejection } from '../support/rejection.ts';
 
-// contract.md §1.3 and §12 row 28.
+// contract.md §1.3 and §11 row 28.
 describe('TLS', () => {
   let api: ApiServer;
 

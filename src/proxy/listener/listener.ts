@@ -1,5 +1,5 @@
 // One open port of the proxy. Its settings can be swapped while connections stay; when it ends it stops accepting
-// first, so that what was accepted already is still served (stack.md §6).
+// first, so that what was accepted already is still served.
 import { createServer, type Server } from 'node:net';
 import type { Clock } from '../../clock.ts';
 import { listenerDefaults } from '../../model/defaults.ts';
@@ -11,6 +11,7 @@ import type { LocalReply } from '../exchange/phase.ts';
 import { ServerConnection } from '../http1/server/server-connection.ts';
 import { Http2Connection } from '../http2/server/server-connection.ts';
 import { TrustedProxies } from '../message/client-address.ts';
+import type { RoutedRequest } from '../message/routed-request.ts';
 import { collectedOf, sameBuckets } from '../metrics/collected.ts';
 import { expositionType } from '../metrics/exposition.ts';
 import type { Collected } from '../metrics/families.ts';
@@ -23,6 +24,7 @@ import { Wire, type WireReceiver } from '../socket/wire.ts';
 import { Handshake, type HandshakeOwner } from '../tls/handshake.ts';
 import { HandshakeFailures } from '../tls/handshake-failures.ts';
 import type { TlsTerminator } from '../tls/terminator.ts';
+import type { ExchangeTraces } from '../tracing/exchange-traces.ts';
 import type { Wheel } from '../wheel.ts';
 import { PathReport } from './path-report.ts';
 import { ProtocolChoice } from './protocol-choice.ts';
@@ -49,13 +51,16 @@ export interface ListenerPlace {
 
 /** What every listener of a worker works with. */
 export interface ListenerTools {
-  readonly installed: () => Installed;
+  /** What serves a request that has come to the listener at `place`, `address:port`. */
+  readonly installed: (request: RoutedRequest, place: string) => Installed;
   readonly clock: Clock;
   readonly wheel: Wheel;
   readonly telemetry: Telemetry;
   readonly metrics: MetricBlock;
   readonly figures: Figures;
   readonly recent: RecentRequests | undefined;
+  /** Undefined: nothing is traced. */
+  readonly traces: ExchangeTraces | undefined;
   /** Text of everything that was counted on a listener, by all workers. */
   readonly scrape: (listener: string, collected: Collected) => Promise<Uint8Array>;
   /** Bytes of a body that expressions may see; 0 = none. */
@@ -107,6 +112,8 @@ class Port implements OpenListener, HandshakeOwner {
   #settings: ServeSettings;
   #terminator: TlsTerminator | undefined;
   #draining = false;
+  /** `address:port`. */
+  #place = '';
   /** Called when the last connection has ended. */
   #onEmpty = (): void => {};
 
@@ -130,8 +137,9 @@ class Port implements OpenListener, HandshakeOwner {
       observer: () => this.#counters,
       figures: tools.figures,
       recent: tools.recent,
+      traces: tools.traces,
       scrape: () => this.#scrape(),
-      installed,
+      installed: (request) => installed(request, this.#place),
       settings: () => this.#settings,
       reportPath: (sent, canonical) => this.#pathReport.count(sent, canonical),
       draining: () => this.#draining,
@@ -139,6 +147,7 @@ class Port implements OpenListener, HandshakeOwner {
   }
 
   bind({ address, port, shared }: ListenerPlace): Promise<void> {
+    this.#place = `${address}:${port}`;
     return new Promise((resolve, reject) => {
       this.#server.once('error', reject);
       this.#server.listen({ port, host: address, backlog: 1024, reusePort: shared }, () => {

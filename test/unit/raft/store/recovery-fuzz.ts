@@ -1,4 +1,4 @@
-// Damages a real LevelDB directory byte by byte and looks at what the next start makes of it (raft.md C3.1). A start
+// Damages a real LevelDB directory byte by byte and looks at what the next start makes of it. A start
 // may call it clean only when nothing is different. The unit suite takes samples; the whole round by hand:
 //   node test/unit/raft/store/recovery-fuzz.ts --step 1
 import { readdir, readFile, truncate, writeFile } from 'node:fs/promises';
