@@ -31,6 +31,7 @@ import type { StateView } from '../state/view.ts';
 import type { LogLevels } from '../telemetry/log-levels.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { Metrics } from '../telemetry/metrics.ts';
+import type { WorkTraces } from '../telemetry/traces/work-traces.ts';
 import { ApiKeys } from './api-keys.ts';
 import { appModule } from './app.module.ts';
 import { ClusterOperations, type ClusterOperationsOptions } from './cluster-operations.ts';
@@ -66,6 +67,8 @@ export interface ApiDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  /** Undefined: nothing is traced. */
+  readonly traces?: WorkTraces | undefined;
   /** Environment and files of this node, behind the fences of its settings. */
   readonly secretSources: SecretSources;
   readonly checkConfig: CheckConfig;
@@ -111,6 +114,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   const adapter = createServer({
     gate,
     logger,
+    traces: deps.traces,
     isClosing,
     clock,
     limits: options.limits,

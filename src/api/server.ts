@@ -7,11 +7,13 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../clock.ts';
 import type { ApiTls } from '../settings/control-plane.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import type { WorkTraces } from '../telemetry/traces/work-traces.ts';
 import { Connections } from './connections.ts';
 import { sendError } from './error-filter.ts';
 import type { Gate } from './gate.ts';
 import { lingerAfter, lingeringClose } from './lingering-close.ts';
 import { logRequests } from './request-log.ts';
+import { traceRequests } from './request-traces.ts';
 
 /** What one client may take of the API. */
 export interface ConnectionLimits {
@@ -29,6 +31,8 @@ interface ServerOptions {
   readonly tls?: ApiTls;
   readonly gate: Gate;
   readonly logger: Logger;
+  /** Undefined: nothing is traced. */
+  readonly traces?: WorkTraces | undefined;
   /** From when on connections end with their response, so that closing waits for nobody's keep-alive. */
   readonly isClosing: () => boolean;
 }
@@ -43,7 +47,7 @@ const checkMs = 1_000;
 /** The request line is limited by Node to 16 KiB; the router must not give up on an id before that. */
 const maxParamLength = 16 * 1024;
 
-export function createServer({ tls, gate, logger, isClosing, clock, limits }: ServerOptions): FastifyAdapter {
+export function createServer({ tls, gate, logger, traces, isClosing, clock, limits }: ServerOptions): FastifyAdapter {
   const { headMs, requestMs, connections }: ConnectionLimits = { ...usualLimits, ...limits };
   const timed = { headersTimeout: headMs, connectionsCheckingInterval: Math.min(checkMs, headMs), ...checksHost };
   const adapter = new FastifyAdapter({
@@ -67,6 +71,7 @@ export function createServer({ tls, gate, logger, isClosing, clock, limits }: Se
   fastify.server.on('request', (request) => lingerAfter(request, clock));
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  if (traces !== undefined) traceRequests(fastify, traces);
   gate.install(fastify);
   logRequests(fastify, logger);
   fastify.addHook('onSend', (_request, reply, payload, done) => {

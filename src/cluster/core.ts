@@ -13,6 +13,7 @@ import type { OpenOptions } from '../state/opening.ts';
 import type { LevelCell } from '../telemetry/log-levels.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { Metrics } from '../telemetry/metrics.ts';
+import type { WorkTraces } from '../telemetry/traces/work-traces.ts';
 import { checkpointFilesIn, generationStores, removeOtherGenerations } from './generation-directories.ts';
 import { Generations } from './generations.ts';
 import { NodeLinks } from './node-links.ts';
@@ -31,6 +32,8 @@ export interface Core {
 }
 
 export interface CoreOptions {
+  /** Undefined: nothing is traced. */
+  readonly traces?: WorkTraces | undefined;
   readonly settings: ControlPlaneSettings;
   readonly logger: Logger;
   /** Of that logger: the thread of the log looks at it. Default: nothing but what is worth a line. */
@@ -38,7 +41,7 @@ export interface CoreOptions {
 }
 
 /** Rejects with a sentence for people, nothing left open. When it resolves this node votes and follows. */
-export async function openCore({ settings, logger, level }: CoreOptions): Promise<Core> {
+export async function openCore({ traces, settings, logger, level }: CoreOptions): Promise<Core> {
   const storePath = resolve(settings.storePath);
   const options = { ...raftOptions(settings, storePath), details: level?.bytes };
   const notice = (text: string): void => logger.info({}, `cluster: ${text}`);
@@ -74,7 +77,7 @@ export async function openCore({ settings, logger, level }: CoreOptions): Promis
       notice,
     });
     const opened = raft;
-    const links = new NodeLinks({ settings, clusterId: () => opened.clusterId, clock: systemClock });
+    const links = new NodeLinks({ settings, clusterId: () => opened.clusterId, clock: systemClock, traces });
     const metrics = new Metrics();
     metrics.include(async () =>
       raftMetrics({ status: await opened.status(), failed: opened.failed, nowMs: systemClock.nowMs() }),
@@ -87,6 +90,7 @@ export async function openCore({ settings, logger, level }: CoreOptions): Promis
       relay: links.relay,
       adopt: (generation) => generations.adopt(generation),
       observer: metrics,
+      traces,
     });
     const atStart: StateAtStart = { applied: state.view.applied, term: state.entry?.term ?? 0 };
     const loss = isDropped ? undefined : lossOfLog(raft, atStart);

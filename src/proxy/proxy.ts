@@ -11,6 +11,7 @@ import { PortWatch } from './listener/port-watch.ts';
 import { RequestHistory } from './requests/request-history.ts';
 import { newRing, type RingShape } from './requests/request-ring.ts';
 import { type ConfigRole, type RoleFigures, sumOfFigures } from './shared/figures.ts';
+import { installTrace } from './tracing/install-trace.ts';
 import type { RedisOptions } from './upstream/session/redis-session-store.ts';
 import { type BodyLimits, bodyLimits } from './worker/body-limits.ts';
 import type { Installer } from './worker/installer.ts';
@@ -178,18 +179,21 @@ class SourcedProxy implements Proxy {
     const startedMs = this.#clock.monotonicMs();
     const settled = (problems: readonly Problem[], refusal?: string): void =>
       this.#onSettled({ config, refusal, problems, tookMs: this.#clock.monotonicMs() - startedMs });
+    const trace = installTrace(this.#telemetry.traces?.work, config);
     let problems: readonly Problem[] = [];
     try {
       const counted = (): void => void settling.done++;
-      problems = (await this.#installer?.install(config, counted)) ?? [];
+      problems = (await this.#installer?.install(config, counted, trace)) ?? [];
     } catch (error) {
       const refusal = vetoOf(error);
+      trace?.end('refused');
       this.#refuse(config, refusal.veto);
       this.#refused = orderOf(config);
       for (const wake of this.#waiting) wake();
       settled(refusal.problems, refusal.veto);
       return;
     }
+    trace?.end('');
     this.#live = orderOf(config);
     this.#ports.look();
     this.#telemetry.logger.info({ snapshot: config.id, index: config.index }, 'a snapshot is live');

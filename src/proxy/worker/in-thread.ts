@@ -12,6 +12,7 @@ import type { RingShape } from '../requests/request-ring.ts';
 import { type ConfigRole, Figures, type RoleFigures } from '../shared/figures.ts';
 import { TicketSecrets } from '../shared/ticket-secrets.ts';
 import { UpstreamStates } from '../shared/upstream-states.ts';
+import type { InstallTrace } from '../tracing/install-trace.ts';
 import { findCluster, thisMachine } from '../upstream/discovery/cluster-access.ts';
 import type { RedisOptions } from '../upstream/session/redis-session-store.ts';
 import type { BodyLimits } from './body-limits.ts';
@@ -99,8 +100,9 @@ export class InThread implements Installer {
     return this.#supervisor;
   }
 
-  install(config: ProxyConfig, onThreadDone: () => void): Promise<readonly Problem[]> {
+  install(config: ProxyConfig, onThreadDone: () => void, trace?: InstallTrace): Promise<readonly Problem[]> {
     return this.#turns.take(async () => {
+      const end = trace?.worker(0);
       this.#common.blocks = this.#desk.blocksFor(config.snapshot);
       const { destinations } = config.snapshot;
       this.#states.adopt(this.#supervisor.prepare(destinations));
@@ -109,12 +111,14 @@ export class InThread implements Installer {
         problems = await this.#engine.prepare(this.#generation + 1, config, this.#supervisor.discovered);
       } catch (error) {
         this.#supervisor.discard();
+        end?.('refused');
         throw error;
       }
       this.#generation++;
       this.#supervisor.follow(destinations);
       this.#desk.follow(config.snapshot);
       await this.#engine.commit([]);
+      end?.('');
       onThreadDone();
       return problems;
     });

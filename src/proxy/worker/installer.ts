@@ -4,6 +4,7 @@ import type { ProxyConfig } from '../../model/proxy-config.ts';
 import type { KnownStates } from '../explain/explained-destination.ts';
 import type { ListenerStatus } from '../listener/listeners.ts';
 import type { ConfigRole, RoleFigures } from '../shared/figures.ts';
+import type { InstallTrace } from '../tracing/install-trace.ts';
 
 export interface Installer {
   /** How many threads serve. */
@@ -14,7 +15,7 @@ export interface Installer {
    * Resolves when it is in force and every thread's listeners are settled, with what had to be closed; rejects with
    * Refusal when a thread cannot compile it.
    */
-  install(config: ProxyConfig, onThreadDone: () => void): Promise<readonly Problem[]>;
+  install(config: ProxyConfig, onThreadDone: () => void, trace?: InstallTrace): Promise<readonly Problem[]>;
   /** Tries again to open what is `waiting` for its port, beside everything that is open. */
   reopen(): Promise<void>;
   /** Access logs go on in new files where theirs were moved away. */

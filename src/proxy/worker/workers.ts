@@ -15,6 +15,7 @@ import { newMetricBytes } from '../metrics/metric-block.ts';
 import { RequestRing, type RingShape } from '../requests/request-ring.ts';
 import { type ConfigRole, Figures, newFigureBytes, type RoleFigures, sumOfFigures } from '../shared/figures.ts';
 import { TicketSecrets } from '../shared/ticket-secrets.ts';
+import type { InstallTrace } from '../tracing/install-trace.ts';
 import { findCluster, thisMachine } from '../upstream/discovery/cluster-access.ts';
 import type { RedisOptions } from '../upstream/session/redis-session-store.ts';
 import type { BodyLimits } from './body-limits.ts';
@@ -116,8 +117,8 @@ export class Workers implements Installer {
     return this.#supervisor;
   }
 
-  install(config: ProxyConfig, onThreadDone: () => void): Promise<readonly Problem[]> {
-    return this.#turns.take(() => this.#install(config, onThreadDone));
+  install(config: ProxyConfig, onThreadDone: () => void, trace?: InstallTrace): Promise<readonly Problem[]> {
+    return this.#turns.take(() => this.#install(config, onThreadDone, trace));
   }
 
   reopen(): Promise<void> {
@@ -149,15 +150,21 @@ export class Workers implements Installer {
     await this.#supervisor.close();
   }
 
-  async #install(config: ProxyConfig, onThreadDone: () => void): Promise<readonly Problem[]> {
+  async #install(
+    config: ProxyConfig,
+    onThreadDone: () => void,
+    trace: InstallTrace | undefined,
+  ): Promise<readonly Problem[]> {
     const { destinations } = config.snapshot;
     const rows = this.#supervisor.prepare(destinations);
     const blocks = this.#desk.blocksFor(config.snapshot);
     const packed = packConfig(config, rows, new Map(this.#supervisor.discovered), blocks);
     const generation = ++this.#number;
+    const ends = this.#members.map((_, place) => trace?.worker(place));
     const verdicts = await Promise.all(this.#members.map((member) => member.prepare(generation, packed)));
     const refused = verdicts.find(({ veto }) => veto !== undefined);
     if (refused !== undefined) {
+      for (const end of ends) end?.('refused');
       for (const member of this.#members) member.say({ type: 'discard', generation });
       this.#supervisor.discard();
       throw new Refusal(refused.problems, refused.veto);
@@ -168,8 +175,9 @@ export class Workers implements Installer {
     Atomics.store(this.#cell, 0, generation);
     const discovered = new Map(this.#supervisor.discovered);
     this.#inForce = { config: { ...packed, rows: this.#supervisor.follow(destinations), discovered }, listeners, busy };
-    const commit = async (member: Member): Promise<void> => {
+    const commit = async (member: Member, place: number): Promise<void> => {
       await member.commit(generation, busy);
+      ends[place]?.(member.listeners === undefined ? 'fallen' : '');
       if (member.listeners !== undefined) onThreadDone();
     };
     await Promise.all(this.#members.map(commit));
