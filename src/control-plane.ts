@@ -32,9 +32,11 @@ import { proxyConfigOf } from './snapshot/build.ts';
 import { thisMachine } from './snapshot/machine.ts';
 import { createSecretSources } from './snapshot/secret-sources.ts';
 import { checkCertificate, listenFailure } from './start-failure.ts';
-import type { StateView } from './state/view.ts';
+import type { StateView, StoredSnapshot } from './state/view.ts';
 import type { Logger, RootLogger } from './telemetry/logger.ts';
 import { measureLoopLag } from './telemetry/loop-lag.ts';
+import { threadMetrics } from './telemetry/thread-metrics.ts';
+import { measureThread, newVitalBytes, readVitals } from './telemetry/thread-vitals.ts';
 import type { Traces } from './telemetry/traces/traces.ts';
 
 export interface ControlPlane {
@@ -84,6 +86,7 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
   reactToStorageFailure(core, own, options);
   measureLoopLag(core.metrics, systemClock);
   measureRollouts(core);
+  measureThreads(core, proxy);
   try {
     await proxy.start();
     const readiness = new ClusterReadiness({ log, clock: systemClock });
@@ -123,9 +126,25 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
 function feedOf(view: StateView, log: Proposer): Feed {
   const feed = new Feed();
   const snapshot = view.active && view.snapshot(view.active.snapshotId);
-  if (view.active && snapshot) feed.publish(proxyConfigOf(snapshot, view.active.index));
-  log.onActivation((activation) => feed.publish(proxyConfigOf(activation.snapshot, activation.index)));
+  const digestAt = (index: number) => view.activations.findLast((record) => record.index === index)?.sha256;
+  const publish = (what: StoredSnapshot, index: number) => feed.publish(proxyConfigOf(what, index, digestAt(index)));
+  if (view.active && snapshot) publish(snapshot, view.active.index);
+  log.onActivation((activation) => publish(activation.snapshot, activation.index));
   return feed;
+}
+
+/** The log's own families have how late its thread is. */
+function measureThreads({ metrics, raft }: Core, proxy: DataPlane): void {
+  const own = newVitalBytes();
+  measureThread(own, systemClock);
+  metrics.include(async () => {
+    const { thread, counts } = (await raft.status()) ?? {};
+    return threadMetrics([
+      { thread: 'main', vitals: readVitals(own) },
+      ...(thread && counts ? [{ thread: 'raft', vitals: { ...thread, loopLag: counts.loopLag } }] : []),
+      ...proxy.threads(),
+    ]);
+  });
 }
 
 function measureRollouts({ metrics, state, log }: Core): void {

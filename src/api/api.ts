@@ -12,6 +12,7 @@ import type { ReplicatedLog } from '../cluster/replicated-log.ts';
 import type { HashServer } from '../cluster/state-hash/hash-server.ts';
 import { type Follower, SnapshotStreams } from '../feed/sse.ts';
 import type { FleetDesk } from '../fleet/fleet-desk.ts';
+import { editableKinds } from '../model/kinds.ts';
 import type { ConfigSource } from '../model/proxy-config.ts';
 import type { RecentSource } from '../model/recent-request.ts';
 import { RecentDesk } from '../recent/recent-desk.ts';
@@ -28,6 +29,7 @@ import { StateReader } from '../resources/state-reader.ts';
 import type { ApiKey, ApiTls } from '../settings/control-plane.ts';
 import type { SecretSources } from '../snapshot/secret-sources.ts';
 import type { StateView } from '../state/view.ts';
+import { ApiMetrics } from '../telemetry/api-metrics.ts';
 import type { LogLevels } from '../telemetry/log-levels.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { Metrics } from '../telemetry/metrics.ts';
@@ -111,21 +113,22 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   const gate = new Gate({ keys: new ApiKeys(options.apiKeys), allowedHosts: options.allowedHosts, relay });
   const readiness = new Readiness(deps.health);
   const isClosing = (): boolean => readiness.closing;
+  const streams = new SnapshotStreams({ source: deps.feed, clock, logger, clusterId, follower: deps.fleet.follower });
+  const recent = new RecentDesk({ node: deps.nodeId, source: deps.recent, clock });
   const adapter = createServer({
     gate,
     logger,
+    observer: apiMetrics(deps, streams, recent),
     traces: deps.traces,
     isClosing,
     clock,
     limits: options.limits,
     ...(options.tls && { tls: options.tls }),
   });
-  const streams = new SnapshotStreams({ source: deps.feed, clock, logger, clusterId, follower: deps.fleet.follower });
   const document = new OpenApiText();
   const seen = [value(SnapshotStreams, streams), value(OpenApiText, document), value(Metrics, deps.metrics)];
   const own = [value(Readiness, readiness), ...seen];
   const fleet = value(FleetOperations, new FleetOperations(deps.fleet.desk));
-  const recent = new RecentDesk({ node: deps.nodeId, source: deps.recent, clock });
   const levels = value(LogLevelOperations, new LogLevelOperations(deps.logLevels, logger));
   const cluster = value(ClusterOperations, new ClusterOperations(deps.cluster));
   const providers = [
@@ -146,6 +149,30 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   document.set(() => openApiDocument(app));
   await app.init();
   return new RunningApi({ app, streams: [streams, recent.streams], readiness, clock, options });
+}
+
+function apiMetrics(
+  { metrics, view, feed, recent }: ApiDeps,
+  snapshots: SnapshotStreams,
+  desk: RecentDesk,
+): ApiMetrics {
+  let published = 0;
+  feed.subscribe(({ index }) => {
+    published = index;
+  });
+  const { streams } = desk;
+  return new ApiMetrics(metrics.registry, {
+    streams: () => ({
+      snapshot: { open: snapshots.size, events: snapshots.sent, dropped: 0 },
+      requests: { open: streams.size, ...streams.counts },
+    }),
+    entities: () => ({
+      ...Object.fromEntries(editableKinds.map((kind) => [kind, view.list(kind).length])),
+      snapshots: view.snapshots().length,
+    }),
+    published: () => published,
+    recent: () => recent.counts,
+  });
 }
 
 function services(deps: ApiDeps): Provider[] {

@@ -13,6 +13,7 @@ import { sendError } from './error-filter.ts';
 import type { Gate } from './gate.ts';
 import { lingerAfter, lingeringClose } from './lingering-close.ts';
 import { logRequests } from './request-log.ts';
+import { type AnswerObserver, measureRequests } from './request-metrics.ts';
 import { traceRequests } from './request-traces.ts';
 
 /** What one client may take of the API. */
@@ -31,6 +32,7 @@ interface ServerOptions {
   readonly tls?: ApiTls;
   readonly gate: Gate;
   readonly logger: Logger;
+  readonly observer: AnswerObserver;
   /** Undefined: nothing is traced. */
   readonly traces?: WorkTraces | undefined;
   /** From when on connections end with their response, so that closing waits for nobody's keep-alive. */
@@ -47,7 +49,16 @@ const checkMs = 1_000;
 /** The request line is limited by Node to 16 KiB; the router must not give up on an id before that. */
 const maxParamLength = 16 * 1024;
 
-export function createServer({ tls, gate, logger, traces, isClosing, clock, limits }: ServerOptions): FastifyAdapter {
+export function createServer({
+  tls,
+  gate,
+  logger,
+  observer,
+  traces,
+  isClosing,
+  clock,
+  limits,
+}: ServerOptions): FastifyAdapter {
   const { headMs, requestMs, connections }: ConnectionLimits = { ...usualLimits, ...limits };
   const timed = { headersTimeout: headMs, connectionsCheckingInterval: Math.min(checkMs, headMs), ...checksHost };
   const adapter = new FastifyAdapter({
@@ -74,6 +85,7 @@ export function createServer({ tls, gate, logger, traces, isClosing, clock, limi
   if (traces !== undefined) traceRequests(fastify, traces);
   gate.install(fastify);
   logRequests(fastify, logger);
+  measureRequests(fastify, observer);
   fastify.addHook('onSend', (_request, reply, payload, done) => {
     if (isClosing()) reply.header('Connection', 'close');
     done(null, payload);

@@ -10,6 +10,7 @@ import { listenFailure, storeFailure } from '../start-failure.ts';
 import { DurableState } from '../state/durable-state.ts';
 import { generationDirectory, LevelStore } from '../state/level-store.ts';
 import type { OpenOptions } from '../state/opening.ts';
+import { writeBehindMs } from '../state/round-writer.ts';
 import type { LevelCell } from '../telemetry/log-levels.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { Metrics } from '../telemetry/metrics.ts';
@@ -21,6 +22,7 @@ import { Proposer } from './proposer.ts';
 import { CannotListen, RaftLog, type StateAtStart } from './raft-log.ts';
 import { raftMetrics } from './raft-metrics.ts';
 import { raftOptions } from './raft-options.ts';
+import { measuredRelay } from './relay/measured-relay.ts';
 
 export interface Core {
   readonly raft: RaftLog;
@@ -66,7 +68,8 @@ export async function openCore({ traces, settings, logger, level }: CoreOptions)
       raft = await openLog();
     };
     const store = await LevelStore.open(generationDirectory(storePath, raft.generation)).catch(cannotOpen);
-    const state = await DurableState.open(store, { ...openOptions, beforeEncryption });
+    const behind = { clock: systemClock, delayMs: writeBehindMs };
+    const state = await DurableState.open(store, { ...openOptions, beforeEncryption, behind });
     for (const warning of state.warnings) logger.warn({}, `store: ${warning}`);
     const generations = new Generations({
       stores: generationStores(storePath),
@@ -87,7 +90,7 @@ export async function openCore({ traces, settings, logger, level }: CoreOptions)
       state,
       clock: systemClock,
       nodeId: options.nodeId,
-      relay: links.relay,
+      relay: measuredRelay(links.relay, metrics, systemClock),
       adopt: (generation) => generations.adopt(generation),
       observer: metrics,
       traces,
@@ -116,8 +119,9 @@ function refuseToDrop({ clustered, clusterId, generation, lastIndex }: RaftLog, 
 }
 
 /**
- * A node of one is let on without its log, for its state holds all that it ever acknowledged; but what other members of
- * a cluster it may have belonged to have since, nobody can know here. (In a cluster `begin` refuses.)
+ * A node of one is let on without its log, for its state holds all that it acknowledged before it was stopped. What came
+ * in the last moments before a crash is gone with the log, and what other members of a cluster it may have belonged to
+ * have since, nobody can know here. (In a cluster `begin` refuses.)
  */
 function lossOfLog({ clusterId }: RaftLog, { applied, term }: StateAtStart): string | undefined {
   if (clusterId !== undefined || term === 0) return undefined;

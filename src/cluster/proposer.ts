@@ -86,6 +86,10 @@ export class Proposer implements ReplicatedLog, RelayTarget {
     this.#relayed = new RelayedWrites({ attempts, state, clock, hold: this.#hold });
     this.#reads = new ReadBarriers({ port, clock });
     port.receive((message) => this.#receive(message));
+    state.onFailure((reason) => {
+      this.#arrivals.clear();
+      this.#endAll(reason);
+    });
   }
 
   /** Calls `subscriber` with each activation once it is on disk and answered. Returns the end of the subscription. */
@@ -238,8 +242,9 @@ export class Proposer implements ReplicatedLog, RelayTarget {
         else await this.#apply(next);
       } catch (error) {
         this.#arrivals.clear();
+        if (this.#state.failed !== undefined) continue;
         this.#logFailed ??= `storage failed: ${error instanceof Error ? error.message : error}`;
-        this.#endAll(this.#state.failed ?? this.#logFailed);
+        this.#endAll(this.#logFailed);
       }
     }
     this.#applying = false;

@@ -13,7 +13,6 @@ import { Fleet } from './fleet.ts';
 import { FleetDesk } from './fleet-desk.ts';
 import { FleetMetrics } from './fleet-metrics.ts';
 import { OwnProxy } from './own-proxy.ts';
-import { rolloutMetrics } from './rollout-metrics.ts';
 
 export interface NodeFleet {
   readonly fleet: Fleet;
@@ -41,7 +40,6 @@ export function nodeFleetOf(
     onConverged: (seconds) => fleetMetrics.converged(seconds),
   });
   const fleetMetrics = new FleetMetrics(metrics.registry, () => fleet.counts());
-  rolloutMetrics(metrics.registry, () => state.view.rollouts);
   const desk = new FleetDesk({ nodeId, fleet, peers: () => otherMembers(raft, links.peers), clock, logger });
   const activations = new ActivationLog({
     record: (index) => state.view.activations.findLast((record) => record.index === index),

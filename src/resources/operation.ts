@@ -9,6 +9,8 @@ import type { Right } from './caller.ts';
 
 /** Kept with the route; the gate reads it. */
 export interface OperationConfig {
+  /** `operationId` of the document. */
+  readonly id: string;
   readonly right: Right;
   /** Completes "role viewer may not …". */
   readonly phrase: string;
@@ -30,7 +32,7 @@ export const schemaRef = (name: string): { $ref: string } => ({ $ref: `#/compone
 
 /** Declares a method of a controller as an operation. */
 export function Operation({ id, summary, description, right, errors = [], headers = [], query = [] }: Declaration) {
-  const config: OperationConfig = { right, phrase: summary.charAt(0).toLowerCase() + summary.slice(1) };
+  const config: OperationConfig = { id, right, phrase: summary.charAt(0).toLowerCase() + summary.slice(1) };
   return applyDecorators(
     RouteConfig(config),
     ApiOperation({ operationId: id, summary, ...(description !== undefined && { description }) }),

@@ -183,5 +183,5 @@ export const placeOf = (listener: Listener, bindAddress: string | undefined): Pl
   port: listener.port,
 });
 
-export const statusIn = (list: readonly ListenerStatus[], id: string): ListenerStatus | undefined =>
-  list.find((status) => status.id === id);
+export const statusIn = (list: readonly ListenerStatus[], of: ListenerStatus): ListenerStatus | undefined =>
+  list.find((status) => status.id === of.id && keyOf(status) === keyOf(of));
