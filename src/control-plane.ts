@@ -202,7 +202,7 @@ async function startApi(own: ControlPlaneSettings, parts: Parts): Promise<Api> {
     installed: async (index, withinMs) => ({
       ...(await proxy.installed(index, withinMs)),
       closed: proxy.listeners().filter(({ state }) => state !== 'open'),
-      doubts: proxy.listeners().flatMap(({ state, doubts = [] }) => (state === 'open' ? doubts : [])),
+      warnings: proxy.listeners().flatMap(({ state, warnings = [] }) => (state === 'open' ? warnings : [])),
     }),
     rolloutCaveats: [
       'proxies of this version do not serve candidates: shares have no effect before the rollout completes',

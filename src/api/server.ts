@@ -8,9 +8,9 @@ import type { Clock } from '../clock.ts';
 import type { ApiTls } from '../settings/control-plane.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { WorkTraces } from '../telemetry/traces/work-traces.ts';
+import type { Authorizer } from './authorizer.ts';
 import { Connections } from './connections.ts';
 import { sendError } from './error-filter.ts';
-import type { Gate } from './gate.ts';
 import { lingerAfter, lingeringClose } from './lingering-close.ts';
 import { logRequests } from './request-log.ts';
 import { type AnswerObserver, measureRequests } from './request-metrics.ts';
@@ -30,7 +30,7 @@ interface ServerOptions {
   readonly clock: Clock;
   readonly limits?: Partial<ConnectionLimits> | undefined;
   readonly tls?: ApiTls;
-  readonly gate: Gate;
+  readonly authorizer: Authorizer;
   readonly logger: Logger;
   readonly observer: AnswerObserver;
   /** Undefined: nothing is traced. */
@@ -41,7 +41,7 @@ interface ServerOptions {
 
 /** Largest request body on any path (architecture.md §9). */
 const bodyLimit = 4 * 1024 * 1024;
-/** The gate refuses a request without Host in the usual form; Node's own refusal has no body. */
+/** The authorizer refuses a request without Host in the usual form; Node's own refusal has no body. */
 const checksHost = { requireHostHeader: false };
 const usualLimits: ConnectionLimits = { headMs: 10_000, requestMs: 60_000, connections: 4_096 };
 /** How often Node looks for requests that take too long. */
@@ -51,7 +51,7 @@ const maxParamLength = 16 * 1024;
 
 export function createServer({
   tls,
-  gate,
+  authorizer,
   logger,
   observer,
   traces,
@@ -71,7 +71,7 @@ export function createServer({
     skipMiddie: true,
     multipart: false,
     frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) =>
-      sendError(reply, refusal(gate, request, error), logger),
+      sendError(reply, refusal(authorizer, request, error), logger),
     clientErrorHandler: (error: Error & { code?: string }, socket: Socket) => refuseConnection(error, socket, clock),
     ...(tls === undefined ? { http: timed } : { https: { ...secure(tls), handshakeTimeout: headMs, ...timed } }),
   });
@@ -83,7 +83,7 @@ export function createServer({
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   if (traces !== undefined) traceRequests(fastify, traces);
-  gate.install(fastify);
+  authorizer.install(fastify);
   logRequests(fastify, logger);
   measureRequests(fastify, observer);
   fastify.addHook('onSend', (_request, reply, payload, done) => {
@@ -94,9 +94,9 @@ export function createServer({
 }
 
 // The router answers a malformed URL before any hook runs: who may not ask learns no more than that.
-function refusal(gate: Gate, request: FastifyRequest, error: FastifyError): unknown {
+function refusal(authorizer: Authorizer, request: FastifyRequest, error: FastifyError): unknown {
   try {
-    gate.identify(request);
+    authorizer.identify(request);
     return error;
   } catch (refused) {
     return refused;

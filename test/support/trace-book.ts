@@ -20,7 +20,8 @@ export async function traceBook(sampleRatio: number): Promise<TraceBook> {
   return {
     sampleRatio,
     tracing,
-    work: new WorkTraces(tracing, systemClock),
+    // Of installs and the like nothing is kept.
+    work: new WorkTraces(await openTracing(0, () => {}), systemClock),
     take: (batch) => void spans.push(...batch.spans),
     close: async () => {},
     spans,

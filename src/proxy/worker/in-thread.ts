@@ -20,8 +20,8 @@ import { CommonParts } from './common-services.ts';
 import { type Change, Engine } from './engine.ts';
 import type { Installer, Offer } from './installer.ts';
 import { MiddlewareDesk } from './middleware-desk.ts';
+import { SerialQueue } from './serial-queue.ts';
 import type { Source } from './side.ts';
-import { Turns } from './turns.ts';
 import { UpstreamSupervisor } from './upstream-supervisor.ts';
 
 export interface InThreadOptions {
@@ -39,7 +39,7 @@ export class InThread implements Installer {
   readonly #engine: Engine;
   readonly #desk: MiddlewareDesk;
   readonly #common: CommonParts;
-  readonly #turns = new Turns();
+  readonly #turns = new SerialQueue();
   readonly #supervisor: UpstreamSupervisor;
   readonly #figures = new Figures();
   readonly #stopRotating: Cancel;

@@ -25,9 +25,9 @@ import { type CountingReader, Member } from './member.ts';
 import { MiddlewareDesk } from './middleware-desk.ts';
 import { type PackedConfig, packConfig } from './packed-config.ts';
 import type { PackedChange, ToWorker, WorkerStart } from './protocol.ts';
+import { SerialQueue } from './serial-queue.ts';
 import type { Choice } from './side.ts';
 import { systemMs } from './system-time.ts';
-import { Turns } from './turns.ts';
 import { UpstreamSupervisor } from './upstream-supervisor.ts';
 import { Refusal } from './verdict.ts';
 
@@ -80,7 +80,7 @@ export class Workers implements Installer {
   readonly #tickets = new TicketSecrets();
   readonly #stopRotating: Cancel;
   readonly #members: Member[];
-  readonly #turns = new Turns();
+  readonly #turns = new SerialQueue();
   #number = 0;
   #stable: Held | undefined;
   #candidate: HeldCandidate | undefined;
