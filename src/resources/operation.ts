@@ -7,7 +7,7 @@ import { wantPattern } from '../fleet/convergence.ts';
 import { timeoutPattern } from './activation-wait.ts';
 import type { Right } from './caller.ts';
 
-/** Kept with the route; the gate reads it. */
+/** Kept with the route; the authorizer reads it. */
 export interface OperationConfig {
   /** `operationId` of the document. */
   readonly id: string;
@@ -163,7 +163,7 @@ const queryParameters = {
       'CEL over the fields of a request; those that match are told. `status >= 500 && route == "shop"`, ' +
       '`durationMs > 250 || error != ""`, `"page" in params`. Of what expressions of routes see, `request.method`, ' +
       '`request.scheme`, `request.host`, `request.path` and `request.headers` (the listed ones) are there too.',
-    schema: { type: 'string', maxLength: 8192 },
+    schema: { type: 'string', format: 'cel', maxLength: 8192 },
   },
   strict: {
     description:

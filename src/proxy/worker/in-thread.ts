@@ -21,8 +21,8 @@ import { CommonParts } from './common-services.ts';
 import { type Change, Engine } from './engine.ts';
 import type { Installer, Offer } from './installer.ts';
 import { MiddlewareDesk } from './middleware-desk.ts';
+import { SerialQueue } from './serial-queue.ts';
 import type { Source } from './side.ts';
-import { Turns } from './turns.ts';
 import { UpstreamSupervisor } from './upstream-supervisor.ts';
 
 export interface InThreadOptions {
@@ -40,7 +40,7 @@ export class InThread implements Installer {
   readonly #engine: Engine;
   readonly #desk: MiddlewareDesk;
   readonly #common: CommonParts;
-  readonly #turns = new Turns();
+  readonly #turns = new SerialQueue();
   readonly #supervisor: UpstreamSupervisor;
   readonly #figures = new Figures();
   readonly #outdated: OutdatedLabels;
@@ -111,12 +111,12 @@ export class InThread implements Installer {
     return this.#supervisor;
   }
 
-  install(config: ProxyConfig, onThreadDone: () => void): Promise<readonly Problem[]> {
+  install(config: ProxyConfig, onThreadDone: (place: number) => void): Promise<readonly Problem[]> {
     return this.#turns.take(async () => {
       const problems = await this.#prepare('stable', config, (stable) => ({ stable, candidate: 'kept' }));
       this.#stable = config;
       await this.#commit();
-      onThreadDone();
+      onThreadDone(0);
       return problems;
     });
   }
@@ -139,7 +139,7 @@ export class InThread implements Installer {
     void this.#turns.take(async () => void (await this.#engine.commit([])));
   }
 
-  promote(config: ProxyConfig, onThreadDone: () => void): Promise<void> {
+  promote(config: ProxyConfig, onThreadDone: (place: number) => void): Promise<void> {
     return this.#turns.take(async () => {
       await this.#engine.prepare(this.#generation + 1, {
         stable: undefined,
@@ -150,7 +150,7 @@ export class InThread implements Installer {
       this.#candidate = undefined;
       this.#supervisor.promote();
       await this.#commit();
-      onThreadDone();
+      onThreadDone(0);
     });
   }
 

@@ -26,9 +26,9 @@ import { type CountingReader, Member } from './member.ts';
 import { MiddlewareDesk } from './middleware-desk.ts';
 import { type PackedConfig, packConfig } from './packed-config.ts';
 import type { PackedChange, ToWorker, WorkerStart } from './protocol.ts';
+import { SerialQueue } from './serial-queue.ts';
 import type { Choice } from './side.ts';
 import { systemMs } from './system-time.ts';
-import { Turns } from './turns.ts';
 import { UpstreamSupervisor } from './upstream-supervisor.ts';
 import { Refusal } from './verdict.ts';
 
@@ -82,7 +82,7 @@ export class Workers implements Installer {
   readonly #tickets = new TicketSecrets();
   readonly #stopRotating: Cancel;
   readonly #members: Member[];
-  readonly #turns = new Turns();
+  readonly #turns = new SerialQueue();
   #number = 0;
   #stable: Held | undefined;
   #candidate: HeldCandidate | undefined;
@@ -130,7 +130,7 @@ export class Workers implements Installer {
     return this.#supervisor;
   }
 
-  install(config: ProxyConfig, onThreadDone: () => void): Promise<readonly Problem[]> {
+  install(config: ProxyConfig, onThreadDone: (place: number) => void): Promise<readonly Problem[]> {
     return this.#turns.take(async () => {
       const packed = this.#pack('stable', config);
       const problems = await this.#prepare({ stable: packed, candidate: 'kept' });
@@ -164,7 +164,7 @@ export class Workers implements Installer {
     if (wasServed !== candidate.share.fraction > 0) void this.#turns.take(() => this.#commit());
   }
 
-  promote(config: ProxyConfig, onThreadDone: () => void): Promise<void> {
+  promote(config: ProxyConfig, onThreadDone: (place: number) => void): Promise<void> {
     return this.#turns.take(async () => {
       const candidate = this.#candidate;
       if (candidate === undefined) throw new Refusal([], 'there is no candidate that could be promoted');
@@ -239,7 +239,7 @@ export class Workers implements Installer {
   }
 
   /** What was prepared is in force; `then` lets go of what no request can begin with any more. */
-  async #commit(then: () => void = () => {}, onThreadDone: () => void = () => {}): Promise<void> {
+  async #commit(then: () => void = () => {}, onThreadDone: (place: number) => void = () => {}): Promise<void> {
     const listeners = this.#listenersInForce();
     this.#busy = await this.#probe(listeners);
     const configurations = [this.#stable, this.#candidate].flatMap((held) => held?.configuration ?? []);
@@ -247,9 +247,9 @@ export class Workers implements Installer {
     this.#outdated.follow(configurations);
     Atomics.store(this.#cell, 0, this.#number);
     then();
-    const commit = async (member: Member): Promise<void> => {
+    const commit = async (member: Member, place: number): Promise<void> => {
       await member.commit(this.#number, this.#busy);
-      if (member.listeners !== undefined) onThreadDone();
+      if (member.listeners !== undefined) onThreadDone(place);
     };
     await Promise.all(this.#members.map(commit));
   }
