@@ -3,7 +3,8 @@
 import { createHash } from 'node:crypto';
 import { type ConfigKind, configKinds, perKind } from '../../model/kinds.ts';
 import type { ProxyConfig } from '../../model/proxy-config.ts';
-import type { BucketBlocks } from '../shared/bucket-book.ts';
+import type { BucketBlocks } from '../shared/bucket-allocator.ts';
+import type { ConfigRole } from '../shared/figures.ts';
 import type { UpstreamRows } from '../shared/upstream-states.ts';
 import type { Discovered } from '../upstream/upstreams.ts';
 
@@ -51,24 +52,25 @@ export function packConfig(
   return { index, id, name, createdAt, bytes, rows, discovered, blocks, entities };
 }
 
-/** Reads configurations and remembers the entities of the last one. */
+/** Reads configurations and remembers the entities of the last one, and of the last one that was tried out beside it. */
 export class ConfigReader {
   readonly #rest: () => Promise<void>;
-  #known = new Map<string, Parsed>();
+  #known: Readonly<Record<ConfigRole, ReadonlyMap<string, Parsed>>> = { stable: new Map(), candidate: new Map() };
 
   /** `rest` lets the thread serve what waits; it is awaited after each slice of work. */
   constructor(rest: () => Promise<void>) {
     this.#rest = rest;
   }
 
-  async read(packed: PackedConfig): Promise<ProxyConfig> {
+  async read(packed: PackedConfig, role: ConfigRole = 'stable'): Promise<ProxyConfig> {
     const { index, id, name, createdAt } = packed;
+    const { stable, candidate } = this.#known;
     const known = new Map<string, Parsed>();
     const lists = perKind<Parsed[]>(() => []);
     let sliceEnd = performance.now() + sliceMs;
     for (const kind of configKinds) {
       for (const entity of packed.entities[kind]) {
-        const value = this.#known.get(entity.hash) ?? parse(packed.bytes, entity);
+        const value = stable.get(entity.hash) ?? candidate.get(entity.hash) ?? parse(packed.bytes, entity);
         known.set(entity.hash, value);
         lists[kind].push(value);
         if (performance.now() < sliceEnd) continue;
@@ -76,8 +78,17 @@ export class ConfigReader {
         sliceEnd = performance.now() + sliceMs;
       }
     }
-    this.#known = known;
+    this.#known = { ...this.#known, [role]: known };
     return { index, id, name, createdAt, snapshot: lists };
+  }
+
+  /** The candidate takes the place of the other. */
+  promote(): void {
+    this.#known = { stable: this.#known.candidate, candidate: new Map() };
+  }
+
+  withdraw(): void {
+    this.#known = { ...this.#known, candidate: new Map() };
   }
 }
 
