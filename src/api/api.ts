@@ -33,6 +33,7 @@ import { ApiMetrics } from '../telemetry/api-metrics.ts';
 import type { LogLevels } from '../telemetry/log-levels.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { Metrics } from '../telemetry/metrics.ts';
+import type { WorkTraces } from '../telemetry/traces/work-traces.ts';
 import { ApiKeys } from './api-keys.ts';
 import { appModule } from './app.module.ts';
 import { Authorizer } from './authorizer.ts';
@@ -68,6 +69,8 @@ export interface ApiDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  /** Undefined: nothing is traced. */
+  readonly traces?: WorkTraces | undefined;
   /** Environment and files of this node, behind the fences of its settings. */
   readonly secretSources: SecretSources;
   readonly checkConfig: CheckConfig;
@@ -116,6 +119,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
     authorizer,
     logger,
     observer: apiMetrics(deps, streams, recent),
+    traces: deps.traces,
     isClosing,
     clock,
     limits: options.limits,

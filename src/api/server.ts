@@ -7,12 +7,14 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../clock.ts';
 import type { ApiTls } from '../settings/control-plane.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import type { WorkTraces } from '../telemetry/traces/work-traces.ts';
 import type { Authorizer } from './authorizer.ts';
 import { Connections } from './connections.ts';
 import { sendError } from './error-filter.ts';
 import { lingerAfter, lingeringClose } from './lingering-close.ts';
 import { logRequests } from './request-log.ts';
 import { type AnswerObserver, measureRequests } from './request-metrics.ts';
+import { traceRequests } from './request-traces.ts';
 
 /** What one client may take of the API. */
 export interface ConnectionLimits {
@@ -31,6 +33,8 @@ interface ServerOptions {
   readonly authorizer: Authorizer;
   readonly logger: Logger;
   readonly observer: AnswerObserver;
+  /** Undefined: nothing is traced. */
+  readonly traces?: WorkTraces | undefined;
   /** From when on connections end with their response, so that closing waits for nobody's keep-alive. */
   readonly isClosing: () => boolean;
 }
@@ -50,6 +54,7 @@ export function createServer({
   authorizer,
   logger,
   observer,
+  traces,
   isClosing,
   clock,
   limits,
@@ -77,6 +82,7 @@ export function createServer({
   fastify.server.on('request', (request) => lingerAfter(request, clock));
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  if (traces !== undefined) traceRequests(fastify, traces);
   authorizer.install(fastify);
   logRequests(fastify, logger);
   measureRequests(fastify, observer);

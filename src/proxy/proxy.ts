@@ -12,6 +12,7 @@ import { PortWatch } from './listener/port-watch.ts';
 import { RequestHistory } from './requests/request-history.ts';
 import { newRing, type RingShape } from './requests/request-ring.ts';
 import { type ConfigRole, type RoleFigures, sumOfFigures } from './shared/figures.ts';
+import { installTrace } from './tracing/install-trace.ts';
 import { type CandidateOutcome, Trials } from './trials.ts';
 import type { RedisOptions } from './upstream/session/redis-session-store.ts';
 import { type BodyLimits, bodyLimits } from './worker/body-limits.ts';
@@ -227,18 +228,24 @@ class SourcedProxy implements Proxy {
     const startedMs = this.#clock.monotonicMs();
     const settled = (problems: readonly Problem[], refusal?: string): void =>
       this.#onSettled({ config, refusal, problems, tookMs: this.#clock.monotonicMs() - startedMs });
+    const trace = installTrace(this.#telemetry.traces?.work, config, this.#size);
     let problems: readonly Problem[] = [];
     try {
-      const counted = (): void => void settling.done++;
+      const counted = (place: number): void => {
+        settling.done++;
+        trace?.done(place);
+      };
       problems = await this.#putInForce(config, counted);
     } catch (error) {
       const refusal = vetoOf(error);
+      trace?.end('refused');
       this.#refuse(config, refusal.veto);
       this.#refused = orderOf(config);
       for (const wake of this.#waiting) wake();
       settled(refusal.problems, refusal.veto);
       return;
     }
+    trace?.end();
     this.#live = orderOf(config);
     this.#ports.look();
     this.#telemetry.logger.info({ snapshot: config.id, index: config.index }, 'a snapshot is live');
@@ -246,7 +253,7 @@ class SourcedProxy implements Proxy {
     settled(problems);
   }
 
-  async #putInForce(config: ProxyConfig, onThreadDone: () => void): Promise<readonly Problem[]> {
+  async #putInForce(config: ProxyConfig, onThreadDone: (place: number) => void): Promise<readonly Problem[]> {
     try {
       if (this.#promoting === orderOf(config) && this.#trials.isOffered(config)) {
         await this.#installer?.promote(config, onThreadDone);

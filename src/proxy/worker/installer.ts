@@ -15,9 +15,9 @@ export interface Installer {
   readonly serving: number;
   /**
    * Resolves when it is in force and every thread's listeners are settled, with what had to be closed; rejects with
-   * Refusal when a thread cannot compile it.
+   * Refusal when a thread cannot compile it. `onThreadDone` is told the place of each thread that has it.
    */
-  install(config: ProxyConfig, onThreadDone: () => void): Promise<readonly Problem[]>;
+  install(config: ProxyConfig, onThreadDone: (place: number) => void): Promise<readonly Problem[]>;
   /**
    * Puts a candidate beside what is in force, for nobody yet: `share` says for whom. Resolves and rejects as `install`.
    * One at a time.
@@ -26,7 +26,7 @@ export interface Installer {
   /** Percent that the candidate serves from this moment on. */
   share(percent: number): void;
   /** The candidate is what everybody gets, as `config` says, whose lists are its own. Nothing is compiled again. */
-  promote(config: ProxyConfig, onThreadDone: () => void): Promise<void>;
+  promote(config: ProxyConfig, onThreadDone: (place: number) => void): Promise<void>;
   /** The candidate is gone; it serves nobody from this moment on. */
   withdraw(): Promise<void>;
   /** Tries again to open what is `waiting` for its port, beside everything that is open. */

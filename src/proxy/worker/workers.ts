@@ -13,6 +13,7 @@ import { type BusyPlace, keyOf, type ListenerStatus, placeOf, statusIn } from '.
 import { Exposition, renderInSlices } from '../metrics/exposition.ts';
 import type { Collected } from '../metrics/families.ts';
 import { newMetricBytes } from '../metrics/metric-block.ts';
+import { OutdatedLabels } from '../metrics/outdated-labels.ts';
 import { RequestRing, type RingShape } from '../requests/request-ring.ts';
 import { type ConfigRole, Figures, newFigureBytes, type RoleFigures, sumOfFigures } from '../shared/figures.ts';
 import { ShareCell } from '../shared/share-cell.ts';
@@ -76,6 +77,7 @@ export class Workers implements Installer {
   readonly #exposition = new Exposition();
   readonly #metricBytes: readonly SharedArrayBuffer[];
   readonly #figureBytes: readonly SharedArrayBuffer[];
+  readonly #outdated: OutdatedLabels;
   readonly #vitalBytes: readonly SharedArrayBuffer[];
   readonly #tickets = new TicketSecrets();
   readonly #stopRotating: Cancel;
@@ -103,6 +105,12 @@ export class Workers implements Installer {
       findCluster: () => findCluster(thisMachine),
       onDiscovered: (key, endpoints, rows) => toAll({ type: 'discovered', key, endpoints, rows }),
     });
+    this.#outdated = new OutdatedLabels({
+      exposition: this.#exposition,
+      states: this.#supervisor,
+      clock: options.clock,
+      tell: (listener, subjects) => toAll({ type: 'outdated', listener, subjects }),
+    });
     this.#desk = new MiddlewareDesk(options.clock, options.telemetry.logger, {
       tell: (id, document) => toAll({ type: 'keys', id, document }),
       forget: (id) => toAll({ type: 'keysForgotten', id }),
@@ -122,7 +130,7 @@ export class Workers implements Installer {
     return this.#supervisor;
   }
 
-  install(config: ProxyConfig, onThreadDone: () => void): Promise<readonly Problem[]> {
+  install(config: ProxyConfig, onThreadDone: (place: number) => void): Promise<readonly Problem[]> {
     return this.#turns.take(async () => {
       const packed = this.#pack('stable', config);
       const problems = await this.#prepare({ stable: packed, candidate: 'kept' });
@@ -156,7 +164,7 @@ export class Workers implements Installer {
     if (wasServed !== candidate.share.fraction > 0) void this.#turns.take(() => this.#commit());
   }
 
-  promote(config: ProxyConfig, onThreadDone: () => void): Promise<void> {
+  promote(config: ProxyConfig, onThreadDone: (place: number) => void): Promise<void> {
     return this.#turns.take(async () => {
       const candidate = this.#candidate;
       if (candidate === undefined) throw new Refusal([], 'there is no candidate that could be promoted');
@@ -206,6 +214,7 @@ export class Workers implements Installer {
   async close(withinMs: number): Promise<void> {
     this.#closing = true;
     this.#stopRotating();
+    this.#outdated.close();
     await this.#turns.take(() => Promise.all(this.#members.map((member) => member.close(withinMs))));
     await this.#desk.close();
     await this.#supervisor.close();
@@ -230,15 +239,17 @@ export class Workers implements Installer {
   }
 
   /** What was prepared is in force; `then` lets go of what no request can begin with any more. */
-  async #commit(then: () => void = () => {}, onThreadDone: () => void = () => {}): Promise<void> {
+  async #commit(then: () => void = () => {}, onThreadDone: (place: number) => void = () => {}): Promise<void> {
     const listeners = this.#listenersInForce();
     this.#busy = await this.#probe(listeners);
-    this.#desk.follow([this.#stable, this.#candidate].flatMap((held) => held?.configuration ?? []));
+    const configurations = [this.#stable, this.#candidate].flatMap((held) => held?.configuration ?? []);
+    this.#desk.follow(configurations);
+    this.#outdated.follow(configurations);
     Atomics.store(this.#cell, 0, this.#number);
     then();
-    const commit = async (member: Member): Promise<void> => {
+    const commit = async (member: Member, place: number): Promise<void> => {
       await member.commit(this.#number, this.#busy);
-      if (member.listeners !== undefined) onThreadDone();
+      if (member.listeners !== undefined) onThreadDone(place);
     };
     await Promise.all(this.#members.map(commit));
   }
