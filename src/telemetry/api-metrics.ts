@@ -2,7 +2,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 /** Streams of one kind. */
-export interface StreamCounts {
+interface StreamCounts {
   /** Open now. */
   readonly open: number;
   /** Events that were written, and what was passed over instead, since the start. */
