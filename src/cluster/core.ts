@@ -66,7 +66,8 @@ export async function openCore({ settings, logger }: CoreOptions): Promise<Core>
     const generations = new Generations({
       stores: generationStores(storePath),
       checkpoints: checkpointFilesIn(checkpointDirectory(options)),
-      log: raft,
+      generation: raft.generation,
+      node: raft.node,
       state,
       openOptions,
       notice,

@@ -1,0 +1,61 @@
+import { expect } from 'chai';
+import { type Call, CallQueue, callerOf, carryOut } from '../../../../raft/driver/bridge.ts';
+
+interface Taps {
+  one(text: string): void;
+  other(a: number, b?: number): void;
+}
+
+function bed() {
+  const crossings: (readonly Call[])[] = [];
+  const turns: (() => void)[] = [];
+  const queue = new CallQueue(
+    (calls) => crossings.push(calls),
+    (run) => turns.push(run),
+  );
+  const caller = callerOf<Taps>({ one: true, other: true }, queue.add);
+  const endTurn = (): void => {
+    for (const run of turns.splice(0)) run();
+  };
+  return { crossings, caller, endTurn };
+}
+
+describe('the bridge between the main thread and the raft worker', () => {
+  it('carries the calls of one turn over together, in order', () => {
+    const { crossings, caller, endTurn } = bed();
+    caller.one('a');
+    caller.other(1, 2);
+    caller.one('b');
+    expect(crossings).to.be.empty;
+    endTurn();
+    caller.other(3);
+    endTurn();
+    endTurn();
+    const carried: string[] = [];
+    const target: Taps = {
+      one: (text) => carried.push(text),
+      other: (a, b) => carried.push(`${a} ${b}`),
+    };
+    for (const calls of crossings) carryOut(target, structuredClone(calls));
+    expect(crossings).to.have.length(2);
+    expect(carried).to.deep.equal(['a', '1 2', 'b', '3 undefined']);
+  });
+
+  it('calls methods on what has them', () => {
+    class Counter {
+      #count = 0;
+      add(by: number): void {
+        this.#count += by;
+      }
+      get count(): number {
+        return this.#count;
+      }
+    }
+    const counter = new Counter();
+    carryOut(counter, [
+      ['add', 2],
+      ['add', 3],
+    ]);
+    expect(counter.count).to.equal(5);
+  });
+});
