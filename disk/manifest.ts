@@ -1,5 +1,5 @@
-// LevelDB's manifest: a log of edits that says which table files a database consists of. Formats: LevelDB's
-// doc/log_format.md and version_edit.cc, release 1.20.
+// LevelDB's manifest: a log of edits that says which table files a database consists of. Formats: those of
+// LevelDB 1.20.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { maskedCrc32c } from './crc32c.ts';

@@ -1,6 +1,6 @@
 // Looks through LevelDB's table files before LevelDB does. It does not verify the checksums of their blocks unless asked,
 // classic-level offers no way to ask, and a damaged length in one ends the whole process in an assertion, traffic
-// included. Format: LevelDB's doc/table_format.md, release 1.20; the tables must be uncompressed.
+// included. Format: that of LevelDB 1.20; the tables must be uncompressed.
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { maskedCrc32c } from './crc32c.ts';

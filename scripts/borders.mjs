@@ -1,7 +1,8 @@
-// Checks the import borders of .dependency-cruiser.cjs, and that every module was read:
-// a cruiser that resolves nothing reports no violation either.
+// Checks the import borders of .dependency-cruiser.cjs, that folders need each other in no circle, and that every module
+// was read: a cruiser that resolves nothing reports no violation either.
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
+import { folderCycles } from './folder-cycles.ts';
 
 const roots = ['src', 'raft', 'disk'].filter((root) => sources(root).length > 0);
 const expected = roots.flatMap(sources).length;
@@ -19,7 +20,10 @@ for (const { rule, from, to } of summary.violations) {
   const { comment } = summary.ruleSetUsed.forbidden.find(({ name }) => name === rule.name) ?? {};
   console.error(`${rule.name}: ${from} -> ${to}\n  ${comment ?? ''}`);
 }
-if (summary.violations.length > 0) process.exit(1);
+const cycles = folderCycles(modules);
+for (const { folders, steps } of cycles)
+  console.error(`folders in a circle: ${folders.join(', ')}\n  ${steps.join('\n  ')}`);
+if (summary.violations.length + cycles.length > 0) process.exit(1);
 console.log(`borders: ${read} modules, no violation`);
 
 function sources(root) {

@@ -10,6 +10,7 @@ import type { Core } from './cluster/core.ts';
 import { handOver } from './cluster/hand-over.ts';
 import { trustWarning } from './cluster/node-links.ts';
 import type { Proposer } from './cluster/proposer.ts';
+import { singleNodeId } from './cluster/raft-options.ts';
 import { ClusterReadiness } from './cluster/readiness.ts';
 import { HashComparison } from './cluster/state-hash/hash-comparison.ts';
 import { dataPlaneOf } from './data-plane.ts';
@@ -21,6 +22,7 @@ import { RolloutMetrics } from './duty/rollout-metrics.ts';
 import { Feed } from './feed/feed.ts';
 import { type NodeFleet, nodeFleetOf } from './fleet/node-fleet.ts';
 import { fleetQuestionOf } from './fleet/questions.ts';
+import { tracesOf } from './process-traces.ts';
 import { checkConfig } from './proxy/config-check.ts';
 import { Explainer } from './proxy/explain/explainer.ts';
 import type { Proxy as DataPlane } from './proxy/proxy.ts';
@@ -31,9 +33,11 @@ import { proxyConfigOf } from './snapshot/build.ts';
 import { thisMachine } from './snapshot/machine.ts';
 import { createSecretSources } from './snapshot/secret-sources.ts';
 import { checkCertificate, listenFailure } from './start-failure.ts';
-import type { StateView } from './state/view.ts';
-import type { Logger } from './telemetry/logger.ts';
+import type { StateView, StoredSnapshot } from './state/view.ts';
+import type { Logger, RootLogger } from './telemetry/logger.ts';
 import { measureLoopLag } from './telemetry/loop-lag.ts';
+import type { Traces } from './telemetry/traces/traces.ts';
+import { programVersion } from './version.ts';
 
 export interface ControlPlane {
   /** `host:port` where the API listens. */
@@ -55,7 +59,7 @@ export interface ControlPlane {
 export interface ControlPlaneOptions {
   /** Log and state, opened already or just opening. Closed with the rest, and when the start fails. */
   readonly core: Promise<Core>;
-  readonly logger: Logger;
+  readonly logger: RootLogger;
   /** Called when the store has failed and the settings say `exit`. */
   readonly onFatal: (reason: string) => void;
 }
@@ -67,8 +71,15 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
   const core = await options.core;
   const { state, log } = core;
   const feed = feedOf(state.view, log);
-  const fleet = nodeFleetOf(settings, core, feed, logger);
-  const proxy = dataPlaneOf(settings, { source: feed, logger, onSettled: (outcome) => fleet.own.settled(outcome) });
+  const fleet = nodeFleetOf(settings, core, feed, logger.module('fleet'));
+  const traces = await openTraces(settings, core, logger);
+  const proxy = dataPlaneOf(settings, {
+    source: feed,
+    logger: logger.module('proxy'),
+    level: logger.levels.cell('proxy'),
+    traces,
+    onSettled: (outcome) => fleet.own.settled(outcome),
+  });
   fleet.own.begin({ listeners: () => proxy.listeners(), figures: () => proxy.figures('stable') });
   reactToStorageFailure(core, own, options);
   measureLoopLag(core.metrics, systemClock);
@@ -77,7 +88,7 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
     await proxy.start();
     const readiness = new ClusterReadiness({ log, clock: systemClock });
     const api = await startApi(own, { ...core, readiness, feed, fleet, proxy, logger });
-    const comparison = comparisonOf(core, logger);
+    const comparison = comparisonOf(core, logger.module('raft'));
     const duties = new LeaderDuties({
       log,
       view: state.view,
@@ -89,9 +100,31 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
       comparison.start();
       duties.start();
     });
-    return running({ ...core, api, proxy, fleet, comparison, duties, own, storePath, ready: readiness.whenReady });
+    return running({
+      ...core,
+      api,
+      proxy,
+      fleet,
+      comparison,
+      duties,
+      own,
+      storePath,
+      traces,
+      ready: readiness.whenReady,
+    });
   } catch (error) {
     await proxy.close({ withinMs: 0 });
+    await core.close();
+    throw error;
+  }
+}
+
+/** They begin before anything that they could tell of; what fails here is the start. */
+async function openTraces(settings: Settings, core: Core, logger: Logger): Promise<Traces | undefined> {
+  const instanceId = settings.controlPlane.raft?.nodeId ?? 'single';
+  try {
+    return await tracesOf(settings, { instanceId, version: programVersion() }, logger);
+  } catch (error) {
     await core.close();
     throw error;
   }
@@ -101,8 +134,10 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
 function feedOf(view: StateView, log: Proposer): Feed {
   const feed = new Feed();
   const snapshot = view.active && view.snapshot(view.active.snapshotId);
-  if (view.active && snapshot) feed.publish(proxyConfigOf(snapshot, view.active.index));
-  log.onActivation((activation) => feed.publish(proxyConfigOf(activation.snapshot, activation.index)));
+  const digestAt = (index: number) => view.activations.findLast((record) => record.index === index)?.sha256;
+  const publish = (what: StoredSnapshot, index: number) => feed.publish(proxyConfigOf(what, index, digestAt(index)));
+  if (view.active && snapshot) publish(snapshot, view.active.index);
+  log.onActivation((activation) => publish(activation.snapshot, activation.index));
   return feed;
 }
 
@@ -137,7 +172,7 @@ interface Parts extends Core {
   readonly feed: Feed;
   readonly fleet: NodeFleet;
   readonly proxy: DataPlane;
-  readonly logger: Logger;
+  readonly logger: RootLogger;
 }
 
 async function startApi(own: ControlPlaneSettings, parts: Parts): Promise<Api> {
@@ -150,7 +185,8 @@ async function startApi(own: ControlPlaneSettings, parts: Parts): Promise<Api> {
     feed,
     options: own,
     clock: systemClock,
-    logger,
+    logger: logger.module('api'),
+    logLevels: logger.levels,
     metrics,
     secretSources: createSecretSources(thisMachine, own.secretSources),
     checkConfig: (configuration) => checkConfig(configuration, systemClock.nowMs()),
@@ -167,6 +203,8 @@ async function startApi(own: ControlPlaneSettings, parts: Parts): Promise<Api> {
     clusterId: () => raft.clusterId ?? state.identity.clusterId,
     cluster: { desk: new ClusterDesk(raft, systemClock), leader: links.leader, backups: backupsOf(own, parts) },
     relay: links.server(log, (bytes) => state.decode(bytes)),
+    recent: proxy.recent,
+    nodeId: own.raft?.nodeId ?? singleNodeId,
     fleet: { desk: fleet.desk, follower: (request) => fleet.fleet.follower(request) },
     peers: links.peerServer({ answer: (question) => fleet.desk.answer(fleetQuestionOf(question)) }),
     hashes: links.hashServer({ member: async () => (await raft.status())?.id, hashes: () => state.hashes }),
@@ -197,7 +235,7 @@ function backupsOf({ encryptionKey }: ControlPlaneSettings, { state, log, raft }
   return new Backups({ state, log, clusterId: () => raft.clusterId, openOptions, clock: systemClock });
 }
 
-/** Security.md S21: an open API that others can reach is said aloud, not refused. */
+/** security.md S21: an open API that others can reach is said aloud, not refused. */
 function warnOfExposure(
   { apiKeys, tls, secretSources }: ControlPlaneSettings,
   { host }: Address,
@@ -228,6 +266,7 @@ interface RunningParts extends Core {
   readonly duties: LeaderDuties;
   readonly own: ControlPlaneSettings;
   readonly storePath: string;
+  readonly traces: Traces | undefined;
   readonly ready: Promise<void>;
 }
 
@@ -242,6 +281,7 @@ function running({
   close,
   own,
   storePath,
+  traces,
   ready,
 }: RunningParts): ControlPlane {
   const { view } = state;
@@ -261,6 +301,7 @@ function running({
       await handOver(raft, systemClock, handOverMs);
       await Promise.all([api.close(), proxy.close({ withinMs: own.shutdownTimeoutMs })]);
       await close();
+      await traces?.close();
     },
   };
 }

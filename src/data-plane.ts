@@ -4,22 +4,21 @@ import { systemClock } from './clock.ts';
 import type { ConfigSource } from './model/proxy-config.ts';
 import { createProxy, type Proxy as DataPlane, type InstallOutcome } from './proxy/proxy.ts';
 import type { Settings } from './settings/settings.ts';
-import type { Logger } from './telemetry/logger.ts';
+import type { Telemetry } from './telemetry/logger.ts';
 
-export interface DataPlaneParts {
+export interface DataPlaneParts extends Telemetry {
   readonly source: ConfigSource;
-  readonly logger: Logger;
   readonly onSettled?: (outcome: InstallOutcome) => void;
 }
 
 export const dataPlaneOf = (
-  { proxy, sessionStore }: Settings,
-  { source, logger, onSettled }: DataPlaneParts,
+  { proxy, sessionStore, telemetry: { recent } }: Settings,
+  { source, logger, level, traces, onSettled }: DataPlaneParts,
 ): DataPlane =>
   createProxy({
     source,
     clock: systemClock,
-    telemetry: { logger },
+    telemetry: { logger, level, traces },
     bindAddress: proxy.bindAddress,
     workers: proxy.workers,
     sessionStore: sessionStore && {
@@ -28,5 +27,6 @@ export const dataPlaneOf = (
       db: sessionStore.db,
     },
     limits: { celBodyBytesMax: proxy.celBodyMaxSize, retryBytesMax: proxy.retryBufferBytes },
+    recent,
     onSettled,
   });

@@ -6,9 +6,10 @@ import { systemClock } from './clock.ts';
 import { dataPlaneOf } from './data-plane.ts';
 import type { ListenerReport } from './model/fleet-messages.ts';
 import { TrafficWindows } from './model/traffic-windows.ts';
+import { tracesOf } from './process-traces.ts';
 import type { Proxy as DataPlane, InstallOutcome } from './proxy/proxy.ts';
 import { Acknowledgements } from './remote/acknowledgements.ts';
-import { AdminServer } from './remote/admin-server.ts';
+import { AdminServer, type AdminServerOptions } from './remote/admin-server.ts';
 import { Attempts } from './remote/attempts.ts';
 import { ControlPlaneLink } from './remote/control-plane-link.ts';
 import { CopyKeeper } from './remote/copy-keeper.ts';
@@ -20,7 +21,7 @@ import { type Address, formatAddress } from './settings/address.ts';
 import type { ProxySettings } from './settings/proxy.ts';
 import type { Settings } from './settings/settings.ts';
 import { listenFailure } from './start-failure.ts';
-import type { Logger } from './telemetry/logger.ts';
+import type { Logger, RootLogger } from './telemetry/logger.ts';
 import type { Exposition } from './telemetry/metrics.ts';
 
 export interface ProxyProcess {
@@ -35,11 +36,12 @@ export interface ProxyProcess {
   stop(): Promise<void>;
 }
 
-export async function startProxy(settings: Settings, logger: Logger, version: string): Promise<ProxyProcess> {
+export async function startProxy(settings: Settings, logger: RootLogger, version: string): Promise<ProxyProcess> {
   const own = settings.proxy;
   const storePath = resolve(own.storePath);
   const { id, kept } = proxyId(own.id, storePath);
   if (!kept) logger.warn({ id, storePath }, 'proxy.storePath cannot be written: the id lasts for this process only');
+  const traces = await tracesOf(settings, { instanceId: id, version }, logger);
   const boot = newBoot();
   const link = new ControlPlaneLink({ tls: own.tls, apiKey: own.apiKey, clock: systemClock });
   const source = new RemoteSource({
@@ -61,7 +63,7 @@ export async function startProxy(settings: Settings, logger: Logger, version: st
       ready.resolve();
     } else keeper.refused(arrival);
   };
-  const dataPlane = dataPlaneOf(settings, { source, logger, onSettled: settled });
+  const dataPlane = dataPlaneOf(settings, { source, logger: logger.module('proxy'), traces, onSettled: settled });
   const traffic = new TrafficWindows();
   const acknowledgements = new Acknowledgements({
     link,
@@ -94,7 +96,23 @@ export async function startProxy(settings: Settings, logger: Logger, version: st
     },
     heard: (event) => counts.heard(event),
   });
-  const admin = await openAdmin(own, pages, async () => (await loadMetrics())(), logger);
+  const admin = await openAdmin(
+    own,
+    {
+      ...pages.byPath,
+      '/metrics': async () => {
+        const { contentType, text } = await (await loadMetrics())();
+        return { status: 200, type: contentType, body: text };
+      },
+      '/requests': async (query) => {
+        const { RecentDesk } = await import('./recent/recent-desk.ts');
+        const desk = new RecentDesk({ node: id, source: dataPlane.recent, clock: systemClock });
+        const body = await desk.list(query.get('limit') ?? undefined, query.get('where') ?? undefined);
+        return { status: 200, type: 'application/json', body };
+      },
+    },
+    logger,
+  );
   await keeper.begin();
   const starting = dataPlane.start();
   // What was kept is live before anybody is asked for more.
@@ -112,6 +130,7 @@ export async function startProxy(settings: Settings, logger: Logger, version: st
       acknowledgements.closed();
       await Promise.all([dataPlane.close({ withinMs: settings.controlPlane.shutdownTimeoutMs }), link.close()]);
       await keeper.settled();
+      await traces?.close();
       await admin?.server.close();
     },
   };
@@ -125,21 +144,14 @@ interface OpenAdmin {
 /** A port of the settings must be had; the one that nobody wrote down is given up with a warning. */
 async function openAdmin(
   { admin: { address, isConfigured } }: ProxySettings,
-  pages: ProxyPages,
-  exposition: () => Promise<Exposition>,
+  pages: AdminServerOptions['pages'],
   logger: Logger,
 ): Promise<OpenAdmin | undefined> {
   if (address === undefined) return undefined;
   const server = new AdminServer({
     guard: ({ method = '', headers, socket }) =>
       guardAgainstPages({ method, headers, localAddress: socket.localAddress }, []),
-    pages: {
-      ...pages.byPath,
-      '/metrics': async () => {
-        const { contentType, text } = await exposition();
-        return { status: 200, type: contentType, body: text };
-      },
-    },
+    pages,
   });
   try {
     return { server, address: await server.listen(address) };

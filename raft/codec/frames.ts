@@ -10,9 +10,9 @@ export const frameBytesMax = 1.25 * 1024 * 1024;
 /** Senders cut here, so that a heartbeat waits for at most this much of a large append. */
 export const fragmentBytesMax = 256 * 1024;
 /** Least a frame that is not the last of its message carries: a flood of tiny pieces would cost more than it brings. */
-export const fragmentBytesMin = 16 * 1024;
+const fragmentBytesMin = 16 * 1024;
 /** The longest command and what an append says about it. */
-export const messageBytesMax = payloadBytesMax + 64 * 1024;
+const messageBytesMax = payloadBytesMax + 64 * 1024;
 
 /** Votes, heartbeats and read rounds overtake bulk: each lane is put together on its own. */
 export type Lane = 'urgent' | 'bulk';

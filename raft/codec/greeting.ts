@@ -33,7 +33,7 @@ export type HandshakeFrame =
   | { readonly type: 'refusal'; readonly reason: string };
 
 export const nonceBytes = 16;
-export const macBytes = 32;
+const macBytes = 32;
 const types = ['hello', 'challenge', 'proof', 'welcome', 'refusal'] as const;
 const textBytesMax = 512;
 const greetingBytesMax = 6 * 1024;

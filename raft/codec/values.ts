@@ -51,13 +51,13 @@ export function readEntries(reader: ByteReader): Entry[] {
   return reader.list(entryBytesMin, () => readEntry(reader));
 }
 
-export function encodeConfig(config: Config): Buffer {
+function encodeConfig(config: Config): Buffer {
   const writer = new ByteWriter();
   writeConfig(writer, config);
   return writer.finish();
 }
 
-export function writeConfig(writer: ByteWriter, config: Config): void {
+function writeConfig(writer: ByteWriter, config: Config): void {
   for (const ids of [config.voters, config.outgoing, config.learners, config.learnersNext, config.removed]) {
     writer.list(ids, (id) => writer.text(id));
   }
@@ -65,7 +65,7 @@ export function writeConfig(writer: ByteWriter, config: Config): void {
   writer.list(config.members, ({ id, address, clientAddress }) => writer.text(id).text(address).text(clientAddress));
 }
 
-export function readConfig(reader: ByteReader): Config {
+function readConfig(reader: ByteReader): Config {
   const voters = readIds(reader);
   const outgoing = readIds(reader);
   const learners = readIds(reader);

@@ -26,10 +26,6 @@ export function isVoter(config: Config, id: MemberId): boolean {
   return config.voters.includes(id) || config.outgoing.includes(id);
 }
 
-export function isLearner(config: Config, id: MemberId): boolean {
-  return !isVoter(config, id) && config.learners.includes(id);
-}
-
 export function isMember(config: Config, id: MemberId): boolean {
   return isVoter(config, id) || config.learners.includes(id);
 }

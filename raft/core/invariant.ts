@@ -1,6 +1,6 @@
 // Stays enabled in production: a broken invariant stops the node before it can spread.
 
-export class InvariantError extends Error {
+class InvariantError extends Error {
   override readonly name = 'InvariantError';
 }
 

@@ -23,13 +23,7 @@ export type ProposeResult =
   | { readonly index: Index; readonly term: number }
   | { readonly refused: ProposeRefusal; readonly detail?: string };
 
-export type ProposeRefusal =
-  | 'not leader'
-  | 'overload'
-  | 'transferring'
-  | 'too large'
-  | 'pending change'
-  | 'invalid change';
+type ProposeRefusal = 'not leader' | 'overload' | 'transferring' | 'too large' | 'pending change' | 'invalid change';
 
 /** Nothing of earlier terms counts as committed until the no-op of this one is. */
 export function becomeLeader(state: CoreState): void {

@@ -101,7 +101,7 @@ export interface CheckpointBegin extends Header {
   readonly transfer: number;
 }
 
-export interface CheckpointChunk extends Header {
+interface CheckpointChunk extends Header {
   readonly type: 'checkpointChunk';
   readonly transfer: number;
   readonly offset: number;
@@ -109,7 +109,7 @@ export interface CheckpointChunk extends Header {
   readonly data: Uint8Array;
 }
 
-export interface CheckpointAck extends Header {
+interface CheckpointAck extends Header {
   readonly type: 'checkpointAck';
   readonly transfer: number;
   /** Bytes held from the start of the file; the sender goes on from here. */
@@ -118,17 +118,17 @@ export interface CheckpointAck extends Header {
   readonly refused: boolean;
 }
 
-export interface TimeoutNow extends Header {
+interface TimeoutNow extends Header {
   readonly type: 'timeoutNow';
 }
 
-export interface ReadIndexReq extends Header {
+interface ReadIndexReq extends Header {
   readonly type: 'readIndexReq';
   /** Fresh for each attempt. */
   readonly id: number;
 }
 
-export interface ReadIndexResp extends Header {
+interface ReadIndexResp extends Header {
   readonly type: 'readIndexResp';
   readonly id: number;
   /** Absent: refused, ask again (perhaps elsewhere). */
@@ -136,7 +136,7 @@ export interface ReadIndexResp extends Header {
 }
 
 /** The receiver left the configuration at `index` and stops campaigning. */
-export interface Removed extends Header {
+interface Removed extends Header {
   readonly type: 'removed';
   readonly index: Index;
 }

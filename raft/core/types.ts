@@ -79,7 +79,7 @@ export interface ConfigEntry extends EntryHead {
 }
 
 /** Appended by each new leader: committing it commits everything before it. */
-export interface NoopEntry extends EntryHead {
+interface NoopEntry extends EntryHead {
   readonly kind: 'noop';
 }
 

@@ -1,7 +1,7 @@
-// The border between the main thread and the raft worker (architecture.md §7): calls of `NodeCalls` one way, calls of
+// The border between the main thread and the raft worker: calls of `NodeCalls` one way, calls of
 // `HostCalls` the other. Both ends are made from one list of names each. Calls of one turn of the event loop cross
 // together, for what costs on this way is waking the other thread.
-import type { Index, LogPosition } from '../core/types.ts';
+import type { LogPosition } from '../core/types.ts';
 import type { RaftNode } from './host.ts';
 import type { MemberHost } from './member-host.ts';
 import type { MemberStatus } from './status.ts';
@@ -17,13 +17,11 @@ export interface NodeCalls extends Omit<RaftNode, 'stop'> {
 
 /** What the member may call of main. */
 export interface HostCalls extends MemberHost {
-  outcome: MemberHost['outcome'];
-  readable(id: number, index: Index | undefined): void;
   status(id: number, status: MemberStatus | undefined): void;
   stopped(): void;
 }
 
-type Names<T> = Readonly<Record<keyof T, true>>;
+type Names<T> = { readonly [name in keyof T]-?: true };
 
 export const nodeCalls: Names<NodeCalls> = {
   begin: true,
@@ -54,6 +52,7 @@ export const hostCalls: Names<HostCalls> = {
   adopt: true,
   discard: true,
   notice: true,
+  detail: true,
   fatal: true,
   status: true,
   stopped: true,

@@ -13,7 +13,7 @@ import type { MemberStatus } from './status.ts';
 const stopWithinMs = 10_000;
 /** How often main says `alive`. A leader whose main is silent for 5 s hands over. */
 const aliveEveryMs = 250;
-/** Entries that are not applied yet, with room for a burst. The rest of the heap stays small (raft.md F4). */
+/** Entries that are not applied yet, with room for a burst. The rest of the heap stays small, for pauses of its collection are pauses of elections. */
 const heapMiB = 512;
 
 /** What a program tells its member without waiting for an answer. */

@@ -11,7 +11,7 @@ export interface SendQueueLimits {
   readonly urgentMessagesMax: number;
 }
 
-export const sendQueueLimits: SendQueueLimits = { bulkBytesMax: 8 * 1024 * 1024, urgentMessagesMax: 64 };
+const sendQueueLimits: SendQueueLimits = { bulkBytesMax: 8 * 1024 * 1024, urgentMessagesMax: 64 };
 
 export class SendQueue {
   readonly #limits: SendQueueLimits;

@@ -37,7 +37,7 @@ export interface TcpTransportOptions {
 }
 
 /** What the transport tells besides messages. */
-export interface TransportSubscriber {
+interface TransportSubscriber {
   /** A handshake succeeded: this is who is at the other end. */
   greeted(peer: Greeting): void;
   /** A member of a cluster writes to this node, which belongs to none yet. The message waits for the receiver. */

@@ -2,13 +2,8 @@
 // time, so that neither content nor position of a match shows in the time it takes (security.md S21).
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { SluiceError } from '../errors.ts';
-import { anybody, type Caller, type Role } from '../resources/caller.ts';
-
-export interface ApiKey {
-  readonly name: string;
-  readonly key: string;
-  readonly role: Role;
-}
+import { anybody, type Caller } from '../resources/caller.ts';
+import type { ApiKey } from '../settings/control-plane.ts';
 
 export class ApiKeys {
   readonly #holders: readonly { readonly digest: Buffer; readonly caller: Caller }[];

@@ -13,6 +13,8 @@ import type { HashServer } from '../cluster/state-hash/hash-server.ts';
 import { type Follower, SnapshotStreams } from '../feed/sse.ts';
 import type { FleetDesk } from '../fleet/fleet-desk.ts';
 import type { ConfigSource } from '../model/proxy-config.ts';
+import type { RecentSource } from '../model/recent-request.ts';
+import { RecentDesk } from '../recent/recent-desk.ts';
 import type { Installed } from '../resources/activation-report.ts';
 import type { Converge } from '../resources/activation-wait.ts';
 import { ActivationService } from '../resources/activations/activation.service.ts';
@@ -23,22 +25,25 @@ import { ResourceService } from '../resources/resource.service.ts';
 import { RolloutService } from '../resources/rollouts/rollout.service.ts';
 import { SnapshotService } from '../resources/snapshots/snapshot.service.ts';
 import { StateReader } from '../resources/state-reader.ts';
+import type { ApiKey, ApiTls } from '../settings/control-plane.ts';
 import type { SecretSources } from '../snapshot/secret-sources.ts';
 import type { StateView } from '../state/view.ts';
+import type { LogLevels } from '../telemetry/log-levels.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { Metrics } from '../telemetry/metrics.ts';
-import { type ApiKey, ApiKeys } from './api-keys.ts';
+import { ApiKeys } from './api-keys.ts';
 import { appModule } from './app.module.ts';
 import { ClusterOperations, type ClusterOperationsOptions } from './cluster-operations.ts';
 import { ErrorFilter } from './error-filter.ts';
 import { FleetOperations } from './fleet-operations.ts';
 import { Gate } from './gate.ts';
+import { LogLevelOperations } from './log-level-operations.ts';
 import { openApiDocument } from './openapi.ts';
 import { OpenApiText } from './openapi-text.ts';
 import { type Health, Readiness } from './readiness.ts';
 import { RelayDoor } from './relay-door.ts';
 import { type Address, RunningApi } from './running-api.ts';
-import { type ApiTls, type ConnectionLimits, createServer } from './server.ts';
+import { type ConnectionLimits, createServer } from './server.ts';
 
 /** The part of `controlPlane` in the settings that the API needs. */
 export interface ApiOptions {
@@ -73,6 +78,12 @@ export interface ApiDeps {
   readonly cluster: ClusterOperationsOptions;
   /** Takes writes of other nodes; undefined without a cluster. */
   readonly relay?: RelayServer | undefined;
+  /** How much the modules of this process log. */
+  readonly logLevels: LogLevels;
+  /** What this node's proxy has answered lately. */
+  readonly recent: RecentSource;
+  /** Name of this node. */
+  readonly nodeId: string;
   readonly fleet: { readonly desk: FleetDesk; readonly follower: (request: IncomingMessage) => Follower };
   /** Answers other nodes about the proxies of this one; undefined without a cluster. */
   readonly peers?: PeerServer | undefined;
@@ -110,8 +121,18 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   const seen = [value(SnapshotStreams, streams), value(OpenApiText, document), value(Metrics, deps.metrics)];
   const own = [value(Readiness, readiness), ...seen];
   const fleet = value(FleetOperations, new FleetOperations(deps.fleet.desk));
+  const recent = new RecentDesk({ node: deps.nodeId, source: deps.recent, clock });
+  const levels = value(LogLevelOperations, new LogLevelOperations(deps.logLevels, logger));
   const cluster = value(ClusterOperations, new ClusterOperations(deps.cluster));
-  const providers = [...own, value(RelayDoor, relay), cluster, fleet, ...services(deps)];
+  const providers = [
+    ...own,
+    value(RelayDoor, relay),
+    cluster,
+    fleet,
+    value(RecentDesk, recent),
+    levels,
+    ...services(deps),
+  ];
   const app = await NestFactory.create<NestFastifyApplication>(appModule(providers), adapter, {
     logger: false,
     abortOnError: false,
@@ -120,7 +141,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   app.useGlobalFilters(new ErrorFilter(logger));
   document.set(() => openApiDocument(app));
   await app.init();
-  return new RunningApi({ app, streams, readiness, clock, options });
+  return new RunningApi({ app, streams: [streams, recent.streams], readiness, clock, options });
 }
 
 function services(deps: ApiDeps): Provider[] {

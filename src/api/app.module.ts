@@ -3,37 +3,22 @@
 import { type DynamicModule, Module, type Provider } from '@nestjs/common';
 import { ActivationsModule } from '../resources/activations/activations.module.ts';
 import { BatchModule } from '../resources/batch/batch.module.ts';
-import { DestinationsModule } from '../resources/destinations/destinations.module.ts';
 import { ExplainModule } from '../resources/explain/explain.module.ts';
-import { GroupsModule } from '../resources/groups/groups.module.ts';
-import { ListenersModule } from '../resources/listeners/listeners.module.ts';
-import { MiddlewaresModule } from '../resources/middlewares/middlewares.module.ts';
+import { resourceModules } from '../resources/resources.module.ts';
 import { RolloutsModule } from '../resources/rollouts/rollouts.module.ts';
-import { RoutesModule } from '../resources/routes/routes.module.ts';
-import { SecretsModule } from '../resources/secrets/secrets.module.ts';
 import { SnapshotsModule } from '../resources/snapshots/snapshots.module.ts';
 import { ClusterController } from './cluster.controller.ts';
 import { DebugController } from './debug.controller.ts';
 import { DocsController } from './docs.controller.ts';
 import { FleetController, FleetMessagesController } from './fleet.controller.ts';
 import { HealthController } from './health.controller.ts';
+import { LogLevelController } from './log-level.controller.ts';
 import { MetricsController } from './metrics.controller.ts';
+import { RequestsController } from './requests.controller.ts';
 import { SyncController } from './sync.controller.ts';
 
 @Module({
-  imports: [
-    ListenersModule,
-    DestinationsModule,
-    RoutesModule,
-    GroupsModule,
-    MiddlewaresModule,
-    SecretsModule,
-    SnapshotsModule,
-    ActivationsModule,
-    BatchModule,
-    RolloutsModule,
-    ExplainModule,
-  ],
+  imports: [...resourceModules, SnapshotsModule, ActivationsModule, BatchModule, RolloutsModule, ExplainModule],
   controllers: [
     HealthController,
     MetricsController,
@@ -42,6 +27,8 @@ import { SyncController } from './sync.controller.ts';
     SyncController,
     FleetController,
     FleetMessagesController,
+    RequestsController,
+    LogLevelController,
     DocsController,
   ],
 })

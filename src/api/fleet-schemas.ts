@@ -1,17 +1,20 @@
 // Schemas of the fleet: what proxies say of themselves, and what the API says about them.
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { latencyBuckets } from '../model/fleet-messages.ts';
+import { latencyBuckets, messageLimits } from '../model/fleet-messages.ts';
 
 type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
 type Schema = Schemas[string];
 
 const text = (description: string): Schema => ({ type: 'string', description });
-const count = (description: string): Schema => ({ type: 'integer', minimum: 0, description });
+const shortText = (description: string, maxLength: number): Schema => ({ type: 'string', maxLength, description });
+/** One that a double holds exactly. */
+const uint = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const;
+const count = (description: string): Schema => ({ ...uint, description });
 const time = (description: string): Schema => ({ type: 'string', format: 'date-time', description });
 
 const problems: Schema = {
   type: 'array',
-  maxItems: 100,
+  maxItems: messageLimits.problems,
   description: 'What is closed, or why it was refused.',
   items: {
     type: 'object',
@@ -22,13 +25,13 @@ const problems: Schema = {
 
 const listeners: Schema = {
   type: 'array',
-  maxItems: 1000,
+  maxItems: messageLimits.listeners,
   description: 'The listeners of the configuration that is installed.',
   items: {
     type: 'object',
     required: ['id', 'state'],
     properties: {
-      id: text('Id of the listener.'),
+      id: shortText('Id of the listener.', messageLimits.id),
       state: { type: 'string', enum: ['open', 'waiting', 'failed'], description: '`waiting`: tried again.' },
       reason: text('Why it is not open.'),
     },
@@ -48,8 +51,8 @@ const version = (description: string): Schema => ({
 });
 
 const stream = {
-  token: text('`X-Sluice-Ack` of the stream.'),
-  boot: text('`X-Sluice-Boot` of the request for it.'),
+  token: shortText('`X-Sluice-Ack` of the stream.', messageLimits.token),
+  boot: shortText('`X-Sluice-Boot` of the request for it.', messageLimits.boot),
 };
 const of: Schema = { type: 'string', enum: ['stable', 'candidate'], description: 'Which of two configurations.' };
 
@@ -61,7 +64,10 @@ export const fleetSchemas: Schemas = {
     properties: {
       ...stream,
       index: count('Id of the event.'),
-      sha256: text('Of the canonical JSON of the five lists, hex; empty when they could not be read.'),
+      sha256: shortText(
+        'Of the canonical JSON of the five lists, hex; empty when they could not be read.',
+        messageLimits.sha256,
+      ),
       of,
       state: { type: 'string', enum: ['installed', 'refused'], description: 'Refused: the former one stays.' },
       tookMs: { type: 'number', minimum: 0, description: 'From its arrival to now, in milliseconds.' },
@@ -77,7 +83,7 @@ export const fleetSchemas: Schemas = {
       ...stream,
       window: {
         type: 'array',
-        maxItems: 16,
+        maxItems: messageLimits.windows,
         description: 'One entry per configuration that served.',
         items: {
           type: 'object',
@@ -93,7 +99,7 @@ export const fleetSchemas: Schemas = {
               type: 'array',
               maxItems: latencyBuckets,
               anyOf: [{ maxItems: 0 }, { minItems: latencyBuckets }],
-              items: { type: 'integer', minimum: 0 },
+              items: { ...uint },
               description: `Requests by duration in ${latencyBuckets} buckets, each 2^(1/4) wider, from 0.1 ms; or empty.`,
             },
           },

@@ -8,6 +8,7 @@ import { batchSchemas } from './batch-schemas.ts';
 import { clusterSchemas } from './cluster-schemas.ts';
 import { fleetSchemas } from './fleet-schemas.ts';
 import { schemas } from './openapi-schemas.ts';
+import { requestSchemas } from './request-schemas.ts';
 import { rolloutSchemas } from './rollout-schemas.ts';
 
 const base = '/api/v1';
@@ -46,6 +47,7 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
       ...rolloutSchemas,
       ...clusterSchemas,
       ...fleetSchemas,
+      ...requestSchemas,
     },
   };
   return { ...scanned, paths: { ...relative(scanned.paths), ...documentation }, components };

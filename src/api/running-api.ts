@@ -2,7 +2,6 @@
 import { Server } from 'node:net';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Clock } from '../clock.ts';
-import type { SnapshotStreams } from '../feed/sse.ts';
 import type { Readiness } from './readiness.ts';
 
 export interface Address {
@@ -12,9 +11,17 @@ export interface Address {
   readonly port: number;
 }
 
+/** Responses that never end by themselves. */
+interface Streams {
+  /** Ends them and takes no more. */
+  close(): void;
+  /** Cuts those that have not read to their end. */
+  destroy(): void;
+}
+
 interface Parts {
   readonly app: NestFastifyApplication;
-  readonly streams: SnapshotStreams;
+  readonly streams: readonly Streams[];
   readonly readiness: Readiness;
   readonly clock: Clock;
   readonly options: { readonly address: Address; readonly shutdownTimeoutMs: number };
@@ -72,10 +79,10 @@ export class RunningApi {
   async #drain(): Promise<void> {
     const { app, streams, clock, options } = this.#parts;
     this.withdraw();
-    streams.close();
+    for (const each of streams) each.close();
     const limitMs = Math.min(longestDrainMs, options.shutdownTimeoutMs);
     const cancel = clock.after(limitMs, () => {
-      streams.destroy();
+      for (const each of streams) each.destroy();
       app.getHttpServer().closeAllConnections();
     });
     const farewell = new Promise<void>((resolve) => clock.after(Math.min(farewellMs, limitMs), resolve));

@@ -5,20 +5,13 @@ import { TLSSocket } from 'node:tls';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../clock.ts';
+import type { ApiTls } from '../settings/control-plane.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { Connections } from './connections.ts';
 import { sendError } from './error-filter.ts';
 import type { Gate } from './gate.ts';
 import { lingerAfter, lingeringClose } from './lingering-close.ts';
 import { logRequests } from './request-log.ts';
-
-/** PEM texts; `optional` and `require` need `ca`. */
-export interface ApiTls {
-  readonly cert: string;
-  readonly key: string;
-  readonly ca?: string;
-  readonly clientAuth: 'none' | 'optional' | 'require';
-}
 
 /** What one client may take of the API. */
 export interface ConnectionLimits {

@@ -9,7 +9,7 @@ interface Waiter {
   readonly cancelDeadline: Cancel;
 }
 
-export const waitersMax = 10_000;
+const waitersMax = 10_000;
 
 export class AppliedWaiters {
   readonly #clock: Clock;

@@ -11,6 +11,7 @@ import { DurableState } from '../state/durable-state.ts';
 import { generationDirectory, LevelStore } from '../state/level-store.ts';
 import type { OpenOptions } from '../state/opening.ts';
 import { writeBehindMs } from '../state/round-writer.ts';
+import type { LevelCell } from '../telemetry/log-levels.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { Metrics } from '../telemetry/metrics.ts';
 import { checkpointFilesIn, generationStores, removeOtherGenerations } from './generation-directories.ts';
@@ -33,12 +34,14 @@ export interface Core {
 export interface CoreOptions {
   readonly settings: ControlPlaneSettings;
   readonly logger: Logger;
+  /** Of that logger: the thread of the log looks at it. Default: nothing but what is worth a line. */
+  readonly level?: LevelCell | undefined;
 }
 
 /** Rejects with a sentence for people, nothing left open. When it resolves this node votes and follows. */
-export async function openCore({ settings, logger }: CoreOptions): Promise<Core> {
+export async function openCore({ settings, logger, level }: CoreOptions): Promise<Core> {
   const storePath = resolve(settings.storePath);
-  const options = raftOptions(settings, storePath);
+  const options = { ...raftOptions(settings, storePath), details: level?.bytes };
   const notice = (text: string): void => logger.info({}, `cluster: ${text}`);
   const cannotOpen = (error: unknown): never => {
     if (error instanceof CannotListen && settings.raft !== undefined) {
@@ -46,7 +49,8 @@ export async function openCore({ settings, logger }: CoreOptions): Promise<Core>
     }
     throw storeFailure(storePath, error);
   };
-  const openLog = (): Promise<RaftLog> => RaftLog.open({ raft: options, notice }).catch(cannotOpen);
+  const detail = (text: string): void => logger.debug({}, `cluster: ${text}`);
+  const openLog = (): Promise<RaftLog> => RaftLog.open({ raft: options, notice, detail }).catch(cannotOpen);
   let raft = await openLog();
   let isDropped = false;
   try {

@@ -12,7 +12,7 @@ import type { Relay } from './relay/relay.ts';
 export const deadlineMs = 10_000;
 /** No more than results are kept for one start of a node (raft.md A15). */
 export const inFlightMax = 4_096;
-export const inFlightBytesMax = 64 * 1024 * 1024;
+const inFlightBytesMax = 64 * 1024 * 1024;
 
 export interface OwnWritesParts {
   readonly attempts: Attempts;

@@ -14,7 +14,7 @@ import { RaftLog } from './raft-log.ts';
 import { raftOptions } from './raft-options.ts';
 
 /** Indexes go on this far above: clients and proxies that saw later ones never meet the same number twice. */
-export const indexBump = 1_000_000;
+const indexBump = 1_000_000;
 
 /** Fills the empty store of the settings from a backup file. Resolves with a line for people. */
 export async function restore(settings: ControlPlaneSettings, file: string): Promise<string> {

@@ -24,7 +24,7 @@ export interface LeaderDutiesOptions {
 }
 
 /** How often the leader looks. */
-export const lookMs = 250;
+const lookMs = 250;
 /** After a proposal that came to nothing, such as one without a quorum. */
 const retryMs = 1_000;
 

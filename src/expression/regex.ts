@@ -5,7 +5,7 @@ import { ExpressionError } from './expression-error.ts';
 import { SharedByText } from './shared-by-text.ts';
 
 /** Longest pattern, in UTF-16 units. */
-export const patternMax = 4096;
+const patternMax = 4096;
 
 /** One compiled pattern, immutable. */
 export interface Regex {

@@ -1,9 +1,10 @@
 // What `GET /debug/config` shows (contract.md §3.5): the live configuration and the staged one, from this node's state.
+import { perKind } from '../model/kinds.ts';
 import { renderConfiguration } from '../snapshot/render.ts';
 import { stagedOf } from '../snapshot/staged.ts';
 import type { StateView } from '../state/view.ts';
 
-const nothing = { listeners: [], destinations: [], routes: [], groups: [], middlewares: [] };
+const nothing = perKind(() => []);
 
 /** JSON text. Strings of the live configuration that came from secret resolution are `***`; staged ones keep the reference. */
 export function debugConfig(view: StateView): string {

@@ -1,13 +1,14 @@
 // The bytes of the events that tell of one activation (contract.md §4.1, fleet.md §3): made when the first client needs
 // them and once, however many clients there are.
 import { configDigest } from '../model/config-digest.ts';
+import { writtenKinds } from '../model/kinds.ts';
 import type { ProxyConfig } from '../model/proxy-config.ts';
 
 const digests = new WeakMap<ProxyConfig, string>();
 
 /** SHA-256 of the canonical JSON of its lists, hex. */
 export function digestOf(config: ProxyConfig): string {
-  const known = digests.get(config);
+  const known = config.sha256 ?? digests.get(config);
   if (known !== undefined) return known;
   const digest = configDigest(config.snapshot);
   digests.set(config, digest);
@@ -64,7 +65,6 @@ export class Frames {
 }
 
 function textOf({ id, name, createdAt, snapshot }: ProxyConfig): string {
-  const { listeners, routes, groups, destinations, middlewares } = snapshot;
-  const lists = { listeners, routes, groups, destinations, middlewares };
+  const lists = Object.fromEntries(writtenKinds.map((kind) => [kind, snapshot[kind]]));
   return JSON.stringify({ id, name, createdAt, snapshot: lists });
 }

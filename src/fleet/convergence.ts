@@ -18,13 +18,15 @@ export interface Convergence {
   readonly refusals: readonly { readonly proxy: string; readonly problems: readonly Problem[] }[];
 }
 
+/** `all`, a count, a share of at most 100 %. */
+export const wantPattern = '^(all|[0-9]{1,9}|([0-9]{1,2}(\\.[0-9]{1,3})?|100)%)$';
+
+const wantForm = new RegExp(wantPattern);
+
 /** `all`, `12`, `90%`. Throws INVALID for anything else. */
 export function wantOf(text: string): Want {
   if (text === 'all') return { is: 'all' };
-  const [, digits, percent] = /^(\d{1,9}(?:\.\d{1,3})?)(%?)$/.exec(text) ?? [];
-  const amount = Number(digits);
-  if (digits !== undefined && percent === '%' && amount <= 100) return { is: 'percent', amount };
-  if (digits !== undefined && percent === '' && Number.isInteger(amount)) return { is: 'count', amount };
+  if (wantForm.test(text)) return { is: text.endsWith('%') ? 'percent' : 'count', amount: Number.parseFloat(text) };
   throw new SluiceError('INVALID', 'wait must be all, a number of proxies such as 12, or a share such as 90%');
 }
 

@@ -5,6 +5,7 @@ import {
   type Acknowledgement,
   type ListenerReport,
   latencyBuckets,
+  messageLimits,
   type TrafficWindow,
 } from '../model/fleet-messages.ts';
 import type { Problem } from '../model/problem.ts';
@@ -22,44 +23,39 @@ export interface ReportMessage {
 
 type Json = Readonly<Record<string, unknown>>;
 
-const problemsMax = 100;
-const listenersMax = 1_000;
-const windowsMax = 16;
-const textMax = 1_000;
-
 /** Throws INVALID. */
 export function acknowledgementOf(body: Json): AcknowledgementMessage {
   return {
     ...addressOf(body),
     index: uint(body, 'index'),
-    sha256: text(body, 'sha256', 64),
+    sha256: text(body, 'sha256', messageLimits.sha256),
     of: oneOf(body, 'of', ['stable', 'candidate'] as const),
     state: oneOf(body, 'state', ['installed', 'refused'] as const),
     tookMs: amount(body, 'tookMs'),
-    problems: list(body, 'problems', problemsMax).map(problemOf),
-    listeners: list(body, 'listeners', listenersMax).map(listenerOf),
+    problems: list(body, 'problems', messageLimits.problems).map(problemOf),
+    listeners: list(body, 'listeners', messageLimits.listeners).map(listenerOf),
   };
 }
 
 /** Throws INVALID. */
 export function reportOf(body: Json): ReportMessage {
-  return { ...addressOf(body), window: list(body, 'window', windowsMax).map(windowOf) };
+  return { ...addressOf(body), window: list(body, 'window', messageLimits.windows).map(windowOf) };
 }
 
 const addressOf = (body: Json): { token: string; boot: string } => ({
-  token: text(body, 'token', 512),
-  boot: text(body, 'boot', 64),
+  token: text(body, 'token', messageLimits.token),
+  boot: text(body, 'boot', messageLimits.boot),
 });
 
 const problemOf = (each: Json): Problem => ({
-  pointer: text(each, 'pointer', textMax),
-  message: text(each, 'message', textMax),
+  pointer: text(each, 'pointer', messageLimits.prose),
+  message: text(each, 'message', messageLimits.prose),
 });
 
 const listenerOf = (each: Json): ListenerReport => ({
-  id: text(each, 'id', 128),
+  id: text(each, 'id', messageLimits.id),
   state: oneOf(each, 'state', ['open', 'waiting', 'failed'] as const),
-  ...(each.reason !== undefined && { reason: text(each, 'reason', textMax) }),
+  ...(each.reason !== undefined && { reason: text(each, 'reason', messageLimits.prose) }),
 });
 
 function windowOf(each: Json): TrafficWindow {
@@ -71,7 +67,7 @@ function windowOf(each: Json): TrafficWindow {
   if (!latency.every((count) => Number.isSafeInteger(count) && count >= 0)) throw invalid('latency must hold counts');
   return {
     of: oneOf(each, 'of', ['stable', 'candidate'] as const),
-    rollout: rollout === null ? null : rollout.slice(0, 128),
+    rollout: rollout === null ? null : rollout.slice(0, messageLimits.id),
     requests: uint(each, 'requests'),
     serverErrors: uint(each, 'serverErrors'),
     clientErrors: uint(each, 'clientErrors'),
@@ -84,7 +80,7 @@ function windowOf(each: Json): TrafficWindow {
 function text(body: Json, name: string, lengthMax: number): string {
   const value = body[name];
   if (typeof value !== 'string') throw invalid(`${name} must be a string`);
-  if (value.length > lengthMax && lengthMax < textMax)
+  if (value.length > lengthMax && lengthMax < messageLimits.prose)
     throw invalid(`${name} must have at most ${lengthMax} characters`);
   return value.slice(0, lengthMax);
 }

@@ -8,6 +8,7 @@ import type { ConfigSource } from '../model/proxy-config.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { programVersion } from '../version.ts';
+import { ActivationLog } from './activation-log.ts';
 import { Fleet } from './fleet.ts';
 import { FleetDesk } from './fleet-desk.ts';
 import { FleetMetrics } from './fleet-metrics.ts';
@@ -24,7 +25,7 @@ export interface NodeFleet {
 
 export function nodeFleetOf(
   { controlPlane, proxy }: Settings,
-  { raft, state, links, metrics }: Core,
+  { raft, state, log, links, metrics }: Core,
   source: ConfigSource,
   logger: Logger,
 ): NodeFleet {
@@ -42,12 +43,20 @@ export function nodeFleetOf(
   const fleetMetrics = new FleetMetrics(metrics.registry, () => fleet.counts());
   rolloutMetrics(metrics.registry, () => state.view.rollouts);
   const desk = new FleetDesk({ nodeId, fleet, peers: () => otherMembers(raft, links.peers), clock, logger });
+  const activations = new ActivationLog({
+    record: (index) => state.view.activations.findLast((record) => record.index === index),
+    converge: (...asked) => desk.converge(...asked),
+    leads: () => log.leads,
+    logger,
+  });
+  log.onActivation(({ index }) => void activations.activated(index).catch(() => undefined));
   const own = new OwnProxy({ fleet, labels: proxy.labels, version: programVersion(), clock });
   return {
     fleet,
     desk,
     own,
     close() {
+      activations.close();
       own.close();
       fleet.close();
     },

@@ -80,7 +80,7 @@ export class OwnProxy {
 
 const nothing = { requests: 0, serverErrors: 0, clientErrors: 0, proxyErrors: 0 };
 
-export const reportsOf = (listeners: ReturnType<OwnProxySources['listeners']>): readonly ListenerReport[] =>
+const reportsOf = (listeners: ReturnType<OwnProxySources['listeners']>): readonly ListenerReport[] =>
   listeners.map(({ id, state, reason }) => ({
     id,
     state: state === 'closed' ? 'failed' : state,

@@ -6,7 +6,7 @@ import { destinationDefaults } from './defaults.ts';
 import { Flag, ListOf, Nested, OneOf, Token, Uint } from './field.ts';
 import { problemIf, Rules } from './rule.ts';
 
-export const endpointAlgorithms = ['ROUND_ROBIN', 'LEAST_REQUEST', 'RING_HASH', 'MAGLEV', 'RANDOM', 'STICKY'] as const;
+const endpointAlgorithms = ['ROUND_ROBIN', 'LEAST_REQUEST', 'RING_HASH', 'MAGLEV', 'RANDOM', 'STICKY'] as const;
 
 const { algorithm, ringSize, tableSize, choiceCount, sourceIP } = destinationDefaults.endpointBalancing;
 const tableSizeMax = 5_000_011;

@@ -33,3 +33,16 @@ export interface TrafficWindow {
 
 /** Each 2^(1/4) wider than the one before, from 0.1 ms; the last is open. */
 export const latencyBuckets = 80;
+
+/** How many entries a list has at most, and how many characters a text. */
+export const messageLimits = {
+  problems: 100,
+  listeners: 1_000,
+  windows: 16,
+  token: 512,
+  boot: 64,
+  sha256: 64,
+  id: 128,
+  /** Prose: what is longer is cut. */
+  prose: 1_000,
+} as const;

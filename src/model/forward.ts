@@ -6,7 +6,7 @@ import { Retry } from './retry.ts';
 import { Rewrite } from './rewrite.ts';
 import { problemIf, Rules } from './rule.ts';
 
-export const destinationAlgorithms = ['WEIGHTED_RANDOM', 'WEIGHTED_CONSISTENT_HASH', 'STICKY'] as const;
+const destinationAlgorithms = ['WEIGHTED_RANDOM', 'WEIGHTED_CONSISTENT_HASH', 'STICKY'] as const;
 
 type Algorithm = (typeof destinationAlgorithms)[number];
 const selected = (algorithm: Algorithm) => (balancing: DestinationBalancing) => balancing.algorithm === algorithm;

@@ -1,6 +1,7 @@
-// The seven kinds of resource, spelled as in the API's paths, the store's keys and the commands.
+// The seven kinds of resource, spelled as in the API's paths, the store's keys and the commands. What else is done for each
+// kind follows from these lists.
 
-/** Kinds that make up a configuration: captured by a snapshot, sent to proxies. */
+/** Kinds that make up a configuration: captured by a snapshot, sent to proxies. The order is that of stored snapshots. */
 export const configKinds = ['listeners', 'destinations', 'routes', 'groups', 'middlewares'] as const;
 
 /** Kinds that an operator edits by POST and PUT. */
@@ -12,15 +13,15 @@ export type ConfigKind = (typeof configKinds)[number];
 export type EditableKind = (typeof editableKinds)[number];
 export type Kind = (typeof kinds)[number];
 
-const singular: Record<Kind, string> = {
-  listeners: 'listener',
-  destinations: 'destination',
-  routes: 'route',
-  groups: 'group',
-  middlewares: 'middleware',
-  secrets: 'secret',
-  snapshots: 'snapshot',
-};
+const first: readonly ConfigKind[] = ['listeners', 'routes', 'groups'];
+
+/** The same kinds in the order in which JSON has them (contract.md §2.10). */
+export const writtenKinds: readonly ConfigKind[] = [...first, ...configKinds.filter((kind) => !first.includes(kind))];
+
+/** One value for each kind of a configuration, in the order of `configKinds`. */
+export function perKind<T>(make: (kind: ConfigKind) => T): Record<ConfigKind, T> {
+  return Object.fromEntries(configKinds.map((kind) => [kind, make(kind)])) as Record<ConfigKind, T>;
+}
 
 /** The word for one resource of the kind, for messages: `route "a" not found`. */
-export const nounOf = (kind: Kind): string => singular[kind];
+export const nounOf = (kind: Kind): string => kind.slice(0, -1);

@@ -33,10 +33,15 @@ const increases = (name: 'durationBuckets' | 'sizeBuckets') => (histograms: Metr
   return problemIf(index >= 0, `/${name}/${index}`, 'must be above 0 and above the bound before it');
 };
 
-@Rules<MetricsHistograms>({
-  durationBucketsIncrease: increases('durationBuckets'),
-  sizeBucketsIncrease: increases('sizeBuckets'),
-})
+const aboveZero = { uniqueItems: true, items: { type: 'number', minimum: 0, exclusiveMinimum: true } };
+
+@Rules<MetricsHistograms>(
+  {
+    durationBucketsIncrease: increases('durationBuckets'),
+    sizeBucketsIncrease: increases('sizeBuckets'),
+  },
+  { properties: { durationBuckets: aboveZero, sizeBuckets: aboveZero } },
+)
 export class MetricsHistograms {
   @ListOf(decimal, 'Upper bounds of the duration histograms, in seconds, strictly increasing.', {
     default: histograms.durationBuckets,

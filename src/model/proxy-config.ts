@@ -1,18 +1,11 @@
 // What a proxy runs, and where it comes from. The feed makes it, the proxy takes it; neither knows the other.
-import type { Destination } from './destination.ts';
-import type { Group } from './group.ts';
-import type { Listener } from './listener.ts';
-import type { Middleware } from './middleware.ts';
-import type { Route } from './route.ts';
+import type { configClasses } from './config-classes.ts';
+import type { ConfigKind } from './kinds.ts';
 
-/** Five lists, each ascending by id. No secrets list: resolved values stand inside the entities (contract.md §2.9). */
-export interface Configuration {
-  readonly listeners: readonly Listener[];
-  readonly destinations: readonly Destination[];
-  readonly routes: readonly Route[];
-  readonly groups: readonly Group[];
-  readonly middlewares: readonly Middleware[];
-}
+/** A list per kind, each ascending by id. No secrets list: resolved values stand inside the entities (contract.md §2.9). */
+export type Configuration = {
+  readonly [K in ConfigKind]: readonly InstanceType<(typeof configClasses)[K]>[];
+};
 
 /** An activated snapshot with every reference resolved. */
 export interface ProxyConfig {
@@ -30,6 +23,8 @@ export interface ProxyConfig {
   readonly snapshot: Configuration;
   /** JSON pointers of strings that came from secrets: `/snapshot/listeners/0/tls/key`. Absent: nobody knows. */
   readonly secrets?: readonly string[];
+  /** `configDigest` of `snapshot`, where it is known. */
+  readonly sha256?: string;
 }
 
 /** The configuration that a rollout tries out beside the active one (fleet.md §7). */

@@ -14,6 +14,7 @@ export const rolloutDefaults = {
   onFail: 'rollback',
   deadman: '60s',
   maxStep: '1h',
+  hold: '30s',
 } as const;
 
 export const commentLengthMax = 500;
@@ -39,7 +40,7 @@ export class RolloutStepRequest {
   @MapOf(text, 'All proxies that have these labels, whole.')
   readonly labels?: Readonly<Record<string, string>>;
 
-  @Duration('How long the step lasts at least.', { default: '30s' })
+  @Duration('How long the step lasts at least.', { default: rolloutDefaults.hold })
   readonly hold?: string;
 }
 

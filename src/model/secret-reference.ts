@@ -3,7 +3,7 @@
 // because a regular expression takes quadratic time on a text of many openings without an end.
 import { pointerOf } from './problem.ts';
 
-export type SecretSource = 'value' | 'env' | 'file';
+type SecretSource = 'value' | 'env' | 'file';
 
 export interface SecretReference {
   readonly source: SecretSource;
@@ -18,7 +18,7 @@ export interface PlacedReference extends SecretReference {
   readonly pointer: string;
 }
 
-export const secretMarker = '{{secret:';
+const secretMarker = '{{secret:';
 
 /** Whether a text may hold a reference, so that its format cannot be judged before resolution (J12). */
 export const holdsSecret = (text: string): boolean => text.includes(secretMarker);
@@ -31,7 +31,7 @@ export const findReferences = (value: unknown): PlacedReference[] =>
   stringsOf(value, '').flatMap(([text, pointer]) => referencesIn(text).map((reference) => ({ ...reference, pointer })));
 
 /** The text with every reference replaced for which `resolve` has a value. What was put in is not read again. */
-export const replaceIn = (text: string, resolve: (reference: SecretReference) => string | undefined): string => {
+const replaceIn = (text: string, resolve: (reference: SecretReference) => string | undefined): string => {
   let result = '';
   let done = 0;
   for (const { start, reference } of matches(text)) {

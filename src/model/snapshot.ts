@@ -1,28 +1,16 @@
 // A snapshot: a captured configuration (contract.md §2.10). A body that creates one has only a name.
-import { Destination } from './destination.ts';
+import { configClasses } from './config-classes.ts';
 import { Flag, ListOf, Name, Nested, Text, Timestamp } from './field.ts';
-import { Group } from './group.ts';
-import { Listener } from './listener.ts';
-import { Middleware } from './middleware.ts';
-import { Route } from './route.ts';
+import { writtenKinds } from './kinds.ts';
+import type { Configuration } from './proxy-config.ts';
 
-const unlimited = { required: true, lengthMax: Number.POSITIVE_INFINITY } as const;
+/** A list of each kind. */
+class SnapshotContent {}
 
-export class SnapshotContent {
-  @ListOf(Listener, 'Listeners, ascending by id.', unlimited)
-  readonly listeners!: readonly Listener[];
-
-  @ListOf(Route, 'Routes, ascending by id.', unlimited)
-  readonly routes!: readonly Route[];
-
-  @ListOf(Group, 'Groups, ascending by id.', unlimited)
-  readonly groups!: readonly Group[];
-
-  @ListOf(Destination, 'Destinations, ascending by id.', unlimited)
-  readonly destinations!: readonly Destination[];
-
-  @ListOf(Middleware, 'Middlewares, ascending by id.', unlimited)
-  readonly middlewares!: readonly Middleware[];
+for (const kind of writtenKinds) {
+  const description = `${kind.charAt(0).toUpperCase()}${kind.slice(1)}, ascending by id.`;
+  const unlimited = { required: true, lengthMax: Number.POSITIVE_INFINITY };
+  ListOf(configClasses[kind], description, unlimited)(SnapshotContent.prototype, kind);
 }
 
 export class Snapshot {
@@ -36,7 +24,7 @@ export class Snapshot {
   readonly createdAt!: string;
 
   @Nested(SnapshotContent, 'What was captured, secret references resolved.', { readOnly: true })
-  readonly snapshot!: SnapshotContent;
+  readonly snapshot!: Configuration;
 }
 
 export class SnapshotSummary {

@@ -2,13 +2,9 @@
 // surface calls this for bodies, and for entities whose secret references have been resolved.
 import { type ValidationError, validateSync } from 'class-validator';
 import { type Admission, admit, type Placed } from './admission.ts';
-import { Destination } from './destination.ts';
-import { Group } from './group.ts';
+import { configClasses } from './config-classes.ts';
 import type { Kind } from './kinds.ts';
-import { Listener } from './listener.ts';
-import { Middleware } from './middleware.ts';
 import { type Problem, pointerOf, problemsMax } from './problem.ts';
-import { Route } from './route.ts';
 import { type Class, fieldsOf, ruleOf } from './schema.ts';
 import { Secret } from './secret.ts';
 import { faultsOf, isRecord } from './shape.ts';
@@ -27,11 +23,7 @@ export interface ParsedEntity {
 }
 
 export const classOf: Readonly<Record<Kind, Class>> = {
-  listeners: Listener,
-  destinations: Destination,
-  routes: Route,
-  groups: Group,
-  middlewares: Middleware,
+  ...configClasses,
   secrets: Secret,
   snapshots: Snapshot,
 };

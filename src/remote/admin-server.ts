@@ -1,7 +1,8 @@
-// The port on which a proxy of its own says how it is: `/healthz`, `/readyz`, `/metrics`, `/debug/config`. On loopback by
+// The port on which a proxy of its own says how it is: `/healthz`, `/readyz`, `/metrics`, `/debug/config`, `/requests`. On loopback by
 // default and without keys, so it shows no secret and takes no order.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { SluiceError } from '../errors.ts';
 import type { Address } from '../settings/address.ts';
 
 export interface AdminPage {
@@ -11,8 +12,8 @@ export interface AdminPage {
 }
 
 export interface AdminServerOptions {
-  /** By path. */
-  readonly pages: Readonly<Record<string, () => AdminPage | Promise<AdminPage>>>;
+  /** By path. What they throw as SluiceError is for the caller. */
+  readonly pages: Readonly<Record<string, (query: URLSearchParams) => AdminPage | Promise<AdminPage>>>;
   /** Throws for a request of a web page of somewhere else. */
   readonly guard: (request: IncomingMessage) => void;
 }
@@ -66,7 +67,7 @@ export class AdminServer {
   }
 
   async #page(request: IncomingMessage): Promise<AdminPage> {
-    const path = (request.url ?? '').split('?', 1)[0] ?? '';
+    const [path = '', query = ''] = (request.url ?? '').split('?', 2);
     const { pages, guard } = this.#options;
     try {
       guard(request);
@@ -79,8 +80,9 @@ export class AdminServer {
       return jsonPage(405, { error: `${request.method} is not allowed here` });
     }
     try {
-      return await page();
-    } catch {
+      return await page(new URLSearchParams(query));
+    } catch (error) {
+      if (error instanceof SluiceError) return jsonPage(error.status, { error: error.message });
       return jsonPage(500, { error: 'the page cannot be made' });
     }
   }

@@ -27,7 +27,7 @@ export interface StreamHandlers {
 }
 
 /** Without any byte for so long the other side is gone; it says something every 15 s. */
-export const silenceMs = 45_000;
+const silenceMs = 45_000;
 /** Largest event in characters; what is larger cannot be a text of JavaScript beside everything else. */
 const eventMax = 256 * 1024 * 1024;
 const callMs = 10_000;

@@ -13,7 +13,7 @@ export interface ProxyIdentity {
   readonly version: string;
 }
 
-export const proxyIdPattern = /^[A-Za-z0-9._~:-]{1,128}$/;
+const proxyIdPattern = /^[A-Za-z0-9._~:-]{1,128}$/;
 
 /** The configured id, or the one that is kept in `storePath`, made anew when there is none. */
 export function proxyId(configured: string | undefined, storePath: string): { id: string; kept: boolean } {

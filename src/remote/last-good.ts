@@ -22,7 +22,7 @@ export class CopyDamaged extends Error {
   override readonly name = 'CopyDamaged';
 }
 
-export const copyName = 'last-good';
+const copyName = 'last-good';
 
 const magic = { plain: 'sluice last-good 1 plain ', sealed: 'sluice last-good 1 aes-256-gcm ' } as const;
 const digestLength = 64;

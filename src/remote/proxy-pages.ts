@@ -1,11 +1,12 @@
 // What the admin port of a proxy shows about it: whether it lives, whether it should get traffic, what it runs.
 import type { Clock } from '../clock.ts';
+import { perKind } from '../model/kinds.ts';
 import { type AdminPage, jsonPage } from './admin-server.ts';
 import type { CopyKeeper } from './copy-keeper.ts';
 import { maskedConfig } from './masked-config.ts';
 import type { RemoteSource } from './remote-source.ts';
 
-export interface ShownListener {
+interface ShownListener {
   readonly id: string;
   readonly name: string;
   readonly address: string;
@@ -22,7 +23,7 @@ export interface ProxyPagesOptions {
   readonly clock: Clock;
 }
 
-const nothing = { listeners: [], destinations: [], routes: [], groups: [], middlewares: [] };
+const nothing = perKind(() => []);
 
 export class ProxyPages {
   readonly #options: ProxyPagesOptions;

@@ -14,7 +14,7 @@ export interface Installation {
   readonly doubts?: readonly Problem[];
 }
 
-export interface ClosedListener {
+interface ClosedListener {
   readonly name: string;
   readonly address: string;
   readonly port: number;

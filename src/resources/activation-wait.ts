@@ -16,19 +16,18 @@ export interface ActivationWait {
 const standardMs = 5_000;
 const longestMs = 60_000;
 
-/** Undefined: the caller does not ask for it. Throws INVALID. */
+/** What the document says of `timeout`: each of these is taken. So are other ways to write such a duration. */
+export const timeoutPattern = '^([1-9][0-9]{0,3}ms|[1-5][0-9]{4}ms|([1-9]|[1-5][0-9]|60)s|1m)$';
+
+/** Undefined: the caller does not ask for it, and a `timeout` then says nothing. Throws INVALID. */
 export function activationWaitOf(request: ApiRequest): ActivationWait | undefined {
   const wait = textOf(request, 'wait');
   const timeout = textOf(request, 'timeout');
-  if (wait === undefined) {
-    if (timeout === undefined) return undefined;
-    throw new SluiceError('INVALID', 'timeout says how long to wait: it needs wait beside it');
-  }
   const withinMs = timeout === undefined ? standardMs : parseDuration(timeout);
   if (withinMs === undefined || withinMs <= 0 || withinMs > longestMs) {
     throw new SluiceError('INVALID', 'timeout must be a duration above 0 and of at most 60s');
   }
-  return { want: wantOf(wait), withinMs };
+  return wait === undefined ? undefined : { want: wantOf(wait), withinMs };
 }
 
 /** A JSON object with the member `convergence`. */

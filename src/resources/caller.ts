@@ -1,9 +1,7 @@
 // Who asks, and what their role lets them do (architecture.md §8). The gate of src/api puts the caller on the request;
 // each operation names the right that it needs.
 
-export const roles = ['admin', 'editor', 'viewer', 'proxy'] as const;
-
-export type Role = (typeof roles)[number];
+import type { Role } from '../model/role.ts';
 
 /** The holder of an API key, or anybody when no keys are configured. */
 export interface Caller {

@@ -51,7 +51,7 @@ export function crudController(kind: EditableKind, model: Type<unknown>): Type<u
       right: 'write',
       headers: ['Idempotency-Key'],
       query: ['fieldValidation'],
-      errors: [...refusals, 'KEY_REUSED'],
+      errors: [...refusals, 'NOT_FOUND', 'KEY_REUSED'],
     })
     @ApiBody({ schema: entity, required: true, examples })
     @Success(201, `The created ${noun}.`, shown, ['ETag', 'Location', 'X-Sluice-Revision', 'Warning'])

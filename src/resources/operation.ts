@@ -3,6 +3,8 @@ import { applyDecorators } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiHeader, ApiOperation, ApiQuery, ApiResponse, ApiSecurity } from '@nestjs/swagger';
 import { type ApiErrorCode, apiErrors } from '../errors.ts';
+import { wantPattern } from '../fleet/convergence.ts';
+import { timeoutPattern } from './activation-wait.ts';
 import type { Right } from './caller.ts';
 
 /** Kept with the route; the gate reads it. */
@@ -60,7 +62,7 @@ const errorTexts: Record<ApiErrorCode, string> = {
   INVALID: 'Malformed JSON, a failed validation, or an unresolved or dangling reference.',
   UNAUTHENTICATED: 'API keys are configured and the request carries none of them.',
   FORBIDDEN: 'The role of the API key does not allow it, or a web page of another origin asked.',
-  NOT_FOUND: 'There is no such resource.',
+  NOT_FOUND: 'There is no such resource; of a repetition with an `Idempotency-Key`: it is deleted since.',
   METHOD_NOT_ALLOWED: 'The path has no such method; `Allow` names those it has.',
   CONFLICT: 'The name or the id is taken, or what was asked for does not go with what is active or under way.',
   PRECONDITION_FAILED: '`If-Match` names another revision.',
@@ -148,11 +150,18 @@ const queryParameters = {
     description:
       'Answers when so many connected proxies have it installed: `all`, `12`, `90%`; or when one refuses it, or after ' +
       '`timeout`. The answer then has `convergence`, and its status is 200 all the same: the activation is done.',
-    schema: { type: 'string', pattern: '^(all|\\d+|\\d+(\\.\\d+)?%)$' },
+    schema: { type: 'string', pattern: wantPattern },
   },
   timeout: {
-    description: 'How long to wait at most, up to `60s`.',
-    schema: { type: 'string', format: 'duration-string', default: '5s' },
+    description: 'How long to wait at most, up to `60s`; without `wait` it says nothing.',
+    schema: { type: 'string', pattern: timeoutPattern, default: '5s' },
+  },
+  where: {
+    description:
+      'CEL over the fields of a request; those that match are told. `status >= 500 && route == "shop"`, ' +
+      '`durationMs > 250 || error != ""`, `"page" in params`. Of what expressions of routes see, `request.method`, ' +
+      '`request.scheme`, `request.host`, `request.path` and `request.headers` (the listed ones) are there too.',
+    schema: { type: 'string', maxLength: 8192 },
   },
   strict: {
     description:

@@ -10,7 +10,7 @@ export interface Freshness {
   readonly minRevision: number;
 }
 
-export const fieldValidations = ['warn', 'strict', 'ignore'] as const;
+const fieldValidations = ['warn', 'strict', 'ignore'] as const;
 
 /** What becomes of unknown fields: named in a `Warning` header, refused, or dropped in silence. */
 export type FieldValidation = (typeof fieldValidations)[number];

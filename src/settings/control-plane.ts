@@ -1,11 +1,10 @@
 // Section `controlPlane` of the settings file (contract.md §1.3, architecture.md §9).
+import { type Role, roles } from '../model/role.ts';
 import { type Address, namesHost, readAddress } from './address.ts';
 import { readEncryptionKey } from './encryption-key.ts';
 import { pem, requiredPem, type TlsFiles } from './pem.ts';
 import { type RaftSettings, readRaft } from './raft.ts';
 import type { Section } from './section.ts';
-
-export type Role = 'admin' | 'editor' | 'viewer' | 'proxy';
 
 export interface ApiKey {
   readonly name: string;
@@ -18,7 +17,7 @@ export interface ApiTls extends TlsFiles {
 }
 
 /** Which secret sources snapshots may read (architecture.md §6.18). Absent list = any, empty list = none. */
-export interface SecretSources {
+export interface SecretFence {
   /** Names of environment variables; a `*` may stand at the end. */
   readonly env?: readonly string[];
   /** Directories, compared by real path. */
@@ -37,7 +36,7 @@ export interface ControlPlaneSettings {
   readonly shutdownTimeoutMs: number;
   readonly onStorageFailure: 'serve' | 'exit';
   readonly allowedHosts: readonly string[];
-  readonly secretSources?: SecretSources;
+  readonly secretSources?: SecretFence;
 }
 
 export function readControlPlane(section: Section): ControlPlaneSettings {
@@ -92,7 +91,7 @@ function readApiKeys(section: Section | undefined): ApiKey[] {
     const key: ApiKey = {
       name: each.required('name'),
       key: each.required('key'),
-      role: each.oneOf('role', ['admin', 'editor', 'viewer', 'proxy'], 'admin'),
+      role: each.oneOf('role', roles, 'admin'),
     };
     each.end();
     return key;
@@ -112,7 +111,7 @@ function reportRepeated(section: Section, keys: readonly ApiKey[]): void {
   });
 }
 
-function readSecretSources(section: Section | undefined): SecretSources | undefined {
+function readSecretSources(section: Section | undefined): SecretFence | undefined {
   if (!section) return undefined;
   const sources = { env: section.texts('env'), files: section.texts('files') };
   for (const pattern of sources.env ?? []) {

@@ -31,7 +31,7 @@ export interface ProxySettings {
 }
 
 /** Where a proxy of its own says how it is. */
-export interface AdminSettings {
+interface AdminSettings {
   /** Undefined: nowhere. */
   readonly address: Address | undefined;
   /** Whether somebody wrote it down, and so relies on it. */

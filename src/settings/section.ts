@@ -65,6 +65,14 @@ export class Section {
     return bounds.otherwise;
   }
 
+  number(key: string, { min, max, otherwise }: { min: number; max: number; otherwise: number }): number {
+    if (!this.has(key)) return otherwise;
+    const value = this.#map[key];
+    if (typeof value === 'number' && value >= min && value <= max) return value;
+    this.error(key, `must be a number from ${min} to ${max}`);
+    return otherwise;
+  }
+
   flag(key: string, otherwise: boolean): boolean {
     if (!this.has(key)) return otherwise;
     const value = this.#map[key];

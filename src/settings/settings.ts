@@ -5,16 +5,17 @@ import { type ControlPlaneSettings, readControlPlane } from './control-plane.ts'
 import { expand } from './environment.ts';
 import { type ProxySettings, readProxy } from './proxy.ts';
 import { type Findings, Section } from './section.ts';
+import { readTelemetry, type TelemetrySettings } from './telemetry.ts';
 import { parseYaml, SettingsError } from './yaml.ts';
 
-export interface SessionStoreSettings {
+interface SessionStoreSettings {
   readonly type: 'redis';
   readonly address: Address;
   readonly password?: string;
   readonly db: number;
 }
 
-export interface LogSettings {
+interface LogSettings {
   readonly format: 'console' | 'json';
   readonly level: 'debug' | 'info' | 'warn' | 'error';
 }
@@ -25,6 +26,7 @@ export interface Settings {
   readonly proxy: ProxySettings;
   readonly sessionStore?: SessionStoreSettings;
   readonly log: LogSettings;
+  readonly telemetry: TelemetrySettings;
   /** Oddities that do not stop a start, each with its key's path. */
   readonly warnings: readonly string[];
 }
@@ -45,6 +47,7 @@ export function parseSettings(text: string, environment: Readonly<Record<string,
     proxy: readProxy(sectionOrEmpty(root, 'proxy', findings), mode),
     sessionStore: readSessionStore(root.section('sessionStore')),
     log: readLog(sectionOrEmpty(root, 'log', findings)),
+    telemetry: readTelemetry(root.section('telemetry')),
     warnings: findings.warnings,
   };
   root.end();

@@ -1,34 +1,35 @@
 // From what was agreed on to what a proxy runs: entities and values joined, references gone (contract.md §2.9).
-import { type ConfigKind, configKinds } from '../model/kinds.ts';
+import { type ConfigKind, configKinds, perKind } from '../model/kinds.ts';
 import { pointerOf } from '../model/problem.ts';
 import type { Candidate, Configuration, ProxyConfig } from '../model/proxy-config.ts';
-import { findReferences, holdsSecret, replaceReferences } from '../model/secret-reference.ts';
+import { findReferences, replaceReferences } from '../model/secret-reference.ts';
 import type { Spec } from '../state/command.ts';
 import { isUnderWay, shareOf } from '../state/rollout.ts';
 import type { StateView, Stored, StoredSnapshot } from '../state/view.ts';
 import type { Captured } from './staged.ts';
 
-/** What a proxy is given when snapshot `snapshot` was activated at log index `index`. */
-export const proxyConfigOf = (snapshot: StoredSnapshot, index: number): ProxyConfig => ({
+/** What a proxy is given when `snapshot` was activated at log index `index`. `sha256`: its digest, where it is known. */
+export const proxyConfigOf = (snapshot: StoredSnapshot, index: number, sha256?: string | null): ProxyConfig => ({
   index,
   id: snapshot.id,
   name: snapshot.name,
   createdAt: snapshot.createdAt,
   snapshot: configurationOf(snapshot),
   secrets: secretsOf(snapshot),
+  ...(sha256 != null && { sha256 }),
 });
 
 /** Where values of secrets stand in the configuration. */
 function secretsOf({ entities }: Captured): string[] {
   const placed = configKinds.flatMap((kind) =>
-    entities[kind].flatMap(({ json, spec }, at) =>
-      holdsSecret(json) ? findReferences(spec).map(({ pointer }) => pointerOf('snapshot', kind, at) + pointer) : [],
+    entities[kind].flatMap(({ holdsReferences, spec }, at) =>
+      holdsReferences ? findReferences(spec).map(({ pointer }) => pointerOf('snapshot', kind, at) + pointer) : [],
     ),
   );
   return [...new Set(placed)];
 }
 
-/** What proxies are to try out now; undefined when no rollout is under way. */
+/** What proxies are to try out now; undefined when no rollout is under way. @public */
 export function candidateOf(view: Pick<StateView, 'rollouts' | 'snapshot'>): Candidate | undefined {
   const rollout = view.rollouts.find(isUnderWay);
   const snapshot = rollout && view.snapshot(rollout.snapshotId);
@@ -48,25 +49,17 @@ export function candidateOf(view: Pick<StateView, 'rollouts' | 'snapshot'>): Can
 }
 
 /** Entities without references are the stored objects themselves, not copies. */
-export const configurationOf = (captured: Captured): Configuration => ({
-  listeners: resolvedList(captured, 'listeners'),
-  destinations: resolvedList(captured, 'destinations'),
-  routes: resolvedList(captured, 'routes'),
-  groups: resolvedList(captured, 'groups'),
-  middlewares: resolvedList(captured, 'middlewares'),
-});
+export const configurationOf = ({ entities, values }: Captured): Configuration =>
+  asConfiguration(perKind((kind) => entities[kind].map((entity) => resolvedSpec(entity, values))));
+
+/** Only validated entities reach the state, so a stored one has the type of its kind; this is where that is said. */
+const asConfiguration = (lists: Readonly<Record<ConfigKind, unknown>>): Configuration => lists as Configuration;
 
 /** The entity with every reference replaced that has a value. */
 export function resolvedSpec(entity: Stored, values: Captured['values']): Spec {
-  if (!holdsSecret(entity.json)) return entity.spec;
+  if (!entity.holdsReferences) return entity.spec;
   const resolved = replaceReferences(entity.spec, ({ text }) =>
     Object.hasOwn(values, text) ? values[text] : undefined,
   );
   return resolved as Spec;
-}
-
-/** Only validated entities reach the state, so a stored one has the type of its kind; this is where that is said. */
-function resolvedList<K extends ConfigKind>({ entities, values }: Captured, kind: K): Configuration[K] {
-  const resolved: readonly unknown[] = entities[kind].map((entity) => resolvedSpec(entity, values));
-  return resolved as Configuration[K];
 }

@@ -1,6 +1,6 @@
 // Snapshots as JSON text, for the API, the stream and the debug page. Put together from the texts that are kept, so that
 // ten thousand routes cost a join; only entities with references are written anew. The same bytes on every node.
-import type { ConfigKind } from '../model/kinds.ts';
+import { writtenKinds } from '../model/kinds.ts';
 import { holdsSecret } from '../model/secret-reference.ts';
 import type { Stored, StoredSnapshot } from '../state/view.ts';
 import { resolvedSpec } from './build.ts';
@@ -8,9 +8,6 @@ import type { Captured } from './staged.ts';
 
 /** `resolved`: with values; `references`: as written; `masked`: every string that holds a reference is `***`. */
 export type Form = 'resolved' | 'references' | 'masked';
-
-/** Order of the lists in a snapshot's body (contract.md §2.10). */
-const order: readonly ConfigKind[] = ['listeners', 'routes', 'groups', 'destinations', 'middlewares'];
 
 /** `{"id":…,"name":…,"createdAt":…,"snapshot":{…}}` */
 export function renderSnapshot(snapshot: StoredSnapshot, form: Form): string {
@@ -21,7 +18,7 @@ export function renderSnapshot(snapshot: StoredSnapshot, form: Form): string {
 
 /** `{"listeners":[…],"routes":[…],"groups":[…],"destinations":[…],"middlewares":[…]}` */
 export function renderConfiguration(captured: Captured, form: Form): string {
-  const lists = order.map((kind) => {
+  const lists = writtenKinds.map((kind) => {
     const texts = captured.entities[kind].map((entity) => textOf(entity, captured, form));
     return `"${kind}":[${texts.join(',')}]`;
   });
@@ -29,7 +26,7 @@ export function renderConfiguration(captured: Captured, form: Form): string {
 }
 
 function textOf(entity: Stored, { values }: Captured, form: Form): string {
-  if (form === 'references' || !holdsSecret(entity.json)) return entity.json;
+  if (form === 'references' || !entity.holdsReferences) return entity.json;
   return JSON.stringify(form === 'masked' ? masked(entity.spec) : resolvedSpec(entity, values));
 }
 

@@ -1,6 +1,7 @@
 // Environment variables and files of this node, behind the fences of architecture.md §6.18. Made in main.ts; everything
 // that touches the machine comes in from there.
 import { isAbsolute, relative, sep } from 'node:path';
+import type { SecretFence } from '../settings/control-plane.ts';
 
 /** A value, or why there is none. The reason never holds what was read. */
 export type SourceValue = { readonly value: string } | { readonly missing: string };
@@ -8,14 +9,6 @@ export type SourceValue = { readonly value: string } | { readonly missing: strin
 export interface SecretSources {
   env(name: string): SourceValue;
   file(path: string): Promise<SourceValue>;
-}
-
-/** `controlPlane.secretSources`: a missing list allows everything, an empty one nothing. */
-export interface SecretFence {
-  /** Variable names; a `*` at the end stands for any rest. */
-  readonly env?: readonly string[] | undefined;
-  /** Directories, compared by real path. */
-  readonly files?: readonly string[] | undefined;
 }
 
 export interface Machine {

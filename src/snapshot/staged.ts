@@ -1,6 +1,6 @@
 // The staged configuration at one moment. Lists of a view are immutable, so holding them holds the moment, whatever is
 // written while references are resolved and the result is compiled.
-import type { ConfigKind } from '../model/kinds.ts';
+import { type ConfigKind, perKind } from '../model/kinds.ts';
 import type { StateView, Stored, StoredSnapshot } from '../state/view.ts';
 
 export interface Staged {
@@ -15,12 +15,6 @@ export type Captured = Pick<StoredSnapshot, 'entities' | 'values'>;
 
 export const stagedOf = (view: StateView): Staged => ({
   changedAt: view.changedAt,
-  entities: {
-    listeners: view.list('listeners'),
-    destinations: view.list('destinations'),
-    routes: view.list('routes'),
-    groups: view.list('groups'),
-    middlewares: view.list('middlewares'),
-  },
+  entities: perKind((kind) => view.list(kind)),
   secrets: view.list('secrets'),
 });

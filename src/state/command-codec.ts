@@ -65,7 +65,7 @@ function batchBytes({ operations, ...head }: Batch): Buffer {
  * Checks the shape of a parsed command; what a spec holds was checked before it was proposed.
  * @throws {CommandNotUnderstood} for an operation or version of a newer program
  */
-export function readCommand(value: unknown): Command | Malformed {
+function readCommand(value: unknown): Command | Malformed {
   if (!isObject(value)) return { malformed: 'is not a JSON object' };
   if (typeof value.v === 'number' && value.v !== 1) throw new CommandNotUnderstood(`command version ${value.v}`);
   if (typeof value.op === 'string' && !operations.includes(value.op)) {

@@ -4,7 +4,7 @@ import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes }
 import type { CommandSeal } from './command-codec.ts';
 import type { DigestOf } from './state-hash.ts';
 
-export const encryptionKeyBytes = 32;
+const encryptionKeyBytes = 32;
 
 const algorithm = 'aes-256-gcm';
 const nonceBytes = 12;

@@ -1,7 +1,7 @@
 // A progressive activation as the cluster agreed on it (fleet.md §7). Everything that a new leader needs to go on is in
 // here; what it measures is not.
 
-export type RolloutState = 'running' | 'paused' | 'completed' | 'rolledBack' | 'aborted';
+type RolloutState = 'running' | 'paused' | 'completed' | 'rolledBack' | 'aborted';
 
 /** What the candidate serves during a step, and for how long at least. */
 export type RolloutStep =

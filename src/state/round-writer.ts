@@ -1,15 +1,19 @@
 // Brings rounds to the store of one generation, behind the answers: what they carry is in the log, synced on a majority
 // and here, so the store may follow it. Rounds gather and reach the store together, in one synced batch with one mark; the
 // store is at every moment as the state was after some round. Whatever a crash takes away of it the log gives again.
-import type { Cancel, Clock } from '../clock.ts';
 import type { Row } from './config-state.ts';
 import type { RowCodec } from './row-codec.ts';
 import { type RunSteps, workThrough } from './slices.ts';
 import type { Change, Mark, Store } from './store.ts';
 
+/** Runs `run` after so many milliseconds, unless what it returned is called before. */
+interface Timers {
+  after(delayMs: number, run: () => void): () => void;
+}
+
 /** Without it every round is written before it is shown: for whoever has no log to take it from again. */
 export interface WriteBehind {
-  readonly clock: Pick<Clock, 'after'>;
+  readonly clock: Timers;
   /** How long a round may wait for others, milliseconds. */
   readonly delayMs: number;
 }
@@ -40,7 +44,7 @@ export class RoundWriter {
   #added = 0;
   #written = 0;
   #writing: Promise<void> | undefined;
-  #cancelDelay: Cancel | undefined;
+  #cancelDelay: (() => void) | undefined;
   #isOver = false;
 
   constructor(parts: RoundWriterParts) {

@@ -1,6 +1,6 @@
 // A snapshot is one row, put together from texts that exist already: a head, then one line `<revision> <id> <json>` for
 // each entity. JSON.stringify never writes a line break, so lines need no escaping, and ten thousand routes cost a join.
-import { type ConfigKind, configKinds } from '../model/kinds.ts';
+import { type ConfigKind, configKinds, perKind } from '../model/kinds.ts';
 import { Entity } from './entity.ts';
 import type { Stored, StoredSnapshot } from './view.ts';
 
@@ -36,11 +36,6 @@ export function parseSnapshotText(id: string, text: string, intern: Intern): Sto
     return taken;
   };
   return { id, ...head, entities: perKind(take) };
-}
-
-/** One value for each configuration kind, in the order of `configKinds`. */
-export function perKind<T>(make: (kind: ConfigKind) => T): Record<ConfigKind, T> {
-  return Object.fromEntries(configKinds.map((kind) => [kind, make(kind)])) as Record<ConfigKind, T>;
 }
 
 function parseLine(line: string): Entity {

@@ -1,4 +1,4 @@
-// How late the timers of the main thread come: whatever blocks it shows here first (raft.md A22, F1).
+// How late the timers of the main thread come: whatever blocks it shows here first (raft.md A22).
 import { Histogram } from 'prom-client';
 import type { Clock } from '../clock.ts';
 import type { Metrics } from './metrics.ts';

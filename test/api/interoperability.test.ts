@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { ApiServer } from '../support/api-server.ts';
 import { body, editableKinds } from '../support/resources.ts';
 
-// contract.md §12, rows about the API that other tests do not cover already: 3–13, 29 and 30.
+// contract.md §11, rows about the API that other tests do not cover already: 3–13, 29 and 30.
 describe('foreign clients', () => {
   let api: ApiServer;
 

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import type { Role } from '../../src/resources/caller.ts';
-import { roles } from '../../src/resources/caller.ts';
+import { type Role, roles } from '../../src/model/role.ts';
 import { ApiServer } from '../support/api-server.ts';
 import { body, editableKinds } from '../support/resources.ts';
 
@@ -56,6 +55,10 @@ const cells: readonly Cell[] = [
   { method: 'GET', path: '/debug/config', may: readers, phrase: 'read the live and the staged configuration' },
   { method: 'GET', path: '//debug/config', may: readers, phrase: 'read the live and the staged configuration' },
   { method: 'GET', path: '//metrics', may: readers, phrase: 'read the metrics' },
+  { method: 'GET', path: '/requests', may: readers, phrase: 'list recent requests' },
+  { method: 'GET', path: '/log-level', may: readers, phrase: 'read the log levels' },
+  { method: 'PUT', path: '/log-level', body: {}, may: ['admin'], phrase: 'set a log level' },
+  { method: 'HEAD', path: '/requests/stream', may: readers, phrase: 'follow requests live' },
   { method: 'GET', path: '/cluster', may: readers, phrase: 'read the cluster' },
   { method: 'POST', path: '/cluster/members', body: {}, may: ['admin'], phrase: 'add a member' },
   { method: 'POST', path: '/cluster/members/x/promote', may: ['admin'], phrase: 'promote a member' },

@@ -6,7 +6,7 @@ import { ApiServer } from '../support/api-server.ts';
 import { eventually } from '../support/eventually.ts';
 import { body } from '../support/resources.ts';
 
-// contract.md §4.1 and §12 rows 17 and 18.
+// contract.md §4.1 and §11 rows 17 and 18.
 describe('GET /sync/snapshot', () => {
   let api: ApiServer;
   const open: IncomingMessage[] = [];

@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { connect } from 'node:tls';
 import { expect } from 'chai';
-import type { ApiTls } from '../../src/api/server.ts';
+import type { ApiTls } from '../../src/settings/control-plane.ts';
 import { ApiServer } from '../support/api-server.ts';
 import { ca, client, server, stranger } from '../support/certificates.ts';
 import { call } from '../support/http-call.ts';
 import { rejection } from '../support/rejection.ts';
 
-// contract.md §1.3 and §12 row 28.
+// contract.md §1.3 and §11 row 28.
 describe('TLS', () => {
   let api: ApiServer;
 

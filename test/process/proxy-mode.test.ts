@@ -78,6 +78,14 @@ describe('a proxy in a process of its own', () => {
     const metrics = (await proxy.admin('/metrics')).text;
     expect(metrics).to.contain('sluice_stream_connected 1').and.contain('process_resident_memory_bytes');
     expect(metrics).to.contain('sluice_event_loop_lag_seconds');
+    const where = encodeURIComponent('path == "/secret" && route == "secret"');
+    const { node: by, requests } = (await proxy.admin(`/requests?limit=5&where=${where}`)).json as {
+      node: string;
+      requests: object[];
+    };
+    expect(by).to.match(/^.+-[0-9a-f]{6}$/);
+    expect(requests[0]).to.include({ path: '/secret', status: 200, method: 'GET' });
+    expect((await proxy.admin('/requests?where=nonsense')).status).to.equal(400);
     expect((await proxy.admin('/nowhere')).status).to.equal(404);
     const { address } = JSON.parse(proxy.output.find((line) => line.includes('"the proxy runs"')) ?? '{}');
     const foreign = { headers: { host: 'evil.test' } };

@@ -21,8 +21,8 @@ export interface Growth {
 }
 
 /** Minutes 2 to 4 and 8 to 10 of ten. */
-export const early = { from: 0.2, to: 0.4 };
-export const late = { from: 0.8, to: 1 };
+const early = { from: 0.2, to: 0.4 };
+const late = { from: 0.8, to: 1 };
 
 const mebibyte = 1 << 20;
 /** What a few connections in flight more or less make of a count. */

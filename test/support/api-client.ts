@@ -1,6 +1,6 @@
 // The REST API as an operator's script uses it.
 
-export interface Answer<Body = Record<string, unknown>> {
+interface Answer<Body = Record<string, unknown>> {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Body;

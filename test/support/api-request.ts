@@ -1,5 +1,6 @@
+import type { Role } from '../../src/model/role.ts';
 import type { ApiRequest } from '../../src/resources/answer.ts';
-import { anybody, type Role } from '../../src/resources/caller.ts';
+import { anybody } from '../../src/resources/caller.ts';
 
 interface Parts {
   readonly body?: unknown;

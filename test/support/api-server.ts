@@ -13,10 +13,13 @@ import { Feed } from '../../src/feed/feed.ts';
 import { Fleet } from '../../src/fleet/fleet.ts';
 import { FleetDesk } from '../../src/fleet/fleet-desk.ts';
 import { Explainer } from '../../src/proxy/explain/explainer.ts';
+import { RequestHistory } from '../../src/proxy/requests/request-history.ts';
+import type { SecretFence } from '../../src/settings/control-plane.ts';
 import { proxyConfigOf } from '../../src/snapshot/build.ts';
 import { thisMachine } from '../../src/snapshot/machine.ts';
-import { createSecretSources, type SecretFence } from '../../src/snapshot/secret-sources.ts';
+import { createSecretSources } from '../../src/snapshot/secret-sources.ts';
 import { generationDirectory, LevelStore } from '../../src/state/level-store.ts';
+import { LogLevels } from '../../src/telemetry/log-levels.ts';
 import { silentLogger } from '../../src/telemetry/logger.ts';
 import { Metrics } from '../../src/telemetry/metrics.ts';
 import { ClusterOf, statusOfOne } from './cluster-of.ts';
@@ -99,6 +102,9 @@ export class ApiServer {
           clock,
         }),
       },
+      recent: new RequestHistory(undefined),
+      nodeId: 'single',
+      logLevels: new LogLevels('info'),
       fleet: { desk, follower: (request) => fleet.follower(request) },
       view: state.view,
       log,

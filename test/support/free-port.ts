@@ -5,7 +5,12 @@ import { createServer } from 'node:net';
  * Below the ports that systems give to connections and to whoever asks for any port (32768 and up on Linux, 49152 on
  * macOS): whatever else runs on this machine, none of these is taken by chance between the question and its use.
  */
-const range = { first: 10_000, last: 32_767 };
+const all = { first: 10_000, last: 32_767 };
+/** Each process of a run of several (`mocha --parallel`) takes its ports from a part that is its own. */
+const parts = 8;
+const size = Math.floor((all.last - all.first + 1) / parts);
+const part = Number(process.env.MOCHA_WORKER_ID ?? 0) % parts;
+const range = { first: all.first + part * size, last: all.first + (part + 1) * size - 1 };
 const given = new Set<number>();
 
 /** A port of 127.0.0.1 that the system says is free, given to nobody else in this process. */

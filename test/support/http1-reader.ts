@@ -4,10 +4,10 @@ import { BodyDecoder } from '../../src/proxy/http1/body-decoder.ts';
 import { Framing } from '../../src/proxy/http1/framing.ts';
 import type { Head } from '../../src/proxy/http1/head.ts';
 import { RequestParser } from '../../src/proxy/http1/request-parser.ts';
-import { RequestTarget } from '../../src/proxy/http1/request-target.ts';
 import { ResponseParser } from '../../src/proxy/http1/response-parser.ts';
+import { RequestTarget } from '../../src/proxy/message/request-target.ts';
 
-export const limits = { startLineBytesMax: 65_536, headBytesMax: 1 << 20, fieldBytesMax: 0, linesMax: 128 };
+const limits = { startLineBytesMax: 65_536, headBytesMax: 1 << 20, fieldBytesMax: 0, linesMax: 128 };
 
 export interface Message {
   /** `GET /x 1` or `200 1 OK`. */
@@ -23,7 +23,7 @@ export interface Reading {
   readonly end: string;
 }
 
-export const linesOf = (head: Head | undefined): string[] =>
+const linesOf = (head: Head | undefined): string[] =>
   head === undefined ? [] : Array.from({ length: head.count }, (_, i) => `${head.name(i)}: ${head.value(i)}`);
 
 /** `cuts` are positions where one read ends and the next begins. */

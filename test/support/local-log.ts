@@ -3,8 +3,8 @@
 import type { Clock } from '../../src/clock.ts';
 import type { CommittedEntry, FromLog, LogPort, Refusal, ToLog } from '../../src/cluster/log-port.ts';
 
-export const batchMax = 256;
-export const batchBytesMax = 8 * 1024 * 1024;
+const batchMax = 256;
+const batchBytesMax = 8 * 1024 * 1024;
 
 export interface LocalLogOptions {
   /** Name of the only member. */

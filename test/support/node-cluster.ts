@@ -28,7 +28,7 @@ export interface ClusterSetup {
   readonly env?: (nodeId: string) => NodeJS.ProcessEnv;
 }
 
-export interface NodePorts {
+interface NodePorts {
   /** By discovery the same for all, each on its own address of loopback. */
   readonly raft: number;
   readonly api: number;
@@ -53,7 +53,7 @@ export interface ClusterNode {
   readonly process: LaunchedSluice | undefined;
 }
 
-export interface Overview {
+interface Overview {
   readonly leader: string | null;
   readonly clusterId: string;
   readonly members: readonly {

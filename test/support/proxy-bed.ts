@@ -2,15 +2,18 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, connect, createServer as createNetServer, type Socket } from 'node:net';
 import { systemClock } from '../../src/clock.ts';
-import type { ConfigSource, Configuration, ProxyConfig } from '../../src/model/proxy-config.ts';
+import type { Candidate, ConfigSource, Configuration, ProxyConfig } from '../../src/model/proxy-config.ts';
 import { createProxy, type Proxy as DataPlane, type ProxyOptions } from '../../src/proxy/proxy.ts';
 import { type Logger, silentLogger } from '../../src/telemetry/logger.ts';
+import type { Traces } from '../../src/telemetry/traces/traces.ts';
 import { eventually } from './eventually.ts';
 
 /** A source that a test speaks for. */
 export class HandSource implements ConfigSource {
   #subscriber: ((config: ProxyConfig) => void) | undefined;
   #last: ProxyConfig | undefined;
+  #candidateSubscriber: ((candidate: Candidate | undefined) => void) | undefined;
+  #candidate: Candidate | undefined;
 
   subscribe(subscriber: (config: ProxyConfig) => void): () => void {
     this.#subscriber = subscriber;
@@ -20,12 +23,57 @@ export class HandSource implements ConfigSource {
     };
   }
 
+  subscribeCandidate(subscriber: (candidate: Candidate | undefined) => void): () => void {
+    this.#candidateSubscriber = subscriber;
+    if (this.#candidate !== undefined) subscriber(this.#candidate);
+    return () => {
+      this.#candidateSubscriber = undefined;
+    };
+  }
+
   publish(index: number, snapshot: Partial<Configuration>): void {
-    const whole = { listeners: [], destinations: [], routes: [], groups: [], middlewares: [], ...snapshot };
-    this.#last = { index, id: `s${index}`, name: `s${index}`, createdAt: '2026-01-01T00:00:00Z', snapshot: whole };
+    this.#last = configOf(index, snapshot);
     this.#subscriber?.(this.#last);
   }
+
+  /** Tries a configuration out. */
+  offer(index: number, snapshot: Partial<Configuration>, candidate: Partial<Candidate> = {}): Candidate {
+    const usual = {
+      rollout: `r${index}`,
+      index,
+      share: 10,
+      by: 'client',
+      key: { clientIp: true },
+      deadmanMs: 60_000,
+    } as const;
+    this.#candidate = { ...usual, config: configOf(index, snapshot), ...candidate };
+    this.#candidateSubscriber?.(this.#candidate);
+    return this.#candidate;
+  }
+
+  share(share: number): void {
+    this.#candidate = this.#candidate && { ...this.#candidate, share };
+    this.#candidateSubscriber?.(this.#candidate);
+  }
+
+  withdraw(): void {
+    this.#candidate = undefined;
+    this.#candidateSubscriber?.(undefined);
+  }
+
+  /** The candidate becomes active, and is withdrawn then. */
+  complete(index: number): void {
+    if (this.#candidate === undefined) throw new Error('there is no candidate');
+    this.#last = { ...this.#candidate.config, index };
+    this.#subscriber?.(this.#last);
+    this.withdraw();
+  }
 }
+
+export const configOf = (index: number, snapshot: Partial<Configuration>): ProxyConfig => {
+  const whole = { listeners: [], destinations: [], routes: [], groups: [], middlewares: [], ...snapshot };
+  return { index, id: `s${index}`, name: `s${index}`, createdAt: '2026-01-01T00:00:00Z', snapshot: whole };
+};
 
 export interface RawUpstream {
   readonly port: number;
@@ -80,8 +128,10 @@ export class Wire {
   }
 }
 
-export interface BedOptions extends Partial<Pick<ProxyOptions, 'clock' | 'workers' | 'limits' | 'sessionStore'>> {
+export interface BedOptions
+  extends Partial<Pick<ProxyOptions, 'clock' | 'workers' | 'limits' | 'sessionStore' | 'onCandidate'>> {
   readonly logger?: Logger;
+  readonly traces?: Traces;
 }
 
 /** Everything a test opened, closed in reverse order by `end`. */
@@ -91,8 +141,8 @@ export class ProxyBed {
   readonly #ends: (() => Promise<void>)[] = [() => this.proxy.close({ withinMs: 0 })];
   #index = 0;
 
-  constructor({ clock = systemClock, logger = silentLogger, ...options }: BedOptions = {}) {
-    const telemetry = { logger };
+  constructor({ clock = systemClock, logger = silentLogger, traces, ...options }: BedOptions = {}) {
+    const telemetry = { logger, traces };
     this.proxy = createProxy({ source: this.source, clock, telemetry, bindAddress: '127.0.0.1', ...options });
   }
 

@@ -20,7 +20,7 @@ export interface ProxyProcess {
   stop(signal?: NodeJS.Signals): Promise<number | string>;
 }
 
-export interface ReadyPage {
+interface ReadyPage {
   readonly controlPlane: 'connected' | 'disconnected';
   readonly configuration: {
     readonly from: string;

@@ -45,6 +45,6 @@ export function ask(port: number, options: ConnectionOptions = {}, request = pla
   });
 }
 
-export const plainRequest = 'GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n';
+const plainRequest = 'GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n';
 
 export const bodyOf = ({ text }: SecureAnswer): string => text.slice(text.indexOf('\r\n\r\n') + 4);

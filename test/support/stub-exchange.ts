@@ -1,10 +1,10 @@
 // An exchange as middlewares see it, without a connection: a request made of texts, and what they changed of it.
 import { RequestView } from '../../src/expression/cel/view.ts';
 import type { LocalReply, MiddlewareExchange, MiddlewarePhases, Verdict } from '../../src/proxy/exchange/phase.ts';
-import type { ExchangeRequest } from '../../src/proxy/exchange/request.ts';
-import { ExchangeResponse } from '../../src/proxy/exchange/response.ts';
 import { editedLines, FieldEdits } from '../../src/proxy/fields/field-edits.ts';
 import { FieldList } from '../../src/proxy/fields/field-lines.ts';
+import type { ExchangeRequest } from '../../src/proxy/message/request.ts';
+import { ExchangeResponse } from '../../src/proxy/message/response.ts';
 import { ManualClock } from './manual-clock.ts';
 
 export interface StubRequest {

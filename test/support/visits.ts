@@ -19,7 +19,7 @@ export interface VisitsOptions {
 }
 
 /** What a client does on a connection until it has ended. Rejects when that does not go well. */
-export type Way = (visitor: Visitor, path: string) => Promise<void>;
+type Way = (visitor: Visitor, path: string) => Promise<void>;
 
 const tickMs = 50;
 

@@ -21,7 +21,7 @@ const kinds: Record<MessageType, string> = {
   removed: 'MsgRemoved',
 };
 
-export function kindOf({ type }: Message): string {
+function kindOf({ type }: Message): string {
   return kinds[type];
 }
 

@@ -38,7 +38,7 @@ export interface NetworkPlan {
   readonly replay: number;
 }
 
-export interface DiskPlan {
+interface DiskPlan {
   readonly writeMs: number;
   readonly applyMs: number;
   /** A power loss keeps single unsynced batches instead of losing all. */
@@ -55,7 +55,7 @@ export interface LoadPlan {
   readonly informed?: number;
 }
 
-export interface Tuning {
+interface Tuning {
   readonly windowMessages: number;
   readonly appendBytes: number;
   readonly batchEntries: number;

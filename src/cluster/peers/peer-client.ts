@@ -15,7 +15,7 @@ export interface PeerClientOptions {
   readonly newNonce: () => string;
 }
 
-export const peerPath = '/sync/fleet';
+const peerPath = '/sync/fleet';
 
 export class PeerClient {
   readonly #options: PeerClientOptions;

@@ -20,7 +20,7 @@ export interface Proof {
 /** How far two nodes' clocks may be apart, and how long a proof is good for. */
 export const proofWindowMs = 30_000;
 /** Proofs remembered at once; a node that takes more relays than this within a minute refuses the rest. */
-export const noncesMax = 500_000;
+const noncesMax = 500_000;
 
 const grammar = /^Sluice (\d{1,15})\.([A-Za-z0-9_-]{16,64})\.([A-Za-z0-9_-]{43})$/;
 

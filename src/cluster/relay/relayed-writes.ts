@@ -8,8 +8,8 @@ import type { Leader } from '../log-port.ts';
 import type { WriteHold } from '../write-hold.ts';
 import type { ReceivedOutcome, RelayRequest } from './relay.ts';
 
-export const relayedMax = 4_096;
-export const longestMs = 10_000;
+const relayedMax = 4_096;
+const longestMs = 10_000;
 
 export interface RelayedWritesParts {
   readonly attempts: Attempts;

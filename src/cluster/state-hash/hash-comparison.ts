@@ -20,7 +20,7 @@ export interface HashComparisonParts {
 }
 
 /** For metrics. */
-export interface HashObserver {
+interface HashObserver {
   stateCompared(index: number): void;
   stateDiffers(): void;
 }

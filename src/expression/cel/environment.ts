@@ -5,9 +5,9 @@ import { compileRegex } from '../regex.ts';
 
 /**
  * `request`: match.cel, skipWhen, onlyWhen, inlineAuthz. `claims`: jwt.assertClaims, jwt.claimToHeaders. `guard`: guards
- * of rollouts.
+ * of rollouts. `recent`: recent requests.
  */
-export type EnvironmentName = 'request' | 'claims' | 'guard';
+export type EnvironmentName = 'request' | 'claims' | 'guard' | 'recent';
 
 /** Messages of the request environment: type → field → type. */
 export const messages: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -40,6 +40,14 @@ const sideFigures = {
   meanMs: 'double',
 };
 
+/** Numbers that are no integers are compared with any number. */
+const recentFields = {
+  ...{ time: 'string', method: 'string', scheme: 'string', host: 'string', path: 'string', protocol: 'string' },
+  ...{ route: 'string', routeId: 'string', group: 'string', destination: 'string', endpoint: 'string' },
+  ...{ role: 'string', error: 'string', status: 'int', attempts: 'int', snapshotIndex: 'int', durationMs: 'dyn' },
+  ...{ params: 'list<string>', headers: 'map<string, string>' },
+};
+
 const options = {
   homogeneousAggregateLiterals: false,
   limits: { maxAstNodes: 1000, maxDepth: 48, maxListElements: 512, maxMapEntries: 64, maxCallArguments: 8 },
@@ -59,6 +67,7 @@ export const environments: Readonly<Record<EnvironmentName, Environment>> = {
     .registerVariable('step', 'double')
     .registerVariable('share', 'double')
     .registerVariable('elapsed', 'double'),
+  recent: recentEnvironment(),
 };
 
 /** Any variable, any type: for the evaluation of single operations whose operands are already known. */
@@ -68,6 +77,15 @@ function requestEnvironment(): Environment {
   const environment = withOverloads(new Environment(options));
   for (const [name, fields] of Object.entries(messages)) environment.registerType(name, { fields });
   return environment.registerVariable('request', 'Request');
+}
+
+function recentEnvironment(): Environment {
+  const environment = withOverloads(new Environment(options));
+  for (const [name, type] of Object.entries(recentFields)) environment.registerVariable(name, type);
+  const { method, scheme, host, path, headers } = recentFields;
+  return environment
+    .registerType('Recent', { fields: { method, scheme, host, path, headers } })
+    .registerVariable('request', 'Recent');
 }
 
 function withOverloads(environment: Environment): Environment {

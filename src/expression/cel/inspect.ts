@@ -7,7 +7,7 @@ import { messages } from './environment.ts';
 import { comprehensionOf, fieldName, operandsOf, textOf } from './syntax.ts';
 
 /** How deep all, exists, map, filter may stand inside each other's bodies. */
-export const loopDepthMax = 2;
+const loopDepthMax = 2;
 
 export interface Findings {
   /** True when the expression reads `request.body`. */
@@ -16,7 +16,7 @@ export interface Findings {
   readonly presences: readonly Presence[];
 }
 
-export interface Presence {
+interface Presence {
   readonly node: ASTNode;
   /** `has(request.x)`. */
   readonly asHas: string;

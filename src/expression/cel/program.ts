@@ -7,7 +7,16 @@ import { compileNode } from './closures.ts';
 import { type EnvironmentName, environments } from './environment.ts';
 import type { Frame, Run } from './frame.ts';
 import { inspect, RuleError } from './inspect.ts';
-import { type ClaimsInput, claimsRoots, type GuardInput, guardRoots, type Roots, requestRoots } from './roots.ts';
+import {
+  type ClaimsInput,
+  claimsRoots,
+  type GuardInput,
+  guardRoots,
+  type RecentInput,
+  type Roots,
+  recentRoots,
+  requestRoots,
+} from './roots.ts';
 import { Failure, type Value } from './values.ts';
 import type { RequestView } from './view.ts';
 
@@ -15,15 +24,16 @@ import type { RequestView } from './view.ts';
 export type ResultKind = 'bool' | 'any';
 
 /** Longest expression, in UTF-16 units. */
-export const expressionMax = 8192;
+const expressionMax = 8192;
 
 /** Work that one evaluation may do: rounds of loops, list items compared or copied, 64 characters walked. */
-export const stepsMax = 100_000;
+const stepsMax = 100_000;
 
 export interface CelInputs {
   readonly request: RequestView;
   readonly claims: ClaimsInput;
   readonly guard: GuardInput;
+  readonly recent: RecentInput;
 }
 
 /** Immutable. Evaluation is synchronous and never throws. */
@@ -65,12 +75,14 @@ const roots: { readonly [Name in EnvironmentName]: Roots<CelInputs[Name]> } = {
   request: requestRoots,
   claims: claimsRoots,
   guard: guardRoots,
+  recent: recentRoots,
 };
 
 const programs: { readonly [Name in EnvironmentName]: SharedByText<CelProgram<CelInputs[Name]>> } = {
   request: new SharedByText(),
   claims: new SharedByText(),
   guard: new SharedByText(),
+  recent: new SharedByText(),
 };
 
 class Program<Input> implements CelProgram<Input> {

@@ -93,3 +93,46 @@ export const guardRoots: Roots<GuardInput> = {
   reads: new Map(guardNames.map((name) => [name, (input: GuardInput): Value => input[name]])),
   keyed: new Map(),
 };
+
+/** What expressions over recent requests see. */
+export interface RecentInput {
+  readonly time: string;
+  readonly method: string;
+  readonly scheme: string;
+  readonly host: string;
+  readonly path: string;
+  readonly params: readonly string[];
+  readonly headers: Readonly<Record<string, string>>;
+  readonly protocol: string;
+  readonly status: number;
+  readonly route: string;
+  readonly routeId: string;
+  readonly group: string;
+  readonly destination: string;
+  readonly endpoint: string;
+  readonly attempts: number;
+  readonly durationMs: number;
+  readonly snapshotIndex: number;
+  readonly role: string;
+  readonly error: string;
+}
+
+const recentNames = [
+  ...['time', 'method', 'scheme', 'host', 'path', 'params', 'headers', 'protocol', 'route', 'routeId', 'group'],
+  ...['destination', 'endpoint', 'durationMs', 'role', 'error'],
+] as readonly (keyof RecentInput)[];
+
+/** The names of the list, and of what matchers see those that it has, so that an expression of a route can be tried. */
+export const recentRoots: Roots<RecentInput> = {
+  reads: new Map<string, (input: RecentInput) => Value>([
+    ['request', (input) => input],
+    ...recentNames.map((name) => [name, (input: RecentInput): Value => input[name]] as const),
+    ...(['status', 'attempts', 'snapshotIndex'] as const).map(
+      (name) => [name, (input: RecentInput): Value => BigInt(input[name])] as const,
+    ),
+    ...(['method', 'scheme', 'host', 'path', 'headers'] as const).map(
+      (name) => [`request.${name}`, (input: RecentInput): Value => input[name]] as const,
+    ),
+  ]),
+  keyed: new Map(),
+};

@@ -30,7 +30,7 @@ const int64Max = 2n ** 63n - 1n;
 
 export const asInt = (value: bigint): bigint | Failure => (value < int64Min || value > int64Max ? overflow : value);
 
-export function isPlainObject(value: Value): value is Readonly<Record<string, Value>> {
+function isPlainObject(value: Value): value is Readonly<Record<string, Value>> {
   if (typeof value !== 'object' || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;

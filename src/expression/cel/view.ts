@@ -108,7 +108,7 @@ export class RequestView {
 }
 
 /** First value of every parameter, decoded: `+` is a space, `;` separates nothing (contract.md §6.3). */
-export function parseQuery(query: string): ReadonlyMap<string, string> {
+function parseQuery(query: string): ReadonlyMap<string, string> {
   return firstValues(query === '' ? [] : new URLSearchParams(query));
 }
 

@@ -7,8 +7,8 @@ import { namePattern } from '../scalar.ts';
 
 export const extProcModes = ['grpc', 'http'] as const;
 export const extProcProtocols = ['sluice', 'envoy'] as const;
-export const headerPhases = ['send', 'skip'] as const;
-export const bodyPhases = ['none', 'buffered', 'bufferedPartial', 'streamed'] as const;
+const headerPhases = ['send', 'skip'] as const;
+const bodyPhases = ['none', 'buffered', 'bufferedPartial', 'streamed'] as const;
 
 type HeaderPhase = (typeof headerPhases)[number];
 type BodyPhase = (typeof bodyPhases)[number];

@@ -1,7 +1,7 @@
 // How a new path and what followed the matched part become one (contract.md §7.2), for rewrites and redirects alike.
 
-import { canonicalLiteral, canonicalPath } from '../match/canonical-path.ts';
-import { type EntryPath, matchedLength } from '../match/path.ts';
+import { canonicalLiteral, canonicalPath } from '../target/canonical-path.ts';
+import { type EntryPath, matchedLength } from '../target/path.ts';
 
 /** `replacement` in the place of the part of `path` that `matched` matched, what followed it appended. */
 export function replaceMatched(matched: EntryPath, path: string, replacement: string): string {

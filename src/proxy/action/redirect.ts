@@ -2,12 +2,12 @@
 // the origin, whatever the client wrote into the path.
 import { routeDefaults } from '../../model/defaults.ts';
 import type { Redirect } from '../../model/route.ts';
-import type { Fault } from '../compile/fault.ts';
+import type { CompileProblem } from '../compile-problem.ts';
 import type { Action, ActionExchange } from '../exchange/entry.ts';
 import { fieldText } from '../fields/field-lines.ts';
-import { canonicalLiteral } from '../match/canonical-path.ts';
-import type { EntryPath } from '../match/path.ts';
-import type { RoutedRequest } from '../request-head.ts';
+import type { RoutedRequest } from '../message/routed-request.ts';
+import { canonicalLiteral } from '../target/canonical-path.ts';
+import type { EntryPath } from '../target/path.ts';
 import { replaceMatched } from './join-path.ts';
 
 export interface RedirectPlan {
@@ -40,7 +40,7 @@ export class RedirectAction implements Action {
   }
 }
 
-export function compileRedirect(redirect: Redirect, faults: Fault[]): RedirectPlan {
+export function compileRedirect(redirect: Redirect, faults: CompileProblem[]): RedirectPlan {
   const { url, scheme, host, path, stripQuery = routeDefaults.redirect.stripQuery, code } = redirect;
   for (const [field, text] of Object.entries({ url, host })) {
     if (text === undefined || !unsendable.test(text)) continue;

@@ -3,10 +3,10 @@
 import { compileRegex, type Regex } from '../../expression/regex.ts';
 import { compileSubstitution, type Substitution } from '../../expression/substitution.ts';
 import type { Rewrite } from '../../model/rewrite.ts';
-import type { Fault } from '../compile/fault.ts';
-import { canonicalLiteral } from '../match/canonical-path.ts';
-import type { EntryPath } from '../match/path.ts';
-import type { RoutedRequest } from '../request-head.ts';
+import type { CompileProblem } from '../compile-problem.ts';
+import type { RoutedRequest } from '../message/routed-request.ts';
+import { canonicalLiteral } from '../target/canonical-path.ts';
+import type { EntryPath } from '../target/path.ts';
 import { canonicalLike, replaceMatched } from './join-path.ts';
 
 export interface RewritePlan {
@@ -18,7 +18,7 @@ export interface RewritePlan {
   readonly autoHost: boolean;
 }
 
-export function compileRewrite(rewrite: Rewrite | undefined, faults: Fault[]): RewritePlan | undefined {
+export function compileRewrite(rewrite: Rewrite | undefined, faults: CompileProblem[]): RewritePlan | undefined {
   if (!rewrite) return undefined;
   const { path, pathRegex, host, hostFromHeader, autoHost = false } = rewrite;
   return {
@@ -73,7 +73,7 @@ const escapeQuery = (query: string): string =>
 
 function compilePathRegex(
   { pattern, substitution }: NonNullable<Rewrite['pathRegex']>,
-  faults: Fault[],
+  faults: CompileProblem[],
 ): RewritePlan['pathRegex'] {
   try {
     const regex = compileRegex(pattern);

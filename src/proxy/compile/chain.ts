@@ -6,26 +6,11 @@ import type { Group } from '../../model/group.ts';
 import type { Middleware } from '../../model/middleware.ts';
 import type { MiddlewareOverride } from '../../model/middleware-override.ts';
 import type { Route } from '../../model/route.ts';
+import type { CompileProblem } from '../compile-problem.ts';
 import type { Link } from '../exchange/entry.ts';
+import type { ChainLink } from '../match/entry.ts';
 import { buildOf } from '../middleware/registry.ts';
 import type { Instantiate, MiddlewareServices } from '../middleware/services.ts';
-import type { Fault } from './fault.ts';
-
-export interface ChainLink {
-  readonly id: string;
-  /** Undefined when no middleware has that id: then the entry is closed. */
-  readonly middleware: Middleware | undefined;
-  /** Whose entry in `middlewareOverrides` counts. */
-  readonly overriddenBy: 'group' | 'route' | undefined;
-  readonly override: MiddlewareOverride | undefined;
-  readonly disabled: boolean;
-  /** The middleware is skipped when any is true. */
-  readonly skipWhen: readonly CelProgram<RequestView>[];
-  /** When there are any, the middleware runs only if one is true. */
-  readonly onlyWhen: readonly CelProgram<RequestView>[];
-  /** Undefined when it is disabled or cannot be built. */
-  readonly instantiate: Instantiate | undefined;
-}
 
 export type LinkDecision =
   | { readonly run: true; readonly why: 'always' | 'onlyWhen' }
@@ -35,7 +20,7 @@ export interface Chain {
   readonly links: readonly ChainLink[];
   /** Those that take part in exchanges; none when nobody is going to run them. */
   readonly running: readonly Link[];
-  readonly faults: readonly Fault[];
+  readonly faults: readonly CompileProblem[];
 }
 
 export function compileChain(
@@ -44,7 +29,7 @@ export function compileChain(
   middlewares: ReadonlyMap<string, Middleware>,
   services: MiddlewareServices | undefined,
 ): Chain {
-  const faults: Fault[] = [];
+  const faults: CompileProblem[] = [];
   const listed = { group: group?.middlewareIds ?? [], route: route.middlewareIds ?? [] };
   const ids = new Set([...listed.group, ...listed.route]);
   const links = Array.from(ids, (id): ChainLink => {
@@ -77,7 +62,7 @@ function linkOf(
   middleware: Middleware | undefined,
   group: Group | undefined,
   route: Route,
-  faults: Fault[],
+  faults: CompileProblem[],
 ): ChainLink {
   const ofRoute = own(route.middlewareOverrides, id);
   const override = ofRoute ?? own(group?.middlewareOverrides, id);
@@ -102,7 +87,7 @@ function linkOf(
 function built(
   middleware: Middleware | undefined,
   override: MiddlewareOverride | undefined,
-  faults: Fault[],
+  faults: CompileProblem[],
 ): Instantiate | undefined {
   const build = middleware && buildOf(middleware.type);
   if (middleware === undefined || build === undefined) return undefined;
@@ -128,7 +113,7 @@ function conditions(
   sources: readonly string[],
   of: 'group' | 'route',
   path: readonly string[],
-  faults: Fault[],
+  faults: CompileProblem[],
 ): CelProgram<RequestView>[] {
   return sources.flatMap((source, i) => {
     try {

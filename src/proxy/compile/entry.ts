@@ -1,42 +1,27 @@
-// One entry of the routing table: a group and route pair, or a route alone, with everything settled that can be settled
-// before a request is there.
-import type { ProxyErrorType } from '../../errors.ts';
 import type { Group } from '../../model/group.ts';
 import type { Middleware } from '../../model/middleware.ts';
 import type { Route } from '../../model/route.ts';
 import { compileDirectResponse, DirectResponseAction } from '../action/direct-response.ts';
 import { compileRedirect, RedirectAction } from '../action/redirect.ts';
 import { compileRewrite } from '../action/rewrite.ts';
-import type { ExchangeEntry, Link } from '../exchange/entry.ts';
+import type { CompileProblem } from '../compile-problem.ts';
 import { compileForward } from '../forward/forward-plan.ts';
 import { ForwardAction } from '../forward/forwarding.ts';
 import { retryPlan } from '../forward/retry.ts';
-import { type HostPattern, parseHostPattern } from '../match/host.ts';
-import { composePath, type EntryPath, type PathFault } from '../match/path.ts';
+import type { Action, Entry } from '../match/entry.ts';
+import {
+  celMatcher,
+  grpcMatcher,
+  headerMatcher,
+  type Matcher,
+  methodsMatcher,
+  queryMatcher,
+} from '../match/matchers.ts';
 import type { MiddlewareServices } from '../middleware/services.ts';
-import { type ChainLink, compileChain } from './chain.ts';
-import type { Fault } from './fault.ts';
-import { celMatcher, grpcMatcher, headerMatcher, type Matcher, methodsMatcher, queryMatcher } from './matchers.ts';
-import { type Ranked, weightOf } from './order.ts';
-
-export type Action = ForwardAction | RedirectAction | DirectResponseAction;
-
-export interface Entry extends Ranked, ExchangeEntry {
-  readonly route: Route;
-  readonly group: Group | undefined;
-  readonly path: EntryPath;
-  /** Empty: any host. */
-  readonly hosts: readonly HostPattern[];
-  /** What must agree beside host and path, in the order in which it is asked. */
-  readonly matchers: readonly Matcher[];
-  /** Undefined only for a closed entry. */
-  readonly action: Action | undefined;
-  /** Outermost first, disabled ones too. */
-  readonly chain: readonly ChainLink[];
-  readonly links: readonly Link[];
-  /** The entry wins its requests and answers this error: it could not be built whole (architecture.md §6.19). */
-  readonly closed: ProxyErrorType | undefined;
-}
+import { parseHostPattern } from '../target/host.ts';
+import { composePath, type EntryPath, type PathFault } from '../target/path.ts';
+import { compileChain } from './chain.ts';
+import { weightOf } from './order.ts';
 
 /** What entries are made from beside their route and group. */
 export interface EntryContext {
@@ -50,7 +35,7 @@ export interface EntryContext {
 export interface CompiledEntry {
   /** Undefined when the match cannot be compiled. */
   readonly entry: Entry | undefined;
-  readonly faults: readonly Fault[];
+  readonly faults: readonly CompileProblem[];
 }
 
 export function compileEntry(
@@ -59,7 +44,7 @@ export function compileEntry(
   position: number,
   { middlewares, unavailable, services }: EntryContext,
 ): CompiledEntry {
-  const faults: Fault[] = [];
+  const faults: CompileProblem[] = [];
   const path = composePath(group ?? {}, route.match ?? {});
   if (isFault(path)) faults.push(pathFault(path));
   const matchers = compileMatchers(route, group, faults);
@@ -90,15 +75,15 @@ export function compileEntry(
 
 const isFault = (path: EntryPath | PathFault): path is PathFault => 'message' in path;
 
-const pathFault = ({ of, field, message }: PathFault): Fault => ({
+const pathFault = ({ of, field, message }: PathFault): CompileProblem => ({
   of,
   path: of === 'route' ? ['match', field] : [field],
   message,
 });
 
-function compileMatchers({ match = {} }: Route, group: Group | undefined, faults: Fault[]): Matcher[] {
+function compileMatchers({ match = {} }: Route, group: Group | undefined, faults: CompileProblem[]): Matcher[] {
   const made: Matcher[] = [];
-  const add = (of: Fault['of'], path: Fault['path'], make: () => Matcher): void => {
+  const add = (of: CompileProblem['of'], path: CompileProblem['path'], make: () => Matcher): void => {
     try {
       made.push(make());
     } catch (error) {
@@ -121,7 +106,12 @@ function compileMatchers({ match = {} }: Route, group: Group | undefined, faults
   return made;
 }
 
-function compileAction(route: Route, group: Group | undefined, path: EntryPath, faults: Fault[]): Action | undefined {
+function compileAction(
+  route: Route,
+  group: Group | undefined,
+  path: EntryPath,
+  faults: CompileProblem[],
+): Action | undefined {
   const { forward, redirect, directResponse } = route;
   if ([forward, redirect, directResponse].filter((action) => action !== undefined).length !== 1) {
     const message = 'must have exactly one of forward, redirect, directResponse';

@@ -2,18 +2,9 @@
 // are one subtraction; names decide only between entries that are equally specific.
 import type { Group } from '../../model/group.ts';
 import type { Match } from '../../model/match.ts';
-import type { Route } from '../../model/route.ts';
-import type { HostPattern } from '../match/host.ts';
-import type { EntryPath } from '../match/path.ts';
-
-export interface Ranked {
-  /** Keys 1 to 9, smaller first. */
-  readonly weight: number;
-  readonly groupName: string;
-  /** Position in the group's routeIds. */
-  readonly position: number;
-  readonly route: Route;
-}
+import type { Ranked } from '../match/entry.ts';
+import type { HostPattern } from '../target/host.ts';
+import type { EntryPath } from '../target/path.ts';
 
 export function compareEntries(a: Ranked, b: Ranked): number {
   return (

@@ -1,14 +1,15 @@
 // What a listener gives to the connections it accepts, and they to their exchanges.
 import type { Clock } from '../../clock.ts';
 import type { HeadLimits } from '../http1/head-parser.ts';
-import type { TrustedProxies } from '../match/client-address.ts';
-import type { ConfigRole, Figures } from '../metrics/figures.ts';
-import type { RoutedRequest } from '../request-head.ts';
+import type { TrustedProxies } from '../message/client-address.ts';
+import type { ErrorDetail } from '../message/proxy-error.ts';
+import type { RoutedRequest } from '../message/routed-request.ts';
+import type { ConfigRole, Figures } from '../shared/figures.ts';
+import type { ExchangeTraces } from '../tracing/exchange-traces.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
 import type { Wheel } from '../wheel.ts';
 import type { ExchangeEntry, Link } from './entry.ts';
-import type { MiddlewareExchange } from './phase.ts';
-import type { ErrorDetail } from './proxy-error.ts';
+import type { LocalReply, MiddlewareExchange } from './phase.ts';
 
 /** What all listeners share; replaced whole by an install. */
 export interface Installed {
@@ -63,6 +64,12 @@ export interface ExchangeObserver {
   onFinish(exchange: MiddlewareExchange, matched: ExchangeEntry | undefined): void;
 }
 
+/** Takes every exchange that is over. */
+interface RequestMemory {
+  /** @param wasRead false: the request could not be read, and what its object says is of another. */
+  note(exchange: MiddlewareExchange, entry: ExchangeEntry | undefined, nowMs: number, wasRead: boolean): void;
+}
+
 export interface ExchangeContext {
   readonly wheel: Wheel;
   readonly clock: Clock;
@@ -70,14 +77,18 @@ export interface ExchangeContext {
   readonly celBodyBytesMax: number;
   /** Bytes of a body that are kept for another try. */
   readonly retryBytesMax: number;
-  /** Of this moment; each exchange asks once. */
-  installed(): Installed;
+  /** What serves this request now; each exchange asks once. */
+  installed(request: RoutedRequest): Installed;
   settings(): ServeSettings;
   /** Undefined when nobody counts. Of this moment; each exchange asks once. */
   observer(): ExchangeObserver | undefined;
   readonly figures: Figures;
-  /** Everything that was counted on this listener, as text. */
-  scrape(): Promise<Uint8Array>;
+  /** Remembers what has ended; undefined when nothing is remembered. */
+  readonly recent: RequestMemory | undefined;
+  /** Undefined: nothing is traced. */
+  readonly traces: ExchangeTraces | undefined;
+  /** Everything that was counted on this listener, as its metrics path answers it. */
+  scrape(): Promise<LocalReply>;
   /** A request goes on with the path `sent`, because its listener only reports that it is not canonical. */
   reportPath(sent: string, canonical: string): void;
   /** The listener is closing: connections end with the response under way. */

@@ -1,8 +1,9 @@
 // A client's side of one exchange, whatever version of HTTP it speaks.
-import type { Wire } from '../socket/wire.ts';
-import type { BodySink, BodySource } from './body.ts';
-import type { ExchangeRequest } from './request.ts';
-import type { ExchangeResponse, ResponseHead } from './response.ts';
+
+import type { BodySink, BodySource } from '../message/body.ts';
+import type { ExchangeRequest } from '../message/request.ts';
+import type { ExchangeResponse, ResponseHead } from '../message/response.ts';
+import type { TunnelEnd } from '../socket/tunnel-end.ts';
 
 /** As a source it delivers the request's body. */
 export interface Downstream extends BodySource {
@@ -11,7 +12,7 @@ export interface Downstream extends BodySource {
   /** Bytes of the request's body so far. */
   readonly requestBytes: number;
   /** After 101: joins the client with the upstream's socket. `rest` came behind the head. */
-  tunnel(head: ResponseHead, upstream: Wire, rest: Buffer): void;
+  tunnel(head: ResponseHead, upstream: TunnelEnd, rest: Buffer): void;
 }
 
 /** As a sink it takes the response's body. Exactly one of `relay`, `answer` and `cut` ends what begins with a request. */

@@ -3,16 +3,16 @@
 import type { ProxyErrorType } from '../../errors.ts';
 import type { CelProgram } from '../../expression/cel/program.ts';
 import type { RequestView } from '../../expression/cel/view.ts';
-import type { Wire } from '../socket/wire.ts';
+import type { BodySource } from '../message/body.ts';
+import type { ProxyError } from '../message/proxy-error.ts';
+import type { BodyKind } from '../message/request.ts';
+import type { ResponseHead } from '../message/response.ts';
+import type { TunnelEnd } from '../socket/tunnel-end.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
 import type { Wheel } from '../wheel.ts';
-import type { BodySource } from './body.ts';
 import type { Downstream } from './downstream.ts';
 import type { HeldBody } from './held-body.ts';
 import type { LocalReply, MiddlewareExchange, MiddlewarePhases } from './phase.ts';
-import type { ProxyError } from './proxy-error.ts';
-import type { BodyKind } from './request.ts';
-import type { ResponseHead } from './response.ts';
 
 /** One middleware in its place: it runs when no `skipWhen` is true and, if there are any, one `onlyWhen` is. */
 export interface Link {
@@ -84,6 +84,6 @@ export interface ActionExchange extends MiddlewareExchange {
   /** A head has come; its body follows from `source`, which has not been started. */
   relay(head: ResponseHead, source: BodySource): void;
   /** 101: the client's connection and the upstream's become one. */
-  switch(head: ResponseHead, upstream: Wire, rest: Buffer): void;
+  switch(head: ResponseHead, upstream: TunnelEnd, rest: Buffer): void;
   fail(error: ProxyError): void;
 }

@@ -3,20 +3,20 @@
 // place however it ends. It knows when something happens; the connections know how.
 import type { Clock } from '../../clock.ts';
 import type { ProxyErrorType } from '../../errors.ts';
-import { expositionType } from '../metrics/exposition.ts';
-import type { Wire } from '../socket/wire.ts';
+import { type BodySource, pump } from '../message/body.ts';
+import { type ProxyError, proxyError, renderProxyError, statusOf } from '../message/proxy-error.ts';
+import type { BodyKind, ExchangeRequest } from '../message/request.ts';
+import { ExchangeResponse, type ResponseHead } from '../message/response.ts';
+import type { TunnelEnd } from '../socket/tunnel-end.ts';
+import type { ExchangeTrace } from '../tracing/exchange-trace.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
 import type { Wheel } from '../wheel.ts';
-import { type BodySource, pump } from './body.ts';
 import type { ExchangeContext, ExchangeObserver, Installed } from './context.ts';
 import type { Downstream } from './downstream.ts';
 import type { ActionExchange, ActionRun, ExchangeEntry, Link } from './entry.ts';
 import { guard } from './guard.ts';
 import { type CollectedBody, HeldBody, nullSink, WholeBody } from './held-body.ts';
 import type { LocalReply, Verdict } from './phase.ts';
-import { type ProxyError, proxyError, renderProxyError, statusOf } from './proxy-error.ts';
-import type { BodyKind, ExchangeRequest } from './request.ts';
-import { ExchangeResponse, type ResponseHead } from './response.ts';
 
 /** `request`: on the way in. `response`: on the way out. `sending`: the head is with the client's connection. */
 type Phase = 'idle' | 'request' | 'action' | 'response' | 'sending';
@@ -41,6 +41,7 @@ export class Exchange implements ActionExchange {
   cut = false;
   bodyKind: BodyKind = 'none';
   upstreamQuery: string | undefined;
+  trace: ExchangeTrace | undefined;
   #phase: Phase = 'idle';
   /** Counts what has ended: whatever comes late belongs to an earlier one. */
   #epoch = 0;
@@ -59,7 +60,11 @@ export class Exchange implements ActionExchange {
   #rejecting = -1;
   #rejectedWith = 0;
   #counted = true;
+  /** It has said 101, and the response phase is not over. */
+  #upgraded: TunnelEnd | undefined;
   #choseEndpoint = false;
+  /** A request was read whose head stands behind `request`. */
+  #wasRead = false;
 
   constructor(downstream: Downstream, context: ExchangeContext) {
     this.downstream = downstream;
@@ -71,13 +76,15 @@ export class Exchange implements ActionExchange {
   /** The downstream has a request whose head is whole. */
   begin(): void {
     this.#open();
+    this.#wasRead = true;
     const { request, context } = this;
     const { metricsPath } = context.settings();
     if (metricsPath !== undefined && request.path === metricsPath && isRead(request.method)) {
       this.#scrape();
       return;
     }
-    const installed = context.installed();
+    this.trace = context.traces?.begin(request);
+    const installed = context.installed(request);
     this.#installed = installed;
     const refused = guard(request);
     if (refused !== undefined) {
@@ -159,6 +166,11 @@ export class Exchange implements ActionExchange {
   removeRequestField(name: string): boolean {
     this.request.view.forgetHeaders();
     return this.request.edits.remove(name);
+  }
+
+  disownRequestField(name: string): boolean {
+    this.request.view.forgetHeaders();
+    return this.request.edits.removeParsed(name);
   }
 
   setUpstreamQuery(query: string): void {
@@ -244,7 +256,7 @@ export class Exchange implements ActionExchange {
   }
 
   get upstreams(): Upstreams {
-    return (this.#installed ?? this.context.installed()).upstreams;
+    return (this.#installed ?? this.context.installed(this.request)).upstreams;
   }
 
   get bodyUntouched(): boolean {
@@ -289,10 +301,12 @@ export class Exchange implements ActionExchange {
     else this.#goOut(this.#entered.length - 1);
   }
 
-  switch(head: ResponseHead, upstream: Wire, rest: Buffer): void {
+  switch(head: ResponseHead, upstream: TunnelEnd, rest: Buffer): void {
     this.response.relayed(head, this.downstream);
     this.response.source = undefined;
+    this.#upgraded = upstream;
     this.#goOut(this.#entered.length - 1, () => {
+      this.#upgraded = undefined;
       this.downstream.tunnel(this.response, upstream, rest);
       this.#finish();
     });
@@ -322,7 +336,10 @@ export class Exchange implements ActionExchange {
 
   #serve(entry: ExchangeEntry | undefined): void {
     this.#entry = entry;
-    if (entry !== undefined) this.#observer?.onMatch(entry);
+    if (entry !== undefined) {
+      this.trace?.matched(entry);
+      this.#observer?.onMatch(entry);
+    }
     if (entry === undefined) this.fail(proxyError('no_route'));
     else if (entry.closed !== undefined || entry.action === undefined)
       this.fail(proxyError(entry.closed ?? 'middleware_unavailable'));
@@ -355,7 +372,10 @@ export class Exchange implements ActionExchange {
         );
         return;
       }
-      if (!takesPart(link, this.request)) continue;
+      if (!takesPart(link, this.request)) {
+        link.phases.onSkip?.(this);
+        continue;
+      }
       this.#entered.push(slot);
       const verdict = this.#ask(link, slot, this.#entered.length - 1, 'onRequest');
       if (verdict === undefined) continue;
@@ -373,10 +393,17 @@ export class Exchange implements ActionExchange {
 
   /** The innermost that took part has answered; those around it see the response. */
   #rejected(reply: LocalReply): void {
-    this.#rejecting = this.#entered.length - 1;
-    this.#rejectedWith = reply.status;
+    this.#noteRejection(this.#entered.length - 1, reply.status);
     this.#local(reply);
     this.#goOut(this.#entered.length - 2);
+  }
+
+  /** The link at that place of those who took part has answered. */
+  #noteRejection(at: number, status: number): void {
+    this.#rejecting = at;
+    this.#rejectedWith = status;
+    const link = this.#entry?.links[this.#entered[at] ?? -1];
+    if (link !== undefined) this.trace?.answered(link, status);
   }
 
   /** The response phase of those who took part, from the one at `from` outwards. */
@@ -403,8 +430,7 @@ export class Exchange implements ActionExchange {
 
   /** A middleware's answer takes the place of the response that was on its way. */
   #replaced(reply: LocalReply, at: number): () => void {
-    this.#rejecting = at;
-    this.#rejectedWith = reply.status;
+    this.#noteRejection(at, reply.status);
     this.#cancelRun();
     this.#local(reply);
     return this.#sendBound;
@@ -523,20 +549,16 @@ export class Exchange implements ActionExchange {
   /** The listener's own path: neither routed nor counted. */
   #scrape(): void {
     this.#counted = false;
-    const answer = async (): Promise<LocalReply> => ({
-      status: 200,
-      fields: ['Content-Type', expositionType],
-      body: await this.context.scrape(),
-    });
-    this.#later(answer(), (reply) => {
+    this.#later(this.context.scrape(), (reply) => {
       if (reply !== undefined) this.reply(reply);
     });
   }
 
   #count(): void {
     const { context, response } = this;
-    const ms = context.clock.monotonicMs() - this.startedMs;
-    context.figures.count(this.#installed?.role ?? 'stable', response.status, this.error !== '', ms);
+    const nowMs = context.clock.monotonicMs();
+    context.figures.count(this.role, response.status, this.error !== '', nowMs - this.startedMs);
+    context.recent?.note(this, this.#entry, nowMs, this.#wasRead);
     const observer = this.#observer;
     if (observer === undefined) return;
     for (let at = 0; at < this.#entered.length; at++) {
@@ -548,6 +570,8 @@ export class Exchange implements ActionExchange {
   }
 
   #cancelRun(): void {
+    this.#upgraded?.destroy();
+    this.#upgraded = undefined;
     if (!this.#running) return;
     this.#running = false;
     this.run?.cancel();
@@ -559,12 +583,15 @@ export class Exchange implements ActionExchange {
     const links = this.#entry?.links;
     for (const slot of this.#entered) links?.[slot]?.phases.onFinish?.(this, slot);
     if (this.#counted) this.#count();
+    this.trace?.finish(this);
+    this.trace = undefined;
     if (this.#running) this.run?.over();
     this.#phase = 'idle';
     this.#running = false;
     this.#observer = undefined;
     this.#counted = true;
     this.#choseEndpoint = false;
+    this.#wasRead = false;
     this.#rejecting = -1;
     this.#installed = undefined;
     this.#entry = undefined;

@@ -1,8 +1,8 @@
 // What is made sure of before anything looks at a request, whatever version of HTTP brought it: nobody meets a forged
 // client certificate, and a connection serves the hosts it was made for (contract.md §6.1, §7.1).
 import { fieldId } from '../fields/field-name.ts';
-import { type ProxyError, proxyError } from './proxy-error.ts';
-import type { ExchangeRequest } from './request.ts';
+import { type ProxyError, proxyError } from '../message/proxy-error.ts';
+import type { ExchangeRequest } from '../message/request.ts';
 
 /** Undefined: the request may go on. */
 export function guard(request: ExchangeRequest): ProxyError | undefined {

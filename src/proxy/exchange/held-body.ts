@@ -1,7 +1,7 @@
 // A body that somebody wants to look at before it goes on, or that may have to be sent again: what has come is held,
 // handed on whole, and the rest follows from its source (proxy.md, Bodies).
-import type { BodySink, BodySource } from './body.ts';
-import type { ProxyError } from './proxy-error.ts';
+import type { BodySink, BodySource } from '../message/body.ts';
+import type { ProxyError } from '../message/proxy-error.ts';
 
 /** What `collect` found. */
 export interface CollectedBody {

@@ -2,10 +2,11 @@
 // (contract.md §6.7). The usual answer is nothing, at once; a promise only where something is really waited for.
 import type { Clock } from '../../clock.ts';
 import type { ProxyErrorType } from '../../errors.ts';
-import type { BodySource } from './body.ts';
+import type { BodySource } from '../message/body.ts';
+import type { ExchangeRequest } from '../message/request.ts';
+import type { ExchangeResponse } from '../message/response.ts';
+import type { ExchangeTrace } from '../tracing/exchange-trace.ts';
 import type { CollectedBody } from './held-body.ts';
-import type { ExchangeRequest } from './request.ts';
-import type { ExchangeResponse } from './response.ts';
 
 /** A response of Sluice's own. */
 export interface LocalReply {
@@ -50,11 +51,15 @@ export interface MiddlewareExchange {
   readonly responseBytes: number;
   /** The client, or the upstream, was gone before the response was whole. */
   readonly cut: boolean;
+  /** The trace it is part of; undefined while traces are off. */
+  readonly trace: ExchangeTrace | undefined;
 
   /** Sets, appends or removes a field of the request; later expressions see it. False for what cannot be changed. */
   setRequestField(name: string, value: string): boolean;
   appendRequestField(name: string, value: string): boolean;
   removeRequestField(name: string): boolean;
+  /** Removes the lines that the client sent; what a middleware before this one set or appended stays. */
+  disownRequestField(name: string): boolean;
   /** The upstream gets another query; everybody else goes on seeing the client's. Without its `?`. */
   setUpstreamQuery(query: string): void;
   /**
@@ -88,6 +93,8 @@ export interface MiddlewarePhases {
   readonly needsBody?: boolean;
   /** On the way in, outermost first. */
   onRequest?(exchange: MiddlewareExchange, slot: number): Verdict | Promise<Verdict>;
+  /** In place of `onRequest` where its conditions say that it does not run. None of its other phases follow. */
+  onSkip?(exchange: MiddlewareExchange): void;
   /**
    * On the way out, innermost first, for those whose request phase ran and did not reply. Nothing has been sent yet. A
    * reply takes the response's place.

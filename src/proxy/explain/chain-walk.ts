@@ -1,6 +1,7 @@
 // The chain of an entry as a request that somebody asks about would go through it: which conditions are true, what each
 // middleware would do, and where the request would end.
-import { type ChainLink, decideLink } from '../compile/chain.ts';
+import { decideLink } from '../compile/chain.ts';
+import type { ChainLink } from '../match/entry.ts';
 import type { FieldChange, Foretold } from '../middleware/foretelling.ts';
 import type { ExplainedRequest } from './explained-request.ts';
 
@@ -26,7 +27,7 @@ interface Condition {
 }
 
 /** `unknown`: the request alone does not tell. */
-export type ChainEffect =
+type ChainEffect =
   | { readonly kind: 'passes'; readonly changes?: readonly FieldChange[] }
   | { readonly kind: 'answers'; readonly status: number }
   | { readonly kind: 'unknown' };

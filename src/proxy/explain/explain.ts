@@ -4,13 +4,13 @@ import { type ProxyErrorType, proxyErrors } from '../../errors.ts';
 import type { Destination } from '../../model/destination.ts';
 import { redirectAnswer } from '../action/redirect.ts';
 import { upstreamHost, upstreamTarget } from '../action/rewrite.ts';
-import type { Entry } from '../compile/entry.ts';
 import type { DestinationChoice } from '../forward/destination-choice.ts';
 import type { ForwardPlan } from '../forward/forward-plan.ts';
-import { hostMatches } from '../match/host.ts';
-import { matchedLength } from '../match/path.ts';
+import type { Entry } from '../match/entry.ts';
 import type { RoutingTable } from '../match/routing-table.ts';
-import type { RoutedRequest } from '../request-head.ts';
+import type { RoutedRequest } from '../message/routed-request.ts';
+import { hostMatches } from '../target/host.ts';
+import { matchedLength } from '../target/path.ts';
 import { type ChainStep, type ChainWalk, walkChain } from './chain-walk.ts';
 import {
   carriedSession,
@@ -26,7 +26,7 @@ interface Named {
   readonly name: string;
 }
 
-export interface Candidate {
+interface Candidate {
   readonly route: Named;
   /** Absent for a route that stands alone. */
   readonly group?: Named;
@@ -37,7 +37,7 @@ export interface Candidate {
   readonly failed?: { readonly matcher: string; readonly wanted: string; readonly found: string | null };
 }
 
-export type Outcome =
+type Outcome =
   | {
       readonly action: 'forward';
       readonly destinations: readonly { readonly id: string; readonly weight: number; readonly exists: boolean }[];
@@ -71,7 +71,7 @@ export interface Explanation {
 }
 
 /** Where a request goes, and why not elsewhere. */
-export interface Choice {
+interface Choice {
   /** How one of several destinations is chosen. */
   readonly algorithm: string;
   /** The one that the request gets; null: it is not settled before the request is there, or there is none. */
@@ -79,7 +79,7 @@ export interface Choice {
   readonly destinations: readonly ExplainedDestination[];
 }
 
-export const candidatesMax = 100;
+const candidatesMax = 100;
 
 /** In steps: a ring of a destination may take a while. */
 export function* explain(

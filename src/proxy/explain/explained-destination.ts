@@ -26,7 +26,7 @@ export const nothingKnown: KnownStates = {
   circuit: () => undefined,
 };
 
-export interface ExplainedEndpoint {
+interface ExplainedEndpoint {
   readonly name: string;
   readonly weight: number;
   readonly priority: number;

@@ -1,9 +1,9 @@
 // A request that somebody asks about, presented to the routing table as a real one is.
 import { type RequestTls, RequestView } from '../../expression/cel/view.ts';
-import { canonicalPath } from '../match/canonical-path.ts';
-import { hostOf } from '../match/host.ts';
+import type { RoutedRequest } from '../message/routed-request.ts';
 import type { FieldChange } from '../middleware/foretelling.ts';
-import type { RoutedRequest } from '../request-head.ts';
+import { canonicalPath } from '../target/canonical-path.ts';
+import { hostOf } from '../target/host.ts';
 
 export interface RequestQuestion {
   readonly method: string;

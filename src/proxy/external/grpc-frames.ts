@@ -3,7 +3,7 @@ import { ExternalFailure } from './external-failure.ts';
 
 const prefixBytes = 5;
 /** A service that says more is not believed. */
-export const messageBytesMax = 64 * 1024 * 1024;
+const messageBytesMax = 64 * 1024 * 1024;
 
 export function frameOf(message: Uint8Array): Buffer {
   const frame = Buffer.allocUnsafe(prefixBytes + message.length);

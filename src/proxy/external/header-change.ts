@@ -2,7 +2,7 @@
 import { fieldText } from '../fields/field-lines.ts';
 import { bytesIn, type Message, messageIn, messagesIn, numberIn, textIn } from './message-reading.ts';
 
-export type ChangeKind = 'set' | 'append' | 'addIfAbsent' | 'setIfPresent';
+type ChangeKind = 'set' | 'append' | 'addIfAbsent' | 'setIfPresent';
 
 export interface HeaderChange {
   readonly kind: ChangeKind;

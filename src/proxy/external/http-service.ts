@@ -6,7 +6,7 @@ import { connectorOf } from './http-connector.ts';
 import { originOf } from './service-address.ts';
 
 /** No decision and no replaced body is larger; a service that sends more fails. */
-export const answerBytesMax = 64 * 1024 * 1024;
+const answerBytesMax = 64 * 1024 * 1024;
 
 export interface ServiceRequest {
   readonly method: string;

@@ -17,7 +17,7 @@ export function originOf(destination: Destination): string {
 }
 
 export const connectMsOf = ({ options }: Destination): number =>
-  durationMs(options?.timeouts?.connect, durationMs(destinationDefaults.timeouts.connect, 0));
+  durationMs(options?.timeouts?.connect, destinationDefaults.timeouts.connect);
 
 export interface TlsOptions extends Partial<VersionOptions> {
   readonly servername?: string;

@@ -56,6 +56,14 @@ export class FieldEdits {
     return true;
   }
 
+  /** As `remove`, but what was set or appended stays. */
+  removeParsed(name: string): boolean {
+    const lower = name.toLowerCase();
+    if (!mayEdit(lower)) return false;
+    if (!this.#removed.includes(lower)) this.#removed.push(lower);
+    return true;
+  }
+
   /** The body has another length than the message said. */
   setLength(bytes: number): void {
     this.#drop('content-length');

@@ -1,8 +1,8 @@
 // A request that outlives its exchange: everything is copied when it is made.
 import type { RequestTls, RequestView } from '../../expression/cel/view.ts';
-import type { BodyKind, ExchangeRequest, Sender } from '../exchange/request.ts';
 import { editedLines, type FieldEdits } from '../fields/field-edits.ts';
 import { type FieldLines, FieldList } from '../fields/field-lines.ts';
+import type { BodyKind, ExchangeRequest, Sender } from '../message/request.ts';
 
 export class CopiedRequest implements ExchangeRequest {
   readonly protocol: ExchangeRequest['protocol'];

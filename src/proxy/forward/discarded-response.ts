@@ -1,8 +1,8 @@
 // The rest of a response that a retry has made pointless. A short one is read to its end, so that its connection can be
 // used again; anything else ends its connection.
-import type { BodySink, BodySource } from '../exchange/body.ts';
-import type { ResponseHead } from '../exchange/response.ts';
-import type { UpstreamStream } from '../upstream/upstream-stream.ts';
+import type { BodySink, BodySource } from '../message/body.ts';
+import type { ResponseHead } from '../message/response.ts';
+import type { UpstreamStream } from '../message/upstream-stream.ts';
 import { Timed, type Wheel } from '../wheel.ts';
 
 const bytesMax = 16 * 1024;

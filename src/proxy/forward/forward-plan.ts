@@ -4,7 +4,7 @@ import { routeDefaults } from '../../model/defaults.ts';
 import type { Forward } from '../../model/forward.ts';
 import type { RewritePlan } from '../action/rewrite.ts';
 import { durationMs } from '../duration.ts';
-import type { EntryPath } from '../match/path.ts';
+import type { EntryPath } from '../target/path.ts';
 import { cookiePlan } from '../upstream/destination-plan.ts';
 import { DestinationChoice } from './destination-choice.ts';
 import type { RetryPlan } from './retry.ts';

@@ -2,7 +2,7 @@
 import { retryDefaults } from '../../model/defaults.ts';
 import { parseDuration } from '../../model/duration.ts';
 import type { Retry } from '../../model/retry.ts';
-import type { ResponseHead } from '../exchange/response.ts';
+import type { ResponseHead } from '../message/response.ts';
 
 export interface RetryPlan {
   /** Retries after the first try, at least 1. */

@@ -1,8 +1,9 @@
 // The pin cookies of one request: what it carries, and what it is given because it carries none (contract.md §7.7). One
 // session id serves both levels of balancing where they share a cookie name (architecture.md §6.31).
-import type { ExchangeRequest } from '../exchange/request.ts';
+
 import type { FieldEdits } from '../fields/field-edits.ts';
 import { editedLines } from '../fields/field-edits.ts';
+import type { ExchangeRequest } from '../message/request.ts';
 import type { HashSource } from '../upstream/balance/hash-key.ts';
 import { cookieIn, newSession, pinCookie } from '../upstream/session/cookie.ts';
 

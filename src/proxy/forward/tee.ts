@@ -1,6 +1,6 @@
 // A body on its way that is copied as it passes. When it is sent again from its beginning, the copy is not.
-import type { BodySink, BodySource } from '../exchange/body.ts';
-import type { ProxyError } from '../exchange/proxy-error.ts';
+import type { BodySink, BodySource } from '../message/body.ts';
+import type { ProxyError } from '../message/proxy-error.ts';
 
 export interface CopyTaker {
   copy(chunk: Buffer): void;

@@ -2,39 +2,52 @@
 // that a client can neither forge nor remove it (contract.md §7.1, architecture.md §6.9). Lines that stay are copied
 // as they came, whole runs at a time.
 
-import type { ExchangeRequest, Sender } from '../exchange/request.ts';
-import type { ExchangeResponse, ResponseHead } from '../exchange/response.ts';
+import { randomBytes } from 'node:crypto';
 import type { FieldEdits } from '../fields/field-edits.ts';
 import type { FieldLines } from '../fields/field-lines.ts';
 import { fieldId, identifyName } from '../fields/field-name.ts';
-import type { UpstreamRequest } from '../upstream/upstream-stream.ts';
+import type { ExchangeRequest, Sender } from '../message/request.ts';
+import type { ExchangeResponse, ResponseHead } from '../message/response.ts';
+import type { UpstreamRequest } from '../message/upstream-stream.ts';
 import { Head } from './head.ts';
 import { reasonOf } from './reason.ts';
 
 /** Head of the request towards the upstream. */
 export function renderRequest(order: UpstreamRequest): string {
-  const { request, attempt, grpcTimeout } = order;
+  const { request, attempt, grpcTimeout, trace } = order;
   const { lines, edits, upgrade } = request;
   const sender = request.sender();
   const kept = sender.peerTrusted ? keptFromTrusted : keptFromClient;
   let text = `${request.method} ${order.target} HTTP/1.1\r\nHost: ${order.host}\r\n`;
-  const named = attempt > 0 || grpcTimeout !== '' ? replacedNames(order) : request.named;
-  text += keptText(lines, edits, named, kept);
+  text += keptText(lines, edits, replacedNames(order), kept);
   if (order.bodyKind === 'stream') text += 'Transfer-Encoding: chunked\r\n';
   if (order.expectContinue) text += 'Expect: 100-continue\r\n';
-  if (upgrade !== '') text += `Connection: upgrade\r\nUpgrade: ${upgrade}\r\n`;
+  if (upgrade !== '') text += upgradeText(request);
   if (acceptsTrailers(lines)) text += 'TE: trailers\r\n';
   if (attempt > 0) text += `X-Gateway-Attempt-Count: ${attempt}\r\n`;
   if (grpcTimeout !== '') text += `grpc-timeout: ${grpcTimeout}\r\n`;
+  if (trace !== undefined) text += `traceparent: ${trace.traceparent}\r\n`;
   return `${text}${forwardedText(request, sender)}\r\n`;
 }
 
-/** Names whose lines Sluice writes itself in this request. */
-export const replacedNames = ({ request, attempt, grpcTimeout }: UpstreamRequest): readonly string[] => [
-  ...request.named,
-  ...(attempt > 0 ? ['x-gateway-attempt-count'] : []),
-  ...(grpcTimeout !== '' ? ['grpc-timeout'] : []),
-];
+function upgradeText(request: ExchangeRequest): string {
+  const text = `Connection: upgrade\r\nUpgrade: ${request.upgrade}\r\n`;
+  if (request.protocol !== 'HTTP/2.0' || request.header('sec-websocket-key') !== undefined) return text;
+  // HTTP/1.1 asks for one (RFC 6455 §4.1); in HTTP/2 the stream says as much.
+  return `${text}Sec-WebSocket-Key: ${randomBytes(16).toString('base64')}\r\n`;
+}
+
+/** Names whose lines are not passed on in this request: those that Connection names, and those that Sluice writes itself. */
+export function replacedNames({ request, attempt, grpcTimeout, trace }: UpstreamRequest): readonly string[] {
+  const ofTrace = trace?.replaced ?? noNames;
+  if (attempt === 0 && grpcTimeout === '' && ofTrace.length === 0) return request.named;
+  return [
+    ...request.named,
+    ...(attempt > 0 ? ['x-gateway-attempt-count'] : []),
+    ...(grpcTimeout !== '' ? ['grpc-timeout'] : []),
+    ...ofTrace,
+  ];
+}
 
 export interface ResponseSettings {
   /** Replaces whatever the upstream calls itself. */

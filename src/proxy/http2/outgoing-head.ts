@@ -1,6 +1,6 @@
 // The heads that Sluice sends in HTTP/2: what a hop must not pass on is left out, what Sluice says itself comes after,
 // by the same tables as in HTTP/1.1 (http1/render.ts).
-import type { ExchangeResponse, ResponseHead } from '../exchange/response.ts';
+
 import type { FieldEdits } from '../fields/field-edits.ts';
 import type { FieldLines } from '../fields/field-lines.ts';
 import { fieldId, identifyName } from '../fields/field-name.ts';
@@ -17,7 +17,8 @@ import {
   keptWithoutBody,
   replacedNames,
 } from '../http1/render.ts';
-import type { UpstreamRequest } from '../upstream/upstream-stream.ts';
+import type { ExchangeResponse, ResponseHead } from '../message/response.ts';
+import type { UpstreamRequest } from '../message/upstream-stream.ts';
 import type { HpackEncoder } from './hpack/encoder.ts';
 
 /** Of a response that an upstream gave, an interim one included. `status` may differ from the head's. */
@@ -50,19 +51,24 @@ export function encodeAnswer(
   if (length >= 0) out.field('content-length', String(length));
 }
 
-/** Of a request towards an upstream. */
+/** Of a request towards an upstream; an upgrade becomes extended CONNECT. */
 export function encodeRequest(out: HpackEncoder, order: UpstreamRequest, scheme: 'http' | 'https'): void {
-  const { request, attempt, grpcTimeout } = order;
+  const { request, attempt, grpcTimeout, trace } = order;
   const { lines, edits } = request;
   const sender = request.sender();
   out.begin();
-  out.request(request.method, scheme, order.host, order.target);
-  const named = attempt > 0 || grpcTimeout !== '' ? replacedNames(order) : request.named;
+  const connects = request.upgrade !== '';
+  out.request(connects ? 'CONNECT' : request.method, scheme, order.host, order.target);
+  if (connects) out.field(':protocol', request.upgrade.toLowerCase());
+  const replaced = replacedNames(order);
+  // What HTTP/1.1 proves with a key, extended CONNECT says (RFC 8441 §5).
+  const named = connects ? [...replaced, 'sec-websocket-key'] : replaced;
   encodeKept(out, lines, edits, named, sender.peerTrusted ? keptFromTrusted : keptFromClient);
   if (order.expectContinue) out.field('expect', '100-continue');
   if (acceptsTrailers(lines)) out.field('te', 'trailers');
   if (attempt > 0) out.field('x-gateway-attempt-count', String(attempt));
   if (grpcTimeout !== '') out.field('grpc-timeout', grpcTimeout);
+  if (trace !== undefined) out.field('traceparent', trace.traceparent);
   encodeLines(out, forwardedText(request, sender));
 }
 

@@ -58,6 +58,11 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     return this.#control.goingAway || this.#over;
   }
 
+  /** Whether the other side takes extended CONNECT (RFC 8441); undefined before it has said anything. */
+  get connectProtocol(): boolean | undefined {
+    return this.#control.settingsSeen ? this.peer.connectProtocol : undefined;
+  }
+
   get over(): boolean {
     return this.#over;
   }

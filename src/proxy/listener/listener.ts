@@ -1,5 +1,5 @@
 // One open port of the proxy. Its settings can be swapped while connections stay; when it ends it stops accepting
-// first, so that what was accepted already is still served (stack.md §6).
+// first, so that what was accepted already is still served.
 import { createServer, type Server } from 'node:net';
 import type { Clock } from '../../clock.ts';
 import { listenerDefaults } from '../../model/defaults.ts';
@@ -7,19 +7,24 @@ import type { Listener } from '../../model/listener.ts';
 import type { Logger, Telemetry } from '../../telemetry/logger.ts';
 import { durationMs } from '../duration.ts';
 import type { ExchangeContext, Installed, ServeSettings } from '../exchange/context.ts';
-import { ServerConnection } from '../http1/server-connection.ts';
-import { Http2Connection } from '../http2/server-connection.ts';
-import { TrustedProxies } from '../match/client-address.ts';
+import type { LocalReply } from '../exchange/phase.ts';
+import { ServerConnection } from '../http1/server/server-connection.ts';
+import { Http2Connection } from '../http2/server/server-connection.ts';
+import { TrustedProxies } from '../message/client-address.ts';
+import type { RoutedRequest } from '../message/routed-request.ts';
 import { collectedOf, sameBuckets } from '../metrics/collected.ts';
+import { expositionType } from '../metrics/exposition.ts';
 import type { Collected } from '../metrics/families.ts';
-import type { Figures } from '../metrics/figures.ts';
 import { ListenerCounters } from '../metrics/listener-counters.ts';
 import type { MetricBlock } from '../metrics/metric-block.ts';
+import type { RecentRequests } from '../requests/recent-requests.ts';
+import type { Figures } from '../shared/figures.ts';
 import { acceptHandles, type TcpHandle } from '../socket/accepting.ts';
 import { Wire, type WireReceiver } from '../socket/wire.ts';
 import { Handshake, type HandshakeOwner } from '../tls/handshake.ts';
 import { HandshakeFailures } from '../tls/handshake-failures.ts';
 import type { TlsTerminator } from '../tls/terminator.ts';
+import type { ExchangeTraces } from '../tracing/exchange-traces.ts';
 import type { Wheel } from '../wheel.ts';
 import { PathReport } from './path-report.ts';
 import { ProtocolChoice } from './protocol-choice.ts';
@@ -46,12 +51,16 @@ export interface ListenerPlace {
 
 /** What every listener of a worker works with. */
 export interface ListenerTools {
-  readonly installed: () => Installed;
+  /** What serves a request that has come to the listener at `place`, `address:port`. */
+  readonly installed: (request: RoutedRequest, place: string) => Installed;
   readonly clock: Clock;
   readonly wheel: Wheel;
   readonly telemetry: Telemetry;
   readonly metrics: MetricBlock;
   readonly figures: Figures;
+  readonly recent: RecentRequests | undefined;
+  /** Undefined: nothing is traced. */
+  readonly traces: ExchangeTraces | undefined;
   /** Text of everything that was counted on a listener, by all workers. */
   readonly scrape: (listener: string, collected: Collected) => Promise<Uint8Array>;
   /** Bytes of a body that expressions may see; 0 = none. */
@@ -76,7 +85,7 @@ export async function openListener(
 const graceMs = 1_000;
 
 /** A client's connection, whatever it speaks. */
-export interface ListenerConnection {
+interface ListenerConnection {
   /** Between two requests, with nothing of the next one here yet. */
   readonly idle: boolean;
   /** Whether it ever carried a request. */
@@ -103,6 +112,8 @@ class Port implements OpenListener, HandshakeOwner {
   #settings: ServeSettings;
   #terminator: TlsTerminator | undefined;
   #draining = false;
+  /** `address:port`. */
+  #place = '';
   /** Called when the last connection has ended. */
   #onEmpty = (): void => {};
 
@@ -125,8 +136,10 @@ class Port implements OpenListener, HandshakeOwner {
       retryBytesMax,
       observer: () => this.#counters,
       figures: tools.figures,
+      recent: tools.recent,
+      traces: tools.traces,
       scrape: () => this.#scrape(),
-      installed,
+      installed: (request) => installed(request, this.#place),
       settings: () => this.#settings,
       reportPath: (sent, canonical) => this.#pathReport.count(sent, canonical),
       draining: () => this.#draining,
@@ -134,6 +147,7 @@ class Port implements OpenListener, HandshakeOwner {
   }
 
   bind({ address, port, shared }: ListenerPlace): Promise<void> {
+    this.#place = `${address}:${port}`;
     return new Promise((resolve, reject) => {
       this.#server.once('error', reject);
       this.#server.listen({ port, host: address, backlog: 1024, reusePort: shared }, () => {
@@ -270,9 +284,10 @@ class Port implements OpenListener, HandshakeOwner {
     return new ListenerCounters({ id, name, address: `${address}:${port}` }, collected, this.#tools.metrics);
   }
 
-  async #scrape(): Promise<Uint8Array> {
+  async #scrape(): Promise<LocalReply> {
     const collected = this.#counters?.collected;
-    return collected === undefined ? new Uint8Array() : this.#tools.scrape(this.#listener.id, collected);
+    const body = collected === undefined ? '' : await this.#tools.scrape(this.#listener.id, collected);
+    return { status: 200, fields: ['Content-Type', expositionType], body };
   }
 
   #lookEmpty(): void {
@@ -294,25 +309,26 @@ class Port implements OpenListener, HandshakeOwner {
 
 function settingsOf(listener: Listener): ServeSettings {
   const { timeouts } = listener;
+  const defaults = listenerDefaults.timeouts;
   return {
     headLimits: {
       startLineBytesMax: 65_536,
       headBytesMax: 1 << 20,
-      fieldBytesMax: (listener.maxRequestHeadersKB ?? 0) * 1024,
-      linesMax: listener.maxRequestHeaders ?? 128,
+      fieldBytesMax: (listener.maxRequestHeadersKB ?? listenerDefaults.maxRequestHeadersKB) * 1024,
+      linesMax: listener.maxRequestHeaders ?? listenerDefaults.maxRequestHeaders,
     },
-    pathNormalization: listener.pathNormalization ?? 'enforce',
+    pathNormalization: listener.pathNormalization ?? listenerDefaults.pathNormalization,
     trusted: new TrustedProxies(listener.trustedProxies ?? []),
-    debugHeaders: listener.debugHeaders ?? false,
+    debugHeaders: listener.debugHeaders ?? listenerDefaults.debugHeaders,
     metricsPath: collectedOf(listener)?.path,
     serverName: listener.serverName || undefined,
-    detail: listener.proxyErrors?.detail ?? 'standard',
-    clientHeaderMs: durationMs(timeouts?.clientHeader, 10_000),
-    clientRequestMs: durationMs(timeouts?.clientRequest, 60_000),
+    detail: listener.proxyErrors?.detail ?? listenerDefaults.proxyErrors.detail,
+    clientHeaderMs: durationMs(timeouts?.clientHeader, defaults.clientHeader),
+    clientRequestMs: durationMs(timeouts?.clientRequest, defaults.clientRequest),
     clientResponseMs: durationMs(timeouts?.clientResponse, 0),
-    clientStallMs: timeouts?.clientResponse === undefined ? 60_000 : 0,
-    idleMs: durationMs(timeouts?.idleBetweenRequests, 120_000),
-    idleTunnelMs: durationMs(timeouts?.idleTunnel, 0),
+    clientStallMs: timeouts?.clientResponse === undefined ? durationMs(undefined, defaults.clientResponse) : 0,
+    idleMs: durationMs(timeouts?.idleBetweenRequests, defaults.idleBetweenRequests),
+    idleTunnelMs: durationMs(timeouts?.idleTunnel, defaults.idleTunnel),
     http2: listener.http2 ?? listenerDefaults.http2,
     streamsMax: listener.http2Options?.maxConcurrentStreams ?? listenerDefaults.http2Options.maxConcurrentStreams,
     resetsPerSecond: listener.http2Options?.maxResetsPerSecond ?? listenerDefaults.http2Options.maxResetsPerSecond,

@@ -1,5 +1,6 @@
 // The open ports, brought in line with each configuration: what stays keeps its socket, what goes drains, what cannot
 // open says why and holds up nothing else (contract.md §2.2, architecture.md §9).
+import { listenerDefaults } from '../../model/defaults.ts';
 import type { Listener } from '../../model/listener.ts';
 import { describe, type Problem } from '../../model/problem.ts';
 import type { TicketSecrets } from '../shared/ticket-secrets.ts';
@@ -178,9 +179,9 @@ interface Place {
 export const keyOf = ({ address, port }: Place): string => `${address}:${port}`;
 
 export const placeOf = (listener: Listener, bindAddress: string | undefined): Place => ({
-  address: bindAddress ?? listener.address ?? '0.0.0.0',
+  address: bindAddress ?? listener.address ?? listenerDefaults.address,
   port: listener.port,
 });
 
-export const statusIn = (list: readonly ListenerStatus[], id: string): ListenerStatus | undefined =>
-  list.find((status) => status.id === id);
+export const statusIn = (list: readonly ListenerStatus[], of: ListenerStatus): ListenerStatus | undefined =>
+  list.find((status) => status.id === of.id && keyOf(status) === keyOf(of));

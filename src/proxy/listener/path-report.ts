@@ -1,5 +1,5 @@
-// What a listener with `pathNormalization: report` would change if it enforced (architecture.md §6.8, S36): counted, and
-// told in one line for all requests of a while, so that a flood of them is no flood of lines.
+// What a listener with `pathNormalization: report` would change if it enforced (architecture.md §6.8, security.md S36):
+// counted, and told in one line for all requests of a while, so that a flood of them is no flood of lines.
 import type { Logger } from '../../telemetry/logger.ts';
 import { Timed, type Wheel } from '../wheel.ts';
 

@@ -1,7 +1,8 @@
 // Entries as the index holds them: small numbers, so that a list of them is a few words of memory, and an entry itself
 // is looked at only when it has something to say.
-import type { Entry } from '../compile/entry.ts';
-import type { RoutedRequest } from '../request-head.ts';
+
+import type { RoutedRequest } from '../message/routed-request.ts';
+import type { Entry } from './entry.ts';
 
 /** Twice the entry's place in the total order of contract.md §6.4, and one more when it has matchers: the lower one wins. */
 export type Candidate = number;

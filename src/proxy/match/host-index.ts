@@ -1,7 +1,8 @@
 // From the host of a request to the host patterns that match it: exactly this host, each `*.suffix` above it, and any
 // host. All of them are asked; the order of the table decides, not the kind of pattern.
+
+import type { HostPattern } from '../target/host.ts';
 import { HashSlots, hashSeed, hashStep } from './hash-slots.ts';
-import type { HostPattern } from './host.ts';
 import { isPacked, packText, wordsOf } from './packed-text.ts';
 
 /** Where in a record its parts begin: number of the pattern, length of its text, the text. */

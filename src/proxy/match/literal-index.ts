@@ -1,9 +1,10 @@
 // Exact paths, and prefixes by whole segments (architecture.md §6.7). A look-up goes through the path once, hashes it as
 // it goes and asks at the ends of those segments where prefixes of the host end: it costs what the path is long, not
 // what the table has routes.
-import type { Entry } from '../compile/entry.ts';
-import type { RoutedRequest } from '../request-head.ts';
+
+import type { RoutedRequest } from '../message/routed-request.ts';
 import type { Candidate } from './candidate.ts';
+import type { Entry } from './entry.ts';
 import { hashSeed, hashStep } from './hash-slots.ts';
 import { type ListSizes, TextLists } from './text-lists.ts';
 

@@ -1,12 +1,12 @@
 // The entries of one host whose path is a pattern: automata that each look for up to `setSize` patterns in one pass.
 // A pattern stands in its set once, however many entries have it.
 import { compileRegexSet, type RegexSet } from '../../expression/regex.ts';
-import type { Entry } from '../compile/entry.ts';
-import type { RoutedRequest } from '../request-head.ts';
+import type { RoutedRequest } from '../message/routed-request.ts';
 import { agrees, type Candidate, placeOf } from './candidate.ts';
+import type { Entry } from './entry.ts';
 
 /** Building a set takes time that cannot be divided; 200 patterns stay below 30 ms. */
-export const setSize = 200;
+const setSize = 200;
 
 interface PatternSet {
   readonly automaton: RegexSet;

@@ -1,9 +1,10 @@
 // The routing table (contract.md §6.4): which entry wins a request. An index instead of a scan, so that the cost of a
 // look-up does not grow with the number of routes; its answers are those of a scan over the sorted entries.
-import type { Entry } from '../compile/entry.ts';
-import type { RoutedRequest } from '../request-head.ts';
+
+import type { RoutedRequest } from '../message/routed-request.ts';
+import type { HostPattern } from '../target/host.ts';
 import { type Candidate, candidateOf, noCandidate, placeOf } from './candidate.ts';
-import type { HostPattern } from './host.ts';
+import type { Entry } from './entry.ts';
 import { HostIndex } from './host-index.ts';
 import { LiteralIndex } from './literal-index.ts';
 import { type Automata, PatternSets } from './pattern-sets.ts';

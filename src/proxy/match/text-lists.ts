@@ -1,8 +1,9 @@
 // Lists of candidates, each under a host and a text: the entries of one exact path, or of one prefix. Everything lies in
 // flat arrays that are made once at their full size. A look-up reads a slot and, beside each other, a record and its text.
-import type { Entry } from '../compile/entry.ts';
-import type { RoutedRequest } from '../request-head.ts';
+
+import type { RoutedRequest } from '../message/routed-request.ts';
 import { agrees, type Candidate } from './candidate.ts';
+import type { Entry } from './entry.ts';
 import { HashSlots, hashSeed, hashStep } from './hash-slots.ts';
 import { isPacked, packText, wordsOf } from './packed-text.ts';
 

@@ -18,8 +18,6 @@ export interface UpstreamStates {
   }[];
 }
 
-export const noStates: UpstreamStates = { breakers: () => [], endpoints: () => [] };
-
 interface Ref {
   readonly values: Float64Array;
   readonly place: number;

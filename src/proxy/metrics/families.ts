@@ -1,6 +1,6 @@
 // The 22 families of contract.md §10.2, in its order. The number of a family is its place in this list.
 
-export type Dimension = 'route' | 'destination' | 'endpoint' | 'middleware' | 'listener';
+type Dimension = 'route' | 'destination' | 'endpoint' | 'middleware' | 'listener';
 
 export interface Family {
   readonly name: string;

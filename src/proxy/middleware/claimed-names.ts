@@ -6,12 +6,18 @@ import { compileNamePatterns } from './name-pattern.ts';
 export interface ClaimedNames {
   /** No line of these names, however spelt, goes on. */
   clear(exchange: MiddlewareExchange): void;
+  /**
+   * The protection does not run: no line of the client's own goes on, and what other middlewares have set stays.
+   * Credentials do: they prove themselves to whoever reads them. So does everything where the pattern is `*`.
+   */
+  disown(exchange: MiddlewareExchange): void;
 }
 
 /** Names, or beginnings of names followed by `*`. */
 export function claimedNames(patterns: readonly string[]): ClaimedNames {
   const plain = patterns.map((pattern) => plainSpelling(pattern.toLowerCase()));
   const isClaimed = compileNamePatterns(plain);
+  const isDisowned = compileNamePatterns(plain.filter((pattern) => pattern !== '*' && !credentials.has(pattern)));
   const exact = patterns.map((pattern) => pattern.toLowerCase()).filter((pattern) => !pattern.endsWith('*'));
   const everyLine = exact.length < patterns.length || exact.some((name) => name !== plainSpelling(name));
   return {
@@ -25,8 +31,17 @@ export function claimedNames(patterns: readonly string[]): ClaimedNames {
         if (isClaimed(plainSpelling(lower))) exchange.removeRequestField(lower);
       }
     },
+    disown(exchange) {
+      const { lines } = exchange.request;
+      for (let line = 0; line < lines.count; line++) {
+        const lower = lines.name(line).toLowerCase();
+        if (isDisowned(plainSpelling(lower))) exchange.disownRequestField(lower);
+      }
+    },
   };
 }
+
+const credentials: ReadonlySet<string> = new Set(['authorization', 'cookie']);
 
 /** What CGI and its heirs make of a name: they cannot tell `_` from `-`. */
 const plainSpelling = (lowerName: string): string =>

@@ -4,7 +4,8 @@ import { extProcDefaults } from '../../model/defaults.ts';
 import type { ExtProcConfig } from '../../model/middleware/ext-proc.ts';
 import type { ExtProcOverride } from '../../model/middleware-override.ts';
 import { durationMs } from '../duration.ts';
-import type { MiddlewarePhases } from '../exchange/phase.ts';
+import type { MiddlewareExchange, MiddlewarePhases } from '../exchange/phase.ts';
+import type { ExternalDirectory } from '../external/external-services.ts';
 import type { Conversation, OpenConversation } from './ext-proc/answer.ts';
 import { envoyDialect } from './ext-proc/envoy-dialect.ts';
 import { openGrpc } from './ext-proc/grpc-conversation.ts';
@@ -14,18 +15,29 @@ import { Observer } from './ext-proc/observer.ts';
 import { Processing, type ProcessingPlan } from './ext-proc/processing.ts';
 import { sluiceDialect } from './ext-proc/sluice-dialect.ts';
 import { compileNamePatterns } from './name-pattern.ts';
-import type { Instantiate } from './services.ts';
+import type { MiddlewareServices } from './services.ts';
 
-export function buildExtProc(config: ExtProcConfig, override: ExtProcOverride | undefined): Instantiate {
+type BuildProcessor = (
+  external: ExternalDirectory,
+  tools: Pick<MiddlewareServices, 'clock' | 'logger'>,
+) => MiddlewarePhases;
+
+export function buildExtProc(config: ExtProcConfig, override: ExtProcOverride | undefined): BuildProcessor {
   const { mode = extProcDefaults.mode, protocol = extProcDefaults.protocol } = config;
   if (protocol === 'envoy' && mode === 'http') throw new Error('protocol envoy needs mode grpc');
   const open = conversationOf(mode, protocol);
   const plan = planOf(config, override, protocol);
   const timeoutMsMax = durationMs(config.maxPhaseTimeout, 0);
   const { destinationId, observeMode } = config;
-  return ({ external, clock, logger }) => {
-    const start = (): Conversation => open({ services: external, clock, destinationId, timeoutMsMax });
-    if (observeMode?.enabled !== true) return processingPhases(plan, start);
+  return (external, { clock, logger }) => {
+    const tools = { services: external, clock, destinationId, timeoutMsMax };
+    if (observeMode?.enabled !== true) {
+      return processingPhases(plan, ({ trace }, slot) =>
+        open({ ...tools, traced: (operation, kind) => trace?.ask(slot, { destinationId, operation, kind }) }),
+      );
+    }
+    // What is only shown belongs to no exchange, which may be long over.
+    const start = (): Conversation => open({ ...tools, traced: () => undefined });
     const { workers, queueSize } = { ...extProcDefaults.observeMode, ...observeMode };
     const nowMs = (): number => clock.monotonicMs();
     const limits = { workers: Math.max(1, workers), queueMax: queueSize, timeoutMs: plan.timeoutMs };
@@ -49,7 +61,7 @@ function planOf(
     phases,
     maxBodyBytes: phases.maxBodyBytes,
     chunkwise: protocol === 'envoy',
-    timeoutMs: durationMs(config.phaseTimeout, durationMs(extProcDefaults.phaseTimeout, 0)),
+    timeoutMs: durationMs(config.phaseTimeout, extProcDefaults.phaseTimeout),
     allowOnError: override?.allowOnError ?? config.allowOnError ?? extProcDefaults.allowOnError,
     statusOnError: config.statusOnError ?? extProcDefaults.statusOnError,
     mayChange: allowing(config.allowedMutations),
@@ -72,10 +84,13 @@ function allowing(
 const present = <T extends object>(fields: T): Partial<T> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<T>;
 
-function processingPhases(plan: ProcessingPlan, open: () => Conversation): MiddlewarePhases {
+function processingPhases(
+  plan: ProcessingPlan,
+  open: (exchange: MiddlewareExchange, slot: number) => Conversation,
+): MiddlewarePhases {
   return {
     onRequest(exchange, slot) {
-      const processing = new Processing(plan, open(), exchange);
+      const processing = new Processing(plan, open(exchange, slot), exchange);
       exchange.state[slot] = processing;
       return processing.request();
     },

@@ -3,7 +3,7 @@ import type { RequestView } from '../../expression/cel/view.ts';
 import type { TemplateRequest } from './request-template.ts';
 
 /** A request that nobody sent. */
-export interface ForetoldRequest extends TemplateRequest {
+interface ForetoldRequest extends TemplateRequest {
   readonly view: RequestView;
 }
 

@@ -43,7 +43,7 @@ export function keySourceOf(config: JwtConfig): (fetched: (withinMs: number) => 
   if (jwksInline === undefined && jwksPath === undefined) throw new Error('must have one of jwksPath, jwksInline');
   if (jwksInline !== undefined && jwksPath !== undefined) throw new Error('must not have both jwksPath and jwksInline');
   if (jwksInline === undefined) {
-    const withinMs = durationMs(jwksRetrievalTimeout, durationMs(jwtDefaults.jwksRetrievalTimeout, 0));
+    const withinMs = durationMs(jwksRetrievalTimeout, jwtDefaults.jwksRetrievalTimeout);
     return (fetched) => fetched(withinMs);
   }
   const source = inlineKeys(jwksInline);
@@ -104,6 +104,10 @@ class Jwt implements MiddlewarePhases {
       return this.#admit(exchange, verified);
     };
     return typeof signed === 'boolean' ? decide(signed) : this.#later(exchange, slot, signed, decide);
+  }
+
+  onSkip(exchange: MiddlewareExchange): void {
+    this.#plan.claimed.disown(exchange);
   }
 
   /** Whoever has waited looks whether the exchange is still the same one: it is used again for other requests. */

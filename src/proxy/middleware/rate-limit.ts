@@ -3,7 +3,7 @@
 import type { RateLimitConfig } from '../../model/middleware/rate-limit.ts';
 import type { MiddlewareExchange, MiddlewarePhases } from '../exchange/phase.ts';
 import { allValues } from '../fields/field-lines.ts';
-import { TrustedProxies } from '../match/client-address.ts';
+import { TrustedProxies } from '../message/client-address.ts';
 import { addressKey, type TokenBuckets } from '../shared/token-buckets.ts';
 import { rejection } from './rejection.ts';
 

@@ -14,7 +14,7 @@ import { buildJwt, keySourceOf } from './jwt.ts';
 import { buildRateLimit } from './rate-limit.ts';
 import type { BuildMiddleware, Instantiate } from './services.ts';
 
-export const middlewareTypes: { readonly [Type in MiddlewareType]?: BuildMiddleware } = {
+const middlewareTypes: { readonly [Type in MiddlewareType]?: BuildMiddleware } = {
   cors: onePerMiddleware(({ cors }) => always(buildCors(cors))),
   headers: (middleware, override) =>
     override?.headers === undefined ? headersOf(middleware, undefined) : always(buildHeaders(override.headers)),
@@ -28,13 +28,19 @@ export const middlewareTypes: { readonly [Type in MiddlewareType]?: BuildMiddlew
     const sourceFrom = keySourceOf(config);
     return (services) =>
       build(
-        sourceFrom((withinMs) => services.keysOf(middleware.id, withinMs)),
+        sourceFrom((withinMs) => services.keysOf(middleware, withinMs)),
         services.clock,
       );
   }),
   inlineAuthz: onePerMiddleware((middleware) => always(buildInlineAuthz(blockOf(middleware, 'inlineAuthz')))),
-  extAuthz: onePerMiddleware((middleware) => buildExtAuthz(blockOf(middleware, 'extAuthz'))),
-  extProc: (middleware, override) => buildExtProc(blockOf(middleware, 'extProc'), override?.extProc),
+  extAuthz: onePerMiddleware((middleware) => {
+    const build = buildExtAuthz(blockOf(middleware, 'extAuthz'));
+    return (services) => build(services.externalOf(middleware), services.clock);
+  }),
+  extProc: (middleware, override) => {
+    const build = buildExtProc(blockOf(middleware, 'extProc'), override?.extProc);
+    return (services) => build(services.externalOf(middleware), services);
+  },
   accessLog: onePerMiddleware((middleware) => {
     const config = blockOf(middleware, 'accessLog');
     return (services) => buildAccessLog(config, services.linesTo(config.path));

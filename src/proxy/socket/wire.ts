@@ -1,7 +1,7 @@
 // The sockets of the data plane. All of a thread read into the same bytes, so that reading allocates nothing: what
 // arrived is the receiver's for the duration of one call, and whoever wants to keep it copies it.
 import { Socket, type SocketConstructorOpts } from 'node:net';
-import type { Security } from '../tls/security.ts';
+import type { Security } from './security.ts';
 
 /** Whoever takes what a socket reads. */
 export interface WireReceiver {

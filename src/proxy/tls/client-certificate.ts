@@ -2,8 +2,8 @@
 // (§7.1). Read when somebody asks.
 import type { X509Certificate } from 'node:crypto';
 import type { RequestTls } from '../../expression/cel/view.ts';
+import type { ClientCertificate } from '../socket/security.ts';
 import { type AlternativeNames, alternativeNames } from './alternative-names.ts';
-import type { ClientCertificate } from './security.ts';
 
 export class PeerCertificate implements ClientCertificate {
   readonly #x509: X509Certificate;

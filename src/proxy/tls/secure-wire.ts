@@ -3,8 +3,8 @@
 // would make is replaced by the one that is there (see socket/accepting.ts).
 import { type SecureContext, TLSSocket, type TLSSocketOptions } from 'node:tls';
 import type { TcpHandle } from '../socket/accepting.ts';
+import type { Security } from '../socket/security.ts';
 import { arrived, drainedBytesMin, type WireReceiver } from '../socket/wire.ts';
-import type { Security } from './security.ts';
 
 /** What Node keeps of a connection below what it documents. */
 interface TlsHandle {
@@ -24,7 +24,7 @@ interface TlsHandle {
   reset?(done: () => void): number;
 }
 
-export interface SecureWireOptions {
+interface SecureWireOptions {
   readonly context: SecureContext;
   /** Protocols for ALPN, the first is preferred. */
   readonly protocols: readonly string[];

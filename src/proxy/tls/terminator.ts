@@ -5,12 +5,12 @@ import { createSecureContext, type SecureContext } from 'node:tls';
 import type { ListenerTls } from '../../model/listener-tls.ts';
 import { type TicketSecrets, ticketLifeMs } from '../shared/ticket-secrets.ts';
 import { type TcpHandle, writeTo } from '../socket/accepting.ts';
+import type { Security } from '../socket/security.ts';
 import { type Certificate, covers } from './certificate.ts';
 import { PeerCertificate } from './client-certificate.ts';
 import { Contexts } from './contexts.ts';
 import { asks, type ListenerMaterial } from './listener-material.ts';
 import { SecureWire, type ServerSide } from './secure-wire.ts';
-import type { Security } from './security.ts';
 import { useTicketKeys } from './ticket-keys.ts';
 import { versionOptions } from './versions.ts';
 

@@ -4,9 +4,9 @@ import type { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { Destination } from '../../model/destination.ts';
 import type { TcpHandle } from '../socket/accepting.ts';
+import type { Security } from '../socket/security.ts';
 import { contextOf, type DestinationTls, sentName, tlsOf, verifiedName } from './destination-material.ts';
 import { SecureWire } from './secure-wire.ts';
-import type { Security } from './security.ts';
 
 export class UpstreamSecurity {
   readonly #tls: DestinationTls;
@@ -18,17 +18,25 @@ export class UpstreamSecurity {
    * shows none.
    */
   readonly #sessions = new Map<string, Session>();
+  #http1: UpstreamSecurity | undefined;
 
-  constructor(destination: Destination, tls: DestinationTls) {
+  private constructor(tls: DestinationTls, name: string, protocol: 'h2' | 'http/1.1') {
     this.#tls = tls;
-    this.#name = verifiedName(destination, tls);
-    this.#protocol = destination.options?.http2 === true ? 'h2' : 'http/1.1';
+    this.#name = name;
+    this.#protocol = protocol;
   }
 
   /** Undefined where bytes travel as they are. */
   static of(destination: Destination): UpstreamSecurity | undefined {
     const tls = tlsOf(destination);
-    return tls && new UpstreamSecurity(destination, tls);
+    const protocol = destination.options?.http2 === true ? 'h2' : 'http/1.1';
+    return tls && new UpstreamSecurity(tls, verifiedName(destination, tls), protocol);
+  }
+
+  /** The same for connections that are to speak HTTP/1.1 whatever the destination is spoken to in. */
+  get http1(): UpstreamSecurity {
+    this.#http1 ??= new UpstreamSecurity(this.#tls, this.#name, 'http/1.1');
+    return this.#http1;
   }
 
   /** Begins a handshake with the endpoint. Throws MaterialFault; the connection is the caller's then. */
@@ -56,7 +64,8 @@ export class UpstreamSecurity {
     if (!wire.isSessionReused() && !this.#covers(wire.getPeerX509Certificate()))
       return `its certificate is not for ${this.#name}`;
     const protocol = wire.alpnProtocol || 'http/1.1';
-    if (protocol !== this.#protocol) return 'it does not speak HTTP/2 over TLS';
+    if (protocol !== this.#protocol)
+      return `it does not speak ${this.#protocol === 'h2' ? 'HTTP/2' : 'HTTP/1.1'} over TLS`;
     return {
       version: wire.getProtocol() ?? '',
       serverName: this.#name,

@@ -1,5 +1,6 @@
 // Versions of TLS as OpenSSL is told them.
 import { DEFAULT_CIPHERS, type SecureVersion } from 'node:tls';
+import { listenerDefaults } from '../../model/defaults.ts';
 import type { TlsVersion } from '../../model/tls-version.ts';
 
 const names: Readonly<Record<TlsVersion, SecureVersion>> = {
@@ -26,7 +27,7 @@ export interface VersionOptions {
 /** TLS 1.0 and 1.1 sign with SHA-1, which OpenSSL admits at its lowest level of security only. */
 export function versionOptions({ minVersion, maxVersion }: VersionRange): VersionOptions {
   const isOld = (version: TlsVersion | undefined): boolean => version === 'TLSv1_0' || version === 'TLSv1_1';
-  const min = minVersion ?? (isOld(maxVersion) ? maxVersion : undefined) ?? 'TLSv1_2';
+  const min = minVersion ?? (isOld(maxVersion) ? maxVersion : undefined) ?? listenerDefaults.tls.minVersion;
   return {
     minVersion: names[min],
     maxVersion: names[maxVersion ?? 'TLSv1_3'],

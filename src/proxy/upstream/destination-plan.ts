@@ -28,7 +28,7 @@ export function cookiePlan(
   cookie: { readonly name?: string; readonly ttl?: string } | undefined,
   defaults: { readonly name: string; readonly ttl: string },
 ): CookiePlan {
-  const ttlMs = durationMs(cookie?.ttl, durationMs(defaults.ttl, 0));
+  const ttlMs = durationMs(cookie?.ttl, defaults.ttl);
   return { name: cookie?.name ?? defaults.name, ttlSeconds: Math.floor(ttlMs / 1_000) };
 }
 
@@ -74,7 +74,7 @@ export function breakerLimits(options: DestinationOptions | undefined): BreakerL
     waitingMax: cap(breaker.maxPendingRequests, defaults.maxPendingRequests),
     retriesMax: cap(breaker.maxRetries, defaults.maxRetries),
     failureThreshold: Math.min(breaker.failureThreshold ?? defaults.failureThreshold, unlimited),
-    openMs: durationMs(breaker.openDuration, durationMs(defaults.openDuration, 0)),
+    openMs: durationMs(breaker.openDuration, defaults.openDuration),
   };
 }
 
@@ -83,12 +83,12 @@ export function outlierLimits(options: DestinationOptions | undefined): OutlierL
   const outlier = options?.outlierDetection;
   if (outlier === undefined) return undefined;
   const defaults = destinationDefaults.outlierDetection;
-  const intervalMs = durationMs(outlier.interval, durationMs(defaults.interval, 0));
+  const intervalMs = durationMs(outlier.interval, defaults.interval);
   return {
     serverErrorsMax: outlier.consecutive5xx ?? defaults.consecutive5xx,
     gatewayErrorsMax: outlier.consecutiveGatewayErrors ?? defaults.consecutiveGatewayErrors,
     sweepMs: Math.min(intervalMs, sweepMsMax),
-    baseEjectionMs: durationMs(outlier.baseEjectionTime, durationMs(defaults.baseEjectionTime, 0)),
+    baseEjectionMs: durationMs(outlier.baseEjectionTime, defaults.baseEjectionTime),
     ejectedPercentMax: outlier.maxEjectionPercent ?? defaults.maxEjectionPercent,
   };
 }

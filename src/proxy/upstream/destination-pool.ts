@@ -1,11 +1,12 @@
 // The connections to one destination: idle ones per endpoint, the last used first; at most `maxConnsPerHost` in all,
 // whoever comes then waits in order, and not more than may wait (contract.md §2.3, §7.9).
+import type { ConnectionTaker } from '../message/upstream-stream.ts';
 import { type DestinationState, unlimited } from '../shared/destination-state.ts';
 import { Timed } from '../wheel.ts';
 import type { EndpointAddress } from './endpoint-address.ts';
 import type { EndpointPool, IdleConnection, PoolOptions, PoolPlaces } from './endpoint-pool.ts';
 import { ExclusivePool } from './exclusive-pool.ts';
-import type { ConnectionTaker, OpeningTools } from './opening.ts';
+import type { OpeningTools } from './opening.ts';
 import { SharedPool } from './shared-pool.ts';
 
 /**

@@ -1,7 +1,8 @@
 // The connections to one endpoint as its destination sees them, whatever version of HTTP they speak; and the destination
 // as they see it: it counts connections, and keeps those who wait in order.
-import type { ConnectionTaker, OpeningOptions, OpeningTools } from './opening.ts';
-import type { UpstreamStream } from './upstream-stream.ts';
+
+import type { ConnectionTaker, UpstreamStream } from '../message/upstream-stream.ts';
+import type { OpeningOptions, OpeningTools } from './opening.ts';
 
 export interface PoolOptions extends OpeningOptions {
   /** HTTP/2, and nothing else. */
@@ -50,6 +51,8 @@ export interface PoolPlaces {
   nextFor(endpoint: EndpointPool): ConnectionTaker | undefined;
   /** As if the taker had just come. */
   take(endpoint: EndpointPool, taker: ConnectionTaker): void;
+  /** The taker does not wait any more. */
+  cancel(endpoint: EndpointPool, taker: ConnectionTaker): void;
   /** A connection is gone, or was never opened. */
   onGone(): void;
 }

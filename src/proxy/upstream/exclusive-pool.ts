@@ -1,9 +1,11 @@
 // The connections to one endpoint that carry one exchange at a time: idle ones, the last used first.
-import { ClientConnection, type ConnectionOwner } from '../http1/client-connection.ts';
+
+import { ClientConnection, type ConnectionOwner } from '../http1/client/client-connection.ts';
+import type { ConnectionTaker } from '../message/upstream-stream.ts';
 import type { Wire } from '../socket/wire.ts';
 import type { EndpointAddress } from './endpoint-address.ts';
 import type { EndpointPool, PoolPlaces } from './endpoint-pool.ts';
-import { type ConnectionTaker, Opening, type OpeningOwner } from './opening.ts';
+import { Opening, type OpeningOwner } from './opening.ts';
 
 /** Idle connections kept; beyond, the oldest goes. */
 const idleMax = 1_024;

@@ -1,19 +1,13 @@
 // A connection to an endpoint on its way to being one: both families of a name are tried (RFC 8305), and nobody waits
 // for longer than the destination allows.
 import type { ProxyErrorType } from '../../errors.ts';
+import type { ConnectionTaker } from '../message/upstream-stream.ts';
 import { Wire } from '../socket/wire.ts';
 import type { UpstreamSecurity } from '../tls/upstream-security.ts';
 import { Timed, type Wheel } from '../wheel.ts';
 import type { EndpointAddress } from './endpoint-address.ts';
 import type { NameLookup } from './name-lookup.ts';
 import { Securing } from './securing.ts';
-import type { UpstreamStream } from './upstream-stream.ts';
-
-/** Whoever needs a connection. Exactly one of the two is called, perhaps before `take` returns. */
-export interface ConnectionTaker {
-  onConnection(stream: UpstreamStream): void;
-  onNoConnection(type: ProxyErrorType, message: string): void;
-}
 
 export interface OpeningOptions {
   /** Milliseconds; 0 = no limit. */

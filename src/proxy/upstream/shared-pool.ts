@@ -1,12 +1,16 @@
 // The connections to one endpoint that carry many exchanges at a time: the first one that has room takes the next, and
 // those who come while a connection is being opened wait for that one together.
+
 import type { ProxyErrorType } from '../../errors.ts';
-import { Http2ClientConnection, type Http2ConnectionOwner, streamsMax } from '../http2/client-connection.ts';
-import type { ClientStream } from '../http2/client-stream.ts';
+import { Http2ClientConnection, type Http2ConnectionOwner, streamsMax } from '../http2/client/client-connection.ts';
+import type { ClientStream } from '../http2/client/client-stream.ts';
+import type { ConnectionTaker } from '../message/upstream-stream.ts';
 import type { Wire } from '../socket/wire.ts';
+import type { UpstreamSecurity } from '../tls/upstream-security.ts';
 import type { EndpointAddress } from './endpoint-address.ts';
 import type { EndpointPool, PoolPlaces } from './endpoint-pool.ts';
-import { type ConnectionTaker, Opening, type OpeningOwner } from './opening.ts';
+import { ExclusivePool } from './exclusive-pool.ts';
+import { Opening, type OpeningOwner } from './opening.ts';
 
 export class SharedPool implements EndpointPool, Http2ConnectionOwner, OpeningOwner {
   retired = false;
@@ -14,6 +18,8 @@ export class SharedPool implements EndpointPool, Http2ConnectionOwner, OpeningOw
   readonly #pool: PoolPlaces;
   readonly #connections: Http2ClientConnection[] = [];
   readonly #opening = new Map<Opening, Crowd>();
+  /** For what HTTP/2 does not take there; made when something asks for it. */
+  #http1: ExclusivePool | undefined;
 
   constructor(address: EndpointAddress, pool: PoolPlaces) {
     this.#address = address;
@@ -21,7 +27,7 @@ export class SharedPool implements EndpointPool, Http2ConnectionOwner, OpeningOw
   }
 
   get hasIdle(): boolean {
-    return this.#connections.some(({ idle }) => idle);
+    return this.#connections.some(({ idle }) => idle) || this.#http1?.hasIdle === true;
   }
 
   takeReady(): ClientStream | undefined {
@@ -59,7 +65,7 @@ export class SharedPool implements EndpointPool, Http2ConnectionOwner, OpeningOw
     const place = this.#connections.findIndex(({ idle }) => idle);
     const [oldest] = place < 0 ? [] : this.#connections.splice(place, 1);
     oldest?.close();
-    return oldest !== undefined;
+    return oldest !== undefined || this.#http1?.endOldest() === true;
   }
 
   closeIdle(): void {
@@ -68,10 +74,12 @@ export class SharedPool implements EndpointPool, Http2ConnectionOwner, OpeningOw
       connection.close();
       this.#pool.onGone();
     }
+    this.#http1?.closeIdle();
   }
 
   retire(): void {
     this.retired = true;
+    this.#http1?.retire();
     this.closeIdle();
     for (const connection of [...this.#connections]) connection.retire();
   }
@@ -113,6 +121,19 @@ export class SharedPool implements EndpointPool, Http2ConnectionOwner, OpeningOw
     if (this.#pool.handOver(this, connection) && connection.ended) this.#forget(connection);
   }
 
+  /** Under TLS an endpoint may be asked for HTTP/1.1; in cleartext nobody knows whether it would understand. */
+  takeHttp1(taker: ConnectionTaker): boolean {
+    const { options } = this.#pool;
+    if (options.security === undefined) return false;
+    this.#http1 ??= new ExclusivePool(this.#address, withHttp1(this.#pool, options.security));
+    this.#pool.take(this.#http1, taker);
+    return true;
+  }
+
+  cancelHttp1(taker: ConnectionTaker): void {
+    if (this.#http1 !== undefined) this.#pool.cancel(this.#http1, taker);
+  }
+
   onGone(connection: Http2ClientConnection): void {
     this.#forget(connection);
     this.#pool.onGone();
@@ -122,6 +143,19 @@ export class SharedPool implements EndpointPool, Http2ConnectionOwner, OpeningOw
     const place = this.#connections.indexOf(connection);
     if (place >= 0) this.#connections.splice(place, 1);
   }
+}
+
+/** The same places, for connections that speak HTTP/1.1. */
+function withHttp1(pool: PoolPlaces, security: UpstreamSecurity): PoolPlaces {
+  return {
+    options: { ...pool.options, http2: false, security: security.http1 },
+    tools: pool.tools,
+    handOver: (endpoint, connection) => pool.handOver(endpoint, connection),
+    nextFor: (endpoint) => pool.nextFor(endpoint),
+    take: (endpoint, taker) => pool.take(endpoint, taker),
+    cancel: (endpoint, taker) => pool.cancel(endpoint, taker),
+    onGone: () => pool.onGone(),
+  };
 }
 
 /** Everyone who waits for one connection that is being opened. */

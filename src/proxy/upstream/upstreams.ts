@@ -62,7 +62,7 @@ export class Upstream {
     this.breaker = parts.breaker;
     this.balancing = balancingPlan(options);
     this.requestMs = durationMs(options?.timeouts?.request, 0);
-    this.expectContinueMs = durationMs(options?.timeouts?.expectContinue, 1_000);
+    this.expectContinueMs = durationMs(options?.timeouts?.expectContinue, destinationDefaults.timeouts.expectContinue);
   }
 
   static *open(
@@ -88,16 +88,11 @@ export class Upstream {
     tools: UpstreamTools,
   ): Generator<void, void> {
     this.group = yield* groupOf(destination, found, this.pool, tools, this.group);
-    this.retainEndpoints();
   }
 
   /** Some endpoint may be asked. */
   get available(): boolean {
     return this.group.available > 0;
-  }
-
-  retainEndpoints(): void {
-    this.pool.retain(new Set(this.group.endpoints.map(({ name }) => name)));
   }
 }
 
@@ -113,20 +108,21 @@ export class Upstreams {
 
   static readonly none = new Upstreams(new Map(), undefined);
 
-  /** `former` is the generation in force; it goes on untouched until it is retired. */
+  /** `formers` are in force, the one that is replaced first; they go on untouched until they are retired. */
   static *open(
     destinations: readonly Destination[],
     discovered: Discovered,
     tools: UpstreamTools,
-    former: Upstreams,
+    formers: readonly Upstreams[],
   ): Generator<void, Upstreams> {
     const upstreams = new Map<string, Upstream>();
     for (const destination of destinations) {
       const content = JSON.stringify(destination);
-      const before = former.get(destination.id);
+      const known = formers.flatMap((former) => former.get(destination.id) ?? []);
       const found = discovered.get(destination.id);
       const upstream =
-        before?.content === content ? before : yield* Upstream.open(destination, content, found, tools, before);
+        known.find((each) => each.content === content) ??
+        (yield* Upstream.open(destination, content, found, tools, known[0]));
       upstreams.set(destination.id, upstream);
       if (upstreams.size % 16 === 0) yield;
     }
@@ -137,13 +133,34 @@ export class Upstreams {
     return this.#upstreams.get(id);
   }
 
-  /** Ends what the next generation has not taken over: idle connections now, busy ones with their exchange. */
-  retire(next: Upstreams): void {
-    for (const [id, upstream] of this.#upstreams) {
-      const heir = next.get(id);
-      if (heir?.pool !== upstream.pool) upstream.pool.close();
-      else if (heir !== upstream) heir.retainEndpoints();
+  values(): Iterable<Upstream> {
+    return this.#upstreams.values();
+  }
+}
+
+/** What was in force ends where nothing has taken it over: idle connections now, busy ones with their exchange. */
+export function retireUpstreams(former: readonly Upstreams[], current: readonly Upstreams[]): void {
+  const before = new Set(former.flatMap((each) => [...each.values()]));
+  for (const upstreams of current) for (const upstream of upstreams.values()) before.delete(upstream);
+  retainEndpoints(before, current);
+}
+
+/** The pools of `changed` keep what is in force, and end where none of it is. */
+export function retainEndpoints(changed: ReadonlySet<Upstream>, current: readonly Upstreams[]): void {
+  if (changed.size === 0) return;
+  const kept = new Map<DestinationPool, Set<string>>([...changed].map(({ pool }) => [pool, new Set()]));
+  const used = new Set<DestinationPool>();
+  for (const upstreams of current) {
+    for (const { pool, group } of upstreams.values()) {
+      const names = kept.get(pool);
+      if (names === undefined) continue;
+      used.add(pool);
+      for (const { name } of group.endpoints) names.add(name);
     }
+  }
+  for (const [pool, names] of kept) {
+    if (used.has(pool)) pool.retain(names);
+    else pool.close();
   }
 }
 
@@ -175,15 +192,16 @@ function* groupOf(
 function poolOptions(destination: Destination): PoolOptions {
   const { options } = destination;
   const timeouts = options?.timeouts;
+  const defaults = destinationDefaults.timeouts;
   return {
     http2: options?.http2 ?? destinationDefaults.http2,
-    connectionsMax: options?.maxConnsPerHost ?? 0,
+    connectionsMax: options?.maxConnsPerHost ?? destinationDefaults.maxConnsPerHost,
     waitingMax: breakerLimits(options).waitingMax,
-    connectMs: durationMs(timeouts?.connect, 5_000),
-    dualStackFallbackMs: durationMs(timeouts?.dualStackFallback, 300),
+    connectMs: durationMs(timeouts?.connect, defaults.connect),
+    dualStackFallbackMs: durationMs(timeouts?.dualStackFallback, defaults.dualStackFallback),
     security: UpstreamSecurity.of(destination),
-    tlsHandshakeMs: durationMs(timeouts?.tlsHandshake, 5_000),
-    responseHeaderMs: durationMs(timeouts?.responseHeader, 10_000),
-    idleMs: durationMs(timeouts?.idleConnection, 90_000),
+    tlsHandshakeMs: durationMs(timeouts?.tlsHandshake, defaults.tlsHandshake),
+    responseHeaderMs: durationMs(timeouts?.responseHeader, defaults.responseHeader),
+    idleMs: durationMs(timeouts?.idleConnection, defaults.idleConnection),
   };
 }

@@ -35,7 +35,7 @@ export class CommonParts {
         return new TokenBuckets(block, rateOf(rateLimit), seed);
       },
       commonMs: () => clock.monotonicMs() + offsetMs,
-      keysOf: (id, withinMs) => this.keys.sourceOf(id, withinMs),
+      keysNamed: (name, withinMs) => this.keys.sourceOf(name, withinMs),
       linesTo: (path) => this.lines.sinkOf(path),
     };
   }

@@ -1,9 +1,10 @@
 // A configuration as shared bytes (architecture.md §2): written once by main, read by every worker. One JSON text per
 // entity, so that a worker can read them a few at a time and skip those it has read before.
 import { createHash } from 'node:crypto';
-import { type ConfigKind, configKinds } from '../../model/kinds.ts';
-import type { Configuration, ProxyConfig } from '../../model/proxy-config.ts';
+import { type ConfigKind, configKinds, perKind } from '../../model/kinds.ts';
+import type { ProxyConfig } from '../../model/proxy-config.ts';
 import type { BucketBlocks } from '../shared/bucket-book.ts';
+import type { ConfigRole } from '../shared/figures.ts';
 import type { UpstreamRows } from '../shared/upstream-states.ts';
 import type { Discovered } from '../upstream/upstreams.ts';
 
@@ -22,7 +23,7 @@ export interface PackedConfig {
   readonly entities: Readonly<Record<ConfigKind, readonly PackedEntity[]>>;
 }
 
-export interface PackedEntity {
+interface PackedEntity {
   readonly offset: number;
   readonly length: number;
   /** Of the text: the same text has the same hash. */
@@ -45,42 +46,31 @@ export function packConfig(
     offset += text.length;
     return { offset: start, length: text.length, hash: createHash('sha256').update(text).digest('base64url') };
   };
-  const entities = {
-    listeners: snapshot.listeners.map(packed),
-    destinations: snapshot.destinations.map(packed),
-    routes: snapshot.routes.map(packed),
-    groups: snapshot.groups.map(packed),
-    middlewares: snapshot.middlewares.map(packed),
-  };
+  const entities = perKind((kind) => snapshot[kind].map(packed));
   const bytes = new SharedArrayBuffer(offset);
   Buffer.concat(texts).copy(Buffer.from(bytes));
   return { index, id, name, createdAt, bytes, rows, discovered, blocks, entities };
 }
 
-/** Reads configurations and remembers the entities of the last one. */
+/** Reads configurations and remembers the entities of the last one, and of the last one that was tried out beside it. */
 export class ConfigReader {
   readonly #rest: () => Promise<void>;
-  #known = new Map<string, Parsed>();
+  #known: Readonly<Record<ConfigRole, ReadonlyMap<string, Parsed>>> = { stable: new Map(), candidate: new Map() };
 
   /** `rest` lets the thread serve what waits; it is awaited after each slice of work. */
   constructor(rest: () => Promise<void>) {
     this.#rest = rest;
   }
 
-  async read(packed: PackedConfig): Promise<ProxyConfig> {
+  async read(packed: PackedConfig, role: ConfigRole = 'stable'): Promise<ProxyConfig> {
     const { index, id, name, createdAt } = packed;
+    const { stable, candidate } = this.#known;
     const known = new Map<string, Parsed>();
-    const lists: Lists = {
-      listeners: [],
-      destinations: [],
-      routes: [],
-      groups: [],
-      middlewares: [],
-    };
+    const lists = perKind<Parsed[]>(() => []);
     let sliceEnd = performance.now() + sliceMs;
     for (const kind of configKinds) {
       for (const entity of packed.entities[kind]) {
-        const value = this.#known.get(entity.hash) ?? parse(packed.bytes, entity);
+        const value = stable.get(entity.hash) ?? candidate.get(entity.hash) ?? parse(packed.bytes, entity);
         known.set(entity.hash, value);
         lists[kind].push(value);
         if (performance.now() < sliceEnd) continue;
@@ -88,8 +78,17 @@ export class ConfigReader {
         sliceEnd = performance.now() + sliceMs;
       }
     }
-    this.#known = known;
+    this.#known = { ...this.#known, [role]: known };
     return { index, id, name, createdAt, snapshot: lists };
+  }
+
+  /** The candidate takes the place of the other. */
+  promote(): void {
+    this.#known = { stable: this.#known.candidate, candidate: new Map() };
+  }
+
+  withdraw(): void {
+    this.#known = { ...this.#known, candidate: new Map() };
   }
 }
 
@@ -98,8 +97,6 @@ const sliceMs = 4;
 
 /** What main checked before it packed it. */
 type Parsed = ReturnType<typeof JSON.parse>;
-
-type Lists = { [Kind in ConfigKind]: Configuration[Kind][number][] };
 
 const parse = (bytes: SharedArrayBuffer, { offset, length }: PackedEntity): Parsed =>
   JSON.parse(Buffer.from(bytes, offset, length).toString('utf8'));

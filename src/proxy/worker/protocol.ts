@@ -1,15 +1,18 @@
 // What main and a proxy worker say to each other. Main leads: prepare, and when all are prepared, commit; a request
 // takes the new table from the moment the shared generation number changes (proxy.md, Table cut-over).
 
+import type { SpanBatch } from '../../telemetry/traces/span-batches.ts';
 import type { LineBatch } from '../access-log/line-batches.ts';
 import type { BusyPlace, ListenerStatus } from '../listener/listeners.ts';
 import type { Collected } from '../metrics/families.ts';
 import type { Series } from '../metrics/metric-block.ts';
-import type { UpstreamRows } from '../shared/upstream-states.ts';
+import type { RingShape } from '../requests/request-ring.ts';
+import type { EndpointRows } from '../shared/upstream-states.ts';
 import type { FoundAddress } from '../upstream/endpoint-address.ts';
 import type { RedisOptions } from '../upstream/session/redis-session-store.ts';
 import type { BodyLimits } from './body-limits.ts';
 import type { PackedConfig } from './packed-config.ts';
+import type { Choice } from './side.ts';
 import type { Verdict } from './verdict.ts';
 
 export interface WorkerStart {
@@ -27,25 +30,41 @@ export interface WorkerStart {
   readonly metrics: SharedArrayBuffer;
   readonly series: readonly Series[];
   readonly figures: SharedArrayBuffer;
+  /** Where recent requests are remembered, if they are. */
+  readonly ring: RingShape | undefined;
+  /** A LevelCell. */
+  readonly logLevel: SharedArrayBuffer;
   /** Whether other workers listen on the same ports. */
   readonly shared: boolean;
   /** See TokenBuckets. */
   readonly bucketSeed: number;
   /** Reading of the system's clock, in milliseconds, from which all workers count. */
   readonly epochMs: number;
+  /** 0 to 1; undefined: nothing is traced. */
+  readonly traceRatio: number | undefined;
+}
+
+/** See Change. */
+export interface PackedChange {
+  readonly stable: PackedConfig | undefined;
+  readonly candidate:
+    | 'kept'
+    | 'none'
+    | { readonly config: PackedConfig; readonly choice: Choice }
+    | { readonly promotedAt: number };
 }
 
 export type ToWorker =
   /** Compile beside what is in force. Answered by `prepared`. */
-  | { readonly type: 'prepare'; readonly generation: number; readonly config: PackedConfig }
+  | ({ readonly type: 'prepare'; readonly generation: number } & PackedChange)
   /** The generation is in force: bring the listeners in line. Answered by `settled`. */
   | { readonly type: 'commit'; readonly generation: number; readonly busy: readonly BusyPlace[] }
-  /** A destination has other endpoints than before, though nothing was activated. */
+  /** The destination with that key has other endpoints than before, though nothing was activated. */
   | {
       readonly type: 'discovered';
-      readonly id: string;
+      readonly key: string;
       readonly endpoints: readonly FoundAddress[];
-      readonly rows: UpstreamRows;
+      readonly rows: EndpointRows;
     }
   /** Somebody could not prepare it: forget it. */
   | { readonly type: 'discard'; readonly generation: number }
@@ -55,6 +74,8 @@ export type ToWorker =
   | { readonly type: 'keysForgotten'; readonly id: string }
   /** So many characters of access log lines have gone out. */
   | { readonly type: 'linesWritten'; readonly path: string; readonly characters: number }
+  /** One more batch of spans has come. */
+  | { readonly type: 'spansTaken' }
   /** Answered by `told` once everything that was counted has a meaning that main knows. */
   | { readonly type: 'tell'; readonly id: number }
   /** The text that a `scrape` asked for. */
@@ -76,6 +97,8 @@ export type FromWorker =
   | { readonly type: 'keysWanted'; readonly id: string }
   /** Answered by `linesWritten`. */
   | { readonly type: 'lines'; readonly batch: LineBatch }
+  /** Answered by `spansTaken`. */
+  | { readonly type: 'spans'; readonly batch: SpanBatch }
   | {
       readonly type: 'crashed' /** Method and target being served. */;
       readonly request: string;

@@ -1,28 +1,39 @@
 // A proxy worker from the inside: an engine that does as main says. Started by workers.ts and by nobody else.
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../../clock.ts';
-import type { Logger } from '../../telemetry/logger.ts';
-import { requestAtHand } from '../http1/request-view.ts';
-import { Figures } from '../metrics/figures.ts';
+import { LevelCell } from '../../telemetry/log-levels.ts';
+import { SpanBatches } from '../../telemetry/traces/span-batches.ts';
+import type { Tracing } from '../../telemetry/traces/tracing.ts';
+import { requestAtHand } from '../message/request-view.ts';
 import { MetricBlock } from '../metrics/metric-block.ts';
+import { RecentRequests } from '../requests/recent-requests.ts';
+import { type ConfigRole, Figures } from '../shared/figures.ts';
 import { TicketSecrets } from '../shared/ticket-secrets.ts';
-import { UpstreamStates } from '../shared/upstream-states.ts';
 import { CommonParts } from './common-services.ts';
-import { Engine } from './engine.ts';
-import { ConfigReader } from './packed-config.ts';
-import type { FromWorker, ToWorker, WorkerStart } from './protocol.ts';
+import { type CandidateChange, Engine } from './engine.ts';
+import { ConfigReader, type PackedConfig } from './packed-config.ts';
+import type { FromWorker, PackedChange, ToWorker, WorkerStart } from './protocol.ts';
+import { remoteLogger } from './remote-logger.ts';
+import type { Source } from './side.ts';
 import { systemMs } from './system-time.ts';
 import { vetoOf } from './verdict.ts';
 
 if (parentPort === null) throw new Error('a proxy worker is a thread of its own');
-serve(parentPort, workerData);
+const spans = new SpanBatches(systemClock, (batch) => parentPort?.postMessage({ type: 'spans', batch }));
+serve(parentPort, workerData, await tracingOf(workerData));
+
+/** OpenTelemetry's SDK is loaded for it. */
+async function tracingOf({ traceRatio }: WorkerStart): Promise<Tracing | undefined> {
+  if (traceRatio === undefined) return undefined;
+  const { openTracing } = await import('../../telemetry/traces/opening.ts');
+  return openTracing(traceRatio, (span) => spans.add(span));
+}
 
 /** What is done one after the other. */
 type InTurn = Exclude<ToWorker, { type: 'tell' | 'exposition' }>;
 
-function serve(port: MessagePort, start: WorkerStart): void {
+function serve(port: MessagePort, start: WorkerStart, tracing: Tracing | undefined): void {
   const { bindAddress, sessionStore, generation, shared, workers, place, limits } = start;
-  const states = new UpstreamStates(workers, place);
   const cell = new Int32Array(generation);
   const say = (message: FromWorker): void => port.postMessage(message);
   const common = new CommonParts({
@@ -44,13 +55,18 @@ function serve(port: MessagePort, start: WorkerStart): void {
   let scrapeId = 0;
   const engine = new Engine({
     common: common.services,
+    useBlocks: (blocks) => {
+      common.blocks = blocks;
+    },
     clock: systemClock,
-    telemetry: { logger: remoteLogger(say, {}) },
+    telemetry: { logger: remoteLogger(say, new LevelCell(start.logLevel)) },
     bindAddress,
     sessionStore,
     limits,
     metrics,
     figures: new Figures(start.figures),
+    recent: start.ring && new RecentRequests(start.ring, place, systemClock),
+    tracing,
     scrape: (listener, collected) =>
       new Promise((resolve) => {
         const id = ++scrapeId;
@@ -59,26 +75,22 @@ function serve(port: MessagePort, start: WorkerStart): void {
       }),
     shared,
     tickets: new TicketSecrets(start.tickets),
-    states,
+    threads: workers,
     place,
     generation: () => Atomics.load(cell, 0),
   });
   const reader = new ConfigReader(() => new Promise((resolve) => setImmediate(resolve)));
   const obey = async (message: InTurn): Promise<void> => {
-    if (message.type === 'prepare') {
-      states.adopt(message.config.rows);
-      common.blocks = message.config.blocks;
-      say(await prepared(engine, reader, message));
-    } else if (message.type === 'discovered') {
-      states.adopt(message.rows);
-      await engine.rediscover(message.id, message.endpoints);
-    } else if (message.type === 'discard') engine.discard(message.generation);
+    if (message.type === 'prepare') say(await prepared(engine, reader, message));
+    else if (message.type === 'discovered') await engine.rediscover(message.key, message.endpoints, message.rows);
+    else if (message.type === 'discard') engine.discard(message.generation);
     else if (message.type === 'commit') {
       const listeners = await engine.commit(message.busy);
       say({ type: 'settled', generation: message.generation, listeners });
     } else if (message.type === 'close') {
       await engine.close(message.withinMs);
       common.lines.flush();
+      spans.flush();
       say({ type: 'closed' });
       port.close();
     }
@@ -86,6 +98,7 @@ function serve(port: MessagePort, start: WorkerStart): void {
   let work: Promise<void> = Promise.resolve();
   port.on('message', (message: ToWorker) => {
     if (message.type === 'keys') common.keys.hear(message.id, message.document);
+    else if (message.type === 'spansTaken') spans.taken();
     else if (message.type === 'keysForgotten') common.keys.forget(message.id);
     else if (message.type === 'linesWritten') common.lines.written(message.path, message.characters);
     // Not in turn with installs: a scrape does not wait for them.
@@ -104,26 +117,25 @@ function serve(port: MessagePort, start: WorkerStart): void {
 async function prepared(
   engine: Engine,
   reader: ConfigReader,
-  { generation, config }: Extract<ToWorker, { type: 'prepare' }>,
+  { generation, stable, candidate }: Extract<ToWorker, { type: 'prepare' }>,
 ): Promise<FromWorker> {
   try {
-    const problems = await engine.prepare(generation, await reader.read(config), config.discovered);
+    const change = { stable: stable && (await sourceOf(reader, stable, 'stable')), candidate: await read(candidate) };
+    const problems = await engine.prepare(generation, change);
+    if (candidate === 'none') reader.withdraw();
+    else if (candidate !== 'kept' && 'promotedAt' in candidate) reader.promote();
     return { type: 'prepared', generation, verdict: { problems } };
   } catch (error) {
     return { type: 'prepared', generation, verdict: vetoOf(error) };
   }
+
+  async function read(change: PackedChange['candidate']): Promise<CandidateChange> {
+    if (change === 'kept' || change === 'none' || 'promotedAt' in change) return change;
+    return { source: await sourceOf(reader, change.config, 'candidate'), choice: change.choice };
+  }
 }
 
-/** Main writes the lines: one stream, whole lines. */
-function remoteLogger(say: (message: FromWorker) => void, common: Readonly<Record<string, unknown>>): Logger {
-  const line =
-    (level: 'debug' | 'info' | 'warn' | 'error') => (fields: Readonly<Record<string, unknown>>, message: string) =>
-      say({ type: 'log', level, fields: { ...common, ...fields }, message });
-  return {
-    debug: line('debug'),
-    info: line('info'),
-    warn: line('warn'),
-    error: line('error'),
-    child: (fields) => remoteLogger(say, { ...common, ...fields }),
-  };
+async function sourceOf(reader: ConfigReader, packed: PackedConfig, role: ConfigRole): Promise<Source> {
+  const { rows, discovered, blocks } = packed;
+  return { config: await reader.read(packed, role), rows, discovered, blocks };
 }

@@ -4,23 +4,27 @@ import { createServer } from 'node:net';
 import type { Cancel, Clock } from '../../clock.ts';
 import type { Listener } from '../../model/listener.ts';
 import type { Problem } from '../../model/problem.ts';
-import type { ProxyConfig } from '../../model/proxy-config.ts';
+import type { Configuration, ProxyConfig } from '../../model/proxy-config.ts';
+import { LevelCell } from '../../telemetry/log-levels.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import type { KnownStates } from '../explain/explained-destination.ts';
 import { type BusyPlace, keyOf, type ListenerStatus, placeOf, statusIn } from '../listener/listeners.ts';
 import { Exposition, renderInSlices } from '../metrics/exposition.ts';
 import type { Collected } from '../metrics/families.ts';
-import { type ConfigRole, Figures, newFigureBytes, type RoleFigures, sumOfFigures } from '../metrics/figures.ts';
 import { newMetricBytes } from '../metrics/metric-block.ts';
+import { RequestRing, type RingShape } from '../requests/request-ring.ts';
+import { type ConfigRole, Figures, newFigureBytes, type RoleFigures, sumOfFigures } from '../shared/figures.ts';
+import { ShareCell } from '../shared/share-cell.ts';
 import { TicketSecrets } from '../shared/ticket-secrets.ts';
 import { findCluster, thisMachine } from '../upstream/discovery/cluster-access.ts';
 import type { RedisOptions } from '../upstream/session/redis-session-store.ts';
 import type { BodyLimits } from './body-limits.ts';
-import type { Installer } from './installer.ts';
+import type { Installer, Offer } from './installer.ts';
 import { type CountingReader, Member } from './member.ts';
 import { MiddlewareDesk } from './middleware-desk.ts';
 import { type PackedConfig, packConfig } from './packed-config.ts';
-import type { ToWorker, WorkerStart } from './protocol.ts';
+import type { PackedChange, ToWorker, WorkerStart } from './protocol.ts';
+import type { Choice } from './side.ts';
 import { systemMs } from './system-time.ts';
 import { Turns } from './turns.ts';
 import { UpstreamSupervisor } from './upstream-supervisor.ts';
@@ -33,6 +37,10 @@ export interface WorkersOptions {
   readonly bindAddress: string | undefined;
   readonly sessionStore?: RedisOptions | undefined;
   readonly limits: BodyLimits;
+  /** The candidate is gone, for a worker has fallen while it served it. */
+  readonly onCandidateLost?: ((reason: string) => void) | undefined;
+  /** Where recent requests are remembered. Default: nowhere. */
+  readonly ring?: RingShape | undefined;
   /** What a worker runs. Default: thread.ts beside this file. */
   readonly thread?: URL | undefined;
 }
@@ -45,10 +53,14 @@ const restartMsMin = 1_000;
 /** What a scrape waits for a worker. */
 const tellMsMax = 200;
 
-interface InForce {
-  readonly config: PackedConfig;
-  readonly listeners: readonly Listener[];
-  readonly busy: readonly BusyPlace[];
+interface Held {
+  readonly configuration: Configuration;
+  readonly packed: PackedConfig;
+}
+
+interface HeldCandidate extends Held {
+  readonly choice: Choice;
+  readonly share: ShareCell;
 }
 
 export class Workers implements Installer {
@@ -58,6 +70,7 @@ export class Workers implements Installer {
   readonly #cell = new Int32Array(this.#generation);
   readonly #supervisor: UpstreamSupervisor;
   readonly #desk: MiddlewareDesk;
+  readonly #logLevel: LevelCell;
   readonly #epochMs = systemMs();
   readonly #exposition = new Exposition();
   readonly #metricBytes: readonly SharedArrayBuffer[];
@@ -67,12 +80,16 @@ export class Workers implements Installer {
   readonly #members: Member[];
   readonly #turns = new Turns();
   #number = 0;
-  #inForce: InForce | undefined;
+  #stable: Held | undefined;
+  #candidate: HeldCandidate | undefined;
+  #busy: readonly BusyPlace[] = [];
   #closing = false;
 
   constructor(options: WorkersOptions) {
     this.#options = options;
     this.size = options.count;
+    // Without one every line is sent.
+    this.#logLevel = options.telemetry.level ?? new LevelCell();
     this.#stopRotating = this.#tickets.keepRotating(options.clock);
     const toAll = (message: ToWorker): void => {
       for (const member of this.#members) member.say(message);
@@ -82,14 +99,7 @@ export class Workers implements Installer {
       clock: options.clock,
       logger: options.telemetry.logger,
       findCluster: () => findCluster(thisMachine),
-      onDiscovered: (id, endpoints, rows) => {
-        const inForce = this.#inForce;
-        if (inForce !== undefined) {
-          const discovered = new Map(this.#supervisor.discovered);
-          this.#inForce = { ...inForce, config: { ...inForce.config, rows, discovered } };
-        }
-        toAll({ type: 'discovered', id, endpoints, rows });
-      },
+      onDiscovered: (key, endpoints, rows) => toAll({ type: 'discovered', key, endpoints, rows }),
     });
     this.#desk = new MiddlewareDesk(options.clock, options.telemetry.logger, {
       tell: (id, document) => toAll({ type: 'keys', id, document }),
@@ -110,7 +120,59 @@ export class Workers implements Installer {
   }
 
   install(config: ProxyConfig, onThreadDone: () => void): Promise<readonly Problem[]> {
-    return this.#turns.take(() => this.#install(config, onThreadDone));
+    return this.#turns.take(async () => {
+      const packed = this.#pack('stable', config);
+      const problems = await this.#prepare({ stable: packed, candidate: 'kept' });
+      this.#stable = { configuration: config.snapshot, packed };
+      await this.#commit(() => this.#supervisor.follow(), onThreadDone);
+      return problems;
+    });
+  }
+
+  offer({ rollout, key, config }: Offer): Promise<readonly Problem[]> {
+    return this.#turns.take(async () => {
+      const packed = this.#pack('candidate', config);
+      const share = new ShareCell();
+      const choice = { rollout, key, share: share.buffer };
+      const asked = [...this.#members];
+      const problems = await this.#prepare({ stable: undefined, candidate: { config: packed, choice } }, () =>
+        asked.some(({ fallen }) => fallen) ? 'a worker falls while it prepares it' : undefined,
+      );
+      this.#candidate = { configuration: config.snapshot, packed, choice, share };
+      await this.#commit(() => this.#supervisor.follow());
+      return problems;
+    });
+  }
+
+  share(percent: number): void {
+    const candidate = this.#candidate;
+    if (candidate === undefined) return;
+    const wasServed = candidate.share.fraction > 0;
+    candidate.share.percent = percent;
+    // Listeners that only it has open and close with it.
+    if (wasServed !== candidate.share.fraction > 0) void this.#turns.take(() => this.#commit());
+  }
+
+  promote(config: ProxyConfig, onThreadDone: () => void): Promise<void> {
+    return this.#turns.take(async () => {
+      const candidate = this.#candidate;
+      if (candidate === undefined) throw new Refusal([], 'there is no candidate that could be promoted');
+      await this.#prepare({ stable: undefined, candidate: { promotedAt: config.index } });
+      const { index, id, name } = config;
+      this.#stable = { configuration: config.snapshot, packed: { ...candidate.packed, index, id, name } };
+      this.#candidate = undefined;
+      await this.#commit(() => this.#supervisor.promote(), onThreadDone);
+    });
+  }
+
+  withdraw(): Promise<void> {
+    if (this.#candidate !== undefined) this.#candidate.share.percent = 0;
+    return this.#turns.take(async () => {
+      if (this.#candidate === undefined) return;
+      await this.#prepare({ stable: undefined, candidate: 'none' });
+      this.#candidate = undefined;
+      await this.#commit(() => this.#supervisor.withdraw());
+    });
   }
 
   reopen(): Promise<void> {
@@ -121,7 +183,7 @@ export class Workers implements Installer {
   listeners(): readonly ListenerStatus[] {
     const [first = [], ...others] = this.#everyList();
     return first.map((status) => {
-      const elsewhere = others.map((list) => statusIn(list, status.id));
+      const elsewhere = others.map((list) => statusIn(list, status));
       return elsewhere.find((other) => other !== undefined && other.state !== 'open') ?? status;
     });
   }
@@ -142,39 +204,47 @@ export class Workers implements Installer {
     await this.#supervisor.close();
   }
 
-  async #install(config: ProxyConfig, onThreadDone: () => void): Promise<readonly Problem[]> {
-    const { destinations } = config.snapshot;
-    const rows = this.#supervisor.prepare(destinations);
+  #pack(role: ConfigRole, config: ProxyConfig): PackedConfig {
+    this.#supervisor.prepare(role, config.snapshot.destinations);
     const blocks = this.#desk.blocksFor(config.snapshot);
-    const packed = packConfig(config, rows, new Map(this.#supervisor.discovered), blocks);
+    return packConfig(config, this.#supervisor.rows(role), this.#supervisor.discoveredBy(role), blocks);
+  }
+
+  /** All have it, or none; `veto` may have a last word. */
+  async #prepare(change: PackedChange, veto: () => string | undefined = () => undefined): Promise<readonly Problem[]> {
     const generation = ++this.#number;
-    const verdicts = await Promise.all(this.#members.map((member) => member.prepare(generation, packed)));
-    const refused = verdicts.find(({ veto }) => veto !== undefined);
-    if (refused !== undefined) {
-      for (const member of this.#members) member.say({ type: 'discard', generation });
-      this.#supervisor.discard();
-      throw new Refusal(refused.problems, refused.veto);
-    }
-    const { listeners } = config.snapshot;
-    const busy = await this.#probe(listeners);
-    this.#desk.follow(config.snapshot);
-    Atomics.store(this.#cell, 0, generation);
-    const discovered = new Map(this.#supervisor.discovered);
-    this.#inForce = { config: { ...packed, rows: this.#supervisor.follow(destinations), discovered }, listeners, busy };
+    const verdicts = await Promise.all(this.#members.map((member) => member.prepare(generation, change)));
+    const refused = verdicts.find((verdict) => verdict.veto !== undefined);
+    const reason = refused?.veto ?? veto();
+    if (reason === undefined) return verdicts.find(({ problems }) => problems.length > 0)?.problems ?? [];
+    for (const member of this.#members) member.say({ type: 'discard', generation });
+    this.#supervisor.discard();
+    throw new Refusal(refused?.problems ?? [{ pointer: '', message: reason }], reason);
+  }
+
+  /** What was prepared is in force; `then` lets go of what no request can begin with any more. */
+  async #commit(then: () => void = () => {}, onThreadDone: () => void = () => {}): Promise<void> {
+    const listeners = this.#listenersInForce();
+    this.#busy = await this.#probe(listeners);
+    this.#desk.follow([this.#stable, this.#candidate].flatMap((held) => held?.configuration ?? []));
+    Atomics.store(this.#cell, 0, this.#number);
+    then();
     const commit = async (member: Member): Promise<void> => {
-      await member.commit(generation, busy);
+      await member.commit(this.#number, this.#busy);
       if (member.listeners !== undefined) onThreadDone();
     };
     await Promise.all(this.#members.map(commit));
-    return verdicts.find(({ problems }) => problems.length > 0)?.problems ?? [];
+  }
+
+  #listenersInForce(): readonly Listener[] {
+    return [this.#stable, this.#candidate].flatMap((held) => held?.configuration.listeners ?? []);
   }
 
   async #reopen(): Promise<void> {
-    const inForce = this.#inForce;
     const waiting = this.listeners().filter(({ state }) => state === 'waiting');
-    if (this.#closing || inForce === undefined || waiting.length === 0) return;
-    const busy = await this.#probe(inForce.listeners);
-    this.#inForce = { ...inForce, busy };
+    if (this.#closing || this.#stable === undefined || waiting.length === 0) return;
+    const busy = await this.#probe(this.#listenersInForce());
+    this.#busy = busy;
     const stillBusy = new Set(busy.map(({ place }) => place));
     if (waiting.every((status) => stillBusy.has(keyOf(status)))) return;
     const generation = Atomics.load(this.#cell, 0);
@@ -217,9 +287,12 @@ export class Workers implements Installer {
       metrics: this.#metricBytes[place] ?? newMetricBytes(),
       series: this.#exposition.inherited(place),
       figures: this.#figureBytes[place] ?? newFigureBytes(),
+      ring: this.#options.ring,
+      logLevel: this.#logLevel.bytes,
       shared: true,
       bucketSeed: this.#desk.seed,
       epochMs: this.#epochMs,
+      traceRatio: this.#options.telemetry.traces?.sampleRatio,
     };
     const startedMs = performance.now();
     const { telemetry, thread = ownThread } = this.#options;
@@ -231,7 +304,9 @@ export class Workers implements Installer {
     const member: Member = new Member(thread, start, telemetry, counting, {
       fall: () => {
         this.#supervisor.forget(place);
+        if (this.#options.ring !== undefined) new RequestRing(this.#options.ring).release(place);
         if (this.#closing) return;
+        this.#blameCandidate();
         const waitMs = Math.max(0, restartMsMin - (performance.now() - startedMs));
         setTimeout(() => void this.#turns.take(() => this.#replace(place)), waitMs).unref();
       },
@@ -252,19 +327,35 @@ export class Workers implements Installer {
     return renderInSlices(this.#exposition, listener, collected, this.#supervisor);
   }
 
+  /** With the rows and endpoints of this moment. */
+  #asNow(role: ConfigRole, packed: PackedConfig | undefined): PackedConfig | undefined {
+    return packed && { ...packed, rows: this.#supervisor.rows(role), discovered: this.#supervisor.discoveredBy(role) };
+  }
+
+  /** Nobody can say for sure what a worker has fallen over: while somebody is served by a candidate, it was that. */
+  #blameCandidate(): void {
+    const candidate = this.#candidate;
+    if (candidate === undefined || candidate.share.fraction === 0) return;
+    void this.withdraw();
+    this.#options.onCandidateLost?.('a worker has fallen while it served the candidate');
+  }
+
   /** In turn with activations: the new worker has to get each of them, or the one that is in force. */
   async #replace(place: number): Promise<void> {
     if (this.#closing) return;
     const { logger } = this.#options.telemetry;
     const member = this.#startMember(place);
     this.#members[place] = member;
-    const inForce = this.#inForce;
-    if (inForce === undefined) return;
+    const stable = this.#asNow('stable', this.#stable?.packed);
+    if (stable === undefined) return;
+    const config = this.#asNow('candidate', this.#candidate?.packed);
+    const choice = this.#candidate?.choice;
     const generation = Atomics.load(this.#cell, 0);
-    const { veto } = await member.prepare(generation, inForce.config);
+    const candidate = config === undefined || choice === undefined ? 'none' : { config, choice };
+    const { veto } = await member.prepare(generation, { stable, candidate });
     if (veto !== undefined)
       logger.error({ reason: veto }, 'a new proxy worker cannot serve the configuration in force');
-    await member.commit(generation, inForce.busy);
+    await member.commit(generation, this.#busy);
     if (member.listeners !== undefined) logger.info({}, 'a new proxy worker serves');
   }
 }

@@ -39,7 +39,7 @@ export class ActivationsController {
     right: 'write',
     headers: ['Idempotency-Key'],
     query: ['fieldValidation'],
-    errors: ['INVALID', 'CONFLICT', 'TOO_LARGE', 'KEY_REUSED', 'UNAVAILABLE', 'OUTCOME_UNKNOWN'],
+    errors: ['INVALID', 'NOT_FOUND', 'CONFLICT', 'TOO_LARGE', 'KEY_REUSED', 'UNAVAILABLE', 'OUTCOME_UNKNOWN'],
   })
   @ApiBody({ schema: schemaRef('ActivationRequest'), required: false })
   @Success(200, 'It is active again.', schemaRef('SnapshotSummary'), [

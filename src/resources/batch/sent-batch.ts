@@ -12,7 +12,7 @@ import { type JsonObject, objectBody } from '../json-body.ts';
 import { splitBody } from './batch-body.ts';
 import { readOperation } from './sent-operation.ts';
 
-export const operationsMax = 20_000;
+const operationsMax = 20_000;
 /** Unknown fields that are remembered; a few of them are named. */
 const unknownMax = 1_000;
 

@@ -14,7 +14,6 @@ const usualSteps: readonly RolloutStep[] = [
   { share: 10, holdMs: 60_000 },
   { share: 50, holdMs: 60_000 },
 ];
-const usualHold = '30s';
 
 /** @param request checked by its schema */
 export function planOf(request: RolloutRequest): RolloutPlan {
@@ -46,7 +45,7 @@ function stepsOf(sent: readonly RolloutStepRequest[] | undefined): readonly Roll
 
 /** All at once needs no time of its own unless somebody asks for it. */
 function stepOf({ share, labels, hold }: RolloutStepRequest): RolloutStep {
-  const holdMs = msOf(hold ?? (share === 100 ? '0' : usualHold));
+  const holdMs = msOf(hold ?? (share === 100 ? '0' : rolloutDefaults.hold));
   return share === undefined ? { labels: labels ?? {}, holdMs } : { share, holdMs };
 }
 

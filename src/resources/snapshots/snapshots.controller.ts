@@ -43,7 +43,7 @@ export class SnapshotsController {
     right: 'write',
     headers: ['Idempotency-Key'],
     query: ['fieldValidation', 'strict'],
-    errors: ['INVALID', 'CONFLICT', 'TOO_LARGE', 'KEY_REUSED', 'UNAVAILABLE', 'OUTCOME_UNKNOWN'],
+    errors: ['INVALID', 'NOT_FOUND', 'CONFLICT', 'TOO_LARGE', 'KEY_REUSED', 'UNAVAILABLE', 'OUTCOME_UNKNOWN'],
   })
   @ApiBody({ schema: schemaRef('SnapshotRequest'), required: true })
   @Success(201, 'The created snapshot.', schemaRef('CreatedSnapshot'), [

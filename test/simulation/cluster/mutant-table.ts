@@ -1,5 +1,5 @@
-// Bugs that are planted into the product above raft, each by a change of the source text while it is loaded: the five of
-// raft.md C4 that raft's own simulator cannot have. Where a check at the start or at an install gives one away at once,
+// Bugs that are planted into the product above raft, each by a change of the source text while it is loaded: those
+// that raft's own simulator cannot have. Where a check at the start or at an install gives one away at once,
 // it is planted once more with that check blinded, so that what clients see has to give it away.
 import type { Edit, Mutant } from '../../../raft/testing/mutants/table.ts';
 

@@ -55,7 +55,7 @@ describeRows('routes: match (contract.md §2.4.1)', 'routes', [
   ['CEL of 8193 characters', match({ cel: `${bool}${' '.repeat(8193)}` }), ['/match/cel']],
 ]);
 
-describeRows('routes: destinations and weights (contract.md §2.4.2, §12 row 19)', 'routes', [
+describeRows('routes: destinations and weights (contract.md §2.4.2, §11 row 19)', 'routes', [
   ['no list', { name: 'r', forward: {} }, ['/forward/destinations']],
   ['an empty list', { name: 'r', forward: { destinations: [] } }, ['/forward/destinations']],
   [

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { proxyError, renderProxyError } from '../../../src/proxy/exchange/proxy-error.ts';
+import { proxyError, renderProxyError } from '../../../src/proxy/message/proxy-error.ts';
 
 describe('a proxy error', () => {
   const error = proxyError('connection_refused', { destination: 'd', endpoint: '10.0.1.14:8080' });

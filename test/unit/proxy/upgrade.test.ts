@@ -132,6 +132,48 @@ describe('an upgrade', () => {
     expect(upstream.requests[1]).to.match(/^GET \/next [\s\S]*\r\nX-Forwarded-For: 127\.0\.0\.1\r\n/);
   });
 
+  it('loses nothing, and leaves nothing, while a middleware thinks about the 101', async () => {
+    let answer: (() => void) | undefined;
+    const processor = await bed.upstream((request, response) => {
+      const phases: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => phases.push(chunk));
+      request.on('end', () => {
+        const { phase } = JSON.parse(Buffer.concat(phases).toString()) as { phase: string };
+        const say = (): void => void response.end(JSON.stringify({ action: phase }));
+        if (phase === 'requestHeaders') say();
+        else answer = say;
+      });
+    });
+    const upstream = await bed.rawUpstream((socket) => {
+      socket.removeAllListeners('data').on('data', (chunk) => socket.write(`<${chunk}>`));
+      socket.write(switching);
+      setTimeout(() => socket.write('hello '), 50);
+    });
+    const { destinations = [], ...more } = forwarding(port, upstream.port, { route: { middlewareIds: ['p'] } });
+    await bed.install({
+      ...more,
+      destinations: [...destinations, { id: 'p', name: 'p', host: '127.0.0.1', port: processor }],
+      middlewares: [
+        { id: 'p', name: 'p', type: 'extProc', extProc: { destinationId: 'p', mode: 'http', phaseTimeout: '20s' } },
+      ],
+    });
+    const wire = bed.wire(port);
+    wire.send(upgrade('websocket'));
+    await eventually(() => expect(answer).to.not.equal(undefined));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    answer?.();
+    await wire.until(/\r\n\r\nhello $/);
+    wire.send('more');
+    await wire.until(/<more>$/);
+    const gone = bed.wire(port);
+    answer = undefined;
+    gone.send(upgrade('websocket'));
+    await eventually(() => expect(answer).to.not.equal(undefined));
+    expect(upstream.sockets.size).to.equal(2);
+    gone.destroy();
+    await eventually(() => expect(upstream.sockets.size).to.equal(1));
+  });
+
   it('to another version of HTTP is not passed on', async () => {
     const upstream = await bed.rawUpstream((socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'));
     await bed.install(forwarding(port, upstream.port));

@@ -35,6 +35,13 @@ describe('defaults of the settings (contract.md §1)', () => {
     expect(proxy.workers).to.be.at.least(1);
     expect(log).to.deep.equal({ format: 'console', level: 'info' });
     expect(sessionStore).to.equal(undefined);
+    expect(settings('').telemetry.recent).to.deep.equal({ slots: 10_000, headers: [] });
+    expect(
+      settings('telemetry: { recentRequests: 0, recentRequestHeaders: [X-A, x-a] }').telemetry.recent,
+    ).to.deep.equal({
+      slots: 0,
+      headers: ['x-a'],
+    });
     expect(warnings).to.deep.equal([]);
   });
 
@@ -177,6 +184,16 @@ describe('settings that are refused (contract.md §1.7)', () => {
     ['YAML invalid', 'a: [', 'YAML is invalid at line 1'],
     ['not a map', '- a', 'must be a map'],
     ['wrong YAML type', 'log: [1]', 'log must be a map'],
+    [
+      'recent requests out of range',
+      'telemetry: { recentRequests: 100001 }',
+      'telemetry.recentRequests must be an integer from 0 to 100000',
+    ],
+    [
+      'recent requests with what is no header',
+      'telemetry: { recentRequestHeaders: [x-a, "x b"] }',
+      'telemetry.recentRequestHeaders[1] must be the name of a header',
+    ],
     ['wrong YAML type of a value', 'controlPlane: { storePath: [a] }', 'controlPlane.storePath must be a string'],
     ['mode unknown', 'mode: gateway', 'mode has an unknown mode "gateway"'],
     ['proxy mode without its URL', 'mode: proxy', 'proxy.controlPlaneUrl is required'],

@@ -1,8 +1,9 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import type { SecretFence } from '../../../src/settings/control-plane.ts';
 import { thisMachine } from '../../../src/snapshot/machine.ts';
-import { createSecretSources, type SecretFence, secretFileBytesMax } from '../../../src/snapshot/secret-sources.ts';
+import { createSecretSources, secretFileBytesMax } from '../../../src/snapshot/secret-sources.ts';
 import { TemporaryDirectories } from '../../support/temporary-directory.ts';
 
 describe('secrets from the environment', () => {

@@ -1,6 +1,7 @@
 // An exchange shown to an observing processor: copies of what goes by, in the phases that are configured.
-import type { BodySource } from '../../exchange/body.ts';
+
 import type { MiddlewareExchange } from '../../exchange/phase.ts';
+import type { BodySource } from '../../message/body.ts';
 import type { BodyMode, PhaseName } from './answer.ts';
 import type { Observer } from './observer.ts';
 import { ObservedBody } from './processed-body.ts';

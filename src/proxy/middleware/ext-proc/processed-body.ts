@@ -1,7 +1,7 @@
 // A body that goes past a processor chunk by chunk: each is shown, and what the answer says goes on in its place. One is
 // under way at a time, so that neither side is ever ahead of the other by more than a chunk.
-import type { BodySink, BodySource } from '../../exchange/body.ts';
-import type { ProxyError } from '../../exchange/proxy-error.ts';
+import type { BodySink, BodySource } from '../../message/body.ts';
+import type { ProxyError } from '../../message/proxy-error.ts';
 
 /** Shows a chunk; resolves with what takes its place, rejects when the body must not go on. */
 export type ShowChunk = (chunk: Buffer, endOfStream: boolean) => Promise<Buffer>;

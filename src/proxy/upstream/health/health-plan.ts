@@ -18,10 +18,10 @@ export function healthPlan({ host, options }: Destination): HealthPlan | undefin
     path: check.path ?? '/',
     grpcService: check.grpcService ?? '',
     statuses: (check.expectedStatuses ?? defaults.expectedStatuses).map(rangeOf),
-    timeoutMs: durationMs(check.timeout, durationMs(defaults.timeout, 0)),
+    timeoutMs: durationMs(check.timeout, defaults.timeout),
     http2: options?.http2 === true,
     tls: tlsOptions(host, options?.tls),
-    intervalMs: Math.max(intervalMsMin, durationMs(check.interval, durationMs(defaults.interval, 0))),
+    intervalMs: Math.max(intervalMsMin, durationMs(check.interval, defaults.interval)),
     unhealthyThreshold: check.unhealthyThreshold || defaults.unhealthyThreshold,
     healthyThreshold: check.healthyThreshold || defaults.healthyThreshold,
   };

@@ -14,7 +14,7 @@ export interface HealthPlan extends ProbePlan {
   readonly healthyThreshold: number;
 }
 
-export interface ProbedEndpoint extends ProbeTarget {
+interface ProbedEndpoint extends ProbeTarget {
   readonly state: EndpointState;
 }
 

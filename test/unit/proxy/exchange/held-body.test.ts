@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { BodySink, BodySource } from '../../../../src/proxy/exchange/body.ts';
-import { pump } from '../../../../src/proxy/exchange/body.ts';
 import { HeldBody, WholeBody } from '../../../../src/proxy/exchange/held-body.ts';
+import type { BodySink, BodySource } from '../../../../src/proxy/message/body.ts';
+import { pump } from '../../../../src/proxy/message/body.ts';
 
 /** Delivers when told to, and respects a full sink as a socket does. */
 class HandSource implements BodySource {

@@ -6,7 +6,7 @@ import type { Downstream } from '../../../../src/proxy/exchange/downstream.ts';
 import type { ExchangeEntry, Link } from '../../../../src/proxy/exchange/entry.ts';
 import { Exchange } from '../../../../src/proxy/exchange/exchange.ts';
 import type { LocalReply, Verdict } from '../../../../src/proxy/exchange/phase.ts';
-import type { ExchangeResponse } from '../../../../src/proxy/exchange/response.ts';
+import type { ExchangeResponse } from '../../../../src/proxy/message/response.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { StubExchange } from '../../../support/stub-exchange.ts';
 
@@ -109,6 +109,7 @@ function run(stubs: readonly Stub[]): Promise<string[]> {
       celBodyBytesMax: 0,
       observer: () => undefined,
       figures: { count: () => {} },
+      recent: undefined,
       installed: () => ({ table: { match: () => entry }, snapshot: { index: 1, id: 's', name: 's' }, role: 'stable' }),
       settings: () => ({ debugHeaders: false, detail: 'standard' }),
     } as unknown as ExchangeContext;

@@ -1,7 +1,7 @@
 // Whether an upstream is still there: asked when it has been silent, and not so often that it takes offence.
 import { EventEmitter } from 'node:events';
 import { expect } from 'chai';
-import { Http2ClientConnection } from '../../../../src/proxy/http2/client-connection.ts';
+import { Http2ClientConnection } from '../../../../src/proxy/http2/client/client-connection.ts';
 import { FlushTurn } from '../../../../src/proxy/http2/flush-turn.ts';
 import type { Wire } from '../../../../src/proxy/socket/wire.ts';
 import { Wheel } from '../../../../src/proxy/wheel.ts';
@@ -38,7 +38,7 @@ describe('a silent upstream of HTTP/2', () => {
     const wheel = new Wheel(clock);
     const socket = new Socket();
     const turn = new FlushTurn((act) => acts.push(act));
-    const owner = { onRoom() {}, onIdle() {}, onGone() {} };
+    const owner = { onRoom() {}, onIdle() {}, onGone() {}, takeHttp1: () => false, cancelHttp1() {} };
     const options = { wheel, responseHeaderMs: 0, idleMs: 90_000, turn };
     const connection = new Http2ClientConnection(socket as unknown as Wire, owner, options);
     const hear = (bytes: Buffer): void => socket.receiver?.onBytes(bytes, bytes.length);

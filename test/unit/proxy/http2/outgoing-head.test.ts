@@ -1,10 +1,10 @@
 // What leaves in HTTP/2 of heads that other versions and middlewares made.
 import { expect } from 'chai';
-import { ExchangeResponse } from '../../../../src/proxy/exchange/response.ts';
 import { FieldList } from '../../../../src/proxy/fields/field-lines.ts';
 import { HpackDecoder } from '../../../../src/proxy/http2/hpack/decoder.ts';
 import { HpackEncoder } from '../../../../src/proxy/http2/hpack/encoder.ts';
 import { encodeLines, encodeResponse } from '../../../../src/proxy/http2/outgoing-head.ts';
+import { ExchangeResponse } from '../../../../src/proxy/message/response.ts';
 
 function fieldsOf(encoder: HpackEncoder): string[] {
   const fields: string[] = [];

@@ -213,17 +213,6 @@ describe('a destination that speaks HTTP/2', function () {
     await eventually(() => expect(cancelled).to.be.at.least(1));
   });
 
-  it('is not sent a WebSocket, which it could not take', async () => {
-    const upstream = await http2Upstream(bed, echo);
-    await bed.install(to(upstream.port));
-    const answer = await rawExchange(
-      port,
-      'GET / HTTP/1.1\r\nHost: x\r\nConnection: upgrade, close\r\nUpgrade: websocket\r\n\r\n',
-    );
-    expect(answer).to.match(/^HTTP\/1\.1 502 /);
-    expect(answer).to.include('"bad_response"');
-  });
-
   it('is found by ALPN under TLS, and only as what it was said to be', async () => {
     const authority = makeCertificate({ authority: true, subject: [['CN', 'a']] });
     const { cert, key } = makeCertificate({ issuer: authority, addresses: ['127.0.0.1'] });

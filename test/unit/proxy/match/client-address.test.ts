@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { plainIp, TrustedProxies } from '../../../../src/proxy/match/client-address.ts';
+import { plainIp, TrustedProxies } from '../../../../src/proxy/message/client-address.ts';
 
 describe('the client of a request (architecture.md §6.9, security.md S14)', () => {
   const trusted = ['10.0.0.0/8', '127.0.0.1', 'fd00::/8'];

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { hostOf } from '../../../../src/proxy/match/host.ts';
+import { hostOf } from '../../../../src/proxy/target/host.ts';
 import { aRoute, tableOf, winner } from '../../../support/routing.ts';
 
 describe('the host of a request', () => {

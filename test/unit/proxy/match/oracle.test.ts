@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import type { Entry } from '../../../../src/proxy/compile/entry.ts';
-import { hostMatches } from '../../../../src/proxy/match/host.ts';
-import { matchedLength } from '../../../../src/proxy/match/path.ts';
+import type { Entry } from '../../../../src/proxy/match/entry.ts';
 import type { RoutingTable } from '../../../../src/proxy/match/routing-table.ts';
-import type { RoutedRequest } from '../../../../src/proxy/request-head.ts';
+import type { RoutedRequest } from '../../../../src/proxy/message/routed-request.ts';
+import { hostMatches } from '../../../../src/proxy/target/host.ts';
+import { matchedLength } from '../../../../src/proxy/target/path.ts';
 import { seededRandom } from '../../../support/random.ts';
 import { TestRequest } from '../../../support/routed-request.ts';
 import { compiled, tableOf } from '../../../support/routing.ts';

@@ -61,6 +61,37 @@ describe('jwt with keys from a destination', () => {
     expect((await bed.ask()).headers['www-authenticate']).to.equal('Bearer');
   });
 
+  it('where a condition skips it, nobody passes as somebody: the client’s claim fields go, those of a middleware stay', async () => {
+    const jwt = { issuer, jwksPath: '/jwks.json', jwksDestinationId: 'k' };
+    const claimToHeaders = ['X-User', 'X-Role', 'Authorization'].map((header) => ({ expr: 'claims.sub', header }));
+    await bed.serve(
+      [
+        { type: 'headers', headers: { requestHeadersToAdd: [{ key: 'X-Role', value: 'guest', append: true }] } },
+        { type: 'jwt', jwt: { ...jwt, claimToHeaders } },
+      ],
+      {
+        route: { middlewareOverrides: { m1: { skipWhen: ["request.path == '/public'"] } } },
+        more: { destinations: [{ id: 'k', name: 'k', host: '127.0.0.1', port: keysPort }] },
+      },
+    );
+    const headers = {
+      'x-user': 'root',
+      X_User: 'root',
+      'x-role': 'admin',
+      authorization: 'Basic YTpi',
+      'x-other': 'o',
+    };
+    expect((await bed.ask({ path: '/public', headers })).status).to.equal(200);
+    expect(['x-user', 'x_user', 'x-role', 'x-other', 'authorization'].map((name) => bed.lastSent(name))).to.deep.equal([
+      undefined,
+      undefined,
+      'guest',
+      'o',
+      'Basic YTpi',
+    ]);
+    expect((await bed.ask({ path: '/private', headers })).status).to.equal(401);
+  });
+
   it('many routes and activations ask for them once', async () => {
     await serve();
     expect(await ask(token())).to.equal(200);

@@ -61,7 +61,7 @@ const meta: fc.Arbitrary<CheckpointMeta> = fc.record({
 });
 const entryHead = { index: position, term: position, time: position };
 const payload = fc.uint8Array({ maxLength: 64 });
-export const anyEntry: fc.Arbitrary<Entry> = fc.oneof(
+const anyEntry: fc.Arbitrary<Entry> = fc.oneof(
   fc.record({ ...entryHead, kind: fc.constant('command' as const), payload }),
   fc.record({ ...entryHead, kind: fc.constant('config' as const), config }),
   fc.record({ ...entryHead, kind: fc.constant('noop' as const) }),

@@ -1,4 +1,4 @@
-// Damages a real LevelDB directory byte by byte and looks at what the next start makes of it (raft.md C3.1). A start
+// Damages a real LevelDB directory byte by byte and looks at what the next start makes of it. A start
 // may call it clean only when nothing is different. The unit suite takes samples; the whole round by hand:
 //   node test/unit/raft/store/recovery-fuzz.ts --step 1
 import { readdir, readFile, truncate, writeFile } from 'node:fs/promises';
@@ -10,8 +10,8 @@ import { parseArgs } from 'node:util';
 import type { OpenedLog, WriteBatch } from '../../../../raft/store/log-store.ts';
 import { appendBatch, copyOf, inDirectory, reopen, writeLog } from './log-directory.ts';
 
-export type Damage = 'truncate' | 'flip';
-export type Fate = 'clean and equal' | 'suspect' | 'poisoned' | 'refused' | 'clean and different';
+type Damage = 'truncate' | 'flip';
+type Fate = 'clean and equal' | 'suspect' | 'poisoned' | 'refused' | 'clean and different';
 export interface FuzzReport {
   readonly fates: Record<Fate, number>;
   /** Where a damaged log was taken for a sound one. */
@@ -32,7 +32,7 @@ export interface FuzzOptions {
 }
 
 /** 200 entries of at most 16 bytes in 80 batches, with a term change and a conflict that cuts the log back. */
-export function twoHundredEntries(): WriteBatch[] {
+function twoHundredEntries(): WriteBatch[] {
   const batches: WriteBatch[] = [];
   for (let first = 1; first <= 118; first += 3) batches.push(appendBatch(first, 3, { commit: first - 1 }));
   batches.push({ ...appendBatch(110, 5, { term: 2, commit: 109 }), truncateFrom: 110 });

@@ -16,22 +16,16 @@ export function wrote(op: number, span: readonly [number, number], index: number
 }
 
 /** Told that nobody knows. */
-export function lost(op: number, span: readonly [number, number], extra: Extra = {}): Operation {
+function lost(op: number, span: readonly [number, number], extra: Extra = {}): Operation {
   return { ...wrote(op, span, 0), outcome: 'unknown', index: undefined, ...extra };
 }
 
 /** Told that it certainly did not happen. */
-export function denied(op: number, span: readonly [number, number]): Operation {
+function denied(op: number, span: readonly [number, number]): Operation {
   return { ...wrote(op, span, 0), outcome: 'notApplied', index: undefined };
 }
 
-export function saw(
-  op: number,
-  span: readonly [number, number],
-  index: number,
-  value: number,
-  extra: Extra = {},
-): Operation {
+function saw(op: number, span: readonly [number, number], index: number, value: number, extra: Extra = {}): Operation {
   return { ...wrote(op, span, index), kind: 'read', value, ...extra };
 }
 

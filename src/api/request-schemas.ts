@@ -1,0 +1,97 @@
+// Schemas of what an operator looks at and turns while something is wrong: recent requests, log levels.
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { logLevels, logModules } from '../telemetry/log-levels.ts';
+
+type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
+type Schema = Schemas[string];
+
+const text = (description: string): Schema => ({ type: 'string', description });
+const count = (description: string, minimum = 0): Schema => ({ type: 'integer', minimum, description });
+
+const request: Record<string, Schema> = {
+  time: { type: 'string', format: 'date-time', description: 'When its head was whole.' },
+  method: text('As sent; empty, as host and path are, for what could not be read.'),
+  scheme: { type: 'string', enum: ['http', 'https'], description: 'How it came.' },
+  host: text('Without port.'),
+  path: text('Canonical, without the query.'),
+  params: {
+    type: 'array',
+    items: { type: 'string' },
+    description: 'Names of the query parameters that have a value, as sent. Values are not kept.',
+  },
+  headers: {
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    description: 'First values of the headers that the settings list; credentials are `[redacted]` all the same.',
+  },
+  protocol: { type: 'string', enum: ['HTTP/1.0', 'HTTP/1.1', 'HTTP/2.0'], description: 'Between client and proxy.' },
+  status: count('499 for a client that was gone before its answer began.'),
+  route: text('Name of the route that won it; empty when none did.'),
+  routeId: text('Its id.'),
+  group: text('Name of its group; empty without one.'),
+  destination: text('Id; empty when it went nowhere.'),
+  endpoint: text('`host:port` of the last try.'),
+  attempts: count('Tries.'),
+  durationMs: { type: 'number', minimum: 0, description: 'From the head to the end of the response.' },
+  snapshotIndex: count('Log index of the configuration that served it.'),
+  role: { type: 'string', enum: ['stable', 'candidate'], description: 'Whose configuration that is.' },
+  error: text('Type of the proxy error that answered it; empty when none did.'),
+  oneIn: count('It stands for so many like it.', 1),
+};
+
+const level: Schema = { type: 'string', enum: [...logLevels], description: 'What is logged: that and above.' };
+
+export const requestSchemas: Schemas = {
+  LogLevelRequest: {
+    type: 'object',
+    description: 'Which level, of what.',
+    required: ['level'],
+    properties: {
+      level,
+      module: {
+        type: 'string',
+        enum: [...logModules],
+        description: 'Absent: all, those with a level of their own too.',
+      },
+    },
+  },
+  LogLevels: {
+    type: 'object',
+    description: 'How much a node logs.',
+    required: ['level', 'modules'],
+    properties: {
+      level: { ...level, description: 'Of modules that were given none of their own.' },
+      modules: {
+        type: 'object',
+        description: 'The level of each.',
+        required: [...logModules],
+        properties: Object.fromEntries(logModules.map((module) => [module, level])),
+      },
+    },
+  },
+  RecentRequest: { type: 'object', required: Object.keys(request), properties: request },
+  RecentRequests: {
+    type: 'object',
+    required: ['node', 'capacity', 'sampling', 'requests'],
+    properties: {
+      node: text('The node that answers; it tells of its own proxy alone.'),
+      capacity: count('So many are remembered; 0: none.'),
+      sampling: {
+        type: 'object',
+        description: 'Which share of the traffic is kept.',
+        required: ['seen', 'kept', 'oneIn', 'oneInOfErrors'],
+        properties: {
+          seen: count('Requests that have ended since the start.'),
+          kept: count('Of those so many were written down.'),
+          oneIn: count('At the moment one in so many is kept, by the thread that keeps the smallest share.', 1),
+          oneInOfErrors: count('The same for answers from 500 on and proxy errors.', 1),
+        },
+      },
+      requests: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/RecentRequest' },
+        description: 'Last one first.',
+      },
+    },
+  },
+};

@@ -1,0 +1,59 @@
+// What has gone through the proxy of this node lately, and what goes through it now.
+import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
+import { ApiResponse, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { RecentDesk } from '../recent/recent-desk.ts';
+import { requestOf, send } from '../resources/http-exchange.ts';
+import { Operation, Success, schemaRef } from '../resources/operation.ts';
+import { textOf } from '../resources/query.ts';
+
+@ApiTags('requests')
+@Controller('api/v1/requests')
+export class RequestsController {
+  readonly #desk: RecentDesk;
+
+  constructor(@Inject(RecentDesk) desk: RecentDesk) {
+    this.#desk = desk;
+  }
+
+  @Get()
+  @Operation({
+    id: 'listRequests',
+    summary: 'List recent requests',
+    description:
+      'Requests that the proxy of this node has answered, the last one first: all of them while there are few, a random ' +
+      'share when there are many; `sampling` says which, and `oneIn` for how many each stands. Values of queries are never ' +
+      'kept, nor those of headers that `telemetry.recentRequestHeaders` does not list.',
+    right: 'read',
+    errors: ['INVALID'],
+    query: ['limit', 'where'],
+  })
+  @Success(200, 'The requests.', schemaRef('RecentRequests'), [])
+  async list(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    const asked = requestOf(request);
+    const body = await this.#desk.list(textOf(asked, 'limit'), textOf(asked, 'where'));
+    send(reply, { status: 200, headers: {}, body });
+  }
+
+  @Get('stream')
+  @Operation({
+    id: 'followRequests',
+    summary: 'Follow requests live',
+    description:
+      'An event stream that stays open. Event `request` holds one as `GET /requests` shows it; `sampling` says when another ' +
+      'share is kept; `dropped` says how many passed by because the reader, or this node, was too slow.',
+    right: 'read',
+    errors: ['INVALID', 'UNAVAILABLE'],
+    query: ['where'],
+  })
+  @ApiResponse({
+    status: 200,
+    description: 'The stream.',
+    content: { 'text/event-stream': { schema: { type: 'string', description: 'Server-sent events.' } } },
+  })
+  follow(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+    const passes = this.#desk.streams.admit(textOf(requestOf(request), 'where'));
+    reply.hijack();
+    this.#desk.streams.attach(reply.raw, passes);
+  }
+}

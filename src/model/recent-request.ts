@@ -1,0 +1,63 @@
+// One request as the list of recent requests shows it: enough to see what was answered, and to match it again later.
+// Nothing that could be a credential is kept: no value of a query, and of the header fields only those that the settings
+// name.
+
+export interface RecentRequest {
+  /** When its head was whole, RFC 3339 UTC. */
+  readonly time: string;
+  readonly method: string;
+  readonly scheme: 'http' | 'https';
+  /** Without port. */
+  readonly host: string;
+  /** Canonical, without the query. */
+  readonly path: string;
+  /** Names of the query's parameters as sent, in order. */
+  readonly params: readonly string[];
+  /** First values of the fields that `telemetry.recentRequestHeaders` lists, by their names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** `HTTP/1.0`, `HTTP/1.1`, `HTTP/2.0` */
+  readonly protocol: string;
+  /** 499 for a client that was gone before its answer began. */
+  readonly status: number;
+  /** Name of the route that won it; empty when none did. */
+  readonly route: string;
+  readonly routeId: string;
+  readonly group: string;
+  /** Id. */
+  readonly destination: string;
+  /** `host:port` */
+  readonly endpoint: string;
+  readonly attempts: number;
+  readonly durationMs: number;
+  /** Log index of the configuration that served it. */
+  readonly snapshotIndex: number;
+  readonly role: 'stable' | 'candidate';
+  /** Type of the proxy error that answered it; empty when none did. */
+  readonly error: string;
+  /** It stands for so many like it; 1 when every one was kept. */
+  readonly oneIn: number;
+}
+
+/** How much of the traffic the list holds. */
+export interface RecentCounts {
+  /** Requests that have ended since the start of the process. */
+  readonly seen: number;
+  /** Of those so many were kept, the older ones overwritten since. */
+  readonly kept: number;
+  /** At the moment one in so many is kept, in the thread that keeps the fewest; of answers from 500 on, another rate. */
+  readonly oneIn: number;
+  readonly oneInOfErrors: number;
+}
+
+/** Those that ended last in this process, and in which order they ended. */
+export interface RecentSource {
+  /** So many are remembered; 0: none. */
+  readonly capacity: number;
+  readonly counts: RecentCounts;
+  /** At most `limit` that pass, the last one first. Made beside whatever else the thread has to do. */
+  list(limit: number, passes: (request: RecentRequest) => boolean): Promise<RecentRequest[]>;
+  /** Number of the next one. */
+  readonly end: number;
+  /** Undefined when it is not here yet, or not any more. */
+  at(number: number): RecentRequest | undefined;
+}

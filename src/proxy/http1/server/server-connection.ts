@@ -1,0 +1,426 @@
+// One connection of a client: requests come in one after the other, responses leave in the same order. It reads no
+// further than the request that is being answered, bounds what a client may send ahead, and says goodbye in a way
+// that lets the last response arrive.
+import { type ProxyErrorType, proxyErrors } from '../../../errors.ts';
+import type { ExchangeContext } from '../../exchange/context.ts';
+import type { Downstream } from '../../exchange/downstream.ts';
+import { Exchange } from '../../exchange/exchange.ts';
+import { fieldId } from '../../fields/field-name.ts';
+import type { BodySink } from '../../message/body.ts';
+import type { TrustedProxies } from '../../message/client-address.ts';
+import { type ProxyError, proxyError } from '../../message/proxy-error.ts';
+import type { Sender } from '../../message/request.ts';
+import { type Peer, RequestView } from '../../message/request-view.ts';
+import type { ResponseHead } from '../../message/response.ts';
+import type { Security } from '../../socket/security.ts';
+import type { TunnelEnd } from '../../socket/tunnel-end.ts';
+import type { Wire, WireReceiver } from '../../socket/wire.ts';
+import { Timed } from '../../wheel.ts';
+import { BodyDecoder } from '../body-decoder.ts';
+import { Framing } from '../framing.ts';
+import type { HeadStatus } from '../head-parser.ts';
+import { HeldBytes } from '../held-bytes.ts';
+import { renderTrailers, valuesOf } from '../render.ts';
+import { RequestParser } from '../request-parser.ts';
+import { Discard } from './discard.ts';
+import { type Answered, ServerResponse } from './server-response.ts';
+import { Tunnel } from './tunnel.ts';
+
+/** What a client may send ahead of the response it waits for. */
+const aheadBytesMax = 64 * 1024;
+/** How long a closing connection still listens, so that its last response is not lost to a reset. */
+const lingerMs = 1_000;
+/** After FIN behind a whole request: how long the response may be silent until the client counts as gone. */
+const halfClosedMs = 1_000;
+/** A closing connection that takes nothing for so many times `lingerMs` is given up. */
+const stillLooksMax = 60;
+/** What came is not enough to go on with. */
+const incomplete = -1;
+
+/**
+ * `head`: waiting for a request or within its head. `body`: within its body. `done`: whole, the response is under way.
+ * `linger`: what comes is dropped. `tunnel`: the sockets are joined. `over`: closed.
+ */
+type Reading = 'head' | 'body' | 'done' | 'linger' | 'tunnel' | 'over';
+
+export class ServerConnection extends Timed implements Downstream, Answered, Peer, WireReceiver {
+  readonly security: Security | undefined;
+  requestBytes = 0;
+  readonly framing = new Framing();
+  readonly request: RequestView;
+  readonly response: ServerResponse;
+  readonly #parser: RequestParser;
+  readonly #socket: Wire;
+  readonly #context: ExchangeContext;
+  readonly #exchange: Exchange;
+  readonly #decoder = new BodyDecoder();
+  readonly #held = new HeldBytes();
+  readonly #peer: string;
+  #sender: Sender | undefined;
+  /** What the sender was found by. */
+  #senderRule: TrustedProxies | undefined;
+  #reading: Reading = 'head';
+  #sink: BodySink | undefined;
+  /** A response is owed or under way. */
+  #answering = false;
+  /** FIN has come behind a whole request. */
+  #halfClosed = false;
+  #reads = 0;
+  #processing = false;
+  #paused = false;
+  /** Reading has stopped until the client takes what waits for it. */
+  #congested = false;
+  /** What the socket still had to write when the connection was looked at last. */
+  #unwritten = 0;
+  #looks = 0;
+  #headStartedMs = -1;
+  readonly #onOver: (connection: ServerConnection) => void;
+
+  /** `spentMs` of the client's time for its first head are gone: its connection was secured in it. */
+  constructor(socket: Wire, context: ExchangeContext, onOver: (connection: ServerConnection) => void, spentMs = 0) {
+    super();
+    this.#socket = socket;
+    this.security = socket.security;
+    this.#context = context;
+    this.#onOver = onOver;
+    this.#parser = new RequestParser(context.settings().headLimits);
+    this.request = new RequestView(this.#parser, this.framing, this);
+    this.response = new ServerResponse(socket, this, context);
+    this.#exchange = new Exchange(this, context);
+    this.#peer = socket.remoteAddress ?? '';
+    socket.receiver = this;
+    socket.on('end', () => this.#onEnd());
+    socket.on('error', () => this.#over());
+    socket.on('close', () => this.#over());
+    socket.resume();
+    const { clientHeaderMs } = context.settings();
+    if (clientHeaderMs > 0) this.#armHead(Math.max(1, clientHeaderMs - spentMs));
+  }
+
+  /** Between two requests, with nothing of the next one here yet. */
+  get idle(): boolean {
+    return this.#reading === 'head' && this.#held.length === 0;
+  }
+
+  /** Whether it ever carried a request. */
+  get used(): boolean {
+    return this.#reads > 0;
+  }
+
+  /** Responses say that the connection ends with them: see `mayGoOn` of the response. */
+  drain(): void {}
+
+  /** Ends at once, whatever is under way. */
+  destroy(): void {
+    this.#socket.destroy();
+    this.#over();
+  }
+
+  sender(): Sender {
+    const { trusted } = this.#context.settings();
+    if (this.#sender !== undefined && this.#senderRule === trusted && !this.#sender.peerTrusted) return this.#sender;
+    this.#senderRule = trusted;
+    const chain = valuesOf(this.#parser.head, fieldId.forwardedFor).join(',');
+    const scheme = this.security === undefined ? 'http' : 'https';
+    const certificateUris = this.security?.client?.forwarded ?? '';
+    this.#sender = { ...trusted.locate(this.#peer, chain), scheme, certificateUris };
+    return this.#sender;
+  }
+
+  // What the response asks and tells.
+
+  get method(): string {
+    return this.#parser.method;
+  }
+
+  get minor(): number {
+    return this.#parser.minor;
+  }
+
+  get mayGoOn(): boolean {
+    return this.framing.keepAlive && !this.#halfClosed;
+  }
+
+  get holdsBodyBack(): boolean {
+    return this.framing.expectContinue && this.#reading === 'body';
+  }
+
+  onAnswered(keepAlive: boolean): void {
+    this.#answering = false;
+    this.#exchange.onResponseSent();
+    // The port may have closed after the head had gone out without `Connection: close`.
+    const isLast = this.#context.draining() && this.#held.length === 0;
+    if (!keepAlive || this.#halfClosed || isLast) this.#endGently();
+    else if (this.#reading === 'done') this.#next();
+    else this.start(new Discard(() => this.#endGently()));
+    if (!this.#processing) this.response.flush();
+  }
+
+  onCut(): void {
+    this.#exchange.abandon();
+    this.#socket.resetAndDestroy();
+    this.#over();
+  }
+
+  onRoom(): void {
+    if (!this.#congested) return;
+    this.#congested = false;
+    this.#goOn();
+  }
+
+  onProgress(): void {
+    if (this.#halfClosed) this.#context.wheel.arm(this, halfClosedMs);
+  }
+
+  tunnel(head: ResponseHead, upstream: TunnelEnd, rest: Buffer): void {
+    this.response.switching(head, head.upgrade || this.framing.upgrade);
+    if (rest.length > 0) this.#socket.write(rest);
+    const { bytes, length } = this.#held;
+    if (length > 0) upstream.write(Buffer.from(bytes.subarray(0, length)));
+    this.#held.clear();
+    this.#reading = 'tunnel';
+    this.response.close();
+    this.#context.wheel.remove(this);
+    this.#socket.removeAllListeners('drain');
+    const { wheel, settings } = this.#context;
+    new Tunnel(this.#socket, upstream, wheel, settings().idleTunnelMs, () => this.#over());
+  }
+
+  // The request's body goes out here.
+
+  start(sink: BodySink): void {
+    this.#sink = sink;
+    if (this.#reading === 'done') sink.end('');
+    else if (!this.#processing) this.#goOn();
+  }
+
+  pause(): void {
+    this.#paused = true;
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    if (!this.#paused) return;
+    this.#paused = false;
+    if (this.#held.length > 0 && !this.#processing) this.#processHeld();
+    if (!this.#paused) this.#socket.resume();
+  }
+
+  abort(_why: ProxyError): void {
+    this.#sink = undefined;
+    this.resume();
+  }
+
+  override onDeadline(): void {
+    if (this.#halfClosed && this.response.blocked) {
+      // It is slow, not silent; the response has deadlines of its own.
+      this.#context.wheel.arm(this, halfClosedMs);
+      return;
+    }
+    if (this.#reading === 'linger' && this.#stillTaking()) {
+      this.#context.wheel.arm(this, lingerMs);
+      return;
+    }
+    // No word: a head or a body that does not come, a client that left half, a connection nobody uses.
+    this.#exchange.abandon();
+    this.destroy();
+  }
+
+  onBytes(bytes: Buffer, length: number): void {
+    if (this.#reading === 'linger' || this.#reading === 'over') return;
+    if (this.#held.length > 0) {
+      this.#held.append(bytes, 0, length);
+      this.#processHeld();
+      return;
+    }
+    const end = this.#process(bytes, 0, length);
+    if (end < length) this.#held.append(bytes, end, length);
+    this.#boundAhead();
+  }
+
+  #processHeld(): void {
+    const { bytes, length } = this.#held;
+    const end = this.#process(bytes, 0, length);
+    this.#held.drop(end);
+    this.#boundAhead();
+  }
+
+  /** Returns where it stopped: the rest has to wait for more bytes, for a sink with room, or for the response. */
+  #process(bytes: Buffer, from: number, to: number): number {
+    this.#processing = true;
+    let at = from;
+    while (at < to && this.#wantsMore()) {
+      const next = this.#reading === 'head' ? this.#readHead(bytes, at, to) : this.#readBody(bytes, at, to);
+      if (next === incomplete) break;
+      at = next;
+    }
+    this.#processing = false;
+    this.response.flush();
+    return this.#reading === 'linger' || this.#reading === 'over' ? to : at;
+  }
+
+  /** No request is begun while earlier responses wait for the client to take them. */
+  #wantsMore(): boolean {
+    if (this.#reading === 'head' && this.response.congested) this.#congested = true;
+    return (
+      (this.#reading === 'head' && !this.#congested) ||
+      (this.#reading === 'body' && this.#sink !== undefined && !this.#paused)
+    );
+  }
+
+  #boundAhead(): void {
+    const waiting = this.#reading === 'body' || this.#congested ? 0 : aheadBytesMax;
+    if ((this.#reading !== 'head' || this.#congested) && this.#held.length > waiting) this.pause();
+  }
+
+  #readHead(bytes: Buffer, from: number, to: number): number {
+    const status = this.#parser.parse(bytes, from, to);
+    if (status === 'more') {
+      this.#headBegins();
+      return incomplete;
+    }
+    this.#answering = true;
+    this.response.reset();
+    this.requestBytes = 0;
+    if (status !== 'done') {
+      this.#refuse(refusals[status], this.#parser.fault);
+      return to;
+    }
+    this.#reads++;
+    this.#begin();
+    return this.#parser.end;
+  }
+
+  #begin(): void {
+    const { settings, wheel } = this.#context;
+    const refused = this.request.read(settings().pathNormalization);
+    if (refused !== undefined) {
+      this.#refuse(refused, this.request.fault);
+      return;
+    }
+    const { path, canonicalPath } = this.request;
+    if (path !== canonicalPath) this.#context.reportPath(path, canonicalPath);
+    const fault = this.framing.readRequest(this.#parser);
+    if (fault !== '') {
+      this.#refuse('bad_request', fault);
+      return;
+    }
+    this.#decoder.reset(this.framing.kind, this.framing.length);
+    this.#reading = this.#decoder.done ? 'done' : 'body';
+    if (this.#reading === 'done') wheel.disarm(this);
+    else this.#armBody();
+    this.#exchange.begin();
+  }
+
+  #readBody(bytes: Buffer, from: number, to: number): number {
+    const decoder = this.#decoder;
+    const at = decoder.decode(bytes, from, to);
+    const sink = this.#sink;
+    if (decoder.dataEnd > decoder.dataStart) {
+      this.requestBytes += decoder.dataEnd - decoder.dataStart;
+      if (sink?.data(bytes.subarray(decoder.dataStart, decoder.dataEnd)) === false) this.pause();
+    }
+    if (decoder.fault !== '') {
+      this.#refuse('bad_request', decoder.fault);
+      return to;
+    }
+    if (decoder.done) {
+      this.#reading = 'done';
+      this.#context.wheel.disarm(this);
+      this.#sink = undefined;
+      sink?.end(renderTrailers(decoder.trailers, this.framing.named));
+      if (!this.#answering) this.#next();
+    }
+    return at;
+  }
+
+  #refuse(type: ProxyErrorType, fault: string): void {
+    const message = fault === '' ? undefined : `${proxyErrors[type].message}: ${fault}`;
+    this.#exchange.refuse(proxyError(type, {}, message));
+  }
+
+  #next(): void {
+    const { headLimits, idleMs } = this.#context.settings();
+    this.#parser.reset(headLimits);
+    this.#reading = 'head';
+    this.#headStartedMs = -1;
+    this.#armHead(idleMs);
+    if (!this.#processing) this.#goOn();
+  }
+
+  /** Reads what is held, and then from the socket again. */
+  #goOn(): void {
+    if (this.#paused) this.resume();
+    else if (this.#held.length > 0) this.#processHeld();
+  }
+
+  /** What is still to come is read and dropped for a while, for closing with bytes unread would reset the connection. */
+  #endGently(): void {
+    this.response.flush();
+    this.#reading = 'linger';
+    this.#held.clear();
+    this.#sink = undefined;
+    this.resume();
+    this.#socket.end();
+    this.#context.wheel.arm(this, lingerMs);
+  }
+
+  /** FIN. Behind a whole request it may be all the client had to say; anything else is a client that has gone. */
+  #onEnd(): void {
+    if (this.#reading === 'tunnel') return;
+    if (this.#reading === 'done' && this.#answering) {
+      this.#halfClosed = true;
+      this.#context.wheel.arm(this, halfClosedMs);
+      return;
+    }
+    this.#exchange.abandon();
+    this.#socket.destroySoon();
+  }
+
+  #over(): void {
+    if (this.#reading === 'over') return;
+    this.#reading = 'over';
+    this.#exchange.abandon();
+    this.#held.clear();
+    this.response.close();
+    this.#context.wheel.remove(this);
+    this.#onOver(this);
+  }
+
+  /** The last response is still on its way to a client that takes it, or has not stood still for long. */
+  #stillTaking(): boolean {
+    const { writableLength } = this.#socket;
+    this.#looks = writableLength < this.#unwritten ? 0 : this.#looks + 1;
+    this.#unwritten = writableLength;
+    return writableLength > 0 && this.#looks < stillLooksMax;
+  }
+
+  #armHead(ms: number): void {
+    if (ms > 0) this.#context.wheel.arm(this, ms);
+    else this.#context.wheel.disarm(this);
+  }
+
+  #headBegins(): void {
+    if (this.#headStartedMs >= 0) return;
+    this.#headStartedMs = this.#context.wheel.nowMs;
+    this.#armHead(this.#context.settings().clientHeaderMs);
+  }
+
+  /** `clientRequest` counts from the first byte of the head. */
+  #armBody(): void {
+    const { wheel, settings } = this.#context;
+    const { clientRequestMs } = settings();
+    if (clientRequestMs === 0) wheel.disarm(this);
+    else {
+      const spentMs = this.#headStartedMs < 0 ? 0 : wheel.nowMs - this.#headStartedMs;
+      wheel.arm(this, Math.max(0, clientRequestMs - spentMs));
+    }
+  }
+}
+
+const refusals: Readonly<Record<Exclude<HeadStatus, 'more' | 'done'>, ProxyErrorType>> = {
+  malformed: 'bad_request',
+  'line-too-long': 'uri_too_long',
+  'head-too-large': 'request_headers_too_large',
+  version: 'version_not_supported',
+};

@@ -1,0 +1,203 @@
+// The answering half of a client's connection: heads and bodies leave in the framing that the client understands, and
+// it is decided here whether the connection goes on afterwards.
+import type { Socket } from 'node:net';
+import type { ExchangeContext } from '../../exchange/context.ts';
+import type { DownstreamResponse } from '../../exchange/downstream.ts';
+import type { BodySource } from '../../message/body.ts';
+import type { ProxyError } from '../../message/proxy-error.ts';
+import type { ExchangeResponse, ResponseHead } from '../../message/response.ts';
+import { Timed } from '../../wheel.ts';
+import type { BodyKind } from '../framing.ts';
+import { MessageWriter } from '../message-writer.ts';
+import { renderAnswer, renderResponse } from '../render.ts';
+
+/** What the response must know of the request it answers, and whom it tells how it ended. */
+export interface Answered {
+  readonly method: string;
+  /** Minor version of HTTP/1 that the client speaks. */
+  readonly minor: number;
+  /** The client is willing to go on, and nothing it has sent or holds back stands against it. */
+  readonly mayGoOn: boolean;
+  /** It waits for 100 before it sends its body. */
+  readonly holdsBodyBack: boolean;
+  /** The response has been written to its end. */
+  onAnswered(keepAlive: boolean): void;
+  /** The response cannot be completed: the client must see that it is not. */
+  onCut(): void;
+  /** Part of the response's body has passed. */
+  onProgress(): void;
+  /** The client has taken all that was written. */
+  onRoom(): void;
+}
+
+export class ServerResponse implements DownstreamResponse {
+  readonly #request: Answered;
+  readonly #context: ExchangeContext;
+  readonly #writer: MessageWriter;
+  readonly #deadline: ResponseDeadline;
+  #source: BodySource | undefined;
+  #keepAlive = true;
+  /** 100 has been sent. */
+  #continued = false;
+  /** The socket has not taken what it was given. */
+  #blocked = false;
+  #over = false;
+  responseBytes = 0;
+
+  constructor(socket: Socket, request: Answered, context: ExchangeContext) {
+    this.#request = request;
+    this.#context = context;
+    this.#writer = new MessageWriter(socket);
+    this.#deadline = new ResponseDeadline(() => request.onCut());
+    socket.on('drain', () => this.#onDrain());
+  }
+
+  get blocked(): boolean {
+    return this.#blocked;
+  }
+
+  /** The client takes less than it asks for. `onRoom` follows when that changes. */
+  get congested(): boolean {
+    return this.#writer.congested;
+  }
+
+  /** Ready for the next request. */
+  reset(): void {
+    this.#continued = false;
+    this.responseBytes = 0;
+  }
+
+  /** The connection has ended: nothing is written any more. */
+  close(): void {
+    this.#over = true;
+    this.#source = undefined;
+    this.#context.wheel.remove(this.#deadline);
+  }
+
+  relay(response: ExchangeResponse): void {
+    const { bodyKind } = response;
+    // RFC 9112 §6.1: no Transfer-Encoding for a client of HTTP/1.0, nor on what has no body.
+    const own = bodyKind === 'stream' ? (this.#request.minor === 1 ? 'chunked' : 'close') : bodyKind;
+    this.#keepAlive = this.#mayKeepAlive(own);
+    this.#writer.head(this.#render(response, this.#connectionLines(own)), own);
+    const { clientResponseMs } = this.#context.settings();
+    if (clientResponseMs > 0) this.#context.wheel.arm(this.#deadline, clientResponseMs);
+  }
+
+  interim(head: ResponseHead): void {
+    if (this.#request.minor === 0) return;
+    if (head.status === 100) this.continue();
+    else this.#writer.head(this.#render(head, ''), 'none');
+  }
+
+  continue(): void {
+    if (!this.#request.holdsBodyBack || this.#continued) return;
+    this.#continued = true;
+    this.#writer.head('HTTP/1.1 100 Continue\r\n\r\n', 'none');
+    this.#writer.flush();
+  }
+
+  answer(response: ExchangeResponse, close: boolean): void {
+    this.#keepAlive = !close && this.#mayKeepAlive('length');
+    const { status, own } = response;
+    const bodiless = status === 204 || status === 304 || status < 200;
+    const length = own?.length ?? 0;
+    const { serverName } = this.#context.settings();
+    const lines = `${bodiless ? '' : `Content-Length: ${length}\r\n`}${this.#connectionLines('length')}`;
+    this.#writer.head(renderAnswer(response, { serverName, connectionLines: lines }), 'length');
+    if (!bodiless && own !== undefined && length > 0 && this.#request.method !== 'HEAD') {
+      this.responseBytes += length;
+      this.#writer.data(Buffer.from(own.buffer, own.byteOffset, length));
+    }
+    this.#done();
+  }
+
+  cut(): void {
+    this.#request.onCut();
+  }
+
+  /** The head of a 101; what follows is not HTTP. */
+  switching(head: ResponseHead, protocol: string): void {
+    this.#writer.head(this.#render(head, `Connection: upgrade\r\nUpgrade: ${protocol}\r\n`), 'none');
+    this.#writer.flush();
+  }
+
+  flush(): void {
+    this.#writer.flush();
+  }
+
+  from(source: BodySource): void {
+    this.#source = source;
+  }
+
+  data(chunk: Buffer): boolean {
+    if (this.#over) return true;
+    this.responseBytes += chunk.length;
+    const room = this.#writer.data(chunk);
+    this.#request.onProgress();
+    this.#blocked = !room;
+    if (!room) this.#armStall();
+    return room;
+  }
+
+  end(trailers: string): void {
+    if (this.#over) return;
+    this.#writer.end(this.#request.minor === 1 ? trailers : '');
+    this.#done();
+  }
+
+  fail(_why: ProxyError): void {
+    this.#request.onCut();
+  }
+
+  #done(): void {
+    this.#source = undefined;
+    this.#blocked = false;
+    this.#context.wheel.disarm(this.#deadline);
+    this.#request.onAnswered(this.#keepAlive);
+  }
+
+  #render(head: ResponseHead, connectionLines: string): string {
+    const { serverName } = this.#context.settings();
+    return renderResponse(head, { serverName, connectionLines });
+  }
+
+  #mayKeepAlive(kind: BodyKind): boolean {
+    const bodyUnasked = this.#request.holdsBodyBack && !this.#continued;
+    return this.#request.mayGoOn && kind !== 'close' && !bodyUnasked && !this.#context.draining();
+  }
+
+  #connectionLines(kind: BodyKind): string {
+    const lines = kind === 'chunked' ? 'Transfer-Encoding: chunked\r\n' : '';
+    if (!this.#keepAlive) return `${lines}Connection: close\r\n`;
+    return this.#request.minor === 0 ? `${lines}Connection: keep-alive\r\n` : lines;
+  }
+
+  #onDrain(): void {
+    this.#writer.onDrain();
+    this.#request.onRoom();
+    if (!this.#blocked) return;
+    this.#blocked = false;
+    if (this.#context.settings().clientResponseMs === 0) this.#context.wheel.disarm(this.#deadline);
+    this.#source?.resume();
+  }
+
+  /** Where the listener sets no limit for a whole response, it is the client that must not stand still. */
+  #armStall(): void {
+    const { clientResponseMs, clientStallMs } = this.#context.settings();
+    if (clientResponseMs === 0 && clientStallMs > 0) this.#context.wheel.arm(this.#deadline, clientStallMs);
+  }
+}
+
+class ResponseDeadline extends Timed {
+  readonly #act: () => void;
+
+  constructor(act: () => void) {
+    super();
+    this.#act = act;
+  }
+
+  override onDeadline(): void {
+    this.#act();
+  }
+}

@@ -1,0 +1,307 @@
+// One exchange on a stream of a connection to an upstream. Made for one request: whoever holds it may ask for its end
+// at any time, and must not reach another's.
+import { createHash } from 'node:crypto';
+import type { ProxyErrorType } from '../../../errors.ts';
+import { type FieldLines, FieldList } from '../../fields/field-lines.ts';
+import { renderLines } from '../../http1/render.ts';
+import type { BodySink, BodySource } from '../../message/body.ts';
+import type { ProxyError } from '../../message/proxy-error.ts';
+import type { BodyKind, ExchangeRequest } from '../../message/request.ts';
+import type { ResponseHead } from '../../message/response.ts';
+import type {
+  ConnectionTaker,
+  ResponseReceiver,
+  UpstreamRequest,
+  UpstreamStream,
+} from '../../message/upstream-stream.ts';
+import { Timed, type Wheel } from '../../wheel.ts';
+import { errorCode } from '../error-code.ts';
+import { encoder } from '../hpack/encoder.ts';
+import { encodeLines, encodeRequest } from '../outgoing-head.ts';
+import type { Stream, StreamEnd, StreamReceiver } from '../stream.ts';
+import { ClientTunnel } from './client-tunnel.ts';
+
+/** The connection's side. */
+export interface ClientStreamOwner {
+  readonly scheme: 'http' | 'https';
+  readonly wheel: Wheel;
+  /** 0 = no limit. */
+  readonly responseHeaderMs: number;
+  /** A stream for a request whose head follows at once; undefined when there is no room any more. */
+  begin(): Stream | undefined;
+  /** Something of a response has come. */
+  onMessage(): void;
+  /** Whether the upstream takes extended CONNECT; undefined while it has said nothing. */
+  readonly connectProtocol: boolean | undefined;
+  /** Calls the stream's `onSettings` once the upstream has said something, or its `onNoConnection`. */
+  awaitSettings(stream: ClientStream): void;
+  /** Has the taker given a connection of HTTP/1.1 to the same endpoint. False: there it cannot be spoken. */
+  takeHttp1(taker: ConnectionTaker): boolean;
+  cancelHttp1(taker: ConnectionTaker): void;
+}
+
+const none: readonly string[] = [];
+
+export class ClientStream
+  extends Timed
+  implements UpstreamStream, BodySource, StreamReceiver, ResponseHead, ConnectionTaker
+{
+  readonly reason = '';
+  readonly named = none;
+  upgrade = '';
+  status = 0;
+  lines: FieldLines = FieldList.empty;
+  bodyKind: BodyKind = 'none';
+  bodyLength = 0;
+  readonly #owner: ClientStreamOwner;
+  /** Undefined before `send`, and when it is over. */
+  #stream: Stream | undefined;
+  #receiver: ResponseReceiver | undefined;
+  #sink: BodySink | undefined;
+  #requestSource: BodySource | undefined;
+  /** The request is whole. */
+  #sent = false;
+  #responded = false;
+  /** What is to become a tunnel, until it is known whether it does. */
+  #upgrading: UpstreamRequest | undefined;
+  /** Takes its place where an upgrade goes over HTTP/1.1. */
+  #instead: UpstreamStream | undefined;
+
+  constructor(owner: ClientStreamOwner) {
+    super();
+    this.#owner = owner;
+  }
+
+  send(receiver: ResponseReceiver, order: UpstreamRequest): void {
+    this.#receiver = receiver;
+    if (order.request.upgrade !== '') {
+      this.#upgrading = order;
+      this.#awaitHead();
+      if (this.#owner.connectProtocol === undefined) this.#owner.awaitSettings(this);
+      else this.onSettings();
+    } else this.#begin(order);
+  }
+
+  /** It is known what the upstream makes of an upgrade. */
+  onSettings(): void {
+    const order = this.#upgrading;
+    if (order === undefined) return;
+    if (this.#owner.connectProtocol === true && isWebSocket(order.request)) this.#begin(order);
+    else if (!this.#owner.takeHttp1(this)) this.#failSoon('bad_response', nothingToUpgrade, false);
+  }
+
+  /** Of HTTP/1.1, for an upgrade that HTTP/2 does not take. */
+  onConnection(stream: UpstreamStream): void {
+    const order = this.#upgrading;
+    const receiver = this.#receiver;
+    if (order === undefined || receiver === undefined) return;
+    this.#owner.wheel.remove(this);
+    this.#instead = stream;
+    stream.send(receiver, order);
+  }
+
+  onNoConnection(type: ProxyErrorType, message: string): void {
+    if (this.#upgrading === undefined) return;
+    if (type === 'tls_handshake_failure') this.#failSoon('bad_response', `${nothingToUpgrade}: ${message}`, false);
+    else this.#failSoon(type, message, false);
+  }
+
+  #begin(order: UpstreamRequest): void {
+    const stream = this.#owner.begin();
+    if (stream === undefined) {
+      this.#failSoon('connection_reset', 'the connection has no room for another stream', true);
+      return;
+    }
+    this.#stream = stream;
+    this.#sent = order.bodyKind === 'none';
+    stream.receiver = this;
+    stream.bodiless = order.request.method === 'HEAD';
+    encodeRequest(encoder, order, this.#owner.scheme);
+    // What becomes a tunnel stays open.
+    stream.sendHead(encoder, this.#sent && this.#upgrading === undefined);
+    if (this.#sent) this.#awaitHead();
+  }
+
+  /** Frames leave together at the end of the turn. */
+  flush(): void {
+    this.#instead?.flush();
+  }
+
+  destroy(): void {
+    const stream = this.#stream;
+    const instead = this.#instead;
+    if (this.#upgrading !== undefined && stream === undefined && instead === undefined) this.#owner.cancelHttp1(this);
+    this.#finish();
+    stream?.reset(errorCode.cancel);
+    instead?.destroy();
+  }
+
+  // The request's body goes in here.
+
+  from(source: BodySource): void {
+    this.#requestSource = source;
+  }
+
+  data(chunk: Buffer): boolean {
+    return this.#stream === undefined || this.#stream.sendData(chunk);
+  }
+
+  end(trailers: string): void {
+    const stream = this.#stream;
+    if (stream === undefined) return;
+    this.#sent = true;
+    this.#requestSource = undefined;
+    if (trailers === '') stream.sendEnd();
+    else {
+      encoder.begin();
+      encodeLines(encoder, trailers);
+      stream.sendTrailers(encoder);
+    }
+    if (!this.#responded) this.#awaitHead();
+  }
+
+  fail(_why: ProxyError): void {
+    this.destroy();
+  }
+
+  // The response's body comes out here.
+
+  start(sink: BodySink): void {
+    this.#sink = sink;
+    this.#stream?.resume();
+  }
+
+  pause(): void {
+    this.#stream?.pause();
+  }
+
+  resume(): void {
+    this.#stream?.resume();
+  }
+
+  abort(_why: ProxyError): void {
+    this.destroy();
+  }
+
+  override onDeadline(): void {
+    const receiver = this.#receiver;
+    this.destroy();
+    receiver?.onFailure('timeout', false, 'no response header in time');
+  }
+
+  // What comes on the stream.
+
+  onHead(stream: Stream): void {
+    const { fields } = stream;
+    this.status = fields.status;
+    this.lines = fields;
+    this.#owner.onMessage();
+    if (fields.status < 200) {
+      this.bodyKind = 'none';
+      this.#receiver?.onInterim(this);
+      return;
+    }
+    this.#responded = true;
+    this.#owner.wheel.remove(this);
+    if (this.#upgrading !== undefined && fields.status < 300) {
+      this.#switchProtocols(stream, this.#upgrading.request);
+      return;
+    }
+    const bodiless = stream.bodiless || fields.status === 204 || fields.status === 304;
+    this.bodyKind = bodiless ? 'none' : fields.contentLength >= 0 ? 'length' : 'stream';
+    this.bodyLength = Math.max(0, fields.contentLength);
+    this.lines = stream.takeFields();
+    // Nobody takes the body yet.
+    stream.pause();
+    this.#receiver?.onResponse(this, this);
+    this.#receiver?.onSettled();
+  }
+
+  onData(_stream: Stream, chunk: Buffer): boolean {
+    this.#owner.onMessage();
+    const more = this.#sink === undefined || this.#sink.data(chunk);
+    this.#receiver?.onSettled();
+    return more;
+  }
+
+  onEnd(stream: Stream): void {
+    const sink = this.#sink;
+    const receiver = this.#receiver;
+    const trailers = stream.trailers === undefined ? '' : renderLines(stream.trailers);
+    const whole = stream.localEnded;
+    if (!this.#sent) this.#requestSource?.abort({ type: 'connection_reset' });
+    this.#finish();
+    sink?.end(trailers);
+    // What is left of the request is of no use to an upstream that has answered.
+    if (!whole) stream.reset(errorCode.cancel);
+    receiver?.onSettled();
+  }
+
+  onReset(_stream: Stream, { untouched, faulty, unanswered, message }: StreamEnd): void {
+    const type = faulty ? 'bad_response' : 'connection_reset';
+    const sink = this.#sink;
+    const receiver = this.#receiver;
+    const responded = this.#responded;
+    this.#finish();
+    if (responded) sink?.fail({ type, message });
+    else receiver?.onFailure(type, unanswered, message, untouched);
+    receiver?.onSettled();
+  }
+
+  onRoom(): void {
+    this.#requestSource?.resume();
+  }
+
+  onOver(): void {}
+
+  #switchProtocols(stream: Stream, request: ExchangeRequest): void {
+    const receiver = this.#receiver;
+    const lines: string[] = [];
+    for (let i = 0; i < stream.fields.count; i++) lines.push(stream.fields.name(i), stream.fields.value(i));
+    // A client of HTTP/1.1 wants proof that its key was read (RFC 6455 §4.2.2).
+    const key = request.header('sec-websocket-key');
+    if (request.protocol !== 'HTTP/2.0' && key !== undefined) lines.push('Sec-WebSocket-Accept', acceptOf(key));
+    this.status = 101;
+    this.lines = new FieldList(lines);
+    this.bodyKind = 'none';
+    this.upgrade = request.upgrade;
+    stream.pause();
+    const tunnel = new ClientTunnel(stream, this.#owner.wheel);
+    this.#finish();
+    receiver?.onUpgrade(this, tunnel, Buffer.alloc(0));
+    receiver?.onSettled();
+  }
+
+  /** Whoever sends is not to hear of it before it has sent. */
+  #failSoon(type: ProxyErrorType, message: string, refused: boolean): void {
+    queueMicrotask(() => {
+      const receiver = this.#receiver;
+      this.#finish();
+      receiver?.onFailure(type, false, message, refused);
+      receiver?.onSettled();
+    });
+  }
+
+  #awaitHead(): void {
+    const { wheel, responseHeaderMs } = this.#owner;
+    if (responseHeaderMs > 0) wheel.arm(this, responseHeaderMs);
+  }
+
+  #finish(): void {
+    this.#stream = undefined;
+    this.#upgrading = undefined;
+    this.#instead = undefined;
+    this.#receiver = undefined;
+    this.#sink = undefined;
+    this.#requestSource = undefined;
+    this.#owner.wheel.remove(this);
+  }
+}
+
+const isWebSocket = ({ upgrade }: ExchangeRequest): boolean => upgrade.toLowerCase() === 'websocket';
+
+const nothingToUpgrade = 'the upstream speaks HTTP/2 and does not announce extended CONNECT (RFC 8441)';
+
+/** RFC 6455 §4.2.2. */
+const acceptOf = (key: string): string =>
+  createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64');

@@ -1,0 +1,73 @@
+// What callers of gRPC are told when Sluice itself answers: a response of trailers only, as their own libraries make
+// them (architecture.md §6.23). The answer's body says why.
+
+import { FieldList } from '../../fields/field-lines.ts';
+import type { ExchangeRequest } from '../../message/request.ts';
+import type { ExchangeResponse } from '../../message/response.ts';
+
+export const isGrpc = (request: ExchangeRequest): boolean =>
+  request.header('content-type')?.startsWith('application/grpc') === true;
+
+/** Why is told in so many characters at most. */
+const messageMax = 1_024;
+
+/** Turns an answer that is none of success into its like for gRPC. */
+export function answerGrpc(response: ExchangeResponse): void {
+  const { status } = response;
+  if (status >= 200 && status < 300) return;
+  const why = reasonIn(response);
+  const lines = response.lines;
+  const kept: string[] = [];
+  for (let i = 0; i < lines.count; i++) {
+    const lower = lines.name(i).toLowerCase();
+    if (lower !== 'content-type' && lower !== 'content-length') kept.push(lower, lines.value(i));
+  }
+  response.status = 200;
+  response.lines = new FieldList([
+    ...['grpc-status', String(grpcStatus(status, why.type))],
+    ...(why.message === '' ? [] : ['grpc-message', percentEncoded(why.message)]),
+    ...kept,
+  ]);
+  response.edits.set('content-type', 'application/grpc');
+  response.own = undefined;
+}
+
+const statuses: Readonly<Record<number, number>> = { 401: 16, 403: 7, 429: 8, 502: 14, 503: 14, 504: 4 };
+
+function grpcStatus(status: number, type: string): number {
+  if (status === 404 && type === 'no_route') return 12;
+  return statuses[status] ?? (status >= 400 && status < 500 ? 3 : 13);
+}
+
+interface Reason {
+  /** Of a proxy error; empty for what a middleware said. */
+  readonly type: string;
+  readonly message: string;
+}
+
+function reasonIn({ own }: ExchangeResponse): Reason {
+  const text = own === undefined ? '' : Buffer.from(own).toString('utf8').slice(0, messageMax);
+  const { error, message } = parsed(text);
+  if (typeof error !== 'string') return { type: '', message: text.trim() };
+  return { type: error, message: typeof message === 'string' ? `${error}: ${message}` : error };
+}
+
+function parsed(text: string): { error?: unknown; message?: unknown } {
+  if (!text.startsWith('{')) return {};
+  try {
+    return JSON.parse(text) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+/** Bytes of UTF-8 outside of visible ASCII, and `%`, as `%XX` (gRPC over HTTP/2, Status-Message). */
+function percentEncoded(text: string): string {
+  let out = '';
+  for (const byte of Buffer.from(text, 'utf8')) {
+    out += byte >= 0x20 && byte < 0x7f && byte !== 0x25 ? String.fromCharCode(byte) : hex(byte);
+  }
+  return out;
+}
+
+const hex = (byte: number): string => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;

@@ -1,0 +1,237 @@
+// One HTTP/2 connection of a client (RFC 9113): its session reads and writes, its streams answer; here it is decided how
+// long it may wait for what, and how it ends. A drain tells the client twice: once that the end is coming, and once
+// with which stream it came (RFC 9113 §6.8).
+import type { ExchangeContext } from '../../exchange/context.ts';
+import type { FieldLines } from '../../fields/field-lines.ts';
+import { fieldId } from '../../fields/field-name.ts';
+import { valuesOf } from '../../http1/render.ts';
+import type { TrustedProxies } from '../../message/client-address.ts';
+import type { Sender } from '../../message/request.ts';
+import type { Security } from '../../socket/security.ts';
+import type { Wire, WireReceiver } from '../../socket/wire.ts';
+import { Timed } from '../../wheel.ts';
+import { Deadline } from '../deadline.ts';
+import { errorCode } from '../error-code.ts';
+import { threadTurn } from '../flush-turn.ts';
+import { defaultWindow } from '../frame.ts';
+import { Session } from '../session.ts';
+import type { SessionHost } from '../session-core.ts';
+import type { Stream } from '../stream.ts';
+import { ServerStream, type ServerStreamOwner } from './server-stream.ts';
+
+/** How long a closing connection still listens, so that its last frames are not lost to a reset. */
+const lingerMs = 1_000;
+/** A closing connection that takes nothing for so many times `lingerMs` is given up. */
+const stillLooksMax = 60;
+/** How long streams that crossed the first GOAWAY have to arrive before the second. */
+const crossingMs = 1_000;
+/** Streams, with their exchanges, kept for later ones. */
+const freeStreamsMax = 32;
+/** How often a connection with streams that cannot send is looked at. */
+const stallLookMs = 1_000;
+
+/** `open`: streams come and go. `linger`: what comes is dropped. `over`: closed. */
+type Phase = 'open' | 'linger' | 'over';
+
+export class Http2Connection extends Timed implements SessionHost, ServerStreamOwner, WireReceiver {
+  readonly security: Security | undefined;
+  readonly #socket: Wire;
+  readonly #context: ExchangeContext;
+  readonly #onOver: (connection: Http2Connection) => void;
+  readonly #session: Session;
+  readonly #peer: string;
+  readonly #free: ServerStream[] = [];
+  readonly #streams = new Set<ServerStream>();
+  readonly #stallLook: Deadline;
+  readonly #secondGoAway: Deadline;
+  #phase: Phase = 'open';
+  #draining = false;
+  #requests = 0;
+  /** A preface, frame or block has begun and has to come to its end. */
+  #awaiting = true;
+  #sender: Sender | undefined;
+  /** What the sender was found by. */
+  #senderRule: TrustedProxies | undefined;
+  /** What the socket still had to write when the connection was looked at last. */
+  #unwritten = 0;
+  #looks = 0;
+
+  /** `spentMs` of the client's time for its first words are gone. */
+  constructor(socket: Wire, context: ExchangeContext, onOver: (connection: Http2Connection) => void, spentMs = 0) {
+    super();
+    this.#socket = socket;
+    this.security = socket.security;
+    this.#context = context;
+    this.#onOver = onOver;
+    this.#peer = socket.remoteAddress ?? '';
+    this.#stallLook = new Deadline(() => this.#lookForStall());
+    this.#secondGoAway = new Deadline(() => this.#endAfterThese());
+    const { clientHeaderMs, streamsMax, resetsPerSecond } = context.settings();
+    this.#session = new Session(socket, this, {
+      server: true,
+      turn: threadTurn,
+      nowMs: () => context.clock.monotonicMs(),
+      limits: () => context.settings().headLimits,
+      streamsMax,
+      streamWindow: defaultWindow,
+      resetsPerSecond,
+    });
+    socket.receiver = this;
+    socket.on('drain', () => this.#session.onDrain());
+    socket.on('end', () => this.#onEnd());
+    socket.on('error', () => this.#over());
+    socket.on('close', () => this.#over());
+    socket.resume();
+    if (clientHeaderMs > 0) context.wheel.arm(this, Math.max(1, clientHeaderMs - spentMs));
+  }
+
+  /** Its end is the drain's affair: no stream is lost to it. */
+  get idle(): boolean {
+    return false;
+  }
+
+  get used(): boolean {
+    return this.#requests > 0;
+  }
+
+  get stuck(): boolean {
+    return this.#session.congested;
+  }
+
+  drain(): void {
+    if (this.#draining || this.#phase !== 'open') return;
+    this.#draining = true;
+    this.#session.announceEnd();
+    this.#context.wheel.arm(this.#secondGoAway, crossingMs);
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+    this.#over();
+  }
+
+  senderOf(lines: FieldLines): Sender {
+    const { trusted } = this.#context.settings();
+    if (this.#sender !== undefined && this.#senderRule === trusted && !this.#sender.peerTrusted) return this.#sender;
+    this.#senderRule = trusted;
+    const chain = valuesOf(lines, fieldId.forwardedFor).join(',');
+    const scheme = this.security === undefined ? 'http' : 'https';
+    const certificateUris = this.security?.client?.forwarded ?? '';
+    this.#sender = { ...trusted.locate(this.#peer, chain), scheme, certificateUris };
+    return this.#sender;
+  }
+
+  onBytes(bytes: Buffer, length: number): void {
+    if (this.#phase !== 'open') return;
+    this.#session.read(bytes, 0, length);
+    if (this.#phase !== 'open') return;
+    this.#rearm();
+  }
+
+  onBlocked(): void {
+    if (this.#stallLook.after === undefined) this.#lookLater();
+  }
+
+  onStreamOver(stream: ServerStream): void {
+    if (this.#streams.delete(stream) && this.#free.length < freeStreamsMax) this.#free.push(stream);
+    if (this.#streams.size > 0 || this.#phase !== 'open') return;
+    if (this.#session.closing) this.#endGently();
+    else this.#rearm();
+  }
+
+  // What the session tells.
+
+  onRequest(stream: Stream): void {
+    this.#requests++;
+    const served = this.#free.pop() ?? new ServerStream(this, this.#context);
+    this.#streams.add(served);
+    served.begin(stream);
+  }
+
+  onStreamGone(): void {}
+  onSettings(): void {}
+  onAlive(): void {}
+
+  /** The client opens no more streams: the connection ends with those it has. */
+  onGoAway(): void {
+    this.#session.endAfterThese();
+    if (this.#streams.size === 0) this.#endGently();
+  }
+
+  onFailed(_fault: string): void {
+    this.#endGently();
+  }
+
+  override onDeadline(): void {
+    if (this.#phase === 'linger') {
+      if (this.#stillTaking()) this.#context.wheel.arm(this, lingerMs);
+      else this.destroy();
+    } else if (this.#awaiting) this.destroy();
+    else if (this.#streams.size === 0) {
+      this.#session.fail(errorCode.none, 'idle');
+    }
+  }
+
+  /** Limits the time that what has begun takes to be whole, and that in which nothing happens. */
+  #rearm(): void {
+    const { wheel, settings } = this.#context;
+    const { clientHeaderMs, idleMs } = settings();
+    const awaiting = !this.#session.atRest;
+    if (awaiting) {
+      if (!this.#awaiting && clientHeaderMs > 0) wheel.arm(this, clientHeaderMs);
+    } else if (this.#streams.size === 0 && idleMs > 0) wheel.arm(this, idleMs);
+    else wheel.disarm(this);
+    this.#awaiting = awaiting;
+  }
+
+  #endAfterThese(): void {
+    if (this.#phase !== 'open') return;
+    this.#session.endAfterThese();
+    if (this.#streams.size === 0) this.#endGently();
+  }
+
+  #lookLater(): void {
+    this.#context.wheel.arm(this.#stallLook, stallLookMs);
+  }
+
+  #lookForStall(): void {
+    if (this.#phase !== 'open') return;
+    this.#session.checkStall();
+    if (this.#phase === 'open' && this.#session.stalled > 0) this.#lookLater();
+  }
+
+  /** What is still to come is read and dropped for a while, for closing with bytes unread would reset the connection. */
+  #endGently(): void {
+    if (this.#phase !== 'open') return;
+    this.#phase = 'linger';
+    this.#session.flush();
+    this.#context.wheel.remove(this.#stallLook);
+    this.#context.wheel.remove(this.#secondGoAway);
+    this.#socket.end();
+    this.#context.wheel.arm(this, lingerMs);
+  }
+
+  /** FIN: a client that has gone, for nobody leaves half of HTTP/2. */
+  #onEnd(): void {
+    this.#session.lost('the client has gone');
+    this.#socket.destroySoon();
+  }
+
+  #over(): void {
+    if (this.#phase === 'over') return;
+    this.#phase = 'over';
+    this.#session.lost('the client has gone');
+    this.#context.wheel.remove(this);
+    this.#context.wheel.remove(this.#stallLook);
+    this.#context.wheel.remove(this.#secondGoAway);
+    this.#onOver(this);
+  }
+
+  /** The last frames are still on their way to a client that takes them, or has not stood still for long. */
+  #stillTaking(): boolean {
+    const { writableLength } = this.#socket;
+    this.#looks = writableLength < this.#unwritten ? 0 : this.#looks + 1;
+    this.#unwritten = writableLength;
+    return writableLength > 0 && this.#looks < stillLooksMax;
+  }
+}

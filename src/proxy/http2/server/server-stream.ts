@@ -1,0 +1,252 @@
+// One stream of a client's connection as an exchange sees it. Kept by its connection and used again for later streams,
+// with its exchange: a request makes no object of its own.
+import { type ProxyErrorType, proxyErrors } from '../../../errors.ts';
+import type { ExchangeContext } from '../../exchange/context.ts';
+import type { Downstream } from '../../exchange/downstream.ts';
+import { Exchange } from '../../exchange/exchange.ts';
+import type { FieldLines } from '../../fields/field-lines.ts';
+import { renderLines } from '../../http1/render.ts';
+import type { BodySink } from '../../message/body.ts';
+import { type ProxyError, proxyError } from '../../message/proxy-error.ts';
+import type { Sender } from '../../message/request.ts';
+import { type Peer, RequestView } from '../../message/request-view.ts';
+import type { ResponseHead } from '../../message/response.ts';
+import type { Security } from '../../socket/security.ts';
+import type { TunnelEnd } from '../../socket/tunnel-end.ts';
+import { Deadline } from '../deadline.ts';
+import { errorCode } from '../error-code.ts';
+import { encoder } from '../hpack/encoder.ts';
+import { encodeResponse } from '../outgoing-head.ts';
+import type { Stream, StreamEnd, StreamReceiver } from '../stream.ts';
+import { isGrpc } from './grpc-answer.ts';
+import { ParsedStream } from './parsed-stream.ts';
+import { type AnsweredStream, StreamResponse } from './stream-response.ts';
+import { StreamTunnel } from './stream-tunnel.ts';
+
+/** The connection's side. */
+export interface ServerStreamOwner {
+  readonly security: Security | undefined;
+  /** Nothing that is written arrives: only the end of the connection tells the client. */
+  readonly stuck: boolean;
+  senderOf(lines: FieldLines): Sender;
+  /** A stream has no room for more at the moment. */
+  onBlocked(): void;
+  destroy(): void;
+  /** The stream and its exchange are over: this one can be used again. */
+  onStreamOver(stream: ServerStream): void;
+}
+
+export class ServerStream implements Downstream, StreamReceiver, AnsweredStream, Peer {
+  readonly request: RequestView;
+  readonly response: StreamResponse;
+  requestBytes = 0;
+  /** Undefined when it is over. */
+  stream: Stream | undefined;
+  readonly #owner: ServerStreamOwner;
+  readonly #context: ExchangeContext;
+  readonly #exchange: Exchange;
+  readonly #parsed = new ParsedStream();
+  readonly #bodyDeadline: Deadline;
+  #sink: BodySink | undefined;
+  #tunnel: StreamTunnel | undefined;
+  #answering = false;
+
+  constructor(owner: ServerStreamOwner, context: ExchangeContext) {
+    this.#owner = owner;
+    this.#context = context;
+    this.request = new RequestView(this.#parsed, this.#parsed, this);
+    this.response = new StreamResponse(this, context);
+    this.#exchange = new Exchange(this, context);
+    this.#bodyDeadline = new Deadline(() => this.#abandon(errorCode.cancel));
+  }
+
+  get security(): Security | undefined {
+    return this.#owner.security;
+  }
+
+  /** A request has come. */
+  begin(stream: Stream): void {
+    this.stream = stream;
+    stream.receiver = this;
+    this.requestBytes = 0;
+    this.#answering = true;
+    this.response.reset();
+    this.#parsed.read(stream);
+    // Nobody takes the body yet.
+    stream.pause();
+    const refused = this.#refusal(stream);
+    if (refused !== undefined) this.#exchange.refuse(refused);
+    else {
+      this.#armBody(stream);
+      this.#exchange.begin();
+    }
+  }
+
+  sender(): Sender {
+    return this.#owner.senderOf(this.#parsed.head);
+  }
+
+  // What the response asks and tells.
+
+  get toHead(): boolean {
+    return this.#parsed.method === 'HEAD';
+  }
+
+  get grpc(): boolean {
+    return isGrpc(this.request);
+  }
+
+  get holdsBodyBack(): boolean {
+    return this.#parsed.expectContinue && this.stream?.remoteEnded === false;
+  }
+
+  get bodyComes(): boolean {
+    return this.#parsed.kind !== 'none' && !this.#parsed.expectContinue;
+  }
+
+  onAnswered(): void {
+    this.#answering = false;
+    this.#sink = undefined;
+    this.#exchange.onResponseSent();
+    this.#settle();
+  }
+
+  onCut(): void {
+    this.#abandon(errorCode.internal);
+  }
+
+  onBlocked(): void {
+    this.#owner.onBlocked();
+  }
+
+  onOverdue(): void {
+    if (this.#owner.stuck) this.#owner.destroy();
+    else this.#abandon(errorCode.cancel);
+  }
+
+  tunnel(head: ResponseHead, upstream: TunnelEnd, rest: Buffer): void {
+    const { stream } = this;
+    if (stream === undefined) {
+      upstream.destroy();
+      return;
+    }
+    this.#answering = false;
+    encodeResponse(encoder, head, this.#context.settings().serverName, 200);
+    stream.sendHead(encoder, false);
+    this.#context.wheel.remove(this.#bodyDeadline);
+    const { wheel, settings } = this.#context;
+    const tunnel = new StreamTunnel(stream, upstream, wheel, settings().idleTunnelMs, () =>
+      this.#abandon(errorCode.connect),
+    );
+    this.#tunnel = tunnel;
+    tunnel.begin(rest);
+    stream.resume();
+  }
+
+  // The request's body goes out here.
+
+  start(sink: BodySink): void {
+    this.#sink = sink;
+    this.stream?.resume();
+  }
+
+  pause(): void {
+    this.stream?.pause();
+  }
+
+  resume(): void {
+    this.stream?.resume();
+  }
+
+  abort(_why: ProxyError): void {
+    this.#sink = undefined;
+    this.stream?.resume();
+  }
+
+  // What comes on the stream.
+
+  onHead(): void {}
+
+  onData(_stream: Stream, chunk: Buffer): boolean {
+    if (this.#tunnel !== undefined) return this.#tunnel.onData(chunk);
+    this.requestBytes += chunk.length;
+    if (this.#sink !== undefined) return this.#sink.data(chunk);
+    this.response.onDiscarded(chunk.length);
+    return true;
+  }
+
+  onEnd(stream: Stream): void {
+    this.#context.wheel.disarm(this.#bodyDeadline);
+    if (this.#tunnel !== undefined) {
+      this.#tunnel.onEnd();
+      return;
+    }
+    const sink = this.#sink;
+    this.#sink = undefined;
+    const { trailers } = stream;
+    sink?.end(trailers === undefined ? '' : renderLines(trailers));
+    this.response.onRequestEnd();
+  }
+
+  onRoom(): void {
+    if (this.#tunnel !== undefined) this.#tunnel.onRoom();
+    else this.response.onRoom();
+  }
+
+  onOver(): void {
+    this.stream = undefined;
+    this.#tunnel?.onOver();
+    this.#settle();
+  }
+
+  onReset(_stream: Stream, _end: StreamEnd): void {
+    this.stream = undefined;
+    this.#tunnel?.onOver();
+    this.#answering = false;
+    this.#exchange.abandon();
+    this.#settle();
+  }
+
+  #refusal({ fields }: Stream): ProxyError | undefined {
+    const refused = this.request.read(this.#context.settings().pathNormalization);
+    if (fields.tooLarge) return proxyError('request_headers_too_large');
+    if (fields.hostConflict) return refusal('bad_request', 'host and :authority name different hosts');
+    if (fields.method === 'CONNECT' && this.#parsed.upgrade.toLowerCase() !== 'websocket')
+      return proxyError('method_not_allowed');
+    if (this.#parsed.upgrade !== '' && this.#parsed.kind !== 'none')
+      return refusal('bad_request', 'what is to become a tunnel has no content-length');
+    if (refused !== undefined) return refusal(refused, this.request.fault);
+    const { path, canonicalPath } = this.request;
+    if (path !== canonicalPath) this.#context.reportPath(path, canonicalPath);
+    return undefined;
+  }
+
+  #armBody(stream: Stream): void {
+    const { clientRequestMs } = this.#context.settings();
+    if (clientRequestMs > 0 && !stream.remoteEnded && this.#parsed.upgrade === '')
+      this.#context.wheel.arm(this.#bodyDeadline, clientRequestMs);
+  }
+
+  /** Neither request nor response goes on. */
+  #abandon(code: number): void {
+    const { stream } = this;
+    this.stream = undefined;
+    this.#answering = false;
+    stream?.reset(code);
+    this.#exchange.abandon();
+    this.#settle();
+  }
+
+  #settle(): void {
+    if (this.stream !== undefined || this.#answering) return;
+    this.#tunnel = undefined;
+    this.#sink = undefined;
+    this.response.over();
+    this.#context.wheel.remove(this.#bodyDeadline);
+    this.#owner.onStreamOver(this);
+  }
+}
+
+function refusal(type: ProxyErrorType, fault: string): ProxyError {
+  return proxyError(type, {}, fault === '' ? undefined : `${proxyErrors[type].message}: ${fault}`);
+}

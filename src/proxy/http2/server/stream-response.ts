@@ -1,0 +1,200 @@
+// The answering half of one stream of a client's connection: heads and bodies leave as frames, and a response that does
+// not get through ends its stream, not the connection.
+
+import type { ExchangeContext } from '../../exchange/context.ts';
+import type { DownstreamResponse } from '../../exchange/downstream.ts';
+import type { BodySource } from '../../message/body.ts';
+import type { ProxyError } from '../../message/proxy-error.ts';
+import type { ExchangeResponse, ResponseHead } from '../../message/response.ts';
+import { Deadline } from '../deadline.ts';
+import { encoder } from '../hpack/encoder.ts';
+import { encodeAnswer, encodeLines, encodeResponse } from '../outgoing-head.ts';
+import type { Stream } from '../stream.ts';
+import { answerGrpc } from './grpc-answer.ts';
+
+/** What the response must know of the request it answers, and whom it tells how it ended. */
+export interface AnsweredStream {
+  readonly stream: Stream | undefined;
+  /** It answers HEAD: no body follows, whatever the head says. */
+  readonly toHead: boolean;
+  /** The client asked by gRPC. */
+  readonly grpc: boolean;
+  /** The rest of the request is on its way, and not held back. */
+  readonly bodyComes: boolean;
+  /** It waits for 100 before it sends its body. */
+  readonly holdsBodyBack: boolean;
+  /** The response has been given to the connection to its end. */
+  onAnswered(): void;
+  /** The response cannot be completed: the client must see that it is not. */
+  onCut(): void;
+  /** The client has no room for more at the moment. */
+  onBlocked(): void;
+  /** The client has taken nothing, or not all, for too long. */
+  onOverdue(): void;
+}
+
+/** How long an answer waits for the rest of its request, and how much of that it waits for. */
+const waitingMs = 100;
+const discardedBytesMax = 64 * 1024;
+
+export class StreamResponse implements DownstreamResponse {
+  responseBytes = 0;
+  readonly #request: AnsweredStream;
+  readonly #context: ExchangeContext;
+  readonly #deadline: Deadline;
+  /** An answer that waits for the end of its request. */
+  #waiting: ExchangeResponse | undefined;
+  #waitingDeadline: Deadline | undefined;
+  #discarded = 0;
+  #source: BodySource | undefined;
+  #continued = false;
+  #blocked = false;
+
+  constructor(request: AnsweredStream, context: ExchangeContext) {
+    this.#request = request;
+    this.#context = context;
+    this.#deadline = new Deadline(() => request.onOverdue());
+  }
+
+  /** Ready for the next request. */
+  reset(): void {
+    this.responseBytes = 0;
+    this.#continued = false;
+    this.#blocked = false;
+    this.#source = undefined;
+  }
+
+  /** Nothing is written any more: all has left, or never will. */
+  over(): void {
+    this.#source = undefined;
+    this.#waiting = undefined;
+    if (this.#waitingDeadline !== undefined) this.#context.wheel.remove(this.#waitingDeadline);
+    this.#context.wheel.remove(this.#deadline);
+  }
+
+  relay(response: ExchangeResponse): void {
+    const { clientResponseMs, serverName } = this.#context.settings();
+    encodeResponse(encoder, response, serverName);
+    this.#request.stream?.sendHead(encoder, false);
+    if (clientResponseMs > 0) this.#context.wheel.arm(this.#deadline, clientResponseMs);
+  }
+
+  /**
+   * A response that is whole before its request is would end the stream by a reset, which not every client
+   * understands, and hide what is wrong with the rest of the request: so it waits a moment for that.
+   */
+  answer(response: ExchangeResponse, _close: boolean): void {
+    const { stream } = this.#request;
+    if (stream === undefined || stream.remoteEnded || !this.#request.bodyComes) {
+      this.#answer(response);
+      return;
+    }
+    this.#waiting = response;
+    this.#discarded = 0;
+    this.#waitingDeadline ??= new Deadline(() => this.onRequestEnd());
+    this.#context.wheel.arm(this.#waitingDeadline, waitingMs);
+    stream.resume();
+  }
+
+  /** Part of a request that nobody wants has come. */
+  onDiscarded(bytes: number): void {
+    this.#discarded += bytes;
+    if (this.#discarded > discardedBytesMax) this.onRequestEnd();
+  }
+
+  /** The request is whole, or will not be waited for any longer. */
+  onRequestEnd(): void {
+    const waiting = this.#waiting;
+    if (waiting === undefined) return;
+    this.#waiting = undefined;
+    this.#answer(waiting);
+  }
+
+  #answer(response: ExchangeResponse): void {
+    const { serverName } = this.#context.settings();
+    if (this.#request.grpc) answerGrpc(response);
+    const { status, own } = response;
+    const bodiless = status === 204 || status === 304 || status < 200;
+    const length = own?.length ?? 0;
+    const said = bodiless || (own === undefined && this.#request.grpc) ? -1 : length;
+    encodeAnswer(encoder, response, serverName, said);
+    const { stream } = this.#request;
+    const content = bodiless || this.#request.toHead ? 0 : length;
+    stream?.sendHead(encoder, false);
+    if (content > 0 && own !== undefined) {
+      this.responseBytes += content;
+      stream?.sendData(Buffer.from(own.buffer, own.byteOffset, content));
+    }
+    this.end('');
+  }
+
+  interim(head: ResponseHead): void {
+    if (head.status === 100) this.continue();
+    else if (head.status !== 101) {
+      encodeResponse(encoder, head, this.#context.settings().serverName);
+      this.#request.stream?.sendHead(encoder, false);
+    }
+  }
+
+  continue(): void {
+    if (!this.#request.holdsBodyBack || this.#continued) return;
+    this.#continued = true;
+    encoder.begin();
+    encoder.status(100);
+    this.#request.stream?.sendHead(encoder, false);
+  }
+
+  cut(): void {
+    this.#request.onCut();
+  }
+
+  /** Frames leave together at the end of the turn. */
+  flush(): void {}
+
+  from(source: BodySource): void {
+    this.#source = source;
+  }
+
+  data(chunk: Buffer): boolean {
+    const { stream } = this.#request;
+    if (stream === undefined) return true;
+    this.responseBytes += chunk.length;
+    if (stream.sendData(chunk)) return true;
+    this.#blocked = true;
+    this.#armStall();
+    this.#request.onBlocked();
+    return false;
+  }
+
+  end(trailers: string): void {
+    const { stream } = this.#request;
+    if (stream === undefined) return;
+    this.#source = undefined;
+    if (this.#blocked) this.#armStall();
+    if (trailers === '') stream.sendEnd();
+    else {
+      encoder.begin();
+      encodeLines(encoder, trailers);
+      stream.sendTrailers(encoder);
+    }
+    this.#request.onAnswered();
+  }
+
+  fail(_why: ProxyError): void {
+    this.#request.onCut();
+  }
+
+  /** The client has taken what waited. */
+  onRoom(): void {
+    if (!this.#blocked) return;
+    this.#blocked = false;
+    if (this.#context.settings().clientResponseMs === 0) this.#context.wheel.disarm(this.#deadline);
+    this.#source?.resume();
+  }
+
+  /** Where the listener sets no limit for a whole response, it is the client that must not stand still. */
+  #armStall(): void {
+    const { clientResponseMs, clientStallMs } = this.#context.settings();
+    if (clientResponseMs === 0 && clientStallMs > 0) this.#context.wheel.arm(this.#deadline, clientStallMs);
+  }
+}

@@ -1,0 +1,99 @@
+// What must agree beside host and path (contract.md §6.3), in the order in which it is asked: cheap before dear,
+// expressions last. Serving and explaining ask the same objects.
+import { type CelProgram, compileCel } from '../../expression/cel/program.ts';
+import type { RequestView } from '../../expression/cel/view.ts';
+import { compileRegex, type Regex } from '../../expression/regex.ts';
+import type { HeaderMatcher, QueryParamMatcher } from '../../model/matcher.ts';
+import type { RoutedRequest } from '../message/routed-request.ts';
+
+export interface Matcher {
+  readonly kind: 'methods' | 'grpc' | 'header' | 'query' | 'cel';
+  /** True for an expression that reads the body. */
+  readonly needsBody: boolean;
+  test(request: RoutedRequest): boolean;
+  /** What is asked for, for people: `x-tenant = "a"`. */
+  readonly wanted: string;
+  /** What the request has there; undefined when it has nothing. */
+  found(request: RoutedRequest): string | undefined;
+}
+
+/** Any of them, whatever its case. */
+export function methodsMatcher(methods: readonly string[]): Matcher {
+  const allowed = new Set(methods.map((method) => method.toUpperCase()));
+  return {
+    kind: 'methods',
+    needsBody: false,
+    wanted: [...allowed].join(', '),
+    test: ({ method }) => allowed.has(method) || allowed.has(method.toUpperCase()),
+    found: ({ method }) => method,
+  };
+}
+
+export const grpcMatcher: Matcher = {
+  kind: 'grpc',
+  needsBody: false,
+  wanted: 'content-type beginning with application/grpc',
+  test: (request) => request.header('content-type')?.startsWith('application/grpc') ?? false,
+  found: (request) => request.header('content-type'),
+};
+
+/** The first field line counts; an empty one is as good as none. `host` is the authority. */
+export function headerMatcher({ name, value, regex }: HeaderMatcher): Matcher {
+  const lower = name.toLowerCase();
+  const agrees = comparison(value, regex);
+  const read = lower === 'host' ? hostHeader : (request: RoutedRequest) => request.header(lower);
+  return {
+    kind: 'header',
+    needsBody: false,
+    wanted: described(lower, value, regex),
+    found: read,
+    test(request) {
+      const found = read(request);
+      return found !== undefined && found !== '' && agrees(found);
+    },
+  };
+}
+
+/** The first value of the parameter, decoded; without a value to compare with, an empty one counts as there. */
+export function queryMatcher({ name, value, regex }: QueryParamMatcher): Matcher {
+  const agrees = comparison(value, regex);
+  const read = ({ view }: RoutedRequest): string | undefined => view.queryParam(name);
+  return {
+    kind: 'query',
+    needsBody: false,
+    wanted: described(name, value, regex),
+    found: read,
+    test(request) {
+      const found = read(request);
+      return found !== undefined && agrees(found);
+    },
+  };
+}
+
+export function celMatcher(source: string): Matcher {
+  const program: CelProgram<RequestView> = compileCel(source, 'request', 'bool');
+  return {
+    kind: 'cel',
+    needsBody: program.needsBody,
+    wanted: source,
+    test: ({ view }) => {
+      if (program.needsBody && !view.hasBody) view.bodyWanted = true;
+      return program.test(view);
+    },
+    found: ({ view }) => (program.test(view) ? 'true' : 'false or an error'),
+  };
+}
+
+const hostHeader = (request: RoutedRequest): string => request.authority;
+
+function comparison(value: string | undefined, isRegex: boolean | undefined): (found: string) => boolean {
+  if (value === undefined) return () => true;
+  if (isRegex !== true) return (found) => found === value;
+  const regex: Regex = compileRegex(value);
+  return (found) => regex.test(found);
+}
+
+function described(name: string, value: string | undefined, isRegex: boolean | undefined): string {
+  if (value === undefined) return `${name} present`;
+  return isRegex === true ? `${name} ~ ${value}` : `${name} = ${JSON.stringify(value)}`;
+}

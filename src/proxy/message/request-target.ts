@@ -1,0 +1,82 @@
+// Which host and which path a request is for: the four forms of a target and the rules for Host (RFC 9112 §3.2,
+// RFC 9110 §7.2). What does not name exactly one host is refused; CONNECT is not offered at all.
+import type { ProxyErrorType } from '../../errors.ts';
+import { fieldId } from '../fields/field-name.ts';
+import { canonicalHost } from '../target/host.ts';
+import type { ParsedRequest } from './parsed-request.ts';
+
+/** Filled again for each request; belongs to a connection. */
+export class RequestTarget {
+  /** As sent, without query; `*` for the asterisk form. */
+  path = '';
+  /** With its `?`, or empty. */
+  query = '';
+  /** Host and port as sent; empty only for HTTP/1.0 without Host. */
+  authority = '';
+  /** Without port, in the spelling that patterns have. */
+  host = '';
+  /** Why `read` refused, for people. */
+  fault = '';
+
+  /** Undefined when the request may go on. */
+  read(parser: ParsedRequest): ProxyErrorType | undefined {
+    const { method, target, head } = parser;
+    this.fault = '';
+    if (method === 'CONNECT') return 'method_not_allowed';
+    const line = head.find(fieldId.host);
+    if (line < 0 && parser.protocol !== 'HTTP/1.0') return this.#refuse('no Host');
+    const sent = line < 0 ? '' : head.value(line);
+    if (line >= 0 && this.#repeated(parser, line)) return this.#refuse('more than one Host');
+    if (line >= 0 && !this.#readAuthority(sent)) return this.#refuse('invalid Host');
+    if (line < 0) this.#noAuthority();
+    if (target.charCodeAt(0) === 47) return this.#split(target, 0);
+    if (target === '*') return method === 'OPTIONS' ? this.#split(target, 0) : this.#refuse('* with another method');
+    return this.#readAbsolute(target, line >= 0 ? sent : undefined);
+  }
+
+  #readAbsolute(target: string, sent: string | undefined): ProxyErrorType | undefined {
+    const match = /^https?:\/\/([^/?]*)/i.exec(target);
+    if (match === null) return this.#refuse('invalid request target');
+    const authority = match[1] ?? '';
+    if (sent !== undefined && sent.toLowerCase() !== authority.toLowerCase())
+      return this.#refuse('Host and request target name different hosts');
+    if (!this.#readAuthority(authority)) return this.#refuse('invalid host in the request target');
+    return this.#split(target, match[0].length);
+  }
+
+  #split(target: string, start: number): undefined {
+    const mark = target.indexOf('?', start);
+    const path = target.slice(start, mark < 0 ? target.length : mark);
+    this.path = path === '' ? '/' : path;
+    this.query = mark < 0 ? '' : target.slice(mark);
+    return undefined;
+  }
+
+  #readAuthority(authority: string): boolean {
+    // Requests of one connection are nearly always for one host.
+    if (authority === this.authority) return authority !== '';
+    const parts = authorityForm.exec(authority);
+    if (parts === null || Number(parts[2] ?? 0) > 65_535) return false;
+    this.authority = authority;
+    this.host = canonicalHost(parts[1] ?? '');
+    return true;
+  }
+
+  #noAuthority(): void {
+    this.authority = '';
+    this.host = '';
+  }
+
+  #repeated({ head }: ParsedRequest, first: number): boolean {
+    for (let i = first + 1; i < head.count; i++) if (head.id(i) === fieldId.host) return true;
+    return false;
+  }
+
+  #refuse(fault: string): ProxyErrorType {
+    this.fault = fault;
+    return 'bad_request';
+  }
+}
+
+/** A name or IPv4 address, or an IPv6 address in brackets; then a port. No user information. */
+const authorityForm = /^(\[[0-9a-fA-F:.]+\]|(?:[A-Za-z0-9\-._~!$&'()*+,;=]|%[0-9a-fA-F]{2})+)(?::([0-9]{0,5}))?$/;

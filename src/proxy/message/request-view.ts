@@ -1,0 +1,164 @@
+// A parsed request as matching, actions and logs look at it: nothing of the connection, one object per connection, or
+// per stream of one.
+
+import type { ProxyErrorType } from '../../errors.ts';
+import { RequestView as ExpressionView, type RequestTls } from '../../expression/cel/view.ts';
+import { editedLines, FieldEdits } from '../fields/field-edits.ts';
+import type { FieldLines } from '../fields/field-lines.ts';
+import { fieldId } from '../fields/field-name.ts';
+import type { Security } from '../socket/security.ts';
+import { canonicalPath } from '../target/canonical-path.ts';
+import type { ParsedFraming, ParsedRequest } from './parsed-request.ts';
+import type { BodyKind, ExchangeRequest, Sender } from './request.ts';
+import { RequestTarget } from './request-target.ts';
+
+/** The request begun last in this thread. */
+let latest: ParsedRequest | undefined;
+
+/** Method and target of that request: what a thread that falls was probably about. */
+export const requestAtHand = (): string => (latest === undefined ? 'none' : `${latest.method} ${latest.target}`);
+
+/** What the connection knows of who is at its other end. */
+export interface Peer {
+  readonly security: Security | undefined;
+  sender(): Sender;
+}
+
+export class RequestView implements ExchangeRequest {
+  readonly parser: ParsedRequest;
+  readonly edits = new FieldEdits();
+  readonly #framing: ParsedFraming;
+  readonly #peer: Peer;
+  #view: ExpressionView | undefined;
+  #viewIsStale = true;
+  /** Canonical, or as sent where the listener only reports (architecture.md §6.8). */
+  path = '';
+  /** Differs from `path` only where the listener reports. */
+  canonicalPath = '';
+  readonly #target = new RequestTarget();
+
+  constructor(parser: ParsedRequest, framing: ParsedFraming, peer: Peer) {
+    this.parser = parser;
+    this.#framing = framing;
+    this.#peer = peer;
+  }
+
+  /** Takes over the head that `parser` holds. Undefined when the request may go on. */
+  read(pathNormalization: 'enforce' | 'report'): ProxyErrorType | undefined {
+    latest = this.parser;
+    this.#viewIsStale = true;
+    this.edits.clear();
+    const refused = this.#target.read(this.parser);
+    if (refused !== undefined) return refused;
+    const sent = this.#target.path;
+    const canonical = sent === '*' ? sent : canonicalPath(sent);
+    if (canonical === undefined) {
+      this.#target.fault = 'invalid path';
+      return 'bad_request';
+    }
+    this.canonicalPath = canonical;
+    this.path = pathNormalization === 'report' ? sent : canonical;
+    const { head } = this.parser;
+    const expectation = head.find(fieldId.expect);
+    if (expectation >= 0 && head.value(expectation).toLowerCase() !== '100-continue') return 'expectation_failed';
+    return undefined;
+  }
+
+  /** Why `read` refused, for people; may be empty. */
+  get fault(): string {
+    return this.#target.fault;
+  }
+
+  get method(): string {
+    return this.parser.method;
+  }
+
+  get host(): string {
+    return this.#target.host;
+  }
+
+  get authority(): string {
+    return this.#target.authority;
+  }
+
+  get query(): string {
+    return this.#target.query.slice(1);
+  }
+
+  get target(): string {
+    return this.path + this.#target.query;
+  }
+
+  get protocol(): 'HTTP/1.0' | 'HTTP/1.1' | 'HTTP/2.0' {
+    return this.parser.protocol;
+  }
+
+  get scheme(): 'http' | 'https' {
+    return this.#peer.security === undefined ? 'http' : 'https';
+  }
+
+  get tls(): RequestTls | undefined {
+    return this.#peer.security?.client?.facts;
+  }
+
+  get security(): Security | undefined {
+    return this.#peer.security;
+  }
+
+  get lines(): FieldLines {
+    return this.parser.head;
+  }
+
+  get bodyKind(): BodyKind {
+    const { kind } = this.#framing;
+    return kind === 'chunked' ? 'stream' : kind === 'length' ? 'length' : 'none';
+  }
+
+  get bodyLength(): number {
+    return this.#framing.length;
+  }
+
+  get canCarryBody(): boolean {
+    return this.bodyKind !== 'none';
+  }
+
+  get named(): readonly string[] {
+    return this.#framing.named;
+  }
+
+  get upgrade(): string {
+    return this.#framing.upgrade;
+  }
+
+  get expectContinue(): boolean {
+    return this.#framing.expectContinue;
+  }
+
+  get bodyWanted(): boolean {
+    return !this.#viewIsStale && this.#view?.bodyWanted === true;
+  }
+
+  sender(): Sender {
+    return this.#peer.sender();
+  }
+
+  get clientIp(): string {
+    return this.#peer.sender().clientIp;
+  }
+
+  /** What expressions see; made when the first one asks, and used again for later requests of the connection. */
+  get view(): ExpressionView {
+    this.#view ??= new ExpressionView(this);
+    if (this.#viewIsStale) this.#view.reset(this);
+    this.#viewIsStale = false;
+    return this.#view;
+  }
+
+  header(name: string): string | undefined {
+    return this.edits.empty ? this.parser.head.first(name) : this.edits.first(this.parser.head, name);
+  }
+
+  *headers(): Generator<readonly [name: string, value: string]> {
+    for (const [lower, , value] of editedLines(this.parser.head, this.edits)) yield [lower, value];
+  }
+}

@@ -1,0 +1,193 @@
+// The requests that ended last, in memory that all threads of the process share: workers write, main reads, and nobody
+// sends a message or waits. One slot per request; the oldest is overwritten. What a fallen worker wrote stays.
+import { proxyErrors } from '../../errors.ts';
+import type { RecentRequest } from '../../model/recent-request.ts';
+
+/**
+ * A slot: int32 lock (0, or 1 + place of the worker that writes), int32 length of the text in bytes, doubles: number,
+ * time, milliseconds, index of the configuration, how many it stands for; int32: status, attempts, codes; text.
+ */
+const head = 64;
+const numberAt = 1;
+const timeAt = 2;
+const durationAt = 3;
+const indexAt = 4;
+const oneInAt = 5;
+const statusAt = 12;
+const attemptsAt = 13;
+const codesAt = 14;
+
+const textBytes = 960;
+/** Characters of one listed field. */
+export const headerMax = 256;
+
+/** Of the whole ring: the number of the next slot; then per worker three doubles, what was seen and the two samplings. */
+const ringHead = 64;
+const perWorker = 4;
+
+const protocols = ['HTTP/1.0', 'HTTP/1.1', 'HTTP/2.0'] as const;
+const errors = ['', ...Object.keys(proxyErrors)];
+const errorCodes: ReadonlyMap<string, number> = new Map(errors.map((type, code) => [type, code]));
+const protocolCodes: ReadonlyMap<string, number> = new Map(protocols.map((protocol, code) => [protocol, code]));
+
+/** What crosses to a worker. */
+export interface RingShape {
+  readonly bytes: SharedArrayBuffer;
+  readonly slots: number;
+  readonly workers: number;
+  /** Names of the fields whose values are kept, in lower case. */
+  readonly headers: readonly string[];
+}
+
+const slotBytesOf = (headers: readonly string[]): number => head + textBytes + headers.length * headerMax;
+
+/** @param slots at least 1. */
+export function newRing(slots: number, workers: number, headers: readonly string[]): RingShape {
+  const slotsFrom = ringHead + workers * perWorker * 8;
+  return { bytes: new SharedArrayBuffer(slotsFrom + slots * slotBytesOf(headers)), slots, workers, headers };
+}
+
+/** What stands in the numbers of a slot. */
+export interface RingNumbers {
+  /** Unix milliseconds. */
+  readonly timeMs: number;
+  readonly durationMs: number;
+  readonly index: number;
+  readonly oneIn: number;
+  readonly status: number;
+  readonly attempts: number;
+  readonly protocol: string;
+  readonly secure: boolean;
+  readonly candidate: boolean;
+  readonly error: string;
+}
+
+export class RequestRing {
+  readonly shape: RingShape;
+  readonly #slotBytes: number;
+  readonly #slotsFrom: number;
+  readonly #next: BigInt64Array;
+  readonly #ints: Int32Array;
+  readonly #doubles: Float64Array;
+  readonly #bytes: Buffer;
+
+  constructor(shape: RingShape) {
+    this.shape = shape;
+    this.#slotBytes = slotBytesOf(shape.headers);
+    this.#slotsFrom = ringHead + shape.workers * perWorker * 8;
+    this.#next = new BigInt64Array(shape.bytes, 0, 1);
+    this.#ints = new Int32Array(shape.bytes);
+    this.#doubles = new Float64Array(shape.bytes);
+    this.#bytes = Buffer.from(shape.bytes);
+  }
+
+  /** How many were written ever since. */
+  get end(): number {
+    return Number(Atomics.load(this.#next, 0));
+  }
+
+  /** Texts in the order of `textsOf`, each followed by NUL; what does not fit is cut off. Called by the worker at `place`. */
+  write(place: number, numbers: RingNumbers, text: string): void {
+    const number = Number(Atomics.add(this.#next, 0, 1n));
+    const at = this.#at(number);
+    const ints = this.#ints;
+    const lock = at >> 2;
+    // Another has come round the whole ring while this one is being written: there is no slot for it.
+    if (Atomics.compareExchange(ints, lock, 0, place + 1) !== 0) return;
+    const doubles = this.#doubles;
+    const first = at >> 3;
+    doubles[first + numberAt] = number;
+    doubles[first + timeAt] = numbers.timeMs;
+    doubles[first + durationAt] = numbers.durationMs;
+    doubles[first + indexAt] = numbers.index;
+    doubles[first + oneInAt] = numbers.oneIn;
+    ints[lock + statusAt] = numbers.status;
+    ints[lock + attemptsAt] = numbers.attempts;
+    ints[lock + codesAt] =
+      (protocolCodes.get(numbers.protocol) ?? 1) |
+      (numbers.candidate ? 4 : 0) |
+      (numbers.secure ? 8 : 0) |
+      ((errorCodes.get(numbers.error) ?? 0) << 8);
+    ints[lock + 1] = this.#bytes.write(text, at + head, this.#slotBytes - head, 'utf8');
+    Atomics.store(ints, lock, 0);
+  }
+
+  /** What the worker at `place` has seen, and how it samples. */
+  tell(place: number, seen: number, kept: number, oneIn: number, oneInOfErrors: number): void {
+    const first = (ringHead >> 3) + place * perWorker;
+    this.#doubles[first] = seen;
+    this.#doubles[first + 1] = kept;
+    this.#doubles[first + 2] = oneIn;
+    this.#doubles[first + 3] = oneInOfErrors;
+  }
+
+  /** What `tell` was told last by the worker at `place`. */
+  told(place: number): { seen: number; kept: number; oneIn: number; oneInOfErrors: number } {
+    const [seen = 0, kept = 0, oneIn = 0, oneInOfErrors = 0] = this.#doubles.subarray(
+      (ringHead >> 3) + place * perWorker,
+      (ringHead >> 3) + (place + 1) * perWorker,
+    );
+    return { seen, kept, oneIn: Math.max(1, oneIn), oneInOfErrors: Math.max(1, oneInOfErrors) };
+  }
+
+  /** Undefined while it is being written, and when it has been overwritten. */
+  read(number: number): RecentRequest | undefined {
+    const at = this.#at(number);
+    const lock = at >> 2;
+    const doubles = this.#doubles;
+    const first = at >> 3;
+    if (Atomics.load(this.#ints, lock) !== 0 || doubles[first + numberAt] !== number) return undefined;
+    const [timeMs = 0, durationMs = 0, index = 0, oneIn = 1] = doubles.subarray(first + timeAt, first + oneInAt + 1);
+    const [status = 0, attempts = 0, codes = 0] = this.#ints.subarray(lock + statusAt, lock + codesAt + 1);
+    const length = Math.min(this.#ints[lock + 1] ?? 0, this.#slotBytes - head);
+    const text = this.#bytes.toString('utf8', at + head, at + head + length);
+    // Whoever has begun to write here since has either the lock or another number.
+    if (Atomics.compareExchange(this.#ints, lock, 0, 0) !== 0 || doubles[first + numberAt] !== number) return undefined;
+    const { time, headers, ...texts } = { time: timeText(timeMs), ...this.#texts(text) };
+    return {
+      time,
+      ...texts,
+      headers,
+      scheme: (codes & 8) !== 0 ? 'https' : 'http',
+      protocol: protocols[codes & 3] ?? 'HTTP/1.1',
+      status,
+      attempts,
+      durationMs,
+      snapshotIndex: index,
+      role: (codes & 4) !== 0 ? 'candidate' : 'stable',
+      error: errors[codes >> 8] ?? '',
+      oneIn,
+    };
+  }
+
+  /** The worker at `place` has fallen: what it was writing never ends. */
+  release(place: number): void {
+    for (let slot = 0; slot < this.shape.slots; slot++) {
+      Atomics.compareExchange(this.#ints, this.#at(slot) >> 2, place + 1, 0);
+    }
+  }
+
+  #at(number: number): number {
+    return this.#slotsFrom + (number % this.shape.slots) * this.#slotBytes;
+  }
+
+  #texts(text: string) {
+    const [method = '', host = '', routeId = '', route = '', group = '', destination = '', ...more] = text.split('\0');
+    const [endpoint = '', params = '', ...others] = more;
+    const names = this.shape.headers;
+    const headers: Record<string, string> = {};
+    for (let i = 0; i < names.length; i++) {
+      const value = others[i];
+      // What is absent has no text at all; what is empty has its mark.
+      if (value?.startsWith(present)) headers[names[i] ?? ''] = value.slice(1);
+    }
+    const path = others[names.length] ?? '';
+    const list = params === '' ? [] : params.split('&');
+    return { method, host, routeId, route, group, destination, endpoint, params: list, path, headers };
+  }
+}
+
+/** Stands before the value of a field that the request has. */
+export const present = '=';
+
+const timeText = (ms: number): string => new Date(Math.min(Math.max(0, ms), 8.64e15)).toISOString();

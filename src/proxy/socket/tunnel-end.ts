@@ -1,0 +1,20 @@
+// The upstream's side of a tunnel: a socket, or a stream that behaves like one as far as a tunnel can tell.
+import type { WireReceiver } from './wire.ts';
+
+export interface TunnelEnd {
+  receiver: WireReceiver | undefined;
+  /** `close` has been told. */
+  readonly closed: boolean;
+  /** False: `drain` follows when there is room again. */
+  write(bytes: Uint8Array): boolean;
+  end(): unknown;
+  destroy(): unknown;
+  /** Ends once everything written has left. */
+  destroySoon(): unknown;
+  pause(): unknown;
+  resume(): unknown;
+  setKeepAlive(on: boolean, afterMs: number): unknown;
+  on(event: 'drain' | 'end' | 'error' | 'close', listener: () => void): unknown;
+  once(event: 'close', listener: () => void): unknown;
+  removeAllListeners(event: 'drain'): unknown;
+}

@@ -1,0 +1,119 @@
+// Path of an entry: the group's part and the route's part composed (contract.md §6.2 with architecture.md §6.7–8).
+// Literals compose by concatenation and are matched by whole segments; what holds a regex is anchored at its start.
+import { compileRegex, quoteRegex, type Regex } from '../../expression/regex.ts';
+import { canonicalLiteral } from './canonical-path.ts';
+
+type PathPart = 'exact' | 'prefix' | 'regex' | 'none';
+
+export interface EntryPath {
+  /** Type for ordering: a composed regex ranks as regex even when the route's part was exact. */
+  readonly type: 'exact' | 'prefix' | 'regex';
+  /** Canonical path, canonical prefix without trailing slash, or the composed pattern without its leading `^`. */
+  readonly text: string;
+  /** What the route itself asked for; decides how a redirect joins paths (contract.md §7.8). */
+  readonly routePart: PathPart;
+  /** The pattern ends with the slash after a whole segment, which belongs to the rest of the path. */
+  readonly endsAtSegment: boolean;
+}
+
+export interface PathSource {
+  readonly pathPrefix?: string | undefined;
+  readonly pathRegex?: string | undefined;
+  readonly path?: string | undefined;
+}
+
+/** A path that cannot be used, and in which field the fault lies. */
+export interface PathFault {
+  readonly of: 'group' | 'route';
+  readonly field: 'path' | 'pathPrefix' | 'pathRegex';
+  readonly message: string;
+}
+
+export function composePath(group: PathSource, route: PathSource): EntryPath | PathFault {
+  const fault = faultIn('group', group) ?? faultIn('route', route);
+  if (fault) return fault;
+  const path = compose(group, route, partOf(route));
+  const message = path.type === 'regex' ? messageOf(() => regexOf(path.text)) : undefined;
+  if (message === undefined) return path;
+  return route.pathRegex === undefined
+    ? { of: 'group', field: 'pathRegex', message }
+    : { of: 'route', field: 'pathRegex', message };
+}
+
+function compose(group: PathSource, route: PathSource, routePart: PathPart): EntryPath {
+  if (group.pathRegex !== undefined) return underRegex(bare(group.pathRegex), route, routePart);
+  const prefix = group.pathPrefix ?? '';
+  if (route.pathRegex !== undefined) {
+    return regexPath(`${quoteRegex(literal(prefix))}(?:${bare(route.pathRegex)})`, routePart);
+  }
+  if (route.path !== undefined) return literalPath('exact', literal(prefix + route.path), routePart);
+  return literalPath('prefix', withoutTrailingSlash(literal(`${prefix}${route.pathPrefix ?? ''}` || '/')), routePart);
+}
+
+/** Length of the part of `path` that matched, or -1 when it does not match. */
+export function matchedLength({ type, text, endsAtSegment }: EntryPath, path: string): number {
+  if (type === 'exact') return path === text ? text.length : -1;
+  if (type === 'prefix') return isPrefix(text, path) ? text.length : -1;
+  const length = regexOf(text).matchedAtStart(path);
+  return endsAtSegment && length > 0 && path[length - 1] === '/' ? length - 1 : length;
+}
+
+/** By whole segments: `/api` is a prefix of `/api`, `/api/` and `/api/x`. */
+const isPrefix = (prefix: string, path: string): boolean =>
+  path.startsWith(prefix) && path.startsWith('/') && (path.length === prefix.length || path[prefix.length] === '/');
+
+/** A composed pattern by itself; it may be longer than what one person may write. */
+const regexOf = (text: string): Regex => compileRegex(text, 1 << 16);
+
+const partOf = ({ path, pathPrefix, pathRegex }: PathSource): PathPart => {
+  if (path !== undefined) return 'exact';
+  if (pathPrefix !== undefined) return 'prefix';
+  return pathRegex === undefined ? 'none' : 'regex';
+};
+
+function underRegex(start: string, route: PathSource, routePart: PathPart): EntryPath {
+  if (route.pathRegex !== undefined) return regexPath(`(?:${start})(?:${bare(route.pathRegex)})`, routePart);
+  if (route.path !== undefined) return regexPath(`(?:${start})(?:${quoteRegex(literal(route.path))})$`, routePart);
+  if (route.pathPrefix === undefined) return regexPath(`(?:${start})`, routePart);
+  const prefix = withoutTrailingSlash(literal(route.pathPrefix));
+  return { ...regexPath(`(?:${start})(?:${quoteRegex(prefix)})(?:/|$)`, routePart), endsAtSegment: true };
+}
+
+const literalPath = (type: 'exact' | 'prefix', text: string, routePart: PathPart): EntryPath => ({
+  type,
+  text,
+  routePart,
+  endsAtSegment: false,
+});
+
+const regexPath = (text: string, routePart: PathPart): EntryPath => ({
+  type: 'regex',
+  text,
+  routePart,
+  endsAtSegment: false,
+});
+
+/** Without one leading `^`, unless it is repeated, `^*a`: what is left would repeat nothing. */
+const bare = (pattern: string): string => pattern.replace(/^\^(?![*+?]|\{[0-9]+(,[0-9]*)?\})/, '');
+const withoutTrailingSlash = (prefix: string): string => (prefix.endsWith('/') ? prefix.slice(0, -1) : prefix);
+const literal = (text: string): string => canonicalLiteral(text) ?? text;
+
+/** Each pattern must stand alone: `a)(b` would be whole only inside the groups that composing puts around it. */
+function faultIn(of: 'group' | 'route', source: PathSource): PathFault | undefined {
+  for (const field of ['path', 'pathPrefix'] as const) {
+    const text = source[field];
+    if (text !== undefined && canonicalLiteral(text) === undefined) return { of, field, message: 'holds a NUL' };
+  }
+  const { pathRegex } = source;
+  const message = pathRegex === undefined ? undefined : messageOf(() => compileRegex(pathRegex));
+  return message === undefined ? undefined : { of, field: 'pathRegex', message };
+}
+
+function messageOf(run: () => unknown): string | undefined {
+  try {
+    run();
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}

@@ -1,0 +1,86 @@
+// Spans of one thread, made through OpenTelemetry's interfaces: whether a trace is recorded is decided before its first
+// span, so that what is not recorded never meets the SDK. Made by opening.ts, and only where traces are on.
+import type { Attributes, Span, SpanContext, SpanKind } from '@opentelemetry/api';
+import { formatTraceParent, type TraceParent } from './trace-parent.ts';
+
+/** What of OpenTelemetry's interface is used; its module is loaded only when traces are on. */
+export type TraceApi = Pick<
+  typeof import('@opentelemetry/api'),
+  'ROOT_CONTEXT' | 'SpanKind' | 'SpanStatusCode' | 'trace'
+>;
+
+/** A trace as far as it is known where it enters, or begins. */
+export interface TraceStart {
+  readonly traceId: string;
+  /** Undefined: it begins here. */
+  readonly parent: TraceParent | undefined;
+  readonly sampled: boolean;
+}
+
+export type SpanRole = 'server' | 'client' | 'internal';
+
+export interface TracingParts {
+  readonly api: TraceApi;
+  /** `rootId`: of the trace that begins with the span. */
+  readonly startSpan: (
+    name: string,
+    options: { kind: SpanKind; startTime?: number },
+    parent: SpanContext | undefined,
+    rootId: string,
+  ) => Span;
+  readonly ids: { traceId(): string; spanId(): string; isSampled(traceId: string): boolean };
+}
+
+export class Tracing {
+  readonly #api: TraceApi;
+  readonly #startSpan: TracingParts['startSpan'];
+  readonly #ids: TracingParts['ids'];
+  readonly #kinds: Readonly<Record<SpanRole, SpanKind>>;
+
+  constructor({ api, startSpan, ids }: TracingParts) {
+    const { SERVER: server, CLIENT: client, INTERNAL: internal } = api.SpanKind;
+    this.#api = api;
+    this.#startSpan = startSpan;
+    this.#ids = ids;
+    this.#kinds = { server, client, internal };
+  }
+
+  /** The parent's decision is followed; a trace that begins here is decided by its id. */
+  begin(parent: TraceParent | undefined): TraceStart {
+    if (parent !== undefined) return { traceId: parent.traceId, parent, sampled: parent.sampled };
+    const traceId = this.#ids.traceId();
+    return { traceId, parent, sampled: this.#ids.isSampled(traceId) };
+  }
+
+  /** What others are told of a trace that is not recorded. */
+  unrecorded({ traceId, parent }: TraceStart): string {
+    return formatTraceParent(traceId, parent?.parentId ?? this.#ids.spanId(), false);
+  }
+
+  /** First span of this process in a sampled trace. `startMs` is Unix time with fractions; now when absent. */
+  enter({ traceId, parent }: TraceStart, role: SpanRole, name: string, startMs?: number): Span {
+    const context = parent && { traceId, spanId: parent.parentId, traceFlags: 1, isRemote: true };
+    return this.#start(role, name, context, traceId, startMs);
+  }
+
+  child(parent: SpanContext, role: SpanRole, name: string, startMs?: number): Span {
+    return this.#start(role, name, parent, parent.traceId, startMs);
+  }
+
+  /** `error.type`, of few different values, and the status that goes with it. */
+  fail(span: Span, type: string, more: Attributes = {}): void {
+    span.setAttributes({ ...more, 'error.type': type });
+    span.setStatus({ code: this.#api.SpanStatusCode.ERROR });
+  }
+
+  #start(role: SpanRole, name: string, parent: SpanContext | undefined, rootId: string, startTime?: number): Span {
+    const kind = this.#kinds[role];
+    return this.#startSpan(name, startTime === undefined ? { kind } : { kind, startTime }, parent, rootId);
+  }
+}
+
+/** What tells others that they are asked on behalf of that span. */
+export function traceParentOf(span: Span): string {
+  const { traceId, spanId } = span.spanContext();
+  return formatTraceParent(traceId, spanId, true);
+}

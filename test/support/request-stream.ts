@@ -1,0 +1,37 @@
+// A stream of server-sent events as a test follows it.
+import { createParser } from 'eventsource-parser';
+
+export interface FollowedStream {
+  readonly status: number;
+  /** All that have come so far. */
+  readonly events: readonly { readonly event: string; readonly data: unknown }[];
+  readonly ended: boolean;
+  close(): void;
+}
+
+export async function followStream(url: string, headers: Record<string, string> = {}): Promise<FollowedStream> {
+  const cut = new AbortController();
+  const answer = await fetch(url, { headers, signal: cut.signal });
+  const events: { event: string; data: unknown }[] = [];
+  const state = { ended: false };
+  const parser = createParser({
+    onEvent: ({ event = 'message', data }) => void events.push({ event, data: JSON.parse(data) }),
+  });
+  const read = async (): Promise<void> => {
+    const decoder = new TextDecoder();
+    for await (const chunk of answer.body ?? []) parser.feed(decoder.decode(chunk, { stream: true }));
+  };
+  void read()
+    .catch(() => undefined)
+    .finally(() => {
+      state.ended = true;
+    });
+  return {
+    status: answer.status,
+    events,
+    get ended() {
+      return state.ended;
+    },
+    close: () => cut.abort(),
+  };
+}

@@ -1,0 +1,253 @@
+// WebSockets to destinations of HTTP/2 (RFC 8441): by extended CONNECT where the upstream announces it, else over
+// HTTP/1.1 where TLS lets the upstream choose that, else not at all, and the client is told why.
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import http2, { type ServerHttp2Stream } from 'node:http2';
+import { createServer } from 'node:net';
+import { expect } from 'chai';
+import { eventually } from '../../../support/eventually.ts';
+import { freePort } from '../../../support/free-port.ts';
+import { Http2Client } from '../../../support/http2-client.ts';
+import { block, END_HEADERS, frame, framesIn, settings } from '../../../support/http2-frames.ts';
+import { http2Upstream } from '../../../support/http2-upstream.ts';
+import { makeCertificate } from '../../../support/made-certificates.ts';
+import { forwarding, listening, ProxyBed, type Wire } from '../../../support/proxy-bed.ts';
+
+const key = 'dGhlIHNhbXBsZSBub25jZQ==';
+const accept = 's3pPLMBiTxaQ9kYGzzhZRbK+xOo=';
+const upgrade =
+  'GET /chat?x HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n' +
+  `Sec-WebSocket-Key: ${key}\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Protocol: a\r\n\r\n`;
+const announcing = { settings: { enableConnectProtocol: true } };
+
+describe('a WebSocket to a destination of HTTP/2', function () {
+  this.timeout(30_000);
+  let bed: ProxyBed;
+  let port: number;
+  const clients: Http2Client[] = [];
+  beforeEach(async () => {
+    bed = new ProxyBed();
+    port = await freePort();
+  });
+  afterEach(async () => {
+    for (const client of clients.splice(0)) client.close();
+    await bed.end();
+  });
+
+  const serve = (upstreamPort: number, options: object = {}, listener: object = {}) =>
+    bed.install(
+      forwarding(port, upstreamPort, {
+        listener: { http2: true, ...listener },
+        destination: { options: { http2: true, ...options } },
+      }),
+    );
+  const byHttp1 = (): Wire => {
+    const wire = bed.wire(port);
+    wire.send(upgrade);
+    return wire;
+  };
+  const byHttp2 = async () => {
+    const client = new Http2Client(`http://127.0.0.1:${port}`);
+    clients.push(client);
+    await once(client.session, 'remoteSettings');
+    const stream = client.open({
+      ':method': 'CONNECT',
+      ':protocol': 'websocket',
+      ':path': '/chat?x',
+      'sec-websocket-version': '13',
+      'sec-websocket-protocol': 'a',
+    });
+    const heard = { text: '', ended: false };
+    stream.on('data', (chunk: Buffer) => {
+      heard.text += chunk.toString('latin1');
+    });
+    stream.on('end', () => {
+      heard.ended = true;
+    });
+    return { stream, heard };
+  };
+  const echo = (stream: ServerHttp2Stream): void => {
+    stream.respond({ ':status': 200, 'sec-websocket-protocol': 'a' });
+    stream.pipe(stream);
+  };
+
+  it('is an extended CONNECT, whose acceptance a client of HTTP/1.1 sees as 101 with the proof it asked for', async () => {
+    let seen: Record<string, unknown> = {};
+    const upstream = await http2Upstream(
+      bed,
+      (stream, headers) => {
+        seen = headers;
+        echo(stream);
+      },
+      announcing,
+    );
+    await serve(upstream.port);
+    const wire = byHttp1();
+    await wire.until(/^HTTP\/1\.1 101 [\s\S]*\r\n\r\n$/);
+    expect(createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64')).to.equal(accept);
+    expect(wire.received).to.include(`\r\nSec-WebSocket-Accept: ${accept}\r\n`);
+    expect(wire.received).to.match(/\r\nConnection: upgrade\r\nUpgrade: websocket\r\n/);
+    expect(wire.received).to.match(/\r\nsec-websocket-protocol: a\r\n/);
+    expect(seen).to.include({
+      ':method': 'CONNECT',
+      ':protocol': 'websocket',
+      ':path': '/chat?x',
+      ':authority': 'x',
+      ':scheme': 'http',
+      'sec-websocket-version': '13',
+      'sec-websocket-protocol': 'a',
+      'x-forwarded-for': '127.0.0.1',
+    });
+    expect(seen).to.not.have.any.keys('sec-websocket-key', 'upgrade', 'connection');
+    const head = wire.received.length;
+    const bytes = 'x'.repeat(1 << 20);
+    for (let i = 0; i < 3; i++) wire.send(bytes);
+    await eventually(() => expect(wire.received.length).to.equal(head + 3 * bytes.length));
+    wire.socket.end();
+    await wire.untilClosed();
+    await eventually(() => expect([...upstream.sessions].length).to.equal(1));
+  });
+
+  it('goes from HTTP/2 to HTTP/2', async () => {
+    const upstream = await http2Upstream(bed, echo, announcing);
+    await serve(upstream.port);
+    const { stream, heard } = await byHttp2();
+    const [headers] = await once(stream, 'response');
+    expect(headers).to.include({ ':status': 200, 'sec-websocket-protocol': 'a' });
+    expect(headers).to.not.have.property('sec-websocket-accept');
+    stream.write('y'.repeat(300_000));
+    await eventually(() => expect(heard.text.length).to.equal(300_000));
+    stream.end('bye');
+    await once(stream, 'close');
+    expect([heard.text.length, heard.ended, stream.rstCode]).to.deep.equal([300_003, true, 0]);
+  });
+
+  it('ends with its client, and with its upstream, alone on their connection', async () => {
+    const streams: ServerHttp2Stream[] = [];
+    const upstream = await http2Upstream(
+      bed,
+      (stream) => {
+        stream.respond({ ':status': 200 });
+        stream.resume().on('end', () => stream.end());
+        streams.push(stream);
+      },
+      announcing,
+    );
+    await serve(upstream.port);
+    const first = byHttp1();
+    await first.until(/101/);
+    const second = byHttp1();
+    await second.until(/101/);
+    const third = byHttp1();
+    await third.until(/101/);
+    first.destroy();
+    await eventually(() => expect(streams[0]?.destroyed).to.equal(true));
+    streams[1]?.end();
+    await second.untilClosed();
+    streams[2]?.close(2);
+    await third.untilClosed();
+    expect(upstream.opened).to.equal(1);
+  });
+
+  it('waits for what the upstream says about itself', async () => {
+    let say: (() => void) | undefined;
+    const server = createServer((socket) => {
+      socket.on('error', () => {});
+      socket.once('data', () => {
+        say = () => socket.write(settings(8, 1));
+        socket.on('data', (chunk: Buffer) => {
+          for (const { type, streamId } of framesIn(chunk))
+            if (type === 'HEADERS') socket.write(frame('HEADERS', END_HEADERS, streamId, block([':status', '200'])));
+        });
+      });
+      bed.atEnd(async () => void socket.destroy());
+    });
+    const upstreamPort = await listening(server);
+    bed.atEnd(async () => void server.close());
+    await serve(upstreamPort, { timeouts: { responseHeader: '20s' } });
+    const wire = byHttp1();
+    await eventually(() => expect(say).to.not.equal(undefined));
+    expect(wire.received).to.equal('');
+    say?.();
+    await wire.until(/^HTTP\/1\.1 101 /);
+  });
+
+  it('that the upstream does not take is answered as it says', async () => {
+    const upstream = await http2Upstream(
+      bed,
+      (stream) => {
+        stream.respond({ ':status': 403 });
+        stream.end('no');
+      },
+      announcing,
+    );
+    await serve(upstream.port);
+    const wire = byHttp1();
+    await wire.until(/^HTTP\/1\.1 403 [\s\S]*\r\n\r\n/);
+    const { stream } = await byHttp2();
+    const [headers] = await once(stream, 'response');
+    expect(headers[':status']).to.equal(403);
+  });
+
+  it('without an announcement in cleartext is 502 bad_response, and says why', async () => {
+    const upstream = await http2Upstream(bed, echo);
+    await serve(upstream.port);
+    const wire = byHttp1();
+    await wire.until(/^HTTP\/1\.1 502 [\s\S]*"error":"bad_response"[\s\S]*extended CONNECT/);
+  });
+
+  it('without an announcement goes over HTTP/1.1 where TLS lets the upstream choose that', async () => {
+    const { cert, key: privateKey } = makeCertificate({ addresses: ['127.0.0.1'] });
+    const server = http2.createSecureServer({ cert, key: privateKey, allowHTTP1: true });
+    server.on('upgrade', (_request, socket) => {
+      socket.on('error', () => {});
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+      socket.pipe(socket);
+    });
+    server.on('stream', (stream: ServerHttp2Stream) => {
+      stream.respond({ ':status': 200 });
+      stream.end('by HTTP/2');
+    });
+    const upstreamPort = await listening(server as never);
+    bed.atEnd(async () => void server.close());
+    await serve(upstreamPort, { tls: { mode: 'tls', ca: cert }, maxConnsPerHost: 2 });
+    const client = new Http2Client(`http://127.0.0.1:${port}`);
+    clients.push(client);
+    expect((await client.ask({ ':path': '/' })).body).to.equal('by HTTP/2');
+    const wire = byHttp1();
+    await wire.until(/^HTTP\/1\.1 101 /);
+    const head = wire.received.length;
+    wire.send('z'.repeat(100_000));
+    await eventually(() => expect(wire.received.length).to.equal(head + 100_000));
+    expect((await client.ask({ ':path': '/' })).body).to.equal('by HTTP/2');
+    wire.destroy();
+  });
+
+  it('that TLS leaves no choice for is 502 bad_response, and says why', async () => {
+    const { cert, key: privateKey } = makeCertificate({ addresses: ['127.0.0.1'] });
+    const upstream = await http2Upstream(bed, echo, { cert, key: privateKey });
+    await serve(upstream.port, { tls: { mode: 'tls', ca: cert } });
+    const wire = byHttp1();
+    await wire.until(/^HTTP\/1\.1 502 [\s\S]*"error":"bad_response"[\s\S]*extended CONNECT/);
+  });
+
+  it('is cut by idleTunnel on both sides', async () => {
+    let closed = 0;
+    const upstream = await http2Upstream(
+      bed,
+      (stream) => {
+        stream.respond({ ':status': 200 });
+        stream.resume();
+        stream.on('close', () => closed++);
+      },
+      announcing,
+    );
+    await serve(upstream.port, {}, { timeouts: { idleTunnel: '200ms' } });
+    const wire = byHttp1();
+    await wire.until(/101/);
+    await wire.untilClosed();
+    const { stream } = await byHttp2();
+    await eventually(() => expect(stream.closed).to.equal(true));
+    await eventually(() => expect(closed).to.equal(2));
+  });
+});
