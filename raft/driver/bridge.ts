@@ -78,20 +78,41 @@ export function carryOut<T>(target: T, calls: readonly Call[]): void {
 export class CallQueue {
   readonly #post: (calls: readonly Call[]) => void;
   readonly #soon: (run: () => void) => void;
+  readonly #later: (run: () => void) => void;
   #calls: Call[] = [];
+  #idle: Call | undefined;
+  #isLaterPlanned = false;
 
-  constructor(post: (calls: readonly Call[]) => void, soon: (run: () => void) => void) {
+  /** `later` runs something a few milliseconds from now. */
+  constructor(
+    post: (calls: readonly Call[]) => void,
+    soon: (run: () => void) => void,
+    later: (run: () => void) => void = soon,
+  ) {
     this.#post = post;
     this.#soon = soon;
+    this.#later = later;
   }
 
   readonly add = (call: Call): void => {
     if (this.#calls.push(call) === 1) this.#soon(() => this.#send());
   };
 
+  /** A call that says all that the one before it said, and wakes nobody: it goes with the next, or a little later. */
+  readonly addIdle = (call: Call): void => {
+    this.#idle = call;
+    if (this.#isLaterPlanned) return;
+    this.#isLaterPlanned = true;
+    this.#later(() => {
+      this.#isLaterPlanned = false;
+      if (this.#idle !== undefined) this.#send();
+    });
+  };
+
   #send(): void {
-    const calls = this.#calls;
+    const calls = this.#idle === undefined ? this.#calls : [this.#idle, ...this.#calls];
+    this.#idle = undefined;
     this.#calls = [];
-    this.#post(calls);
+    if (calls.length > 0) this.#post(calls);
   }
 }

@@ -13,6 +13,8 @@ import type { MemberStatus } from './status.ts';
 const stopWithinMs = 10_000;
 /** How often main says `alive`. A leader whose main is silent for 5 s hands over. */
 const aliveEveryMs = 250;
+/** Raft needs to know it for its credit and its checkpoints, neither of which is urgent. */
+const appliedWithinMs = 5;
 /** Entries that are not applied yet, with room for a burst. The rest of the heap stays small, for pauses of its collection are pauses of elections. */
 const heapMiB = 512;
 
@@ -55,9 +57,10 @@ export class RaftThread {
       resourceLimits: { maxOldGenerationSizeMb: heapMiB, maxYoungGenerationSizeMb: 64 },
     });
     // After the poll phase: what many clients sent at the same time goes over together.
-    const queue = new CallQueue((calls) => this.#worker.postMessage(calls), setImmediate);
+    const later = (run: () => void): void => void setTimeout(run, appliedWithinMs).unref();
+    const queue = new CallQueue((calls) => this.#worker.postMessage(calls), setImmediate, later);
     this.#calls = callerOf<NodeCalls>(nodeCalls, queue.add);
-    this.node = this.#calls;
+    this.node = { ...this.#calls, applied: (index) => queue.addIdle(['applied', index]) };
     const answers = this.#answers();
     this.#worker.on('message', (calls: readonly Call[]) => carryOut(answers, calls));
     this.#worker.on('error', (error) => this.#die(`raft worker: ${String(error)}`));
