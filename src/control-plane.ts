@@ -223,7 +223,7 @@ function comparisonOf({ raft, state, links, metrics }: Core, logger: Logger): Ha
     cluster: raft,
     own: () => state.hashes,
     ask: (member) => links.hashes.ask(member),
-    condemn: (reason) => raft.condemn(reason),
+    condemn: raft.node.condemn,
     observer: metrics,
     logger,
     clock: systemClock,

@@ -70,7 +70,8 @@ export async function openCore({ settings, logger, level }: CoreOptions): Promis
     const generations = new Generations({
       stores: generationStores(storePath),
       checkpoints: checkpointFilesIn(checkpointDirectory(options)),
-      log: raft,
+      generation: raft.generation,
+      node: raft.node,
       state,
       openOptions,
       notice,
