@@ -7,6 +7,7 @@ import { type Call, CallQueue, callerOf, carryOut, type HostCalls, hostCalls, ty
 import { RaftMember } from './member.ts';
 import type { RaftOptions } from './options.ts';
 import { systemClock } from './system-clock.ts';
+import { watchThread } from './thread-report.ts';
 
 /** What `new Worker` hands over. */
 export interface RaftWorkerData {
@@ -20,9 +21,13 @@ const { options }: RaftWorkerData = workerData;
 const queue = new CallQueue((calls) => port.postMessage(calls), queueMicrotask);
 const host = callerOf<HostCalls>(hostCalls, queue.add);
 const member = new RaftMember({ options, host, clock: systemClock, random: randomFillSync });
+const report = watchThread();
 const node: Pick<NodeCalls, 'begin' | 'status' | 'stop'> = {
   begin: (applied) => member.begin(applied),
-  status: (id) => host.status(id, member.status()),
+  status: (id) => {
+    const status = member.status();
+    host.status(id, status && { ...status, thread: report() });
+  },
   stop: () =>
     member.stop(() => {
       host.stopped();

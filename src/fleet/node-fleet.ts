@@ -10,14 +10,13 @@ import type { Logger } from '../telemetry/logger.ts';
 import { programVersion } from '../version.ts';
 import { ActivationLog } from './activation-log.ts';
 import { Fleet } from './fleet.ts';
-import { FleetDesk } from './fleet-desk.ts';
+import { FleetAdmin } from './fleet-admin.ts';
 import { FleetMetrics } from './fleet-metrics.ts';
 import { OwnProxy } from './own-proxy.ts';
-import { rolloutMetrics } from './rollout-metrics.ts';
 
 export interface NodeFleet {
   readonly fleet: Fleet;
-  readonly desk: FleetDesk;
+  readonly desk: FleetAdmin;
   /** The proxy within this process. */
   readonly own: OwnProxy;
   close(): void;
@@ -41,8 +40,7 @@ export function nodeFleetOf(
     onConverged: (seconds) => fleetMetrics.converged(seconds),
   });
   const fleetMetrics = new FleetMetrics(metrics.registry, () => fleet.counts());
-  rolloutMetrics(metrics.registry, () => state.view.rollouts);
-  const desk = new FleetDesk({ nodeId, fleet, peers: () => otherMembers(raft, links.peers), clock, logger });
+  const desk = new FleetAdmin({ nodeId, fleet, peers: () => otherMembers(raft, links.peers), clock, logger });
   const activations = new ActivationLog({
     record: (index) => state.view.activations.findLast((record) => record.index === index),
     converge: (...asked) => desk.converge(...asked),

@@ -11,7 +11,7 @@ import { LeaderConnections } from '../../src/cluster/leader-connections.ts';
 import { LeaderOperations } from '../../src/cluster/leader-operations.ts';
 import { Feed } from '../../src/feed/feed.ts';
 import { Fleet } from '../../src/fleet/fleet.ts';
-import { FleetDesk } from '../../src/fleet/fleet-desk.ts';
+import { FleetAdmin } from '../../src/fleet/fleet-admin.ts';
 import { Explainer } from '../../src/proxy/explain/explainer.ts';
 import { RequestHistory } from '../../src/proxy/requests/request-history.ts';
 import type { SecretFence } from '../../src/settings/control-plane.ts';
@@ -88,7 +88,7 @@ export class ApiServer {
       newRandom: () => randomBytes(12).toString('base64url'),
       onConverged: () => undefined,
     });
-    const desk = new FleetDesk({ nodeId: 'single', fleet, peers: async () => [], clock, logger: silentLogger });
+    const desk = new FleetAdmin({ nodeId: 'single', fleet, peers: async () => [], clock, logger: silentLogger });
     const connections = new LeaderConnections({ tls: undefined, clock });
     const api = await createApi({
       cluster: {

@@ -70,7 +70,7 @@ export class HandSource implements ConfigSource {
   }
 }
 
-export const configOf = (index: number, snapshot: Partial<Configuration>): ProxyConfig => {
+const configOf = (index: number, snapshot: Partial<Configuration>): ProxyConfig => {
   const whole = { listeners: [], destinations: [], routes: [], groups: [], middlewares: [], ...snapshot };
   return { index, id: `s${index}`, name: `s${index}`, createdAt: '2026-01-01T00:00:00Z', snapshot: whole };
 };
