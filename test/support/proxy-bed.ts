@@ -40,6 +40,7 @@ export class HandSource implements ConfigSource {
     const usual = {
       rollout: `r${index}`,
       index,
+      since: index,
       share: 10,
       by: 'client',
       key: { clientIp: true },

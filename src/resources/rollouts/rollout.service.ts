@@ -15,7 +15,7 @@ import { idempotencyOf } from '../preconditions.ts';
 import { fieldValidationOf } from '../query.ts';
 import type { StateReader } from '../state-reader.ts';
 import { unknownFieldWarnings } from '../unknown-fields.ts';
-import { joined, type Warnings, warnings } from '../warnings.ts';
+import type { Warnings } from '../warnings.ts';
 import { acceptedHeaders, goneSince } from '../write-outcome.ts';
 import { durationText, planOf } from './rollout-plan.ts';
 
@@ -23,8 +23,6 @@ interface Parts {
   readonly reader: StateReader;
   readonly log: ReplicatedLog;
   readonly newId: () => string;
-  /** What whoever starts a rollout should know of this program, printable. */
-  readonly caveats: readonly string[];
 }
 
 export class RolloutService {
@@ -53,7 +51,7 @@ export class RolloutService {
 
   /** 202 with the rollout. Rejects with INVALID, NOT_FOUND, and CONFLICT while something else is under way. */
   async start(snapshotId: string, request: ApiRequest): Promise<Answer> {
-    const { reader, newId, caveats } = this.#parts;
+    const { reader, newId } = this.#parts;
     await reader.mustExist('snapshots', snapshotId);
     const { entity, problems, unknown } = parseBody(RolloutRequest, optionalBody(request.body));
     if (problems.length > 0) throw new SluiceError('INVALID', describe(problems));
@@ -73,8 +71,7 @@ export class RolloutService {
       ...idempotencyOf(request),
     });
     const Location = `/api/v1/rollouts/${result.id}`;
-    const said = joined(unknownFields, warnings(caveats));
-    return { status: 202, headers: { Location, ...headers, ...said }, body: this.#shown(result) };
+    return { status: 202, headers: { Location, ...headers, ...unknownFields }, body: this.#shown(result) };
   }
 
   /** 200 with the rollout. Rejects with NOT_FOUND, and CONFLICT when its state does not allow it. */
