@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import { banner } from './banner.ts';
 import type { ControlPlane } from './control-plane.ts';
 import { embeddedDefault, parseSettings, type Settings } from './settings/settings.ts';
-import { createLogger, type Logger } from './telemetry/logger.ts';
+import { createLogger, type Logger, type RootLogger } from './telemetry/logger.ts';
 import { programVersion } from './version.ts';
 
 const help = `Usage: sluice [--config FILE]
@@ -48,7 +48,7 @@ async function run(configFile: string | undefined): Promise<void> {
   await (settings.mode === 'proxy' ? runProxy : runControlPlane)(settings, logger);
 }
 
-async function runControlPlane(settings: Settings, logger: Logger): Promise<void> {
+async function runControlPlane(settings: Settings, logger: RootLogger): Promise<void> {
   const startedAt = performance.now();
   const starting = start(settings, logger);
   stopOnSignals(starting, logger);
@@ -61,7 +61,7 @@ async function runControlPlane(settings: Settings, logger: Logger): Promise<void
 }
 
 /** Nothing of the control plane is loaded. */
-async function runProxy(settings: Settings, logger: Logger): Promise<void> {
+async function runProxy(settings: Settings, logger: RootLogger): Promise<void> {
   const startedAt = performance.now();
   const starting = import('./proxy-mode.ts').then(({ startProxy }) => startProxy(settings, logger, programVersion()));
   stopOnSignals(starting, logger);
@@ -73,9 +73,13 @@ async function runProxy(settings: Settings, logger: Logger): Promise<void> {
 }
 
 /** Imported only now: --help and a wrong key need not wait for the frameworks. */
-async function start(settings: Settings, logger: Logger): Promise<ControlPlane> {
+async function start(settings: Settings, logger: RootLogger): Promise<ControlPlane> {
   const core = import('./cluster/core.ts').then(({ openCore }) =>
-    openCore({ settings: settings.controlPlane, logger }),
+    openCore({
+      settings: settings.controlPlane,
+      logger: logger.module('raft'),
+      level: logger.levels.cell('raft'),
+    }),
   );
   // Waited for a moment later; a failure meanwhile is not lost.
   core.catch(() => undefined);

@@ -9,17 +9,17 @@ import { ClusterDesk } from './cluster/cluster-desk.ts';
 import type { Core } from './cluster/core.ts';
 import { handOver } from './cluster/hand-over.ts';
 import { trustWarning } from './cluster/node-links.ts';
-import type { Proposer } from './cluster/proposer.ts';
 import { singleNodeId } from './cluster/raft-options.ts';
 import { ClusterReadiness } from './cluster/readiness.ts';
 import { HashComparison } from './cluster/state-hash/hash-comparison.ts';
 import { dataPlaneOf } from './data-plane.ts';
 import { confirmationDuty } from './duty/confirmation-duty.ts';
-import { noFigures } from './duty/fleet-figures.ts';
 import { LeaderDuties } from './duty/leader-duties.ts';
+import { ReportedFigures } from './duty/reported-figures.ts';
 import { RolloutDuty } from './duty/rollout-duty.ts';
 import { RolloutMetrics } from './duty/rollout-metrics.ts';
-import { Feed } from './feed/feed.ts';
+import { agreedFeed } from './feed/agreed-feed.ts';
+import type { Feed } from './feed/feed.ts';
 import { type NodeFleet, nodeFleetOf } from './fleet/node-fleet.ts';
 import { fleetQuestionOf } from './fleet/questions.ts';
 import { checkConfig } from './proxy/config-check.ts';
@@ -28,12 +28,10 @@ import type { Proxy as DataPlane } from './proxy/proxy.ts';
 import { type Address, formatAddress } from './settings/address.ts';
 import type { ControlPlaneSettings } from './settings/control-plane.ts';
 import type { Settings } from './settings/settings.ts';
-import { proxyConfigOf } from './snapshot/build.ts';
 import { thisMachine } from './snapshot/machine.ts';
 import { createSecretSources } from './snapshot/secret-sources.ts';
 import { checkCertificate, listenFailure } from './start-failure.ts';
-import type { StateView } from './state/view.ts';
-import type { Logger } from './telemetry/logger.ts';
+import type { Logger, RootLogger } from './telemetry/logger.ts';
 import { measureLoopLag } from './telemetry/loop-lag.ts';
 
 export interface ControlPlane {
@@ -56,7 +54,7 @@ export interface ControlPlane {
 export interface ControlPlaneOptions {
   /** Log and state, opened already or just opening. Closed with the rest, and when the start fails. */
   readonly core: Promise<Core>;
-  readonly logger: Logger;
+  readonly logger: RootLogger;
   /** Called when the store has failed and the settings say `exit`. */
   readonly onFatal: (reason: string) => void;
 }
@@ -67,10 +65,20 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
   const storePath = resolve(own.storePath);
   const core = await options.core;
   const { state, log } = core;
-  const feed = feedOf(state.view, log);
-  const fleet = nodeFleetOf(settings, core, feed, logger);
-  const proxy = dataPlaneOf(settings, { source: feed, logger, onSettled: (outcome) => fleet.own.settled(outcome) });
-  fleet.own.begin({ listeners: () => proxy.listeners(), figures: () => proxy.figures('stable') });
+  const feed = agreedFeed(state.view, log);
+  const fleet = nodeFleetOf(settings, core, feed, logger.module('fleet'));
+  const proxy = dataPlaneOf(settings, {
+    source: fleet.source,
+    logger: logger.module('proxy'),
+    level: logger.levels.cell('proxy'),
+    onSettled: (outcome) => fleet.own.settled(outcome),
+    onCandidate: (outcome) => fleet.own.tried(outcome),
+  });
+  fleet.own.begin({
+    listeners: () => proxy.listeners(),
+    figures: () => ({ stable: proxy.figures('stable'), candidate: proxy.figures('candidate') }),
+    isTrying: () => proxy.candidate() !== undefined,
+  });
   reactToStorageFailure(core, own, options);
   measureLoopLag(core.metrics, systemClock);
   measureRollouts(core);
@@ -78,13 +86,13 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
     await proxy.start();
     const readiness = new ClusterReadiness({ log, clock: systemClock });
     const api = await startApi(own, { ...core, readiness, feed, fleet, proxy, logger });
-    const comparison = comparisonOf(core, logger);
+    const comparison = comparisonOf(core, logger.module('raft'));
     const duties = new LeaderDuties({
       log,
       view: state.view,
       clock: systemClock,
       logger,
-      duties: [confirmationDuty, new RolloutDuty(noFigures)],
+      duties: [confirmationDuty, new RolloutDuty(new ReportedFigures(() => fleet.words()))],
     });
     void readiness.whenReady.then(() => {
       comparison.start();
@@ -96,15 +104,6 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
     await core.close();
     throw error;
   }
-}
-
-/** Publishes what is active now and each later activation, with the log index that proxies compare. */
-function feedOf(view: StateView, log: Proposer): Feed {
-  const feed = new Feed();
-  const snapshot = view.active && view.snapshot(view.active.snapshotId);
-  if (view.active && snapshot) feed.publish(proxyConfigOf(snapshot, view.active.index));
-  log.onActivation((activation) => feed.publish(proxyConfigOf(activation.snapshot, activation.index)));
-  return feed;
 }
 
 function measureRollouts({ metrics, state, log }: Core): void {
@@ -138,7 +137,7 @@ interface Parts extends Core {
   readonly feed: Feed;
   readonly fleet: NodeFleet;
   readonly proxy: DataPlane;
-  readonly logger: Logger;
+  readonly logger: RootLogger;
 }
 
 async function startApi(own: ControlPlaneSettings, parts: Parts): Promise<Api> {
@@ -151,7 +150,8 @@ async function startApi(own: ControlPlaneSettings, parts: Parts): Promise<Api> {
     feed,
     options: own,
     clock: systemClock,
-    logger,
+    logger: logger.module('api'),
+    logLevels: logger.levels,
     metrics,
     secretSources: createSecretSources(thisMachine, own.secretSources),
     checkConfig: (configuration) => checkConfig(configuration, systemClock.nowMs()),
@@ -161,16 +161,13 @@ async function startApi(own: ControlPlaneSettings, parts: Parts): Promise<Api> {
       closed: proxy.listeners().filter(({ state }) => state !== 'open'),
       doubts: proxy.listeners().flatMap(({ state, doubts = [] }) => (state === 'open' ? doubts : [])),
     }),
-    rolloutCaveats: [
-      'proxies of this version do not serve candidates: shares have no effect before the rollout completes',
-    ],
     health: () => ({ ready: readiness.ready && log.failed === undefined, reason: log.failed ?? 'no leader' }),
     clusterId: () => raft.clusterId ?? state.identity.clusterId,
     cluster: { desk: new ClusterDesk(raft, systemClock), leader: links.leader, backups: backupsOf(own, parts) },
     relay: links.server(log, (bytes) => state.decode(bytes)),
     recent: proxy.recent,
     nodeId: own.raft?.nodeId ?? singleNodeId,
-    fleet: { desk: fleet.desk, follower: (request) => fleet.fleet.follower(request) },
+    fleet: { desk: fleet.desk, follower: (request) => fleet.fleet.follower(request), candidates: fleet.shares },
     peers: links.peerServer({ answer: (question) => fleet.desk.answer(fleetQuestionOf(question)) }),
     hashes: links.hashServer({ member: async () => (await raft.status())?.id, hashes: () => state.hashes }),
   });

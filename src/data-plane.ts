@@ -3,23 +3,24 @@
 import { systemClock } from './clock.ts';
 import type { ConfigSource } from './model/proxy-config.ts';
 import { createProxy, type Proxy as DataPlane, type InstallOutcome } from './proxy/proxy.ts';
+import type { CandidateOutcome } from './proxy/trials.ts';
 import type { Settings } from './settings/settings.ts';
-import type { Logger } from './telemetry/logger.ts';
+import type { Telemetry } from './telemetry/logger.ts';
 
-export interface DataPlaneParts {
+export interface DataPlaneParts extends Telemetry {
   readonly source: ConfigSource;
-  readonly logger: Logger;
   readonly onSettled?: (outcome: InstallOutcome) => void;
+  readonly onCandidate?: (outcome: CandidateOutcome) => void;
 }
 
 export const dataPlaneOf = (
   { proxy, sessionStore, telemetry }: Settings,
-  { source, logger, onSettled }: DataPlaneParts,
+  { source, logger, level, onSettled, onCandidate }: DataPlaneParts,
 ): DataPlane =>
   createProxy({
     source,
     clock: systemClock,
-    telemetry: { logger },
+    telemetry: { logger, level },
     bindAddress: proxy.bindAddress,
     workers: proxy.workers,
     sessionStore: sessionStore && {
@@ -30,4 +31,5 @@ export const dataPlaneOf = (
     limits: { celBodyBytesMax: proxy.celBodyMaxSize, retryBytesMax: proxy.retryBufferBytes },
     recent: telemetry.recent,
     onSettled,
+    onCandidate,
   });

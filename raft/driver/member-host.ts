@@ -21,4 +21,6 @@ export interface MemberHost extends Host {
   cannotListen(code: string): void;
   /** Something worth a line in the log; never more than a few a minute. */
   notice(text: string): void;
+  /** What the core did, while `RaftOptions.details` asks for it. */
+  detail?(text: string): void;
 }

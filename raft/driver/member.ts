@@ -1,6 +1,7 @@
 // One member of a cluster, put together: log, checkpoint files, network, driver. The worker thread runs one of these;
 // tests run several in one process. Whatever goes wrong in it ends in one `fatal`, never in an exit.
 import type { Greeting } from '../codec/greeting.ts';
+import type { CoreEvent } from '../core/output.ts';
 import { seededRng } from '../core/rng.ts';
 import type { Config, Index, LogPosition } from '../core/types.ts';
 import { configOf, memberOf } from '../membership/bootstrap.ts';
@@ -13,6 +14,7 @@ import { auditCheckpoints } from './checkpoint-audit.ts';
 import type { Clock } from './clock.ts';
 import { measureSpace } from './disk-watch.ts';
 import { ownId, RaftDriver } from './driver.ts';
+import { eventText } from './event-text.ts';
 import type { Host } from './host.ts';
 import { Maintenance } from './maintenance.ts';
 import type { MemberHost } from './member-host.ts';
@@ -169,6 +171,7 @@ export class RaftMember {
         rng: seededRng(drawNumber(random) % 2 ** 32),
         observe: (event) => {
           if (event.type === 'removed') this.#tellRemoved(event.index);
+          this.#detail(event);
         },
       },
       opened,
@@ -204,6 +207,13 @@ export class RaftMember {
       discard: (generation) => host.discard(generation),
       fatal: (reason) => this.#fail(reason),
     };
+  }
+
+  #detail(event: CoreEvent): void {
+    const { host, options } = this.#parts;
+    // Commits are as frequent as writes.
+    if (event.type === 'commit' || options.details === undefined) return;
+    if (new Int32Array(options.details)[0] === 0) host.detail?.(eventText(event));
   }
 
   #takeCare(driver: RaftDriver): Maintenance {

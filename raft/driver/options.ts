@@ -33,6 +33,8 @@ export interface RaftOptions {
   readonly clientAddress: string;
   /** Of the key for data at rest; empty without one. Peers with another one are refused. */
   readonly keyFingerprint: string;
+  /** One int32, looked at for each event: 0 while `host.detail` wants to know. Undefined: never. */
+  readonly details?: SharedArrayBuffer | undefined;
   /** Undefined: a cluster of one, without a transport. */
   readonly cluster: ClusterOptions | undefined;
 }

@@ -139,6 +139,9 @@ export class RaftThread implements Omit<RaftNode, 'stop'> {
       case 'notice':
         host.notice(message.text);
         break;
+      case 'detail':
+        host.detail?.(message.text);
+        break;
       case 'fatal':
         this.#die(message.reason);
         break;

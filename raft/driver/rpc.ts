@@ -35,6 +35,7 @@ export type FromRaft =
   | { readonly type: 'discard'; readonly generation: number }
   | { readonly type: 'status'; readonly id: number; readonly status: MemberStatus | undefined }
   | { readonly type: 'notice'; readonly text: string }
+  | { readonly type: 'detail'; readonly text: string }
   | { readonly type: 'fatal'; readonly reason: string }
   | { readonly type: 'stopped' };
 
@@ -55,6 +56,7 @@ export function hostOver(post: (message: FromRaft) => void): MemberHost {
     adopt: (generation, index) => post({ type: 'adopt', generation, index }),
     discard: (generation) => post({ type: 'discard', generation }),
     notice: (text) => post({ type: 'notice', text }),
+    detail: (text) => post({ type: 'detail', text }),
     fatal: (reason) => post({ type: 'fatal', reason }),
   };
 }

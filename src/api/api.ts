@@ -28,6 +28,7 @@ import { StateReader } from '../resources/state-reader.ts';
 import type { ApiKey, ApiTls } from '../settings/control-plane.ts';
 import type { SecretSources } from '../snapshot/secret-sources.ts';
 import type { StateView } from '../state/view.ts';
+import type { LogLevels } from '../telemetry/log-levels.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { Metrics } from '../telemetry/metrics.ts';
 import { ApiKeys } from './api-keys.ts';
@@ -36,6 +37,7 @@ import { ClusterOperations, type ClusterOperationsOptions } from './cluster-oper
 import { ErrorFilter } from './error-filter.ts';
 import { FleetOperations } from './fleet-operations.ts';
 import { Gate } from './gate.ts';
+import { LogLevelOperations } from './log-level-operations.ts';
 import { openApiDocument } from './openapi.ts';
 import { OpenApiText } from './openapi-text.ts';
 import { type Health, Readiness } from './readiness.ts';
@@ -74,6 +76,8 @@ export interface ApiDeps {
   readonly cluster: ClusterOperationsOptions;
   /** Takes writes of other nodes; undefined without a cluster. */
   readonly relay?: RelayServer | undefined;
+  /** How much the modules of this process log. */
+  readonly logLevels: LogLevels;
   /** What this node's proxy has answered lately. */
   readonly recent: RecentSource;
   /** Name of this node. */
@@ -122,8 +126,17 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   const own = [value(Readiness, readiness), ...seen];
   const fleet = value(FleetOperations, new FleetOperations(deps.fleet.desk));
   const recent = new RecentDesk({ node: deps.nodeId, source: deps.recent, clock });
+  const levels = value(LogLevelOperations, new LogLevelOperations(deps.logLevels, logger));
   const cluster = value(ClusterOperations, new ClusterOperations(deps.cluster));
-  const providers = [...own, value(RelayDoor, relay), cluster, fleet, value(RecentDesk, recent), ...services(deps)];
+  const providers = [
+    ...own,
+    value(RelayDoor, relay),
+    cluster,
+    fleet,
+    value(RecentDesk, recent),
+    levels,
+    ...services(deps),
+  ];
   const app = await NestFactory.create<NestFastifyApplication>(appModule(providers), adapter, {
     logger: false,
     abortOnError: false,

@@ -12,6 +12,7 @@ import { DebugController } from './debug.controller.ts';
 import { DocsController } from './docs.controller.ts';
 import { FleetController, FleetMessagesController } from './fleet.controller.ts';
 import { HealthController } from './health.controller.ts';
+import { LogLevelController } from './log-level.controller.ts';
 import { MetricsController } from './metrics.controller.ts';
 import { RequestsController } from './requests.controller.ts';
 import { SyncController } from './sync.controller.ts';
@@ -27,6 +28,7 @@ import { SyncController } from './sync.controller.ts';
     FleetController,
     FleetMessagesController,
     RequestsController,
+    LogLevelController,
     DocsController,
   ],
 })

@@ -1,5 +1,6 @@
-// Schemas of recent requests.
+// Schemas of what an operator looks at and turns while something is wrong: recent requests, log levels.
 import type { OpenAPIObject } from '@nestjs/swagger';
+import { logLevels, logModules } from '../telemetry/log-levels.ts';
 
 type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
 type Schema = Schemas[string];
@@ -38,7 +39,36 @@ const request: Record<string, Schema> = {
   oneIn: count('It stands for so many like it.', 1),
 };
 
+const level: Schema = { type: 'string', enum: [...logLevels], description: 'What is logged: that and above.' };
+
 export const requestSchemas: Schemas = {
+  LogLevelRequest: {
+    type: 'object',
+    description: 'Which level, of what.',
+    required: ['level'],
+    properties: {
+      level,
+      module: {
+        type: 'string',
+        enum: [...logModules],
+        description: 'Absent: all, those with a level of their own too.',
+      },
+    },
+  },
+  LogLevels: {
+    type: 'object',
+    description: 'How much a node logs.',
+    required: ['level', 'modules'],
+    properties: {
+      level: { ...level, description: 'Of modules that were given none of their own.' },
+      modules: {
+        type: 'object',
+        description: 'The level of each.',
+        required: [...logModules],
+        properties: Object.fromEntries(logModules.map((module) => [module, level])),
+      },
+    },
+  },
   RecentRequest: { type: 'object', required: Object.keys(request), properties: request },
   RecentRequests: {
     type: 'object',

@@ -10,6 +10,7 @@ import { listenFailure, storeFailure } from '../start-failure.ts';
 import { DurableState } from '../state/durable-state.ts';
 import { generationDirectory, LevelStore } from '../state/level-store.ts';
 import type { OpenOptions } from '../state/opening.ts';
+import type { LevelCell } from '../telemetry/log-levels.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { Metrics } from '../telemetry/metrics.ts';
 import { checkpointFilesIn, generationStores, removeOtherGenerations } from './generation-directories.ts';
@@ -32,12 +33,14 @@ export interface Core {
 export interface CoreOptions {
   readonly settings: ControlPlaneSettings;
   readonly logger: Logger;
+  /** Of that logger: the thread of the log looks at it. Default: nothing but what is worth a line. */
+  readonly level?: LevelCell | undefined;
 }
 
 /** Rejects with a sentence for people, nothing left open. When it resolves this node votes and follows. */
-export async function openCore({ settings, logger }: CoreOptions): Promise<Core> {
+export async function openCore({ settings, logger, level }: CoreOptions): Promise<Core> {
   const storePath = resolve(settings.storePath);
-  const options = raftOptions(settings, storePath);
+  const options = { ...raftOptions(settings, storePath), details: level?.bytes };
   const notice = (text: string): void => logger.info({}, `cluster: ${text}`);
   const cannotOpen = (error: unknown): never => {
     if (error instanceof CannotListen && settings.raft !== undefined) {
@@ -45,7 +48,8 @@ export async function openCore({ settings, logger }: CoreOptions): Promise<Core>
     }
     throw storeFailure(storePath, error);
   };
-  const openLog = (): Promise<RaftLog> => RaftLog.open({ raft: options, notice }).catch(cannotOpen);
+  const detail = (text: string): void => logger.debug({}, `cluster: ${text}`);
+  const openLog = (): Promise<RaftLog> => RaftLog.open({ raft: options, notice, detail }).catch(cannotOpen);
   let raft = await openLog();
   let isDropped = false;
   try {

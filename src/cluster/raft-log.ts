@@ -30,6 +30,8 @@ export interface RaftLogOptions {
   readonly raft: RaftOptions;
   /** Something for the operator's log. */
   readonly notice: (text: string) => void;
+  /** Something for whoever wants to know everything. */
+  readonly detail?: ((text: string) => void) | undefined;
 }
 
 export interface StateAtStart {
@@ -51,9 +53,9 @@ export class RaftLog implements LogPort, Cluster {
   #changeId = 0;
   #stopped: Promise<void> | undefined;
 
-  private constructor({ raft, notice }: RaftLogOptions, opening: Opening) {
+  private constructor({ raft, notice, detail }: RaftLogOptions, opening: Opening) {
     this.clustered = raft.cluster !== undefined;
-    this.#thread = new RaftThread(raft, this.#host(opening, notice));
+    this.#thread = new RaftThread(raft, this.#host(opening, notice, detail));
   }
 
   /** Starts the worker; resolves when the log is read. Rejects when it cannot be used, with `CannotListen` for `bindAddress`. */
@@ -174,7 +176,7 @@ export class RaftLog implements LogPort, Cluster {
     return this.#stopped;
   }
 
-  #host(opening: Opening, notice: (text: string) => void): MemberHost {
+  #host(opening: Opening, notice: (text: string) => void, detail?: (text: string) => void): MemberHost {
     return {
       opened: (report) => {
         this.#opened = report;
@@ -191,6 +193,7 @@ export class RaftLog implements LogPort, Cluster {
       adopt: (generation, index) => this.#receiver({ type: 'adopt', generation, index }),
       discard: (generation) => this.#keeper?.discard(generation),
       notice,
+      ...(detail !== undefined && { detail }),
       fatal: (reason) => {
         this.#failed = reason;
         if (this.#opened === undefined) opening.failed(new Error(reason));

@@ -33,7 +33,9 @@ export class ReportedFigures implements FleetFigures {
     this.#candidate = [];
     this.#stable = [];
     this.#last = this.#current();
-    this.#began = new Map([...this.#last].map(([node, { life, candidate, stable }]) => [node, { life, candidate, stable }]));
+    this.#began = new Map(
+      [...this.#last].map(([node, { life, candidate, stable }]) => [node, { life, candidate, stable }]),
+    );
   }
 
   figures(): StepFigures | undefined {
@@ -50,7 +52,11 @@ export class ReportedFigures implements FleetFigures {
       proxies.total += word.proxies.length;
       for (const { state } of word.proxies) if (state !== 'pending') proxies[state]++;
     }
-    return { candidate: sideFigures(windows(candidate, 'candidate')), stable: sideFigures(windows(stable, 'stable')), proxies };
+    return {
+      candidate: sideFigures(windows(candidate, 'candidate')),
+      stable: sideFigures(windows(stable, 'stable')),
+      proxies,
+    };
   }
 
   #current(): ReadonlyMap<string, RolloutWord> {

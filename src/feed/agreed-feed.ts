@@ -23,7 +23,8 @@ export function agreedFeed(view: StateView, log: AgreedNews): Feed {
     const now = candidateOf(view);
     const candidate = now && known?.rollout === now.rollout ? { ...now, config: known.config } : now;
     const index = Math.max(0, ...view.rollouts.map(({ epoch }) => epoch));
-    if (candidate !== undefined || known !== undefined || feed.candidate.index !== index) feed.offer({ candidate, index });
+    if (candidate !== undefined || known !== undefined || feed.candidate.index !== index)
+      feed.offer({ candidate, index });
   };
   const snapshot = view.active && view.snapshot(view.active.snapshotId);
   if (view.active && snapshot) activate(snapshot, view.active.index);

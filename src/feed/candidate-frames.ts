@@ -22,7 +22,7 @@ export class CandidateFrames {
   /** @param former of the news before, of which the same candidate is not written again. */
   constructor(news: CandidateNews, former: CandidateFrames | undefined) {
     this.#news = news;
-    if (former?.#news.candidate?.config === news.candidate?.config) this.#tail = former?.#tail;
+    if (former !== undefined && former.candidate?.config === news.candidate?.config) this.#tail = former.#tail;
   }
 
   get candidate(): Candidate | undefined {

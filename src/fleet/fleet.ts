@@ -8,8 +8,8 @@ import type { Acknowledgement, ListenerReport, RolloutWord, TrafficWindow } from
 import type { Problem } from '../model/problem.ts';
 import type { Candidate, ConfigSource, ProxyConfig } from '../model/proxy-config.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import { type NodeView, type ProxyState, proxyStates, type Version } from './fleet-view.ts';
 import type { CandidateShares } from './candidate-shares.ts';
+import { type NodeView, type ProxyState, proxyStates, type Version } from './fleet-view.ts';
 import { introductionOf } from './introduction.ts';
 import type { AcknowledgementMessage, ReportMessage } from './messages.ts';
 import { type Progress, type ProxyFacts, ProxyRecord } from './proxy-record.ts';

@@ -5,17 +5,17 @@ import type { Core } from '../cluster/core.ts';
 import { otherMembers } from '../cluster/peers/other-members.ts';
 import { singleNodeId } from '../cluster/raft-options.ts';
 import type { Feed } from '../feed/feed.ts';
-import type { ConfigSource } from '../model/proxy-config.ts';
 import type { RolloutWord } from '../model/fleet-messages.ts';
+import type { ConfigSource } from '../model/proxy-config.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { programVersion } from '../version.ts';
+import { ActivationLog } from './activation-log.ts';
 import { CandidateShares } from './candidate-shares.ts';
 import { Fleet } from './fleet.ts';
 import { FleetDesk } from './fleet-desk.ts';
 import { FleetMetrics } from './fleet-metrics.ts';
 import { OwnProxy } from './own-proxy.ts';
-import { rolloutMetrics } from './rollout-metrics.ts';
 import { RolloutWatch } from './rollout-watch.ts';
 
 export interface NodeFleet {
@@ -51,10 +51,16 @@ export function nodeFleetOf(
     onConverged: (seconds) => fleetMetrics.converged(seconds),
   });
   const fleetMetrics = new FleetMetrics(metrics.registry, () => fleet.counts());
-  rolloutMetrics(metrics.registry, () => state.view.rollouts);
   const peers = () => otherMembers(raft, links.peers);
   const desk = new FleetDesk({ nodeId, fleet, peers, clock, logger });
   const watch = new RolloutWatch({ nodeId, fleet, shares, peers, cluster: log, clock });
+  const activations = new ActivationLog({
+    record: (index) => state.view.activations.findLast((record) => record.index === index),
+    converge: (...asked) => desk.converge(...asked),
+    leads: () => log.leads,
+    logger,
+  });
+  log.onActivation(({ index }) => void activations.activated(index).catch(() => undefined));
   const own = new OwnProxy({ fleet, labels: proxy.labels, version: programVersion(), clock });
   return {
     fleet,
@@ -66,6 +72,7 @@ export function nodeFleetOf(
     close() {
       watch.close();
       shares.close();
+      activations.close();
       own.close();
       fleet.close();
     },

@@ -96,6 +96,7 @@ export class OwnProxy {
     if (this.#ended) return;
     const everyMs = this.#sources.isTrying() ? reportTrialEveryMs : reportEveryMs;
     this.#cancel = this.#options.clock.after(everyMs, () => {
+      if (!this.#sources.isTrying()) this.#windows.begin(null, this.#sources.figures());
       const { window, delivered } = this.#windows.report(this.#sources.figures());
       this.#options.fleet.reportOwn(window, reportsOf(this.#sources.listeners()));
       delivered();

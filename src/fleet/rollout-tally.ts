@@ -27,7 +27,13 @@ export class RolloutTally {
   word(): Pick<RolloutWord, 'rollout' | 'candidate' | 'stable'> {
     const { requests, serverErrors, clientErrors, proxyErrors, latency } = this.#candidate;
     const candidate = { requests, serverErrors, clientErrors, proxyErrors, latency };
-    const { requests: all, serverErrors: server, clientErrors: client, proxyErrors: proxy, latency: times } = this.#stable;
+    const {
+      requests: all,
+      serverErrors: server,
+      clientErrors: client,
+      proxyErrors: proxy,
+      latency: times,
+    } = this.#stable;
     const stable = { requests: all, serverErrors: server, clientErrors: client, proxyErrors: proxy, latency: times };
     return { rollout: this.#rollout ?? null, candidate, stable };
   }

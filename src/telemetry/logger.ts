@@ -1,9 +1,9 @@
 // One logger for the process, made in main.ts and handed down (contract.md §1.6).
 import { type Logger as Pino, pino } from 'pino';
 import { PinoPretty } from 'pino-pretty';
+import { type LevelCell, type LogLevel, LogLevels, type LogModule } from './log-levels.ts';
 
 export type LogFormat = 'console' | 'json';
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -20,10 +20,26 @@ export interface Logger {
 /** What is handed down beside the clock. Tracer and metrics join here. */
 export interface Telemetry {
   readonly logger: Logger;
+  /** What other threads look at before they make a line. Default: they make all. */
+  readonly level?: LevelCell | undefined;
 }
 
-export function createLogger({ format, level }: { format: LogFormat; level: LogLevel }): Logger {
-  const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
+/** The logger of the process. By itself it is that of module `main`. */
+export interface RootLogger extends Logger {
+  readonly levels: LogLevels;
+  module(name: LogModule): Logger;
+}
+
+export function createLogger({ format, level }: { format: LogFormat; level: LogLevel }): RootLogger {
+  const sink = sinkOf(format);
+  const levels = new LogLevels(level);
+  const module = (name: LogModule): Logger => leveled(sink.child({ module: name }), levels.cell(name));
+  return Object.assign(module('main'), { levels, module });
+}
+
+/** Takes every line that it is given. */
+function sinkOf(format: LogFormat): Pino {
+  const options = { level: 'debug', base: null, timestamp: pino.stdTimeFunctions.isoTime };
   if (format === 'json') {
     return pino({ ...options, formatters: { level: (label) => ({ level: label }) } }, pino.destination(1));
   }
@@ -33,8 +49,25 @@ export function createLogger({ format, level }: { format: LogFormat; level: LogL
     colorize: process.stdout.isTTY === true,
     translateTime: 'SYS:HH:MM:ss.l',
     singleLine: true,
+    ignore: 'module',
+    messageFormat: '{if module}{module}: {end}{msg}',
   });
   return pino(options, stream);
+}
+
+function leveled(sink: Pino, cell: LevelCell): Logger {
+  const at =
+    (level: LogLevel) =>
+    (fields: Fields, message: string): void => {
+      if (cell.allows(level)) sink[level](fields, message);
+    };
+  return {
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+    child: (fields) => leveled(sink.child(fields), cell),
+  };
 }
 
 /** Drops everything; for tests that do not look at the log. */

@@ -91,6 +91,8 @@ describe('OpenAPI document', () => {
       'delete /cluster/members/{nodeId}',
       'post /cluster/transfer',
       'get /cluster/backup',
+      'get /log-level',
+      'put /log-level',
       'get /requests',
       'get /requests/stream',
       'get /healthz',

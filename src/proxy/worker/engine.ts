@@ -182,7 +182,10 @@ export class Engine {
     const { threads, place, bindAddress, telemetry, useBlocks } = this.#options;
     const snapshot = this.#bindings.bind(config.snapshot);
     useBlocks(blocks);
+    const fromMs = this.#tools.clock.monotonicMs();
     const { table, problems, memory } = await compileInSlices(snapshot, formers[0]?.memory, this.#services);
+    const ms = Math.round(this.#tools.clock.monotonicMs() - fromMs);
+    telemetry.logger.debug({ worker: place + 1, snapshot: config.id, ms }, 'a worker has compiled a configuration');
     if (table === undefined) throw new Refusal(problems);
     if (problems.length > 0) {
       telemetry.logger.error({ snapshot: config.id, problems: describe(problems) }, 'routes are closed');

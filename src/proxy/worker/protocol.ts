@@ -31,6 +31,8 @@ export interface WorkerStart {
   readonly figures: SharedArrayBuffer;
   /** Where recent requests are remembered, if they are. */
   readonly ring: RingShape | undefined;
+  /** A LevelCell. */
+  readonly logLevel: SharedArrayBuffer;
   /** Whether other workers listen on the same ports. */
   readonly shared: boolean;
   /** See TokenBuckets. */

@@ -1,7 +1,7 @@
 // A proxy worker from the inside: an engine that does as main says. Started by workers.ts and by nobody else.
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../../clock.ts';
-import type { Logger } from '../../telemetry/logger.ts';
+import { LevelCell } from '../../telemetry/log-levels.ts';
 import { requestAtHand } from '../message/request-view.ts';
 import { MetricBlock } from '../metrics/metric-block.ts';
 import { RecentRequests } from '../requests/recent-requests.ts';
@@ -11,6 +11,7 @@ import { CommonParts } from './common-services.ts';
 import { type CandidateChange, Engine } from './engine.ts';
 import { ConfigReader, type PackedConfig } from './packed-config.ts';
 import type { FromWorker, PackedChange, ToWorker, WorkerStart } from './protocol.ts';
+import { remoteLogger } from './remote-logger.ts';
 import type { Source } from './side.ts';
 import { systemMs } from './system-time.ts';
 import { vetoOf } from './verdict.ts';
@@ -48,7 +49,7 @@ function serve(port: MessagePort, start: WorkerStart): void {
       common.blocks = blocks;
     },
     clock: systemClock,
-    telemetry: { logger: remoteLogger(say, {}) },
+    telemetry: { logger: remoteLogger(say, new LevelCell(start.logLevel)) },
     bindAddress,
     sessionStore,
     limits,
@@ -124,18 +125,4 @@ async function prepared(
 async function sourceOf(reader: ConfigReader, packed: PackedConfig, role: ConfigRole): Promise<Source> {
   const { rows, discovered, blocks } = packed;
   return { config: await reader.read(packed, role), rows, discovered, blocks };
-}
-
-/** Main writes the lines: one stream, whole lines. */
-function remoteLogger(say: (message: FromWorker) => void, common: Readonly<Record<string, unknown>>): Logger {
-  const line =
-    (level: 'debug' | 'info' | 'warn' | 'error') => (fields: Readonly<Record<string, unknown>>, message: string) =>
-      say({ type: 'log', level, fields: { ...common, ...fields }, message });
-  return {
-    debug: line('debug'),
-    info: line('info'),
-    warn: line('warn'),
-    error: line('error'),
-    child: (fields) => remoteLogger(say, { ...common, ...fields }),
-  };
 }

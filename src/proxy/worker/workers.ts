@@ -5,6 +5,7 @@ import type { Cancel, Clock } from '../../clock.ts';
 import type { Listener } from '../../model/listener.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { Configuration, ProxyConfig } from '../../model/proxy-config.ts';
+import { LevelCell } from '../../telemetry/log-levels.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import type { KnownStates } from '../explain/explained-destination.ts';
 import { type BusyPlace, keyOf, type ListenerStatus, placeOf, statusIn } from '../listener/listeners.ts';
@@ -69,6 +70,7 @@ export class Workers implements Installer {
   readonly #cell = new Int32Array(this.#generation);
   readonly #supervisor: UpstreamSupervisor;
   readonly #desk: MiddlewareDesk;
+  readonly #logLevel: LevelCell;
   readonly #epochMs = systemMs();
   readonly #exposition = new Exposition();
   readonly #metricBytes: readonly SharedArrayBuffer[];
@@ -86,6 +88,8 @@ export class Workers implements Installer {
   constructor(options: WorkersOptions) {
     this.#options = options;
     this.size = options.count;
+    // Without one every line is sent.
+    this.#logLevel = options.telemetry.level ?? new LevelCell();
     this.#stopRotating = this.#tickets.keepRotating(options.clock);
     const toAll = (message: ToWorker): void => {
       for (const member of this.#members) member.say(message);
@@ -284,6 +288,7 @@ export class Workers implements Installer {
       series: this.#exposition.inherited(place),
       figures: this.#figureBytes[place] ?? newFigureBytes(),
       ring: this.#options.ring,
+      logLevel: this.#logLevel.bytes,
       shared: true,
       bucketSeed: this.#desk.seed,
       epochMs: this.#epochMs,

@@ -28,6 +28,19 @@ describe('the raft worker, from the thread that started it', () => {
       expect(seen.join()).not.to.match(/fatal/);
     }));
 
+  it('tells in detail what it does while somebody wants to know', () =>
+    inDirectory(async (directory) => {
+      const wanted = new SharedArrayBuffer(4);
+      const { thread, seen } = start(directory, wanted);
+      await eventually(() => expect(seen.join('\n')).to.match(/detail role: role leader/));
+      await thread.stop();
+      new Int32Array(wanted)[0] = 1;
+      const quiet = start(directory, wanted);
+      await eventually(() => expect(quiet.seen).to.include('leader'));
+      await quiet.thread.stop();
+      expect(quiet.seen.join()).not.to.contain('detail');
+    }));
+
   it('goes on while main is blocked: what was asked before is answered by the end', () =>
     inDirectory(async (directory) => {
       const { thread, seen } = start(directory);
@@ -49,7 +62,7 @@ describe('the raft worker, from the thread that started it', () => {
     }));
 });
 
-function start(directory: string): { thread: RaftThread; seen: string[] } {
+function start(directory: string, details?: SharedArrayBuffer): { thread: RaftThread; seen: string[] } {
   const seen: string[] = [];
   const host: MemberHost = {
     opened: () => thread.begin(0, 0),
@@ -66,9 +79,11 @@ function start(directory: string): { thread: RaftThread; seen: string[] } {
     adopt: () => seen.push('adopt'),
     discard: () => seen.push('discard'),
     notice: (text) => seen.push(`notice ${text}`),
+    detail: (text) => seen.push(`detail ${text}`),
     fatal: (reason) => seen.push(`fatal ${reason}`),
   };
-  const options = { directory, nodeId: 'single', clientAddress: '', keyFingerprint: '', cluster: undefined };
+  const alone = { nodeId: 'single', clientAddress: '', keyFingerprint: '', cluster: undefined };
+  const options = { directory, ...alone, details };
   const thread = new RaftThread(options, host);
   return { thread, seen };
 }

@@ -1,0 +1,44 @@
+// The operations on the log levels of this node: reads the request, changes them, writes the answer.
+import { SluiceError } from '../errors.ts';
+import type { Answer, ApiRequest } from '../resources/answer.ts';
+import { objectBody } from '../resources/json-body.ts';
+import { unknownFieldWarnings } from '../resources/unknown-fields.ts';
+import { type LogLevels, logLevels, logModules } from '../telemetry/log-levels.ts';
+import type { Logger } from '../telemetry/logger.ts';
+
+export class LogLevelOperations {
+  readonly #levels: LogLevels;
+  readonly #logger: Logger;
+
+  constructor(levels: LogLevels, logger: Logger) {
+    this.#levels = levels;
+    this.#logger = logger;
+  }
+
+  read(): Answer {
+    return { status: 200, headers: {}, body: JSON.stringify(this.#levels.all) };
+  }
+
+  /** Throws INVALID. */
+  set({ body, caller }: ApiRequest): Answer {
+    const { level, module, ...unknown } = objectBody(body);
+    const chosen = oneOf('level', level, logLevels);
+    const of =
+      module === undefined || module === null || module === '' ? undefined : oneOf('module', module, logModules);
+    this.#levels.set(chosen, of);
+    const who = { level: chosen, ...(of !== undefined && { of }), ...(caller.name !== '' && { key: caller.name }) };
+    this.#logger.warn(who, 'the log level is changed');
+    const pointers = Object.keys(unknown).map((name) => `/${name}`);
+    return {
+      status: 200,
+      headers: { ...unknownFieldWarnings(pointers, 'warn') },
+      body: JSON.stringify(this.#levels.all),
+    };
+  }
+}
+
+function oneOf<T extends string>(field: string, value: unknown, allowed: readonly T[]): T {
+  const found = allowed.find((one) => one === value);
+  if (found === undefined) throw new SluiceError('INVALID', `/${field} must be one of ${allowed.join(', ')}`);
+  return found;
+}

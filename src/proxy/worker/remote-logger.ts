@@ -1,0 +1,22 @@
+// The log of a worker: main writes the lines, one stream of whole ones. What the level of the proxy leaves out is not
+// even sent.
+import type { LevelCell } from '../../telemetry/log-levels.ts';
+import type { Logger } from '../../telemetry/logger.ts';
+import type { FromWorker } from './protocol.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export function remoteLogger(say: (message: FromWorker) => void, allowed: LevelCell, common: Fields = {}): Logger {
+  const line =
+    (level: 'debug' | 'info' | 'warn' | 'error') =>
+    (fields: Fields, message: string): void => {
+      if (allowed.allows(level)) say({ type: 'log', level, fields: { ...common, ...fields }, message });
+    };
+  return {
+    debug: line('debug'),
+    info: line('info'),
+    warn: line('warn'),
+    error: line('error'),
+    child: (fields) => remoteLogger(say, allowed, { ...common, ...fields }),
+  };
+}

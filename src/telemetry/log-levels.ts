@@ -1,0 +1,67 @@
+// How much the modules of the process say, changed at run time. The levels lie in shared memory, so that a thread asks
+// before it makes a line, and nobody has to be told of a change.
+
+export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+/** `proxy`: the data plane with its workers. `raft`: the log in its thread, cluster and store. `main`: everything else. */
+export const logModules = ['main', 'api', 'proxy', 'raft', 'fleet'] as const;
+export type LogModule = (typeof logModules)[number];
+
+/** The level of one module: one int32, its place in `logLevels`. */
+export class LevelCell {
+  readonly bytes: SharedArrayBuffer;
+  readonly #cell: Int32Array;
+
+  constructor(bytes = new SharedArrayBuffer(4)) {
+    this.bytes = bytes;
+    this.#cell = new Int32Array(bytes);
+  }
+
+  get level(): LogLevel {
+    return logLevels[Atomics.load(this.#cell, 0)] ?? 'info';
+  }
+
+  set level(level: LogLevel) {
+    Atomics.store(this.#cell, 0, logLevels.indexOf(level));
+  }
+
+  allows(level: LogLevel): boolean {
+    return logLevels.indexOf(level) >= Atomics.load(this.#cell, 0);
+  }
+}
+
+export class LogLevels {
+  readonly #cells = new Map<LogModule, LevelCell>(logModules.map((module) => [module, new LevelCell()]));
+  /** Of modules that have none of their own. */
+  #common: LogLevel;
+  readonly #own = new Map<LogModule, LogLevel>();
+
+  constructor(level: LogLevel) {
+    this.#common = level;
+    this.#settle();
+  }
+
+  cell(module: LogModule): LevelCell {
+    return this.#cells.get(module) ?? new LevelCell();
+  }
+
+  /** Of one module; without, of all. */
+  set(level: LogLevel, module?: LogModule): void {
+    if (module === undefined) {
+      this.#common = level;
+      this.#own.clear();
+    } else this.#own.set(module, level);
+    this.#settle();
+  }
+
+  /** The level of each. */
+  get all(): { readonly level: LogLevel; readonly modules: Readonly<Record<LogModule, LogLevel>> } {
+    const modules = Object.fromEntries(logModules.map((module) => [module, this.cell(module).level]));
+    return { level: this.#common, modules: modules as Record<LogModule, LogLevel> };
+  }
+
+  #settle(): void {
+    for (const [module, cell] of this.#cells) cell.level = this.#own.get(module) ?? this.#common;
+  }
+}

@@ -1,0 +1,162 @@
+// What a benchmark does to a proxy, and what one run of it shows.
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { cpuSeconds, type Machine, rssKb } from './machine.ts';
+import type { Running } from './proxies.ts';
+
+export interface Sample {
+  /** CPU of the proxy per request, or per handshake. */
+  readonly micros: number;
+  readonly perSecond: number;
+  /** Milliseconds; NaN where the tool says none. */
+  readonly p50: number;
+  readonly p99: number;
+  /** KB of an idle connection; NaN where that is not asked. */
+  readonly kb?: number;
+  /** What went wrong, in the tool's words; empty: nothing. */
+  readonly failed: string;
+}
+
+export interface Load {
+  /** What has to be installed. */
+  readonly command?: string;
+  /** One run takes as long whatever is asked for. */
+  readonly once?: boolean;
+  run(target: Running, tls: boolean, seconds: number, machine: Machine): Promise<Sample>;
+}
+
+const urlOf = ({ port }: Running, tls: boolean, path: string): string =>
+  `${tls ? 'https' : 'http'}://127.0.0.1:${port}${path}`;
+
+/** wrk says `812.00us`, `1.20ms` or `2.01s`. */
+function latencyMs(text: string, percentile: string): number {
+  const [, number, unit] = new RegExp(`${percentile}\\s+([\\d.]+)(us|ms|s)`).exec(text) ?? [];
+  return Number(number) * (unit === 'us' ? 1e-3 : unit === 'ms' ? 1 : 1e3);
+}
+
+export interface WrkOptions {
+  readonly connections?: number;
+  readonly headers?: readonly string[] | (() => readonly string[]);
+  /** Lua. */
+  readonly script?: string;
+  /** A request is counted as so many bytes read: at the end of a run large ones are under way. */
+  readonly bytes?: number;
+}
+
+export const wrk = (path: string, { connections = 64, headers = [], script, bytes }: WrkOptions = {}): Load => ({
+  command: 'wrk',
+  async run(target, tls, seconds, machine) {
+    const lines = typeof headers === 'function' ? headers() : headers;
+    const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '--latency', ...lines.flatMap((line) => ['-H', line])];
+    if (script !== undefined) args.push('-s', machine.file('wrk.lua', script));
+    const before = cpuSeconds(target.pid);
+    const text = await machine.run('wrk', [...args, urlOf(target, tls, path)]);
+    const requests = bytes === undefined ? Number(/(\d+) requests in/.exec(text)?.[1] ?? 0) : readBytes(text) / bytes;
+    return {
+      micros: ((cpuSeconds(target.pid) - before) / requests) * 1e6,
+      perSecond: requests / seconds,
+      p50: latencyMs(text, '50%'),
+      p99: latencyMs(text, '99%'),
+      failed: /Socket errors.*|Non-2xx.*/.exec(text)?.[0] ?? '',
+    };
+  },
+});
+
+/** wrk says `5.61MB read`. */
+function readBytes(text: string): number {
+  const [, number, unit = ''] = /([\d.]+)([KMGT]?)B read/.exec(text) ?? [];
+  return Number(number) * 1024 ** ['', 'K', 'M', 'G', 'T'].indexOf(unit);
+}
+
+export interface H2loadOptions {
+  readonly connections: number;
+  /** Streams at a time on each. */
+  readonly streams: number;
+  /** Each request is a unary call of gRPC. */
+  readonly grpc?: boolean;
+  /** As for wrk. */
+  readonly bytes?: number;
+}
+
+export const h2load = (path: string, { connections, streams, grpc = false, bytes }: H2loadOptions): Load => ({
+  command: 'h2load',
+  async run(target, tls, seconds, machine) {
+    const call = [
+      '-d',
+      join(machine.folder, 'grpc-request'),
+      '-H',
+      'content-type: application/grpc',
+      '-H',
+      'te: trailers',
+    ];
+    const args = ['-t1', `-D${seconds}`, `-c${connections}`, `-m${streams}`, ...(grpc ? call : [])];
+    const before = cpuSeconds(target.pid);
+    const text = await machine.run('h2load', [...args, urlOf(target, tls, path)]);
+    const answered = Number(/(\d+) succeeded/.exec(text)?.[1] ?? 0);
+    const requests = bytes === undefined ? answered : Number(/\((\d+)\) data/.exec(text)?.[1] ?? 0) / bytes;
+    return {
+      micros: ((cpuSeconds(target.pid) - before) / requests) * 1e6,
+      perSecond: requests / seconds,
+      ...{ p50: Number.NaN, p99: Number.NaN },
+      failed: /(?!0 failed)\b\d+ failed/.exec(text)?.[0] ?? '',
+    };
+  },
+});
+
+/** Requests come at a rate that every proxy keeps up with; what counts is how long each takes. */
+export const fixedRate = (path: string, rate: number, clients: number): Load => ({
+  command: 'h2load',
+  async run(target, tls, seconds, machine) {
+    const file = join(machine.folder, 'latency.log');
+    rmSync(file, { force: true });
+    const requests = rate * seconds;
+    const args = ['--h1', `-c${clients}`, '-t1', `-n${requests}`, `--rps=${rate / clients}`, `--log-file=${file}`];
+    const before = cpuSeconds(target.pid);
+    await machine.run('h2load', [...args, urlOf(target, tls, path)]);
+    const cpu = cpuSeconds(target.pid) - before;
+    const answers = readFileSync(file, 'utf8').trim().split('\n');
+    const fields = answers.map((line) => line.split('\t').map(Number));
+    const sorted = fields.map(([, , micros = 0]) => micros / 1_000).toSorted((a, b) => a - b);
+    const failed = requests - fields.filter(([, status]) => status === 200).length;
+    return {
+      micros: (cpu / requests) * 1e6,
+      perSecond: rate,
+      p50: sorted[Math.floor(sorted.length * 0.5)] ?? Number.NaN,
+      p99: sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN,
+      failed: failed === 0 ? '' : `${failed} failed`,
+    };
+  },
+});
+
+/** Connections that do nothing but secure themselves, with tickets of earlier ones or without. */
+export const handshakes = (kind: 'full' | 'resumed'): Load => ({
+  async run(target, _tls, seconds, machine) {
+    const program = new URL('handshakes.ts', import.meta.url).pathname;
+    const before = cpuSeconds(target.pid);
+    const text = await machine.run(process.execPath, [program, String(target.port), kind, String(seconds)]);
+    const cpu = cpuSeconds(target.pid) - before;
+    const { done, failed } = JSON.parse(text) as { readonly done: number; readonly failed: string };
+    return { micros: (cpu / done) * 1e6, perSecond: done / seconds, p50: Number.NaN, p99: Number.NaN, failed };
+  },
+});
+
+/** 10,000 connections that carried one request each and stay. */
+export const idleConnections: Load = {
+  once: true,
+  async run({ port, pid }) {
+    const { connect } = await import('node:net');
+    const count = 10_000;
+    const before = rssKb(pid);
+    const sockets = [];
+    for (let made = 0; made < count; made += 100) {
+      const some = Array.from({ length: 100 }, () => connect(port, '127.0.0.1'));
+      sockets.push(...some);
+      await Promise.all(
+        some.map((s) => new Promise((resolve) => s.once('data', resolve).write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'))),
+      );
+    }
+    const kb = (rssKb(pid) - before) / count;
+    for (const socket of sockets) socket.destroy();
+    return { kb, micros: Number.NaN, perSecond: Number.NaN, p50: Number.NaN, p99: Number.NaN, failed: '' };
+  },
+};

@@ -1,0 +1,145 @@
+// A proxy with a fixed configuration, for the benchmark to start: `node sluice.ts '<wish as JSON>'`.
+
+import { createPrivateKey, createPublicKey } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { inAnHour, jwksOf, signer, tokenOf } from '../../support/tokens.ts';
+
+export interface SluiceWish {
+  readonly port: number;
+  readonly upstreamPort: number;
+  readonly routes: number;
+  readonly workers: number;
+  /** Root of the tree whose proxy is to run. */
+  readonly tree: string;
+  readonly http2: boolean;
+  /** The upstream speaks HTTP/2 in cleartext. */
+  readonly upstreamHttp2: boolean;
+  readonly tls: { readonly cert: string; readonly key: string } | undefined;
+  readonly features: readonly Feature[];
+  /** Port of the service that middlewares ask. */
+  readonly servicePort: number;
+  /** Folder for what it writes. */
+  readonly folder: string;
+}
+
+/**
+ * What is on beside forwarding. `policies`: retries, breaker, outlier detection and health checks. `common`: the
+ * middlewares headers, cors and rateLimit. The others are one middleware each, and `metrics`.
+ */
+export type Feature = 'policies' | 'metrics' | 'common' | 'jwt' | 'log' | 'authz-http' | 'authz-grpc' | 'proc';
+
+/** Of nobody: tokens of the benchmark are signed with it. */
+const privateKey = createPrivateKey({
+  key: Buffer.from(`302e020100300506032b657004220420${'07'.repeat(32)}`, 'hex'),
+  format: 'der',
+  type: 'pkcs8',
+});
+const author = signer('EdDSA', { publicKey: createPublicKey(privateKey), privateKey }, null, {});
+
+export const token = (): string => tokenOf(author, { iss: 'bench', exp: inAnHour(), sub: 'ann', roles: ['a', 'b'] });
+
+const logged = {
+  ...{ id: '${id}', method: '${request.method}', path: '${request.path}', host: '${request.host}' },
+  ...{ client: '${request.clientIp}', agent: '${request.header.user-agent}', status: '${response.status}' },
+  ...{ bytes: '${response.bytes}', us: '${duration.us}', route: '${route.name}' },
+};
+
+const middlewaresOf = (folder: string): Readonly<Record<Feature, readonly object[]>> => ({
+  policies: [],
+  metrics: [],
+  common: [
+    {
+      type: 'headers',
+      headers: {
+        requestHeadersToAdd: [{ key: 'X-Tenant', value: '${request.host}' }],
+        responseHeadersToAdd: [{ key: 'X-Frame-Options', value: 'DENY' }],
+      },
+    },
+    { type: 'cors', cors: { allowOrigins: [{ value: 'https://a.test' }] } },
+    { type: 'rateLimit', rateLimit: { requestsPerSecond: 1e6, burst: 1e6 } },
+  ],
+  jwt: [
+    {
+      type: 'jwt',
+      jwt: {
+        issuer: 'bench',
+        jwksInline: jwksOf(author.jwk),
+        claimToHeaders: [{ expr: 'claims.sub', header: 'X-User' }],
+      },
+    },
+  ],
+  log: [{ type: 'accessLog', accessLog: { path: `${folder}/access.log`, json: true, onResponse: { fields: logged } } }],
+  'authz-http': [{ type: 'extAuthz', extAuthz: { destinationId: 'service', mode: 'http' } }],
+  'authz-grpc': [{ type: 'extAuthz', extAuthz: { destinationId: 'service', mode: 'grpc' } }],
+  proc: [
+    {
+      type: 'extProc',
+      extProc: {
+        destinationId: 'service',
+        mode: 'grpc',
+        phaseTimeout: '5s',
+        phases: { requestBody: 'buffered', responseBody: 'buffered' },
+      },
+    },
+  ],
+});
+
+function configOf(wish: SluiceWish): object {
+  const { features, tls } = wish;
+  const on = (feature: Feature): boolean => features.includes(feature);
+  const known = middlewaresOf(wish.folder);
+  const middlewares = features
+    .flatMap((feature) => known[feature])
+    .map((middleware, i) => ({ id: `m${i}`, name: `m${i}`, ...middleware }));
+  const chain = middlewares.length > 0 ? { middlewareIds: middlewares.map(({ id }) => id) } : {};
+  const forward = { destinations: [{ destinationId: 'd' }], ...(on('policies') && { retry: { attempts: 2 } }) };
+  const looking = on('policies') ? { circuitBreaker: {}, outlierDetection: {}, healthCheck: { path: '/' } } : {};
+  const options = { ...looking, ...(wish.upstreamHttp2 && { http2: true }) };
+  const routes = Array.from({ length: wish.routes - 1 }, (_, i) => ({
+    ...{ id: `r${i}`, name: `r${i}`, match: { pathPrefix: `/service-${i}/api` }, forward, ...chain },
+  }));
+  return {
+    listeners: [
+      {
+        ...{ id: 'l', name: 'l', address: '127.0.0.1', port: wish.port, http2: wish.http2 },
+        ...(tls && { tls }),
+        ...(on('metrics') && { metrics: {} }),
+      },
+    ],
+    destinations: [
+      { id: 'd', name: 'd', host: '127.0.0.1', port: wish.upstreamPort, options },
+      { id: 'service', name: 'service', host: '127.0.0.1', port: wish.servicePort },
+    ],
+    routes: [...routes, { id: 'rest', name: 'rest', match: { pathPrefix: '/' }, forward, ...chain }],
+    groups: [],
+    middlewares,
+  };
+}
+
+async function serve(wish: SluiceWish): Promise<void> {
+  const from = <M>(path: string): Promise<M> => import(`${wish.tree}/src/${path}`);
+  const { systemClock } = await from<typeof import('../../../src/clock.ts')>('clock.ts');
+  const { createProxy } = await from<typeof import('../../../src/proxy/proxy.ts')>('proxy/proxy.ts');
+  const { silentLogger } = await from<typeof import('../../../src/telemetry/logger.ts')>('telemetry/logger.ts');
+  const snapshot = configOf(wish);
+  const proxy = createProxy({
+    clock: systemClock,
+    workers: wish.workers,
+    telemetry: { logger: silentLogger },
+    onSettled: ({ problems }) => {
+      if (problems.length > 0) console.log(JSON.stringify(problems));
+    },
+    source: {
+      subscribe(subscriber) {
+        const about = { index: 1, id: 'bench', name: 'bench', createdAt: '2026-01-01T00:00:00Z' };
+        subscriber({ ...about, snapshot } as Parameters<typeof subscriber>[0]);
+        return () => {};
+      },
+    },
+  });
+  await proxy.start();
+  // A profile is written on exit only.
+  process.once('SIGTERM', () => process.exit(0));
+}
+
+if (process.argv[1] === import.meta.filename) await serve(JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')));

@@ -1,0 +1,67 @@
+// The log level of a real node while it runs, in all its threads, and the line of an activation.
+import { expect } from 'chai';
+import { type ApiClient, apiClient } from '../support/api-client.ts';
+import { eventually } from '../support/eventually.ts';
+import { freePort } from '../support/free-port.ts';
+import { type SluiceProcess, startSluice } from '../support/sluice-process.ts';
+
+describe('the log of a node', () => {
+  let node: SluiceProcess;
+  let api: ApiClient;
+
+  before(async () => {
+    node = await startSluice({
+      controlPlane: '  auth: { apiKeys: [{ name: ops, key: k }, { name: eyes, key: v, role: viewer }] }',
+      more: 'proxy: { workers: 2 }',
+    });
+    api = apiClient(node.url, { authorization: 'Bearer k' });
+    await api.create('listeners', { name: 'web', address: '127.0.0.1', port: await freePort() });
+  });
+  after(() => node.stop());
+
+  const lines = (text: string): Record<string, unknown>[] =>
+    node.output.filter((line) => line.includes(text)).map((line) => JSON.parse(line));
+
+  it('has a line per activation with who, what, and how long until every proxy had it', async () => {
+    await api.activateAs('v1');
+    await eventually(() => expect(lines('an activation has reached every proxy')).to.have.length(1));
+    const [line] = lines('an activation has reached every proxy');
+    expect(line).to.include({
+      title: 'v1',
+      by: 'ops',
+      reason: 'activated',
+      proxies: 1,
+      module: 'fleet',
+      level: 'info',
+    });
+    expect(line?.ms).to.be.within(0, 60_000);
+  });
+
+  it('says more of one module from now on, in its workers too', async () => {
+    const compiled = (): number => lines('has compiled a configuration').length;
+    expect(compiled()).to.equal(0);
+    const { status, body } = await api.put('/log-level', { level: 'debug', module: 'proxy' });
+    expect([status, body.level]).to.deep.equal([200, 'info']);
+    expect((await api.get('/log-level')).body).to.deep.equal(body);
+    expect(body.modules).to.include({ proxy: 'debug', api: 'info' });
+    await api.activateAs('v2');
+    await eventually(() => expect(compiled()).to.equal(2));
+    await eventually(() => expect(lines('an activation has reached every proxy')).to.have.length(2));
+    expect(lines('the log level is changed')[0]).to.include({ of: 'proxy', key: 'ops' });
+    await api.put('/log-level', { level: 'error' });
+    const before = node.output.length;
+    await api.activateAs('v3');
+    expect(node.output.length).to.equal(before);
+  });
+
+  it('is for admins to change, and wrong words are named', async () => {
+    const viewer = apiClient(node.url, { authorization: 'Bearer v' });
+    expect((await viewer.get('/log-level')).status).to.equal(200);
+    expect((await viewer.put('/log-level', { level: 'debug' })).status).to.equal(403);
+    const wrong = await api.put('/log-level', { level: 'loud' });
+    expect(wrong).to.deep.include({ status: 400, body: { error: '/level must be one of debug, info, warn, error' } });
+    const module = await api.put('/log-level', { level: 'info', module: 'x' });
+    expect(module.status).to.equal(400);
+    expect(module.body.error).to.match(/^\/module must be one of main, api, proxy, raft, fleet$/);
+  });
+});
