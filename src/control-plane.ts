@@ -22,6 +22,7 @@ import { agreedFeed } from './feed/agreed-feed.ts';
 import type { Feed } from './feed/feed.ts';
 import { type NodeFleet, nodeFleetOf } from './fleet/node-fleet.ts';
 import { fleetQuestionOf } from './fleet/questions.ts';
+import { tracesOf } from './process-traces.ts';
 import { checkConfig } from './proxy/config-check.ts';
 import { Explainer } from './proxy/explain/explainer.ts';
 import type { Proxy as DataPlane } from './proxy/proxy.ts';
@@ -33,6 +34,8 @@ import { createSecretSources } from './snapshot/secret-sources.ts';
 import { checkCertificate, listenFailure } from './start-failure.ts';
 import type { Logger, RootLogger } from './telemetry/logger.ts';
 import { measureLoopLag } from './telemetry/loop-lag.ts';
+import type { Traces } from './telemetry/traces/traces.ts';
+import { programVersion } from './version.ts';
 
 export interface ControlPlane {
   /** `host:port` where the API listens. */
@@ -67,10 +70,12 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
   const { state, log } = core;
   const feed = agreedFeed(state.view, log);
   const fleet = nodeFleetOf(settings, core, feed, logger.module('fleet'));
+  const traces = await openTraces(settings, core, logger);
   const proxy = dataPlaneOf(settings, {
     source: fleet.source,
     logger: logger.module('proxy'),
     level: logger.levels.cell('proxy'),
+    traces,
     onSettled: (outcome) => fleet.own.settled(outcome),
     onCandidate: (outcome) => fleet.own.tried(outcome),
   });
@@ -98,9 +103,31 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
       comparison.start();
       duties.start();
     });
-    return running({ ...core, api, proxy, fleet, comparison, duties, own, storePath, ready: readiness.whenReady });
+    return running({
+      ...core,
+      api,
+      proxy,
+      fleet,
+      comparison,
+      duties,
+      own,
+      storePath,
+      traces,
+      ready: readiness.whenReady,
+    });
   } catch (error) {
     await proxy.close({ withinMs: 0 });
+    await core.close();
+    throw error;
+  }
+}
+
+/** They begin before anything that they could tell of; what fails here is the start. */
+async function openTraces(settings: Settings, core: Core, logger: Logger): Promise<Traces | undefined> {
+  const instanceId = settings.controlPlane.raft?.nodeId ?? 'single';
+  try {
+    return await tracesOf(settings, { instanceId, version: programVersion() }, logger);
+  } catch (error) {
     await core.close();
     throw error;
   }
@@ -228,6 +255,7 @@ interface RunningParts extends Core {
   readonly duties: LeaderDuties;
   readonly own: ControlPlaneSettings;
   readonly storePath: string;
+  readonly traces: Traces | undefined;
   readonly ready: Promise<void>;
 }
 
@@ -242,6 +270,7 @@ function running({
   close,
   own,
   storePath,
+  traces,
   ready,
 }: RunningParts): ControlPlane {
   const { view } = state;
@@ -261,6 +290,7 @@ function running({
       await handOver(raft, systemClock, handOverMs);
       await Promise.all([api.close(), proxy.close({ withinMs: own.shutdownTimeoutMs })]);
       await close();
+      await traces?.close();
     },
   };
 }

@@ -14,13 +14,13 @@ export interface DataPlaneParts extends Telemetry {
 }
 
 export const dataPlaneOf = (
-  { proxy, sessionStore, telemetry }: Settings,
-  { source, logger, level, onSettled, onCandidate }: DataPlaneParts,
+  { proxy, sessionStore, telemetry: { recent } }: Settings,
+  { source, logger, level, traces, onSettled, onCandidate }: DataPlaneParts,
 ): DataPlane =>
   createProxy({
     source,
     clock: systemClock,
-    telemetry: { logger, level },
+    telemetry: { logger, level, traces },
     bindAddress: proxy.bindAddress,
     workers: proxy.workers,
     sessionStore: sessionStore && {
@@ -29,7 +29,7 @@ export const dataPlaneOf = (
       db: sessionStore.db,
     },
     limits: { celBodyBytesMax: proxy.celBodyMaxSize, retryBytesMax: proxy.retryBufferBytes },
-    recent: telemetry.recent,
+    recent,
     onSettled,
     onCandidate,
   });

@@ -6,6 +6,7 @@ import { systemClock } from './clock.ts';
 import { dataPlaneOf } from './data-plane.ts';
 import type { ListenerReport } from './model/fleet-messages.ts';
 import { type SideCounts, TrafficWindows } from './model/traffic-windows.ts';
+import { tracesOf } from './process-traces.ts';
 import type { Proxy as DataPlane, InstallOutcome } from './proxy/proxy.ts';
 import type { CandidateOutcome } from './proxy/trials.ts';
 import { Acknowledgements } from './remote/acknowledgements.ts';
@@ -41,6 +42,7 @@ export async function startProxy(settings: Settings, logger: RootLogger, version
   const storePath = resolve(own.storePath);
   const { id, kept } = proxyId(own.id, storePath);
   if (!kept) logger.warn({ id, storePath }, 'proxy.storePath cannot be written: the id lasts for this process only');
+  const traces = await tracesOf(settings, { instanceId: id, version }, logger);
   const boot = newBoot();
   const link = new ControlPlaneLink({ tls: own.tls, apiKey: own.apiKey, clock: systemClock });
   const source = new RemoteSource({
@@ -69,6 +71,7 @@ export async function startProxy(settings: Settings, logger: RootLogger, version
   const dataPlane = dataPlaneOf(settings, {
     source,
     logger: logger.module('proxy'),
+    traces,
     onSettled: settled,
     onCandidate: tried,
   });
@@ -148,6 +151,7 @@ export async function startProxy(settings: Settings, logger: RootLogger, version
       acknowledgements.closed();
       await Promise.all([dataPlane.close({ withinMs: settings.controlPlane.shutdownTimeoutMs }), link.close()]);
       await keeper.settled();
+      await traces?.close();
       await admin?.server.close();
     },
   };

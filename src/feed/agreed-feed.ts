@@ -16,7 +16,8 @@ export function agreedFeed(view: StateView, log: AgreedNews): Feed {
   const activate = (snapshot: StoredSnapshot, index: number): void => {
     const known = feed.candidate.candidate?.config;
     const same: ProxyConfig | undefined = known?.id === snapshot.id ? { ...known, index } : undefined;
-    feed.publish(same ?? proxyConfigOf(snapshot, index));
+    const digest = view.activations.findLast((record) => record.index === index)?.sha256;
+    feed.publish(same ?? proxyConfigOf(snapshot, index, digest));
   };
   const look = (): void => {
     const known = feed.candidate.candidate;

@@ -23,6 +23,8 @@ export interface ProxyConfig {
   readonly snapshot: Configuration;
   /** JSON pointers of strings that came from secrets: `/snapshot/listeners/0/tls/key`. Absent: nobody knows. */
   readonly secrets?: readonly string[];
+  /** `configDigest` of `snapshot`, where it is known. */
+  readonly sha256?: string;
 }
 
 /** The configuration that a rollout tries out beside the active one (fleet.md §7). */

@@ -5,7 +5,6 @@ import { SluiceError } from '../errors.ts';
 import { type ConfigKind, configKinds } from '../model/kinds.ts';
 import { describe, type Problem, pointerOf } from '../model/problem.ts';
 import type { Configuration } from '../model/proxy-config.ts';
-import { holdsSecret } from '../model/secret-reference.ts';
 import { validateResolved } from '../model/validation.ts';
 import { configurationOf, resolvedSpec } from '../snapshot/build.ts';
 import { resolveReferences } from '../snapshot/collect.ts';
@@ -112,7 +111,7 @@ const faultsOfResolved = (captured: Captured): Problem[] =>
 // Entities without references were judged as a whole when they were written.
 const withReferences = ({ entities }: Captured): { kind: ConfigKind; entity: Stored }[] =>
   configKinds.flatMap((kind) =>
-    entities[kind].filter(({ json }) => holdsSecret(json)).map((entity) => ({ kind, entity })),
+    entities[kind].filter(({ holdsReferences }) => holdsReferences).map((entity) => ({ kind, entity })),
   );
 
 /** Answers are read by callers who may not see values, and so are problems and warnings. */

@@ -8,7 +8,7 @@ export interface TelemetrySettings {
   readonly recent: RecentRequestSettings;
 }
 
-export interface TracesSettings {
+interface TracesSettings {
   /** Whole URL that spans are posted to, as OTLP over HTTP. */
   readonly endpoint: string;
   /** Names in lower case. Their values are secrets: they go to the collector and nowhere else. */

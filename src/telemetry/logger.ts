@@ -2,6 +2,7 @@
 import { type Logger as Pino, pino } from 'pino';
 import { PinoPretty } from 'pino-pretty';
 import { type LevelCell, type LogLevel, LogLevels, type LogModule } from './log-levels.ts';
+import type { Traces } from './traces/traces.ts';
 
 export type LogFormat = 'console' | 'json';
 
@@ -17,11 +18,13 @@ export interface Logger {
   child(fields: Fields): Logger;
 }
 
-/** What is handed down beside the clock. Tracer and metrics join here. */
+/** What is handed down beside the clock. */
 export interface Telemetry {
   readonly logger: Logger;
   /** What other threads look at before they make a line. Default: they make all. */
   readonly level?: LevelCell | undefined;
+  /** Undefined or absent: nothing is traced. */
+  readonly traces?: Traces | undefined;
 }
 
 /** The logger of the process. By itself it is that of module `main`. */

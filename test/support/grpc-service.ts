@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import {
   type GrpcObject,
   loadPackageDefinition,
+  type Metadata,
   Server,
   ServerCredentials,
   type ServiceClientConstructor,
@@ -38,11 +39,17 @@ export class GrpcService {
   port = 0;
   /** Streams or calls that were begun. */
   calls = 0;
+  /** Told the value of `traceparent` of each call. */
+  hears: (traceparent: unknown) => void = () => {};
 
   unary(file: string, name: string, method: string, answer: Unary): this {
     this.#server.addService(serviceOf(file, name).service, {
-      [method]: (call: { request: Fields }, reply: (error: object | null, value?: Fields) => void) => {
+      [method]: (
+        call: { request: Fields; metadata: Metadata },
+        reply: (error: object | null, value?: Fields) => void,
+      ) => {
         this.calls++;
+        this.hears(call.metadata.get('traceparent')[0]);
         const value = answer(call.request);
         if (value instanceof Error) reply({ code: 14, details: value.message });
         else if (value !== undefined) reply(null, value);
@@ -55,12 +62,14 @@ export class GrpcService {
     this.#server.addService(serviceOf(file, name).service, {
       [method]: (
         call: NodeJS.EventEmitter & {
+          metadata: Metadata;
           write(value: Fields): void;
           end(): void;
           emit(name: string, ...rest: unknown[]): boolean;
         },
       ) => {
         this.calls++;
+        this.hears(call.metadata.get('traceparent')[0]);
         let nth = 0;
         const stream: ProcessorStream = {
           write: (answer) => call.write(answer),

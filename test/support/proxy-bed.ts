@@ -5,6 +5,7 @@ import { systemClock } from '../../src/clock.ts';
 import type { Candidate, ConfigSource, Configuration, ProxyConfig } from '../../src/model/proxy-config.ts';
 import { createProxy, type Proxy as DataPlane, type ProxyOptions } from '../../src/proxy/proxy.ts';
 import { type Logger, silentLogger } from '../../src/telemetry/logger.ts';
+import type { Traces } from '../../src/telemetry/traces/traces.ts';
 import { eventually } from './eventually.ts';
 
 /** A source that a test speaks for. */
@@ -131,6 +132,7 @@ export class Wire {
 export interface BedOptions
   extends Partial<Pick<ProxyOptions, 'clock' | 'workers' | 'limits' | 'sessionStore' | 'onCandidate'>> {
   readonly logger?: Logger;
+  readonly traces?: Traces;
 }
 
 /** Everything a test opened, closed in reverse order by `end`. */
@@ -140,8 +142,8 @@ export class ProxyBed {
   readonly #ends: (() => Promise<void>)[] = [() => this.proxy.close({ withinMs: 0 })];
   #index = 0;
 
-  constructor({ clock = systemClock, logger = silentLogger, ...options }: BedOptions = {}) {
-    const telemetry = { logger };
+  constructor({ clock = systemClock, logger = silentLogger, traces, ...options }: BedOptions = {}) {
+    const telemetry = { logger, traces };
     this.proxy = createProxy({ source: this.source, clock, telemetry, bindAddress: '127.0.0.1', ...options });
   }
 

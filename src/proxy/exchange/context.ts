@@ -5,6 +5,7 @@ import type { TrustedProxies } from '../message/client-address.ts';
 import type { ErrorDetail } from '../message/proxy-error.ts';
 import type { RoutedRequest } from '../message/routed-request.ts';
 import type { ConfigRole, Figures } from '../shared/figures.ts';
+import type { ExchangeTraces } from '../tracing/exchange-traces.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
 import type { Wheel } from '../wheel.ts';
 import type { ExchangeEntry, Link } from './entry.ts';
@@ -84,6 +85,8 @@ export interface ExchangeContext {
   readonly figures: Figures;
   /** Remembers what has ended; undefined when nothing is remembered. */
   readonly recent: RequestMemory | undefined;
+  /** Undefined: nothing is traced. */
+  readonly traces: ExchangeTraces | undefined;
   /** Everything that was counted on this listener, as its metrics path answers it. */
   scrape(): Promise<LocalReply>;
   /** A request goes on with the path `sent`, because its listener only reports that it is not canonical. */

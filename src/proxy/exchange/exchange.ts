@@ -8,6 +8,7 @@ import { type ProxyError, proxyError, renderProxyError, statusOf } from '../mess
 import type { BodyKind, ExchangeRequest } from '../message/request.ts';
 import { ExchangeResponse, type ResponseHead } from '../message/response.ts';
 import type { TunnelEnd } from '../socket/tunnel-end.ts';
+import type { ExchangeTrace } from '../tracing/exchange-trace.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
 import type { Wheel } from '../wheel.ts';
 import type { ExchangeContext, ExchangeObserver, Installed } from './context.ts';
@@ -40,6 +41,7 @@ export class Exchange implements ActionExchange {
   cut = false;
   bodyKind: BodyKind = 'none';
   upstreamQuery: string | undefined;
+  trace: ExchangeTrace | undefined;
   #phase: Phase = 'idle';
   /** Counts what has ended: whatever comes late belongs to an earlier one. */
   #epoch = 0;
@@ -81,6 +83,7 @@ export class Exchange implements ActionExchange {
       this.#scrape();
       return;
     }
+    this.trace = context.traces?.begin(request);
     const installed = context.installed(request);
     this.#installed = installed;
     const refused = guard(request);
@@ -333,7 +336,10 @@ export class Exchange implements ActionExchange {
 
   #serve(entry: ExchangeEntry | undefined): void {
     this.#entry = entry;
-    if (entry !== undefined) this.#observer?.onMatch(entry);
+    if (entry !== undefined) {
+      this.trace?.matched(entry);
+      this.#observer?.onMatch(entry);
+    }
     if (entry === undefined) this.fail(proxyError('no_route'));
     else if (entry.closed !== undefined || entry.action === undefined)
       this.fail(proxyError(entry.closed ?? 'middleware_unavailable'));
@@ -387,10 +393,17 @@ export class Exchange implements ActionExchange {
 
   /** The innermost that took part has answered; those around it see the response. */
   #rejected(reply: LocalReply): void {
-    this.#rejecting = this.#entered.length - 1;
-    this.#rejectedWith = reply.status;
+    this.#noteRejection(this.#entered.length - 1, reply.status);
     this.#local(reply);
     this.#goOut(this.#entered.length - 2);
+  }
+
+  /** The link at that place of those who took part has answered. */
+  #noteRejection(at: number, status: number): void {
+    this.#rejecting = at;
+    this.#rejectedWith = status;
+    const link = this.#entry?.links[this.#entered[at] ?? -1];
+    if (link !== undefined) this.trace?.answered(link, status);
   }
 
   /** The response phase of those who took part, from the one at `from` outwards. */
@@ -417,8 +430,7 @@ export class Exchange implements ActionExchange {
 
   /** A middleware's answer takes the place of the response that was on its way. */
   #replaced(reply: LocalReply, at: number): () => void {
-    this.#rejecting = at;
-    this.#rejectedWith = reply.status;
+    this.#noteRejection(at, reply.status);
     this.#cancelRun();
     this.#local(reply);
     return this.#sendBound;
@@ -571,6 +583,8 @@ export class Exchange implements ActionExchange {
     const links = this.#entry?.links;
     for (const slot of this.#entered) links?.[slot]?.phases.onFinish?.(this, slot);
     if (this.#counted) this.#count();
+    this.trace?.finish(this);
+    this.trace = undefined;
     if (this.#running) this.run?.over();
     this.#phase = 'idle';
     this.#running = false;

@@ -5,6 +5,7 @@ import type { ProxyErrorType } from '../../errors.ts';
 import type { BodySource } from '../message/body.ts';
 import type { ExchangeRequest } from '../message/request.ts';
 import type { ExchangeResponse } from '../message/response.ts';
+import type { ExchangeTrace } from '../tracing/exchange-trace.ts';
 import type { CollectedBody } from './held-body.ts';
 
 /** A response of Sluice's own. */
@@ -50,6 +51,8 @@ export interface MiddlewareExchange {
   readonly responseBytes: number;
   /** The client, or the upstream, was gone before the response was whole. */
   readonly cut: boolean;
+  /** The trace it is part of; undefined while traces are off. */
+  readonly trace: ExchangeTrace | undefined;
 
   /** Sets, appends or removes a field of the request; later expressions see it. False for what cannot be changed. */
   setRequestField(name: string, value: string): boolean;

@@ -22,6 +22,13 @@ export interface Call {
   cancel(): void;
 }
 
+export interface CallOptions {
+  /** The service is told, and has to keep to it itself; 0 = nothing. */
+  readonly timeoutMs?: number;
+  /** On behalf of which span. */
+  readonly traceparent?: string | undefined;
+}
+
 const backoffMsMin = 50;
 const backoffMsMax = 1_000;
 /** With calls open and nothing heard, the service is asked whether it is there; it has as long to answer. */
@@ -40,7 +47,7 @@ export class GrpcChannel {
   }
 
   /** `path` is `/package.Service/Method`. Throws ExternalFailure when the service cannot even be tried. */
-  call(path: string, receiver: CallReceiver, timeoutMs = 0): Call {
+  call(path: string, receiver: CallReceiver, { timeoutMs = 0, traceparent }: CallOptions = {}): Call {
     const session = this.#ready();
     const stream = session.request({
       [constants.HTTP2_HEADER_METHOD]: 'POST',
@@ -48,12 +55,13 @@ export class GrpcChannel {
       [constants.HTTP2_HEADER_CONTENT_TYPE]: 'application/grpc',
       [constants.HTTP2_HEADER_TE]: 'trailers',
       ...(timeoutMs > 0 ? { 'grpc-timeout': `${Math.ceil(timeoutMs)}m` } : {}),
+      ...(traceparent === undefined ? {} : { traceparent }),
     });
     return new RunningCall(stream, receiver);
   }
 
   /** One question, one answer. Rejects with ExternalFailure. */
-  unary(path: string, message: Uint8Array, signal: AbortSignal, timeoutMs: number): Promise<Buffer> {
+  unary(path: string, message: Uint8Array, signal: AbortSignal, options: CallOptions): Promise<Buffer> {
     return new Promise((resolve, reject) => {
       let answer: Buffer | undefined;
       const receiver: CallReceiver = {
@@ -72,7 +80,7 @@ export class GrpcChannel {
       };
       let call: Call | undefined;
       try {
-        call = this.call(path, receiver, timeoutMs);
+        call = this.call(path, receiver, options);
       } catch (error) {
         reject(error);
         return;

@@ -11,8 +11,15 @@ import { type BodySource, pump } from '../message/body.ts';
 import { proxyError } from '../message/proxy-error.ts';
 import type { BodyKind, ExchangeRequest } from '../message/request.ts';
 import type { ResponseHead } from '../message/response.ts';
-import type { ConnectionTaker, ResponseReceiver, UpstreamRequest, UpstreamStream } from '../message/upstream-stream.ts';
+import type {
+  ConnectionTaker,
+  ResponseReceiver,
+  TraceFields,
+  UpstreamRequest,
+  UpstreamStream,
+} from '../message/upstream-stream.ts';
 import type { TunnelEnd } from '../socket/tunnel-end.ts';
+import { placed } from '../tracing/exchange-trace.ts';
 import type { Outcome } from '../upstream/circuit-breaker.ts';
 import type { Endpoint } from '../upstream/endpoint-group.ts';
 import { parseGrpcTimeout, renderGrpcTimeout } from '../upstream/grpc-timeout.ts';
@@ -57,6 +64,7 @@ class Forwarding extends Timed implements ActionRun, ConnectionTaker, ResponseRe
   bodyKind: BodyKind = 'none';
   expectContinue = false;
   grpcTimeout = '';
+  trace: TraceFields | undefined;
   readonly #exchange: ActionExchange;
   readonly #sessions: Sessions;
   readonly #chooser: EndpointChooser;
@@ -185,6 +193,7 @@ class Forwarding extends Timed implements ActionRun, ConnectionTaker, ResponseRe
     if (retry !== undefined && isWorthRetrying(retry, head) && this.#mayRetry()) {
       const stream = this.#stream;
       this.#stream = undefined;
+      exchange.trace?.endAttempt(head.status, '');
       // A connection that is still being sent the request cannot be used again.
       const sent = exchange.bodyKind === 'none' || this.#held?.whole === true;
       if (!sent) stream?.destroy();
@@ -193,6 +202,7 @@ class Forwarding extends Timed implements ActionRun, ConnectionTaker, ResponseRe
       return;
     }
     this.#phase = 'responding';
+    exchange.trace?.responded(head.status);
     this.#conclude(head.status >= 500 ? 'failure' : 'success');
     exchange.upstreamMs = exchange.clock.monotonicMs() - this.#attemptMs;
     this.#sessions.setOn(exchange.response.edits);
@@ -202,6 +212,7 @@ class Forwarding extends Timed implements ActionRun, ConnectionTaker, ResponseRe
   onUpgrade(head: ResponseHead, socket: TunnelEnd, rest: Buffer): void {
     const exchange = this.#exchange;
     this.#observe(head.status);
+    exchange.trace?.responded(head.status);
     this.#conclude('success');
     // The connection is under way for as long as the tunnel is.
     const release = this.#admitted.detach();
@@ -314,12 +325,25 @@ class Forwarding extends Timed implements ActionRun, ConnectionTaker, ResponseRe
     this.#phase = 'waiting';
     this.#endpoint = endpoint;
     this.#exchange.onEndpoint(upstream.id, endpoint.name);
+    this.trace = this.#tracedAttempt(upstream, endpoint.name);
     this.#admitted.enterEndpoint(endpoint);
     upstream.pool.take(endpoint.pool, this);
   }
 
+  #tracedAttempt(upstream: Upstream, endpoint: string): TraceFields | undefined {
+    const { trace, attempts: attempt } = this.#exchange;
+    if (trace === undefined) return undefined;
+    const { http2, security } = upstream.pool.options;
+    const { target } = this;
+    const call = { destinationId: upstream.id, endpoint, secure: security !== undefined, http2, target, attempt };
+    const fields = trace.beginAttempt(call);
+    if (!this.request.edits.empty) this.request.view.forgetHeaders();
+    return placed(fields, this.request);
+  }
+
   /** An attempt ended without a response. */
   #attemptFailed(type: ProxyErrorType, message: string): void {
+    this.#exchange.trace?.endAttempt(0, type);
     this.#observe(type === 'timeout' ? 504 : 502);
     this.#endAttemptTimers();
     if (this.#plan?.retry?.onConnectionFailure === true && this.#mayRetry()) this.#retrySoon();
@@ -379,6 +403,7 @@ class Forwarding extends Timed implements ActionRun, ConnectionTaker, ResponseRe
     const upstream = this.#upstream;
     if (upstream === undefined) return;
     this.#refusals++;
+    this.#exchange.trace?.endAttempt(0, 'refused');
     this.#endAttemptTimers();
     this.#chooser.tried(this.#endpoint);
     this.#admitted.leaveEndpoint();
@@ -404,6 +429,7 @@ class Forwarding extends Timed implements ActionRun, ConnectionTaker, ResponseRe
   #fail(type: ProxyErrorType, message: string | undefined): void {
     const exchange = this.#exchange;
     const place = { destination: exchange.destinationId, endpoint: exchange.endpoint || undefined };
+    exchange.trace?.endAttempt(0, type);
     // Refusals of Sluice's own say nothing of the destination.
     this.#conclude(type === 'circuit_open' || type === 'no_endpoint' ? 'unknown' : 'failure');
     this.over();

@@ -7,8 +7,15 @@ import type { ActionExchange } from '../exchange/entry.ts';
 import type { BodySink, BodySource } from '../message/body.ts';
 import type { BodyKind } from '../message/request.ts';
 import type { ResponseHead } from '../message/response.ts';
-import type { ConnectionTaker, ResponseReceiver, UpstreamRequest, UpstreamStream } from '../message/upstream-stream.ts';
+import type {
+  ConnectionTaker,
+  ResponseReceiver,
+  TraceFields,
+  UpstreamRequest,
+  UpstreamStream,
+} from '../message/upstream-stream.ts';
 import type { TunnelEnd } from '../socket/tunnel-end.ts';
+import { placed, type TracedCall } from '../tracing/exchange-trace.ts';
 import type { Endpoint } from '../upstream/endpoint-group.ts';
 import type { Upstream } from '../upstream/upstreams.ts';
 import { Timed, type Wheel } from '../wheel.ts';
@@ -49,7 +56,7 @@ export function startMirror(
   if (!admitted.enter(upstream.breaker)) return undefined;
   const mirror = new Mirror(upstream, admitted, plan, order, exchange);
   exchange.onMirror(upstream.id);
-  mirror.begin();
+  mirror.begin(exchange);
   return mirror;
 }
 
@@ -61,6 +68,7 @@ export class Mirror extends Timed implements ConnectionTaker, ResponseReceiver, 
   readonly bodyKind: BodyKind;
   readonly expectContinue = false;
   readonly grpcTimeout: string;
+  trace: TraceFields | undefined;
   readonly #upstream: Upstream;
   readonly #admitted: Admitted;
   readonly #wheel: Wheel;
@@ -75,6 +83,8 @@ export class Mirror extends Timed implements ConnectionTaker, ResponseReceiver, 
   #trailers = '';
   #repeated = false;
   #over = false;
+  #traced: TracedCall | undefined;
+  #status = 0;
 
   constructor(
     upstream: Upstream,
@@ -98,7 +108,7 @@ export class Mirror extends Timed implements ConnectionTaker, ResponseReceiver, 
     underWay.copies++;
   }
 
-  begin(): void {
+  begin({ trace }: ActionExchange): void {
     const upstream = this.#upstream;
     this.#wheel.arm(this, upstream.requestMs || longestMs);
     const endpoint = new EndpointChooser(new Sessions(this.request)).choose(upstream, undefined);
@@ -107,6 +117,14 @@ export class Mirror extends Timed implements ConnectionTaker, ResponseReceiver, 
       return;
     }
     this.#endpoint = endpoint;
+    if (trace !== undefined) {
+      const { http2, security } = upstream.pool.options;
+      const secure = security !== undefined;
+      const { target } = this;
+      const to = { destinationId: upstream.id, endpoint: endpoint.name, secure, http2, target, attempt: 0 };
+      this.#traced = trace.copy(to);
+      this.trace = placed(this.#traced.fields, this.request);
+    }
     this.#admitted.enterEndpoint(endpoint);
     upstream.pool.take(endpoint.pool, this);
   }
@@ -182,6 +200,7 @@ export class Mirror extends Timed implements ConnectionTaker, ResponseReceiver, 
   }
 
   onNoConnection(type: ProxyErrorType): void {
+    this.#traced?.end(0, type);
     if (type !== 'circuit_open') this.#observe(type === 'timeout' ? 504 : 502);
     this.#admitted.conclude(type === 'circuit_open' ? 'unknown' : 'failure');
     this.#end();
@@ -190,6 +209,7 @@ export class Mirror extends Timed implements ConnectionTaker, ResponseReceiver, 
   onInterim(): void {}
 
   onResponse(head: ResponseHead, body: BodySource): void {
+    this.#status = head.status;
     this.#observe(head.status);
     this.#admitted.conclude(head.status >= 500 ? 'failure' : 'success');
     body.start(new Unread(() => this.#end()));
@@ -209,6 +229,7 @@ export class Mirror extends Timed implements ConnectionTaker, ResponseReceiver, 
       this.#upstream.pool.take(endpoint.pool, this);
       return;
     }
+    this.#traced?.end(0, type);
     this.#observe(type === 'timeout' ? 504 : 502);
     this.#admitted.conclude('failure');
     this.#end();
@@ -217,6 +238,7 @@ export class Mirror extends Timed implements ConnectionTaker, ResponseReceiver, 
   onSettled(): void {}
 
   override onDeadline(): void {
+    this.#traced?.end(this.#status, 'timeout');
     this.#admitted.conclude('failure');
     this.#drop();
   }
@@ -237,6 +259,7 @@ export class Mirror extends Timed implements ConnectionTaker, ResponseReceiver, 
   #end(): void {
     if (this.#over) return;
     this.#over = true;
+    this.#traced?.end(this.#status, this.#status === 0 ? 'aborted' : '');
     underWay.copies--;
     this.#stream = undefined;
     this.#forgetAll();

@@ -14,19 +14,19 @@ import { reasonOf } from './reason.ts';
 
 /** Head of the request towards the upstream. */
 export function renderRequest(order: UpstreamRequest): string {
-  const { request, attempt, grpcTimeout } = order;
+  const { request, attempt, grpcTimeout, trace } = order;
   const { lines, edits, upgrade } = request;
   const sender = request.sender();
   const kept = sender.peerTrusted ? keptFromTrusted : keptFromClient;
   let text = `${request.method} ${order.target} HTTP/1.1\r\nHost: ${order.host}\r\n`;
-  const named = attempt > 0 || grpcTimeout !== '' ? replacedNames(order) : request.named;
-  text += keptText(lines, edits, named, kept);
+  text += keptText(lines, edits, replacedNames(order), kept);
   if (order.bodyKind === 'stream') text += 'Transfer-Encoding: chunked\r\n';
   if (order.expectContinue) text += 'Expect: 100-continue\r\n';
   if (upgrade !== '') text += upgradeText(request);
   if (acceptsTrailers(lines)) text += 'TE: trailers\r\n';
   if (attempt > 0) text += `X-Gateway-Attempt-Count: ${attempt}\r\n`;
   if (grpcTimeout !== '') text += `grpc-timeout: ${grpcTimeout}\r\n`;
+  if (trace !== undefined) text += `traceparent: ${trace.traceparent}\r\n`;
   return `${text}${forwardedText(request, sender)}\r\n`;
 }
 
@@ -37,12 +37,17 @@ function upgradeText(request: ExchangeRequest): string {
   return `${text}Sec-WebSocket-Key: ${randomBytes(16).toString('base64')}\r\n`;
 }
 
-/** Names whose lines Sluice writes itself in this request. */
-export const replacedNames = ({ request, attempt, grpcTimeout }: UpstreamRequest): readonly string[] => [
-  ...request.named,
-  ...(attempt > 0 ? ['x-gateway-attempt-count'] : []),
-  ...(grpcTimeout !== '' ? ['grpc-timeout'] : []),
-];
+/** Names whose lines are not passed on in this request: those that Connection names, and those that Sluice writes itself. */
+export function replacedNames({ request, attempt, grpcTimeout, trace }: UpstreamRequest): readonly string[] {
+  const ofTrace = trace?.replaced ?? noNames;
+  if (attempt === 0 && grpcTimeout === '' && ofTrace.length === 0) return request.named;
+  return [
+    ...request.named,
+    ...(attempt > 0 ? ['x-gateway-attempt-count'] : []),
+    ...(grpcTimeout !== '' ? ['grpc-timeout'] : []),
+    ...ofTrace,
+  ];
+}
 
 export interface ResponseSettings {
   /** Replaces whatever the upstream calls itself. */

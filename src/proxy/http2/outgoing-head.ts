@@ -53,14 +53,14 @@ export function encodeAnswer(
 
 /** Of a request towards an upstream; an upgrade becomes extended CONNECT. */
 export function encodeRequest(out: HpackEncoder, order: UpstreamRequest, scheme: 'http' | 'https'): void {
-  const { request, attempt, grpcTimeout } = order;
+  const { request, attempt, grpcTimeout, trace } = order;
   const { lines, edits } = request;
   const sender = request.sender();
   out.begin();
   const connects = request.upgrade !== '';
   out.request(connects ? 'CONNECT' : request.method, scheme, order.host, order.target);
   if (connects) out.field(':protocol', request.upgrade.toLowerCase());
-  const replaced = attempt > 0 || grpcTimeout !== '' ? replacedNames(order) : request.named;
+  const replaced = replacedNames(order);
   // What HTTP/1.1 proves with a key, extended CONNECT says (RFC 8441 §5).
   const named = connects ? [...replaced, 'sec-websocket-key'] : replaced;
   encodeKept(out, lines, edits, named, sender.peerTrusted ? keptFromTrusted : keptFromClient);
@@ -68,6 +68,7 @@ export function encodeRequest(out: HpackEncoder, order: UpstreamRequest, scheme:
   if (acceptsTrailers(lines)) out.field('te', 'trailers');
   if (attempt > 0) out.field('x-gateway-attempt-count', String(attempt));
   if (grpcTimeout !== '') out.field('grpc-timeout', grpcTimeout);
+  if (trace !== undefined) out.field('traceparent', trace.traceparent);
   encodeLines(out, forwardedText(request, sender));
 }
 

@@ -24,6 +24,7 @@ import { Wire, type WireReceiver } from '../socket/wire.ts';
 import { Handshake, type HandshakeOwner } from '../tls/handshake.ts';
 import { HandshakeFailures } from '../tls/handshake-failures.ts';
 import type { TlsTerminator } from '../tls/terminator.ts';
+import type { ExchangeTraces } from '../tracing/exchange-traces.ts';
 import type { Wheel } from '../wheel.ts';
 import { PathReport } from './path-report.ts';
 import { ProtocolChoice } from './protocol-choice.ts';
@@ -58,6 +59,8 @@ export interface ListenerTools {
   readonly metrics: MetricBlock;
   readonly figures: Figures;
   readonly recent: RecentRequests | undefined;
+  /** Undefined: nothing is traced. */
+  readonly traces: ExchangeTraces | undefined;
   /** Text of everything that was counted on a listener, by all workers. */
   readonly scrape: (listener: string, collected: Collected) => Promise<Uint8Array>;
   /** Bytes of a body that expressions may see; 0 = none. */
@@ -134,6 +137,7 @@ class Port implements OpenListener, HandshakeOwner {
       observer: () => this.#counters,
       figures: tools.figures,
       recent: tools.recent,
+      traces: tools.traces,
       scrape: () => this.#scrape(),
       installed: (request) => installed(request, this.#place),
       settings: () => this.#settings,

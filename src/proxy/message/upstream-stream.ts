@@ -6,6 +6,14 @@ import type { BodySink, BodySource } from './body.ts';
 import type { BodyKind, ExchangeRequest } from './request.ts';
 import type { ResponseHead } from './response.ts';
 
+/** What an upstream is told of a trace. */
+export interface TraceFields {
+  /** Value of `traceparent`. */
+  readonly traceparent: string;
+  /** Names, in lower case, of the client's lines that go. */
+  readonly replaced: readonly string[];
+}
+
 /** What is to be sent: the client's request, and what the action says differently. */
 export interface UpstreamRequest {
   readonly request: ExchangeRequest;
@@ -20,6 +28,8 @@ export interface UpstreamRequest {
   readonly expectContinue: boolean;
   /** Value of `grpc-timeout` in place of the client's; empty: untouched. */
   readonly grpcTimeout: string;
+  /** What it is told of the trace; undefined: what the client said. */
+  readonly trace: TraceFields | undefined;
 }
 
 /** Whoever sent the request. Exactly one of `onResponse`, `onUpgrade` and `onFailure` follows; `onSettled` any number of times. */

@@ -51,7 +51,8 @@ export function buildExtAuthz(config: ExtAuthzConfig): (external: ExternalDirect
       const cancel = timeoutMs > 0 ? clock.after(timeoutMs, () => asked.abort.abort()) : () => {};
       let decision: Decision;
       try {
-        decision = await ask({ check, exchange, body: body?.bytes, services, signal: asked.abort.signal, timeoutMs });
+        const { signal } = asked.abort;
+        decision = await ask({ check, exchange, slot, body: body?.bytes, services, signal, timeoutMs });
       } catch (error) {
         claimed.clear(exchange);
         if (config.failureModeAllow === true) return undefined;

@@ -4,7 +4,7 @@ import { extProcDefaults } from '../../model/defaults.ts';
 import type { ExtProcConfig } from '../../model/middleware/ext-proc.ts';
 import type { ExtProcOverride } from '../../model/middleware-override.ts';
 import { durationMs } from '../duration.ts';
-import type { MiddlewarePhases } from '../exchange/phase.ts';
+import type { MiddlewareExchange, MiddlewarePhases } from '../exchange/phase.ts';
 import type { ExternalDirectory } from '../external/external-services.ts';
 import type { Conversation, OpenConversation } from './ext-proc/answer.ts';
 import { envoyDialect } from './ext-proc/envoy-dialect.ts';
@@ -30,8 +30,14 @@ export function buildExtProc(config: ExtProcConfig, override: ExtProcOverride | 
   const timeoutMsMax = durationMs(config.maxPhaseTimeout, 0);
   const { destinationId, observeMode } = config;
   return (external, { clock, logger }) => {
-    const start = (): Conversation => open({ services: external, clock, destinationId, timeoutMsMax });
-    if (observeMode?.enabled !== true) return processingPhases(plan, start);
+    const tools = { services: external, clock, destinationId, timeoutMsMax };
+    if (observeMode?.enabled !== true) {
+      return processingPhases(plan, ({ trace }, slot) =>
+        open({ ...tools, traced: (operation, kind) => trace?.ask(slot, { destinationId, operation, kind }) }),
+      );
+    }
+    // What is only shown belongs to no exchange, which may be long over.
+    const start = (): Conversation => open({ ...tools, traced: () => undefined });
     const { workers, queueSize } = { ...extProcDefaults.observeMode, ...observeMode };
     const nowMs = (): number => clock.monotonicMs();
     const limits = { workers: Math.max(1, workers), queueMax: queueSize, timeoutMs: plan.timeoutMs };
@@ -78,10 +84,13 @@ function allowing(
 const present = <T extends object>(fields: T): Partial<T> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<T>;
 
-function processingPhases(plan: ProcessingPlan, open: () => Conversation): MiddlewarePhases {
+function processingPhases(
+  plan: ProcessingPlan,
+  open: (exchange: MiddlewareExchange, slot: number) => Conversation,
+): MiddlewarePhases {
   return {
     onRequest(exchange, slot) {
-      const processing = new Processing(plan, open(), exchange);
+      const processing = new Processing(plan, open(exchange, slot), exchange);
       exchange.state[slot] = processing;
       return processing.request();
     },

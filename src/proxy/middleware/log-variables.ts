@@ -1,6 +1,7 @@
 // What the templates of an access log can ask for (contract.md §8.7, observability.md §1). Every value is text; what
 // is not known, or not known yet when a request arrives, is empty or 0.
 import { randomUUID } from 'node:crypto';
+import { parseTraceParent } from '../../telemetry/traces/trace-parent.ts';
 import type { MiddlewareExchange } from '../exchange/phase.ts';
 import { readableText } from '../fields/field-lines.ts';
 import { loggedField } from './log-text.ts';
@@ -56,10 +57,9 @@ const ofExchange =
   ({ exchange }) =>
     value(exchange);
 
-/** W3C: `00-<trace id>-<parent id>-<flags>`. */
-const traceParent = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/;
-
-const traceIdIn = (field: string | undefined): string => traceParent.exec(field ?? '')?.[1] ?? '';
+/** Of the trace that the exchange is part of; while traces are off, of the one that the client names. */
+const traceIdOf = ({ trace, request }: MiddlewareExchange): string =>
+  trace?.traceId ?? parseTraceParent(request.header('traceparent') ?? '')?.traceId ?? '';
 
 const variables: ReadonlyMap<string, LogVariable> = new Map<string, LogVariable>([
   ['id', idOf],
@@ -87,7 +87,7 @@ const variables: ReadonlyMap<string, LogVariable> = new Map<string, LogVariable>
   ['attempts', atTheEnd(({ attempts }) => attempts, '0')],
   ['error', atTheEnd(({ error }) => error)],
   ['upstream.ms', atTheEnd(({ upstreamMs }) => Math.max(0, Math.floor(upstreamMs)), '0')],
-  ['trace.id', ofExchange(({ request }) => traceIdIn(request.header('traceparent')))],
+  ['trace.id', ofExchange(traceIdOf)],
   ['protocol', ofExchange(({ request }) => request.protocol)],
   ['tls.version', ofExchange(({ request }) => request.security?.version ?? '')],
   ['tls.sni', ofExchange(({ request }) => request.security?.serverName ?? '')],

@@ -4,6 +4,7 @@ import type { Clock } from '../../clock.ts';
 import type { Listener } from '../../model/listener.ts';
 import { describe, type Problem } from '../../model/problem.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
+import type { Tracing } from '../../telemetry/traces/tracing.ts';
 import { compileInSlices, inSlices } from '../compile/slices.ts';
 import type { Installed } from '../exchange/context.ts';
 import { ExternalServices } from '../external/external-services.ts';
@@ -21,6 +22,7 @@ import type { ConfigRole, Figures } from '../shared/figures.ts';
 import type { TicketSecrets } from '../shared/ticket-secrets.ts';
 import { type EndpointRows, UpstreamStates } from '../shared/upstream-states.ts';
 import { needsSystemRoots, readySystemRoots } from '../tls/system-roots.ts';
+import { ExchangeTraces } from '../tracing/exchange-traces.ts';
 import type { FoundAddress } from '../upstream/endpoint-address.ts';
 import { NameLookup } from '../upstream/name-lookup.ts';
 import type { RedisOptions } from '../upstream/session/redis-session-store.ts';
@@ -61,6 +63,8 @@ export interface EngineOptions {
   readonly figures: Figures;
   /** Undefined: nothing is remembered. */
   readonly recent: RecentRequests | undefined;
+  /** Of this thread; undefined: nothing is traced. */
+  readonly tracing: Tracing | undefined;
   readonly scrape: ListenerTools['scrape'];
 }
 
@@ -108,7 +112,8 @@ export class Engine {
 
   constructor(options: EngineOptions) {
     const { clock, telemetry, bindAddress, shared, tickets, limits, place } = options;
-    const { metrics, figures, recent, scrape, common, sessionStore } = options;
+    const { metrics, figures, recent, scrape, common, sessionStore, tracing } = options;
+    const traces = tracing && new ExchangeTraces(tracing, clock);
     this.#options = options;
     const wheel = new Wheel(clock);
     const sessions = sessionStore && new RedisSessionStore(sessionStore, clock, telemetry.logger);
@@ -124,7 +129,7 @@ export class Engine {
         common.keysNamed(keySetName(middleware, this.#bindings.destinationOf(middleware)), withinMs),
     };
     const installed = (request: RoutedRequest, at: string): Installed => this.#installed(request, at);
-    const own = { bindAddress, drainMsMax, shared, tickets, metrics, figures, recent, scrape };
+    const own = { bindAddress, drainMsMax, shared, tickets, metrics, figures, recent, scrape, traces };
     this.#listeners = new Listeners({ installed, clock, wheel, telemetry, ...own, ...limits });
   }
 

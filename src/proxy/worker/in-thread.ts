@@ -82,6 +82,7 @@ export class InThread implements Installer {
       }),
       figures: this.#figures,
       recent: options.ring && new RecentRequests(options.ring, 0, clock),
+      tracing: telemetry.traces?.tracing,
       scrape: (listener, collected) => renderInSlices(exposition, listener, collected, this.#supervisor),
       generation: () => this.#generation,
     });

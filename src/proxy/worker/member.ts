@@ -110,6 +110,10 @@ export class Member {
       this.#settled?.();
     } else if (message.type === 'keysWanted') this.#hears.keysWanted(message.id);
     else if (message.type === 'lines') this.#hears.lines(message.batch);
+    else if (message.type === 'spans') {
+      this.#telemetry.traces?.take(message.batch);
+      this.say({ type: 'spansTaken' });
+    }
   }
 
   async #expose({ id, listener, collected }: Extract<FromWorker, { type: 'scrape' }>): Promise<void> {

@@ -1,6 +1,7 @@
 // What main and a proxy worker say to each other. Main leads: prepare, and when all are prepared, commit; a request
 // takes the new table from the moment the shared generation number changes (proxy.md, Table cut-over).
 
+import type { SpanBatch } from '../../telemetry/traces/span-batches.ts';
 import type { LineBatch } from '../access-log/line-batches.ts';
 import type { BusyPlace, ListenerStatus } from '../listener/listeners.ts';
 import type { Collected } from '../metrics/families.ts';
@@ -39,6 +40,8 @@ export interface WorkerStart {
   readonly bucketSeed: number;
   /** Reading of the system's clock, in milliseconds, from which all workers count. */
   readonly epochMs: number;
+  /** 0 to 1; undefined: nothing is traced. */
+  readonly traceRatio: number | undefined;
 }
 
 /** See Change. */
@@ -71,6 +74,8 @@ export type ToWorker =
   | { readonly type: 'keysForgotten'; readonly id: string }
   /** So many characters of access log lines have gone out. */
   | { readonly type: 'linesWritten'; readonly path: string; readonly characters: number }
+  /** One more batch of spans has come. */
+  | { readonly type: 'spansTaken' }
   /** Answered by `told` once everything that was counted has a meaning that main knows. */
   | { readonly type: 'tell'; readonly id: number }
   /** The text that a `scrape` asked for. */
@@ -92,6 +97,8 @@ export type FromWorker =
   | { readonly type: 'keysWanted'; readonly id: string }
   /** Answered by `linesWritten`. */
   | { readonly type: 'lines'; readonly batch: LineBatch }
+  /** Answered by `spansTaken`. */
+  | { readonly type: 'spans'; readonly batch: SpanBatch }
   | {
       readonly type: 'crashed' /** Method and target being served. */;
       readonly request: string;

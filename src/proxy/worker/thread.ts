@@ -2,6 +2,8 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../../clock.ts';
 import { LevelCell } from '../../telemetry/log-levels.ts';
+import { SpanBatches } from '../../telemetry/traces/span-batches.ts';
+import type { Tracing } from '../../telemetry/traces/tracing.ts';
 import { requestAtHand } from '../message/request-view.ts';
 import { MetricBlock } from '../metrics/metric-block.ts';
 import { RecentRequests } from '../requests/recent-requests.ts';
@@ -17,12 +19,20 @@ import { systemMs } from './system-time.ts';
 import { vetoOf } from './verdict.ts';
 
 if (parentPort === null) throw new Error('a proxy worker is a thread of its own');
-serve(parentPort, workerData);
+const spans = new SpanBatches(systemClock, (batch) => parentPort?.postMessage({ type: 'spans', batch }));
+serve(parentPort, workerData, await tracingOf(workerData));
+
+/** OpenTelemetry's SDK is loaded for it. */
+async function tracingOf({ traceRatio }: WorkerStart): Promise<Tracing | undefined> {
+  if (traceRatio === undefined) return undefined;
+  const { openTracing } = await import('../../telemetry/traces/opening.ts');
+  return openTracing(traceRatio, (span) => spans.add(span));
+}
 
 /** What is done one after the other. */
 type InTurn = Exclude<ToWorker, { type: 'tell' | 'exposition' }>;
 
-function serve(port: MessagePort, start: WorkerStart): void {
+function serve(port: MessagePort, start: WorkerStart, tracing: Tracing | undefined): void {
   const { bindAddress, sessionStore, generation, shared, workers, place, limits } = start;
   const cell = new Int32Array(generation);
   const say = (message: FromWorker): void => port.postMessage(message);
@@ -56,6 +66,7 @@ function serve(port: MessagePort, start: WorkerStart): void {
     metrics,
     figures: new Figures(start.figures),
     recent: start.ring && new RecentRequests(start.ring, place, systemClock),
+    tracing,
     scrape: (listener, collected) =>
       new Promise((resolve) => {
         const id = ++scrapeId;
@@ -79,6 +90,7 @@ function serve(port: MessagePort, start: WorkerStart): void {
     } else if (message.type === 'close') {
       await engine.close(message.withinMs);
       common.lines.flush();
+      spans.flush();
       say({ type: 'closed' });
       port.close();
     }
@@ -86,6 +98,7 @@ function serve(port: MessagePort, start: WorkerStart): void {
   let work: Promise<void> = Promise.resolve();
   port.on('message', (message: ToWorker) => {
     if (message.type === 'keys') common.keys.hear(message.id, message.document);
+    else if (message.type === 'spansTaken') spans.taken();
     else if (message.type === 'keysForgotten') common.keys.forget(message.id);
     else if (message.type === 'linesWritten') common.lines.written(message.path, message.characters);
     // Not in turn with installs: a scrape does not wait for them.

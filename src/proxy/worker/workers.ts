@@ -292,6 +292,7 @@ export class Workers implements Installer {
       shared: true,
       bucketSeed: this.#desk.seed,
       epochMs: this.#epochMs,
+      traceRatio: this.#options.telemetry.traces?.sampleRatio,
     };
     const startedMs = performance.now();
     const { telemetry, thread = ownThread } = this.#options;

@@ -19,7 +19,7 @@ export interface FinishedSpan {
   readonly events: readonly FinishedEvent[];
 }
 
-export interface FinishedEvent {
+interface FinishedEvent {
   readonly name: string;
   readonly time: HrTime;
   readonly attributes: Attributes;

@@ -5,7 +5,7 @@ import type { Logger } from '../logger.ts';
 import type { FinishedSpan } from './finished-span.ts';
 
 /** Posts them. Calls back once, `failure` says why they were not taken. */
-export type ExportSpans = (spans: readonly FinishedSpan[], done: (failure: string | undefined) => void) => void;
+type ExportSpans = (spans: readonly FinishedSpan[], done: (failure: string | undefined) => void) => void;
 
 export interface SpanQueueOptions {
   readonly send: ExportSpans;

@@ -19,6 +19,8 @@ export type Decision =
 export interface Question {
   readonly check: Check;
   readonly exchange: MiddlewareExchange;
+  /** Place of the middleware in its chain. */
+  readonly slot: number;
   /** Undefined when the service is shown none. */
   readonly body: Buffer | undefined;
   readonly services: ExternalDirectory;

@@ -4,6 +4,7 @@ import { changesOfPairs } from '../../external/header-change.ts';
 import { bytesIn, type Message, messagesIn, numberIn } from '../../external/message-reading.ts';
 import { checkRequest, checkResponse, type MessageType } from '../../external/messages.ts';
 import { readableText } from '../../fields/field-lines.ts';
+import { tracedAnswer } from '../../tracing/traced-answer.ts';
 import type { AskDecision, Question } from './decision.ts';
 
 const checkPath = '/extauthz.v1.Authorizer/Check';
@@ -25,14 +26,17 @@ export const askOverGrpc: AskDecision = async (question) => {
 
 /** One unary call; what is no such message is a failure like any other. */
 export async function call(
-  { check, services, signal, timeoutMs }: Question,
+  { check, exchange, slot, services, signal, timeoutMs }: Question,
   path: string,
   message: Uint8Array,
   answers: MessageType,
 ): Promise<Message> {
-  const channel = services.grpc(check.destinationId);
+  const { destinationId } = check;
+  const channel = services.grpc(destinationId);
   if (channel === undefined) throw new ExternalFailure('destination missing');
-  const bytes = await channel.unary(path, message, signal, timeoutMs);
+  const traced = exchange.trace?.ask(slot, { destinationId, operation: path.slice(1), kind: 'grpc' });
+  const asked = channel.unary(path, message, signal, { timeoutMs, traceparent: traced?.traceparent });
+  const bytes = await tracedAnswer(traced, asked, signal);
   try {
     return answers.decode(bytes);
   } catch {

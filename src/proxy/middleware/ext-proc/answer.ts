@@ -4,6 +4,7 @@ import type { Clock } from '../../../clock.ts';
 import type { LocalReply } from '../../exchange/phase.ts';
 import type { ExternalDirectory } from '../../external/external-services.ts';
 import type { HeaderChange } from '../../external/header-change.ts';
+import type { ServiceCall, TracedCall } from '../../tracing/exchange-trace.ts';
 
 export type PhaseName = 'requestHeaders' | 'requestBody' | 'responseHeaders' | 'responseBody';
 
@@ -56,6 +57,8 @@ export interface ProcessorTools {
   readonly destinationId: string;
   /** Longest time that a service may ask for in place of the configured one, in milliseconds; 0 = none. */
   readonly timeoutMsMax: number;
+  /** Tells the trace of a call that begins; undefined where none is told. `operation`: as in ServiceCall. */
+  readonly traced: (operation: string, kind: ServiceCall['kind']) => TracedCall | undefined;
 }
 
 export type OpenConversation = (tools: ProcessorTools) => Conversation;

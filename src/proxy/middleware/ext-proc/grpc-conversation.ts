@@ -2,7 +2,8 @@
 // §8.6.2, architecture.md §6.28, §6.29). The two differ in their messages and in what the end of a stream means.
 import type { Cancel } from '../../../clock.ts';
 import { ExternalFailure } from '../../external/external-failure.ts';
-import type { Call } from '../../external/grpc-channel.ts';
+import type { Call, CallReceiver } from '../../external/grpc-channel.ts';
+import type { TracedCall } from '../../tracing/exchange-trace.ts';
 import type { Answer, Conversation, PhaseMessage, ProcessorTools } from './answer.ts';
 
 export interface ProcessorDialect {
@@ -34,6 +35,7 @@ class GrpcConversation implements Conversation {
   readonly #dialect: ProcessorDialect;
   readonly #tools: ProcessorTools;
   #call: Call | undefined;
+  #traced: TracedCall | undefined;
   #waiting: Waiting | undefined;
   /** Messages answered so far. */
   #answered = 0;
@@ -56,6 +58,7 @@ class GrpcConversation implements Conversation {
   }
 
   end(): void {
+    this.#traced?.end(0, this.#waiting === undefined ? '' : 'aborted');
     this.#fail(new ExternalFailure('nobody waits any more'));
     const call = this.#call;
     this.#call = undefined;
@@ -70,6 +73,7 @@ class GrpcConversation implements Conversation {
     waiting.cancelTimer();
     if (timeoutMs <= 0) return;
     waiting.cancelTimer = this.#tools.clock.after(timeoutMs, () => {
+      this.#traced?.end(0, 'timeout');
       this.#call?.cancel();
       this.#call = undefined;
       this.#fail(new ExternalFailure('timeout'));
@@ -83,6 +87,7 @@ class GrpcConversation implements Conversation {
       this.#call ??= this.#open();
       this.#call.send(waiting.bytes);
     } catch (error) {
+      this.#traced?.end(0, 'unavailable');
       this.#call = undefined;
       this.#fail(error);
     }
@@ -91,13 +96,18 @@ class GrpcConversation implements Conversation {
   #open(): Call {
     const channel = this.#tools.services.grpc(this.#tools.destinationId);
     if (channel === undefined) throw new ExternalFailure('destination missing');
-    const call: Call = channel.call(this.#dialect.path, {
+    const { path } = this.#dialect;
+    const traced = this.#tools.traced(path.slice(1), 'grpc');
+    this.#traced = traced;
+    const receiver: CallReceiver = {
       onMessage: (bytes) => this.#hear(bytes),
       onEnd: (failure) => {
+        traced?.end(0, failure === undefined ? '' : 'unavailable');
         // A stream that was given up says nothing about the one in its place.
         if (this.#call === call) this.#onEnd(failure);
       },
-    });
+    };
+    const call: Call = channel.call(path, receiver, { traceparent: traced?.traceparent });
     return call;
   }
 
@@ -108,6 +118,7 @@ class GrpcConversation implements Conversation {
       if (typeof answer === 'number') this.#moreTime(answer);
       else this.#settle(answer);
     } catch {
+      this.#traced?.end(0, 'unreadable');
       this.#call?.cancel();
       this.#call = undefined;
       this.#fail(new ExternalFailure('the answer cannot be read'));

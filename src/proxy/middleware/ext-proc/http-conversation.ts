@@ -2,12 +2,13 @@
 import { ExternalFailure } from '../../external/external-failure.ts';
 import { changesOfPairs, headerPairs } from '../../external/header-change.ts';
 import { type Message, messagesIn, numberIn, textIn, textsIn } from '../../external/message-reading.ts';
+import { told, tracedAnswer } from '../../tracing/traced-answer.ts';
 import { statusOr403 } from '../ext-authz/grpc-check.ts';
 import type { Answer, Conversation, PhaseMessage, PhaseName, ProcessorTools } from './answer.ts';
 
 const phases: ReadonlySet<string> = new Set(['requestHeaders', 'requestBody', 'responseHeaders', 'responseBody']);
 
-export function openHttp({ services, clock, destinationId }: ProcessorTools): Conversation {
+export function openHttp({ services, clock, destinationId, traced: begin }: ProcessorTools): Conversation {
   let under: AbortController | undefined;
   return {
     async ask(message, timeoutMs) {
@@ -18,8 +19,11 @@ export function openHttp({ services, clock, destinationId }: ProcessorTools): Co
       const cancel = timeoutMs > 0 ? clock.after(timeoutMs, () => abort.abort()) : () => {};
       try {
         const body = Buffer.from(JSON.stringify(documentOf(message)), 'utf8');
-        const headers = ['content-type', 'application/json'];
-        const answer = await service.ask({ method: 'POST', path: '/', headers, body, signal: abort.signal });
+        const { signal } = abort;
+        const traced = begin('POST', 'http');
+        const headers = told(['content-type', 'application/json'], traced);
+        const asked = service.ask({ method: 'POST', path: '/', headers, body, signal });
+        const answer = await tracedAnswer(traced, asked, signal, ({ status }) => status);
         if (answer.status !== 200) throw new ExternalFailure(`answers ${answer.status}`);
         return answerOf(answer.body);
       } catch (error) {

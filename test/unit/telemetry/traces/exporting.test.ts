@@ -2,7 +2,8 @@
 import { expect } from 'chai';
 import { systemClock } from '../../../../src/clock.ts';
 import { silentLogger } from '../../../../src/telemetry/logger.ts';
-import { openTraces, type Traces } from '../../../../src/telemetry/traces/traces.ts';
+import { openTraces } from '../../../../src/telemetry/traces/exporting.ts';
+import type { Traces } from '../../../../src/telemetry/traces/traces.ts';
 import { traceParentOf } from '../../../../src/telemetry/traces/tracing.ts';
 import { OtlpReceiver } from '../../../support/otlp-receiver.ts';
 

@@ -1,0 +1,21 @@
+// The traces of this process as the settings want them; without a collector nothing of OpenTelemetry is loaded.
+import { systemClock } from './clock.ts';
+import type { Settings } from './settings/settings.ts';
+import type { Logger } from './telemetry/logger.ts';
+import type { Traces } from './telemetry/traces/traces.ts';
+
+export interface ProcessName {
+  /** Node or proxy. */
+  readonly instanceId: string;
+  readonly version: string;
+}
+
+export async function tracesOf(
+  { telemetry: { traces } }: Settings,
+  { instanceId, version }: ProcessName,
+  logger: Logger,
+): Promise<Traces | undefined> {
+  if (traces === undefined) return undefined;
+  const { openTraces } = await import('./telemetry/traces/exporting.ts');
+  return openTraces({ ...traces, instanceId, serviceVersion: version, clock: systemClock, logger });
+}

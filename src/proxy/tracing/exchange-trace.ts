@@ -1,0 +1,86 @@
+// What an exchange tells the trace that it is part of (observability.md §3). There is none while traces are off. One that
+// is not recorded still has an id, and what upstreams and services are told of it.
+import type { ProxyErrorType } from '../../errors.ts';
+import type { ExchangeRequest } from '../message/request.ts';
+import type { TraceFields } from '../message/upstream-stream.ts';
+
+/** One request to an upstream: a try, or a copy. */
+export interface UpstreamCall {
+  readonly destinationId: string;
+  /** `host:port` */
+  readonly endpoint: string;
+  readonly secure: boolean;
+  readonly http2: boolean;
+  /** Path and query. */
+  readonly target: string;
+  /** From 1; 0 for a copy. */
+  readonly attempt: number;
+}
+
+/** One request to a service that a middleware asks. */
+export interface ServiceCall {
+  readonly destinationId: string;
+  /** Of gRPC: `package.Service/Method`. Of HTTP: its method. */
+  readonly operation: string;
+  readonly kind: 'http' | 'grpc';
+}
+
+/** A middleware in its place. */
+export interface NamedLink {
+  readonly name: string;
+  readonly type: string;
+}
+
+/** An exchange at its end. */
+export interface TracedExchange {
+  readonly request: ExchangeRequest;
+  readonly response: { readonly status: number };
+  readonly snapshot: { readonly index: number; readonly id: string };
+  readonly route: { readonly name: string };
+  readonly group: { readonly name: string } | undefined;
+  readonly destinationId: string;
+  readonly endpoint: string;
+  readonly attempts: number;
+  readonly error: ProxyErrorType | '';
+  readonly cut: boolean;
+}
+
+/** Something under way that others are told of. Ends once; what is said after that is not heard. */
+export interface TracedCall {
+  /** Value of `traceparent`. */
+  readonly traceparent: string;
+  /** What an upstream is told; undefined: the client's own lines pass as they are. */
+  readonly fields: TraceFields | undefined;
+  /** `status`: of HTTP, 0 when there was none. `failure`: of few different values; empty when nothing went wrong. */
+  end(status: number, failure: string): void;
+}
+
+export interface ExchangeTrace {
+  readonly traceId: string;
+  /** An entry has won the request. */
+  matched(entry: { readonly links: readonly NamedLink[] }): void;
+  /** The try before it, if it is still open, ends with nothing to say. Gives what the upstream is told, as `fields`. */
+  beginAttempt(call: UpstreamCall): TraceFields | undefined;
+  /** The response's head is here, and goes to the client: the try ends with the exchange. */
+  responded(status: number): void;
+  /** As `TracedCall.end`; nothing happens when no try is open. */
+  endAttempt(status: number, failure: string): void;
+  copy(call: UpstreamCall): TracedCall;
+  /** `slot`: place of the middleware that asks. */
+  ask(slot: number, call: ServiceCall): TracedCall;
+  /** A middleware has answered in the upstream's place. */
+  answered(link: NamedLink, status: number): void;
+  /** The exchange is over, and everything about it is still there to be read. */
+  finish(exchange: TracedExchange): void;
+}
+
+/**
+ * Brings the fields into a request. Where middlewares have changed it they are one more change, and nothing is left to be
+ * written; else they are given back.
+ */
+export function placed(fields: TraceFields | undefined, { edits }: ExchangeRequest): TraceFields | undefined {
+  if (fields === undefined || edits.empty) return fields;
+  for (const name of fields.replaced) edits.remove(name);
+  edits.set('traceparent', fields.traceparent);
+  return undefined;
+}

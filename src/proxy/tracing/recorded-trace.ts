@@ -1,0 +1,197 @@
+// The spans of one exchange: one for the request, one for each try, copy and call to a service, by the semantic
+// conventions for HTTP and RPC. Of what the client sent only method, path, host and address are told: never a query, a
+// field, a cookie or a body.
+import type { Attributes, Span } from '@opentelemetry/api';
+import type { Clock } from '../../clock.ts';
+import { type TraceStart, type Tracing, traceParentOf } from '../../telemetry/traces/tracing.ts';
+import { readableText } from '../fields/field-lines.ts';
+import type { ExchangeRequest } from '../message/request.ts';
+import type { TraceFields } from '../message/upstream-stream.ts';
+import type {
+  ExchangeTrace,
+  NamedLink,
+  ServiceCall,
+  TracedCall,
+  TracedExchange,
+  UpstreamCall,
+} from './exchange-trace.ts';
+import { hostOf, methodAttributes, methodName, pathOf, portOf, versionOf } from './span-texts.ts';
+
+export interface RecordedTraceParts {
+  readonly tracing: Tracing;
+  readonly clock: Clock;
+  readonly start: TraceStart;
+  readonly request: ExchangeRequest;
+  /** Names of the client's lines that upstreams do not get. */
+  readonly replaced: readonly string[];
+}
+
+export class RecordedTrace implements ExchangeTrace {
+  readonly #tracing: Tracing;
+  readonly #clock: Clock;
+  /** Unix time with fractions, less the monotonic one: all spans of an exchange are on one scale. */
+  readonly #offsetMs: number;
+  readonly #method: string;
+  readonly #replaced: readonly string[];
+  readonly #server: Span;
+  #links: readonly NamedLink[] = [];
+  #attempt: CallSpan | undefined;
+  #status = 0;
+  #over = false;
+
+  constructor({ tracing, clock, start, request, replaced }: RecordedTraceParts) {
+    this.#tracing = tracing;
+    this.#clock = clock;
+    this.#offsetMs = clock.nowMs() - clock.monotonicMs();
+    this.#method = request.method;
+    this.#replaced = replaced;
+    this.#server = tracing.enter(start, 'server', methodName(request.method), this.#nowMs());
+  }
+
+  get traceId(): string {
+    return this.#server.spanContext().traceId;
+  }
+
+  matched({ links }: { readonly links: readonly NamedLink[] }): void {
+    this.#links = links;
+  }
+
+  beginAttempt(call: UpstreamCall): TraceFields | undefined {
+    this.endAttempt(this.#status, '');
+    this.#attempt = this.#upstreamCall(call);
+    return this.#attempt.fields;
+  }
+
+  responded(status: number): void {
+    this.#status = status;
+  }
+
+  endAttempt(status: number, failure: string): void {
+    this.#attempt?.end(status, failure);
+    this.#attempt = undefined;
+    this.#status = 0;
+  }
+
+  copy(call: UpstreamCall): TracedCall {
+    const copy = this.#upstreamCall(call);
+    copy.span.setAttribute('sluice.mirror', true);
+    return copy;
+  }
+
+  ask(slot: number, { destinationId, operation, kind }: ServiceCall): TracedCall {
+    const link = this.#links[slot];
+    const name = kind === 'grpc' ? operation : methodName(operation);
+    const attributes: Attributes =
+      kind === 'grpc' ? { 'rpc.system.name': 'grpc', 'rpc.method': operation } : methodAttributes(operation);
+    const call = this.#begin(name, { ...attributes, ...namesOf(link), 'sluice.destination': destinationId });
+    if (link !== undefined) call.onEnd = () => this.#tell(link, { 'sluice.middleware.outcome': 'called' });
+    call.isLate = () => this.#over;
+    return call;
+  }
+
+  answered(link: NamedLink, status: number): void {
+    this.#tell(link, { 'sluice.middleware.outcome': 'answered', 'http.response.status_code': status });
+  }
+
+  finish(exchange: TracedExchange): void {
+    const { cut, error, response } = exchange;
+    const { status } = response;
+    this.endAttempt(this.#status, cut ? 'aborted' : '');
+    this.#over = true;
+    const span = this.#server;
+    const name = methodName(this.#method);
+    if (exchange.route.name !== '') span.updateName(`${name} ${exchange.route.name}`);
+    span.setAttributes(attributesOf(exchange));
+    if (status >= 500) this.#tracing.fail(span, error || String(status));
+    else if (cut) this.#tracing.fail(span, 'aborted');
+    span.end(this.#nowMs());
+  }
+
+  #upstreamCall({ destinationId, endpoint, secure, http2, target, attempt }: UpstreamCall): CallSpan {
+    const port = portOf(endpoint);
+    return this.#begin(methodName(this.#method), {
+      ...methodAttributes(this.#method),
+      'server.address': hostOf(endpoint),
+      ...(port > 0 && { 'server.port': port }),
+      'url.full': `${secure ? 'https' : 'http'}://${endpoint}${pathOf(target)}`,
+      'network.protocol.version': http2 ? '2' : '1.1',
+      ...(attempt > 1 && { 'http.request.resend_count': attempt - 1 }),
+      ...(attempt > 0 && { 'sluice.attempt': attempt }),
+      'sluice.destination': destinationId,
+      'sluice.endpoint': endpoint,
+    });
+  }
+
+  #begin(name: string, attributes: Attributes): CallSpan {
+    const span = this.#tracing.child(this.#server.spanContext(), 'client', name, this.#nowMs());
+    span.setAttributes(attributes);
+    return new CallSpan(span, this.#replaced, this.#tracing, () => this.#nowMs());
+  }
+
+  #tell(link: NamedLink, attributes: Attributes): void {
+    if (!this.#over) this.#server.addEvent('sluice.middleware', { ...namesOf(link), ...attributes }, this.#nowMs());
+  }
+
+  #nowMs(): number {
+    return this.#offsetMs + this.#clock.monotonicMs();
+  }
+}
+
+class CallSpan implements TracedCall {
+  readonly span: Span;
+  readonly fields: TraceFields;
+  onEnd: () => void = () => {};
+  /** Nobody has waited for it. */
+  isLate: () => boolean = () => false;
+  readonly #tracing: Tracing;
+  readonly #nowMs: () => number;
+  #over = false;
+
+  constructor(span: Span, replaced: readonly string[], tracing: Tracing, nowMs: () => number) {
+    this.span = span;
+    this.fields = { traceparent: traceParentOf(span), replaced };
+    this.#tracing = tracing;
+    this.#nowMs = nowMs;
+  }
+
+  get traceparent(): string {
+    return this.fields.traceparent;
+  }
+
+  end(status: number, failure: string): void {
+    if (this.#over) return;
+    this.#over = true;
+    if (status > 0) this.span.setAttribute('http.response.status_code', status);
+    // A client's span fails with 4xx too (semantic conventions for HTTP, Status).
+    const type = (failure !== '' && this.isLate() ? 'aborted' : failure) || (status >= 400 ? String(status) : '');
+    if (type !== '') this.#tracing.fail(this.span, type);
+    this.span.end(this.#nowMs());
+    this.onEnd();
+  }
+}
+
+function attributesOf(exchange: TracedExchange): Attributes {
+  const { request, response, snapshot, route, group, destinationId, endpoint, attempts, error } = exchange;
+  const port = portOf(request.authority);
+  return {
+    ...methodAttributes(request.method),
+    'url.scheme': request.scheme,
+    'url.path': readableText(request.path),
+    ...(request.host !== '' && { 'server.address': request.host }),
+    ...(port > 0 && { 'server.port': port }),
+    'client.address': request.clientIp,
+    'network.protocol.version': versionOf(request.protocol),
+    ...(response.status > 0 && { 'http.response.status_code': response.status }),
+    'sluice.snapshot.id': snapshot.id,
+    'sluice.snapshot.index': snapshot.index,
+    ...(route.name !== '' && { 'sluice.route': route.name }),
+    ...(group !== undefined && { 'sluice.group': group.name }),
+    ...(destinationId !== '' && { 'sluice.destination': destinationId }),
+    ...(endpoint !== '' && { 'sluice.endpoint': endpoint }),
+    ...(attempts > 0 && { 'sluice.attempts': attempts }),
+    ...(error !== '' && { 'sluice.error': error }),
+  };
+}
+
+const namesOf = (link: NamedLink | undefined): Attributes =>
+  link === undefined ? {} : { 'sluice.middleware': link.name, 'sluice.middleware.type': link.type };

@@ -1,0 +1,30 @@
+// A question to a service of which the trace is told: what the service learns of it, and how it ended.
+import type { TracedCall } from './exchange-trace.ts';
+
+/** The fields of a request, names in lower case and values in turn, with the trace's in place of any that is there. */
+export function told(headers: readonly string[], traced: TracedCall | undefined): readonly string[] {
+  if (traced === undefined) return headers;
+  const kept: string[] = [];
+  for (let i = 0; i + 1 < headers.length; i += 2) {
+    if (headers[i] !== 'traceparent') kept.push(headers[i] ?? '', headers[i + 1] ?? '');
+  }
+  return [...kept, 'traceparent', traced.traceparent];
+}
+
+/** The same promise; its end is that of the call. `signal` is aborted when the answer was not waited for. */
+export async function tracedAnswer<Answer>(
+  traced: TracedCall | undefined,
+  answer: Promise<Answer>,
+  signal: AbortSignal,
+  statusOf: (answer: Answer) => number = () => 0,
+): Promise<Answer> {
+  if (traced === undefined) return answer;
+  try {
+    const given = await answer;
+    traced.end(statusOf(given), '');
+    return given;
+  } catch (error) {
+    traced.end(0, signal.aborted ? 'timeout' : 'unavailable');
+    throw error;
+  }
+}

@@ -1,0 +1,43 @@
+// Traces without a collector: spans are kept as they end.
+import { type FinishedSpan } from '../../src/telemetry/traces/finished-span.ts';
+import { openTracing } from '../../src/telemetry/traces/opening.ts';
+import type { Traces } from '../../src/telemetry/traces/traces.ts';
+import { eventually } from './eventually.ts';
+
+export interface TraceBook extends Traces {
+  readonly spans: FinishedSpan[];
+  /** Once the last span of all, that of a request, has ended so often. */
+  served(requests: number): Promise<readonly FinishedSpan[]>;
+}
+
+const server = 1;
+
+export async function traceBook(sampleRatio: number): Promise<TraceBook> {
+  const spans: FinishedSpan[] = [];
+  return {
+    sampleRatio,
+    tracing: await openTracing(sampleRatio, (span) => spans.push(span)),
+    take: (batch) => void spans.push(...batch.spans),
+    close: async () => {},
+    spans,
+    served: (requests) =>
+      eventually(() => {
+        const ended = spans.filter(({ kind }) => kind === server).length;
+        if (ended < requests) throw new Error(`${ended} of ${requests} requests have a span`);
+        return spans;
+      }),
+  };
+}
+
+/** A span as a line: what it is, whose child, how it ended. */
+export function outline(spans: readonly FinishedSpan[]): string[] {
+  const nameOf = (id: string): string =>
+    spans.find(({ spanId }) => spanId === id)?.name ?? (id === '' ? 'none' : 'away');
+  return spans.map(
+    ({ kind, name, parentId, attributes, status }) =>
+      `${['internal', 'server', 'client'][kind]} ${name} < ${nameOf(parentId)}: ` +
+      [attributes['http.response.status_code'], attributes['error.type'], status.code === 2 ? 'failed' : 'well']
+        .filter((each) => each !== undefined)
+        .join(' '),
+  );
+}
