@@ -21,6 +21,8 @@ export class TrafficWindows {
   #before: SideCounts | undefined;
   /** Not delivered yet, one of each side and rollout. */
   #waiting: TrafficWindow[] = [];
+  /** Told by the last report, which may be lost. */
+  #underWay: readonly TrafficWindow[] = [];
 
   /** From here on it is traffic of that rollout, or of none. */
   begin(rollout: string | null, now: SideCounts): void {
@@ -30,25 +32,20 @@ export class TrafficWindows {
 
   /** One at a time: the next is asked for when this one has arrived or is lost. */
   report(now: SideCounts): PendingReport {
+    const lost = this.#underWay;
+    this.#underWay = [];
+    for (const each of lost) this.#add(each);
     this.#seal(now);
     const window = this.#waiting;
     this.#waiting = [];
-    let isDelivered = false;
-    const again = (): void => {
-      if (!isDelivered) for (const each of window) this.#add(each);
-    };
-    this.#lost();
-    this.#lost = again;
+    this.#underWay = window;
     return {
       window,
       delivered: () => {
-        isDelivered = true;
+        if (this.#underWay === window) this.#underWay = [];
       },
     };
   }
-
-  /** What the last report told waits again unless that has arrived. */
-  #lost: () => void = () => {};
 
   #seal(now: SideCounts): void {
     const { stable, candidate } = this.#before ?? {};

@@ -89,31 +89,33 @@ export class Acknowledgements {
   }
 
   async #send(): Promise<void> {
-    for (const of of ['stable', 'candidate'] as const) {
-      while (this.#due.has(of) && !this.#isSending && this.#stream !== undefined) await this.#sendOne(of, this.#stream);
+    for (const side of ['stable', 'candidate'] as const) {
+      while (this.#due.has(side) && !this.#isSending && this.#stream !== undefined) {
+        await this.#sendOne(side, this.#stream);
+      }
     }
     if (this.#due.size > 0 && !this.#isSending && this.#stream !== undefined) void this.#send();
   }
 
-  async #sendOne(of: Word['of'], stream: OpenStream): Promise<void> {
+  async #sendOne(side: Word['of'], stream: OpenStream): Promise<void> {
     const listeners = this.#options.listeners();
     this.#isSending = true;
-    this.#due.delete(of);
-    const body = { token: stream.token, boot: this.#options.boot, ...this.#words.get(of), listeners };
+    this.#due.delete(side);
+    const body = { token: stream.token, boot: this.#options.boot, ...this.#words.get(side), listeners };
     const outcome = await this.#options.link.post(stream.url, '/api/v1/sync/ack', body);
     this.#isSending = false;
     if (outcome === 204) this.#saidListeners = JSON.stringify(listeners);
-    else this.#failed(of, stream, outcome);
+    else this.#failed(side, stream, outcome);
   }
 
-  #failed(of: Word['of'], stream: OpenStream, outcome: number | string): void {
+  #failed(side: Word['of'], stream: OpenStream, outcome: number | string): void {
     if (this.#stream !== stream) return;
     if (outcome === 409) {
       this.#options.onUnknownStream('the control plane does not know this stream');
       return;
     }
     this.#options.logger.debug({ outcome }, 'an acknowledgement is not accepted and sent again');
-    const due = new Set([...this.#due, of]);
+    const due = new Set([...this.#due, side]);
     this.#due.clear();
     this.#cancelAgain();
     this.#cancelAgain = this.#options.clock.after(againMs, () => {
