@@ -22,7 +22,6 @@ import { agreedFeed } from './feed/agreed-feed.ts';
 import type { Feed } from './feed/feed.ts';
 import { type NodeFleet, nodeFleetOf } from './fleet/node-fleet.ts';
 import { fleetQuestionOf } from './fleet/questions.ts';
-import { tracesOf } from './process-traces.ts';
 import { checkConfig } from './proxy/config-check.ts';
 import { Explainer } from './proxy/explain/explainer.ts';
 import type { Proxy as DataPlane } from './proxy/proxy.ts';
@@ -34,8 +33,9 @@ import { createSecretSources } from './snapshot/secret-sources.ts';
 import { checkCertificate, listenFailure } from './start-failure.ts';
 import type { Logger, RootLogger } from './telemetry/logger.ts';
 import { measureLoopLag } from './telemetry/loop-lag.ts';
+import { threadMetrics } from './telemetry/thread-metrics.ts';
+import { measureThread, newVitalBytes, readVitals } from './telemetry/thread-vitals.ts';
 import type { Traces } from './telemetry/traces/traces.ts';
-import { programVersion } from './version.ts';
 
 export interface ControlPlane {
   /** `host:port` where the API listens. */
@@ -60,6 +60,8 @@ export interface ControlPlaneOptions {
   readonly logger: RootLogger;
   /** Called when the store has failed and the settings say `exit`. */
   readonly onFatal: (reason: string) => void;
+  /** Undefined: nothing is traced. Closed with the rest. */
+  readonly traces?: Traces | undefined;
 }
 
 export async function startControlPlane(settings: Settings, options: ControlPlaneOptions): Promise<ControlPlane> {
@@ -68,9 +70,9 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
   const storePath = resolve(own.storePath);
   const core = await options.core;
   const { state, log } = core;
+  const { traces } = options;
   const feed = agreedFeed(state.view, log);
   const fleet = nodeFleetOf(settings, core, feed, logger.module('fleet'));
-  const traces = await openTraces(settings, core, logger);
   const proxy = dataPlaneOf(settings, {
     source: fleet.source,
     logger: logger.module('proxy'),
@@ -87,10 +89,11 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
   reactToStorageFailure(core, own, options);
   measureLoopLag(core.metrics, systemClock);
   measureRollouts(core);
+  measureThreads(core, proxy);
   try {
     await proxy.start();
     const readiness = new ClusterReadiness({ log, clock: systemClock });
-    const api = await startApi(own, { ...core, readiness, feed, fleet, proxy, logger });
+    const api = await startApi(own, { ...core, readiness, feed, fleet, proxy, traces, logger });
     const comparison = comparisonOf(core, logger.module('raft'));
     const duties = new LeaderDuties({
       log,
@@ -122,15 +125,18 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
   }
 }
 
-/** They begin before anything that they could tell of; what fails here is the start. */
-async function openTraces(settings: Settings, core: Core, logger: Logger): Promise<Traces | undefined> {
-  const instanceId = settings.controlPlane.raft?.nodeId ?? 'single';
-  try {
-    return await tracesOf(settings, { instanceId, version: programVersion() }, logger);
-  } catch (error) {
-    await core.close();
-    throw error;
-  }
+/** The log's own families have how late its thread is. */
+function measureThreads({ metrics, raft }: Core, proxy: DataPlane): void {
+  const own = newVitalBytes();
+  measureThread(own, systemClock);
+  metrics.include(async () => {
+    const { thread, counts } = (await raft.status()) ?? {};
+    return threadMetrics([
+      { thread: 'main', vitals: readVitals(own) },
+      ...(thread && counts ? [{ thread: 'raft', vitals: { ...thread, loopLag: counts.loopLag } }] : []),
+      ...proxy.threads(),
+    ]);
+  });
 }
 
 function measureRollouts({ metrics, state, log }: Core): void {
@@ -164,11 +170,12 @@ interface Parts extends Core {
   readonly feed: Feed;
   readonly fleet: NodeFleet;
   readonly proxy: DataPlane;
+  readonly traces: Traces | undefined;
   readonly logger: RootLogger;
 }
 
 async function startApi(own: ControlPlaneSettings, parts: Parts): Promise<Api> {
-  const { raft, state, log, links, metrics, readiness, feed, fleet, proxy, logger } = parts;
+  const { raft, state, log, links, metrics, readiness, feed, fleet, proxy, traces, logger } = parts;
   checkCertificate(own.tls);
   const explainer = new Explainer(() => proxy.known());
   const api = await createApi({
@@ -180,13 +187,14 @@ async function startApi(own: ControlPlaneSettings, parts: Parts): Promise<Api> {
     logger: logger.module('api'),
     logLevels: logger.levels,
     metrics,
+    traces: traces?.work,
     secretSources: createSecretSources(thisMachine, own.secretSources),
     checkConfig: (configuration) => checkConfig(configuration, systemClock.nowMs()),
     explain: (key, configuration, question) => explainer.explain(key, configuration, question),
     installed: async (index, withinMs) => ({
       ...(await proxy.installed(index, withinMs)),
       closed: proxy.listeners().filter(({ state }) => state !== 'open'),
-      doubts: proxy.listeners().flatMap(({ state, doubts = [] }) => (state === 'open' ? doubts : [])),
+      warnings: proxy.listeners().flatMap(({ state, warnings = [] }) => (state === 'open' ? warnings : [])),
     }),
     health: () => ({ ready: readiness.ready && log.failed === undefined, reason: log.failed ?? 'no leader' }),
     clusterId: () => raft.clusterId ?? state.identity.clusterId,

@@ -101,7 +101,7 @@ export async function startProxy(settings: Settings, logger: RootLogger, version
   let metrics: Promise<() => Promise<Exposition>> | undefined;
   const loadMetrics = (): Promise<() => Promise<Exposition>> => {
     metrics ??= import('./remote/proxy-metrics.ts').then(({ proxyMetrics }) =>
-      proxyMetrics({ source, keeper, counts, clock: systemClock }),
+      proxyMetrics({ source, keeper, counts, threads: () => dataPlane.threads(), clock: systemClock }),
     );
     return metrics;
   };

@@ -7,6 +7,7 @@ import { RaftMember } from './member.ts';
 import type { RaftOptions } from './options.ts';
 import { type FromRaft, hostOver, serve, type ToRaft } from './rpc.ts';
 import { systemClock } from './system-clock.ts';
+import { watchThread } from './thread-report.ts';
 
 /** What `new Worker` hands over. */
 export interface RaftWorkerData {
@@ -23,9 +24,11 @@ const member = new RaftMember({
   clock: systemClock,
   random: randomFillSync,
 });
+const report = watchThread();
 port.on('message', (message: ToRaft) => {
   serve(member, message, (answer) => {
-    post(answer);
+    const isStatus = answer.type === 'status' && answer.status !== undefined;
+    post(isStatus ? { ...answer, status: { ...answer.status, thread: report() } } : answer);
     if (answer.type === 'stopped') port.close();
   });
 });

@@ -11,7 +11,8 @@ import type { RelayServer } from '../cluster/relay/relay-server.ts';
 import type { ReplicatedLog } from '../cluster/replicated-log.ts';
 import type { HashServer } from '../cluster/state-hash/hash-server.ts';
 import { type CandidateSource, type Follower, SnapshotStreams } from '../feed/sse.ts';
-import type { FleetDesk } from '../fleet/fleet-desk.ts';
+import type { FleetAdmin } from '../fleet/fleet-admin.ts';
+import { editableKinds } from '../model/kinds.ts';
 import type { ConfigSource } from '../model/proxy-config.ts';
 import type { RecentSource } from '../model/recent-request.ts';
 import { RecentDesk } from '../recent/recent-desk.ts';
@@ -28,20 +29,22 @@ import { StateReader } from '../resources/state-reader.ts';
 import type { ApiKey, ApiTls } from '../settings/control-plane.ts';
 import type { SecretSources } from '../snapshot/secret-sources.ts';
 import type { StateView } from '../state/view.ts';
+import { ApiMetrics } from '../telemetry/api-metrics.ts';
 import type { LogLevels } from '../telemetry/log-levels.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { Metrics } from '../telemetry/metrics.ts';
+import type { WorkTraces } from '../telemetry/traces/work-traces.ts';
 import { ApiKeys } from './api-keys.ts';
 import { appModule } from './app.module.ts';
+import { Authorizer } from './authorizer.ts';
 import { ClusterOperations, type ClusterOperationsOptions } from './cluster-operations.ts';
 import { ErrorFilter } from './error-filter.ts';
 import { FleetOperations } from './fleet-operations.ts';
-import { Gate } from './gate.ts';
 import { LogLevelOperations } from './log-level-operations.ts';
 import { openApiDocument } from './openapi.ts';
 import { OpenApiText } from './openapi-text.ts';
+import { PeerRoutes } from './peer-routes.ts';
 import { type Health, Readiness } from './readiness.ts';
-import { RelayDoor } from './relay-door.ts';
 import { type Address, RunningApi } from './running-api.ts';
 import { type ConnectionLimits, createServer } from './server.ts';
 
@@ -66,6 +69,8 @@ export interface ApiDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  /** Undefined: nothing is traced. */
+  readonly traces?: WorkTraces | undefined;
   /** Environment and files of this node, behind the fences of its settings. */
   readonly secretSources: SecretSources;
   readonly checkConfig: CheckConfig;
@@ -83,7 +88,7 @@ export interface ApiDeps {
   /** Name of this node. */
   readonly nodeId: string;
   readonly fleet: {
-    readonly desk: FleetDesk;
+    readonly desk: FleetAdmin;
     readonly follower: (request: IncomingMessage) => Follower;
     /** Default: there is never one. */
     readonly candidates?: CandidateSource;
@@ -107,30 +112,32 @@ export interface Api {
 
 export async function createApi(deps: ApiDeps): Promise<Api> {
   const { options, logger, clock, clusterId } = deps;
-  const relay = new RelayDoor(deps.relay, deps.hashes, deps.peers);
-  const gate = new Gate({ keys: new ApiKeys(options.apiKeys), allowedHosts: options.allowedHosts, relay });
+  const relay = new PeerRoutes(deps.relay, deps.hashes, deps.peers);
+  const authorizer = new Authorizer({ keys: new ApiKeys(options.apiKeys), allowedHosts: options.allowedHosts, relay });
   const readiness = new Readiness(deps.health);
   const isClosing = (): boolean => readiness.closing;
+  const { follower, candidates } = deps.fleet;
+  const streams = new SnapshotStreams({ source: deps.feed, clock, logger, clusterId, follower, candidates });
+  const recent = new RecentDesk({ node: deps.nodeId, source: deps.recent, clock });
   const adapter = createServer({
-    gate,
+    authorizer,
     logger,
+    observer: apiMetrics(deps, streams, recent),
+    traces: deps.traces,
     isClosing,
     clock,
     limits: options.limits,
     ...(options.tls && { tls: options.tls }),
   });
-  const { follower, candidates } = deps.fleet;
-  const streams = new SnapshotStreams({ source: deps.feed, clock, logger, clusterId, follower, candidates });
   const document = new OpenApiText();
   const seen = [value(SnapshotStreams, streams), value(OpenApiText, document), value(Metrics, deps.metrics)];
   const own = [value(Readiness, readiness), ...seen];
   const fleet = value(FleetOperations, new FleetOperations(deps.fleet.desk));
-  const recent = new RecentDesk({ node: deps.nodeId, source: deps.recent, clock });
   const levels = value(LogLevelOperations, new LogLevelOperations(deps.logLevels, logger));
   const cluster = value(ClusterOperations, new ClusterOperations(deps.cluster));
   const providers = [
     ...own,
-    value(RelayDoor, relay),
+    value(PeerRoutes, relay),
     cluster,
     fleet,
     value(RecentDesk, recent),
@@ -146,6 +153,30 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   document.set(() => openApiDocument(app));
   await app.init();
   return new RunningApi({ app, streams: [streams, recent.streams], readiness, clock, options });
+}
+
+function apiMetrics(
+  { metrics, view, feed, recent }: ApiDeps,
+  snapshots: SnapshotStreams,
+  desk: RecentDesk,
+): ApiMetrics {
+  let published = 0;
+  feed.subscribe(({ index }) => {
+    published = index;
+  });
+  const { streams } = desk;
+  return new ApiMetrics(metrics.registry, {
+    streams: () => ({
+      snapshot: { open: snapshots.size, events: snapshots.sent, dropped: 0 },
+      requests: { open: streams.size, ...streams.counts },
+    }),
+    entities: () => ({
+      ...Object.fromEntries(editableKinds.map((kind) => [kind, view.list(kind).length])),
+      snapshots: view.snapshots().length,
+    }),
+    published: () => published,
+    recent: () => recent.counts,
+  });
 }
 
 function services(deps: ApiDeps): Provider[] {

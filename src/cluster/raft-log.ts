@@ -94,7 +94,8 @@ export class RaftLog implements LogPort, Cluster {
 
   /**
    * From here on this node votes and follows. A state without its log is refused in a cluster, for what was acknowledged
-   * after it cannot be known. Alone, all that was acknowledged is in the state, and a new log begins behind it.
+   * after it cannot be known. Alone, what was acknowledged is in the state, but for the last moments before a crash, and a
+   * new log begins behind it.
    */
   begin({ applied, term }: StateAtStart, keeper: CheckpointKeeper): void {
     this.#keeper = keeper;

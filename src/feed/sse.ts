@@ -89,6 +89,9 @@ export class SnapshotStreams {
     this.#scheduleKeepAlive();
   }
 
+  /** Events that were given to clients since the start; one that was overtaken before it left counts as well. */
+  sent = 0;
+
   /** Number of open streams. */
   get size(): number {
     return this.#clients.size;
@@ -129,6 +132,7 @@ export class SnapshotStreams {
     const hasIt = hasSha256 !== undefined && hasSha256 === digestOf(frames.config);
     client.stream.send(hasIt ? frames.current : frameFor(client, frames));
     client.stream.look();
+    this.sent++;
   }
 
   /** Ends every stream without a final event and takes no more. May be called twice. */
@@ -149,6 +153,7 @@ export class SnapshotStreams {
     const frames = new Frames(config, (bytes) => this.#warnOfSize(config, bytes));
     this.#frames = frames;
     for (const client of this.#clients) client.stream.send(frameFor(client, frames));
+    this.sent += this.#clients.size;
   }
 
   #offer(news: CandidateNews): void {

@@ -13,14 +13,14 @@ import { programVersion } from '../version.ts';
 import { ActivationLog } from './activation-log.ts';
 import { CandidateShares } from './candidate-shares.ts';
 import { Fleet } from './fleet.ts';
-import { FleetDesk } from './fleet-desk.ts';
+import { FleetAdmin } from './fleet-admin.ts';
 import { FleetMetrics } from './fleet-metrics.ts';
 import { OwnProxy } from './own-proxy.ts';
 import { RolloutWatch } from './rollout-watch.ts';
 
 export interface NodeFleet {
   readonly fleet: Fleet;
-  readonly desk: FleetDesk;
+  readonly desk: FleetAdmin;
   /** The proxy within this process. */
   readonly own: OwnProxy;
   /** What the data plane of this process is to run. */
@@ -52,7 +52,7 @@ export function nodeFleetOf(
   });
   const fleetMetrics = new FleetMetrics(metrics.registry, () => fleet.counts());
   const peers = () => otherMembers(raft, links.peers);
-  const desk = new FleetDesk({ nodeId, fleet, peers, clock, logger });
+  const desk = new FleetAdmin({ nodeId, fleet, peers, clock, logger });
   const watch = new RolloutWatch({ nodeId, fleet, shares, peers, cluster: log, clock });
   const activations = new ActivationLog({
     record: (index) => state.view.activations.findLast((record) => record.index === index),

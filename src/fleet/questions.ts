@@ -1,6 +1,6 @@
 // Reads what another node asks about the fleet. It is a member, but perhaps of another version.
 import { SluiceError } from '../errors.ts';
-import type { FleetQuestion } from './fleet-desk.ts';
+import type { FleetQuestion } from './fleet-admin.ts';
 import { acknowledgementOf, reportOf } from './messages.ts';
 
 type Json = Readonly<Record<string, unknown>>;

@@ -5,7 +5,7 @@ import type { Cancel, Clock } from '../clock.ts';
 import type { RolloutWord } from '../model/fleet-messages.ts';
 import type { CandidateShares } from './candidate-shares.ts';
 import type { Fleet } from './fleet.ts';
-import type { FleetPeer } from './fleet-desk.ts';
+import type { FleetPeer } from './fleet-admin.ts';
 
 export interface RolloutWatchOptions {
   readonly nodeId: string;

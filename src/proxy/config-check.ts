@@ -23,9 +23,9 @@ const sound = new SoundRoutes();
 export async function checkConfig(configuration: Configuration, nowMs: number): Promise<ConfigCheck> {
   const canRun = (type: string): boolean => buildOf(type) !== undefined;
   const problems = await inSlices(problemsInSteps(configuration, { canRun, sound }));
-  const doubts = [
+  const others = [
     ...(await listenerDoubts(configuration, nowMs)),
     ...configuration.destinations.flatMap((destination) => destinationDoubts(destination, nowMs)),
   ];
-  return { problems, warnings: [...findUnsupported(configuration), ...doubts] };
+  return { problems, warnings: [...findUnsupported(configuration), ...others] };
 }

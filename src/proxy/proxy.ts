@@ -5,12 +5,14 @@ import type { Problem } from '../model/problem.ts';
 import type { Candidate, ConfigSource, ProxyConfig } from '../model/proxy-config.ts';
 import type { RecentSource } from '../model/recent-request.ts';
 import type { Telemetry } from '../telemetry/logger.ts';
+import type { NamedThread } from '../telemetry/thread-vitals.ts';
 import { type KnownStates, nothingKnown } from './explain/explained-destination.ts';
 import type { ListenerStatus } from './listener/listeners.ts';
 import { PortWatch } from './listener/port-watch.ts';
 import { RequestHistory } from './requests/request-history.ts';
 import { newRing, type RingShape } from './requests/request-ring.ts';
 import { type ConfigRole, type RoleFigures, sumOfFigures } from './shared/figures.ts';
+import { installTrace } from './tracing/install-trace.ts';
 import { type CandidateOutcome, Trials } from './trials.ts';
 import type { RedisOptions } from './upstream/session/redis-session-store.ts';
 import { type BodyLimits, bodyLimits } from './worker/body-limits.ts';
@@ -65,6 +67,8 @@ export interface Proxy {
   reopenLogs(): void;
   /** What it has served since the start, all threads together. */
   figures(role: ConfigRole): RoleFigures;
+  /** How its threads are: `worker 1`, … */
+  threads(): readonly NamedThread[];
   /** The candidate that it serves to some; undefined when there is none. */
   candidate(): Candidate | undefined;
   /** The requests that ended last. */
@@ -167,6 +171,11 @@ class SourcedProxy implements Proxy {
     this.#installer?.reopenLogs();
   }
 
+  threads(): readonly NamedThread[] {
+    const all = this.#installer?.vitals() ?? [];
+    return all.map((vitals, place) => ({ thread: `worker ${place + 1}`, vitals }));
+  }
+
   candidate(): Candidate | undefined {
     return this.#trials.offered;
   }
@@ -219,18 +228,24 @@ class SourcedProxy implements Proxy {
     const startedMs = this.#clock.monotonicMs();
     const settled = (problems: readonly Problem[], refusal?: string): void =>
       this.#onSettled({ config, refusal, problems, tookMs: this.#clock.monotonicMs() - startedMs });
+    const trace = installTrace(this.#telemetry.traces?.work, config, this.#size);
     let problems: readonly Problem[] = [];
     try {
-      const counted = (): void => void settling.done++;
+      const counted = (place: number): void => {
+        settling.done++;
+        trace?.done(place);
+      };
       problems = await this.#putInForce(config, counted);
     } catch (error) {
       const refusal = vetoOf(error);
+      trace?.end('refused');
       this.#refuse(config, refusal.veto);
       this.#refused = orderOf(config);
       for (const wake of this.#waiting) wake();
       settled(refusal.problems, refusal.veto);
       return;
     }
+    trace?.end();
     this.#live = orderOf(config);
     this.#ports.look();
     this.#telemetry.logger.info({ snapshot: config.id, index: config.index }, 'a snapshot is live');
@@ -238,7 +253,7 @@ class SourcedProxy implements Proxy {
     settled(problems);
   }
 
-  async #putInForce(config: ProxyConfig, onThreadDone: () => void): Promise<readonly Problem[]> {
+  async #putInForce(config: ProxyConfig, onThreadDone: (place: number) => void): Promise<readonly Problem[]> {
     try {
       if (this.#promoting === orderOf(config) && this.#trials.isOffered(config)) {
         await this.#installer?.promote(config, onThreadDone);

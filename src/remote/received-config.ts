@@ -116,29 +116,29 @@ class ListReader {
     }
     // Foreign control planes ask for no names; the data plane shows them to people alone.
     if (typeof entity.name !== 'string' || entity.name === '') entity.name = entity.id;
-    const faults = this.#shapes.repair(kind, entity, pointerOf(kind, entity.id));
+    const problems = this.#shapes.repair(kind, entity, pointerOf(kind, entity.id));
     if (kind === 'routes') entity.match ??= {};
     if (kind === 'groups') entity.routeIds ??= [];
-    return faults.length === 0 ? entity : this.#closed(kind, entity, faults);
+    return problems.length === 0 ? entity : this.#closed(kind, entity, problems);
   }
 
-  #closed(kind: ConfigKind, entity: JsonObject, faults: readonly Problem[]): JsonObject | undefined {
+  #closed(kind: ConfigKind, entity: JsonObject, problems: readonly Problem[]): JsonObject | undefined {
     const ofMatch = matchFields[kind];
-    if (ofMatch === undefined || faults.some(({ pointer }) => ofMatch.test(pointer))) {
-      return this.#leaveOut(kind, faults);
+    if (ofMatch === undefined || problems.some(({ pointer }) => ofMatch.test(pointer))) {
+      return this.#leaveOut(kind, problems);
     }
-    this.#note(this.problems, faults);
+    this.#note(this.problems, problems);
     if (kind === 'groups') return { ...withoutActions(entity), middlewareIds: [unreadable] };
     return withoutActions(entity);
   }
 
   /** Of routes and groups that would mean that others catch their requests. */
-  #leaveOut(kind: ConfigKind, faults: readonly Problem[]): undefined {
-    this.#note(matchFields[kind] === undefined ? this.problems : this.refusals, faults);
+  #leaveOut(kind: ConfigKind, problems: readonly Problem[]): undefined {
+    this.#note(matchFields[kind] === undefined ? this.problems : this.refusals, problems);
   }
 
-  #note(list: Problem[], faults: readonly Problem[]): void {
-    list.push(...faults.slice(0, problemsMax - list.length));
+  #note(list: Problem[], problems: readonly Problem[]): void {
+    list.push(...problems.slice(0, problemsMax - list.length));
   }
 }
 

@@ -22,12 +22,12 @@ export function accountOf(request: ApiRequest): { readonly account: Account; rea
 export const callerOf = ({ name }: Caller): Account => (name === '' ? {} : { by: name });
 
 export function commentOf(comment: unknown): Account {
-  const fault = commentFault(comment);
-  if (fault !== undefined) throw new SluiceError('INVALID', `/comment ${fault}`);
+  const problem = commentProblem(comment);
+  if (problem !== undefined) throw new SluiceError('INVALID', `/comment ${problem}`);
   return typeof comment === 'string' && comment !== '' ? { comment } : {};
 }
 
-export function commentFault(comment: unknown): string | undefined {
+export function commentProblem(comment: unknown): string | undefined {
   if (comment === undefined || comment === null) return undefined;
   if (typeof comment !== 'string') return 'must be a string';
   return [...comment].length > commentLengthMax ? `must have at most ${commentLengthMax} characters` : undefined;

@@ -4,7 +4,7 @@ import { type ConfigKind, nounOf } from '../model/kinds.ts';
 import { type Problem, pointerOf } from '../model/problem.ts';
 import type { Configuration } from '../model/proxy-config.ts';
 
-export interface Findings {
+export interface ReferenceProblems {
   /** The snapshot is refused. */
   readonly problems: readonly Problem[];
   /** The snapshot is made and its answer says so. */
@@ -31,7 +31,7 @@ const places: readonly Place[] = [
 ];
 
 /** Looks at a configuration with its references resolved. Pointers are `/<kind>/<id>/…`. */
-export function findDangling(configuration: Configuration): Findings {
+export function findDangling(configuration: Configuration): ReferenceProblems {
   const problems: Problem[] = [];
   const warnings: Problem[] = [];
   for (const place of places) {

@@ -42,6 +42,21 @@ interface Run {
   readonly seed: string;
 }
 
+interface Operation {
+  readonly operationId: string;
+  readonly responses: Readonly<Record<string, { readonly content?: object }>>;
+}
+
+/** Ids of the operations that answer by a stream of events, which never ends. */
+function endlessIn(document: string): string[] {
+  const { paths }: { paths: Readonly<Record<string, Readonly<Record<string, Operation>>>> } = JSON.parse(document);
+  const isEndless = ({ responses }: Operation): boolean =>
+    Object.values(responses).some(({ content = {} }) => 'text/event-stream' in content);
+  return Object.values(paths)
+    .flatMap((path) => Object.values(path).filter(isEndless))
+    .map(({ operationId }) => operationId);
+}
+
 /** Prints a line, and what was found. True: something was. */
 export async function ask({ program, place, url, key, seconds, seed }: Run): Promise<boolean> {
   const headers = { authorization: `Bearer ${key}` };
@@ -54,7 +69,7 @@ export async function ask({ program, place, url, key, seconds, seed }: Run): Pro
   const args = [
     ...['--config-file', join(here, 'schemathesis.toml'), 'run', file],
     ...['--url', `${url}/api/v1`, '--header', `Authorization: Bearer ${key}`],
-    ...['--exclude-operation-id', 'followActivations'],
+    ...endlessIn(document).flatMap((id) => ['--exclude-operation-id', id]),
     ...['--seed', seed, '--max-time', String(seconds), '--continue-on-failure', '--no-color'],
     // An activation may wait for its proxies for a minute.
     ...['--request-timeout', '75'],

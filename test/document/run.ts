@@ -15,7 +15,7 @@ const seconds = Math.max(1, Math.round(Number(time) / places.length));
 const program = installed();
 if (program !== undefined) {
   console.log(
-    `schemathesis ${version} asks; left out: GET /sync/snapshot, which never ends; snapshots in a batch; fieldValidation ` +
+    `schemathesis ${version} asks; left out: streams of events, which never end; snapshots in a batch; fieldValidation ` +
       'and minRevision but warn and 0',
   );
   for (const place of places) {

@@ -13,7 +13,7 @@ import { agreedFeed } from '../../src/feed/agreed-feed.ts';
 import type { Feed } from '../../src/feed/feed.ts';
 import { CandidateShares } from '../../src/fleet/candidate-shares.ts';
 import { Fleet } from '../../src/fleet/fleet.ts';
-import { FleetDesk } from '../../src/fleet/fleet-desk.ts';
+import { FleetAdmin } from '../../src/fleet/fleet-admin.ts';
 import { Explainer } from '../../src/proxy/explain/explainer.ts';
 import { RequestHistory } from '../../src/proxy/requests/request-history.ts';
 import type { SecretFence } from '../../src/settings/control-plane.ts';
@@ -90,7 +90,7 @@ export class ApiServer {
       newRandom: () => randomBytes(12).toString('base64url'),
       onConverged: () => undefined,
     });
-    const desk = new FleetDesk({ nodeId: 'single', fleet, peers: async () => [], clock, logger: silentLogger });
+    const desk = new FleetAdmin({ nodeId: 'single', fleet, peers: async () => [], clock, logger: silentLogger });
     const connections = new LeaderConnections({ tls: undefined, clock });
     const api = await createApi({
       cluster: {

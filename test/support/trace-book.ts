@@ -1,7 +1,9 @@
 // Traces without a collector: spans are kept as they end.
+import { systemClock } from '../../src/clock.ts';
 import { type FinishedSpan } from '../../src/telemetry/traces/finished-span.ts';
 import { openTracing } from '../../src/telemetry/traces/opening.ts';
 import type { Traces } from '../../src/telemetry/traces/traces.ts';
+import { WorkTraces } from '../../src/telemetry/traces/work-traces.ts';
 import { eventually } from './eventually.ts';
 
 export interface TraceBook extends Traces {
@@ -14,9 +16,12 @@ const server = 1;
 
 export async function traceBook(sampleRatio: number): Promise<TraceBook> {
   const spans: FinishedSpan[] = [];
+  const tracing = await openTracing(sampleRatio, (span) => spans.push(span));
   return {
     sampleRatio,
-    tracing: await openTracing(sampleRatio, (span) => spans.push(span)),
+    tracing,
+    // Of installs and the like nothing is kept.
+    work: new WorkTraces(await openTracing(0, () => {}), systemClock),
     take: (batch) => void spans.push(...batch.spans),
     close: async () => {},
     spans,

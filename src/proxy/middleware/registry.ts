@@ -54,7 +54,8 @@ function always(phases: MiddlewarePhases & { readonly foretell: Foretell }): Ins
 
 const headersOf = onePerMiddleware(({ headers }) => always(buildHeaders(headers)));
 
-type Block = 'rateLimit' | 'jwt' | 'inlineAuthz' | 'accessLog' | 'extAuthz' | 'extProc';
+/** The two others do nothing without a block. */
+type Block = Exclude<MiddlewareType, 'cors' | 'headers'>;
 
 /** Without its block a protection would be one that is not there. */
 function blockOf<Type extends Block>(middleware: Middleware, type: Type): NonNullable<Middleware[Type]> {

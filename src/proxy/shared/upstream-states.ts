@@ -2,8 +2,8 @@
 // own view of them.
 import { DestinationState, destinationShape } from './destination-state.ts';
 import { EndpointState, endpointShape } from './endpoint-state.ts';
-import { RowBook } from './row-book.ts';
 import { SharedRows } from './shared-rows.ts';
+import { SlotAllocator } from './slot-allocator.ts';
 
 /** What can be posted to a thread so that it finds the rows of a configuration. */
 export interface UpstreamRows {
@@ -92,14 +92,14 @@ function given(row: number | undefined): number {
 export class UpstreamBook {
   readonly #destinationRows: SharedRows;
   readonly #endpointRows: SharedRows;
-  readonly #destinations: RowBook;
-  readonly #endpoints: RowBook;
+  readonly #destinations: SlotAllocator;
+  readonly #endpoints: SlotAllocator;
 
   constructor(threads: number) {
     this.#destinationRows = new SharedRows(destinationShape, threads);
     this.#endpointRows = new SharedRows(endpointShape, threads);
-    this.#destinations = new RowBook(this.#destinationRows);
-    this.#endpoints = new RowBook(this.#endpointRows);
+    this.#destinations = new SlotAllocator(this.#destinationRows);
+    this.#endpoints = new SlotAllocator(this.#endpointRows);
   }
 
   /** Rows for all of these; what has one already keeps it. */

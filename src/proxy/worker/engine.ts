@@ -17,7 +17,7 @@ import type { MetricBlock } from '../metrics/metric-block.ts';
 import { MiddlewareBindings, servicesOf } from '../middleware/bindings.ts';
 import type { CommonServices, MiddlewareServices } from '../middleware/services.ts';
 import type { RecentRequests } from '../requests/recent-requests.ts';
-import type { BucketBlocks } from '../shared/bucket-book.ts';
+import type { BucketBlocks } from '../shared/bucket-allocator.ts';
 import type { ConfigRole, Figures } from '../shared/figures.ts';
 import type { TicketSecrets } from '../shared/ticket-secrets.ts';
 import { type EndpointRows, UpstreamStates } from '../shared/upstream-states.ts';

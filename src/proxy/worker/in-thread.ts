@@ -3,10 +3,12 @@ import type { Cancel, Clock } from '../../clock.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { ProxyConfig } from '../../model/proxy-config.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
+import type { ThreadVitals } from '../../telemetry/thread-vitals.ts';
 import type { KnownStates } from '../explain/explained-destination.ts';
 import type { ListenerStatus } from '../listener/listeners.ts';
 import { Exposition, renderInSlices } from '../metrics/exposition.ts';
 import { MetricBlock, newMetricBytes } from '../metrics/metric-block.ts';
+import { OutdatedLabels } from '../metrics/outdated-labels.ts';
 import { RecentRequests } from '../requests/recent-requests.ts';
 import type { RingShape } from '../requests/request-ring.ts';
 import { type ConfigRole, Figures, type RoleFigures } from '../shared/figures.ts';
@@ -19,8 +21,8 @@ import { CommonParts } from './common-services.ts';
 import { type Change, Engine } from './engine.ts';
 import type { Installer, Offer } from './installer.ts';
 import { MiddlewareDesk } from './middleware-desk.ts';
+import { SerialQueue } from './serial-queue.ts';
 import type { Source } from './side.ts';
-import { Turns } from './turns.ts';
 import { UpstreamSupervisor } from './upstream-supervisor.ts';
 
 export interface InThreadOptions {
@@ -38,9 +40,10 @@ export class InThread implements Installer {
   readonly #engine: Engine;
   readonly #desk: MiddlewareDesk;
   readonly #common: CommonParts;
-  readonly #turns = new Turns();
+  readonly #turns = new SerialQueue();
   readonly #supervisor: UpstreamSupervisor;
   readonly #figures = new Figures();
+  readonly #outdated: OutdatedLabels;
   readonly #stopRotating: Cancel;
   #generation = 0;
   #stable: ProxyConfig | undefined;
@@ -65,6 +68,10 @@ export class InThread implements Installer {
     const bytes = newMetricBytes();
     const exposition = new Exposition();
     exposition.block(0, bytes);
+    const metrics = new MetricBlock(bytes, {
+      define: (series) => exposition.define(0, series),
+      forget: (listener) => exposition.forget(0, listener),
+    });
     this.#engine = new Engine({
       ...options,
       sessionStore: options.sessionStore,
@@ -76,10 +83,7 @@ export class InThread implements Installer {
       },
       threads: 1,
       place: 0,
-      metrics: new MetricBlock(bytes, {
-        define: (series) => exposition.define(0, series),
-        forget: (listener) => exposition.forget(0, listener),
-      }),
+      metrics,
       figures: this.#figures,
       recent: options.ring && new RecentRequests(options.ring, 0, clock),
       tracing: telemetry.traces?.tracing,
@@ -95,18 +99,24 @@ export class InThread implements Installer {
         void this.#turns.take(() => this.#engine.rediscover(key, endpoints, rows));
       },
     });
+    this.#outdated = new OutdatedLabels({
+      exposition,
+      states: this.#supervisor,
+      clock,
+      tell: (listener, subjects) => metrics.drop(listener, subjects),
+    });
   }
 
   get known(): KnownStates {
     return this.#supervisor;
   }
 
-  install(config: ProxyConfig, onThreadDone: () => void): Promise<readonly Problem[]> {
+  install(config: ProxyConfig, onThreadDone: (place: number) => void): Promise<readonly Problem[]> {
     return this.#turns.take(async () => {
       const problems = await this.#prepare('stable', config, (stable) => ({ stable, candidate: 'kept' }));
       this.#stable = config;
       await this.#commit();
-      onThreadDone();
+      onThreadDone(0);
       return problems;
     });
   }
@@ -129,7 +139,7 @@ export class InThread implements Installer {
     void this.#turns.take(async () => void (await this.#engine.commit([])));
   }
 
-  promote(config: ProxyConfig, onThreadDone: () => void): Promise<void> {
+  promote(config: ProxyConfig, onThreadDone: (place: number) => void): Promise<void> {
     return this.#turns.take(async () => {
       await this.#engine.prepare(this.#generation + 1, {
         stable: undefined,
@@ -140,7 +150,7 @@ export class InThread implements Installer {
       this.#candidate = undefined;
       this.#supervisor.promote();
       await this.#commit();
-      onThreadDone();
+      onThreadDone(0);
     });
   }
 
@@ -184,6 +194,7 @@ export class InThread implements Installer {
   async #commit(): Promise<void> {
     const inForce = [this.#stable, this.#candidate?.config].flatMap((config) => config?.snapshot ?? []);
     this.#desk.follow(inForce);
+    this.#outdated.follow(inForce);
     await this.#engine.commit([]);
   }
 
@@ -205,8 +216,13 @@ export class InThread implements Installer {
     return this.#figures.read(role);
   }
 
+  vitals(): readonly ThreadVitals[] {
+    return [];
+  }
+
   close(withinMs: number): Promise<void> {
     this.#stopRotating();
+    this.#outdated.close();
     return this.#turns.take(async () => {
       await this.#engine.close(withinMs);
       await this.#supervisor.close();

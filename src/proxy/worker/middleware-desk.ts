@@ -7,7 +7,7 @@ import type { Logger } from '../../telemetry/logger.ts';
 import type { LineBatch } from '../access-log/line-batches.ts';
 import { LogFiles } from '../access-log/log-files.ts';
 import { JwksFetcher } from '../jwks/jwks-fetcher.ts';
-import { type BucketBlocks, BucketBook } from '../shared/bucket-book.ts';
+import { BucketAllocator, type BucketBlocks } from '../shared/bucket-allocator.ts';
 
 /** By name of the set; undefined when the keys could not be fetched. */
 type TellKeys = (name: string, document: string | undefined) => void;
@@ -23,7 +23,7 @@ const logsWithinMs = 2_000;
 export class MiddlewareDesk {
   /** No client can tell which addresses share a place. */
   readonly seed = randomInt(2 ** 31);
-  readonly #buckets = new BucketBook();
+  readonly #buckets = new BucketAllocator();
   readonly #jwks: JwksFetcher;
   readonly #logs: LogFiles;
 

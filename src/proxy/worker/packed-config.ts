@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { type ConfigKind, configKinds, perKind } from '../../model/kinds.ts';
 import type { ProxyConfig } from '../../model/proxy-config.ts';
-import type { BucketBlocks } from '../shared/bucket-book.ts';
+import type { BucketBlocks } from '../shared/bucket-allocator.ts';
 import type { ConfigRole } from '../shared/figures.ts';
 import type { UpstreamRows } from '../shared/upstream-states.ts';
 import type { Discovered } from '../upstream/upstreams.ts';

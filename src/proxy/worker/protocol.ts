@@ -32,6 +32,8 @@ export interface WorkerStart {
   readonly figures: SharedArrayBuffer;
   /** Where recent requests are remembered, if they are. */
   readonly ring: RingShape | undefined;
+  /** What it says of its own thread. */
+  readonly vitals: SharedArrayBuffer;
   /** A LevelCell. */
   readonly logLevel: SharedArrayBuffer;
   /** Whether other workers listen on the same ports. */
@@ -76,6 +78,8 @@ export type ToWorker =
   | { readonly type: 'linesWritten'; readonly path: string; readonly characters: number }
   /** One more batch of spans has come. */
   | { readonly type: 'spansTaken' }
+  /** What was counted about these subjects of a listener means nothing any more. */
+  | { readonly type: 'outdated'; readonly listener: string; readonly subjects: readonly string[] }
   /** Answered by `told` once everything that was counted has a meaning that main knows. */
   | { readonly type: 'tell'; readonly id: number }
   /** The text that a `scrape` asked for. */

@@ -6,7 +6,7 @@ import type { Installed } from '../exchange/context.ts';
 import { keyOf, placeOf } from '../listener/listeners.ts';
 import { ClientShare } from '../match/client-share.ts';
 import type { RoutedRequest } from '../message/routed-request.ts';
-import type { BucketBlocks } from '../shared/bucket-book.ts';
+import type { BucketBlocks } from '../shared/bucket-allocator.ts';
 import type { ConfigRole } from '../shared/figures.ts';
 import { ShareCell } from '../shared/share-cell.ts';
 import type { UpstreamRows, UpstreamStates } from '../shared/upstream-states.ts';

@@ -2,6 +2,7 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../../clock.ts';
 import { LevelCell } from '../../telemetry/log-levels.ts';
+import { measureThread } from '../../telemetry/thread-vitals.ts';
 import { SpanBatches } from '../../telemetry/traces/span-batches.ts';
 import type { Tracing } from '../../telemetry/traces/tracing.ts';
 import { requestAtHand } from '../message/request-view.ts';
@@ -30,10 +31,11 @@ async function tracingOf({ traceRatio }: WorkerStart): Promise<Tracing | undefin
 }
 
 /** What is done one after the other. */
-type InTurn = Exclude<ToWorker, { type: 'tell' | 'exposition' }>;
+type InTurn = Exclude<ToWorker, { type: 'tell' | 'exposition' | 'outdated' }>;
 
 function serve(port: MessagePort, start: WorkerStart, tracing: Tracing | undefined): void {
   const { bindAddress, sessionStore, generation, shared, workers, place, limits } = start;
+  measureThread(start.vitals, systemClock);
   const cell = new Int32Array(generation);
   const say = (message: FromWorker): void => port.postMessage(message);
   const common = new CommonParts({
@@ -102,6 +104,7 @@ function serve(port: MessagePort, start: WorkerStart, tracing: Tracing | undefin
     else if (message.type === 'keysForgotten') common.keys.forget(message.id);
     else if (message.type === 'linesWritten') common.lines.written(message.path, message.characters);
     // Not in turn with installs: a scrape does not wait for them.
+    else if (message.type === 'outdated') metrics.drop(message.listener, message.subjects);
     else if (message.type === 'tell') say({ type: 'told', id: message.id });
     else if (message.type === 'exposition') {
       scrapes.get(message.id)?.(message.text);

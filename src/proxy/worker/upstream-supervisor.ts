@@ -14,6 +14,7 @@ import {
   type UpstreamRows,
   UpstreamStates,
 } from '../shared/upstream-states.ts';
+import { readySystemRoots } from '../tls/system-roots.ts';
 import { outlierLimits } from '../upstream/destination-plan.ts';
 import type { ClusterAccess } from '../upstream/discovery/cluster-access.ts';
 import { KubernetesDiscovery } from '../upstream/discovery/kubernetes-discovery.ts';
@@ -76,7 +77,7 @@ export class UpstreamSupervisor implements ShownStates, KnownStates {
     this.#prober = new HealthProber({
       clock,
       logger,
-      probe: (target, plan) => probe(target, plan, { clock, lookup }),
+      probe: (target, plan) => probe(target, plan, { clock, lookup, roots: () => readySystemRoots() }),
     });
     this.#discovery = new KubernetesDiscovery({
       clock,

@@ -7,11 +7,13 @@ import type { Problem } from '../../model/problem.ts';
 import type { Configuration, ProxyConfig } from '../../model/proxy-config.ts';
 import { LevelCell } from '../../telemetry/log-levels.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
+import { newVitalBytes, readVitals, type ThreadVitals } from '../../telemetry/thread-vitals.ts';
 import type { KnownStates } from '../explain/explained-destination.ts';
 import { type BusyPlace, keyOf, type ListenerStatus, placeOf, statusIn } from '../listener/listeners.ts';
 import { Exposition, renderInSlices } from '../metrics/exposition.ts';
 import type { Collected } from '../metrics/families.ts';
 import { newMetricBytes } from '../metrics/metric-block.ts';
+import { OutdatedLabels } from '../metrics/outdated-labels.ts';
 import { RequestRing, type RingShape } from '../requests/request-ring.ts';
 import { type ConfigRole, Figures, newFigureBytes, type RoleFigures, sumOfFigures } from '../shared/figures.ts';
 import { ShareCell } from '../shared/share-cell.ts';
@@ -24,9 +26,9 @@ import { type CountingReader, Member } from './member.ts';
 import { MiddlewareDesk } from './middleware-desk.ts';
 import { type PackedConfig, packConfig } from './packed-config.ts';
 import type { PackedChange, ToWorker, WorkerStart } from './protocol.ts';
+import { SerialQueue } from './serial-queue.ts';
 import type { Choice } from './side.ts';
 import { systemMs } from './system-time.ts';
-import { Turns } from './turns.ts';
 import { UpstreamSupervisor } from './upstream-supervisor.ts';
 import { Refusal } from './verdict.ts';
 
@@ -75,10 +77,12 @@ export class Workers implements Installer {
   readonly #exposition = new Exposition();
   readonly #metricBytes: readonly SharedArrayBuffer[];
   readonly #figureBytes: readonly SharedArrayBuffer[];
+  readonly #outdated: OutdatedLabels;
+  readonly #vitalBytes: readonly SharedArrayBuffer[];
   readonly #tickets = new TicketSecrets();
   readonly #stopRotating: Cancel;
   readonly #members: Member[];
-  readonly #turns = new Turns();
+  readonly #turns = new SerialQueue();
   #number = 0;
   #stable: Held | undefined;
   #candidate: HeldCandidate | undefined;
@@ -101,12 +105,19 @@ export class Workers implements Installer {
       findCluster: () => findCluster(thisMachine),
       onDiscovered: (key, endpoints, rows) => toAll({ type: 'discovered', key, endpoints, rows }),
     });
+    this.#outdated = new OutdatedLabels({
+      exposition: this.#exposition,
+      states: this.#supervisor,
+      clock: options.clock,
+      tell: (listener, subjects) => toAll({ type: 'outdated', listener, subjects }),
+    });
     this.#desk = new MiddlewareDesk(options.clock, options.telemetry.logger, {
       tell: (id, document) => toAll({ type: 'keys', id, document }),
       forget: (id) => toAll({ type: 'keysForgotten', id }),
     });
     this.#metricBytes = Array.from({ length: options.count }, () => newMetricBytes());
     this.#figureBytes = Array.from({ length: options.count }, () => newFigureBytes());
+    this.#vitalBytes = Array.from({ length: options.count }, () => newVitalBytes());
     for (const [place, bytes] of this.#metricBytes.entries()) this.#exposition.block(place, bytes);
     this.#members = Array.from({ length: options.count }, (_, i) => this.#startMember(i));
   }
@@ -119,7 +130,7 @@ export class Workers implements Installer {
     return this.#supervisor;
   }
 
-  install(config: ProxyConfig, onThreadDone: () => void): Promise<readonly Problem[]> {
+  install(config: ProxyConfig, onThreadDone: (place: number) => void): Promise<readonly Problem[]> {
     return this.#turns.take(async () => {
       const packed = this.#pack('stable', config);
       const problems = await this.#prepare({ stable: packed, candidate: 'kept' });
@@ -153,7 +164,7 @@ export class Workers implements Installer {
     if (wasServed !== candidate.share.fraction > 0) void this.#turns.take(() => this.#commit());
   }
 
-  promote(config: ProxyConfig, onThreadDone: () => void): Promise<void> {
+  promote(config: ProxyConfig, onThreadDone: (place: number) => void): Promise<void> {
     return this.#turns.take(async () => {
       const candidate = this.#candidate;
       if (candidate === undefined) throw new Refusal([], 'there is no candidate that could be promoted');
@@ -196,9 +207,14 @@ export class Workers implements Installer {
     return sumOfFigures(this.#figureBytes.map((bytes) => new Figures(bytes).read(role)));
   }
 
+  vitals(): readonly ThreadVitals[] {
+    return this.#vitalBytes.map(readVitals);
+  }
+
   async close(withinMs: number): Promise<void> {
     this.#closing = true;
     this.#stopRotating();
+    this.#outdated.close();
     await this.#turns.take(() => Promise.all(this.#members.map((member) => member.close(withinMs))));
     await this.#desk.close();
     await this.#supervisor.close();
@@ -223,15 +239,17 @@ export class Workers implements Installer {
   }
 
   /** What was prepared is in force; `then` lets go of what no request can begin with any more. */
-  async #commit(then: () => void = () => {}, onThreadDone: () => void = () => {}): Promise<void> {
+  async #commit(then: () => void = () => {}, onThreadDone: (place: number) => void = () => {}): Promise<void> {
     const listeners = this.#listenersInForce();
     this.#busy = await this.#probe(listeners);
-    this.#desk.follow([this.#stable, this.#candidate].flatMap((held) => held?.configuration ?? []));
+    const configurations = [this.#stable, this.#candidate].flatMap((held) => held?.configuration ?? []);
+    this.#desk.follow(configurations);
+    this.#outdated.follow(configurations);
     Atomics.store(this.#cell, 0, this.#number);
     then();
-    const commit = async (member: Member): Promise<void> => {
+    const commit = async (member: Member, place: number): Promise<void> => {
       await member.commit(this.#number, this.#busy);
-      if (member.listeners !== undefined) onThreadDone();
+      if (member.listeners !== undefined) onThreadDone(place);
     };
     await Promise.all(this.#members.map(commit));
   }
@@ -289,6 +307,7 @@ export class Workers implements Installer {
       figures: this.#figureBytes[place] ?? newFigureBytes(),
       ring: this.#options.ring,
       logLevel: this.#logLevel.bytes,
+      vitals: this.#vitalBytes[place] ?? newVitalBytes(),
       shared: true,
       bucketSeed: this.#desk.seed,
       epochMs: this.#epochMs,

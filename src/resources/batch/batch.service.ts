@@ -66,21 +66,21 @@ export class BatchService {
       return answered(reader.view.applied, [], undefined, []);
     }
     const draft = { op: 'batch', id: newId(), operations: batch.operations, ...idempotencyOf(request) } as const;
-    const { result, doubts } =
+    const { result, warnings } =
       batch.snapshot === undefined
-        ? { result: await this.#once(draft), doubts: [] }
+        ? { result: await this.#once(draft), warnings: [] }
         : await this.#withSnapshot(draft, batch.snapshot);
     const accepted = acceptedHeaders(result);
     const results = resultsOf(batch, result);
     if (batch.snapshot === undefined) return answered(result.index, results, undefined, [], accepted);
     const snapshot = reader.view.snapshot(result.id);
     if (snapshot === undefined) throw goneSince(result);
-    return await this.#captured({ result, snapshot, doubts, activated: batch.snapshot.activate }, results);
+    return await this.#captured({ result, snapshot, warnings, activated: batch.snapshot.activate }, results);
   }
 
-  async #captured({ result, snapshot, doubts, activated }: Captured, results: readonly string[]): Promise<Answer> {
+  async #captured({ result, snapshot, warnings, activated }: Captured, results: readonly string[]): Promise<Answer> {
     const { examiner, installed, logger } = this.#parts;
-    const found = doubts ?? underSnapshot(await examiner.doubts(snapshot));
+    const found = warnings ?? underSnapshot(await examiner.warningsOf(snapshot));
     const headers: Record<string, string | readonly string[]> = { ...acceptedHeaders(result) };
     if (activated) {
       const installation = await installed(result.index, installWaitMs);
@@ -104,11 +104,11 @@ export class BatchService {
     return (await this.#earlier(draft.idempotency)) ?? (await log.propose(draft));
   }
 
-  /** `doubts` is absent when it is not new. */
+  /** `warnings` is absent when it is not new. */
   async #withSnapshot(
     draft: BatchDraft,
     wanted: SentSnapshot,
-  ): Promise<{ result: Result; doubts?: readonly Problem[] }> {
+  ): Promise<{ result: Result; warnings?: readonly Problem[] }> {
     const { log, clock, logger, reader } = this.#parts;
     const createdAt = new Date(clock.nowMs()).toISOString();
     for (let attempt = 1; attempt <= mostAttempts; attempt++) {
@@ -127,7 +127,7 @@ export class BatchService {
         ...(wanted.activate && { ...wanted.account, ...examined.sha256 }),
       };
       const result = await log.propose({ ...draft, snapshot });
-      if (result.status !== 'moved') return { result, doubts: examined.warnings };
+      if (result.status !== 'moved') return { result, warnings: examined.warnings };
       logger.info({ snapshot: wanted.name, attempt }, 'the configuration changed while a batch was checked');
     }
     throw configurationIsChanging();
@@ -197,7 +197,7 @@ type Examination = Pick<Examined, 'checkedAt' | 'values' | 'warnings'> & {
 interface Captured {
   readonly result: Result;
   readonly snapshot: StoredSnapshot;
-  readonly doubts: readonly Problem[] | undefined;
+  readonly warnings: readonly Problem[] | undefined;
   readonly activated: boolean;
 }
 
@@ -219,10 +219,10 @@ function answered(
   index: number,
   results: readonly string[],
   summary: string | undefined,
-  doubts: readonly Problem[],
+  warnings: readonly Problem[],
   headers: Answer['headers'] = revisionHeader(index),
 ): Answer {
   const snapshot = summary === undefined ? '' : `,"snapshot":${summary}`;
-  const body = `{"index":${index},"results":${jsonArray(results)}${snapshot},"warnings":${JSON.stringify(doubts)}}`;
+  const body = `{"index":${index},"results":${jsonArray(results)}${snapshot},"warnings":${JSON.stringify(warnings)}}`;
   return { status: 200, headers, body };
 }

@@ -82,11 +82,11 @@ export class SnapshotService {
     const snapshot = this.#parts.reader.view.snapshot(result.id);
     if (snapshot === undefined) throw goneSince(result);
     const Location = `/api/v1/snapshots/${snapshot.id}`;
-    const doubts = warnings ?? (await this.#parts.examiner.doubts(snapshot));
+    const found = warnings ?? (await this.#parts.examiner.warningsOf(snapshot));
     return {
       status: 201,
       headers: { Location, ...entityTag(result.index), ...accepted, ...unknownFields },
-      body: withWarnings(renderSnapshot(snapshot, formFor(request.caller)), doubts),
+      body: withWarnings(renderSnapshot(snapshot, formFor(request.caller)), found),
     };
   }
 

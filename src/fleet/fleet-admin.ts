@@ -24,7 +24,7 @@ export interface FleetPeer {
   ask(question: FleetQuestion, withinMs: number): Promise<unknown>;
 }
 
-export interface FleetDeskOptions {
+export interface FleetAdminOptions {
   readonly nodeId: string;
   readonly fleet: Fleet;
   /** The other members of the cluster. */
@@ -37,10 +37,10 @@ const askMs = 1_000;
 /** How often others are asked while an activation is waited for. */
 const lookMs = 100;
 
-export class FleetDesk {
-  readonly #options: FleetDeskOptions;
+export class FleetAdmin {
+  readonly #options: FleetAdminOptions;
 
-  constructor(options: FleetDeskOptions) {
+  constructor(options: FleetAdminOptions) {
     this.#options = options;
   }
 
