@@ -103,6 +103,7 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
       duties: [confirmationDuty, new RolloutDuty(new ReportedFigures(() => fleet.words()))],
     });
     void readiness.whenReady.then(() => {
+      fleet.caughtUp();
       comparison.start();
       duties.start();
     });

@@ -26,6 +26,8 @@ export interface NodeFleet {
   /** What the data plane of this process is to run. */
   readonly source: ConfigSource;
   readonly shares: CandidateShares;
+  /** This node shows what was agreed on before it started: a candidate that it knows of may serve. */
+  caughtUp(): void;
   /** What each node said last of the rollout under way. */
   words(): ReadonlyMap<string, RolloutWord>;
   close(): void;
@@ -67,6 +69,7 @@ export function nodeFleetOf(
     desk,
     own,
     shares,
+    caughtUp: () => watch.caughtUp(),
     words: () => watch.words(),
     source: shares.sourceOf(() => ({ id: nodeId, labels: proxy.labels })),
     close() {

@@ -27,6 +27,8 @@ export class RolloutWatch {
   readonly #unsubscribe: readonly (() => void)[];
   #cancel: Cancel | undefined;
   #contactMs: number;
+  /** What this node knows from before its start may be over long since. */
+  #isCurrent = false;
   #closed = false;
 
   constructor(options: RolloutWatchOptions) {
@@ -46,6 +48,12 @@ export class RolloutWatch {
   words(): ReadonlyMap<string, RolloutWord> {
     const { nodeId, fleet } = this.#options;
     return new Map([...this.#words, [nodeId, fleet.rolloutWord()]]);
+  }
+
+  /** This node shows what was agreed on before it started. */
+  caughtUp(): void {
+    this.#isCurrent = true;
+    this.#hold();
   }
 
   close(): void {
@@ -74,9 +82,16 @@ export class RolloutWatch {
     }
     this.#cancel = clock.after(lookMs, () => this.#look());
     if (cluster.hasLeader) this.#contactMs = clock.monotonicMs();
-    shares.hold(clock.monotonicMs() - this.#contactMs >= candidate.deadmanMs);
+    this.#hold();
     if (cluster.leads || candidate.by === 'proxy') void this.#askAll();
     this.#choose();
+  }
+
+  #hold(): void {
+    const { shares, clock } = this.#options;
+    const { candidate } = shares.news;
+    if (candidate === undefined) return;
+    shares.hold(!this.#isCurrent || clock.monotonicMs() - this.#contactMs >= candidate.deadmanMs);
   }
 
   async #askAll(): Promise<void> {

@@ -42,6 +42,7 @@ describe('a rollout over nodes and proxies', function () {
   let port: number;
   let urls: readonly string[];
   let visitors: Visitors;
+  let snapshots = 0;
   let broken: 'no' | 'fails' | 'is slow';
 
   before(async () => {
@@ -97,7 +98,7 @@ describe('a rollout over nodes and proxies', function () {
   /** A snapshot whose route goes to that upstream. */
   const snapshotTo = async (at: number, more: object = {}): Promise<string> => {
     await first().put('/routes/r', { name: 'r', forward: { destinations: [{ destinationId: `d${at}` }] }, ...more });
-    return await first().create('snapshots', { name: `to-${at}` });
+    return await first().create('snapshots', { name: `to-${at}-${++snapshots}` });
   };
   const start = async (id: string, plan: object): Promise<Rollout> => {
     const { status, body, headers } = await first().post<Rollout>(`/snapshots/${id}/rollout`, { ...byUser, ...plan });

@@ -115,8 +115,11 @@ describe('the shares of a candidate', () => {
     it("are nobody's after the dead man's time without a leader, and as before with the next", () => {
       const clock = new ManualClock();
       const cluster = { leads: false, hasLeader: true };
-      const watch = watchOf(clock, cluster);
       const made = offer();
+      const watch = watchOf(clock, cluster);
+      expect(shares.shareOf(made, proxy('p')), 'what it knows may be over').to.equal(0);
+      watch.caughtUp();
+      expect(shares.shareOf(made, proxy('p'))).to.equal(10);
       cluster.hasLeader = false;
       for (let ms = 0; ms < 4_750; ms += 250) clock.advance(250);
       expect(shares.shareOf(made, proxy('p'))).to.equal(10);
@@ -152,6 +155,7 @@ describe('the shares of a candidate', () => {
     it('by proxy are of all that are connected anywhere, on every node', async () => {
       const clock = new ManualClock();
       const watch = watchOf(clock, { leads: false, hasLeader: true });
+      watch.caughtUp();
       const made = offer({ by: 'proxy', share: 50 });
       clock.advance(250);
       await turns();
