@@ -15,7 +15,7 @@ import { endpointsOf, type FoundAddress } from './endpoint-address.ts';
 import { EndpointGroup } from './endpoint-group.ts';
 import type { PoolOptions } from './endpoint-pool.ts';
 import type { OpeningTools } from './opening.ts';
-import { OutlierDetector } from './outlier-detector.ts';
+import { nobodyIsEjected, OutlierDetector } from './outlier-detector.ts';
 import type { SessionStore } from './session/session-store.ts';
 
 export interface UpstreamTools extends OpeningTools {
@@ -184,8 +184,7 @@ function* groupOf(
   const plan = balancingPlan(options);
   const text = balancerText(plan, endpoints);
   const balancer = former?.balancerText === text ? former.balancer : yield* balancerOf(plan, endpoints, random, place);
-  const limits = outlierLimits(options);
-  const outlier = limits && new OutlierDetector(state, endpoints.length, limits, clock);
+  const outlier = new OutlierDetector(state, endpoints.length, outlierLimits(options) ?? nobodyIsEjected, clock);
   return new EndpointGroup(state, endpoints, { balancer, text, random }, outlier);
 }
 

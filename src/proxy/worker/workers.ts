@@ -8,6 +8,7 @@ import type { Configuration, ProxyConfig } from '../../model/proxy-config.ts';
 import { LevelCell } from '../../telemetry/log-levels.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import { newVitalBytes, readVitals, type ThreadVitals } from '../../telemetry/thread-vitals.ts';
+import { inSlices } from '../compile/slices.ts';
 import type { KnownStates } from '../explain/explained-destination.ts';
 import { type BusyPlace, keyOf, type ListenerStatus, placeOf, statusIn } from '../listener/listeners.ts';
 import { Exposition, renderInSlices } from '../metrics/exposition.ts';
@@ -24,7 +25,8 @@ import type { BodyLimits } from './body-limits.ts';
 import type { Installer, Offer } from './installer.ts';
 import { type CountingReader, Member } from './member.ts';
 import { MiddlewareDesk } from './middleware-desk.ts';
-import { type PackedConfig, packConfig } from './packed-config.ts';
+import type { PackedConfig } from './packed-config.ts';
+import { EntityPacker } from './packed-entities.ts';
 import type { PackedChange, ToWorker, WorkerStart } from './protocol.ts';
 import { SerialQueue } from './serial-queue.ts';
 import type { Choice } from './side.ts';
@@ -83,6 +85,7 @@ export class Workers implements Installer {
   readonly #stopRotating: Cancel;
   readonly #members: Member[];
   readonly #turns = new SerialQueue();
+  readonly #packer = new EntityPacker();
   #number = 0;
   #stable: Held | undefined;
   #candidate: HeldCandidate | undefined;
@@ -132,7 +135,7 @@ export class Workers implements Installer {
 
   install(config: ProxyConfig, onThreadDone: (place: number) => void): Promise<readonly Problem[]> {
     return this.#turns.take(async () => {
-      const packed = this.#pack('stable', config);
+      const packed = await this.#pack('stable', config);
       const problems = await this.#prepare({ stable: packed, candidate: 'kept' });
       this.#stable = { configuration: config.snapshot, packed };
       await this.#commit(() => this.#supervisor.follow(), onThreadDone);
@@ -142,7 +145,7 @@ export class Workers implements Installer {
 
   offer({ rollout, key, config }: Offer): Promise<readonly Problem[]> {
     return this.#turns.take(async () => {
-      const packed = this.#pack('candidate', config);
+      const packed = await this.#pack('candidate', config);
       const share = new ShareCell();
       const choice = { rollout, key, share: share.buffer };
       const asked = [...this.#members];
@@ -220,10 +223,13 @@ export class Workers implements Installer {
     await this.#supervisor.close();
   }
 
-  #pack(role: ConfigRole, config: ProxyConfig): PackedConfig {
-    this.#supervisor.prepare(role, config.snapshot.destinations);
-    const blocks = this.#desk.blocksFor(config.snapshot);
-    return packConfig(config, this.#supervisor.rows(role), this.#supervisor.discoveredBy(role), blocks);
+  async #pack(role: ConfigRole, { index, id, name, createdAt, snapshot }: ProxyConfig): Promise<PackedConfig> {
+    this.#supervisor.prepare(role, snapshot.destinations);
+    const blocks = this.#desk.blocksFor(snapshot);
+    const entities = await inSlices(this.#packer.pack(snapshot));
+    // Only now: endpoints may have been discovered meanwhile.
+    const [rows, discovered] = [this.#supervisor.rows(role), this.#supervisor.discoveredBy(role)];
+    return { index, id, name, createdAt, rows, discovered, blocks, entities };
   }
 
   /** All have it, or none; `veto` may have a last word. */

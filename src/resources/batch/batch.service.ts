@@ -1,37 +1,26 @@
 // Many writes at one index, all of them or none, and a snapshot of what they leave behind (batch.md). Read and checked in
 // slices, so that ten thousand routes hold nobody up; a batch with a snapshot is checked against the state that this node
 // sees, and again when that has moved before the batch is applied.
-import type { Clock } from '../../clock.ts';
-import type { ReplicatedLog } from '../../cluster/replicated-log.ts';
 import { SluiceError } from '../../errors.ts';
 import { describe, type Problem } from '../../model/problem.ts';
 import { digestOf } from '../../snapshot/digest.ts';
 import type { BatchSnapshot, Draft, Idempotency, Operations, Result } from '../../state/command.ts';
 import { inSlices } from '../../state/slices.ts';
 import type { Rehearsal, StoredSnapshot } from '../../state/view.ts';
-import type { Logger } from '../../telemetry/logger.ts';
-import { type Installed, installedHeaders, installWaitMs } from '../activation-report.ts';
+import { installedHeaders, installWaitMs } from '../activation-report.ts';
 import { type Answer, type ApiRequest, jsonArray, revisionHeader } from '../answer.ts';
-import type { Examined, Examiner } from '../examiner.ts';
+import type { Examined } from '../examiner.ts';
 import { idempotencyOf } from '../preconditions.ts';
 import { fieldValidationOf, flagOf } from '../query.ts';
+import type { ServiceParts } from '../service-parts.ts';
 import { snapshotSummary } from '../snapshot-summary.ts';
-import type { StateReader } from '../state-reader.ts';
 import { unknownFieldWarnings } from '../unknown-fields.ts';
 import { joined } from '../warnings.ts';
 import { acceptedHeaders, goneSince } from '../write-outcome.ts';
 import { changesBetween } from './changes.ts';
 import { readBatch, type SentBatch, type SentSnapshot } from './sent-batch.ts';
 
-interface Parts {
-  readonly reader: StateReader;
-  readonly log: ReplicatedLog;
-  readonly examiner: Examiner;
-  readonly installed: Installed;
-  readonly newId: () => string;
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
+type Parts = Omit<ServiceParts, 'converge'>;
 
 type BatchDraft = Extract<Draft, { op: 'batch' }>;
 

@@ -1,11 +1,12 @@
 // The body of a batch as the log will carry it, or everything that is wrong with it.
 import { SluiceError } from '../../errors.ts';
+import { BatchSnapshotRequest } from '../../model/activation-request.ts';
 import type { EditableKind } from '../../model/kinds.ts';
 import { describe, type Problem, problemsMax } from '../../model/problem.ts';
-import { parseEntity } from '../../model/validation.ts';
+import { parseBody } from '../../model/validation.ts';
 import type { Account, BatchOperation } from '../../state/command.ts';
 import { OperationLines, operationLine } from '../../state/operation-lines.ts';
-import { callerOf, commentOf, commentProblem } from '../account.ts';
+import { callerOf } from '../account.ts';
 import type { ApiRequest } from '../answer.ts';
 import { type Caller, seesSecrets } from '../caller.ts';
 import { type JsonObject, objectBody } from '../json-body.ts';
@@ -89,23 +90,15 @@ function readSnapshot(
     found.add([{ pointer: '/snapshot', message: 'must be a JSON object' }]);
     return undefined;
   }
-  const { name, activate, strict, comment, ...strange } = sent;
-  unknown.push(...Object.keys(strange).map((one) => `/snapshot/${one}`));
-  const { entity, problems } = parseEntity('snapshots', { name });
+  const { entity, problems, unknown: strange } = parseBody(BatchSnapshotRequest, sent);
+  unknown.push(...strange.map((pointer) => `/snapshot${pointer}`));
   found.add(problems.map(({ pointer, message }) => ({ pointer: `/snapshot${pointer}`, message })));
-  const flag = (value: unknown, pointer: string): boolean => {
-    if (value !== undefined && value !== null && typeof value !== 'boolean') {
-      found.add([{ pointer, message: 'must be true or false' }]);
-    }
-    return value === true;
-  };
-  const problem = commentProblem(comment);
-  if (problem !== undefined) found.add([{ pointer: '/snapshot/comment', message: problem }]);
+  const { name, activate, strict, comment } = entity;
   return {
-    account: { ...callerOf(caller), ...(problem === undefined && commentOf(comment)) },
-    name: String(entity.name),
-    activate: flag(activate, '/snapshot/activate'),
-    strict: flag(strict, '/snapshot/strict'),
+    account: { ...callerOf(caller), ...(typeof comment === 'string' && { comment }) },
+    name: String(name),
+    activate: activate === true,
+    strict: strict === true,
   };
 }
 

@@ -2,6 +2,7 @@
 import { Controller, Get, HttpCode, Inject, Param, Post, Req, Res } from '@nestjs/common';
 import { ApiBody, ApiExtraModels, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { PromotionRequest } from '../../model/activation-request.ts';
 import { RolloutRequest } from '../../model/rollout-request.ts';
 import { requestOf, send } from '../http-exchange.ts';
 import { Operation, Success, schemaRef } from '../operation.ts';
@@ -20,7 +21,7 @@ const refusals = [
 const moved = () => Success(200, 'The rollout.', schemaRef('Rollout'), ['X-Sluice-Revision', 'Warning']);
 
 @ApiTags('rollouts')
-@ApiExtraModels(RolloutRequest)
+@ApiExtraModels(RolloutRequest, PromotionRequest)
 @Controller('api/v1')
 export class RolloutsController {
   readonly #service: RolloutService;
@@ -140,7 +141,7 @@ export class RolloutsController {
     errors: refusals,
   })
   @ApiParam(byId)
-  @ApiBody({ schema: schemaRef('PromotionRequest'), required: false })
+  @ApiBody({ schema: schemaRef(PromotionRequest.name), required: false })
   @moved()
   async promote(@Param('id') id: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     send(reply, await this.#service.promote(id, requestOf(request)));

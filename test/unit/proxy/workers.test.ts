@@ -5,8 +5,10 @@ import { systemClock } from '../../../src/clock.ts';
 import { createProxy, type Proxy as DataPlane } from '../../../src/proxy/proxy.ts';
 import { UpstreamBook } from '../../../src/proxy/shared/upstream-states.ts';
 import { bodyLimits } from '../../../src/proxy/worker/body-limits.ts';
-import { ConfigReader, packConfig } from '../../../src/proxy/worker/packed-config.ts';
+import { ConfigReader } from '../../../src/proxy/worker/packed-config.ts';
+import { EntityPacker } from '../../../src/proxy/worker/packed-entities.ts';
 import { Workers } from '../../../src/proxy/worker/workers.ts';
+import { drain } from '../../../src/state/slices.ts';
 import { silentLogger } from '../../../src/telemetry/logger.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
@@ -204,7 +206,14 @@ describe('a packed configuration', () => {
     },
   };
 
-  const packed = (each: typeof config) => packConfig(each, new UpstreamBook(1).assign([]), new Map());
+  const packer = new EntityPacker();
+  const packed = ({ snapshot, ...head }: typeof config) => ({
+    ...head,
+    rows: new UpstreamBook(1).assign([]),
+    discovered: new Map(),
+    blocks: new Map(),
+    entities: drain(packer.pack(snapshot)),
+  });
 
   it('is read as it was', async () => {
     expect(await new ConfigReader(async () => {}).read(packed(config))).to.deep.equal(config);
