@@ -9,17 +9,17 @@ import { ClusterDesk } from './cluster/cluster-desk.ts';
 import type { Core } from './cluster/core.ts';
 import { handOver } from './cluster/hand-over.ts';
 import { trustWarning } from './cluster/node-links.ts';
-import type { Proposer } from './cluster/proposer.ts';
 import { singleNodeId } from './cluster/raft-options.ts';
 import { ClusterReadiness } from './cluster/readiness.ts';
 import { HashComparison } from './cluster/state-hash/hash-comparison.ts';
 import { dataPlaneOf } from './data-plane.ts';
 import { confirmationDuty } from './duty/confirmation-duty.ts';
-import { noFigures } from './duty/fleet-figures.ts';
 import { LeaderDuties } from './duty/leader-duties.ts';
+import { ReportedFigures } from './duty/reported-figures.ts';
 import { RolloutDuty } from './duty/rollout-duty.ts';
 import { RolloutMetrics } from './duty/rollout-metrics.ts';
-import { Feed } from './feed/feed.ts';
+import { agreedFeed } from './feed/agreed-feed.ts';
+import type { Feed } from './feed/feed.ts';
 import { type NodeFleet, nodeFleetOf } from './fleet/node-fleet.ts';
 import { fleetQuestionOf } from './fleet/questions.ts';
 import { checkConfig } from './proxy/config-check.ts';
@@ -28,16 +28,15 @@ import type { Proxy as DataPlane } from './proxy/proxy.ts';
 import { type Address, formatAddress } from './settings/address.ts';
 import type { ControlPlaneSettings } from './settings/control-plane.ts';
 import type { Settings } from './settings/settings.ts';
-import { proxyConfigOf } from './snapshot/build.ts';
 import { thisMachine } from './snapshot/machine.ts';
 import { createSecretSources } from './snapshot/secret-sources.ts';
 import { checkCertificate, listenFailure } from './start-failure.ts';
-import type { StateView, StoredSnapshot } from './state/view.ts';
 import type { Logger, RootLogger } from './telemetry/logger.ts';
 import { measureLoopLag } from './telemetry/loop-lag.ts';
 import { threadMetrics } from './telemetry/thread-metrics.ts';
 import { measureThread, newVitalBytes, readVitals } from './telemetry/thread-vitals.ts';
 import type { Traces } from './telemetry/traces/traces.ts';
+import { upstreamMetrics } from './telemetry/upstream-metrics.ts';
 
 export interface ControlPlane {
   /** `host:port` where the API listens. */
@@ -73,16 +72,21 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
   const core = await options.core;
   const { state, log } = core;
   const { traces } = options;
-  const feed = feedOf(state.view, log);
+  const feed = agreedFeed(state.view, log);
   const fleet = nodeFleetOf(settings, core, feed, logger.module('fleet'));
   const proxy = dataPlaneOf(settings, {
-    source: feed,
+    source: fleet.source,
     logger: logger.module('proxy'),
     level: logger.levels.cell('proxy'),
     traces,
     onSettled: (outcome) => fleet.own.settled(outcome),
+    onCandidate: (outcome) => fleet.own.tried(outcome),
   });
-  fleet.own.begin({ listeners: () => proxy.listeners(), figures: () => proxy.figures('stable') });
+  fleet.own.begin({
+    listeners: () => proxy.listeners(),
+    figures: () => ({ stable: proxy.figures('stable'), candidate: proxy.figures('candidate') }),
+    isTrying: () => proxy.candidate() !== undefined,
+  });
   reactToStorageFailure(core, own, options);
   measureLoopLag(core.metrics, systemClock);
   measureRollouts(core);
@@ -97,9 +101,10 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
       view: state.view,
       clock: systemClock,
       logger,
-      duties: [confirmationDuty, new RolloutDuty(noFigures)],
+      duties: [confirmationDuty, new RolloutDuty(new ReportedFigures(() => fleet.words()))],
     });
     void readiness.whenReady.then(() => {
+      fleet.caughtUp();
       comparison.start();
       duties.start();
     });
@@ -122,17 +127,6 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
   }
 }
 
-/** Publishes what is active now and each later activation, with the log index that proxies compare. */
-function feedOf(view: StateView, log: Proposer): Feed {
-  const feed = new Feed();
-  const snapshot = view.active && view.snapshot(view.active.snapshotId);
-  const digestAt = (index: number) => view.activations.findLast((record) => record.index === index)?.sha256;
-  const publish = (what: StoredSnapshot, index: number) => feed.publish(proxyConfigOf(what, index, digestAt(index)));
-  if (view.active && snapshot) publish(snapshot, view.active.index);
-  log.onActivation((activation) => publish(activation.snapshot, activation.index));
-  return feed;
-}
-
 /** The log's own families have how late its thread is. */
 function measureThreads({ metrics, raft }: Core, proxy: DataPlane): void {
   const own = newVitalBytes();
@@ -145,6 +139,7 @@ function measureThreads({ metrics, raft }: Core, proxy: DataPlane): void {
       ...proxy.threads(),
     ]);
   });
+  metrics.include(async () => upstreamMetrics(proxy.upstreams()));
 }
 
 function measureRollouts({ metrics, state, log }: Core): void {
@@ -204,16 +199,13 @@ async function startApi(own: ControlPlaneSettings, parts: Parts): Promise<Api> {
       closed: proxy.listeners().filter(({ state }) => state !== 'open'),
       warnings: proxy.listeners().flatMap(({ state, warnings = [] }) => (state === 'open' ? warnings : [])),
     }),
-    rolloutCaveats: [
-      'proxies of this version do not serve candidates: shares have no effect before the rollout completes',
-    ],
     health: () => ({ ready: readiness.ready && log.failed === undefined, reason: log.failed ?? 'no leader' }),
     clusterId: () => raft.clusterId ?? state.identity.clusterId,
     cluster: { desk: new ClusterDesk(raft, systemClock), leader: links.leader, backups: backupsOf(own, parts) },
     relay: links.server(log, (bytes) => state.decode(bytes)),
     recent: proxy.recent,
     nodeId: own.raft?.nodeId ?? singleNodeId,
-    fleet: { desk: fleet.desk, follower: (request) => fleet.fleet.follower(request) },
+    fleet: { desk: fleet.desk, follower: (request) => fleet.fleet.follower(request), candidates: fleet.shares },
     peers: links.peerServer({ answer: (question) => fleet.desk.answer(fleetQuestionOf(question)) }),
     hashes: links.hashServer({ member: async () => (await raft.status())?.id, hashes: () => state.hashes }),
   });
@@ -231,7 +223,7 @@ function comparisonOf({ raft, state, links, metrics }: Core, logger: Logger): Ha
     cluster: raft,
     own: () => state.hashes,
     ask: (member) => links.hashes.ask(member),
-    condemn: (reason) => raft.condemn(reason),
+    condemn: raft.node.condemn,
     observer: metrics,
     logger,
     clock: systemClock,

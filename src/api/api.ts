@@ -10,7 +10,7 @@ import type { PeerServer } from '../cluster/peers/peer-server.ts';
 import type { RelayServer } from '../cluster/relay/relay-server.ts';
 import type { ReplicatedLog } from '../cluster/replicated-log.ts';
 import type { HashServer } from '../cluster/state-hash/hash-server.ts';
-import { type Follower, SnapshotStreams } from '../feed/sse.ts';
+import { type CandidateSource, type Follower, SnapshotStreams } from '../feed/sse.ts';
 import type { FleetAdmin } from '../fleet/fleet-admin.ts';
 import { editableKinds } from '../model/kinds.ts';
 import type { ConfigSource } from '../model/proxy-config.ts';
@@ -76,8 +76,6 @@ export interface ApiDeps {
   readonly checkConfig: CheckConfig;
   readonly explain: Explain;
   readonly installed: Installed;
-  /** What whoever starts a rollout should know, printable. */
-  readonly rolloutCaveats?: readonly string[];
   readonly health: () => Health;
   readonly clusterId: () => string;
   readonly cluster: ClusterOperationsOptions;
@@ -89,7 +87,12 @@ export interface ApiDeps {
   readonly recent: RecentSource;
   /** Name of this node. */
   readonly nodeId: string;
-  readonly fleet: { readonly desk: FleetAdmin; readonly follower: (request: IncomingMessage) => Follower };
+  readonly fleet: {
+    readonly desk: FleetAdmin;
+    readonly follower: (request: IncomingMessage) => Follower;
+    /** Default: there is never one. */
+    readonly candidates?: CandidateSource;
+  };
   /** Answers other nodes about the proxies of this one; undefined without a cluster. */
   readonly peers?: PeerServer | undefined;
   /** Tells other nodes the state hashes of this one; undefined without a cluster. */
@@ -113,7 +116,8 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   const authorizer = new Authorizer({ keys: new ApiKeys(options.apiKeys), allowedHosts: options.allowedHosts, relay });
   const readiness = new Readiness(deps.health);
   const isClosing = (): boolean => readiness.closing;
-  const streams = new SnapshotStreams({ source: deps.feed, clock, logger, clusterId, follower: deps.fleet.follower });
+  const { follower, candidates } = deps.fleet;
+  const streams = new SnapshotStreams({ source: deps.feed, clock, logger, clusterId, follower, candidates });
   const recent = new RecentDesk({ node: deps.nodeId, source: deps.recent, clock });
   const adapter = createServer({
     authorizer,
@@ -187,7 +191,7 @@ function services(deps: ApiDeps): Provider[] {
     value(StateReader, reader),
     value(ResourceService, resources),
     value(SnapshotService, snapshots),
-    value(RolloutService, new RolloutService({ reader, log, newId, caveats: deps.rolloutCaveats ?? [] })),
+    value(RolloutService, new RolloutService({ reader, log, newId })),
     value(ActivationService, new ActivationService({ reader, log, newId, logger, installed })),
     value(BatchService, new BatchService({ reader, log, newId, clock, logger, examiner, installed })),
     value(ExplainService, new ExplainService({ reader, sources: secretSources, explain })),

@@ -74,7 +74,8 @@ export async function openCore({ traces, settings, logger, level }: CoreOptions)
     const generations = new Generations({
       stores: generationStores(storePath),
       checkpoints: checkpointFilesIn(checkpointDirectory(options)),
-      log: raft,
+      generation: raft.generation,
+      node: raft.node,
       state,
       openOptions,
       notice,

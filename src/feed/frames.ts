@@ -64,7 +64,7 @@ export class Frames {
   }
 }
 
-function textOf({ id, name, createdAt, snapshot }: ProxyConfig): string {
+export function textOf({ id, name, createdAt, snapshot }: ProxyConfig): string {
   const lists = Object.fromEntries(writtenKinds.map((kind) => [kind, snapshot[kind]]));
   return JSON.stringify({ id, name, createdAt, snapshot: lists });
 }

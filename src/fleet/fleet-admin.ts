@@ -13,6 +13,7 @@ import { nodeOfToken } from './token.ts';
 export type FleetQuestion =
   | { readonly op: 'view' }
   | { readonly op: 'progress'; readonly index: number }
+  | { readonly op: 'rollout' }
   | { readonly op: 'forget'; readonly id: string }
   | { readonly op: 'acknowledge'; readonly message: AcknowledgementMessage }
   | { readonly op: 'report'; readonly message: ReportMessage };
@@ -93,6 +94,8 @@ export class FleetAdmin {
         return fleet.view();
       case 'progress':
         return fleet.progress(question.index);
+      case 'rollout':
+        return fleet.rolloutWord();
       case 'forget':
         return { known: fleet.forget(question.id) };
       case 'acknowledge':

@@ -7,7 +7,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 /** Throws INVALID. */
 export function fleetQuestionOf({ op, index, id, message }: Json): FleetQuestion {
-  if (op === 'view') return { op };
+  if (op === 'view' || op === 'rollout') return { op };
   if (op === 'progress' && typeof index === 'number') return { op, index };
   if (op === 'forget' && typeof id === 'string') return { op, id };
   if (op === 'acknowledge' && isObject(message)) return { op, message: acknowledgementOf(message) };

@@ -33,6 +33,8 @@ export interface Candidate {
   readonly rollout: string;
   /** Log index of the command behind this step. */
   readonly index: number;
+  /** Log index at which the rollout began, as far as whoever gives it knows. */
+  readonly since: number;
   /** Percent of the clients of each proxy, or of the proxies; 0 where `labels` choose. */
   readonly share: number;
   /** Whole proxies with these labels have it; absent where the share chooses. */

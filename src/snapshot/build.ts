@@ -34,17 +34,18 @@ export function candidateOf(view: Pick<StateView, 'rollouts' | 'snapshot'>): Can
   const rollout = view.rollouts.find(isUnderWay);
   const snapshot = rollout && view.snapshot(rollout.snapshotId);
   if (rollout === undefined || snapshot === undefined) return undefined;
-  const { id, epoch, plan, step } = rollout;
+  const { id, epoch, startedAt, plan, step } = rollout;
   const now = plan.steps[step];
   return {
     rollout: id,
     index: epoch,
+    since: startedAt,
     share: shareOf(rollout),
     ...(now !== undefined && 'labels' in now && { labels: now.labels }),
     by: plan.by,
     key: plan.key,
     deadmanMs: plan.deadmanMs,
-    config: proxyConfigOf(snapshot, epoch),
+    config: proxyConfigOf(snapshot, epoch, rollout.sha256),
   };
 }
 

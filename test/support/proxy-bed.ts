@@ -41,6 +41,7 @@ export class HandSource implements ConfigSource {
     const usual = {
       rollout: `r${index}`,
       index,
+      since: index,
       share: 10,
       by: 'client',
       key: { clientIp: true },
@@ -70,7 +71,7 @@ export class HandSource implements ConfigSource {
   }
 }
 
-const configOf = (index: number, snapshot: Partial<Configuration>): ProxyConfig => {
+export const configOf = (index: number, snapshot: Partial<Configuration>): ProxyConfig => {
   const whole = { listeners: [], destinations: [], routes: [], groups: [], middlewares: [], ...snapshot };
   return { index, id: `s${index}`, name: `s${index}`, createdAt: '2026-01-01T00:00:00Z', snapshot: whole };
 };

@@ -1,7 +1,7 @@
 // Which clients a candidate serves (fleet.md §7): the hash of a seed and of what the client is known by, held against the
 // share of this moment. Whoever has the candidate keeps it while the share grows.
-import { hash } from 'node:crypto';
 import type { RequestFacts } from '../../expression/cel/view.ts';
+import { placeOf } from '../../model/client-place.ts';
 import type { Candidate } from '../../model/proxy-config.ts';
 import type { ShareCell } from '../shared/share-cell.ts';
 import { cookieIn } from '../upstream/session/cookie.ts';
@@ -37,12 +37,6 @@ export class ClientShare {
     this.#places.set(value, place);
     return place;
   }
-}
-
-/** From 0 up to 1: the first eight bytes of SHA-256 over seed, a zero byte and value. `value` has one character per byte. */
-export function placeOf(seed: string, value: string): number {
-  const digest = hash('sha256', Buffer.from(`${seed}\0${value}`, 'latin1'), 'buffer');
-  return (digest.readUInt32BE(0) * 2 ** 32 + digest.readUInt32BE(4)) / 2 ** 64;
 }
 
 function reading(key: Candidate['key']): (request: Source) => string | undefined {

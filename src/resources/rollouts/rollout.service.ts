@@ -11,14 +11,11 @@ import { checkedBody, withoutFields } from '../checked-body.ts';
 import { optionalBody } from '../json-body.ts';
 import { idempotencyOf } from '../preconditions.ts';
 import type { ServiceParts } from '../service-parts.ts';
-import { joined, type Warnings, warnings } from '../warnings.ts';
+import type { Warnings } from '../warnings.ts';
 import { acceptedHeaders, goneSince } from '../write-outcome.ts';
 import { durationText, planOf } from './rollout-plan.ts';
 
-interface Parts extends Pick<ServiceParts, 'reader' | 'log' | 'newId'> {
-  /** What whoever starts a rollout should know of this program, printable. */
-  readonly caveats: readonly string[];
-}
+type Parts = Pick<ServiceParts, 'reader' | 'log' | 'newId'>;
 
 export class RolloutService {
   readonly #parts: Parts;
@@ -46,7 +43,7 @@ export class RolloutService {
 
   /** 202 with the rollout. Rejects with INVALID, NOT_FOUND, and CONFLICT while something else is under way. */
   async start(snapshotId: string, request: ApiRequest): Promise<Answer> {
-    const { reader, newId, caveats } = this.#parts;
+    const { reader, newId } = this.#parts;
     await reader.mustExist('snapshots', snapshotId);
     const { fields, unknownFields } = checkedBody(RolloutRequest, optionalBody(request.body), request);
     const { comment, ...plan } = fields;
@@ -64,8 +61,7 @@ export class RolloutService {
       ...idempotencyOf(request),
     });
     const Location = `/api/v1/rollouts/${result.id}`;
-    const said = joined(unknownFields, warnings(caveats));
-    return { status: 202, headers: { Location, ...headers, ...said }, body: this.#shown(result) };
+    return { status: 202, headers: { Location, ...headers, ...unknownFields }, body: this.#shown(result) };
   }
 
   /** 200 with the rollout. Rejects with NOT_FOUND, and CONFLICT when its state does not allow it. */

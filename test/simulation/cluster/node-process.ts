@@ -205,8 +205,8 @@ export class NodeProcess implements ProgramHost {
     return new Generations({
       stores,
       checkpoints: checkpointFilesOf(this.#parts, life),
-      log: {
-        generation,
+      generation,
+      node: {
         checkpointWritten: (image) => this.#node?.checkpointWritten(image),
         checkpointFailed: () => this.#node?.checkpointFailed(),
         installed: (next, index) => this.#node?.installed(next, index),

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { expect } from 'chai';
 import { Feed } from '../../../src/feed/feed.ts';
 import { digestOf } from '../../../src/feed/frames.ts';
+import { CandidateShares } from '../../../src/fleet/candidate-shares.ts';
 import { Fleet } from '../../../src/fleet/fleet.ts';
 import { FleetAdmin, type FleetPeer } from '../../../src/fleet/fleet-admin.ts';
 import { type FleetView, fleetOf, type ProxyView } from '../../../src/fleet/fleet-view.ts';
@@ -28,6 +29,7 @@ describe('the proxies of a node', () => {
     converged = [];
     fleet = new Fleet({
       nodeId: 'n',
+      shares: new CandidateShares(feed),
       clusterId: () => 'c',
       source: feed,
       clock,

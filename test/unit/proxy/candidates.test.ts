@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import { Agent, request as send } from 'undici';
 import { systemClock } from '../../../src/clock.ts';
+import { placeOf } from '../../../src/model/client-place.ts';
 import type { Candidate } from '../../../src/model/proxy-config.ts';
-import { placeOf } from '../../../src/proxy/match/client-share.ts';
 import { createProxy, type Proxy as DataPlane } from '../../../src/proxy/proxy.ts';
 import type { CandidateOutcome } from '../../../src/proxy/trials.ts';
 import { silentLogger } from '../../../src/telemetry/logger.ts';
