@@ -3,11 +3,14 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 
+/** Two files at once: what they wait for, they do not wait for one after the other. Each process has its own ports. */
+const several = ['--parallel', '--jobs', '2'];
+
 const stages = [
   ['check', process.execPath, ['scripts/check.mjs', '--coverage']],
-  ['api', 'mocha', ['test/api/**/*.test.ts', '--timeout', '60000']],
-  ['process', 'mocha', ['test/process/**/*.test.ts', 'test/cluster/**/*.test.ts', '--timeout', '120000']],
-  ['simulation', 'mocha', ['test/simulation/**/*.test.ts', '--timeout', '120000']],
+  ['api', 'mocha', ['test/api/**/*.test.ts', '--timeout', '120000', ...several]],
+  ['process', 'mocha', ['test/process/**/*.test.ts', 'test/cluster/**/*.test.ts', '--timeout', '240000', ...several]],
+  ['simulation', 'mocha', ['test/simulation/**/*.test.ts', '--timeout', '240000', ...several]],
 ].filter(([name]) => name === 'check' || existsSync(`test/${name}`));
 
 const only = process.argv.slice(2);

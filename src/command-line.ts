@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { banner } from './banner.ts';
 import type { ControlPlane } from './control-plane.ts';
+import { tracesOf } from './process-traces.ts';
 import { embeddedDefault, parseSettings, type Settings } from './settings/settings.ts';
 import { createLogger, type Logger, type RootLogger } from './telemetry/logger.ts';
 import { programVersion } from './version.ts';
@@ -74,9 +75,12 @@ async function runProxy(settings: Settings, logger: RootLogger): Promise<void> {
 
 /** Imported only now: --help and a wrong key need not wait for the frameworks. */
 async function start(settings: Settings, logger: RootLogger): Promise<ControlPlane> {
+  const instanceId = settings.controlPlane.raft?.nodeId ?? 'single';
+  const traces = await tracesOf(settings, { instanceId, version: programVersion() }, logger);
   const core = import('./cluster/core.ts').then(({ openCore }) =>
     openCore({
       settings: settings.controlPlane,
+      traces: traces?.work,
       logger: logger.module('raft'),
       level: logger.levels.cell('raft'),
     }),
@@ -84,7 +88,7 @@ async function start(settings: Settings, logger: RootLogger): Promise<ControlPla
   // Waited for a moment later; a failure meanwhile is not lost.
   core.catch(() => undefined);
   const { startControlPlane } = await import('./control-plane.ts');
-  return startControlPlane(settings, { core, logger, onFatal: () => process.exit(1) });
+  return startControlPlane(settings, { core, logger, traces, onFatal: () => process.exit(1) });
 }
 
 /** Runs while no node uses the store; says what it did and ends. */

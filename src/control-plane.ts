@@ -9,35 +9,34 @@ import { ClusterDesk } from './cluster/cluster-desk.ts';
 import type { Core } from './cluster/core.ts';
 import { handOver } from './cluster/hand-over.ts';
 import { trustWarning } from './cluster/node-links.ts';
-import type { Proposer } from './cluster/proposer.ts';
 import { singleNodeId } from './cluster/raft-options.ts';
 import { ClusterReadiness } from './cluster/readiness.ts';
 import { HashComparison } from './cluster/state-hash/hash-comparison.ts';
 import { dataPlaneOf } from './data-plane.ts';
 import { confirmationDuty } from './duty/confirmation-duty.ts';
-import { noFigures } from './duty/fleet-figures.ts';
 import { LeaderDuties } from './duty/leader-duties.ts';
+import { ReportedFigures } from './duty/reported-figures.ts';
 import { RolloutDuty } from './duty/rollout-duty.ts';
 import { RolloutMetrics } from './duty/rollout-metrics.ts';
-import { Feed } from './feed/feed.ts';
+import { agreedFeed } from './feed/agreed-feed.ts';
+import type { Feed } from './feed/feed.ts';
 import { type NodeFleet, nodeFleetOf } from './fleet/node-fleet.ts';
 import { fleetQuestionOf } from './fleet/questions.ts';
-import { tracesOf } from './process-traces.ts';
 import { checkConfig } from './proxy/config-check.ts';
 import { Explainer } from './proxy/explain/explainer.ts';
 import type { Proxy as DataPlane } from './proxy/proxy.ts';
 import { type Address, formatAddress } from './settings/address.ts';
 import type { ControlPlaneSettings } from './settings/control-plane.ts';
 import type { Settings } from './settings/settings.ts';
-import { proxyConfigOf } from './snapshot/build.ts';
 import { thisMachine } from './snapshot/machine.ts';
 import { createSecretSources } from './snapshot/secret-sources.ts';
 import { checkCertificate, listenFailure } from './start-failure.ts';
-import type { StateView } from './state/view.ts';
 import type { Logger, RootLogger } from './telemetry/logger.ts';
 import { measureLoopLag } from './telemetry/loop-lag.ts';
+import { threadMetrics } from './telemetry/thread-metrics.ts';
+import { measureThread, newVitalBytes, readVitals } from './telemetry/thread-vitals.ts';
 import type { Traces } from './telemetry/traces/traces.ts';
-import { programVersion } from './version.ts';
+import { upstreamMetrics } from './telemetry/upstream-metrics.ts';
 
 export interface ControlPlane {
   /** `host:port` where the API listens. */
@@ -62,6 +61,8 @@ export interface ControlPlaneOptions {
   readonly logger: RootLogger;
   /** Called when the store has failed and the settings say `exit`. */
   readonly onFatal: (reason: string) => void;
+  /** Undefined: nothing is traced. Closed with the rest. */
+  readonly traces?: Traces | undefined;
 }
 
 export async function startControlPlane(settings: Settings, options: ControlPlaneOptions): Promise<ControlPlane> {
@@ -70,33 +71,40 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
   const storePath = resolve(own.storePath);
   const core = await options.core;
   const { state, log } = core;
-  const feed = feedOf(state.view, log);
+  const { traces } = options;
+  const feed = agreedFeed(state.view, log);
   const fleet = nodeFleetOf(settings, core, feed, logger.module('fleet'));
-  const traces = await openTraces(settings, core, logger);
   const proxy = dataPlaneOf(settings, {
-    source: feed,
+    source: fleet.source,
     logger: logger.module('proxy'),
     level: logger.levels.cell('proxy'),
     traces,
     onSettled: (outcome) => fleet.own.settled(outcome),
+    onCandidate: (outcome) => fleet.own.tried(outcome),
   });
-  fleet.own.begin({ listeners: () => proxy.listeners(), figures: () => proxy.figures('stable') });
+  fleet.own.begin({
+    listeners: () => proxy.listeners(),
+    figures: () => ({ stable: proxy.figures('stable'), candidate: proxy.figures('candidate') }),
+    isTrying: () => proxy.candidate() !== undefined,
+  });
   reactToStorageFailure(core, own, options);
   measureLoopLag(core.metrics, systemClock);
   measureRollouts(core);
+  measureThreads(core, proxy);
   try {
     await proxy.start();
     const readiness = new ClusterReadiness({ log, clock: systemClock });
-    const api = await startApi(own, { ...core, readiness, feed, fleet, proxy, logger });
+    const api = await startApi(own, { ...core, readiness, feed, fleet, proxy, traces, logger });
     const comparison = comparisonOf(core, logger.module('raft'));
     const duties = new LeaderDuties({
       log,
       view: state.view,
       clock: systemClock,
       logger,
-      duties: [confirmationDuty, new RolloutDuty(noFigures)],
+      duties: [confirmationDuty, new RolloutDuty(new ReportedFigures(() => fleet.words()))],
     });
     void readiness.whenReady.then(() => {
+      fleet.caughtUp();
       comparison.start();
       duties.start();
     });
@@ -119,24 +127,19 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
   }
 }
 
-/** They begin before anything that they could tell of; what fails here is the start. */
-async function openTraces(settings: Settings, core: Core, logger: Logger): Promise<Traces | undefined> {
-  const instanceId = settings.controlPlane.raft?.nodeId ?? 'single';
-  try {
-    return await tracesOf(settings, { instanceId, version: programVersion() }, logger);
-  } catch (error) {
-    await core.close();
-    throw error;
-  }
-}
-
-/** Publishes what is active now and each later activation, with the log index that proxies compare. */
-function feedOf(view: StateView, log: Proposer): Feed {
-  const feed = new Feed();
-  const snapshot = view.active && view.snapshot(view.active.snapshotId);
-  if (view.active && snapshot) feed.publish(proxyConfigOf(snapshot, view.active.index));
-  log.onActivation((activation) => feed.publish(proxyConfigOf(activation.snapshot, activation.index)));
-  return feed;
+/** The log's own families have how late its thread is. */
+function measureThreads({ metrics, raft }: Core, proxy: DataPlane): void {
+  const own = newVitalBytes();
+  measureThread(own, systemClock);
+  metrics.include(async () => {
+    const { thread, counts } = (await raft.status()) ?? {};
+    return threadMetrics([
+      { thread: 'main', vitals: readVitals(own) },
+      ...(thread && counts ? [{ thread: 'raft', vitals: { ...thread, loopLag: counts.loopLag } }] : []),
+      ...proxy.threads(),
+    ]);
+  });
+  metrics.include(async () => upstreamMetrics(proxy.upstreams()));
 }
 
 function measureRollouts({ metrics, state, log }: Core): void {
@@ -170,11 +173,12 @@ interface Parts extends Core {
   readonly feed: Feed;
   readonly fleet: NodeFleet;
   readonly proxy: DataPlane;
+  readonly traces: Traces | undefined;
   readonly logger: RootLogger;
 }
 
 async function startApi(own: ControlPlaneSettings, parts: Parts): Promise<Api> {
-  const { raft, state, log, links, metrics, readiness, feed, fleet, proxy, logger } = parts;
+  const { raft, state, log, links, metrics, readiness, feed, fleet, proxy, traces, logger } = parts;
   checkCertificate(own.tls);
   const explainer = new Explainer(() => proxy.known());
   const api = await createApi({
@@ -186,24 +190,22 @@ async function startApi(own: ControlPlaneSettings, parts: Parts): Promise<Api> {
     logger: logger.module('api'),
     logLevels: logger.levels,
     metrics,
+    traces: traces?.work,
     secretSources: createSecretSources(thisMachine, own.secretSources),
     checkConfig: (configuration) => checkConfig(configuration, systemClock.nowMs()),
     explain: (key, configuration, question) => explainer.explain(key, configuration, question),
     installed: async (index, withinMs) => ({
       ...(await proxy.installed(index, withinMs)),
       closed: proxy.listeners().filter(({ state }) => state !== 'open'),
-      doubts: proxy.listeners().flatMap(({ state, doubts = [] }) => (state === 'open' ? doubts : [])),
+      warnings: proxy.listeners().flatMap(({ state, warnings = [] }) => (state === 'open' ? warnings : [])),
     }),
-    rolloutCaveats: [
-      'proxies of this version do not serve candidates: shares have no effect before the rollout completes',
-    ],
     health: () => ({ ready: readiness.ready && log.failed === undefined, reason: log.failed ?? 'no leader' }),
     clusterId: () => raft.clusterId ?? state.identity.clusterId,
     cluster: { desk: new ClusterDesk(raft, systemClock), leader: links.leader, backups: backupsOf(own, parts) },
     relay: links.server(log, (bytes) => state.decode(bytes)),
     recent: proxy.recent,
     nodeId: own.raft?.nodeId ?? singleNodeId,
-    fleet: { desk: fleet.desk, follower: (request) => fleet.fleet.follower(request) },
+    fleet: { desk: fleet.desk, follower: (request) => fleet.fleet.follower(request), candidates: fleet.shares },
     peers: links.peerServer({ answer: (question) => fleet.desk.answer(fleetQuestionOf(question)) }),
     hashes: links.hashServer({ member: async () => (await raft.status())?.id, hashes: () => state.hashes }),
   });
@@ -221,7 +223,7 @@ function comparisonOf({ raft, state, links, metrics }: Core, logger: Logger): Ha
     cluster: raft,
     own: () => state.hashes,
     ask: (member) => links.hashes.ask(member),
-    condemn: (reason) => raft.condemn(reason),
+    condemn: raft.node.condemn,
     observer: metrics,
     logger,
     clock: systemClock,

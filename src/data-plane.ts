@@ -3,17 +3,19 @@
 import { systemClock } from './clock.ts';
 import type { ConfigSource } from './model/proxy-config.ts';
 import { createProxy, type Proxy as DataPlane, type InstallOutcome } from './proxy/proxy.ts';
+import type { CandidateOutcome } from './proxy/trials.ts';
 import type { Settings } from './settings/settings.ts';
 import type { Telemetry } from './telemetry/logger.ts';
 
 export interface DataPlaneParts extends Telemetry {
   readonly source: ConfigSource;
   readonly onSettled?: (outcome: InstallOutcome) => void;
+  readonly onCandidate?: (outcome: CandidateOutcome) => void;
 }
 
 export const dataPlaneOf = (
   { proxy, sessionStore, telemetry: { recent } }: Settings,
-  { source, logger, level, traces, onSettled }: DataPlaneParts,
+  { source, logger, level, traces, onSettled, onCandidate }: DataPlaneParts,
 ): DataPlane =>
   createProxy({
     source,
@@ -29,4 +31,5 @@ export const dataPlaneOf = (
     limits: { celBodyBytesMax: proxy.celBodyMaxSize, retryBytesMax: proxy.retryBufferBytes },
     recent,
     onSettled,
+    onCandidate,
   });

@@ -5,9 +5,10 @@ import { guardAgainstPages } from './api/browser-guard.ts';
 import { systemClock } from './clock.ts';
 import { dataPlaneOf } from './data-plane.ts';
 import type { ListenerReport } from './model/fleet-messages.ts';
-import { TrafficWindows } from './model/traffic-windows.ts';
+import { type SideCounts, TrafficWindows } from './model/traffic-windows.ts';
 import { tracesOf } from './process-traces.ts';
 import type { Proxy as DataPlane, InstallOutcome } from './proxy/proxy.ts';
+import type { CandidateOutcome } from './proxy/trials.ts';
 import { Acknowledgements } from './remote/acknowledgements.ts';
 import { AdminServer, type AdminServerOptions } from './remote/admin-server.ts';
 import { Attempts } from './remote/attempts.ts';
@@ -63,13 +64,32 @@ export async function startProxy(settings: Settings, logger: RootLogger, version
       ready.resolve();
     } else keeper.refused(arrival);
   };
-  const dataPlane = dataPlaneOf(settings, { source, logger: logger.module('proxy'), traces, onSettled: settled });
+  const tried = ({ candidate, refusal, problems, tookMs }: CandidateOutcome): void => {
+    if (refusal === undefined) traffic.begin(candidate.rollout, served());
+    source.candidates.settle(candidate.rollout, { isLive: refusal === undefined, problems, tookMs });
+  };
+  const dataPlane = dataPlaneOf(settings, {
+    source,
+    logger: logger.module('proxy'),
+    traces,
+    onSettled: settled,
+    onCandidate: tried,
+  });
   const traffic = new TrafficWindows();
+  const served = (): SideCounts => ({
+    stable: dataPlane.figures('stable'),
+    candidate: dataPlane.figures('candidate'),
+  });
   const acknowledgements = new Acknowledgements({
     link,
     boot,
     listeners: () => reportsOf(dataPlane),
-    traffic: () => traffic.report(dataPlane.figures('stable')),
+    traffic: () => {
+      if (dataPlane.candidate() === undefined) traffic.begin(null, served());
+      return traffic.report(served());
+    },
+    isTrying: () => dataPlane.candidate() !== undefined,
+    onContact: () => source.candidates.contact(),
     onUnknownStream: (reason) => source.reconnect(reason),
     clock: systemClock,
     logger,
@@ -81,7 +101,14 @@ export async function startProxy(settings: Settings, logger: RootLogger, version
   let metrics: Promise<() => Promise<Exposition>> | undefined;
   const loadMetrics = (): Promise<() => Promise<Exposition>> => {
     metrics ??= import('./remote/proxy-metrics.ts').then(({ proxyMetrics }) =>
-      proxyMetrics({ source, keeper, counts, clock: systemClock }),
+      proxyMetrics({
+        source,
+        keeper,
+        counts,
+        threads: () => dataPlane.threads(),
+        upstreams: () => dataPlane.upstreams(),
+        clock: systemClock,
+      }),
     );
     return metrics;
   };
@@ -90,6 +117,7 @@ export async function startProxy(settings: Settings, logger: RootLogger, version
     opened: (stream) => acknowledgements.opened(stream),
     closed: () => acknowledgements.closed(),
     unusable: (problems, place) => acknowledgements.unusable(problems, place),
+    tried: (word) => acknowledgements.tried(word),
     confirmed: (installed) => {
       acknowledgements.settled(installed, { isLive: true, tookMs: 0 });
       keeper.keep(installed);

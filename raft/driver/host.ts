@@ -48,7 +48,7 @@ export interface RoleReport {
 }
 
 export interface Host {
-  /** Apply these; answer with `applied(last)`. At most 8 MiB are outstanding. */
+  /** Apply these, which are durable here and committed; answer with `applied(last)`. At most 8 MiB are outstanding. */
   committed(batch: Committed): void;
   outcome(id: number, outcome: Outcome): void;
   /** Without an index the read was refused or ran out of time. */
@@ -85,6 +85,7 @@ export interface RaftNode {
   change(id: number, change: MembershipChange, options?: { readonly force?: boolean }): void;
   /** Linearizable read barrier; ends in `Host.readable` within 2 s. The caller waits until it has applied that index. */
   read(id: number): void;
+  /** Shown up to here. A state that is durable later gets what a crash took from it again, at the next start. */
   applied(index: Index): void;
   /** The file is complete, synced and was read back; the state database is synced up to `index`. */
   checkpointWritten(image: CheckpointImage): void;

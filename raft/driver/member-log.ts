@@ -113,6 +113,12 @@ export class MemberLog {
   #newStore(): LevelLogStore {
     const { options, clock, random } = this.#parts;
     const { directory, nodeId } = options;
-    return new LevelLogStore({ directory, nodeId, incarnation: () => drawNumber(random), nowMs: () => clock.nowMs() });
+    return new LevelLogStore({
+      directory,
+      nodeId,
+      incarnation: () => drawNumber(random),
+      nowMs: () => clock.nowMs(),
+      after: (ms, run) => clock.after(ms, run),
+    });
   }
 }

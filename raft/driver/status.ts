@@ -6,6 +6,7 @@ import type { CoreState } from '../core/state.ts';
 import type { CheckpointMeta, Config, Index, Member, MemberId, Term } from '../core/types.ts';
 import type { MemberCounts } from './stats.ts';
 import type { TransportCounts } from './tcp-transport.ts';
+import type { ThreadReport } from './thread-report.ts';
 
 export interface PeerStatus {
   readonly id: MemberId;
@@ -44,6 +45,8 @@ export interface MemberStatus {
   /** For how long the disk has owed an answer, milliseconds. */
   readonly syncOutstandingMs: number;
   readonly counts: MemberCounts;
+  /** Of the worker that it runs in; absent where it has none. */
+  readonly thread?: ThreadReport;
 }
 
 /** What of it is not the core's. */

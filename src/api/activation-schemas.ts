@@ -3,14 +3,7 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 
 type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
 
-const comment = { type: 'string', maxLength: 500, description: 'For those who look at the history.' } as const;
-
 export const activationSchemas: Schemas = {
-  ActivationRequest: {
-    type: 'object',
-    description: 'What may be said about it; every field is optional.',
-    properties: { comment },
-  },
   Activation: {
     type: 'object',
     description: 'One activation.',
@@ -31,7 +24,7 @@ export const activationSchemas: Schemas = {
         enum: ['activated', 'rollout', 'not confirmed', 'rollback'],
         description: 'Why.',
       },
-      comment: { ...comment, nullable: true },
+      comment: { type: 'string', nullable: true, description: 'What was said about it.' },
       rollout: { type: 'string', nullable: true, description: 'Id of the rollout that ended in it.' },
     },
   },

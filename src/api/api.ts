@@ -10,8 +10,9 @@ import type { PeerServer } from '../cluster/peers/peer-server.ts';
 import type { RelayServer } from '../cluster/relay/relay-server.ts';
 import type { ReplicatedLog } from '../cluster/replicated-log.ts';
 import type { HashServer } from '../cluster/state-hash/hash-server.ts';
-import { type Follower, SnapshotStreams } from '../feed/sse.ts';
-import type { FleetDesk } from '../fleet/fleet-desk.ts';
+import { type CandidateSource, type Follower, SnapshotStreams } from '../feed/sse.ts';
+import type { FleetAdmin } from '../fleet/fleet-admin.ts';
+import { editableKinds } from '../model/kinds.ts';
 import type { ConfigSource } from '../model/proxy-config.ts';
 import type { RecentSource } from '../model/recent-request.ts';
 import { RecentDesk } from '../recent/recent-desk.ts';
@@ -28,20 +29,22 @@ import { StateReader } from '../resources/state-reader.ts';
 import type { ApiKey, ApiTls } from '../settings/control-plane.ts';
 import type { SecretSources } from '../snapshot/secret-sources.ts';
 import type { StateView } from '../state/view.ts';
+import { ApiMetrics } from '../telemetry/api-metrics.ts';
 import type { LogLevels } from '../telemetry/log-levels.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { Metrics } from '../telemetry/metrics.ts';
+import type { WorkTraces } from '../telemetry/traces/work-traces.ts';
 import { ApiKeys } from './api-keys.ts';
 import { appModule } from './app.module.ts';
+import { Authorizer } from './authorizer.ts';
 import { ClusterOperations, type ClusterOperationsOptions } from './cluster-operations.ts';
 import { ErrorFilter } from './error-filter.ts';
 import { FleetOperations } from './fleet-operations.ts';
-import { Gate } from './gate.ts';
 import { LogLevelOperations } from './log-level-operations.ts';
 import { openApiDocument } from './openapi.ts';
 import { OpenApiText } from './openapi-text.ts';
+import { PeerRoutes } from './peer-routes.ts';
 import { type Health, Readiness } from './readiness.ts';
-import { RelayDoor } from './relay-door.ts';
 import { type Address, RunningApi } from './running-api.ts';
 import { type ConnectionLimits, createServer } from './server.ts';
 
@@ -66,13 +69,13 @@ export interface ApiDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  /** Undefined: nothing is traced. */
+  readonly traces?: WorkTraces | undefined;
   /** Environment and files of this node, behind the fences of its settings. */
   readonly secretSources: SecretSources;
   readonly checkConfig: CheckConfig;
   readonly explain: Explain;
   readonly installed: Installed;
-  /** What whoever starts a rollout should know, printable. */
-  readonly rolloutCaveats?: readonly string[];
   readonly health: () => Health;
   readonly clusterId: () => string;
   readonly cluster: ClusterOperationsOptions;
@@ -84,7 +87,12 @@ export interface ApiDeps {
   readonly recent: RecentSource;
   /** Name of this node. */
   readonly nodeId: string;
-  readonly fleet: { readonly desk: FleetDesk; readonly follower: (request: IncomingMessage) => Follower };
+  readonly fleet: {
+    readonly desk: FleetAdmin;
+    readonly follower: (request: IncomingMessage) => Follower;
+    /** Default: there is never one. */
+    readonly candidates?: CandidateSource;
+  };
   /** Answers other nodes about the proxies of this one; undefined without a cluster. */
   readonly peers?: PeerServer | undefined;
   /** Tells other nodes the state hashes of this one; undefined without a cluster. */
@@ -104,29 +112,32 @@ export interface Api {
 
 export async function createApi(deps: ApiDeps): Promise<Api> {
   const { options, logger, clock, clusterId } = deps;
-  const relay = new RelayDoor(deps.relay, deps.hashes, deps.peers);
-  const gate = new Gate({ keys: new ApiKeys(options.apiKeys), allowedHosts: options.allowedHosts, relay });
+  const relay = new PeerRoutes(deps.relay, deps.hashes, deps.peers);
+  const authorizer = new Authorizer({ keys: new ApiKeys(options.apiKeys), allowedHosts: options.allowedHosts, relay });
   const readiness = new Readiness(deps.health);
   const isClosing = (): boolean => readiness.closing;
+  const { follower, candidates } = deps.fleet;
+  const streams = new SnapshotStreams({ source: deps.feed, clock, logger, clusterId, follower, candidates });
+  const recent = new RecentDesk({ node: deps.nodeId, source: deps.recent, clock });
   const adapter = createServer({
-    gate,
+    authorizer,
     logger,
+    observer: apiMetrics(deps, streams, recent),
+    traces: deps.traces,
     isClosing,
     clock,
     limits: options.limits,
     ...(options.tls && { tls: options.tls }),
   });
-  const streams = new SnapshotStreams({ source: deps.feed, clock, logger, clusterId, follower: deps.fleet.follower });
   const document = new OpenApiText();
   const seen = [value(SnapshotStreams, streams), value(OpenApiText, document), value(Metrics, deps.metrics)];
   const own = [value(Readiness, readiness), ...seen];
   const fleet = value(FleetOperations, new FleetOperations(deps.fleet.desk));
-  const recent = new RecentDesk({ node: deps.nodeId, source: deps.recent, clock });
   const levels = value(LogLevelOperations, new LogLevelOperations(deps.logLevels, logger));
   const cluster = value(ClusterOperations, new ClusterOperations(deps.cluster));
   const providers = [
     ...own,
-    value(RelayDoor, relay),
+    value(PeerRoutes, relay),
     cluster,
     fleet,
     value(RecentDesk, recent),
@@ -144,6 +155,30 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   return new RunningApi({ app, streams: [streams, recent.streams], readiness, clock, options });
 }
 
+function apiMetrics(
+  { metrics, view, feed, recent }: ApiDeps,
+  snapshots: SnapshotStreams,
+  desk: RecentDesk,
+): ApiMetrics {
+  let published = 0;
+  feed.subscribe(({ index }) => {
+    published = index;
+  });
+  const { streams } = desk;
+  return new ApiMetrics(metrics.registry, {
+    streams: () => ({
+      snapshot: { open: snapshots.size, events: snapshots.sent, dropped: 0 },
+      requests: { open: streams.size, ...streams.counts },
+    }),
+    entities: () => ({
+      ...Object.fromEntries(editableKinds.map((kind) => [kind, view.list(kind).length])),
+      snapshots: view.snapshots().length,
+    }),
+    published: () => published,
+    recent: () => recent.counts,
+  });
+}
+
 function services(deps: ApiDeps): Provider[] {
   const { view, log, clock, logger, metrics, secretSources, checkConfig, explain, installed, fleet } = deps;
   const converge: Converge = (index, want, withinMs) => fleet.desk.converge(index, want, withinMs);
@@ -156,7 +191,7 @@ function services(deps: ApiDeps): Provider[] {
     value(StateReader, reader),
     value(ResourceService, resources),
     value(SnapshotService, snapshots),
-    value(RolloutService, new RolloutService({ reader, log, newId, caveats: deps.rolloutCaveats ?? [] })),
+    value(RolloutService, new RolloutService({ reader, log, newId })),
     value(ActivationService, new ActivationService({ reader, log, newId, logger, installed })),
     value(BatchService, new BatchService({ reader, log, newId, clock, logger, examiner, installed })),
     value(ExplainService, new ExplainService({ reader, sources: secretSources, explain })),

@@ -1,5 +1,6 @@
 // Schemas of `POST /batch` for the OpenAPI document.
 import type { OpenAPIObject } from '@nestjs/swagger';
+import { BatchSnapshotRequest } from '../model/activation-request.ts';
 import { allOf, anyOf, type Constraint, has, hasOrLacks, noneOf } from '../model/constraint.ts';
 import { type EditableKind, editableKinds, nounOf } from '../model/kinds.ts';
 import { ifMatchPattern, schemaRef } from '../resources/operation.ts';
@@ -82,15 +83,8 @@ export const batchSchemas: Schemas = {
         description: 'In order; each resource at most once.',
       },
       snapshot: {
-        type: 'object',
+        allOf: [schemaRef(BatchSnapshotRequest.name)],
         description: 'Captured in the same commit, of the state after the operations.',
-        required: ['name'],
-        properties: {
-          name: { type: 'string', minLength: 1, description: 'Name of the snapshot.' },
-          activate: { type: 'boolean', default: false, description: 'Makes it live at the same index.' },
-          comment: { type: 'string', maxLength: 500, description: 'Kept with the activation.' },
-          strict: { type: 'boolean', default: false, description: 'As in creating a snapshot.' },
-        },
       },
     },
   },

@@ -1,13 +1,13 @@
 // The operations on the fleet: reads the request, asks the desk, writes the answer. Any node answers for all.
-import type { FleetDesk } from '../fleet/fleet-desk.ts';
+import type { FleetAdmin } from '../fleet/fleet-admin.ts';
 import { acknowledgementOf, reportOf } from '../fleet/messages.ts';
 import type { Answer, ApiRequest } from '../resources/answer.ts';
 import { objectBody } from '../resources/json-body.ts';
 
 export class FleetOperations {
-  readonly #desk: FleetDesk;
+  readonly #desk: FleetAdmin;
 
-  constructor(desk: FleetDesk) {
+  constructor(desk: FleetAdmin) {
     this.#desk = desk;
   }
 

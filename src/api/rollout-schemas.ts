@@ -7,11 +7,6 @@ const text = (description: string) => ({ type: 'string', description }) as const
 const textOrNull = (description: string) => ({ type: 'string', nullable: true, description }) as const;
 
 export const rolloutSchemas: Schemas = {
-  PromotionRequest: {
-    type: 'object',
-    description: 'How far; without it to the next step.',
-    properties: { share: { type: 'integer', enum: [100], description: 'To the end.' } },
-  },
   Rollout: {
     type: 'object',
     description: 'A progressive activation.',

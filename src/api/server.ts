@@ -7,11 +7,14 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../clock.ts';
 import type { ApiTls } from '../settings/control-plane.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import type { WorkTraces } from '../telemetry/traces/work-traces.ts';
+import type { Authorizer } from './authorizer.ts';
 import { Connections } from './connections.ts';
 import { sendError } from './error-filter.ts';
-import type { Gate } from './gate.ts';
 import { lingerAfter, lingeringClose } from './lingering-close.ts';
 import { logRequests } from './request-log.ts';
+import { type AnswerObserver, measureRequests } from './request-metrics.ts';
+import { traceRequests } from './request-traces.ts';
 
 /** What one client may take of the API. */
 export interface ConnectionLimits {
@@ -27,15 +30,18 @@ interface ServerOptions {
   readonly clock: Clock;
   readonly limits?: Partial<ConnectionLimits> | undefined;
   readonly tls?: ApiTls;
-  readonly gate: Gate;
+  readonly authorizer: Authorizer;
   readonly logger: Logger;
+  readonly observer: AnswerObserver;
+  /** Undefined: nothing is traced. */
+  readonly traces?: WorkTraces | undefined;
   /** From when on connections end with their response, so that closing waits for nobody's keep-alive. */
   readonly isClosing: () => boolean;
 }
 
 /** Largest request body on any path (architecture.md §9). */
 const bodyLimit = 4 * 1024 * 1024;
-/** The gate refuses a request without Host in the usual form; Node's own refusal has no body. */
+/** The authorizer refuses a request without Host in the usual form; Node's own refusal has no body. */
 const checksHost = { requireHostHeader: false };
 const usualLimits: ConnectionLimits = { headMs: 10_000, requestMs: 60_000, connections: 4_096 };
 /** How often Node looks for requests that take too long. */
@@ -43,7 +49,16 @@ const checkMs = 1_000;
 /** The request line is limited by Node to 16 KiB; the router must not give up on an id before that. */
 const maxParamLength = 16 * 1024;
 
-export function createServer({ tls, gate, logger, isClosing, clock, limits }: ServerOptions): FastifyAdapter {
+export function createServer({
+  tls,
+  authorizer,
+  logger,
+  observer,
+  traces,
+  isClosing,
+  clock,
+  limits,
+}: ServerOptions): FastifyAdapter {
   const { headMs, requestMs, connections }: ConnectionLimits = { ...usualLimits, ...limits };
   const timed = { headersTimeout: headMs, connectionsCheckingInterval: Math.min(checkMs, headMs), ...checksHost };
   const adapter = new FastifyAdapter({
@@ -56,7 +71,7 @@ export function createServer({ tls, gate, logger, isClosing, clock, limits }: Se
     skipMiddie: true,
     multipart: false,
     frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) =>
-      sendError(reply, refusal(gate, request, error), logger),
+      sendError(reply, refusal(authorizer, request, error), logger),
     clientErrorHandler: (error: Error & { code?: string }, socket: Socket) => refuseConnection(error, socket, clock),
     ...(tls === undefined ? { http: timed } : { https: { ...secure(tls), handshakeTimeout: headMs, ...timed } }),
   });
@@ -67,8 +82,10 @@ export function createServer({ tls, gate, logger, isClosing, clock, limits }: Se
   fastify.server.on('request', (request) => lingerAfter(request, clock));
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-  gate.install(fastify);
+  if (traces !== undefined) traceRequests(fastify, traces);
+  authorizer.install(fastify);
   logRequests(fastify, logger);
+  measureRequests(fastify, observer);
   fastify.addHook('onSend', (_request, reply, payload, done) => {
     if (isClosing()) reply.header('Connection', 'close');
     done(null, payload);
@@ -77,9 +94,9 @@ export function createServer({ tls, gate, logger, isClosing, clock, limits }: Se
 }
 
 // The router answers a malformed URL before any hook runs: who may not ask learns no more than that.
-function refusal(gate: Gate, request: FastifyRequest, error: FastifyError): unknown {
+function refusal(authorizer: Authorizer, request: FastifyRequest, error: FastifyError): unknown {
   try {
-    gate.identify(request);
+    authorizer.identify(request);
     return error;
   } catch (refused) {
     return refused;

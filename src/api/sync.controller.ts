@@ -6,15 +6,15 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SnapshotStreams } from '../feed/sse.ts';
 import { send } from '../resources/http-exchange.ts';
 import { Operation, Success, schemaRef } from '../resources/operation.ts';
-import { RelayDoor } from './relay-door.ts';
+import { PeerRoutes } from './peer-routes.ts';
 
 @ApiTags('sync')
 @Controller(['sync', 'api/v1/sync'])
 export class SyncController {
   readonly #streams: SnapshotStreams;
-  readonly #relay: RelayDoor;
+  readonly #relay: PeerRoutes;
 
-  constructor(@Inject(SnapshotStreams) streams: SnapshotStreams, @Inject(RelayDoor) relay: RelayDoor) {
+  constructor(@Inject(SnapshotStreams) streams: SnapshotStreams, @Inject(PeerRoutes) relay: PeerRoutes) {
     this.#streams = streams;
     this.#relay = relay;
   }

@@ -10,9 +10,11 @@ import { listenFailure, storeFailure } from '../start-failure.ts';
 import { DurableState } from '../state/durable-state.ts';
 import { generationDirectory, LevelStore } from '../state/level-store.ts';
 import type { OpenOptions } from '../state/opening.ts';
+import { writeBehindMs } from '../state/round-writer.ts';
 import type { LevelCell } from '../telemetry/log-levels.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { Metrics } from '../telemetry/metrics.ts';
+import type { WorkTraces } from '../telemetry/traces/work-traces.ts';
 import { checkpointFilesIn, generationStores, removeOtherGenerations } from './generation-directories.ts';
 import { Generations } from './generations.ts';
 import { NodeLinks } from './node-links.ts';
@@ -20,6 +22,7 @@ import { Proposer } from './proposer.ts';
 import { CannotListen, RaftLog, type StateAtStart } from './raft-log.ts';
 import { raftMetrics } from './raft-metrics.ts';
 import { raftOptions } from './raft-options.ts';
+import { measuredRelay } from './relay/measured-relay.ts';
 
 export interface Core {
   readonly raft: RaftLog;
@@ -31,6 +34,8 @@ export interface Core {
 }
 
 export interface CoreOptions {
+  /** Undefined: nothing is traced. */
+  readonly traces?: WorkTraces | undefined;
   readonly settings: ControlPlaneSettings;
   readonly logger: Logger;
   /** Of that logger: the thread of the log looks at it. Default: nothing but what is worth a line. */
@@ -38,7 +43,7 @@ export interface CoreOptions {
 }
 
 /** Rejects with a sentence for people, nothing left open. When it resolves this node votes and follows. */
-export async function openCore({ settings, logger, level }: CoreOptions): Promise<Core> {
+export async function openCore({ traces, settings, logger, level }: CoreOptions): Promise<Core> {
   const storePath = resolve(settings.storePath);
   const options = { ...raftOptions(settings, storePath), details: level?.bytes };
   const notice = (text: string): void => logger.info({}, `cluster: ${text}`);
@@ -63,18 +68,20 @@ export async function openCore({ settings, logger, level }: CoreOptions): Promis
       raft = await openLog();
     };
     const store = await LevelStore.open(generationDirectory(storePath, raft.generation)).catch(cannotOpen);
-    const state = await DurableState.open(store, { ...openOptions, beforeEncryption });
+    const behind = { clock: systemClock, delayMs: writeBehindMs };
+    const state = await DurableState.open(store, { ...openOptions, beforeEncryption, behind });
     for (const warning of state.warnings) logger.warn({}, `store: ${warning}`);
     const generations = new Generations({
       stores: generationStores(storePath),
       checkpoints: checkpointFilesIn(checkpointDirectory(options)),
-      log: raft,
+      generation: raft.generation,
+      node: raft.node,
       state,
       openOptions,
       notice,
     });
     const opened = raft;
-    const links = new NodeLinks({ settings, clusterId: () => opened.clusterId, clock: systemClock });
+    const links = new NodeLinks({ settings, clusterId: () => opened.clusterId, clock: systemClock, traces });
     const metrics = new Metrics();
     metrics.include(async () =>
       raftMetrics({ status: await opened.status(), failed: opened.failed, nowMs: systemClock.nowMs() }),
@@ -84,9 +91,10 @@ export async function openCore({ settings, logger, level }: CoreOptions): Promis
       state,
       clock: systemClock,
       nodeId: options.nodeId,
-      relay: links.relay,
+      relay: measuredRelay(links.relay, metrics, systemClock),
       adopt: (generation) => generations.adopt(generation),
       observer: metrics,
+      traces,
     });
     const atStart: StateAtStart = { applied: state.view.applied, term: state.entry?.term ?? 0 };
     const loss = isDropped ? undefined : lossOfLog(raft, atStart);
@@ -112,8 +120,9 @@ function refuseToDrop({ clustered, clusterId, generation, lastIndex }: RaftLog, 
 }
 
 /**
- * A node of one is let on without its log, for its state holds all that it ever acknowledged; but what other members of
- * a cluster it may have belonged to have since, nobody can know here. (In a cluster `begin` refuses.)
+ * A node of one is let on without its log, for its state holds all that it acknowledged before it was stopped. What came
+ * in the last moments before a crash is gone with the log, and what other members of a cluster it may have belonged to
+ * have since, nobody can know here. (In a cluster `begin` refuses.)
  */
 function lossOfLog({ clusterId }: RaftLog, { applied, term }: StateAtStart): string | undefined {
   if (clusterId !== undefined || term === 0) return undefined;

@@ -1,10 +1,10 @@
 // The generations of the state, and the checkpoints that lead from one to the next
 // (architecture.md §7, points 4 and 5). The log says which one counts; all others are leftovers and go.
-import type { CheckpointImage, CheckpointMeta } from '../../raft/index.ts';
+import type { CheckpointImage, CheckpointMeta, NodeReports } from '../../raft/index.ts';
 import type { DurableState, Successor } from '../state/durable-state.ts';
 import type { OpenOptions } from '../state/opening.ts';
 import type { Store } from '../state/store.ts';
-import type { CheckpointKeeper, RaftLog } from './raft-log.ts';
+import type { CheckpointKeeper } from './raft-log.ts';
 
 /** Where the stores lie, one for each generation. */
 export interface GenerationStores {
@@ -26,7 +26,9 @@ export interface CheckpointFiles {
 export interface GenerationsParts {
   readonly stores: GenerationStores;
   readonly checkpoints: CheckpointFiles;
-  readonly log: Pick<RaftLog, 'generation' | 'checkpointWritten' | 'checkpointFailed' | 'installed' | 'installFailed'>;
+  /** The one that counts at the start. */
+  readonly generation: number;
+  readonly node: Pick<NodeReports, 'checkpointWritten' | 'checkpointFailed' | 'installed' | 'installFailed'>;
   readonly state: DurableState;
   readonly openOptions: OpenOptions;
   readonly notice: (text: string) => void;
@@ -40,33 +42,33 @@ export class Generations implements CheckpointKeeper {
 
   constructor(parts: GenerationsParts) {
     this.#parts = parts;
-    this.#current = parts.log.generation;
+    this.#current = parts.generation;
     this.#newest = this.#current;
   }
 
   make(): void {
-    const { log, notice } = this.#parts;
+    const { node, notice } = this.#parts;
     this.#write().then(
-      (image) => log.checkpointWritten(image),
+      (image) => node.checkpointWritten(image),
       (error: unknown) => {
         notice(`no checkpoint could be written: ${textOf(error)}`);
-        log.checkpointFailed();
+        node.checkpointFailed();
       },
     );
   }
 
   install(meta: CheckpointMeta): void {
-    const { log, notice } = this.#parts;
+    const { node, notice } = this.#parts;
     const generation = ++this.#newest;
     this.#build(generation, meta).then(
       (successor) => {
         this.#built.set(generation, successor);
-        log.installed(generation, meta.index);
+        node.installed(generation, meta.index);
       },
       (error: unknown) => {
         notice(`the checkpoint at index ${meta.index} cannot be used: ${textOf(error)}`);
         this.#remove(generation);
-        log.installFailed(meta.index);
+        node.installFailed(meta.index);
       },
     );
   }

@@ -6,7 +6,7 @@ export type ToLog =
   | { readonly type: 'propose'; readonly id: number; readonly bytes: Uint8Array }
   /** Asks for an index that covers everything acknowledged before now. */
   | { readonly type: 'read'; readonly id: number }
-  /** Everything up to `index` is on disk and visible; gives credit for the next `committed`. */
+  /** Everything up to `index` is visible; gives credit for the next `committed`. */
   | { readonly type: 'applied'; readonly index: number }
   /** Hand nothing over any more, and answer what is pending. */
   | { readonly type: 'stop' };

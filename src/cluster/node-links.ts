@@ -5,6 +5,7 @@ import type { Clock } from '../clock.ts';
 import type { ControlPlaneSettings } from '../settings/control-plane.ts';
 import type { Command } from '../state/command.ts';
 import type { Malformed } from '../state/command-codec.ts';
+import type { WorkTraces } from '../telemetry/traces/work-traces.ts';
 import { LeaderConnections } from './leader-connections.ts';
 import { LeaderOperations } from './leader-operations.ts';
 import { PeerClient } from './peers/peer-client.ts';
@@ -21,6 +22,8 @@ export interface NodeLinksOptions {
   /** Undefined until this node belongs to a cluster. */
   readonly clusterId: () => string | undefined;
   readonly clock: Clock;
+  /** Undefined: nothing is traced. */
+  readonly traces?: WorkTraces | undefined;
 }
 
 export class NodeLinks {
@@ -33,14 +36,14 @@ export class NodeLinks {
   readonly #key: Uint8Array | undefined;
 
   constructor(options: NodeLinksOptions) {
-    const { settings, clusterId, clock } = options;
+    const { settings, clusterId, clock, traces } = options;
     const secret = secretOf(settings);
     const key = secret === undefined ? undefined : relayKey(secret);
     const connections = new LeaderConnections({ tls: settings.tls, clock });
     this.#options = options;
     this.#connections = connections;
     this.#key = key;
-    this.relay = new RelayClient({ connections, clusterId, key, clock, newNonce });
+    this.relay = new RelayClient({ connections, clusterId, key, clock, newNonce, traces });
     this.leader = new LeaderOperations(connections);
     this.hashes = new HashClient({ connections, clusterId, key, clock, newNonce });
     this.peers = new PeerClient({ connections, clusterId, key, clock, newNonce });

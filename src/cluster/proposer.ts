@@ -7,6 +7,7 @@ import { SluiceError } from '../errors.ts';
 import type { Command, Draft, RequestId, Result } from '../state/command.ts';
 import type { Activation, Applied } from '../state/config-state.ts';
 import type { DurableState } from '../state/durable-state.ts';
+import type { WorkTraces } from '../telemetry/traces/work-traces.ts';
 import { AppliedWaiters } from './applied-waiters.ts';
 import { Arrivals } from './arrivals.ts';
 import { Attempts } from './attempts.ts';
@@ -17,6 +18,7 @@ import type { ReceivedOutcome, Relay, RelayRequest, RelayTarget } from './relay/
 import { RelayedWrites } from './relay/relayed-writes.ts';
 import type { ReplicatedLog } from './replicated-log.ts';
 import { WriteHold } from './write-hold.ts';
+import { WriteTraces } from './write-traces.ts';
 
 /** Told what happens here; for metrics. */
 export interface ProposerObserver {
@@ -40,6 +42,8 @@ export interface ProposerOptions {
   /** Switches the state to a generation that was built from a checkpoint. */
   readonly adopt?: ((generation: number) => Promise<void>) | undefined;
   readonly observer?: ProposerObserver;
+  /** Undefined: nothing is traced. */
+  readonly traces?: WorkTraces | undefined;
 }
 
 export class Proposer implements ReplicatedLog, RelayTarget {
@@ -58,20 +62,22 @@ export class Proposer implements ReplicatedLog, RelayTarget {
   readonly #rolloutSubscribers = new Set<() => void>();
   readonly #arrivals = new Arrivals();
   readonly #hold: WriteHold;
+  readonly #traces: WriteTraces | undefined;
   #leader: Leader | 'self' | undefined;
   #applying = false;
   #logFailed: string | undefined;
   #stopped: Promise<void> | undefined;
   #seq = 0;
 
-  constructor({ port, state, clock, nodeId, relay, adopt, observer = unobserved }: ProposerOptions) {
+  constructor({ port, state, clock, nodeId, relay, adopt, observer = unobserved, traces }: ProposerOptions) {
     this.#port = port;
     this.#state = state;
     this.#clock = clock;
     this.#nodeId = nodeId;
     this.#adopt = adopt ?? refuseToAdopt;
     this.#observer = observer;
-    const attempts = new Attempts(port);
+    this.#traces = traces && new WriteTraces(traces);
+    const attempts = new Attempts(port, this.#traces);
     const waiters = new AppliedWaiters(clock, state.view.applied);
     this.#attempts = attempts;
     this.#waiters = waiters;
@@ -80,6 +86,10 @@ export class Proposer implements ReplicatedLog, RelayTarget {
     this.#relayed = new RelayedWrites({ attempts, state, clock, hold: this.#hold });
     this.#reads = new ReadBarriers({ port, clock });
     port.receive((message) => this.#receive(message));
+    state.onFailure((reason) => {
+      this.#arrivals.clear();
+      this.#endAll(reason);
+    });
   }
 
   /** Calls `subscriber` with each activation once it is on disk and answered. Returns the end of the subscription. */
@@ -112,7 +122,12 @@ export class Proposer implements ReplicatedLog, RelayTarget {
     return this.#leader === 'self';
   }
 
-  async propose(draft: Draft): Promise<Result> {
+  propose(draft: Draft): Promise<Result> {
+    if (this.#traces === undefined) return this.#proposeCounted(draft);
+    return this.#traces.proposing(draft.op, () => this.#proposeCounted(draft));
+  }
+
+  async #proposeCounted(draft: Draft): Promise<Result> {
     try {
       // Only here while this node leads: the leader keeps relayed writes back, too.
       const held = this.#leader === 'self' ? this.#hold.enter(draft) : undefined;
@@ -131,7 +146,13 @@ export class Proposer implements ReplicatedLog, RelayTarget {
     if (this.failed !== undefined) return { outcome: 'not-applied', reason: this.failed };
     if (this.#stopped !== undefined) return { outcome: 'not-applied', reason: 'shutting down' };
     if (this.#leader !== 'self') return { outcome: 'not-leader', leader: this.#leader };
-    return await this.#relayed.receive(request, () => (this.#leader === 'self' ? undefined : this.#leader));
+    const elsewhere = (): Leader | undefined => (this.#leader === 'self' ? undefined : this.#leader);
+    if (this.#traces === undefined) return await this.#relayed.receive(request, elsewhere);
+    const receive = (): Promise<ReceivedOutcome> => {
+      this.#traces?.named(request.requestId);
+      return this.#relayed.receive(request, elsewhere);
+    };
+    return await this.#traces.proposing('relayed', receive, ({ outcome }) => (outcome === 'applied' ? '' : outcome));
   }
 
   async readBarrier(): Promise<number> {
@@ -180,6 +201,7 @@ export class Proposer implements ReplicatedLog, RelayTarget {
       throw new SluiceError('UNAVAILABLE', 'too many writes are waiting', retryAfter);
     }
     this.#seq = seq;
+    this.#traces?.named(requestId);
     return await this.#writes.write(requestId, bytes);
   }
 
@@ -220,8 +242,9 @@ export class Proposer implements ReplicatedLog, RelayTarget {
         else await this.#apply(next);
       } catch (error) {
         this.#arrivals.clear();
+        if (this.#state.failed !== undefined) continue;
         this.#logFailed ??= `storage failed: ${error instanceof Error ? error.message : error}`;
-        this.#endAll(this.#state.failed ?? this.#logFailed);
+        this.#endAll(this.#logFailed);
       }
     }
     this.#applying = false;
@@ -235,8 +258,12 @@ export class Proposer implements ReplicatedLog, RelayTarget {
     if (last > this.#state.view.applied) {
       const startedAt = this.#clock.monotonicMs();
       const { results, activation, changesRollout } = await this.#state.apply(entries, last, { term, time: logTime });
-      this.#observer.applied(this.#clock.monotonicMs() - startedAt);
-      for (const applied of results) this.#answer(applied);
+      const appliedAt = this.#clock.monotonicMs();
+      this.#observer.applied(appliedAt - startedAt);
+      for (const applied of results) {
+        this.#traces?.applied(applied, startedAt, appliedAt);
+        this.#answer(applied);
+      }
       this.#waiters.advance(last);
       if (activation !== undefined) this.#publish(activation);
       if (changesRollout) this.#publishRollout();

@@ -1,23 +1,23 @@
 // The log of this node: the raft worker, spoken to by messages. With no `raft` section it is a cluster of one on the same
 // path. Checkpoints pass by here to whoever keeps the generations of the state.
 import {
-  type CheckpointImage,
   type CheckpointMeta,
-  type MemberHost,
   type MemberId,
   type MemberStatus,
   type MembershipChange,
+  type NodeReports,
   type OpenedReport,
   type Outcome,
   type RaftOptions,
   RaftThread,
   type RoleReport,
+  type ThreadHost,
 } from '../../raft/index.ts';
 import type { Cluster } from './cluster.ts';
 import { committedMessage, fatalMessage, outcomeMessage, readableMessage, roleMessage } from './log-messages.ts';
 import type { FromLog, LogPort, ToLog } from './log-port.ts';
 
-/** Who writes checkpoints of the state and builds states from them. Each request is answered by one call of `RaftLog`. */
+/** Who writes checkpoints of the state and builds states from them. Each request is answered by one call of `RaftLog.node`. */
 export interface CheckpointKeeper {
   /** → `checkpointWritten` or `checkpointFailed` */
   make(): void;
@@ -42,20 +42,21 @@ export interface StateAtStart {
 
 export class RaftLog implements LogPort, Cluster {
   readonly clustered: boolean;
+  /** What is reported to raft, with no answer: checkpoints, installations, that this node's state is wrong. */
+  readonly node: NodeReports;
   readonly #thread: RaftThread;
-  readonly #changes = new Map<number, (outcome: Outcome) => void>();
   readonly #failures = new Set<(reason: string) => void>();
   #receiver: (message: FromLog) => void = () => undefined;
   #keeper: CheckpointKeeper | undefined;
   #opened: OpenedReport | undefined;
   #clusterId: string | undefined;
   #failed: string | undefined;
-  #changeId = 0;
   #stopped: Promise<void> | undefined;
 
   private constructor({ raft, notice, detail }: RaftLogOptions, opening: Opening) {
     this.clustered = raft.cluster !== undefined;
     this.#thread = new RaftThread(raft, this.#host(opening, notice, detail));
+    this.node = this.#thread.node;
   }
 
   /** Starts the worker; resolves when the log is read. Rejects when it cannot be used, with `CannotListen` for `bindAddress`. */
@@ -94,7 +95,8 @@ export class RaftLog implements LogPort, Cluster {
 
   /**
    * From here on this node votes and follows. A state without its log is refused in a cluster, for what was acknowledged
-   * after it cannot be known. Alone, all that was acknowledged is in the state, and a new log begins behind it.
+   * after it cannot be known. Alone, what was acknowledged is in the state, but for the last moments before a crash, and a
+   * new log begins behind it.
    */
   begin({ applied, term }: StateAtStart, keeper: CheckpointKeeper): void {
     this.#keeper = keeper;
@@ -105,7 +107,7 @@ export class RaftLog implements LogPort, Cluster {
       );
     }
     // The log that took over a state from before it names that state's last index with term 1.
-    this.#thread.begin(applied, hasLog && applied > 0 && term === 0 ? 1 : term);
+    this.#thread.begin({ index: applied, term: hasLog && applied > 0 && term === 0 ? 1 : term });
   }
 
   receive(receiver: (message: FromLog) => void): void {
@@ -115,13 +117,13 @@ export class RaftLog implements LogPort, Cluster {
   post(message: ToLog): void {
     switch (message.type) {
       case 'propose':
-        this.#thread.propose(message.id, message.bytes);
+        void this.#propose(message.id, message.bytes);
         return;
       case 'read':
-        this.#thread.read(message.id);
+        void this.#read(message.id);
         return;
       case 'applied':
-        this.#thread.applied(message.index);
+        this.node.applied(message.index);
         return;
       case 'stop':
         void this.stop();
@@ -129,20 +131,12 @@ export class RaftLog implements LogPort, Cluster {
     }
   }
 
-  checkpointWritten(image: CheckpointImage): void {
-    this.#thread.checkpointWritten(image);
+  async #propose(id: number, bytes: Uint8Array): Promise<void> {
+    this.#receiver(outcomeMessage(id, await this.#thread.propose(bytes)));
   }
 
-  checkpointFailed(): void {
-    this.#thread.checkpointFailed();
-  }
-
-  installed(generation: number, index: number): void {
-    this.#thread.installed(generation, index);
-  }
-
-  installFailed(index: number): void {
-    this.#thread.installFailed(index);
+  async #read(id: number): Promise<void> {
+    this.#receiver(readableMessage(id, await this.#thread.read()));
   }
 
   status(): Promise<MemberStatus | undefined> {
@@ -150,33 +144,20 @@ export class RaftLog implements LogPort, Cluster {
   }
 
   change(change: MembershipChange, options: { readonly force?: boolean } = {}): Promise<Outcome> {
-    return new Promise((resolve) => {
-      // Proposals count up from 1, so changes count in a range of their own.
-      const id = firstChangeId + this.#changeId++;
-      this.#changes.set(id, resolve);
-      this.#thread.change(id, change, options);
-    });
+    return this.#thread.change(change, options);
   }
 
   transfer(to: MemberId | undefined): void {
-    this.#thread.transfer(to);
-  }
-
-  /** This node's state is wrong: it leaves the cluster for good, which shows as a failure. */
-  condemn(reason: string): void {
-    this.#thread.condemn(reason);
+    this.node.transfer(to);
   }
 
   /** Hands leadership over and leaves the mark of a clean stop. May be called again. */
   stop(): Promise<void> {
-    this.#stopped ??= this.#thread.stop().then(() => {
-      for (const answer of this.#changes.values()) answer({ kind: 'unknown', why: 'stopping' });
-      this.#changes.clear();
-    });
+    this.#stopped ??= this.#thread.stop();
     return this.#stopped;
   }
 
-  #host(opening: Opening, notice: (text: string) => void, detail?: (text: string) => void): MemberHost {
+  #host(opening: Opening, notice: (text: string) => void, detail?: (text: string) => void): ThreadHost {
     return {
       opened: (report) => {
         this.#opened = report;
@@ -185,8 +166,6 @@ export class RaftLog implements LogPort, Cluster {
       },
       cannotListen: (code) => opening.failed(new CannotListen(code)),
       committed: (batch) => this.#receiver(committedMessage(batch)),
-      outcome: (id, outcome) => this.#answer(id, outcome),
-      readable: (id, index) => this.#receiver(readableMessage(id, index)),
       role: (report) => void this.#report(report),
       makeCheckpoint: () => this.#keeper?.make(),
       install: (meta) => this.#keeper?.install(meta),
@@ -201,14 +180,6 @@ export class RaftLog implements LogPort, Cluster {
         for (const subscriber of this.#failures) subscriber(reason);
       },
     };
-  }
-
-  #answer(id: number, outcome: Outcome): void {
-    const change = this.#changes.get(id);
-    if (change !== undefined) {
-      this.#changes.delete(id);
-      change(outcome);
-    } else this.#receiver(outcomeMessage(id, outcome));
   }
 
   async #report(report: RoleReport): Promise<void> {
@@ -231,5 +202,3 @@ export class CannotListen extends Error {
     this.code = code;
   }
 }
-
-const firstChangeId = 2 ** 48;

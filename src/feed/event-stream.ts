@@ -7,11 +7,14 @@ const keepAlive = ': keepalive\n\n';
 export class EventStream implements Sender {
   readonly #response: ServerResponse;
   readonly #queue: SendQueue;
+  readonly #further: () => Buffer | undefined;
   #pending: Buffer | undefined;
   #isWriting = false;
 
-  constructor(response: ServerResponse, queue: SendQueue) {
+  /** @param further what is to be written when no frame waits, if anything; asked at the moment it is written. */
+  constructor(response: ServerResponse, queue: SendQueue, further: () => Buffer | undefined = () => undefined) {
     this.#response = response;
+    this.#further = further;
     this.#queue = queue;
     response.once('close', () => queue.remove(this));
   }
@@ -22,15 +25,21 @@ export class EventStream implements Sender {
     if (!this.#isWriting) this.#queue.add(this);
   }
 
+  /** There may be something further to write. */
+  look(): void {
+    if (!this.#isWriting) this.#queue.add(this);
+  }
+
   write(done: () => void): number {
-    const frame = this.#pending;
-    if (frame === undefined || this.#isWriting) return 0;
+    if (this.#isWriting || this.#response.writableEnded || this.#response.destroyed) return 0;
+    const frame = this.#pending ?? this.#further();
+    if (frame === undefined) return 0;
     this.#pending = undefined;
     this.#isWriting = true;
     this.#response.write(frame, () => {
       this.#isWriting = false;
       done();
-      if (this.#pending !== undefined) this.#queue.add(this);
+      this.#queue.add(this);
     });
     return frame.length;
   }

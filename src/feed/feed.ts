@@ -1,36 +1,71 @@
-// The active configuration and everyone who wants it: proxy workers of this process and the event streams to others.
-import type { ConfigSource, ProxyConfig } from '../model/proxy-config.ts';
+// The active configuration, and the candidate of the rollout under way, for everyone who wants them: proxy workers of this
+// process and the event streams to others.
+import type { Candidate, ConfigSource, ProxyConfig } from '../model/proxy-config.ts';
 
-type Subscriber = (config: ProxyConfig) => void;
+type Subscriber<T> = (news: T) => void;
+
+/** The candidate of this moment, if there is one, and the command that says so. */
+export interface CandidateNews {
+  readonly candidate: Candidate | undefined;
+  /** Log index. */
+  readonly index: number;
+}
 
 export class Feed implements ConfigSource {
-  readonly #subscribers = new Set<Subscriber>();
+  readonly #subscribers = new Set<Subscriber<ProxyConfig>>();
+  readonly #candidateSubscribers = new Set<Subscriber<Candidate | undefined>>();
   #current: ProxyConfig | undefined;
+  #news: CandidateNews = { candidate: undefined, index: 0 };
 
   /** The last published configuration. */
   get current(): ProxyConfig | undefined {
     return this.#current;
   }
 
+  get candidate(): CandidateNews {
+    return this.#news;
+  }
+
   /** Makes `config` the current one and hands it to every subscriber before it returns. Once per activation. */
   publish(config: ProxyConfig): void {
     this.#current = config;
-    const failures: unknown[] = [];
-    for (const subscriber of [...this.#subscribers]) {
-      try {
-        subscriber(config);
-      } catch (failure) {
-        failures.push(failure);
-      }
-    }
-    if (failures.length > 0) throw new AggregateError(failures, 'subscribers of the feed failed');
+    tell(this.#subscribers, config);
   }
 
-  subscribe(subscriber: Subscriber): () => void {
-    // A subscription of its own, so that the same function twice is two of them.
-    const one: Subscriber = (config) => subscriber(config);
-    this.#subscribers.add(one);
-    if (this.#current !== undefined) one(this.#current);
-    return () => this.#subscribers.delete(one);
+  /** The same for the candidate. */
+  offer(news: CandidateNews): void {
+    this.#news = news;
+    tell(this.#candidateSubscribers, news.candidate);
   }
+
+  subscribe(subscriber: Subscriber<ProxyConfig>): () => void {
+    const end = added(this.#subscribers, subscriber);
+    if (this.#current !== undefined) subscriber(this.#current);
+    return end;
+  }
+
+  subscribeCandidate(subscriber: Subscriber<Candidate | undefined>): () => void {
+    const end = added(this.#candidateSubscribers, subscriber);
+    if (this.#news.candidate !== undefined) subscriber(this.#news.candidate);
+    return end;
+  }
+}
+
+/** A subscription of its own, so that the same function twice is two of them. */
+function added<T>(subscribers: Set<Subscriber<T>>, subscriber: Subscriber<T>): () => void {
+  const one: Subscriber<T> = (news) => subscriber(news);
+  subscribers.add(one);
+  return () => subscribers.delete(one);
+}
+
+function tell<T>(subscribers: ReadonlySet<Subscriber<T>>, news: T): void {
+  const failures: unknown[] = [];
+  for (const subscriber of [...subscribers]) {
+    try {
+      subscriber(news);
+    } catch (failure) {
+      failures.push(failure);
+    }
+  }
+  if (failures.length > 0) throw new AggregateError(failures, 'subscribers of the feed failed');
 }

@@ -8,7 +8,7 @@ const digests = new WeakMap<ProxyConfig, string>();
 
 /** SHA-256 of the canonical JSON of its lists, hex. */
 export function digestOf(config: ProxyConfig): string {
-  const known = digests.get(config);
+  const known = config.sha256 ?? digests.get(config);
   if (known !== undefined) return known;
   const digest = configDigest(config.snapshot);
   digests.set(config, digest);
@@ -64,7 +64,7 @@ export class Frames {
   }
 }
 
-function textOf({ id, name, createdAt, snapshot }: ProxyConfig): string {
+export function textOf({ id, name, createdAt, snapshot }: ProxyConfig): string {
   const lists = Object.fromEntries(writtenKinds.map((kind) => [kind, snapshot[kind]]));
   return JSON.stringify({ id, name, createdAt, snapshot: lists });
 }

@@ -2,9 +2,11 @@
 // configuration at once and each later one. The bytes of one activation are made once, however many clients there are.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Cancel, Clock } from '../clock.ts';
-import type { ConfigSource, ProxyConfig } from '../model/proxy-config.ts';
+import type { Candidate, ConfigSource, ProxyConfig } from '../model/proxy-config.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import { CandidateFrames, noTrial, type ToldTrial } from './candidate-frames.ts';
 import { EventStream } from './event-stream.ts';
+import type { CandidateNews } from './feed.ts';
 import { digestOf, Frames } from './frames.ts';
 import { SendQueue } from './send-queue.ts';
 
@@ -18,6 +20,10 @@ export interface Follower {
   readonly isOurs: boolean;
   /** Digest of the configuration that it has of this cluster already. */
   readonly hasSha256: string | undefined;
+  /** Rollout whose candidate it has already. */
+  readonly hasRollout: string | undefined;
+  /** Percent that it is to serve from the candidate of this moment. */
+  shareOf(candidate: Candidate): number;
   /** Further fields of the answer. */
   readonly headers: Readonly<Record<string, string>>;
   /** The stream has ended. */
@@ -32,21 +38,39 @@ interface Parts {
   readonly clusterId: () => string;
   /** Asked for each stream that stays open. Default: all are strangers. */
   readonly follower?: ((request: IncomingMessage) => Follower) | undefined;
+  /** The candidate, for those who understand. Default: there is never one. */
+  readonly candidates?: CandidateSource | undefined;
+}
+
+export interface CandidateSource {
+  readonly news: CandidateNews;
+  /** Called when the candidate, or what anybody is to serve of it, may have changed. */
+  subscribe(subscriber: () => void): () => void;
 }
 
 interface Client {
   readonly stream: EventStream;
-  readonly isOurs: boolean;
+  readonly follower: Follower;
+  told: ToldTrial;
 }
 
-const stranger: Follower = { isOurs: false, hasSha256: undefined, headers: {}, closed: () => undefined };
+const stranger: Follower = {
+  isOurs: false,
+  hasSha256: undefined,
+  hasRollout: undefined,
+  headers: {},
+  shareOf: () => 0,
+  closed: () => undefined,
+};
 
 export class SnapshotStreams {
   readonly #parts: Parts;
   readonly #clients = new Set<Client>();
   readonly #queue: SendQueue;
   readonly #unsubscribe: () => void;
+  readonly #unsubscribeCandidates: () => void;
   #frames: Frames | undefined;
+  #trial: CandidateFrames;
   #cancelKeepAlive: Cancel = () => undefined;
   #closed = false;
 
@@ -59,8 +83,14 @@ export class SnapshotStreams {
       later: (run) => void setImmediate(run),
     });
     this.#unsubscribe = parts.source.subscribe((config) => this.#publish(config));
+    const { candidates } = parts;
+    this.#trial = new CandidateFrames(candidates?.news ?? noNews, undefined);
+    this.#unsubscribeCandidates = candidates?.subscribe(() => this.#offer(candidates.news)) ?? (() => undefined);
     this.#scheduleKeepAlive();
   }
+
+  /** Events that were given to clients since the start; one that was overtaken before it left counts as well. */
+  sent = 0;
 
   /** Number of open streams. */
   get size(): number {
@@ -71,7 +101,8 @@ export class SnapshotStreams {
   attach(response: ServerResponse): void {
     const { clusterId, follower } = this.#parts;
     const isOver = response.req.method === 'HEAD' || this.#closed;
-    const { isOurs, hasSha256, headers, closed } = (isOver ? undefined : follower?.(response.req)) ?? stranger;
+    const whom = (isOver ? undefined : follower?.(response.req)) ?? stranger;
+    const { hasSha256, hasRollout, headers, closed } = whom;
     response.writeHead(200, {
       'Content-Type': 'text/event-stream',
       'Cache-Control': 'no-cache',
@@ -87,7 +118,10 @@ export class SnapshotStreams {
     response.flushHeaders();
     // A peer that vanished without a word is found by TCP, even while nothing can be written to it.
     response.socket?.setKeepAlive(true, keepAliveMs);
-    const client: Client = { stream: new EventStream(response, this.#queue), isOurs };
+    // Told no share of it yet: whoever has the candidate gets its share first of all.
+    const told = { rollout: hasRollout, share: -1 };
+    const stream = new EventStream(response, this.#queue, () => this.#further(client));
+    const client: Client = { stream, follower: whom, told };
     this.#clients.add(client);
     response.on('close', () => {
       this.#clients.delete(client);
@@ -97,12 +131,15 @@ export class SnapshotStreams {
     if (frames === undefined) return;
     const hasIt = hasSha256 !== undefined && hasSha256 === digestOf(frames.config);
     client.stream.send(hasIt ? frames.current : frameFor(client, frames));
+    client.stream.look();
+    this.sent++;
   }
 
   /** Ends every stream without a final event and takes no more. May be called twice. */
   close(): void {
     this.#closed = true;
     this.#unsubscribe();
+    this.#unsubscribeCandidates();
     this.#cancelKeepAlive();
     for (const { stream } of this.#clients) stream.end();
   }
@@ -116,6 +153,23 @@ export class SnapshotStreams {
     const frames = new Frames(config, (bytes) => this.#warnOfSize(config, bytes));
     this.#frames = frames;
     for (const client of this.#clients) client.stream.send(frameFor(client, frames));
+    this.sent += this.#clients.size;
+  }
+
+  #offer(news: CandidateNews): void {
+    this.#trial = new CandidateFrames(news, this.#trial);
+    for (const { stream, follower } of this.#clients) if (follower.isOurs) stream.look();
+  }
+
+  /** What a client has not been told of the candidate: asked when it is written, so that nothing is told that is over. */
+  #further(client: Client): Buffer | undefined {
+    const { follower, told } = client;
+    if (!follower.isOurs || this.#frames === undefined) return undefined;
+    const { candidate } = this.#trial;
+    const wanted =
+      candidate === undefined ? noTrial : { rollout: candidate.rollout, share: follower.shareOf(candidate) };
+    client.told = wanted;
+    return this.#trial.frame(told, wanted);
   }
 
   #warnOfSize({ id }: ProxyConfig, bytes: number): void {
@@ -131,4 +185,6 @@ export class SnapshotStreams {
   }
 }
 
-const frameFor = ({ isOurs }: Client, frames: Frames): Buffer => (isOurs ? frames.own : frames.plain);
+const frameFor = ({ follower }: Client, frames: Frames): Buffer => (follower.isOurs ? frames.own : frames.plain);
+
+const noNews: CandidateNews = { candidate: undefined, index: 0 };

@@ -4,14 +4,16 @@ import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../clock.ts';
 import { digestOf } from '../feed/frames.ts';
 import type { Follower } from '../feed/sse.ts';
-import type { Acknowledgement, ListenerReport, TrafficWindow } from '../model/fleet-messages.ts';
+import type { Acknowledgement, ListenerReport, RolloutWord, TrafficWindow } from '../model/fleet-messages.ts';
 import type { Problem } from '../model/problem.ts';
-import type { ConfigSource, ProxyConfig } from '../model/proxy-config.ts';
+import type { Candidate, ConfigSource, ProxyConfig } from '../model/proxy-config.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import type { CandidateShares } from './candidate-shares.ts';
 import { type NodeView, type ProxyState, proxyStates, type Version } from './fleet-view.ts';
 import { introductionOf } from './introduction.ts';
 import type { AcknowledgementMessage, ReportMessage } from './messages.ts';
 import { type Progress, type ProxyFacts, ProxyRecord } from './proxy-record.ts';
+import { RolloutTally } from './rollout-tally.ts';
 import { streamToken } from './token.ts';
 
 export interface FleetOptions {
@@ -19,6 +21,7 @@ export interface FleetOptions {
   readonly nodeId: string;
   readonly clusterId: () => string;
   readonly source: ConfigSource;
+  readonly shares: CandidateShares;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Base64url, never the same twice. */
@@ -38,7 +41,14 @@ const rememberedMax = 100;
 const goneMs = 24 * 3_600_000;
 const goneMax = 10_000;
 
-const nobody: Follower = { isOurs: false, hasSha256: undefined, headers: {}, closed: () => undefined };
+const nobody: Follower = {
+  isOurs: false,
+  hasSha256: undefined,
+  hasRollout: undefined,
+  headers: {},
+  shareOf: () => 0,
+  closed: () => undefined,
+};
 
 export class Fleet {
   readonly #options: FleetOptions;
@@ -48,7 +58,10 @@ export class Fleet {
   readonly #gone = new Map<string, ProxyRecord>();
   readonly #snapshots = new Map<number, string>();
   readonly #subscribers = new Set<() => void>();
-  readonly #unsubscribe: () => void;
+  readonly #unsubscribe: readonly (() => void)[];
+  readonly #tally = new RolloutTally();
+  /** Of this process. */
+  readonly #life: string;
   #own: ProxyRecord | undefined;
   #anonymous = 0;
   #wanted: ProxyConfig | undefined;
@@ -57,7 +70,11 @@ export class Fleet {
 
   constructor(options: FleetOptions) {
     this.#options = options;
-    this.#unsubscribe = options.source.subscribe((config) => this.#want(config));
+    this.#life = options.newRandom();
+    const { shares, source } = options;
+    const follow = (): void => this.#tally.follow(shares.news.candidate?.rollout);
+    follow();
+    this.#unsubscribe = [source.subscribe((config) => this.#want(config)), shares.subscribe(follow)];
   }
 
   /** The proxy within this process. */
@@ -80,8 +97,14 @@ export class Fleet {
     if (this.#own !== undefined) this.#hear(this.#own, { ...word, sha256: '' }, config.id);
   }
 
+  /** The same of the candidate. */
+  acknowledgeOwnTrial(word: Omit<Acknowledgement, 'sha256'>, { config }: Candidate): void {
+    if (this.#own !== undefined) this.#hear(this.#own, { ...word, sha256: digestOf(config) }, config.id);
+  }
+
   reportOwn(window: readonly TrafficWindow[], listeners: readonly ListenerReport[]): void {
     this.#own?.report(window, this.#options.clock.nowMs());
+    this.#tally.add(window);
     this.#own?.hearListeners(listeners);
   }
 
@@ -90,7 +113,7 @@ export class Fleet {
     const introduction = introductionOf(request.headers);
     if (introduction === undefined) return this.#stranger();
     const { nodeId, clusterId, clock, newRandom } = this.#options;
-    const { id, boot, labels, version, has } = introduction;
+    const { id, boot, labels, version, has, trial } = introduction;
     const address = request.socket.remoteAddress ?? '';
     const connectedMs = clock.nowMs();
     this.#replace(id, boot, address);
@@ -102,6 +125,8 @@ export class Fleet {
     return {
       isOurs: true,
       hasSha256: has?.clusterId === clusterId() ? has.sha256 : undefined,
+      hasRollout: trial,
+      shareOf: (candidate) => this.#options.shares.shareOf(candidate, record.facts),
       headers: { 'X-Sluice-Node': encodeURIComponent(nodeId), 'X-Sluice-Ack': token },
       closed: () => this.#leave(token),
     };
@@ -111,7 +136,9 @@ export class Fleet {
   acknowledge({ token, boot, ...word }: AcknowledgementMessage): boolean {
     const record = this.#live.get(token);
     if (record === undefined || record.facts.boot !== boot) return false;
-    this.#hear(record, word, this.#snapshots.get(word.index) ?? null);
+    const { candidate } = this.#options.shares.news;
+    const tried = candidate !== undefined && word.index >= candidate.since ? candidate.config.id : null;
+    this.#hear(record, word, word.of === 'candidate' ? tried : (this.#snapshots.get(word.index) ?? null));
     return true;
   }
 
@@ -120,14 +147,23 @@ export class Fleet {
     const record = this.#live.get(token);
     if (record === undefined || record.facts.boot !== boot) return false;
     record.report(window, this.#options.clock.nowMs());
+    this.#tally.add(window);
     return true;
+  }
+
+  /** What this node says of the rollout under way. */
+  rolloutWord(): RolloutWord {
+    const since = this.#options.shares.news.candidate?.since ?? Number.POSITIVE_INFINITY;
+    const proxies = [...this.#everyLive()].map((record) => ({ id: record.facts.id, state: record.trial(since) }));
+    return { ...this.#tally.word(), life: this.#life, proxies };
   }
 
   view(): NodeView {
     this.#forgetOld();
     const wanted = this.#wantedVersion();
     const records = [...this.#everyLive(), ...this.#gone.values()];
-    return { proxies: records.map((record) => record.view(wanted)), anonymous: this.#anonymous };
+    const since = this.#options.shares.news.candidate?.since;
+    return { proxies: records.map((record) => record.view(wanted, since)), anonymous: this.#anonymous };
   }
 
   counts(): Readonly<Record<ProxyState, number>> {
@@ -157,7 +193,7 @@ export class Fleet {
   }
 
   close(): void {
-    this.#unsubscribe();
+    for (const end of this.#unsubscribe) end();
     this.#subscribers.clear();
   }
 
@@ -179,7 +215,8 @@ export class Fleet {
     const sha256 = word.sha256 === '' && word.state === 'installed' ? this.#digestAt(word.index) : word.sha256;
     record.acknowledge({ ...word, sha256 }, snapshotId, this.#options.clock.nowMs());
     if (word.state === 'refused') {
-      const about = { proxy: record.facts.id, index: word.index, problems: word.problems.slice(0, 3) };
+      const { index, of, problems } = word;
+      const about = { proxy: record.facts.id, of, index, problems: problems.slice(0, 3) };
       this.#options.logger.error(about, 'a proxy refuses the configuration');
     }
     this.#changed();

@@ -7,6 +7,8 @@ export interface Introduction {
   readonly boot: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly version: string;
+  /** Rollout whose candidate it has. */
+  readonly trial: string | undefined;
   /** What it has already. */
   readonly has: { readonly clusterId: string; readonly index: number; readonly sha256: string } | undefined;
 }
@@ -22,6 +24,7 @@ export function introductionOf(headers: IncomingHttpHeaders): Introduction | und
     boot: text(headers['x-sluice-boot'], textMax) ?? '',
     version: text(headers['x-sluice-version'], textMax) ?? '',
     labels: labelsOf(text(headers['x-sluice-labels'], 16_384) ?? ''),
+    trial: text(headers['x-sluice-candidate'], 128),
     has: hasOf(text(headers['x-sluice-has'], 512) ?? ''),
   };
 }

@@ -4,45 +4,58 @@ import { systemClock } from '../clock.ts';
 import type { Core } from '../cluster/core.ts';
 import { otherMembers } from '../cluster/peers/other-members.ts';
 import { singleNodeId } from '../cluster/raft-options.ts';
+import type { Feed } from '../feed/feed.ts';
+import type { RolloutWord } from '../model/fleet-messages.ts';
 import type { ConfigSource } from '../model/proxy-config.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { programVersion } from '../version.ts';
 import { ActivationLog } from './activation-log.ts';
+import { CandidateShares } from './candidate-shares.ts';
 import { Fleet } from './fleet.ts';
-import { FleetDesk } from './fleet-desk.ts';
+import { FleetAdmin } from './fleet-admin.ts';
 import { FleetMetrics } from './fleet-metrics.ts';
 import { OwnProxy } from './own-proxy.ts';
-import { rolloutMetrics } from './rollout-metrics.ts';
+import { RolloutWatch } from './rollout-watch.ts';
 
 export interface NodeFleet {
   readonly fleet: Fleet;
-  readonly desk: FleetDesk;
+  readonly desk: FleetAdmin;
   /** The proxy within this process. */
   readonly own: OwnProxy;
+  /** What the data plane of this process is to run. */
+  readonly source: ConfigSource;
+  readonly shares: CandidateShares;
+  /** This node shows what was agreed on before it started: a candidate that it knows of may serve. */
+  caughtUp(): void;
+  /** What each node said last of the rollout under way. */
+  words(): ReadonlyMap<string, RolloutWord>;
   close(): void;
 }
 
 export function nodeFleetOf(
   { controlPlane, proxy }: Settings,
   { raft, state, log, links, metrics }: Core,
-  source: ConfigSource,
+  feed: Feed,
   logger: Logger,
 ): NodeFleet {
   const nodeId = controlPlane.raft?.nodeId ?? singleNodeId;
   const clock = systemClock;
+  const shares = new CandidateShares(feed);
   const fleet = new Fleet({
     nodeId,
+    shares,
     clusterId: () => raft.clusterId ?? state.identity.clusterId,
-    source,
+    source: feed,
     clock,
     logger,
     newRandom: () => randomBytes(12).toString('base64url'),
     onConverged: (seconds) => fleetMetrics.converged(seconds),
   });
   const fleetMetrics = new FleetMetrics(metrics.registry, () => fleet.counts());
-  rolloutMetrics(metrics.registry, () => state.view.rollouts);
-  const desk = new FleetDesk({ nodeId, fleet, peers: () => otherMembers(raft, links.peers), clock, logger });
+  const peers = () => otherMembers(raft, links.peers);
+  const desk = new FleetAdmin({ nodeId, fleet, peers, clock, logger });
+  const watch = new RolloutWatch({ nodeId, fleet, shares, peers, cluster: log, clock });
   const activations = new ActivationLog({
     record: (index) => state.view.activations.findLast((record) => record.index === index),
     converge: (...asked) => desk.converge(...asked),
@@ -55,7 +68,13 @@ export function nodeFleetOf(
     fleet,
     desk,
     own,
+    shares,
+    caughtUp: () => watch.caughtUp(),
+    words: () => watch.words(),
+    source: shares.sourceOf(() => ({ id: nodeId, labels: proxy.labels })),
     close() {
+      watch.close();
+      shares.close();
       activations.close();
       own.close();
       fleet.close();

@@ -2,9 +2,9 @@
 import type { Cancel, Clock } from '../clock.ts';
 import type { ListenerReport } from '../model/fleet-messages.ts';
 import { type Problem, problemsMax } from '../model/problem.ts';
-import type { ProxyConfig } from '../model/proxy-config.ts';
+import type { Candidate, ProxyConfig } from '../model/proxy-config.ts';
 import { secretsById, withoutSecrets } from '../model/secret-problems.ts';
-import { type TrafficCounts, TrafficWindows } from '../model/traffic-windows.ts';
+import { noTraffic, type SideCounts, TrafficWindows } from '../model/traffic-windows.ts';
 import type { Fleet } from './fleet.ts';
 
 export interface OwnProxyOptions {
@@ -22,7 +22,16 @@ export interface OwnProxySources {
     readonly reason?: string;
   }[];
   /** Since the start of the process. */
-  readonly figures: () => TrafficCounts;
+  readonly figures: () => SideCounts;
+  /** A candidate is served beside the other. */
+  readonly isTrying: () => boolean;
+}
+
+interface SettledTrial {
+  readonly candidate: Candidate;
+  readonly refusal: string | undefined;
+  readonly problems: readonly Problem[];
+  readonly tookMs: number;
 }
 
 interface Settled {
@@ -33,11 +42,16 @@ interface Settled {
 }
 
 const reportEveryMs = 10_000;
+const reportTrialEveryMs = 1_000;
 
 export class OwnProxy {
   readonly #options: OwnProxyOptions;
   readonly #windows = new TrafficWindows();
-  #sources: OwnProxySources = { listeners: () => [], figures: () => ({ ...nothing, latency: [] }) };
+  #sources: OwnProxySources = {
+    listeners: () => [],
+    figures: () => ({ stable: noTraffic, candidate: noTraffic }),
+    isTrying: () => false,
+  };
   #cancel: Cancel = () => {};
   #ended = false;
 
@@ -62,14 +76,27 @@ export class OwnProxy {
     );
   }
 
+  tried({ candidate, refusal, problems, tookMs }: SettledTrial): void {
+    const told = withoutSecrets(problems.slice(0, problemsMax), secretsById(candidate.config));
+    const state = refusal === undefined ? 'installed' : 'refused';
+    if (refusal === undefined) this.#windows.begin(candidate.rollout, this.#sources.figures());
+    const word = { index: candidate.index, of: 'candidate', state, tookMs: Math.round(tookMs) } as const;
+    const listeners = reportsOf(this.#sources.listeners());
+    this.#options.fleet.acknowledgeOwnTrial({ ...word, problems: told, listeners }, candidate);
+    this.#schedule();
+  }
+
   close(): void {
     this.#ended = true;
     this.#cancel();
   }
 
   #schedule(): void {
+    this.#cancel();
     if (this.#ended) return;
-    this.#cancel = this.#options.clock.after(reportEveryMs, () => {
+    const everyMs = this.#sources.isTrying() ? reportTrialEveryMs : reportEveryMs;
+    this.#cancel = this.#options.clock.after(everyMs, () => {
+      if (!this.#sources.isTrying()) this.#windows.begin(null, this.#sources.figures());
       const { window, delivered } = this.#windows.report(this.#sources.figures());
       this.#options.fleet.reportOwn(window, reportsOf(this.#sources.listeners()));
       delivered();
@@ -77,8 +104,6 @@ export class OwnProxy {
     });
   }
 }
-
-const nothing = { requests: 0, serverErrors: 0, clientErrors: 0, proxyErrors: 0 };
 
 const reportsOf = (listeners: ReturnType<OwnProxySources['listeners']>): readonly ListenerReport[] =>
   listeners.map(({ id, state, reason }) => ({

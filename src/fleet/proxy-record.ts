@@ -25,6 +25,7 @@ export class ProxyRecord {
   lastSeenMs: number;
   #installed: Version | undefined;
   #refusedIndex = -1;
+  #candidate: (Version & { readonly state: 'installed' | 'refused' }) | undefined;
   #problems: readonly Problem[] = [];
   #listeners: readonly ListenerReport[] = [];
   #rates: { readonly requestsPerSecond: number; readonly errorRate: number } | undefined;
@@ -42,8 +43,12 @@ export class ProxyRecord {
   /** @param snapshotId of the index, where it is known. */
   acknowledge(word: Acknowledgement, snapshotId: string | null, nowMs: number): void {
     this.lastSeenMs = nowMs;
-    if (word.of !== 'stable') return;
     this.#listeners = word.listeners;
+    if (word.of === 'candidate') {
+      this.#candidate = { index: word.index, snapshotId, sha256: word.sha256, state: word.state };
+      if (word.state === 'refused') this.#problems = word.problems;
+      return;
+    }
     this.#problems = word.problems;
     if (word.state === 'refused') this.#refusedIndex = word.index;
     else this.#installed = { index: word.index, snapshotId, sha256: word.sha256 };
@@ -72,7 +77,14 @@ export class ProxyRecord {
     return this.#refusedIndex >= index ? 'refused' : 'pending';
   }
 
-  view(wanted: Version | undefined): ProxyView {
+  /** What has become of the candidate of a rollout that began at that log index. */
+  trial(since: number): Progress {
+    const candidate = this.#candidate;
+    return candidate === undefined || candidate.index < since ? 'pending' : candidate.state;
+  }
+
+  /** @param trialSince log index at which the rollout under way began; undefined: there is none. */
+  view(wanted: Version | undefined, trialSince?: number): ProxyView {
     const { id, embedded, labels, version, node, address, connectedMs } = this.facts;
     return {
       id,
@@ -85,13 +97,20 @@ export class ProxyRecord {
       lastSeen: new Date(this.lastSeenMs).toISOString(),
       installed: this.#installed ?? null,
       wanted: wanted ?? null,
-      candidate: null,
+      candidate: this.#tried(trialSince),
       state: this.state(wanted?.index),
       problems: this.#problems,
       listeners: this.#listeners,
       requestsPerSecond: this.#rates?.requestsPerSecond ?? null,
       errorRate: this.#rates?.errorRate ?? null,
     };
+  }
+
+  #tried(since: number | undefined): Version | null {
+    const candidate = this.#candidate;
+    if (candidate === undefined || since === undefined || this.trial(since) !== 'installed') return null;
+    const { index, snapshotId, sha256 } = candidate;
+    return { index, snapshotId, sha256 };
   }
 
   /** @param wanted index of the active configuration; undefined while nothing is active. */

@@ -1,13 +1,13 @@
 // Reads what another node asks about the fleet. It is a member, but perhaps of another version.
 import { SluiceError } from '../errors.ts';
-import type { FleetQuestion } from './fleet-desk.ts';
+import type { FleetQuestion } from './fleet-admin.ts';
 import { acknowledgementOf, reportOf } from './messages.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
 /** Throws INVALID. */
 export function fleetQuestionOf({ op, index, id, message }: Json): FleetQuestion {
-  if (op === 'view') return { op };
+  if (op === 'view' || op === 'rollout') return { op };
   if (op === 'progress' && typeof index === 'number') return { op, index };
   if (op === 'forget' && typeof id === 'string') return { op, id };
   if (op === 'acknowledge' && isObject(message)) return { op, message: acknowledgementOf(message) };

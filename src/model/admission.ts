@@ -2,10 +2,10 @@
 // optional fields are absent, nothing is coerced, unknown fields are named and left out. Only fields that a class
 // declares are ever read or written, so no key of a body reaches a prototype. Formats and rules are validation's.
 import { type Problem, pointerOf, problemsMax } from './problem.ts';
-import { typeFaultOf } from './scalar.ts';
+import { typeProblemOf } from './scalar.ts';
 import { type Class, type Element, type Field, fieldsOf, type Shape, type Shorthand } from './schema.ts';
 import { holdsSecret } from './secret-reference.ts';
-import { faultsOf, isRecord, mapEntriesMax, notAList, notAnObject, tooMany } from './shape.ts';
+import { isRecord, mapEntriesMax, notAList, notAnObject, shapeProblemsOf, tooMany } from './shape.ts';
 
 export interface Placed {
   /** JSON pointer from the body. */
@@ -70,8 +70,8 @@ class Reader {
     if (element.is === 'object') {
       return isRecord(value) ? this.object(element.of, value, pointer) : this.#refuse(pointer, notAnObject);
     }
-    const fault = typeFaultOf(element.scalar, value);
-    return fault === undefined ? value : this.#refuse(pointer, fault);
+    const problem = typeProblemOf(element.scalar, value);
+    return problem === undefined ? value : this.#refuse(pointer, problem);
   }
 
   #list(shape: Shape & { readonly is: 'list' }, value: unknown, pointer: string): unknown {
@@ -85,7 +85,7 @@ class Reader {
       return element === undefined && of.is === 'object' ? new of.of() : element;
     });
     // Collapsed only when all is well, so that the pointers of problems keep naming what was sent.
-    return shape.distinct && faultsOf(shape, list).length === 0 ? [...new Set(list)] : list;
+    return shape.distinct && shapeProblemsOf(shape, list).length === 0 ? [...new Set(list)] : list;
   }
 
   #map(of: Element, value: unknown, pointer: string): unknown {

@@ -89,12 +89,12 @@ export class EndpointSticky {
   readonly cookie?: EndpointPinCookie;
 }
 
-type Algorithm = (typeof endpointAlgorithms)[number];
-const selected = (algorithm: Algorithm) => (balancing: EndpointBalancing) => balancing.algorithm === algorithm;
+export type EndpointAlgorithm = (typeof endpointAlgorithms)[number];
+const selected = (algorithm: EndpointAlgorithm) => (balancing: EndpointBalancing) => balancing.algorithm === algorithm;
 
 export class EndpointBalancing {
   @OneOf(endpointAlgorithms, 'How an endpoint is picked.', { default: algorithm })
-  readonly algorithm?: Algorithm;
+  readonly algorithm?: EndpointAlgorithm;
 
   @Nested(RingHash, 'Settings of RING_HASH.', { when: selected('RING_HASH') })
   readonly ringHash?: RingHash;

@@ -5,7 +5,7 @@ import { ApiExtraModels, ApiProperty, type ApiPropertyOptions, getSchemaPath } f
 import { IsDefined, IsOptional, ValidateBy, ValidateIf, ValidateNested } from 'class-validator';
 import * as scalars from './scalar.ts';
 import { type Class, type Element, type Field, recordField, type Shape, type Shorthand } from './schema.ts';
-import { faultsOf, mapEntriesMax } from './shape.ts';
+import { mapEntriesMax, shapeProblemsOf } from './shape.ts';
 
 export interface FieldOptions {
   /** Absent or null is a problem. */
@@ -169,7 +169,7 @@ const field =
     all(
       ApiProperty({ ...schema, description, required, ...(readOnly && { readOnly }), ...shown }),
       required ? IsDefined() : IsOptional(),
-      ValidateBy({ name: shape.is, validator: { validate: (value) => faultsOf(shape, value).length === 0 } }),
+      ValidateBy({ name: shape.is, validator: { validate: (value) => shapeProblemsOf(shape, value).length === 0 } }),
     )(target, name);
   };
 

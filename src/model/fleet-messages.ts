@@ -31,6 +31,18 @@ export interface TrafficWindow {
   readonly latency: readonly number[];
 }
 
+/** What one node says of a rollout: what its proxies have reported since it heard of it, and how far they are. */
+export interface RolloutWord {
+  /** Null: it knows of none. */
+  readonly rollout: string | null;
+  /** Of its process: counts begin anew with another. */
+  readonly life: string;
+  readonly candidate: Omit<TrafficWindow, 'of' | 'rollout'>;
+  readonly stable: Omit<TrafficWindow, 'of' | 'rollout'>;
+  /** Those that are connected. */
+  readonly proxies: readonly { readonly id: string; readonly state: 'installed' | 'refused' | 'pending' }[];
+}
+
 /** Each 2^(1/4) wider than the one before, from 0.1 ms; the last is open. */
 export const latencyBuckets = 80;
 

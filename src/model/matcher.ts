@@ -1,7 +1,7 @@
 // Header and query matchers of routes and groups (contract.md §2.4.1, §6.3).
 import { Flag, Text, Token } from './field.ts';
 import { problemIf, Rules } from './rule.ts';
-import { faultOf, regex } from './scalar.ts';
+import { regex, scalarProblemOf } from './scalar.ts';
 
 interface Comparison {
   readonly value?: string;
@@ -10,8 +10,8 @@ interface Comparison {
 
 /** With `regex: true` the value is a pattern. Without a value presence is asked for, whatever `regex` says. */
 export const valueIsRegex = ({ value, regex: isRegex }: Comparison) => {
-  const fault = isRegex === true && value !== undefined ? faultOf(regex, value) : undefined;
-  return problemIf(fault !== undefined, '/value', fault ?? '');
+  const problem = isRegex === true && value !== undefined ? scalarProblemOf(regex, value) : undefined;
+  return problemIf(problem !== undefined, '/value', problem ?? '');
 };
 
 @Rules<HeaderMatcher>({ valueIsRegex })

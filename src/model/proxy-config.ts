@@ -23,6 +23,8 @@ export interface ProxyConfig {
   readonly snapshot: Configuration;
   /** JSON pointers of strings that came from secrets: `/snapshot/listeners/0/tls/key`. Absent: nobody knows. */
   readonly secrets?: readonly string[];
+  /** `configDigest` of `snapshot`, where it is known. */
+  readonly sha256?: string;
 }
 
 /** The configuration that a rollout tries out beside the active one (fleet.md §7). */
@@ -31,6 +33,8 @@ export interface Candidate {
   readonly rollout: string;
   /** Log index of the command behind this step. */
   readonly index: number;
+  /** Log index at which the rollout began, as far as whoever gives it knows. */
+  readonly since: number;
   /** Percent of the clients of each proxy, or of the proxies; 0 where `labels` choose. */
   readonly share: number;
   /** Whole proxies with these labels have it; absent where the share chooses. */

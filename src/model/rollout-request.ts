@@ -1,4 +1,5 @@
 // The body that starts a progressive activation (fleet.md §7). Every field is optional.
+import { commentConstraint, shortComment } from './comment.ts';
 import { exactlyOneOf, has, isTrue, noneOf } from './constraint.ts';
 import { parseDuration } from './duration.ts';
 import { Decimal, Duration, Flag, ListOf, MapOf, Nested, OneOf, Text, Token, Uint } from './field.ts';
@@ -16,8 +17,6 @@ export const rolloutDefaults = {
   maxStep: '1h',
   hold: '30s',
 } as const;
-
-export const commentLengthMax = 500;
 
 const shareMin = 0.01;
 
@@ -86,10 +85,9 @@ export class ShareKeyRequest {
         '/checkInterval',
         'must be 100ms or more',
       ),
-    shortComment: ({ comment = '' }) =>
-      problemIf([...comment].length > commentLengthMax, '/comment', `must have at most ${commentLengthMax} characters`),
+    shortComment,
   },
-  { properties: { comment: { maxLength: commentLengthMax } } },
+  commentConstraint,
 )
 export class RolloutRequest {
   @ListOf(

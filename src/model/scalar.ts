@@ -55,19 +55,19 @@ export type Scalar = TextScalar | NumberScalar | FlagScalar;
 const articles = { string: 'a string', number: 'a finite number', boolean: 'true or false' } as const;
 
 /** What is wrong with the JSON type of a value. No coercion (J7). `1e999` is read as infinite and has no JSON type. */
-export const typeFaultOf = (scalar: Scalar, value: unknown): string | undefined =>
+export const typeProblemOf = (scalar: Scalar, value: unknown): string | undefined =>
   typeof value === scalar.json && (typeof value !== 'number' || Number.isFinite(value))
     ? undefined
     : `must be ${articles[scalar.json]}`;
 
 /** What is wrong with a value of unknown type; undefined when it is fine. */
-export const faultOf = (scalar: Scalar, value: unknown): string | undefined => {
-  if (scalar.json === 'string' && typeof value === 'string') return textFault(scalar, value);
-  const fault = typeFaultOf(scalar, value);
-  return fault === undefined && scalar.json === 'number' && typeof value === 'number' ? scalar.check(value) : fault;
+export const scalarProblemOf = (scalar: Scalar, value: unknown): string | undefined => {
+  if (scalar.json === 'string' && typeof value === 'string') return textProblem(scalar, value);
+  const problem = typeProblemOf(scalar, value);
+  return problem === undefined && scalar.json === 'number' && typeof value === 'number' ? scalar.check(value) : problem;
 };
 
-const textFault = (scalar: TextScalar, text: string): string | undefined => {
+const textProblem = (scalar: TextScalar, text: string): string | undefined => {
   if (text === '') return scalar.mayBeEmpty ? undefined : 'must not be empty';
   return holdsSecret(text) && !scalar.literal ? undefined : scalar.check(text);
 };
@@ -137,15 +137,15 @@ export const duration: TextScalar = textual({ format: 'duration-string', pattern
 });
 
 export const regex: TextScalar = textual({ format: 're2', minLength: 1, maxLength: 4096 }, (value) => {
-  const fault = checkRegex(value);
-  return fault === undefined ? undefined : `must be a regular expression in RE2 syntax: ${fault}`;
+  const problem = checkRegex(value);
+  return problem === undefined ? undefined : `must be a regular expression in RE2 syntax: ${problem}`;
 });
 
 /** A CEL expression over `request`, over `claims` or over what guards of a rollout see, that yields a bool or anything (contract.md §6.6). */
 export const cel = (environment: 'request' | 'claims' | 'guard', result: 'bool' | 'any' = 'bool'): TextScalar =>
   textual({ format: 'cel', minLength: 1, maxLength: 8192 }, (value) => {
-    const fault = checkCel(value, environment, result);
-    return fault === undefined ? undefined : `must be a CEL expression: ${fault}`;
+    const problem = checkCel(value, environment, result);
+    return problem === undefined ? undefined : `must be a CEL expression: ${problem}`;
   });
 
 export const host: TextScalar = textual({ format: 'host', pattern: hostNamePattern }, (value) =>

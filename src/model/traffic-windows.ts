@@ -1,33 +1,93 @@
-// From counts since the start of a process to what was served since the last report that arrived (fleet.md §4).
+// From counts since the start of a process to what was served since the last report that arrived (fleet.md §4), apart for
+// each rollout: what was served before a candidate was there says nothing about it.
 import type { TrafficWindow } from './fleet-messages.ts';
 
 export type TrafficCounts = Omit<TrafficWindow, 'of' | 'rollout'>;
 
+/** Since the start of the process. */
+export interface SideCounts {
+  readonly stable: TrafficCounts;
+  readonly candidate: TrafficCounts;
+}
+
 export interface PendingReport {
   readonly window: readonly TrafficWindow[];
-  /** It has arrived: the next one begins where this one ends. Not called, the next one covers this time as well. */
+  /** It has arrived: what it tells is not told again. Not called, the next one tells it as well. */
   delivered(): void;
 }
 
 export class TrafficWindows {
-  #before: TrafficCounts | undefined;
+  #rollout: string | null = null;
+  #before: SideCounts | undefined;
+  /** Not delivered yet, one of each side and rollout. */
+  #waiting: TrafficWindow[] = [];
+  /** Told by the last report, which may be lost. */
+  #underWay: readonly TrafficWindow[] = [];
 
-  report(now: TrafficCounts): PendingReport {
-    const before = this.#before;
-    const window: TrafficWindow = {
-      of: 'stable',
-      rollout: null,
-      requests: now.requests - (before?.requests ?? 0),
-      serverErrors: now.serverErrors - (before?.serverErrors ?? 0),
-      clientErrors: now.clientErrors - (before?.clientErrors ?? 0),
-      proxyErrors: now.proxyErrors - (before?.proxyErrors ?? 0),
-      latency: now.latency.map((count, at) => count - (before?.latency[at] ?? 0)),
-    };
+  /** From here on it is traffic of that rollout, or of none. */
+  begin(rollout: string | null, now: SideCounts): void {
+    this.#seal(now);
+    this.#rollout = rollout;
+  }
+
+  /** One at a time: the next is asked for when this one has arrived or is lost. */
+  report(now: SideCounts): PendingReport {
+    const lost = this.#underWay;
+    this.#underWay = [];
+    for (const each of lost) this.#add(each);
+    this.#seal(now);
+    const window = this.#waiting;
+    this.#waiting = [];
+    this.#underWay = window;
     return {
-      window: [window],
+      window,
       delivered: () => {
-        this.#before = now;
+        if (this.#underWay === window) this.#underWay = [];
       },
     };
   }
+
+  #seal(now: SideCounts): void {
+    const { stable, candidate } = this.#before ?? {};
+    this.#add({ of: 'stable', rollout: this.#rollout, ...difference(now.stable, stable) });
+    if (this.#rollout !== null) {
+      this.#add({ of: 'candidate', rollout: this.#rollout, ...difference(now.candidate, candidate) });
+    }
+    this.#before = now;
+  }
+
+  #add(window: TrafficWindow): void {
+    const at = this.#waiting.findIndex(({ of, rollout }) => of === window.of && rollout === window.rollout);
+    const known = this.#waiting[at];
+    if (known !== undefined) this.#waiting[at] = { ...known, ...sumOf(known, window) };
+    else this.#waiting = [...this.#waiting, window].slice(-windowsMax);
+  }
 }
+
+/** What one report may tell. */
+const windowsMax = 16;
+
+const difference = (now: TrafficCounts, before: TrafficCounts | undefined): TrafficCounts => ({
+  requests: now.requests - (before?.requests ?? 0),
+  serverErrors: now.serverErrors - (before?.serverErrors ?? 0),
+  clientErrors: now.clientErrors - (before?.clientErrors ?? 0),
+  proxyErrors: now.proxyErrors - (before?.proxyErrors ?? 0),
+  latency: now.latency.map((count, at) => count - (before?.latency[at] ?? 0)),
+});
+
+export function sumOf(one: TrafficCounts, other: TrafficCounts): TrafficCounts {
+  const [longer, shorter] = one.latency.length >= other.latency.length ? [one, other] : [other, one];
+  return {
+    requests: one.requests + other.requests,
+    serverErrors: one.serverErrors + other.serverErrors,
+    clientErrors: one.clientErrors + other.clientErrors,
+    proxyErrors: one.proxyErrors + other.proxyErrors,
+    latency: longer.latency.map((count, at) => count + (shorter.latency[at] ?? 0)),
+  };
+}
+
+export const noTraffic: TrafficCounts = { requests: 0, serverErrors: 0, clientErrors: 0, proxyErrors: 0, latency: [] };
+
+/** What came between two counts; everything, when the later one began anew. */
+export const since = (now: TrafficCounts, before: TrafficCounts): TrafficCounts =>
+  now.requests < before.requests ? now : difference(now, before);

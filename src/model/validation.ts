@@ -7,7 +7,7 @@ import type { Kind } from './kinds.ts';
 import { type Problem, pointerOf, problemsMax } from './problem.ts';
 import { type Class, fieldsOf, ruleOf } from './schema.ts';
 import { Secret } from './secret.ts';
-import { faultsOf, isRecord } from './shape.ts';
+import { isRecord, shapeProblemsOf } from './shape.ts';
 import { Snapshot } from './snapshot.ts';
 import { rememberRules } from './validation-metadata.ts';
 
@@ -46,25 +46,25 @@ export const parseBody = (cls: Class, json: unknown): ParsedEntity => {
  */
 export const validateResolved = (kind: Kind, entity: unknown): Problem[] => parseEntity(kind, entity).problems;
 
-interface Finding extends Problem {
+interface OwnedProblem extends Problem {
   /** JSON pointer of the object that the problem is about, where a rule found it. */
   readonly owner?: string;
 }
 
 const problemsOf = ({ object, mapped, problems }: Admission): Problem[] => {
-  const findings = [{ pointer: '', object }, ...mapped].flatMap(findingsOf);
+  const found = [{ pointer: '', object }, ...mapped].flatMap(ownedProblemsOf);
   // What was refused before is absent now. That is no second problem, and rules across fields cannot judge the rest.
-  const isFollowUp = ({ pointer, owner }: Finding) =>
+  const isFollowUp = ({ pointer, owner }: OwnedProblem) =>
     problems.some((first) => covers(first.pointer, pointer) || (owner !== undefined && covers(owner, first.pointer)));
-  const later = findings.slice(0, problemsMax).filter((finding) => !isFollowUp(finding));
+  const later = found.slice(0, problemsMax).filter((problem) => !isFollowUp(problem));
   return [...problems, ...later.map(({ pointer, message }) => ({ pointer, message }))].slice(0, problemsMax);
 };
 
-const findingsOf = ({ pointer, object }: Placed): Finding[] =>
+const ownedProblemsOf = ({ pointer, object }: Placed): OwnedProblem[] =>
   validateSync(object, { stopAtFirstError: true }).flatMap((error) => explain(error, pointer));
 
 /** class-validator says which field or rule failed; what exactly is wrong, and at which element, is told here. */
-const explain = (error: ValidationError, owner: string): Finding[] => {
+const explain = (error: ValidationError, owner: string): OwnedProblem[] => {
   const pointer = owner + pointerOf(error.property);
   const inner = (error.children ?? []).flatMap((child) => explain(child, pointer));
   if (error.constraints === undefined || error.target === undefined) return inner;
@@ -76,7 +76,7 @@ const explain = (error: ValidationError, owner: string): Finding[] => {
   // Nothing that class-validator refuses may pass for want of words.
   if (field === undefined) return [{ pointer: owner, message: 'is not valid' }, ...inner];
   if (error.value === undefined) return [{ pointer, message: 'is required' }, ...inner];
-  return [...faultsOf(field.shape, error.value).map(below(pointer)), ...inner];
+  return [...shapeProblemsOf(field.shape, error.value).map(below(pointer)), ...inner];
 };
 
 const below =

@@ -3,8 +3,11 @@
 // to say. Handed to the snapshot resource as a function.
 import type { Problem } from '../model/problem.ts';
 import type { Configuration } from '../model/proxy-config.ts';
-import { compileInSlices } from './compile/slices.ts';
+import { problemsInSteps } from './compile/compile.ts';
+import { inSlices } from './compile/slices.ts';
+import { SoundRoutes } from './compile/sound-routes.ts';
 import { findUnsupported } from './compile/unsupported.ts';
+import { buildOf } from './middleware/registry.ts';
 import { destinationDoubts } from './tls/destination-material.ts';
 import { listenerDoubts } from './tls/terminators.ts';
 
@@ -13,12 +16,16 @@ export interface ConfigCheck {
   readonly warnings: readonly Problem[];
 }
 
+/** Entities are immutable: what was said of one is true as long as there is one like it. */
+const sound = new SoundRoutes();
+
 /** Compiles as a proxy would at that time, Unix milliseconds, in slices. Pointers name entities by id: `/routes/<id>/match/pathRegex`. */
 export async function checkConfig(configuration: Configuration, nowMs: number): Promise<ConfigCheck> {
-  const { problems } = await compileInSlices(configuration);
-  const doubts = [
+  const canRun = (type: string): boolean => buildOf(type) !== undefined;
+  const problems = await inSlices(problemsInSteps(configuration, { canRun, sound }));
+  const others = [
     ...(await listenerDoubts(configuration, nowMs)),
     ...configuration.destinations.flatMap((destination) => destinationDoubts(destination, nowMs)),
   ];
-  return { problems, warnings: [...findUnsupported(configuration), ...doubts] };
+  return { problems, warnings: [...findUnsupported(configuration), ...others] };
 }

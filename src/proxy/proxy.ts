@@ -2,15 +2,19 @@
 // Made by main.ts; `installed` tells the activation of a snapshot when its configuration is live.
 import type { Cancel, Clock } from '../clock.ts';
 import type { Problem } from '../model/problem.ts';
-import type { ConfigSource, ProxyConfig } from '../model/proxy-config.ts';
+import type { Candidate, ConfigSource, ProxyConfig } from '../model/proxy-config.ts';
 import type { RecentSource } from '../model/recent-request.ts';
 import type { Telemetry } from '../telemetry/logger.ts';
+import type { NamedThread } from '../telemetry/thread-vitals.ts';
+import type { UpstreamFigures } from '../telemetry/upstream-metrics.ts';
 import { type KnownStates, nothingKnown } from './explain/explained-destination.ts';
 import type { ListenerStatus } from './listener/listeners.ts';
 import { PortWatch } from './listener/port-watch.ts';
 import { RequestHistory } from './requests/request-history.ts';
 import { newRing, type RingShape } from './requests/request-ring.ts';
 import { type ConfigRole, type RoleFigures, sumOfFigures } from './shared/figures.ts';
+import { installTrace } from './tracing/install-trace.ts';
+import { type CandidateOutcome, Trials } from './trials.ts';
 import type { RedisOptions } from './upstream/session/redis-session-store.ts';
 import { type BodyLimits, bodyLimits } from './worker/body-limits.ts';
 import type { Installer } from './worker/installer.ts';
@@ -33,6 +37,8 @@ export interface ProxyOptions {
   readonly recent?: { readonly slots: number; readonly headers: readonly string[] } | undefined;
   /** Told what has become of each configuration that was taken up and not overtaken. */
   readonly onSettled?: ((outcome: InstallOutcome) => void) | undefined;
+  /** The same of each candidate. One that was taken up may be refused later, when a worker falls over it. */
+  readonly onCandidate?: ((outcome: CandidateOutcome) => void) | undefined;
 }
 
 export interface InstallOutcome {
@@ -62,6 +68,12 @@ export interface Proxy {
   reopenLogs(): void;
   /** What it has served since the start, all threads together. */
   figures(role: ConfigRole): RoleFigures;
+  /** How its threads are: `worker 1`, … */
+  threads(): readonly NamedThread[];
+  /** What the operator has to know of upstreams. */
+  upstreams(): UpstreamFigures;
+  /** The candidate that it serves to some; undefined when there is none. */
+  candidate(): Candidate | undefined;
   /** The requests that ended last. */
   readonly recent: RecentSource;
 }
@@ -90,14 +102,23 @@ class SourcedProxy implements Proxy {
   /** The one being installed, and how many threads have it. */
   #settling = { order: -1, done: 0 };
   #installing: Promise<void> | undefined;
+  #isInstalling = false;
+  #closing = false;
   #unsubscribe: Cancel = () => {};
+  #unsubscribeCandidate: Cancel = () => {};
+  readonly #trials: Trials;
+  /** Order of the configuration that makes the candidate the active one. */
+  #promoting = -1;
   readonly #onSettled: (outcome: InstallOutcome) => void;
   readonly recent: RecentSource;
 
   constructor(options: ProxyOptions) {
     const { source, clock, telemetry, bindAddress, sessionStore, workers = 0, limits = bodyLimits } = options;
-    const { onSettled = () => {} } = options;
+    const { onSettled = () => {}, onCandidate = () => {} } = options;
     this.#onSettled = onSettled;
+    const { logger } = telemetry;
+    this.#trials = new Trials({ installer: () => this.#installer, clock, logger, onSettled: onCandidate });
+    const onCandidateLost = (reason: string): void => this.#trials.lost(reason);
     this.#source = source;
     this.#clock = clock;
     this.#telemetry = telemetry;
@@ -107,7 +128,7 @@ class SourcedProxy implements Proxy {
     this.recent = new RequestHistory(ring);
     const common = { clock, telemetry, bindAddress, sessionStore, limits, ring };
     this.#makeInstaller = async () => {
-      if (workers > 0) return new Workers({ count: workers, ...common });
+      if (workers > 0) return new Workers({ count: workers, ...common, onCandidateLost });
       // Where workers serve, this thread need not know how.
       const { InThread } = await import('./worker/in-thread.ts');
       return new InThread(common);
@@ -119,13 +140,17 @@ class SourcedProxy implements Proxy {
   async start(): Promise<void> {
     this.#installer = await this.#makeInstaller();
     this.#unsubscribe = this.#source.subscribe((config) => this.#take(config));
+    const hears = (candidate: Candidate | undefined): void => this.#takeCandidate(candidate);
+    this.#unsubscribeCandidate = this.#source.subscribeCandidate?.(hears) ?? this.#unsubscribeCandidate;
     await this.#installing;
   }
 
   async close({ withinMs }: { readonly withinMs: number }): Promise<void> {
     this.#unsubscribe();
+    this.#unsubscribeCandidate();
     this.#ports.end();
     this.#next = undefined;
+    this.#closing = true;
     await this.#installing;
     await this.#installer?.close(withinMs);
   }
@@ -149,6 +174,19 @@ class SourcedProxy implements Proxy {
     this.#installer?.reopenLogs();
   }
 
+  threads(): readonly NamedThread[] {
+    const all = this.#installer?.vitals() ?? [];
+    return all.map((vitals, place) => ({ thread: `worker ${place + 1}`, vitals }));
+  }
+
+  upstreams(): UpstreamFigures {
+    return this.#installer?.upstreams() ?? { stores: [], lostCopies: [] };
+  }
+
+  candidate(): Candidate | undefined {
+    return this.#trials.offered;
+  }
+
   figures(role: ConfigRole): RoleFigures {
     return this.#installer?.figures(role) ?? sumOfFigures([]);
   }
@@ -161,15 +199,34 @@ class SourcedProxy implements Proxy {
     }
     this.#taken = orderOf(config);
     this.#next = config;
-    this.#installing ??= this.#installAll();
+    this.#promoting = this.#trials.isOffered(config) ? orderOf(config) : -1;
+    this.#proceed();
+  }
+
+  #takeCandidate(candidate: Candidate | undefined): void {
+    this.#trials.want(candidate, this.#promoting >= 0);
+    this.#proceed();
+  }
+
+  /** In one run after the other, so that each begins with what the one before has left. */
+  #proceed(): void {
+    if (this.#isInstalling) return;
+    this.#isInstalling = true;
+    this.#installing = this.#installAll();
   }
 
   async #installAll(): Promise<void> {
-    for (let config = this.#next; config !== undefined; config = this.#next) {
-      this.#next = undefined;
-      await this.#install(config);
+    for (;;) {
+      for (let config = this.#next; config !== undefined; config = this.#next) {
+        this.#next = undefined;
+        await this.#install(config);
+      }
+      // A candidate is held against what is active: without that there is none.
+      const step = this.#closing || this.#live < 0 ? undefined : this.#trials.attend();
+      if (step === undefined) break;
+      await step;
     }
-    this.#installing = undefined;
+    this.#isInstalling = false;
   }
 
   async #install(config: ProxyConfig): Promise<void> {
@@ -178,23 +235,44 @@ class SourcedProxy implements Proxy {
     const startedMs = this.#clock.monotonicMs();
     const settled = (problems: readonly Problem[], refusal?: string): void =>
       this.#onSettled({ config, refusal, problems, tookMs: this.#clock.monotonicMs() - startedMs });
+    const trace = installTrace(this.#telemetry.traces?.work, config, this.#size);
     let problems: readonly Problem[] = [];
     try {
-      const counted = (): void => void settling.done++;
-      problems = (await this.#installer?.install(config, counted)) ?? [];
+      const counted = (place: number): void => {
+        settling.done++;
+        trace?.done(place);
+      };
+      problems = await this.#putInForce(config, counted);
     } catch (error) {
       const refusal = vetoOf(error);
+      trace?.end('refused');
       this.#refuse(config, refusal.veto);
       this.#refused = orderOf(config);
       for (const wake of this.#waiting) wake();
       settled(refusal.problems, refusal.veto);
       return;
     }
+    trace?.end();
     this.#live = orderOf(config);
     this.#ports.look();
     this.#telemetry.logger.info({ snapshot: config.id, index: config.index }, 'a snapshot is live');
     for (const wake of this.#waiting) wake();
     settled(problems);
+  }
+
+  async #putInForce(config: ProxyConfig, onThreadDone: (place: number) => void): Promise<readonly Problem[]> {
+    try {
+      if (this.#promoting === orderOf(config) && this.#trials.isOffered(config)) {
+        await this.#installer?.promote(config, onThreadDone);
+        return this.#trials.promoted();
+      }
+    } catch (error) {
+      // A worker has fallen over it meanwhile: it is installed like any other, and may be refused like any other.
+      this.#telemetry.logger.warn({ reason: vetoOf(error).veto }, 'a candidate cannot be promoted and is installed');
+    } finally {
+      if (this.#promoting === orderOf(config)) this.#promoting = -1;
+    }
+    return (await this.#installer?.install(config, onThreadDone)) ?? [];
   }
 
   #refuse({ id, index }: ProxyConfig, problems: string): void {

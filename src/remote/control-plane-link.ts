@@ -22,6 +22,8 @@ export interface StreamHandlers {
   /** The answer is 200; `header` looks up a field by its lower-case name. */
   onOpen(header: (name: string) => string | undefined): void;
   onEvent(event: StreamEvent): void;
+  /** Something has come: it is there. */
+  onByte?(): void;
   /** Once, whatever happened; nothing comes after it. */
   onEnd(reason: string): void;
 }
@@ -135,6 +137,7 @@ class Stream implements Dispatcher.DispatchHandler {
       this.#end(`it answered ${status}`);
       return;
     }
+    this.#handlers?.onByte?.();
     this.#handlers?.onOpen((name) => {
       const value = headers[name];
       return Array.isArray(value) ? value[0] : value;
@@ -143,6 +146,7 @@ class Stream implements Dispatcher.DispatchHandler {
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#heardMs = this.#clock.monotonicMs();
+    this.#handlers?.onByte?.();
     if (this.#handlers !== undefined) this.#parser.feed(this.#decoder.decode(chunk, { stream: true }));
   }
 

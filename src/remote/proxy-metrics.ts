@@ -4,6 +4,9 @@ import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Clock } from '../clock.ts';
 import { measureLoopLag } from '../telemetry/loop-lag.ts';
 import type { Exposition } from '../telemetry/metrics.ts';
+import { threadMetrics } from '../telemetry/thread-metrics.ts';
+import { measureThread, type NamedThread, newVitalBytes, readVitals } from '../telemetry/thread-vitals.ts';
+import { type UpstreamFigures, upstreamMetrics } from '../telemetry/upstream-metrics.ts';
 import type { CopyKeeper } from './copy-keeper.ts';
 import type { EventCounts } from './event-counts.ts';
 import type { RemoteSource } from './remote-source.ts';
@@ -12,11 +15,14 @@ interface Parts {
   readonly source: Pick<RemoteSource, 'installed' | 'stream'>;
   readonly keeper: Pick<CopyKeeper, 'ageSeconds'>;
   readonly counts: EventCounts;
+  /** Of the data plane. */
+  readonly threads: () => readonly NamedThread[];
+  readonly upstreams: () => UpstreamFigures;
   readonly clock: Clock;
 }
 
 /** Measures from now on; the function gives what there is to show. */
-export function proxyMetrics({ source, keeper, counts, clock }: Parts): () => Promise<Exposition> {
+export function proxyMetrics({ source, keeper, counts, threads, upstreams, clock }: Parts): () => Promise<Exposition> {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -51,5 +57,11 @@ export function proxyMetrics({ source, keeper, counts, clock }: Parts): () => Pr
       for (const [event, count] of counts.entries()) this.inc({ event }, count);
     },
   });
-  return async () => ({ contentType: registry.contentType, text: await registry.metrics() });
+  const own = newVitalBytes();
+  measureThread(own, clock);
+  return async () => {
+    const all = threadMetrics([{ thread: 'main', vitals: readVitals(own) }, ...threads()]);
+    const texts = await Promise.all([registry.metrics(), all.metrics(), upstreamMetrics(upstreams()).metrics()]);
+    return { contentType: registry.contentType, text: texts.join('\n') };
+  };
 }

@@ -5,7 +5,7 @@
 import { configDigest } from '../model/config-digest.ts';
 import { type ConfigKind, configKinds, nounOf } from '../model/kinds.ts';
 import { describe, type Problem, pointerOf, problemsMax } from '../model/problem.ts';
-import type { Configuration, ProxyConfig } from '../model/proxy-config.ts';
+import type { Candidate, Configuration, ProxyConfig } from '../model/proxy-config.ts';
 import { secretsById } from '../model/secret-problems.ts';
 import { shapes } from '../model/shapes.ts';
 import { isObject, type JsonObject, ShapeReader } from './shape-reader.ts';
@@ -27,9 +27,47 @@ export class UnusableEvent extends Error {
   override readonly name = 'UnusableEvent';
 }
 
+/** A candidate as it came. */
+export interface ReceivedCandidate extends ReceivedConfig {
+  readonly head: Pick<Candidate, 'rollout' | 'share' | 'by' | 'key' | 'deadmanMs'>;
+}
+
 /** @throws {UnusableEvent} for what is no snapshot, and for one of which some requests cannot be told whose they are. */
-export function readSnapshotEvent(data: string): ReceivedConfig {
+export const readSnapshotEvent = (data: string): ReceivedConfig => receivedOf(parse(data));
+
+const whoms = ['client', 'proxy'] as const;
+
+/** @throws {UnusableEvent} as above, and for what does not say whom it is for. */
+export function readCandidateEvent(data: string): ReceivedCandidate {
   const event = parse(data);
+  const { deadmanMs } = event;
+  const by = whoms.find((one) => one === event.by);
+  if (by === undefined) throw new UnusableEvent('/by must be client or proxy');
+  if (typeof deadmanMs !== 'number' || !(deadmanMs > 0)) throw new UnusableEvent('/deadmanMs must be above 0');
+  const head = { ...shareOf(event), by, key: keyOf(event.key), deadmanMs };
+  return { head, ...receivedOf(event) };
+}
+
+/** @throws {UnusableEvent} */
+export const readShareEvent = (data: string): { rollout: string; share: number } => shareOf(parse(data));
+
+function shareOf({ rollout, share }: JsonObject): { rollout: string; share: number } {
+  if (typeof rollout !== 'string' || rollout === '') throw new UnusableEvent('/rollout must be an id');
+  if (typeof share !== 'number' || !(share >= 0 && share <= 100))
+    throw new UnusableEvent('/share must be a percentage');
+  return { rollout, share };
+}
+
+function keyOf(key: unknown): Candidate['key'] {
+  if (isObject(key)) {
+    if (key.clientIp === true) return { clientIp: true };
+    if (typeof key.header === 'string') return { header: key.header };
+    if (typeof key.cookie === 'string') return { cookie: key.cookie };
+  }
+  throw new UnusableEvent('/key must have clientIp, header or cookie');
+}
+
+function receivedOf(event: JsonObject): ReceivedConfig {
   const { id, name, createdAt, snapshot, secrets } = event;
   if (!isObject(snapshot)) throw new UnusableEvent('/snapshot must be an object');
   const sha256 = configDigest(snapshot);
@@ -78,29 +116,29 @@ class ListReader {
     }
     // Foreign control planes ask for no names; the data plane shows them to people alone.
     if (typeof entity.name !== 'string' || entity.name === '') entity.name = entity.id;
-    const faults = this.#shapes.repair(kind, entity, pointerOf(kind, entity.id));
+    const problems = this.#shapes.repair(kind, entity, pointerOf(kind, entity.id));
     if (kind === 'routes') entity.match ??= {};
     if (kind === 'groups') entity.routeIds ??= [];
-    return faults.length === 0 ? entity : this.#closed(kind, entity, faults);
+    return problems.length === 0 ? entity : this.#closed(kind, entity, problems);
   }
 
-  #closed(kind: ConfigKind, entity: JsonObject, faults: readonly Problem[]): JsonObject | undefined {
+  #closed(kind: ConfigKind, entity: JsonObject, problems: readonly Problem[]): JsonObject | undefined {
     const ofMatch = matchFields[kind];
-    if (ofMatch === undefined || faults.some(({ pointer }) => ofMatch.test(pointer))) {
-      return this.#leaveOut(kind, faults);
+    if (ofMatch === undefined || problems.some(({ pointer }) => ofMatch.test(pointer))) {
+      return this.#leaveOut(kind, problems);
     }
-    this.#note(this.problems, faults);
+    this.#note(this.problems, problems);
     if (kind === 'groups') return { ...withoutActions(entity), middlewareIds: [unreadable] };
     return withoutActions(entity);
   }
 
   /** Of routes and groups that would mean that others catch their requests. */
-  #leaveOut(kind: ConfigKind, faults: readonly Problem[]): undefined {
-    this.#note(matchFields[kind] === undefined ? this.problems : this.refusals, faults);
+  #leaveOut(kind: ConfigKind, problems: readonly Problem[]): undefined {
+    this.#note(matchFields[kind] === undefined ? this.problems : this.refusals, problems);
   }
 
-  #note(list: Problem[], faults: readonly Problem[]): void {
-    list.push(...faults.slice(0, problemsMax - list.length));
+  #note(list: Problem[], problems: readonly Problem[]): void {
+    list.push(...problems.slice(0, problemsMax - list.length));
   }
 }
 

@@ -3,11 +3,12 @@
 // becomes of a configuration comes back by `settle`.
 import type { Cancel, Clock } from '../clock.ts';
 import { describe, type Problem } from '../model/problem.ts';
-import type { ConfigSource, ProxyConfig } from '../model/proxy-config.ts';
+import type { Candidate, ConfigSource, ProxyConfig } from '../model/proxy-config.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Attempt, Attempts } from './attempts.ts';
 import type { ControlPlaneLink, StreamEvent } from './control-plane-link.ts';
 import { type ReceivedConfig, readSnapshotEvent, UnusableEvent } from './received-config.ts';
+import { RemoteCandidates, type TrialWord } from './remote-candidates.ts';
 
 /** Where in the log of which cluster a configuration was activated. */
 export interface LogPlace {
@@ -58,6 +59,8 @@ export interface RemoteObserver {
   closed(): void;
   /** An event that could not be used. */
   unusable(problems: readonly Problem[], place: LogPlace | undefined): void;
+  /** What became of a candidate, or still is so. */
+  tried(word: TrialWord): void;
   /** The same content stands at another place of the log now, or was confirmed. */
   confirmed(installed: Arrival): void;
   heard(event: string): void;
@@ -67,6 +70,7 @@ export class RemoteSource implements ConfigSource {
   readonly #options: RemoteSourceOptions;
   readonly #subscribers = new Set<(config: ProxyConfig) => void>();
   readonly #observers: RemoteObserver[] = [];
+  readonly candidates: RemoteCandidates;
   #order = 0;
   /** Newest that was handed on and not refused; its outcome may be open. */
   #taken: Arrival | undefined;
@@ -85,6 +89,15 @@ export class RemoteSource implements ConfigSource {
 
   constructor(options: RemoteSourceOptions) {
     this.#options = options;
+    const { clock, logger } = options;
+    const onWord = (word: TrialWord): void => {
+      for (const observer of this.#observers) observer.tried(word);
+    };
+    this.candidates = new RemoteCandidates({ clock, logger, onWord });
+  }
+
+  subscribeCandidate(subscriber: (candidate: Candidate | undefined) => void): () => void {
+    return this.candidates.subscribe(subscriber);
   }
 
   /** The configuration that is live; undefined before the first. */
@@ -137,6 +150,7 @@ export class RemoteSource implements ConfigSource {
 
   close(): void {
     this.#ended = true;
+    this.candidates.close();
     this.#cancelWait();
     this.#leave();
     this.#lost();
@@ -160,10 +174,12 @@ export class RemoteSource implements ConfigSource {
           const stream = { url, clusterId, token: header('x-sluice-ack'), node: header('x-sluice-node') };
           this.#clusterId = clusterId;
           this.#stream = stream;
+          this.candidates.opened(clusterId);
           logger.info({ controlPlane: shown(url), node: stream.node }, 'connected to the control plane');
           for (const observer of this.#observers) observer.opened(stream);
         },
         onEvent: (event) => this.#hear(event),
+        onByte: () => this.candidates.contact(),
         onEnd: (reason) => this.#again(reason, openedMs === undefined ? 0 : clock.monotonicMs() - openedMs),
       },
     );
@@ -191,16 +207,20 @@ export class RemoteSource implements ConfigSource {
   /** Tells what need not be sent again. */
   #has(): Record<string, string> {
     const { place, sha256 } = this.#installed ?? {};
-    if (place === undefined || place.clusterId === '' || sha256 === undefined) return {};
-    return { 'x-sluice-has': `${place.clusterId} ${place.index} ${sha256}` };
+    const { rollout } = this.candidates;
+    const tried: Record<string, string> = rollout === undefined ? {} : { 'x-sluice-candidate': rollout };
+    if (place === undefined || place.clusterId === '' || sha256 === undefined) return tried;
+    return { ...tried, 'x-sluice-has': `${place.clusterId} ${place.index} ${sha256}` };
   }
 
-  #hear({ event, id, data }: StreamEvent): void {
+  #hear(streamEvent: StreamEvent): void {
+    const { event, id, data } = streamEvent;
     for (const observer of this.#observers) observer.heard(event);
     const index = id !== undefined && /^\d{1,15}$/.test(id) ? Number(id) : undefined;
     const place = index === undefined ? undefined : { clusterId: this.#clusterId, index };
     if (event === 'snapshot') this.#snapshot(data, place);
     else if (event === 'current') this.#confirm(data, place);
+    else if (event === 'candidate' || event === 'share' || event === 'withdraw') this.candidates.hear(streamEvent);
   }
 
   #snapshot(data: string, place: LogPlace | undefined): void {
@@ -217,7 +237,14 @@ export class RemoteSource implements ConfigSource {
       this.#move(place, received);
       return;
     }
-    this.#hand({ ...received, order: ++this.#order, place, data, from: 'stream' });
+    this.#hand({ ...this.#asTried(received), order: ++this.#order, place, data, from: 'stream' });
+  }
+
+  /** What is tried out already is the same object, so that nobody compiles it again. */
+  #asTried(received: ReceivedConfig): ReceivedConfig {
+    const tried = this.candidates.received;
+    if (tried?.sha256 !== received.sha256) return received;
+    return { ...received, config: { ...received.config, snapshot: tried.config.snapshot } };
   }
 
   #read(data: string, place: LogPlace | undefined): ReceivedConfig | undefined {

@@ -15,7 +15,7 @@ export class ShapeReader {
   readonly #shapes: Shapes;
   /** Durations that gave way to a default. At most `problemsMax`. */
   readonly warnings: Problem[] = [];
-  #faults: Problem[] = [];
+  #problems: Problem[] = [];
 
   constructor(shapes: Shapes) {
     this.#shapes = shapes;
@@ -23,9 +23,9 @@ export class ShapeReader {
 
   /** What is wrong with the entity; pointers begin with `at`. Empty: it can be relied on. */
   repair(kind: string, entity: JsonObject, at: string): readonly Problem[] {
-    this.#faults = [];
+    this.#problems = [];
     this.#object(kind, entity, at, true);
-    return this.#faults;
+    return this.#problems;
   }
 
   #object(name: string, object: JsonObject, at: string, counts: boolean): void {
@@ -36,7 +36,7 @@ export class ShapeReader {
       const sent = Object.hasOwn(object, field) ? object[field] : undefined;
       if (isAbsent(shape, sent)) {
         if (sent !== undefined) delete object[field];
-        if (shape.required && counts) this.#fault(at + pointerOf(field), 'is required');
+        if (shape.required && counts) this.#report(at + pointerOf(field), 'is required');
         continue;
       }
       if (shape.textFor !== undefined && typeof sent === 'string') object[field] = { [shape.textFor]: sent };
@@ -52,24 +52,24 @@ export class ShapeReader {
       case 'text':
         return this.#text(shape, value, at, counts);
       case 'number':
-        if (typeof value !== 'number' || !Number.isFinite(value)) this.#fault(at, 'must be a number');
-        else if (counts && !isWithin(shape, value)) this.#fault(at, 'is out of range');
+        if (typeof value !== 'number' || !Number.isFinite(value)) this.#report(at, 'must be a number');
+        else if (counts && !isWithin(shape, value)) this.#report(at, 'is out of range');
         return true;
       case 'flag':
-        if (typeof value !== 'boolean') this.#fault(at, 'must be true or false');
+        if (typeof value !== 'boolean') this.#report(at, 'must be true or false');
         return true;
       case 'object':
         if (isObject(value)) this.#object(shape.of, value, at, counts);
-        else this.#fault(at, 'must be an object');
+        else this.#report(at, 'must be an object');
         return true;
       case 'list':
         if (Array.isArray(value)) {
           for (const [i, each] of value.entries()) this.#value(shape.of, each, at + pointerOf(i), counts);
-        } else this.#fault(at, 'must be a list');
+        } else this.#report(at, 'must be a list');
         return true;
       case 'map':
         if (isObject(value)) this.#map(shape.of, value, at, counts);
-        else this.#fault(at, 'must be an object');
+        else this.#report(at, 'must be an object');
         return true;
     }
   }
@@ -80,10 +80,10 @@ export class ShapeReader {
     at: string,
     counts: boolean,
   ): boolean {
-    if (typeof value !== 'string') this.#fault(at, 'must be a string');
+    if (typeof value !== 'string') this.#report(at, 'must be a string');
     else if (duration === true) return this.#duration(value, at);
     else if (oneOf !== undefined && counts && !oneOf.includes(value)) {
-      this.#fault(at, `must be one of ${oneOf.join(', ')}`);
+      this.#report(at, `must be one of ${oneOf.join(', ')}`);
     }
     return true;
   }
@@ -104,8 +104,8 @@ export class ShapeReader {
     }
   }
 
-  #fault(pointer: string, message: string): void {
-    if (this.#faults.length < problemsMax) this.#faults.push({ pointer, message });
+  #report(pointer: string, message: string): void {
+    if (this.#problems.length < problemsMax) this.#problems.push({ pointer, message });
   }
 }
 

@@ -11,7 +11,7 @@ export interface Installation {
   /** Listeners that do not listen. */
   readonly closed: readonly ClosedListener[];
   /** What is not as it should be with listeners that do; pointers name entities by id. */
-  readonly doubts?: readonly Problem[];
+  readonly warnings?: readonly Problem[];
 }
 
 interface ClosedListener {
@@ -27,17 +27,17 @@ export type Installed = (index: number, withinMs: number) => Promise<Installatio
 /** How long an answer waits for the workers of its node. */
 export const installWaitMs = 5_000;
 
-/** Doubts that are told one by one: a head has its limits. */
-const doubtsMax = 20;
+/** Warnings that are told one by one: a head has its limits. */
+const warningsMax = 20;
 
 export function installedHeaders({
   done,
   of,
   closed,
-  doubts = [],
+  warnings: found = [],
 }: Installation): Warnings & { 'X-Sluice-Installed': string } {
-  const told = doubts.slice(0, doubtsMax).map(({ pointer, message }) => printable(`${pointer} ${message}`));
-  if (doubts.length > doubtsMax) told.push(`${doubts.length - doubtsMax} more doubts about listeners`);
+  const told = found.slice(0, warningsMax).map(({ pointer, message }) => printable(`${pointer} ${message}`));
+  if (found.length > warningsMax) told.push(`${found.length - warningsMax} more warnings about listeners`);
   return { 'X-Sluice-Installed': `${done}/${of}`, ...warnings([...closed.map(notListening), ...told]) };
 }
 

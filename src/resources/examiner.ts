@@ -5,7 +5,6 @@ import { SluiceError } from '../errors.ts';
 import { type ConfigKind, configKinds } from '../model/kinds.ts';
 import { describe, type Problem, pointerOf } from '../model/problem.ts';
 import type { Configuration } from '../model/proxy-config.ts';
-import { holdsSecret } from '../model/secret-reference.ts';
 import { validateResolved } from '../model/validation.ts';
 import { configurationOf, resolvedSpec } from '../snapshot/build.ts';
 import { resolveReferences } from '../snapshot/collect.ts';
@@ -69,7 +68,7 @@ export class Examiner {
   }
 
   /** What was doubtful about a snapshot when it was created: it has not changed since. */
-  async doubts(captured: Captured): Promise<readonly Problem[]> {
+  async warningsOf(captured: Captured): Promise<readonly Problem[]> {
     const config = configurationOf(captured);
     const { warnings } = await this.#checkConfig(config);
     return doubtsOf(captured, [findDangling(config).warnings, overlappingListeners(config.listeners), warnings]);
@@ -85,8 +84,8 @@ export class Examiner {
     });
     if (dangling.problems.length > 0) return refused(dangling.problems);
     if (strict && dangling.warnings.length > 0) return refused(dangling.warnings);
-    const faults = faultsOfResolved(captured);
-    if (faults.length > 0) return refused(faults);
+    const problems = problemsOfResolved(captured);
+    if (problems.length > 0) return refused(problems);
     // Compiling thousands of entities takes a while: others get their turn before and after it.
     await nextTurn();
     const compiled = await this.#checkConfig(config);
@@ -101,7 +100,7 @@ const doubtsOf = ({ values }: Captured, found: readonly (readonly Problem[])[]):
   masked(found.flat(), values);
 
 // What a value turned out to be wrong about is not said: a message about a regex quotes it, and it may be a secret.
-const faultsOfResolved = (captured: Captured): Problem[] =>
+const problemsOfResolved = (captured: Captured): Problem[] =>
   withReferences(captured).flatMap(({ kind, entity }) =>
     validateResolved(kind, resolvedSpec(entity, captured.values)).map(({ pointer }) => ({
       pointer: pointerOf(kind, entity.id) + pointer,
@@ -112,7 +111,7 @@ const faultsOfResolved = (captured: Captured): Problem[] =>
 // Entities without references were judged as a whole when they were written.
 const withReferences = ({ entities }: Captured): { kind: ConfigKind; entity: Stored }[] =>
   configKinds.flatMap((kind) =>
-    entities[kind].filter(({ json }) => holdsSecret(json)).map((entity) => ({ kind, entity })),
+    entities[kind].filter(({ holdsReferences }) => holdsReferences).map((entity) => ({ kind, entity })),
   );
 
 /** Answers are read by callers who may not see values, and so are problems and warnings. */

@@ -6,7 +6,7 @@ import type { OperationConfig } from './operation.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set by the gate before any handler runs. */
+    /** Set by the authorizer before any handler runs. */
     caller: Caller;
   }
   interface FastifyContextConfig extends Partial<OperationConfig> {}

@@ -23,11 +23,11 @@ export function optionalBody(bytes: Buffer): JsonObject {
 }
 
 /** Any JSON value, or what is wrong with the bytes. */
-export function jsonOf(bytes: Buffer): { readonly json: unknown } | { readonly fault: string } {
+export function jsonOf(bytes: Buffer): { readonly json: unknown } | { readonly problem: string } {
   try {
     return { json: parse(bytes) };
   } catch (error) {
-    if (error instanceof SluiceError) return { fault: error.message.replace(/^body /, '') };
+    if (error instanceof SluiceError) return { problem: error.message.replace(/^body /, '') };
     throw error;
   }
 }

@@ -7,8 +7,10 @@ import { wantPattern } from '../fleet/convergence.ts';
 import { timeoutPattern } from './activation-wait.ts';
 import type { Right } from './caller.ts';
 
-/** Kept with the route; the gate reads it. */
+/** Kept with the route; the authorizer reads it. */
 export interface OperationConfig {
+  /** `operationId` of the document. */
+  readonly id: string;
   readonly right: Right;
   /** Completes "role viewer may not …". */
   readonly phrase: string;
@@ -30,7 +32,7 @@ export const schemaRef = (name: string): { $ref: string } => ({ $ref: `#/compone
 
 /** Declares a method of a controller as an operation. */
 export function Operation({ id, summary, description, right, errors = [], headers = [], query = [] }: Declaration) {
-  const config: OperationConfig = { right, phrase: summary.charAt(0).toLowerCase() + summary.slice(1) };
+  const config: OperationConfig = { id, right, phrase: summary.charAt(0).toLowerCase() + summary.slice(1) };
   return applyDecorators(
     RouteConfig(config),
     ApiOperation({ operationId: id, summary, ...(description !== undefined && { description }) }),
@@ -161,7 +163,7 @@ const queryParameters = {
       'CEL over the fields of a request; those that match are told. `status >= 500 && route == "shop"`, ' +
       '`durationMs > 250 || error != ""`, `"page" in params`. Of what expressions of routes see, `request.method`, ' +
       '`request.scheme`, `request.host`, `request.path` and `request.headers` (the listed ones) are there too.',
-    schema: { type: 'string', maxLength: 8192 },
+    schema: { type: 'string', format: 'cel', maxLength: 8192 },
   },
   strict: {
     description:

@@ -1,29 +1,24 @@
 // Create, read, update and delete for the six kinds that an operator edits. The controllers of all kinds call it; what
-// differs between kinds is the schema, which parseEntity knows, and that a secret's value is shown only by itself.
+// differs between kinds is the schema, which the model has, and that a secret's value is shown only by itself.
 
 import type { ReplicatedLog } from '../cluster/replicated-log.ts';
 import { SluiceError } from '../errors.ts';
 import type { EditableKind } from '../model/kinds.ts';
-import { describe } from '../model/problem.ts';
+import type { Class } from '../model/schema.ts';
 import { findReferences } from '../model/secret-reference.ts';
-import { parseEntity } from '../model/validation.ts';
+import { classOf } from '../model/validation.ts';
 import type { Spec } from '../state/command.ts';
 import type { Stored } from '../state/view.ts';
 import { type Answer, type ApiRequest, entityTag, jsonArray, revisionHeader } from './answer.ts';
 import { seesSecrets } from './caller.ts';
+import { checkedBody } from './checked-body.ts';
 import { type JsonObject, objectBody } from './json-body.ts';
 import { idempotencyOf, ifMatchOf } from './preconditions.ts';
-import { fieldValidationOf } from './query.ts';
+import type { ServiceParts } from './service-parts.ts';
 import { notFound, type StateReader } from './state-reader.ts';
-import { unknownFieldWarnings } from './unknown-fields.ts';
 import { acceptedHeaders, goneSince } from './write-outcome.ts';
 
-interface Parts {
-  readonly reader: StateReader;
-  readonly log: ReplicatedLog;
-  /** A fresh UUIDv4, lower case. */
-  readonly newId: () => string;
-}
+type Parts = Pick<ServiceParts, 'reader' | 'log' | 'newId'>;
 
 export class ResourceService {
   readonly #reader: StateReader;
@@ -101,10 +96,7 @@ export class ResourceService {
 }
 
 function parse(kind: EditableKind, request: ApiRequest, body: JsonObject) {
-  const validation = fieldValidationOf(request);
-  const { entity, problems, unknown } = parseEntity(kind, body);
-  if (problems.length > 0) throw new SluiceError('INVALID', describe(problems));
-  const headers = unknownFieldWarnings(unknown, validation);
+  const { fields: entity, unknownFields: headers } = checkedBody<Spec>(classOf[kind] as Class<Spec>, body, request);
   if (!seesSecrets(request.caller)) refuseNodeReferences(request, entity);
   return { entity, headers };
 }

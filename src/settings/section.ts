@@ -3,7 +3,7 @@
 import { parseDuration } from '../model/duration.ts';
 
 /** Collects what is wrong and what is merely odd, over all sections of a file. */
-export interface Findings {
+export interface SettingsProblems {
   readonly errors: string[];
   readonly warnings: string[];
 }
@@ -13,13 +13,13 @@ type YamlMap = Readonly<Record<string, unknown>>;
 export class Section {
   readonly #map: YamlMap;
   readonly #path: string;
-  readonly #findings: Findings;
+  readonly #problems: SettingsProblems;
   readonly #known = new Set<string>();
 
-  constructor(map: YamlMap, path: string, findings: Findings) {
+  constructor(map: YamlMap, path: string, problems: SettingsProblems) {
     this.#map = map;
     this.#path = path;
-    this.#findings = findings;
+    this.#problems = problems;
   }
 
   /** Whether the key is there at all; `key:` with nothing behind it is not. */
@@ -29,11 +29,11 @@ export class Section {
   }
 
   error(key: string, message: string): undefined {
-    this.#findings.errors.push(`${this.pathOf(key)} ${message}`);
+    this.#problems.errors.push(`${this.pathOf(key)} ${message}`);
   }
 
   warn(key: string, message: string): void {
-    this.#findings.warnings.push(`${this.pathOf(key)} ${message}`);
+    this.#problems.warnings.push(`${this.pathOf(key)} ${message}`);
   }
 
   pathOf(key: string): string {
@@ -120,7 +120,7 @@ export class Section {
   section(key: string): Section | undefined {
     if (!this.has(key)) return undefined;
     const value = this.#map[key];
-    if (isMap(value)) return new Section(value, this.pathOf(key), this.#findings);
+    if (isMap(value)) return new Section(value, this.pathOf(key), this.#problems);
     return this.error(key, 'must be a map');
   }
 
@@ -138,7 +138,7 @@ export class Section {
       this.error(key, 'must be a list of maps');
       return [];
     }
-    return value.map((each, at) => new Section(each, `${this.pathOf(key)}[${at}]`, this.#findings));
+    return value.map((each, at) => new Section(each, `${this.pathOf(key)}[${at}]`, this.#problems));
   }
 
   /** Of a map whose keys the writer chooses. */

@@ -4,7 +4,7 @@ import { type Address, readAddress } from './address.ts';
 import { type ControlPlaneSettings, readControlPlane } from './control-plane.ts';
 import { expand } from './environment.ts';
 import { type ProxySettings, readProxy } from './proxy.ts';
-import { type Findings, Section } from './section.ts';
+import { Section, type SettingsProblems } from './section.ts';
 import { readTelemetry, type TelemetrySettings } from './telemetry.ts';
 import { parseYaml, SettingsError } from './yaml.ts';
 
@@ -38,25 +38,25 @@ export const embeddedDefault = `controlPlane:
 `;
 
 export function parseSettings(text: string, environment: Readonly<Record<string, string | undefined>>): Settings {
-  const findings: Findings = { errors: [], warnings: [] };
-  const root = new Section(parseYaml(expand(text, environment)), '', findings);
+  const problems: SettingsProblems = { errors: [], warnings: [] };
+  const root = new Section(parseYaml(expand(text, environment)), '', problems);
   const mode = readMode(root);
   const settings: Settings = {
     mode,
-    controlPlane: readControlPlane(sectionOrEmpty(root, 'controlPlane', findings)),
-    proxy: readProxy(sectionOrEmpty(root, 'proxy', findings), mode),
+    controlPlane: readControlPlane(sectionOrEmpty(root, 'controlPlane', problems)),
+    proxy: readProxy(sectionOrEmpty(root, 'proxy', problems), mode),
     sessionStore: readSessionStore(root.section('sessionStore')),
-    log: readLog(sectionOrEmpty(root, 'log', findings)),
+    log: readLog(sectionOrEmpty(root, 'log', problems)),
     telemetry: readTelemetry(root.section('telemetry')),
-    warnings: findings.warnings,
+    warnings: problems.warnings,
   };
   root.end();
-  if (findings.errors.length > 0) throw new SettingsError(findings.errors.join('; '));
+  if (problems.errors.length > 0) throw new SettingsError(problems.errors.join('; '));
   return settings;
 }
 
-const sectionOrEmpty = (root: Section, key: string, findings: Findings): Section =>
-  root.section(key) ?? new Section({}, key, findings);
+const sectionOrEmpty = (root: Section, key: string, problems: SettingsProblems): Section =>
+  root.section(key) ?? new Section({}, key, problems);
 
 function readMode(root: Section): Settings['mode'] {
   const mode = root.text('mode') ?? 'controlplane';

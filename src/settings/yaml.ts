@@ -12,15 +12,15 @@ export class SettingsError extends Error {
 export function parseYaml(text: string): Readonly<Record<string, unknown>> {
   const lineCounter = new LineCounter();
   const document = parseDocument(text, { lineCounter, prettyErrors: false });
-  const fault = (offset: number, what: string): SettingsError => {
+  const problem = (offset: number, what: string): SettingsError => {
     const { line, col } = lineCounter.linePos(offset);
     return new SettingsError(`YAML is invalid at line ${line}, column ${col}: ${what}`);
   };
   // What is a warning to the parser is a tag that it drops: part of a value.
   const [error] = [...document.errors, ...document.warnings];
-  if (error) throw fault(error.pos[0], unquoted(error.message));
+  if (error) throw problem(error.pos[0], unquoted(error.message));
   const alias = danglingAlias(document);
-  if (alias) throw fault(alias.range?.[0] ?? 0, 'an alias without its anchor; quote a value that begins with *');
+  if (alias) throw problem(alias.range?.[0] ?? 0, 'an alias without its anchor; quote a value that begins with *');
   const value: unknown = document.toJS({ maxAliasCount: 100 }) ?? {};
   if (!isMap(value)) throw new SettingsError('the settings must be a map of keys');
   return value;

@@ -2,27 +2,28 @@
 import { type ConfigKind, configKinds, perKind } from '../model/kinds.ts';
 import { pointerOf } from '../model/problem.ts';
 import type { Candidate, Configuration, ProxyConfig } from '../model/proxy-config.ts';
-import { findReferences, holdsSecret, replaceReferences } from '../model/secret-reference.ts';
+import { findReferences, replaceReferences } from '../model/secret-reference.ts';
 import type { Spec } from '../state/command.ts';
 import { isUnderWay, shareOf } from '../state/rollout.ts';
 import type { StateView, Stored, StoredSnapshot } from '../state/view.ts';
 import type { Captured } from './staged.ts';
 
-/** What a proxy is given when snapshot `snapshot` was activated at log index `index`. */
-export const proxyConfigOf = (snapshot: StoredSnapshot, index: number): ProxyConfig => ({
+/** What a proxy is given when `snapshot` was activated at log index `index`. `sha256`: its digest, where it is known. */
+export const proxyConfigOf = (snapshot: StoredSnapshot, index: number, sha256?: string | null): ProxyConfig => ({
   index,
   id: snapshot.id,
   name: snapshot.name,
   createdAt: snapshot.createdAt,
   snapshot: configurationOf(snapshot),
   secrets: secretsOf(snapshot),
+  ...(sha256 != null && { sha256 }),
 });
 
 /** Where values of secrets stand in the configuration. */
 function secretsOf({ entities }: Captured): string[] {
   const placed = configKinds.flatMap((kind) =>
-    entities[kind].flatMap(({ json, spec }, at) =>
-      holdsSecret(json) ? findReferences(spec).map(({ pointer }) => pointerOf('snapshot', kind, at) + pointer) : [],
+    entities[kind].flatMap(({ holdsReferences, spec }, at) =>
+      holdsReferences ? findReferences(spec).map(({ pointer }) => pointerOf('snapshot', kind, at) + pointer) : [],
     ),
   );
   return [...new Set(placed)];
@@ -33,17 +34,18 @@ export function candidateOf(view: Pick<StateView, 'rollouts' | 'snapshot'>): Can
   const rollout = view.rollouts.find(isUnderWay);
   const snapshot = rollout && view.snapshot(rollout.snapshotId);
   if (rollout === undefined || snapshot === undefined) return undefined;
-  const { id, epoch, plan, step } = rollout;
+  const { id, epoch, startedAt, plan, step } = rollout;
   const now = plan.steps[step];
   return {
     rollout: id,
     index: epoch,
+    since: startedAt,
     share: shareOf(rollout),
     ...(now !== undefined && 'labels' in now && { labels: now.labels }),
     by: plan.by,
     key: plan.key,
     deadmanMs: plan.deadmanMs,
-    config: proxyConfigOf(snapshot, epoch),
+    config: proxyConfigOf(snapshot, epoch, rollout.sha256),
   };
 }
 
@@ -56,7 +58,7 @@ const asConfiguration = (lists: Readonly<Record<ConfigKind, unknown>>): Configur
 
 /** The entity with every reference replaced that has a value. */
 export function resolvedSpec(entity: Stored, values: Captured['values']): Spec {
-  if (!holdsSecret(entity.json)) return entity.spec;
+  if (!entity.holdsReferences) return entity.spec;
   const resolved = replaceReferences(entity.spec, ({ text }) =>
     Object.hasOwn(values, text) ? values[text] : undefined,
   );

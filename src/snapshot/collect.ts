@@ -2,7 +2,7 @@
 // (contract.md §2.9). Says of every one that has no value where it stands.
 import { configKinds } from '../model/kinds.ts';
 import { type Problem, pointerOf } from '../model/problem.ts';
-import { findReferences, holdsSecret, leftovers, type PlacedReference } from '../model/secret-reference.ts';
+import { findReferences, leftovers, type PlacedReference } from '../model/secret-reference.ts';
 import type { Stored } from '../state/view.ts';
 import { resolvedSpec } from './build.ts';
 import type { SecretSources, SourceValue } from './secret-sources.ts';
@@ -91,6 +91,6 @@ const problemAt = (pointer: string, why: string | undefined): Problem[] =>
 const withSecrets = (entities: Staged['entities']): { entity: Stored; at: string }[] =>
   configKinds.flatMap((kind) =>
     entities[kind]
-      .filter(({ json }) => holdsSecret(json))
+      .filter(({ holdsReferences }) => holdsReferences)
       .map((entity) => ({ entity, at: pointerOf(kind, entity.id) })),
   );

@@ -7,6 +7,8 @@ import { resolvedSpec } from './build.ts';
 import type { Captured } from './staged.ts';
 
 const known = new WeakMap<Captured['entities'], string>();
+/** Characters that are hashed at a time: each call costs more than an entity. */
+const pieceLength = 16_384;
 const order = [...configKinds].sort();
 
 /** 64 hex digits; the same as `configDigest` of the configuration. */
@@ -15,12 +17,17 @@ export function* digestOf({ entities, values }: Captured): Generator<void, strin
   if (found !== undefined) return found;
   const hash = createHash('sha256');
   for (const [at, kind] of order.entries()) {
-    hash.update(`${at === 0 ? '{' : ','}"${kind}":[`);
+    let text = `${at === 0 ? '{' : ','}"${kind}":[`;
     for (const [place, entity] of entities[kind].entries()) {
-      hash.update(`${place === 0 ? '' : ','}${canonicalJson(resolvedSpec(entity, values))}`);
+      if (place > 0) text += ',';
+      text += entity.holdsReferences ? canonicalJson(resolvedSpec(entity, values)) : entity.canonical;
+      if (text.length >= pieceLength) {
+        hash.update(text);
+        text = '';
+      }
       yield;
     }
-    hash.update(']');
+    hash.update(`${text}]`);
   }
   const digest = hash.update('}').digest('hex');
   known.set(entities, digest);

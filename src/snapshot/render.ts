@@ -26,7 +26,7 @@ export function renderConfiguration(captured: Captured, form: Form): string {
 }
 
 function textOf(entity: Stored, { values }: Captured, form: Form): string {
-  if (form === 'references' || !holdsSecret(entity.json)) return entity.json;
+  if (form === 'references' || !entity.holdsReferences) return entity.json;
   return JSON.stringify(form === 'masked' ? masked(entity.spec) : resolvedSpec(entity, values));
 }
 

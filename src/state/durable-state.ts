@@ -1,17 +1,18 @@
-// State and store together: a round is computed, written and synced, and then shown, in this order and one at a time. A
-// reader never sees what is not on disk (architecture.md §7.3). The first failed write is the last one: what is on disk
-// is not known any more, so nothing is applied until the process starts again (raft.md P13).
+// State and store together: a round is computed, handed to the writer of the store, and then shown, one at a time. A reader
+// never sees what is not on disk: it is in the log, and what proxies run waits for the store as well. The first failed write
+// is the last one: what is on disk is not known any more, so nothing is applied until the process starts again (raft.md P13).
 
 import { fillStore, imageOf, type StateImage } from './checkpoint.ts';
 import type { Command } from './command.ts';
 import { CommandNotUnderstood, decodeCommand, encodeCommand, type Malformed } from './command-codec.ts';
-import type { Activation, Applied, ConfigState, Entry, Row } from './config-state.ts';
+import type { Activation, Applied, ConfigState, Entry } from './config-state.ts';
 import { CurrentView } from './current-view.ts';
 import { HashHistory } from './hash-history.ts';
 import { type Identity, type OpenedState, type OpenOptions, openState } from './opening.ts';
 import type { LogStamp } from './overlay.ts';
+import { RoundWriter, type WriteBehind } from './round-writer.ts';
 import { inSlices, type RunSteps, workThrough } from './slices.ts';
-import type { Change, Store } from './store.ts';
+import type { Store } from './store.ts';
 import type { StateView } from './view.ts';
 
 export interface CommandEntry {
@@ -33,6 +34,11 @@ export interface Successor {
   readonly opened: OpenedState;
 }
 
+export interface DurableOptions extends OpenOptions {
+  /** The store follows a log that can give again what it lost. Without it every round is on disk before it is shown. */
+  readonly behind?: WriteBehind | undefined;
+}
+
 export class DurableState {
   readonly identity: Identity;
   readonly warnings: readonly string[];
@@ -42,23 +48,27 @@ export class DurableState {
   #opened: OpenedState;
   readonly #hashes = new HashHistory();
   readonly #run: RunSteps;
+  readonly #behind: WriteBehind | undefined;
+  #writer: RoundWriter;
   readonly #subscribers = new Set<(reason: string) => void>();
   #failed: string | undefined;
-  #writing = false;
+  #applying = false;
 
-  private constructor(store: Store, opened: OpenedState, run: RunSteps) {
+  private constructor(store: Store, opened: OpenedState, { run = inSlices, behind }: DurableOptions) {
     this.#run = run;
+    this.#behind = behind;
     this.#store = store;
     this.#opened = opened;
+    this.#writer = this.#writerOf(store, opened);
     this.identity = opened.identity;
     this.warnings = opened.warnings;
     this.#hashes.restart(opened.state.applied, opened.state.hash);
   }
 
   /** Takes the store over: `close` closes it, and so does a failed opening. */
-  static async open(store: Store, options: OpenOptions): Promise<DurableState> {
+  static async open(store: Store, options: DurableOptions): Promise<DurableState> {
     try {
-      return new DurableState(store, await openState(store, options), options.run ?? inSlices);
+      return new DurableState(store, await openState(store, options), options);
     } catch (error) {
       await store.close();
       throw error;
@@ -105,23 +115,21 @@ export class DurableState {
   }
 
   /**
-   * Applies the commands up to and including index `last`; resolves once they are on disk and visible.
-   * Rejects when they could not be written, and for ever after.
+   * Applies the commands up to and including index `last`; resolves once they are visible. Rejects when they could not be
+   * written, and for ever after.
    */
   async apply(entries: readonly CommandEntry[], last: number, entry?: LogStamp | null): Promise<AppliedRound> {
     if (this.#failed !== undefined) throw new Error(this.#failed);
-    if (this.#writing) throw new Error('a round is being written already');
-    this.#writing = true;
+    if (this.#applying) throw new Error('a round is being applied already');
+    this.#applying = true;
     try {
       const steps = this.#state.prepareInSteps(this.#decoded(entries), last, entry);
       const bytes = entries.reduce((sum, { bytes: { length } }) => sum + length, 0);
-      const { results, activation, changesRollout, rows, applied, hash, commit } = await workThrough(
-        bytes,
-        steps,
-        this.#run,
-      );
-      const changes = await workThrough(bytes, this.#encoded(rows), this.#run);
-      await this.#store.write(changes, { applied, hash, boot: this.identity.boot });
+      const round = await workThrough(bytes, steps, this.#run);
+      const { results, activation, changesRollout, rows, applied, hash, commit } = round;
+      const isAwaited = activation !== undefined || changesRollout;
+      const written = this.#writer.add(rows, { applied, hash, boot: this.identity.boot }, isAwaited);
+      if (written !== undefined) await written;
       commit();
       this.#hashes.add(applied, hash);
       return { results, activation, changesRollout };
@@ -129,18 +137,21 @@ export class DurableState {
       this.#fail(error);
       throw error;
     } finally {
-      this.#writing = false;
+      this.#applying = false;
     }
   }
 
   /** The state as of a log of its own that begins after index `last`. For a cluster that is made from what is left. */
   async leaveLog(last: number): Promise<void> {
     await this.apply([], last, null);
+    await this.#writer.flush();
   }
 
-  /** The state as it is on disk now, for a checkpoint. To be closed. */
-  image(): Promise<StateImage> {
-    return imageOf(this.#store);
+  /** Everything that is shown now, and on disk from then on: for a checkpoint. To be closed. */
+  async image(): Promise<StateImage> {
+    if (this.#failed !== undefined) throw new Error(this.#failed);
+    await this.#writer.flush();
+    return await imageOf(this.#store);
   }
 
   /**
@@ -160,16 +171,25 @@ export class DurableState {
 
   /** Shows the successor from now on. Not while a round is written. */
   async adopt({ store, opened }: Successor): Promise<void> {
-    if (this.#writing) throw new Error('a round is being written');
+    if (this.#applying) throw new Error('a round is being applied');
     const former = this.#store;
+    const writer = this.#writer;
     this.#store = store;
     this.#opened = opened;
+    this.#writer = this.#writerOf(store, opened);
     this.#hashes.restart(opened.state.applied, opened.state.hash);
+    await writer.abandon();
     await former.close();
   }
 
+  /** What is shown is on disk then, unless a write has failed. */
   async close(): Promise<void> {
-    await this.#store.close();
+    try {
+      if (this.#failed === undefined) await this.#writer.flush();
+    } finally {
+      await this.#writer.abandon();
+      await this.#store.close();
+    }
   }
 
   get #state(): ConfigState {
@@ -180,16 +200,13 @@ export class DurableState {
     return entries.map(({ index, bytes }) => ({ index, command: this.decode(bytes) }));
   }
 
-  *#encoded(rows: readonly Row[]): Generator<void, Change[]> {
-    const changes: Change[] = [];
-    for (const row of rows) {
-      changes.push(this.#opened.codec.encode(row));
-      yield;
-    }
-    return changes;
+  #writerOf(store: Store, { codec }: OpenedState): RoundWriter {
+    const failed = (error: unknown): void => this.#fail(error);
+    return new RoundWriter({ store, codec, run: this.#run, behind: this.#behind, failed });
   }
 
   #fail(error: unknown): void {
+    if (this.#failed !== undefined) return;
     const reason = error instanceof Error ? error.message : String(error);
     const what =
       error instanceof CommandNotUnderstood ? 'the log holds what this program does not understand' : 'storage failed';

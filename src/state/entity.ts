@@ -1,5 +1,7 @@
 // One resource and its row: `<revision>\n<json>`. The text is kept; the object is parsed when somebody asks for it, so
 // that old snapshots cost their bytes and not a tree of objects.
+import { canonicalJson } from '../model/config-digest.ts';
+import { holdsSecret } from '../model/secret-reference.ts';
 import type { Spec } from './command.ts';
 import type { Stored } from './view.ts';
 
@@ -8,6 +10,8 @@ export class Entity implements Stored {
   readonly revision: number;
   readonly json: string;
   #spec: Spec | undefined;
+  #holdsReferences: boolean | undefined;
+  #canonical: string | undefined;
 
   constructor(id: string, revision: number, json: string, spec?: Spec) {
     this.id = id;
@@ -23,6 +27,16 @@ export class Entity implements Stored {
   get spec(): Spec {
     this.#spec ??= JSON.parse(this.json) as Spec;
     return this.#spec;
+  }
+
+  get holdsReferences(): boolean {
+    this.#holdsReferences ??= holdsSecret(this.json);
+    return this.#holdsReferences;
+  }
+
+  get canonical(): string {
+    this.#canonical ??= canonicalJson(this.spec);
+    return this.#canonical;
   }
 
   get name(): string {

@@ -7,7 +7,7 @@ export interface Change {
   readonly value: Uint8Array | undefined;
 }
 
-/** How far the store was when a write was last answered. A store that comes back older has lost answered writes. */
+/** How far the store was when a write of it was last answered. A store that comes back older has lost what it had. */
 export interface Mark {
   readonly applied: number;
   /** State hash at `applied`, 16 hex digits. */

@@ -13,6 +13,10 @@ export interface Stored {
   readonly spec: Spec;
   /** `JSON.stringify(spec)`, kept because lists of thousands are answered from it. */
   readonly json: string;
+  /** Some string in it may hold a reference to a secret. */
+  readonly holdsReferences: boolean;
+  /** RFC 8785 text of `spec`. */
+  readonly canonical: string;
 }
 
 /** A captured configuration: text with its references, and the values they had, apart (architecture.md §6.12). */

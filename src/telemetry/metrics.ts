@@ -38,6 +38,18 @@ export class Metrics {
     registers: this.#registers,
   });
 
+  readonly #relayed = new Counter({
+    name: 'sluice_relay_attempts_total',
+    help: 'Attempts to carry a write of this node to the leader, by what became of them.',
+    labelNames: ['outcome'],
+    registers: this.#registers,
+  });
+  readonly #relayTime = new Histogram({
+    name: 'sluice_relay_attempt_seconds',
+    help: 'Time that an attempt to carry a write to the leader took.',
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers: this.#registers,
+  });
   readonly #differs = new Counter({
     name: 'sluice_raft_state_hash_mismatches_total',
     help: 'Comparisons in which another node held another state at the same index.',
@@ -51,6 +63,7 @@ export class Metrics {
 
   constructor() {
     for (const outcome of outcomes) this.#writes.inc({ outcome }, 0);
+    for (const outcome of outcomes) this.#relayed.inc({ outcome }, 0);
     for (const mode of modes) this.#reads.inc({ mode }, 0);
   }
 
@@ -64,6 +77,11 @@ export class Metrics {
 
   applied(ms: number): void {
     this.#apply.observe(ms / 1000);
+  }
+
+  relayed(outcome: (typeof outcomes)[number], ms: number): void {
+    this.#relayed.inc({ outcome });
+    this.#relayTime.observe(ms / 1000);
   }
 
   read(mode: (typeof modes)[number]): void {

@@ -210,7 +210,7 @@ describe('batch', () => {
       expect(await batch([answering('a')], { snapshot: { name: 'v1' } })).to.include({ status: 409 });
       const nameless = await batch([answering('a')], { snapshot: { activate: 'yes' } });
       expect(nameless.json).to.deep.equal({
-        error: '/snapshot/name is required; /snapshot/activate must be true or false',
+        error: '/snapshot/activate must be true or false; /snapshot/name is required',
       });
       expect((await api.call('GET', '/routes')).text).to.equal('[]');
     });

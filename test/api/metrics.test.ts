@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { ApiServer } from '../support/api-server.ts';
 import { familiesOf, sampleOf } from '../support/metric-lines.ts';
+import { followStream } from '../support/request-stream.ts';
 import { body } from '../support/resources.ts';
 
 describe('GET /metrics', () => {
@@ -31,6 +32,25 @@ describe('GET /metrics', () => {
     const { text } = await api.call('GET', '//metrics', { key });
     expect(sampleOf(text, 'sluice_raft_reads_total{mode="linearizable"}')).to.equal(2);
     expect(sampleOf(text, 'sluice_raft_reads_total{mode="stale"}')).to.equal(2);
+  });
+
+  it('counts what the API answers, by operation and status, and its streams', async () => {
+    await api.call('GET', '/routes', { key });
+    await api.call('GET', '/routes/x', { key });
+    await api.call('GET', '/nowhere', { key });
+    await api.call('GET', '/routes');
+    const stream = await followStream(`${api.base}/api/v1/requests/stream`, { authorization: `Bearer ${key}` });
+    const { text } = await api.call('GET', '//metrics', { key });
+    expect(sampleOf(text, 'sluice_api_requests_total{operation="listRoutes",status="200"}')).to.equal(1);
+    expect(sampleOf(text, 'sluice_api_requests_total{operation="listRoutes",status="401"}')).to.equal(1);
+    expect(sampleOf(text, 'sluice_api_requests_total{operation="getRoute",status="404"}')).to.equal(1);
+    expect(sampleOf(text, 'sluice_api_requests_total{operation="none",status="404"}')).to.equal(1);
+    expect(sampleOf(text, 'sluice_api_request_duration_seconds_count{operation="listRoutes"}')).to.equal(2);
+    expect(sampleOf(text, 'sluice_api_streams{stream="requests"}')).to.equal(1);
+    expect(sampleOf(text, 'sluice_api_streams{stream="snapshot"}')).to.equal(0);
+    expect(sampleOf(text, 'sluice_store_entities{kind="routes"}')).to.equal(0);
+    familiesOf(text);
+    stream.close();
   });
 
   it('shows no secret', async () => {

@@ -43,7 +43,9 @@ describe('a proxy and its control plane', () => {
       link,
       boot: 'boot',
       listeners: () => [{ id: 'l', state: 'open' }],
-      traffic: () => new TrafficWindows().report(nothing),
+      traffic: () => new TrafficWindows().report({ stable: nothing, candidate: nothing }),
+      isTrying: () => false,
+      onContact: () => undefined,
       onUnknownStream: (reason) => source.reconnect(reason),
       clock,
       logger,
@@ -52,6 +54,7 @@ describe('a proxy and its control plane', () => {
       opened: (stream) => acknowledgements.opened(stream),
       closed: () => acknowledgements.closed(),
       unusable: (problems, place) => acknowledgements.unusable(problems, place),
+      tried: (word) => acknowledgements.tried(word),
       confirmed: (arrival) => acknowledgements.settled(arrival, { isLive: true, tookMs: 0 }),
       heard: () => undefined,
     });

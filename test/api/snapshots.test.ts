@@ -296,8 +296,8 @@ describe('capture', () => {
 
     it('names the listeners that do not listen, unknown fields beside them', async () => {
       const closed = [{ name: 'wëb "x"\r\n', address: '::', port: 80, reason: 'listen EADDRINUSE: in use' }];
-      const doubts = [{ pointer: '/listeners/l/tls/certificates/3', message: 'its certificate cannot be read' }];
-      await start({ installed: async () => ({ done: 2, of: 2, closed, doubts }) });
+      const warnings = [{ pointer: '/listeners/l/tls/certificates/3', message: 'its certificate cannot be read' }];
+      await start({ installed: async () => ({ done: 2, of: 2, closed, warnings }) });
       const { headers } = await capture();
       const path = `${headers.location?.slice('/api/v1'.length)}/activate`;
       const answer = await api.call('POST', path, { body: { colour: 1 } });

@@ -40,10 +40,27 @@ interface Run {
   readonly key: string;
   readonly seconds: number;
   readonly seed: string;
+  /** Separated by commas; all by default. */
+  readonly phases: string | undefined;
+}
+
+interface Operation {
+  readonly operationId: string;
+  readonly responses: Readonly<Record<string, { readonly content?: object }>>;
+}
+
+/** Ids of the operations that answer by a stream of events, which never ends. */
+function endlessIn(document: string): string[] {
+  const { paths }: { paths: Readonly<Record<string, Readonly<Record<string, Operation>>>> } = JSON.parse(document);
+  const isEndless = ({ responses }: Operation): boolean =>
+    Object.values(responses).some(({ content = {} }) => 'text/event-stream' in content);
+  return Object.values(paths)
+    .flatMap((path) => Object.values(path).filter(isEndless))
+    .map(({ operationId }) => operationId);
 }
 
 /** Prints a line, and what was found. True: something was. */
-export async function ask({ program, place, url, key, seconds, seed }: Run): Promise<boolean> {
+export async function ask({ program, place, url, key, seconds, seed, phases }: Run): Promise<boolean> {
   const headers = { authorization: `Bearer ${key}` };
   const document = await (await fetch(`${url}/api/v1/docs/doc.json`, { headers })).text();
   const folder = newFolder();
@@ -54,7 +71,8 @@ export async function ask({ program, place, url, key, seconds, seed }: Run): Pro
   const args = [
     ...['--config-file', join(here, 'schemathesis.toml'), 'run', file],
     ...['--url', `${url}/api/v1`, '--header', `Authorization: Bearer ${key}`],
-    ...['--exclude-operation-id', 'followActivations'],
+    ...endlessIn(document).flatMap((id) => ['--exclude-operation-id', id]),
+    ...(phases === undefined ? [] : ['--phases', phases]),
     ...['--seed', seed, '--max-time', String(seconds), '--continue-on-failure', '--no-color'],
     // An activation may wait for its proxies for a minute.
     ...['--request-timeout', '75'],

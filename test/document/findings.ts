@@ -24,10 +24,11 @@ export function summaryOf({ place, seed, code, report, outputFile }: Ended): str
 }
 
 const linesMax = 200;
+const lineMax = 600;
 const heading = /^=+ (.+?) =+$/;
 const telling = new Set(['ERRORS', 'FAILURES']);
 
-/** The lines of the sections that tell what was found; the last lines of all when it came to none. */
+/** The lines of the sections that tell what was found, cut; the last lines of all when it came to none. */
 export function findingsIn(output: string): string[] {
   const lines = output.trimEnd().split('\n');
   let isTelling = false;
@@ -36,5 +37,6 @@ export function findingsIn(output: string): string[] {
     if (title !== undefined) isTelling = telling.has(title);
     return isTelling;
   });
-  return found.length > 0 ? found.slice(0, linesMax) : lines.slice(-10);
+  const shown = found.length > 0 ? found.slice(0, linesMax) : lines.slice(-10);
+  return shown.map((line) => (line.length > lineMax ? `${line.slice(0, lineMax)} …` : line));
 }

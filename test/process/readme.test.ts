@@ -11,6 +11,12 @@ for (const { what, page, ports, tools } of [
     ports: [8081, 9000, 9001],
     tools: ['tr'],
   },
+  {
+    what: 'the walk-through of docs/operations.md',
+    page: '../../docs/operations.md',
+    ports: [8081, 9000, 9001, 9002],
+    tools: ['seq', 'sort'],
+  },
   { what: 'the walk-through of docs/tls.md', page: '../../docs/tls.md', ports: [8443, 9000], tools: ['openssl'] },
 ])
   describe(what, () => {

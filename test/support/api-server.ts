@@ -9,13 +9,14 @@ import type { Cluster } from '../../src/cluster/cluster.ts';
 import { ClusterDesk } from '../../src/cluster/cluster-desk.ts';
 import { LeaderConnections } from '../../src/cluster/leader-connections.ts';
 import { LeaderOperations } from '../../src/cluster/leader-operations.ts';
-import { Feed } from '../../src/feed/feed.ts';
+import { agreedFeed } from '../../src/feed/agreed-feed.ts';
+import type { Feed } from '../../src/feed/feed.ts';
+import { CandidateShares } from '../../src/fleet/candidate-shares.ts';
 import { Fleet } from '../../src/fleet/fleet.ts';
-import { FleetDesk } from '../../src/fleet/fleet-desk.ts';
+import { FleetAdmin } from '../../src/fleet/fleet-admin.ts';
 import { Explainer } from '../../src/proxy/explain/explainer.ts';
 import { RequestHistory } from '../../src/proxy/requests/request-history.ts';
 import type { SecretFence } from '../../src/settings/control-plane.ts';
-import { proxyConfigOf } from '../../src/snapshot/build.ts';
 import { thisMachine } from '../../src/snapshot/machine.ts';
 import { createSecretSources } from '../../src/snapshot/secret-sources.ts';
 import { generationDirectory, LevelStore } from '../../src/state/level-store.ts';
@@ -76,11 +77,12 @@ export class ApiServer {
     const node = await nodeOfOne({ store, clock: systemClock, encryptionKey });
     const { log, state } = node;
     const clock = deps.clock ?? systemClock;
-    const feed = new Feed();
-    log.onActivation(({ snapshot, index }) => feed.publish(proxyConfigOf(snapshot, index)));
+    const feed = agreedFeed(state.view, log);
     const explainer = new Explainer();
+    const shares = new CandidateShares(feed);
     const fleet = new Fleet({
       nodeId: 'single',
+      shares,
       clusterId: () => state.identity.clusterId,
       source: feed,
       clock,
@@ -88,7 +90,7 @@ export class ApiServer {
       newRandom: () => randomBytes(12).toString('base64url'),
       onConverged: () => undefined,
     });
-    const desk = new FleetDesk({ nodeId: 'single', fleet, peers: async () => [], clock, logger: silentLogger });
+    const desk = new FleetAdmin({ nodeId: 'single', fleet, peers: async () => [], clock, logger: silentLogger });
     const connections = new LeaderConnections({ tls: undefined, clock });
     const api = await createApi({
       cluster: {
@@ -105,7 +107,7 @@ export class ApiServer {
       recent: new RequestHistory(undefined),
       nodeId: 'single',
       logLevels: new LogLevels('info'),
-      fleet: { desk, follower: (request) => fleet.follower(request) },
+      fleet: { desk, follower: (request) => fleet.follower(request), candidates: shares },
       view: state.view,
       log,
       feed,

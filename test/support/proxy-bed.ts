@@ -2,7 +2,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, connect, createServer as createNetServer, type Socket } from 'node:net';
 import { systemClock } from '../../src/clock.ts';
-import type { ConfigSource, Configuration, ProxyConfig } from '../../src/model/proxy-config.ts';
+import type { Candidate, ConfigSource, Configuration, ProxyConfig } from '../../src/model/proxy-config.ts';
 import { createProxy, type Proxy as DataPlane, type ProxyOptions } from '../../src/proxy/proxy.ts';
 import { type Logger, silentLogger } from '../../src/telemetry/logger.ts';
 import type { Traces } from '../../src/telemetry/traces/traces.ts';
@@ -12,6 +12,8 @@ import { eventually } from './eventually.ts';
 export class HandSource implements ConfigSource {
   #subscriber: ((config: ProxyConfig) => void) | undefined;
   #last: ProxyConfig | undefined;
+  #candidateSubscriber: ((candidate: Candidate | undefined) => void) | undefined;
+  #candidate: Candidate | undefined;
 
   subscribe(subscriber: (config: ProxyConfig) => void): () => void {
     this.#subscriber = subscriber;
@@ -21,12 +23,58 @@ export class HandSource implements ConfigSource {
     };
   }
 
+  subscribeCandidate(subscriber: (candidate: Candidate | undefined) => void): () => void {
+    this.#candidateSubscriber = subscriber;
+    if (this.#candidate !== undefined) subscriber(this.#candidate);
+    return () => {
+      this.#candidateSubscriber = undefined;
+    };
+  }
+
   publish(index: number, snapshot: Partial<Configuration>): void {
-    const whole = { listeners: [], destinations: [], routes: [], groups: [], middlewares: [], ...snapshot };
-    this.#last = { index, id: `s${index}`, name: `s${index}`, createdAt: '2026-01-01T00:00:00Z', snapshot: whole };
+    this.#last = configOf(index, snapshot);
     this.#subscriber?.(this.#last);
   }
+
+  /** Tries a configuration out. */
+  offer(index: number, snapshot: Partial<Configuration>, candidate: Partial<Candidate> = {}): Candidate {
+    const usual = {
+      rollout: `r${index}`,
+      index,
+      since: index,
+      share: 10,
+      by: 'client',
+      key: { clientIp: true },
+      deadmanMs: 60_000,
+    } as const;
+    this.#candidate = { ...usual, config: configOf(index, snapshot), ...candidate };
+    this.#candidateSubscriber?.(this.#candidate);
+    return this.#candidate;
+  }
+
+  share(share: number): void {
+    this.#candidate = this.#candidate && { ...this.#candidate, share };
+    this.#candidateSubscriber?.(this.#candidate);
+  }
+
+  withdraw(): void {
+    this.#candidate = undefined;
+    this.#candidateSubscriber?.(undefined);
+  }
+
+  /** The candidate becomes active, and is withdrawn then. */
+  complete(index: number): void {
+    if (this.#candidate === undefined) throw new Error('there is no candidate');
+    this.#last = { ...this.#candidate.config, index };
+    this.#subscriber?.(this.#last);
+    this.withdraw();
+  }
 }
+
+export const configOf = (index: number, snapshot: Partial<Configuration>): ProxyConfig => {
+  const whole = { listeners: [], destinations: [], routes: [], groups: [], middlewares: [], ...snapshot };
+  return { index, id: `s${index}`, name: `s${index}`, createdAt: '2026-01-01T00:00:00Z', snapshot: whole };
+};
 
 export interface RawUpstream {
   readonly port: number;
@@ -81,7 +129,8 @@ export class Wire {
   }
 }
 
-export interface BedOptions extends Partial<Pick<ProxyOptions, 'clock' | 'workers' | 'limits' | 'sessionStore'>> {
+export interface BedOptions
+  extends Partial<Pick<ProxyOptions, 'clock' | 'workers' | 'limits' | 'sessionStore' | 'onCandidate'>> {
   readonly logger?: Logger;
   readonly traces?: Traces;
 }

@@ -1,11 +1,15 @@
 // Traces without a collector: spans are kept as they end.
+import { systemClock } from '../../src/clock.ts';
 import { type FinishedSpan } from '../../src/telemetry/traces/finished-span.ts';
 import { openTracing } from '../../src/telemetry/traces/opening.ts';
 import type { Traces } from '../../src/telemetry/traces/traces.ts';
+import { WorkTraces } from '../../src/telemetry/traces/work-traces.ts';
 import { eventually } from './eventually.ts';
 
 export interface TraceBook extends Traces {
   readonly spans: FinishedSpan[];
+  /** Spans that have begun and not ended. */
+  readonly open: number;
   /** Once the last span of all, that of a request, has ended so often. */
   served(requests: number): Promise<readonly FinishedSpan[]>;
 }
@@ -14,12 +18,28 @@ const server = 1;
 
 export async function traceBook(sampleRatio: number): Promise<TraceBook> {
   const spans: FinishedSpan[] = [];
+  const tracing = await openTracing(sampleRatio, (span) => spans.push(span));
+  let begun = 0;
+  const { enter, child } = tracing;
+  tracing.enter = (...given) => {
+    begun++;
+    return enter.apply(tracing, given);
+  };
+  tracing.child = (...given) => {
+    begun++;
+    return child.apply(tracing, given);
+  };
   return {
     sampleRatio,
-    tracing: await openTracing(sampleRatio, (span) => spans.push(span)),
+    tracing,
+    // Of installs and the like nothing is kept.
+    work: new WorkTraces(await openTracing(0, () => {}), systemClock),
     take: (batch) => void spans.push(...batch.spans),
     close: async () => {},
     spans,
+    get open() {
+      return begun - spans.length;
+    },
     served: (requests) =>
       eventually(() => {
         const ended = spans.filter(({ kind }) => kind === server).length;

@@ -3,7 +3,8 @@ import type { Message, MessageType } from '../../core/message.ts';
 import type { ProgressState } from '../../core/output.ts';
 import { type Entry, identityOf, type MemberId, memberId } from '../../core/types.ts';
 
-const kinds: Record<MessageType, string> = {
+/** A message that is not here has its own name. */
+const kinds: Partial<Record<MessageType, string>> = {
   preVote: 'MsgPreVote',
   preVoteResp: 'MsgPreVoteResp',
   vote: 'MsgVote',
@@ -22,7 +23,7 @@ const kinds: Record<MessageType, string> = {
 };
 
 function kindOf({ type }: Message): string {
-  return kinds[type];
+  return kinds[type] ?? type;
 }
 
 /** `type` may be given in either spelling. */

@@ -166,14 +166,13 @@ export const mutants: readonly Mutant[] = [
   one(
     'applied index in a separate batch',
     'testing/sim/sim-host.ts',
-    '    state.applied = batch.last;\n    state.term = batch.term;\n    state.time = batch.logTime;\n',
-    `    this.#world.later(1, () => {
-      state.applied = batch.last;
-      state.term = batch.term;
-      state.time = batch.logTime;
-      this.#node?.applied(batch.last);
+    '    this.#disk.generations.set(this.#generation, state);\n',
+    `    const { applied, term, time } = this.#onDisk(this.#generation);
+    this.#disk.generations.set(this.#generation, { ...state, applied, term, time });
+    const generation = this.#generation;
+    this.#world.later(1, () => {
+      if (generation === this.#generation) this.#disk.generations.set(generation, state);
     });
-    if (state.applied < batch.last) return;
 `,
   ),
   {
@@ -203,6 +202,12 @@ export const mutants: readonly Mutant[] = [
         const compactTo = this.#core.compactTo(this.#applied);
         this.#writer.add({ seq: undefined, batch: { compactTo, sync: true }, messages: [] });
       }`,
+  ),
+  one(
+    'a checkpoint does not wait for the state',
+    'testing/sim/sim-host.ts',
+    '      if (!this.#sync()) return;\n      this.#world.writeCheckpoint(',
+    '      this.#world.writeCheckpoint(',
   ),
   one(
     'continue after a write error',

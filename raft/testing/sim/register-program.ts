@@ -1,4 +1,4 @@
-// The simulator's own program: registers on a state disk whose writes are atomic and synced.
+// The simulator's own program: registers on a state disk whose writes are atomic and synced, and come behind the answers.
 import type { CheckpointMeta } from '../../core/types.ts';
 import type { CheckpointImage } from '../../driver/host.ts';
 import { flawOf } from '../history/flaw.ts';

@@ -1,10 +1,13 @@
-// The program above raft, as the simulator has it: applies commands to a state database of its own, writes and
-// installs checkpoints, and tells the workload what it may answer.
+// The program above raft, as the simulator has it: applies commands in memory, and brings them to a state database of its
+// own a while later, as whoever has a log may; writes and installs checkpoints, and tells the workload what it may answer.
 import type { CheckpointMeta, Index } from '../../core/types.ts';
 import type { CheckpointImage, Committed, Outcome, RaftNode, RoleReport } from '../../driver/host.ts';
 import type { DiskOperations } from './disk-operations.ts';
 import type { ProgramHost } from './machine.ts';
 import { applyCommand, copyState, decodeOp, emptyState, type MachineState } from './state-machine.ts';
+
+/** How long the database may be behind. */
+const syncAfterMs = 100;
 
 /** State databases of one node; every change is one atomic, synced batch. Survives the processes that use it. */
 export interface StateDisk {
@@ -43,12 +46,16 @@ export class SimHost implements ProgramHost {
   #newest: number;
   #queue: Committed[] = [];
   #isApplying = false;
+  /** What is shown; the database may be behind it. */
+  #state: MachineState;
+  #isSyncPlanned = false;
 
   constructor(disk: StateDisk, generation: number, world: HostWorld) {
     this.#disk = disk;
     this.#world = world;
     this.#generation = generation;
     this.#newest = generation;
+    this.#state = this.#onDisk(generation);
     for (const key of [...disk.generations.keys()]) if (key !== generation) this.#remove(key);
   }
 
@@ -57,9 +64,13 @@ export class SimHost implements ProgramHost {
   }
 
   get state(): MachineState {
-    const state = this.#disk.generations.get(this.#generation);
-    if (state === undefined) throw new Error(`state generation ${this.#generation} does not exist`);
-    return state;
+    return this.#state;
+  }
+
+  #onDisk(generation: number): MachineState {
+    const state = this.#disk.generations.get(generation);
+    if (state === undefined) throw new Error(`state generation ${generation} does not exist`);
+    return copyState(state);
   }
 
   get applied(): Index {
@@ -91,19 +102,37 @@ export class SimHost implements ProgramHost {
   }
 
   #apply(batch: Committed): void {
-    const { state } = this;
+    const state = this.#state;
     this.#world.applying(batch, state);
-    if (!this.#world.operations.perform('state', () => this.#write(batch, state))) return;
-    this.#world.applied(state);
-    this.#node?.applied(batch.last);
-  }
-
-  /** One batch: what changes, and up to where it was applied. */
-  #write(batch: Committed, state: MachineState): void {
+    const before = state.activation;
     for (const entry of batch.entries) applyCommand(state, entry, this.#world.registerOf(decodeOp(entry.payload)));
     state.applied = batch.last;
     state.term = batch.term;
     state.time = batch.logTime;
+    // What proxies are shown is on disk before.
+    if (state.activation === before) this.#syncLater();
+    else if (!this.#sync()) return;
+    this.#world.applied(state);
+    this.#node?.applied(batch.last);
+  }
+
+  #syncLater(): void {
+    if (this.#isSyncPlanned) return;
+    this.#isSyncPlanned = true;
+    this.#world.later(syncAfterMs, () => {
+      this.#isSyncPlanned = false;
+      this.#sync();
+    });
+  }
+
+  /** False when the process ended over it. */
+  #sync(): boolean {
+    return this.#world.operations.perform('state', () => this.#write(copyState(this.#state)));
+  }
+
+  /** One batch: what has changed, and up to where it was applied. */
+  #write(state: MachineState): void {
+    this.#disk.generations.set(this.#generation, state);
   }
 
   outcome(id: number, outcome: Outcome): void {
@@ -120,6 +149,8 @@ export class SimHost implements ProgramHost {
 
   makeCheckpoint(): void {
     this.#world.later(2, () => {
+      // The log goes as far as the checkpoint reaches: the database must hold all of that.
+      if (!this.#sync()) return;
       this.#world.writeCheckpoint(copyState(this.state), (written) => {
         if (written === undefined) this.#node?.checkpointFailed();
         else this.#node?.checkpointWritten(written);
@@ -154,6 +185,7 @@ export class SimHost implements ProgramHost {
     this.#remove(this.#generation);
     this.#generation = generation;
     this.#queue = [];
+    this.#state = this.#onDisk(generation);
     this.#world.adopted(this.state);
     this.#world.applied(this.state);
   }

@@ -187,6 +187,7 @@ export class SimNode {
   /** What the product's start-up scan calls poisoned: the log ends before what is known to be committed. */
   #isPoisoned(image: DiskImage): boolean {
     const applied = this.machine.appliedIn(image.generation);
+    if (applied < image.base.index) this.#world.misuse(this, `the state ends at ${applied}, the log begins behind it`);
     const isShort = Math.max(applied, image.hardState.commit) > lastIndexOf(image);
     if (isShort && !this.disk.isSuspect) this.#world.misuse(this, `the log ends at ${lastIndexOf(image)}`);
     return isShort;

@@ -1,6 +1,8 @@
 // Carries a write from the node that received it to the leader (raft.md A16). One attempt: the proposer decides whether
 // and where to try again, and for that it must know what this attempt can have done.
 import type { Clock } from '../../clock.ts';
+import { hostOf, portOf } from '../../telemetry/traces/span-texts.ts';
+import type { WorkSpan, WorkTraces } from '../../telemetry/traces/work-traces.ts';
 import type { LeaderConnections, LeaderReply } from '../leader-connections.ts';
 import type { Relay, RelayOutcome, RelayRequest } from './relay.ts';
 import { signedAuthorization } from './relay-credential.ts';
@@ -15,6 +17,8 @@ export interface RelayClientOptions {
   readonly clock: Pick<Clock, 'nowMs'>;
   /** 16 to 64 characters of base64url, never the same twice. */
   readonly newNonce: () => string;
+  /** Undefined: nothing is traced. */
+  readonly traces?: WorkTraces | undefined;
 }
 
 export class RelayClient implements Relay {
@@ -32,10 +36,20 @@ export class RelayClient implements Relay {
     const withinMs = Math.max(1, Math.round(remainingMs));
     const { path, body } = encodeEnvelope({ clusterId, requestId, command, remainingMs: withinMs });
     if (body.length > largeBodyMax) return notApplied('the write is too large to be relayed');
-    const headers = this.#headers(path, body);
-    return outcomeOf(
+    const span = this.#span(leader);
+    const headers = { ...this.#headers(path, body), ...(span && { traceparent: span.traceparent }) };
+    const outcome = outcomeOf(
       await connections.call({ address: leader.address, method: 'POST', path, headers, body, withinMs }),
     );
+    span?.end(outcome.outcome === 'applied' ? '' : outcome.outcome);
+    return outcome;
+  }
+
+  #span({ nodeId, address }: RelayRequest['leader']): WorkSpan | undefined {
+    const { traces } = this.#options;
+    if (traces?.current === undefined) return undefined;
+    const server = { 'server.address': hostOf(address), 'server.port': portOf(address) };
+    return traces.begin('client', 'relay', { 'sluice.leader': nodeId, ...server });
   }
 
   #headers(path: string, body: Uint8Array): Record<string, string> {

@@ -9,7 +9,7 @@ import { comprehensionOf, fieldName, operandsOf, textOf } from './syntax.ts';
 /** How deep all, exists, map, filter may stand inside each other's bodies. */
 const loopDepthMax = 2;
 
-export interface Findings {
+export interface ExpressionFacts {
   /** True when the expression reads `request.body`. */
   readonly needsBody: boolean;
   /** Nodes that ask whether a field of the request is there, `"x" in request`: checked as `has(request.x)`. */
@@ -39,7 +39,7 @@ interface Place {
 }
 
 /** Walks the whole tree. Throws RuleError for the first rule that is broken. */
-export function inspect(root: ASTNode): Findings {
+export function inspect(root: ASTNode): ExpressionFacts {
   const presences: Presence[] = [];
   let needsBody = false;
   const visit = (node: ASTNode, place: Place): void => {
@@ -63,8 +63,8 @@ function checkCall(node: ASTNode, place: Place): void {
   if (pattern.op !== 'value' || typeof pattern.args !== 'string') {
     throw new RuleError('matches() needs a constant pattern', pattern.range);
   }
-  const fault = checkRegex(pattern.args);
-  if (fault !== undefined) throw new RuleError(fault, pattern.range);
+  const problem = checkRegex(pattern.args);
+  if (problem !== undefined) throw new RuleError(problem, pattern.range);
 }
 
 function patternOf(node: ASTNode): ASTNode | undefined {

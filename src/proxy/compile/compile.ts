@@ -1,6 +1,7 @@
 // ProxyConfig → RoutingTable or problems (architecture.md §1). Pure, and in steps: whoever compiles beside running
 // traffic gives the thread back between two of them. What did not change since the former table is taken from it.
 import type { Group } from '../../model/group.ts';
+import type { Middleware } from '../../model/middleware.ts';
 import { type Problem, pointerOf } from '../../model/problem.ts';
 import type { Configuration } from '../../model/proxy-config.ts';
 import type { Route } from '../../model/route.ts';
@@ -10,7 +11,8 @@ import { RoutingTable } from '../match/routing-table.ts';
 import type { MiddlewareServices } from '../middleware/services.ts';
 import { type CompiledEntry, compileEntry, type EntryContext } from './entry.ts';
 import { compareEntries } from './order.ts';
-import { sortInSteps } from './sort.ts';
+import { mergeSorted, sortInSteps } from './sort.ts';
+import type { SoundRoutes } from './sound-routes.ts';
 
 export interface Compiled {
   /** Undefined when a match cannot be compiled: nobody can say which requests it was for (architecture.md §6.19). */
@@ -43,16 +45,30 @@ export function compile(configuration: Configuration, options: CompileOptions): 
   }
 }
 
+/** All problems that `compileInSteps` would name, without a table. What `sound` knows to be well is not compiled again. */
+export function* problemsInSteps(
+  { groups, routes, middlewares }: Configuration,
+  { canRun, sound }: { readonly canRun: CompileOptions['canRun']; readonly sound: SoundRoutes },
+): Generator<void, readonly Problem[]> {
+  const context = contextOf(middlewares, canRun, undefined);
+  const problems = new Map<string, Problem>();
+  let count = 0;
+  for (const { route, group, position } of pairsOf(groups, yield* indexed(routes))) {
+    if (++count % 64 === 0) yield;
+    if (sound.has(route, group, context.middlewares)) continue;
+    const { faults } = compileEntry(route, group, position, context);
+    for (const fault of faults) note(problems, fault, route, group);
+    if (faults.length === 0) sound.add(route, group, context.middlewares);
+  }
+  return [...problems.values()];
+}
+
 /** Steps take well under a millisecond, but for a set of patterns, which takes up to 30 ms. */
 export function* compileInSteps(
   { groups, routes, middlewares }: Configuration,
   { former, canRun, services }: CompileOptions,
 ): Generator<void, Compiled> {
-  const context: EntryContext = {
-    middlewares: new Map(middlewares.map((middleware) => [middleware.id, middleware])),
-    unavailable: new Set(middlewares.filter(({ type }) => !canRun(type)).map(({ id }) => id)),
-    services,
-  };
+  const context = contextOf(middlewares, canRun, services);
   const faultless = new Map<Route, Entry[]>();
   const problems = new Map<string, Problem>();
   const entries: Entry[] = [];
@@ -71,10 +87,30 @@ export function* compileInSteps(
   }
   const memory = (table: RoutingTable | undefined): Memory => ({ entries: faultless, table });
   if (refused) return { table: undefined, problems: [...problems.values()], memory: memory(former?.table) };
-  const table = new RoutingTable(yield* sortInSteps(entries, compareEntries));
+  const table = new RoutingTable(yield* sorted(entries, former?.table));
   yield* table.build(former?.table);
   return { table, problems: [...problems.values()], memory: memory(table) };
 }
+
+/** Entries that the former table has stand in its order already. */
+function* sorted(entries: readonly Entry[], former: RoutingTable | undefined): Generator<void, Entry[]> {
+  const left = new Set(entries);
+  yield;
+  const known = (former?.entries ?? []).filter((entry) => left.delete(entry));
+  yield;
+  const fresh = yield* sortInSteps([...left], compareEntries);
+  return fresh.length === 0 ? known : yield* mergeSorted(known, fresh, compareEntries);
+}
+
+const contextOf = (
+  middlewares: readonly Middleware[],
+  canRun: CompileOptions['canRun'],
+  services: MiddlewareServices | undefined,
+): EntryContext => ({
+  middlewares: new Map(middlewares.map((middleware) => [middleware.id, middleware])),
+  unavailable: new Set(middlewares.filter(({ type }) => !canRun(type)).map(({ id }) => id)),
+  services,
+});
 
 interface Source {
   readonly route: Route;

@@ -19,6 +19,17 @@ export function* sortInSteps<T>(items: readonly T[], compare: (a: T, b: T) => nu
   return sorted;
 }
 
+/** Two sorted lists as one; of equal items those of the first come first. */
+export function* mergeSorted<T>(
+  first: readonly T[],
+  second: readonly T[],
+  compare: (a: T, b: T) => number,
+): Generator<void, T[]> {
+  const merged: T[] = [];
+  yield* merge([...first, ...second], 0, first.length, first.length + second.length, merged, compare);
+  return merged;
+}
+
 /** Two sorted neighbours, [left, middle) and [middle, end), appended to `into`. */
 function* merge<T>(
   from: readonly T[],

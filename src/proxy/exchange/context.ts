@@ -77,8 +77,8 @@ export interface ExchangeContext {
   readonly celBodyBytesMax: number;
   /** Bytes of a body that are kept for another try. */
   readonly retryBytesMax: number;
-  /** Of this moment; each exchange asks once. */
-  installed(): Installed;
+  /** What serves this request now; each exchange asks once. */
+  installed(request: RoutedRequest): Installed;
   settings(): ServeSettings;
   /** Undefined when nobody counts. Of this moment; each exchange asks once. */
   observer(): ExchangeObserver | undefined;

@@ -84,7 +84,7 @@ export class Exchange implements ActionExchange {
       return;
     }
     this.trace = context.traces?.begin(request);
-    const installed = context.installed();
+    const installed = context.installed(request);
     this.#installed = installed;
     const refused = guard(request);
     if (refused !== undefined) {
@@ -256,7 +256,7 @@ export class Exchange implements ActionExchange {
   }
 
   get upstreams(): Upstreams {
-    return (this.#installed ?? this.context.installed()).upstreams;
+    return (this.#installed ?? this.context.installed(this.request)).upstreams;
   }
 
   get bodyUntouched(): boolean {

@@ -1,5 +1,6 @@
 // The external services of one worker, by destination: connections are shared by all middlewares that ask the same one,
-// and stay while its configuration does (architecture.md §6.15).
+// and by all
+// configurations that have it alike, and stay while its configuration does (architecture.md §6.15).
 import type { Clock } from '../../clock.ts';
 import type { Destination } from '../../model/destination.ts';
 import { GrpcChannel } from './grpc-channel.ts';
@@ -18,6 +19,10 @@ class Service {
     this.#clock = clock;
   }
 
+  is(destination: Destination): boolean {
+    return this.destination === destination || this.content === JSON.stringify(destination);
+  }
+
   get http(): HttpService {
     this.#http ??= new HttpService(this.destination);
     return this.#http;
@@ -34,37 +39,47 @@ class Service {
   }
 }
 
+/** Who can be asked, by id of the destination. */
+export interface ExternalDirectory {
+  /** Undefined when no destination has that id. */
+  http(destinationId: string): HttpService | undefined;
+  grpc(destinationId: string): GrpcChannel | undefined;
+}
+
 export class ExternalServices {
   readonly #clock: Clock;
-  #services = new Map<string, Service>();
+  /** By id; two of one id while two configurations mean different things by it. */
+  #services = new Map<string, readonly Service[]>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** The configuration that goes into force. What it does not change keeps its connections. */
+  /** Those of the configurations in force. What they do not change keeps its connections. */
   follow(destinations: readonly Destination[]): void {
-    const next = new Map<string, Service>();
+    const next = new Map<string, readonly Service[]>();
     for (const destination of destinations) {
-      const known = this.#services.get(destination.id);
-      const same = known?.destination === destination || known?.content === JSON.stringify(destination);
       const { id } = destination;
-      next.set(
-        id,
-        known !== undefined && same ? known : new Service(destination, JSON.stringify(destination), this.#clock),
-      );
+      const others = next.get(id) ?? [];
+      if (others.some((each) => each.is(destination))) continue;
+      const known = this.#services.get(id)?.find((each) => each.is(destination));
+      next.set(id, [...others, known ?? new Service(destination, JSON.stringify(destination), this.#clock)]);
     }
-    for (const [id, service] of this.#services) if (next.get(id) !== service) service.close();
+    for (const [id, services] of this.#services) {
+      for (const service of services) if (next.get(id)?.includes(service) !== true) service.close();
+    }
     this.#services = next;
   }
 
-  /** Undefined when no destination has that id. */
-  http(destinationId: string): HttpService | undefined {
-    return this.#services.get(destinationId)?.http;
-  }
-
-  grpc(destinationId: string): GrpcChannel | undefined {
-    return this.#services.get(destinationId)?.grpc;
+  /** As a middleware sees them that means `destination` by its id; whoever is left of that id when it is gone. */
+  directory(destination: Destination | undefined): ExternalDirectory {
+    const find = (id: string): Service | undefined => {
+      if (destination === undefined || destination.id !== id) return undefined;
+      const services = this.#services.get(id);
+      if (services === undefined || services.length === 1) return services?.[0];
+      return services.find((each) => each.is(destination)) ?? services[0];
+    };
+    return { http: (id) => find(id)?.http, grpc: (id) => find(id)?.grpc };
   }
 
   close(): void {

@@ -443,7 +443,7 @@ class Forwarding extends Timed implements ActionRun, ConnectionTaker, ResponseRe
 
   #observe(status: number): void {
     const endpoint = this.#endpoint;
-    if (endpoint !== undefined) this.#upstream?.group.outlier?.observe(endpoint.state, status);
+    if (endpoint !== undefined) this.#upstream?.group.outlier.observe(endpoint.state, status);
   }
 
   #leavePool(): void {

@@ -244,7 +244,7 @@ export class Mirror extends Timed implements ConnectionTaker, ResponseReceiver, 
   }
 
   #observe(status: number): void {
-    if (this.#endpoint !== undefined) this.#upstream.group.outlier?.observe(this.#endpoint.state, status);
+    if (this.#endpoint !== undefined) this.#upstream.group.outlier.observe(this.#endpoint.state, status);
   }
 
   #drop(): void {

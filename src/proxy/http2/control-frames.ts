@@ -132,7 +132,6 @@ export class ControlFrames {
     const increment = streamIdAt(bytes, from);
     if (streamId === 0) {
       if (increment === 0) return core.fail(errorCode.protocol, 'WINDOW_UPDATE of 0');
-      core.patience.onProgress();
       if (!core.outflow.widen(increment)) core.fail(errorCode.flowControl, 'the window of the connection is too large');
       return;
     }
@@ -142,7 +141,6 @@ export class ControlFrames {
     if (increment === 0) return core.fault(stream, errorCode.protocol);
     if (stream.sendWindow + increment > windowMax) return core.fault(stream, errorCode.flowControl);
     stream.sendWindow += increment;
-    core.patience.onProgress();
     core.outflow.pumpOne(stream);
   }
 }

@@ -30,15 +30,17 @@ export const guards = {
   /** WINDOW_UPDATE, PRIORITY and unknown frames: nothing to answer, but work. DATA sent earns more. */
   idleFrames: { burst: 1_000, perSecond: 500 },
   idleFramesPerData: 4,
-  /** DATA without a byte that does not end its stream. Some clients send one now and then. */
+  /** DATA without a byte, or of padding alone, that does not end its stream. Some clients send one now and then. */
   emptyData: { burst: 100, perSecond: 20 },
   /** DATA of ours cut below `crumbBytes` by a window: windows of a byte turn a response into as many frames. */
   crumbs: { burst: 1_000, perSecond: 200 },
   crumbBytes: 64,
   /** More streams than this that cannot send for want of window … */
   stalledStreamsMax: 64,
-  /** … for so long, and no window for any stream meanwhile: nobody reads there. Milliseconds. */
-  stalledMs: 4_000,
+  /** … for so long, milliseconds … */
+  stalledMs: 3_000,
+  /** … while less than this went out in all: windows of nothing, or opened by single bytes. Nobody reads there. */
+  stalledBytesMin: 4_096,
   /** Interim responses to one request. */
   interimMax: 100,
 } as const satisfies Record<string, number | Allowed>;

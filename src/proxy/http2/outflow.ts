@@ -7,8 +7,8 @@ import type { HpackEncoder } from './hpack/encoder.ts';
 import type { Stream, StreamOutlet } from './stream.ts';
 
 export interface OutflowOwner {
-  /** A frame of DATA has been written; `crumb`: a window cut it very short. */
-  onDataSent(crumb: boolean): void;
+  /** A frame of DATA with so many bytes has been written; `crumb`: a window cut it very short. */
+  onDataSent(bytes: number, crumb: boolean): void;
   /** What a stream had still to send has been sent, its end too. */
   onDelayedEnd(stream: Stream): void;
 }
@@ -144,7 +144,7 @@ export class Outflow implements StreamOutlet {
       this.#window -= next - at;
       stream.sendWindow -= next - at;
       this.#writer.data(stream, end && next === to ? frameFlag.endStream : 0, bytes, at, next);
-      this.#owner.onDataSent(next < to && next - at < guards.crumbBytes);
+      this.#owner.onDataSent(next - at, next < to && next - at < guards.crumbBytes);
       at = next;
     }
     return at - from;

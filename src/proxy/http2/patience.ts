@@ -12,6 +12,10 @@ export class Patience {
   readonly emptyData: Allowance;
   readonly crumbs: Allowance;
   #progressMs: number;
+  /** Since then. */
+  #sentBytes = 0;
+  /** Many streams waited when it was asked last. */
+  #stalling = false;
 
   constructor(nowMs: () => number, resetsPerSecond: number) {
     this.#nowMs = nowMs;
@@ -25,17 +29,27 @@ export class Patience {
     this.crumbs = new Allowance(guards.crumbs, nowMs);
   }
 
-  onDataSent(): void {
+  onDataSent(bytes: number): void {
+    this.#sentBytes += bytes;
     this.pings.earn(guards.pingsPerData);
     this.idleFrames.earn(guards.idleFramesPerData);
   }
 
-  /** A window has opened, or nobody waits for one. */
+  /** The other side takes what is sent. */
   onProgress(): void {
     this.#progressMs = this.#nowMs();
+    this.#sentBytes = 0;
   }
 
-  get stalledMs(): number {
-    return this.#nowMs() - this.#progressMs;
+  /** There are not many streams that wait. */
+  onFlowing(): void {
+    this.#stalling = false;
+  }
+
+  /** To be asked now and then while many wait: whether next to nothing has been taken for too long. */
+  isStalled(): boolean {
+    if (!this.#stalling || this.#sentBytes >= guards.stalledBytesMin) this.onProgress();
+    this.#stalling = true;
+    return this.#nowMs() - this.#progressMs >= guards.stalledMs;
   }
 }

@@ -36,6 +36,8 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
   #unannounced = 0;
   #dataStream: Stream | undefined;
   #dataEnds = false;
+  /** Of the frame that is being read, padding included. */
+  #dataLength = 0;
   #over = false;
 
   constructor(socket: FrameSocket, host: SessionHost, options: SessionOptions) {
@@ -187,8 +189,8 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     this.#close(stream, true);
   }
 
-  onDataSent(crumb: boolean): undefined {
-    this.patience.onDataSent();
+  onDataSent(bytes: number, crumb: boolean): undefined {
+    this.patience.onDataSent(bytes);
     if (crumb && !this.patience.crumbs.take()) this.calm('windows of a few bytes');
   }
 
@@ -213,6 +215,7 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
   onData(flags: number, streamId: number, length: number): undefined {
     if (this.#over || !this.#mayCome(frameType.data, flags, streamId)) return;
     this.#dataStream = undefined;
+    this.#dataLength = length;
     this.#receiveWindow -= length;
     if (this.#receiveWindow < 0) return this.fail(errorCode.flowControl, 'the window of the connection is exceeded');
     this.#consumed(length);
@@ -244,6 +247,9 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     this.#dataStream = undefined;
     if (stream === undefined || stream.over || this.#over) return;
     if (padding > 0) this.onConsumed(stream, padding);
+    // Padding alone says as little as no byte at all.
+    if (padding > 0 && padding === this.#dataLength && !this.#dataEnds && !this.patience.emptyData.take())
+      return this.calm('DATA of padding');
     if (this.#dataEnds) this.remoteEnd(stream);
   }
 
@@ -266,8 +272,8 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
 
   /** To be asked now and then: ends a connection on which many streams wait and nobody reads. */
   checkStall(): undefined {
-    if (this.#over || this.outflow.blocked <= guards.stalledStreamsMax) this.patience.onProgress();
-    else if (this.patience.stalledMs >= guards.stalledMs) this.calm('streams that nobody reads');
+    if (this.#over || this.outflow.blocked <= guards.stalledStreamsMax) this.patience.onFlowing();
+    else if (this.patience.isStalled()) this.calm('streams that nobody reads');
   }
 
   // Streams.

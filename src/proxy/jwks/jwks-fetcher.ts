@@ -11,43 +11,54 @@ import { durationMs } from '../duration.ts';
 import { refetchMsMin } from '../middleware/jwt/key-source.ts';
 import { keysOfJwks } from '../middleware/jwt/verification-keys.ts';
 import { type JwksPlace, requestJwks } from './jwks-request.ts';
+import { fetchesKeys, keySetName, middlewareOf } from './key-set-name.ts';
 
 export interface JwksFetcherOptions {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** By id of the middleware; `document` is undefined when a fetch has failed. */
-  readonly tell: (id: string, document: string | undefined) => void;
-  /** The middleware is gone: whoever comes back under its id must not find its keys. */
-  readonly forget: (id: string) => void;
+  /** By name of the set, see keySetName; `document` is undefined when a fetch has failed. */
+  readonly tell: (name: string, document: string | undefined) => void;
+  /** Nobody wants it any more: whoever comes back under its name must not find its keys. */
+  readonly forget: (name: string) => void;
   /** Default: over the network. */
   readonly request?: (place: JwksPlace, signal: AbortSignal) => Promise<string>;
 }
 
 const refreshMs = 5 * 60_000;
+/** Longer than requests take that began before. */
+const forgetMs = 60_000;
 
 export class JwksFetcher {
   readonly #options: JwksFetcherOptions;
   readonly #sources = new Map<string, Source>();
+  /** Those that nobody wants any more, with the end of their waiting to be forgotten. */
+  readonly #leaving = new Map<string, Cancel>();
 
   constructor(options: JwksFetcherOptions) {
     this.#options = options;
   }
 
-  /** The configuration that is going into force. */
-  follow({ middlewares, destinations }: Configuration): void {
-    const byId = new Map(destinations.map((destination) => [destination.id, destination]));
+  /** All configurations that are going to be in force. Until other keys are here, those that the middleware has count. */
+  follow(configurations: readonly Configuration[]): void {
     const followed = new Set<string>();
-    for (const { id, type, jwt } of middlewares) {
-      if (type !== 'jwt' || jwt?.jwksPath === undefined) continue;
-      followed.add(id);
-      const source = this.#sources.get(id) ?? new Source(id, this.#options);
-      this.#sources.set(id, source);
-      source.follow(jwt, byId.get(jwt.jwksDestinationId ?? ''));
+    for (const { middlewares, destinations } of configurations) {
+      for (const middleware of middlewares) {
+        const { jwt } = middleware;
+        if (!fetchesKeys(middleware) || jwt === undefined) continue;
+        const destination = destinations.find(({ id }) => id === jwt.jwksDestinationId);
+        const name = keySetName(middleware, destination);
+        followed.add(name);
+        if (!this.#sources.has(name)) this.#add(name, jwt, destination);
+      }
     }
-    for (const [id, source] of this.#sources) {
-      if (followed.has(id)) continue;
-      this.#drop(id, source);
-      this.#options.forget(id);
+    for (const [name, source] of this.#sources) {
+      if (followed.has(name)) continue;
+      this.#drop(name, source);
+      // Who has begun with the configuration before may still ask.
+      this.#leaving.set(
+        name,
+        this.#options.clock.after(forgetMs, () => this.#forget(name)),
+      );
     }
   }
 
@@ -65,6 +76,22 @@ export class JwksFetcher {
 
   close(): void {
     for (const [id, source] of this.#sources) this.#drop(id, source);
+    for (const cancel of this.#leaving.values()) cancel();
+  }
+
+  #add(name: string, jwt: JwtConfig, destination: Destination | undefined): void {
+    const former = [...this.#sources].find(([other]) => middlewareOf(other) === middlewareOf(name))?.[1].document;
+    if (this.#leaving.has(name)) this.#forget(name);
+    const source = new Source(name, this.#options);
+    this.#sources.set(name, source);
+    if (former !== undefined) source.inherit(former);
+    source.begin(jwt, destination);
+  }
+
+  #forget(name: string): void {
+    this.#leaving.get(name)?.();
+    this.#leaving.delete(name);
+    this.#options.forget(name);
   }
 
   #drop(id: string, source: Source): void {
@@ -81,7 +108,6 @@ class Source {
   readonly #id: string;
   readonly #options: JwksFetcherOptions;
   #place: JwksPlace | undefined;
-  #content = '';
   #startedMs = Number.NEGATIVE_INFINITY;
   #under: AbortController | undefined;
   #cancel: Cancel = () => {};
@@ -91,11 +117,14 @@ class Source {
     this.#options = options;
   }
 
-  follow(jwt: JwtConfig, destination: Destination | undefined): void {
-    const content = JSON.stringify([jwt, destination]);
-    if (content === this.#content) return;
-    this.#content = content;
-    this.end();
+  /** Keys that count until its own are here. */
+  inherit(document: string): void {
+    this.document = document;
+    this.settled = true;
+    this.#options.tell(this.#id, document);
+  }
+
+  begin(jwt: JwtConfig, destination: Destination | undefined): void {
     this.#place =
       destination === undefined
         ? undefined
@@ -126,7 +155,10 @@ class Source {
     this.#cancel = clock.after(refreshMs, () => this.#fetch());
     const place = this.#place;
     if (place === undefined) {
-      logger.warn({ middleware: this.#id, reason: 'its destination does not exist' }, 'keys cannot be fetched');
+      logger.warn(
+        { middleware: middlewareOf(this.#id), reason: 'its destination does not exist' },
+        'keys cannot be fetched',
+      );
       this.#settle('');
       return;
     }
@@ -139,7 +171,10 @@ class Source {
       this.#under = undefined;
       const document = text !== undefined && keysOfJwks(text) !== undefined ? text : undefined;
       if (document === undefined)
-        logger.warn({ middleware: this.#id, reason: reason || 'is no JWKS document' }, 'keys cannot be fetched');
+        logger.warn(
+          { middleware: middlewareOf(this.#id), reason: reason || 'is no JWKS document' },
+          'keys cannot be fetched',
+        );
       this.#settle(document);
     };
     request(place, under.signal).then(

@@ -11,6 +11,7 @@ import type { LocalReply } from '../exchange/phase.ts';
 import { ServerConnection } from '../http1/server/server-connection.ts';
 import { Http2Connection } from '../http2/server/server-connection.ts';
 import { TrustedProxies } from '../message/client-address.ts';
+import type { RoutedRequest } from '../message/routed-request.ts';
 import { collectedOf, sameBuckets } from '../metrics/collected.ts';
 import { expositionType } from '../metrics/exposition.ts';
 import type { Collected } from '../metrics/families.ts';
@@ -52,7 +53,8 @@ export interface ListenerPlace {
 
 /** What every listener of a worker works with. */
 export interface ListenerTools {
-  readonly installed: () => Installed;
+  /** What serves a request that has come to the listener at `place`, `address:port`. */
+  readonly installed: (request: RoutedRequest, place: string) => Installed;
   readonly clock: Clock;
   readonly wheel: Wheel;
   readonly telemetry: Telemetry;
@@ -112,6 +114,8 @@ class Port implements OpenListener, HandshakeOwner {
   #settings: ServeSettings;
   #terminator: TlsTerminator | undefined;
   #draining = false;
+  /** `address:port`. */
+  #place = '';
   /** Called when the last connection has ended. */
   #onEmpty = (): void => {};
 
@@ -137,7 +141,7 @@ class Port implements OpenListener, HandshakeOwner {
       recent: tools.recent,
       traces: tools.traces,
       scrape: () => this.#scrape(),
-      installed,
+      installed: (request) => installed(request, this.#place),
       settings: () => this.#settings,
       reportPath: (sent, canonical) => this.#pathReport.count(sent, canonical),
       draining: () => this.#draining,
@@ -145,6 +149,7 @@ class Port implements OpenListener, HandshakeOwner {
   }
 
   bind({ address, port, shared }: ListenerPlace): Promise<void> {
+    this.#place = `${address}:${port}`;
     return new Promise((resolve, reject) => {
       this.#server.once('error', reject);
       this.#server.listen({ port, host: address, backlog: 1024, reusePort: shared }, () => {

@@ -17,7 +17,7 @@ export interface ListenerStatus {
   /** Why it is not open. */
   readonly reason?: string;
   /** What is not as it should be with its TLS, whether it is open or not. Pointers name entities by id. */
-  readonly doubts?: readonly Problem[];
+  readonly warnings?: readonly Problem[];
 }
 
 /** A port that another process has. */
@@ -152,7 +152,7 @@ export class Listeners {
     if (listener.tls === undefined) return undefined;
     const terminated = this.#terminators.of(listener);
     if (terminated?.terminator !== undefined) return undefined;
-    return describe(terminated?.doubts.slice(0, 1) ?? []);
+    return describe(terminated?.warnings.slice(0, 1) ?? []);
   }
 
   #opened(listener: Listener): ListenerStatus {
@@ -164,9 +164,9 @@ export class Listeners {
   }
 
   #about(listener: Listener): Omit<ListenerStatus, 'state'> {
-    const doubts = this.#terminators.of(listener)?.doubts ?? [];
+    const warnings = this.#terminators.of(listener)?.warnings ?? [];
     const about = { id: listener.id, name: listener.name, ...this.#placeOf(listener) };
-    return doubts.length > 0 ? { ...about, doubts } : about;
+    return warnings.length > 0 ? { ...about, warnings } : about;
   }
 }
 
@@ -183,5 +183,5 @@ export const placeOf = (listener: Listener, bindAddress: string | undefined): Pl
   port: listener.port,
 });
 
-export const statusIn = (list: readonly ListenerStatus[], id: string): ListenerStatus | undefined =>
-  list.find((status) => status.id === id);
+export const statusIn = (list: readonly ListenerStatus[], of: ListenerStatus): ListenerStatus | undefined =>
+  list.find((status) => status.id === of.id && keyOf(status) === keyOf(of));

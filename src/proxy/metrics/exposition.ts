@@ -19,6 +19,7 @@ export interface UpstreamStates {
 }
 
 interface Ref {
+  readonly isInflight: boolean;
   readonly values: Float64Array;
   readonly place: number;
   readonly width: number;
@@ -35,6 +36,8 @@ const inflight: ReadonlySet<number> = new Set([
 
 export class Exposition {
   readonly #listeners = new Map<string, Listed>();
+  /** By listener, then by subject. */
+  readonly #subjects = new Map<string, Map<string, Ref[]>>();
   /** What each block holds; by the block's own place among the workers. */
   readonly #blocks: { readonly values: Float64Array; readonly series: Map<number, Series> }[] = [];
 
@@ -46,7 +49,9 @@ export class Exposition {
     const block = this.#blocks[worker];
     if (block === undefined) return;
     for (const series of list) {
-      if (block.series.get(series.place)?.labels === series.labels) continue;
+      const known = block.series.get(series.place);
+      if (known?.labels === series.labels && known.family === series.family && known.listener === series.listener)
+        continue;
       block.series.set(series.place, series);
       const listed = getOr(this.#listeners, series.listener, () => new Map<number, Map<string, Ref[]>>());
       const refs = getOr(
@@ -54,7 +59,11 @@ export class Exposition {
         series.labels,
         () => [],
       );
-      refs.push({ values: block.values, place: series.place, width: series.width });
+      const { place, width } = series;
+      const ref = { values: block.values, place, width, isInflight: inflight.has(series.family) };
+      refs.push(ref);
+      const subjects = getOr(this.#subjects, series.listener, () => new Map<string, Ref[]>());
+      getOr(subjects, series.subject, () => []).push(ref);
     }
   }
 
@@ -70,6 +79,30 @@ export class Exposition {
       }
       if (byLabels.size === 0) this.#listeners.get(listener)?.delete(number);
     }
+    const subjects = this.#subjects.get(listener);
+    for (const [subject, refs] of subjects ?? []) {
+      const left = refs.filter(({ values }) => values !== block.values);
+      if (left.length > 0) subjects?.set(subject, left);
+      else subjects?.delete(subject);
+    }
+  }
+
+  /** By listener, what label sets are about, each with what they count at the moment. */
+  *subjects(): Generator<[listener: string, subjects: Iterable<[subject: string, tally: () => Tally]>]> {
+    for (const [listener, subjects] of this.#subjects) yield [listener, tallies(subjects)];
+  }
+
+  /** What is about these is shown no more, of no worker. */
+  drop(listener: string, subjects: readonly string[]): void {
+    const gone = new Set(subjects);
+    for (const { series } of this.#blocks) {
+      for (const [place, each] of series) {
+        if (each.listener !== listener || !gone.has(each.subject)) continue;
+        series.delete(place);
+        this.#listeners.get(listener)?.get(each.family)?.delete(each.labels);
+      }
+    }
+    for (const subject of subjects) this.#subjects.get(listener)?.delete(subject);
   }
 
   /** What the next worker in that place counts on. What was under way in the fallen one is not any more. */
@@ -112,6 +145,28 @@ export class Exposition {
     }
     if (text !== '') yield text;
   }
+}
+
+/** `busy`: something is under way. */
+interface Tally {
+  readonly sum: number;
+  readonly busy: boolean;
+}
+
+function* tallies(subjects: ReadonlyMap<string, readonly Ref[]>): Generator<[string, () => Tally]> {
+  for (const [subject, refs] of subjects) yield [subject, () => tallyOf(refs)];
+}
+
+function tallyOf(refs: readonly Ref[]): Tally {
+  let sum = 0;
+  let busy = false;
+  for (const { values, place, width, isInflight } of refs) {
+    // A histogram changes with a counter beside it.
+    if (width > 1) continue;
+    sum += values[place] ?? 0;
+    busy ||= isInflight && values[place] !== 0;
+  }
+  return { sum, busy };
 }
 
 const partLength = 16_384;

@@ -4,6 +4,14 @@
 import type { ExchangeObserver } from '../exchange/context.ts';
 import type { ExchangeEntry, Link } from '../exchange/entry.ts';
 import type { MiddlewareExchange } from '../exchange/phase.ts';
+import {
+  destinationSubject,
+  endpointSubject,
+  middlewareSubject,
+  mirrorSubject,
+  ownSubject,
+  routeSubject,
+} from './configured.ts';
 import { type Collected, family, labelsText } from './families.ts';
 import type { MetricBlock } from './metric-block.ts';
 
@@ -56,28 +64,32 @@ export class ListenerCounters implements ExchangeObserver {
   readonly #block: MetricBlock;
   readonly #place: Place;
   readonly #own: string;
-  readonly #routes = new WeakMap<ExchangeEntry, RouteCounters>();
+  #routes = new WeakMap<ExchangeEntry, RouteCounters>();
   readonly #destinations = new Map<string, TargetCounters>();
-  readonly #endpoints = new Map<string, TargetCounters>();
+  /** By destination, then by endpoint. */
+  readonly #endpoints = new Map<string, Map<string, TargetCounters>>();
   /** By type and status. */
   readonly #errors = new Map<string, number>();
-  readonly #middlewares = new WeakMap<Link, { duration: number; passed: number; readonly labels: string }>();
+  #middlewares = new WeakMap<Link, { duration: number; passed: number; readonly labels: string }>();
   readonly #accepted: number;
   readonly #open: number;
   #ended = false;
+  /** Of the block, when the places were asked for. */
+  #epoch: number;
 
   constructor(place: Place, collected: Collected, block: MetricBlock) {
     this.#place = place;
     this.collected = collected;
     this.#block = block;
+    this.#epoch = block.epoch;
     this.#own = labelsText([
       ['listener', place.name],
       ['address', place.address],
     ]);
     const { listener } = collected;
-    this.#accepted = listener ? this.#at(family.connections, this.#own) : -1;
-    this.#open = listener ? this.#at(family.activeConnections, this.#own) : -1;
-    if (listener) this.#at(family.handshakeErrors, this.#own);
+    this.#accepted = listener ? this.#at(family.connections, this.#own, ownSubject) : -1;
+    this.#open = listener ? this.#at(family.activeConnections, this.#own, ownSubject) : -1;
+    if (listener) this.#at(family.handshakeErrors, this.#own, ownSubject);
   }
 
   /** Nothing is counted here any more: the places belong to others. */
@@ -104,7 +116,7 @@ export class ListenerCounters implements ExchangeObserver {
   }
 
   onHandshakeFailure(): void {
-    if (this.collected.listener) this.#add(this.#at(family.handshakeErrors, this.#own), 1);
+    if (this.collected.listener) this.#add(this.#at(family.handshakeErrors, this.#own, ownSubject), 1);
   }
 
   onMatch(entry: ExchangeEntry): void {
@@ -118,38 +130,33 @@ export class ListenerCounters implements ExchangeObserver {
 
   onRetry(entry: ExchangeEntry, retry: number): void {
     if (!this.collected.route) return;
-    const labels = `${this.#routeOf(entry).labels},attempt="${retry}"`;
-    this.#add(this.#at(family.routeRetries, labels), 1);
+    const { labels } = this.#routeOf(entry);
+    this.#add(this.#at(family.routeRetries, `${labels},attempt="${retry}"`, labels), 1);
   }
 
   onMirror(entry: ExchangeEntry, destinationId: string): void {
     if (!this.collected.route) return;
-    const labels = labelsText([
-      ['route', entry.route.name],
-      ['destination', destinationId],
-    ]);
-    this.#add(this.#at(family.mirrorRequests, labels), 1);
+    const labels = mirrorSubject(entry.route.name, destinationId);
+    this.#add(this.#at(family.mirrorRequests, labels, labels), 1);
   }
 
   onMiddleware(link: Link, seconds: number, rejectedWith: number): void {
     if (!this.collected.middleware) return;
+    this.#look();
     let counters = this.#middlewares.get(link);
     if (counters === undefined) {
-      const labels = labelsText([
-        ['middleware', link.name],
-        ['type', link.type],
-      ]);
-      const duration = this.#histogram(family.middlewareDuration, labels);
+      const labels = middlewareSubject(link.name, link.type);
+      const duration = this.#histogram(family.middlewareDuration, labels, labels);
       counters = { duration, passed: -1, labels };
       this.#middlewares.set(link, counters);
     }
     this.#observe(counters.duration, seconds);
     if (rejectedWith < 400) {
-      if (counters.passed < 0) counters.passed = this.#at(family.middlewarePassed, counters.labels);
+      if (counters.passed < 0) counters.passed = this.#at(family.middlewarePassed, counters.labels, counters.labels);
       this.#add(counters.passed, 1);
     } else {
-      const labels = `${counters.labels},status_code="${rejectedWith}"`;
-      this.#add(this.#at(family.middlewareRejections, labels), 1);
+      const { labels } = counters;
+      this.#add(this.#at(family.middlewareRejections, `${labels},status_code="${rejectedWith}"`, labels), 1);
     }
   }
 
@@ -183,13 +190,14 @@ export class ListenerCounters implements ExchangeObserver {
     let place = counters.requests.get(key);
     if (place === undefined) {
       const labels = `${counters.labels},method="${methodNames[method]}",${statusLabels(status)}`;
-      place = this.#at(family.routeRequests, labels);
+      place = this.#at(family.routeRequests, labels, counters.labels);
       counters.requests.set(key, place);
     }
     this.#add(place, 1);
     let duration = counters.durations[method];
     if (duration === undefined) {
-      duration = this.#histogram(family.routeDuration, `${counters.labels},method="${methodNames[method]}"`);
+      const labels = `${counters.labels},method="${methodNames[method]}"`;
+      duration = this.#histogram(family.routeDuration, labels, counters.labels);
       counters.durations[method] = duration;
     }
     this.#observe(duration, seconds);
@@ -201,7 +209,7 @@ export class ListenerCounters implements ExchangeObserver {
   #countTarget(counters: TargetCounters, status: number, seconds: number, number: number): void {
     let place = counters.requests.get(status);
     if (place === undefined) {
-      place = this.#at(number, `${counters.labels},${statusLabels(status)}`);
+      place = this.#at(number, `${counters.labels},${statusLabels(status)}`, counters.labels);
       counters.requests.set(status, place);
     }
     this.#add(place, 1);
@@ -212,56 +220,68 @@ export class ListenerCounters implements ExchangeObserver {
     const key = `${type} ${status}`;
     let place = this.#errors.get(key);
     if (place === undefined) {
-      place = this.#at(family.proxyErrors, `${this.#own},type="${type}",status_code="${status}"`);
+      place = this.#at(family.proxyErrors, `${this.#own},type="${type}",status_code="${status}"`, ownSubject);
       this.#errors.set(key, place);
     }
     this.#add(place, 1);
   }
 
   #routeOf(entry: ExchangeEntry): RouteCounters {
+    this.#look();
     const known = this.#routes.get(entry);
     if (known !== undefined) return known;
-    const labels = labelsText([
-      ['route', entry.route.name],
-      ['group', entry.group?.name ?? ''],
-    ]);
+    const labels = routeSubject(entry.route.name, entry.group?.name ?? '');
     const counters = new RouteCounters(labels);
-    counters.requestBytes = this.#at(family.routeRequestBytes, labels);
-    counters.responseBytes = this.#at(family.routeResponseBytes, labels);
-    counters.inflight = this.#at(family.routeInflight, labels);
+    counters.requestBytes = this.#at(family.routeRequestBytes, labels, labels);
+    counters.responseBytes = this.#at(family.routeResponseBytes, labels, labels);
+    counters.inflight = this.#at(family.routeInflight, labels, labels);
     this.#routes.set(entry, counters);
     return counters;
   }
 
   #destinationOf(id: string): TargetCounters {
+    this.#look();
     const known = this.#destinations.get(id);
     if (known !== undefined) return known;
-    const counters = new TargetCounters(labelsText([['destination', id]]));
-    counters.duration = this.#histogram(family.destinationDuration, counters.labels);
-    counters.inflight = this.#at(family.destinationInflight, counters.labels);
+    const counters = new TargetCounters(destinationSubject(id));
+    const { labels } = counters;
+    counters.duration = this.#histogram(family.destinationDuration, labels, labels);
+    counters.inflight = this.#at(family.destinationInflight, labels, labels);
     this.#destinations.set(id, counters);
     return counters;
   }
 
   #endpointOf(destinationId: string, endpoint: string): TargetCounters {
-    const labels = labelsText([
-      ['destination', destinationId],
-      ['endpoint', endpoint],
-    ]);
-    const known = this.#endpoints.get(labels);
+    this.#look();
+    let own = this.#endpoints.get(destinationId);
+    const known = own?.get(endpoint);
     if (known !== undefined) return known;
+    const labels = endpointSubject(destinationId, endpoint);
     const counters = new TargetCounters(labels);
-    counters.duration = this.#histogram(family.endpointDuration, labels);
-    this.#endpoints.set(labels, counters);
+    counters.duration = this.#histogram(family.endpointDuration, labels, labels);
+    own ??= new Map();
+    own.set(endpoint, counters);
+    this.#endpoints.set(destinationId, own);
     return counters;
   }
 
-  #at(number: number, labels: string): number {
-    return this.#ended ? -1 : this.#block.place(this.#place.id, number, labels);
+  /** Places that are remembered may mean something else by now. */
+  #look(): void {
+    if (this.#epoch === this.#block.epoch) return;
+    this.#epoch = this.#block.epoch;
+    this.#routes = new WeakMap();
+    this.#middlewares = new WeakMap();
+    this.#destinations.clear();
+    this.#endpoints.clear();
   }
 
-  #histogram(number: number, labels: string): number {
-    return this.#ended ? -1 : this.#block.place(this.#place.id, number, labels, this.collected.buckets.length + 2);
+  #at(number: number, labels: string, subject: string): number {
+    return this.#ended ? -1 : this.#block.place(this.#place.id, number, labels, subject);
+  }
+
+  #histogram(number: number, labels: string, subject: string): number {
+    const width = this.collected.buckets.length + 2;
+    return this.#ended ? -1 : this.#block.place(this.#place.id, number, labels, subject, width);
   }
 
   #add(place: number, by: number): void {

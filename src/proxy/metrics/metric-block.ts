@@ -8,6 +8,8 @@ export interface Series {
   /** Number of the family. */
   readonly family: number;
   readonly labels: string;
+  /** What it is about: see configured.ts. */
+  readonly subject: string;
   /** The first of its places. */
   readonly place: number;
   /** How many places it has. */
@@ -30,7 +32,12 @@ export class MetricBlock {
   readonly values: Float64Array;
   readonly #reader: SeriesReader;
   readonly #known = new Map<string, Series>();
+  /** By width. */
   readonly #free = new Map<number, number[]>();
+  /** What a worker before this one had and main does not know of, or not any more. */
+  readonly #gaps: { at: number; width: number }[] = [];
+  /** Grows when places begin to mean something else: whoever remembers places asks for them anew. */
+  epoch = 0;
   #end = 0;
   #news: Series[] = [];
 
@@ -38,20 +45,22 @@ export class MetricBlock {
   constructor(bytes: SharedArrayBuffer, reader: SeriesReader, former: readonly Series[] = []) {
     this.values = new Float64Array(bytes);
     this.#reader = reader;
-    for (const series of former) {
+    for (const series of [...former].sort((a, b) => a.place - b.place)) {
       this.#known.set(keyOf(series.listener, series.family, series.labels), series);
+      if (series.place > this.#end) this.#gaps.push({ at: this.#end, width: series.place - this.#end });
       this.#end = Math.max(this.#end, series.place + series.width);
     }
   }
 
   /** The first place of the series, made when there is none; -1 when the block is full. */
-  place(listener: string, family: number, labels: string, width = 1): number {
+  place(listener: string, family: number, labels: string, subject: string, width = 1): number {
     const key = keyOf(listener, family, labels);
     const known = this.#known.get(key);
     if (known !== undefined) return known.place;
-    const place = this.#free.get(width)?.pop() ?? this.#extend(width);
+    const place = this.#free.get(width)?.pop() ?? this.#fromGap(width) ?? this.#extend(width);
     if (place < 0) return -1;
-    const series = { listener, family, labels, place, width };
+    this.values.fill(0, place, place + width);
+    const series = { listener, family, labels, subject, place, width };
     this.#known.set(key, series);
     if (this.#news.length === 0) queueMicrotask(() => this.#tell());
     this.#news.push(series);
@@ -61,15 +70,34 @@ export class MetricBlock {
   /** Gives back all places of a listener. */
   forget(listener: string): void {
     this.#tell();
-    for (const [key, series] of this.#known) {
-      if (series.listener !== listener) continue;
-      this.#known.delete(key);
-      this.values.fill(0, series.place, series.place + series.width);
-      const free = this.#free.get(series.width);
-      if (free === undefined) this.#free.set(series.width, [series.place]);
-      else free.push(series.place);
-    }
+    for (const [key, series] of this.#known) if (series.listener === listener) this.#giveBack(key, series);
     this.#reader.forget(listener);
+  }
+
+  /** Gives back all places that are about one of the subjects; whoever reads has forgotten them already. */
+  drop(listener: string, subjects: readonly string[]): void {
+    this.#tell();
+    const gone = new Set(subjects);
+    for (const [key, series] of this.#known) {
+      if (series.listener === listener && gone.has(series.subject)) this.#giveBack(key, series);
+    }
+    this.epoch++;
+  }
+
+  #giveBack(key: string, { place, width }: Series): void {
+    this.#known.delete(key);
+    const free = this.#free.get(width);
+    if (free === undefined) this.#free.set(width, [place]);
+    else free.push(place);
+  }
+
+  #fromGap(width: number): number | undefined {
+    const gap = this.#gaps.find((each) => each.width >= width);
+    if (gap === undefined) return undefined;
+    const { at } = gap;
+    gap.at += width;
+    gap.width -= width;
+    return at;
   }
 
   #extend(width: number): number {

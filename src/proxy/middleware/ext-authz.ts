@@ -1,11 +1,12 @@
 // Middleware type extAuthz: a service decides whether a request may pass (contract.md §8.5, architecture.md §6.28, §6.29).
 // Whatever keeps it from deciding refuses the request, unless the middleware says otherwise.
+import type { Clock } from '../../clock.ts';
 import { extAuthzDefaults } from '../../model/defaults.ts';
 import type { ExtAuthzConfig } from '../../model/middleware/ext-authz.ts';
 import { durationMs } from '../duration.ts';
 import type { MiddlewareExchange, MiddlewarePhases, Verdict } from '../exchange/phase.ts';
 import { reasonOf } from '../external/external-failure.ts';
-import type { ExternalServices } from '../external/external-services.ts';
+import type { ExternalDirectory } from '../external/external-services.ts';
 import { applyChange, type ChangeableFields, type HeaderChange } from '../external/header-change.ts';
 import { claimedNames } from './claimed-names.ts';
 import { compileCheck } from './ext-authz/check.ts';
@@ -14,7 +15,6 @@ import { askOverEnvoy } from './ext-authz/envoy-check.ts';
 import { askOverGrpc } from './ext-authz/grpc-check.ts';
 import { askOverHttp } from './ext-authz/http-check.ts';
 import { rejection } from './rejection.ts';
-import type { Instantiate } from './services.ts';
 
 /** A body that is shown to a service is held whole; a larger one is refused. */
 const bodyBytesMax = 64 * 1024 * 1024;
@@ -31,15 +31,19 @@ interface Asked {
   toClient: readonly HeaderChange[];
 }
 
-export function buildExtAuthz(config: ExtAuthzConfig): Instantiate {
+export function buildExtAuthz(config: ExtAuthzConfig): (external: ExternalDirectory, clock: Clock) => MiddlewarePhases {
   const { mode = extAuthzDefaults.mode, protocol = extAuthzDefaults.protocol } = config;
   if (protocol === 'envoy' && mode === 'http') throw new Error('protocol envoy needs mode grpc');
   const ask = asks[protocol === 'envoy' ? 'envoy' : mode];
   const check = compileCheck(config, protocol);
   const timeoutMs = durationMs(config.decisionTimeout, extAuthzDefaults.decisionTimeout);
   const claimed = claimedNames(config.onAllow?.copyToUpstream ?? []);
-  return ({ external, clock }) => {
-    const decide = async (exchange: MiddlewareExchange, slot: number, services: ExternalServices): Promise<Verdict> => {
+  return (external, clock) => {
+    const decide = async (
+      exchange: MiddlewareExchange,
+      slot: number,
+      services: ExternalDirectory,
+    ): Promise<Verdict> => {
       const asked: Asked = { abort: new AbortController(), toClient: [] };
       exchange.state[slot] = asked;
       const body = check.includeBody ? await exchange.collectRequestBody(bodyBytesMax) : undefined;

@@ -5,6 +5,7 @@ import type { ExtProcConfig } from '../../model/middleware/ext-proc.ts';
 import type { ExtProcOverride } from '../../model/middleware-override.ts';
 import { durationMs } from '../duration.ts';
 import type { MiddlewareExchange, MiddlewarePhases } from '../exchange/phase.ts';
+import type { ExternalDirectory } from '../external/external-services.ts';
 import type { Conversation, OpenConversation } from './ext-proc/answer.ts';
 import { envoyDialect } from './ext-proc/envoy-dialect.ts';
 import { openGrpc } from './ext-proc/grpc-conversation.ts';
@@ -14,16 +15,21 @@ import { Observer } from './ext-proc/observer.ts';
 import { Processing, type ProcessingPlan } from './ext-proc/processing.ts';
 import { sluiceDialect } from './ext-proc/sluice-dialect.ts';
 import { compileNamePatterns } from './name-pattern.ts';
-import type { Instantiate } from './services.ts';
+import type { MiddlewareServices } from './services.ts';
 
-export function buildExtProc(config: ExtProcConfig, override: ExtProcOverride | undefined): Instantiate {
+type BuildProcessor = (
+  external: ExternalDirectory,
+  tools: Pick<MiddlewareServices, 'clock' | 'logger'>,
+) => MiddlewarePhases;
+
+export function buildExtProc(config: ExtProcConfig, override: ExtProcOverride | undefined): BuildProcessor {
   const { mode = extProcDefaults.mode, protocol = extProcDefaults.protocol } = config;
   if (protocol === 'envoy' && mode === 'http') throw new Error('protocol envoy needs mode grpc');
   const open = conversationOf(mode, protocol);
   const plan = planOf(config, override, protocol);
   const timeoutMsMax = durationMs(config.maxPhaseTimeout, 0);
   const { destinationId, observeMode } = config;
-  return ({ external, clock, logger }) => {
+  return (external, { clock, logger }) => {
     const tools = { services: external, clock, destinationId, timeoutMsMax };
     if (observeMode?.enabled !== true) {
       return processingPhases(plan, ({ trace }, slot) =>

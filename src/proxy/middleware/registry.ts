@@ -28,13 +28,19 @@ const middlewareTypes: { readonly [Type in MiddlewareType]?: BuildMiddleware } =
     const sourceFrom = keySourceOf(config);
     return (services) =>
       build(
-        sourceFrom((withinMs) => services.keysOf(middleware.id, withinMs)),
+        sourceFrom((withinMs) => services.keysOf(middleware, withinMs)),
         services.clock,
       );
   }),
   inlineAuthz: onePerMiddleware((middleware) => always(buildInlineAuthz(blockOf(middleware, 'inlineAuthz')))),
-  extAuthz: onePerMiddleware((middleware) => buildExtAuthz(blockOf(middleware, 'extAuthz'))),
-  extProc: (middleware, override) => buildExtProc(blockOf(middleware, 'extProc'), override?.extProc),
+  extAuthz: onePerMiddleware((middleware) => {
+    const build = buildExtAuthz(blockOf(middleware, 'extAuthz'));
+    return (services) => build(services.externalOf(middleware), services.clock);
+  }),
+  extProc: (middleware, override) => {
+    const build = buildExtProc(blockOf(middleware, 'extProc'), override?.extProc);
+    return (services) => build(services.externalOf(middleware), services);
+  },
   accessLog: onePerMiddleware((middleware) => {
     const config = blockOf(middleware, 'accessLog');
     return (services) => buildAccessLog(config, services.linesTo(config.path));
@@ -48,7 +54,8 @@ function always(phases: MiddlewarePhases & { readonly foretell: Foretell }): Ins
 
 const headersOf = onePerMiddleware(({ headers }) => always(buildHeaders(headers)));
 
-type Block = 'rateLimit' | 'jwt' | 'inlineAuthz' | 'accessLog' | 'extAuthz' | 'extProc';
+/** The two others do nothing without a block. */
+type Block = Exclude<MiddlewareType, 'cors' | 'headers'>;
 
 /** Without its block a protection would be one that is not there. */
 function blockOf<Type extends Block>(middleware: Middleware, type: Type): NonNullable<Middleware[Type]> {

@@ -4,7 +4,7 @@ import type { Middleware } from '../../model/middleware.ts';
 import type { MiddlewareOverride } from '../../model/middleware-override.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import type { MiddlewarePhases } from '../exchange/phase.ts';
-import type { ExternalServices } from '../external/external-services.ts';
+import type { ExternalDirectory } from '../external/external-services.ts';
 import type { TokenBuckets } from '../shared/token-buckets.ts';
 import type { Wheel } from '../wheel.ts';
 import type { LineSink } from './access-log.ts';
@@ -17,8 +17,8 @@ export interface CommonServices {
   bucketsOf(middleware: Middleware): TokenBuckets;
   /** Milliseconds that count alike in every worker. */
   commonMs(): number;
-  /** Keys that main fetches for the middleware with that id; a request waits for them no longer than `withinMs`. */
-  keysOf(id: string, withinMs: number): KeySource;
+  /** Keys that main fetches under that name, see keySetName. */
+  keysNamed(name: string, withinMs: number): KeySource;
   /** Where the lines of an access log go. */
   linesTo(path: string): LineSink;
 }
@@ -28,7 +28,10 @@ export interface MiddlewareServices extends CommonServices {
   readonly clock: Clock;
   readonly wheel: Wheel;
   readonly logger: Logger;
-  readonly external: ExternalServices;
+  /** Services outside, as that middleware means them. */
+  externalOf(middleware: Middleware): ExternalDirectory;
+  /** Keys that main fetches for that middleware; a request waits for them no longer than `withinMs`. */
+  keysOf(middleware: Middleware, withinMs: number): KeySource;
 }
 
 /** Makes the middleware of one entry ready to run in this worker. */

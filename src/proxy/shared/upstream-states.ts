@@ -2,8 +2,8 @@
 // own view of them.
 import { DestinationState, destinationShape } from './destination-state.ts';
 import { EndpointState, endpointShape } from './endpoint-state.ts';
-import { RowBook } from './row-book.ts';
 import { SharedRows } from './shared-rows.ts';
+import { SlotAllocator } from './slot-allocator.ts';
 
 /** What can be posted to a thread so that it finds the rows of a configuration. */
 export interface UpstreamRows {
@@ -13,13 +13,26 @@ export interface UpstreamRows {
   readonly destinations: ReadonlyMap<string, number>;
   /** Row by `endpointKey`. */
   readonly endpoints: ReadonlyMap<string, number>;
+  /** Key by destination id, see RowsWanted. */
+  readonly keys: ReadonlyMap<string, string>;
+}
+
+/** The same for the endpoints of one destination. */
+export interface EndpointRows {
+  readonly segments: readonly SharedArrayBuffer[];
+  /** Row by name. */
+  readonly rows: ReadonlyMap<string, number>;
 }
 
 /** A destination and the names of its endpoints. */
 export interface RowsWanted {
   readonly id: string;
+  /** Tells it from another of that id, in another configuration that is served beside this one. Default: the id. */
+  readonly key?: string;
   readonly endpoints: readonly string[];
 }
+
+const keyOf = ({ id, key = id }: RowsWanted): string => key;
 
 /** Ids have no spaces. */
 const endpointKey = (id: string, name: string): string => `${id} ${name}`;
@@ -43,6 +56,14 @@ export class UpstreamStates {
     this.#endpointRows.adopt(rows.endpointSegments);
     this.#destinations = rows.destinations;
     this.#endpoints = rows.endpoints;
+  }
+
+  /** A destination has other endpoints than before. */
+  extend(id: string, { segments, rows }: EndpointRows): void {
+    this.#endpointRows.adopt(segments);
+    const endpoints = new Map(this.#endpoints);
+    for (const [name, row] of rows) endpoints.set(endpointKey(id, name), row);
+    this.#endpoints = endpoints;
   }
 
   destination(id: string): DestinationState {
@@ -71,25 +92,28 @@ function given(row: number | undefined): number {
 export class UpstreamBook {
   readonly #destinationRows: SharedRows;
   readonly #endpointRows: SharedRows;
-  readonly #destinations: RowBook;
-  readonly #endpoints: RowBook;
+  readonly #destinations: SlotAllocator;
+  readonly #endpoints: SlotAllocator;
 
   constructor(threads: number) {
     this.#destinationRows = new SharedRows(destinationShape, threads);
     this.#endpointRows = new SharedRows(endpointShape, threads);
-    this.#destinations = new RowBook(this.#destinationRows);
-    this.#endpoints = new RowBook(this.#endpointRows);
+    this.#destinations = new SlotAllocator(this.#destinationRows);
+    this.#endpoints = new SlotAllocator(this.#endpointRows);
   }
 
   /** Rows for all of these; what has one already keeps it. */
   assign(wanted: Iterable<RowsWanted>): UpstreamRows {
     const destinations = new Map<string, number>();
     const endpoints = new Map<string, number>();
-    for (const { id, endpoints: names } of wanted) {
-      destinations.set(id, this.#destinations.rowOf(id));
+    const keys = new Map<string, string>();
+    for (const each of wanted) {
+      const { id, endpoints: names } = each;
+      const key = keyOf(each);
+      keys.set(id, key);
+      destinations.set(id, this.#destinations.rowOf(key));
       for (const name of names) {
-        const key = endpointKey(id, name);
-        endpoints.set(key, this.#endpoints.rowOf(key));
+        endpoints.set(endpointKey(id, name), this.#endpoints.rowOf(endpointKey(key, name)));
       }
     }
     return {
@@ -97,34 +121,47 @@ export class UpstreamBook {
       endpointSegments: [...this.#endpointRows.segments],
       destinations,
       endpoints,
+      keys,
     };
   }
 
+  /** Rows for these endpoints of one destination. */
+  endpointRows(key: string, names: readonly string[]): EndpointRows {
+    const rows = new Map(names.map((name) => [name, this.#endpoints.rowOf(endpointKey(key, name))]));
+    return { segments: [...this.#endpointRows.segments], rows };
+  }
+
   /** Takes back all rows but those of `kept`, and those in which somebody counts. */
-  keep(kept: readonly UpstreamRows[]): void {
-    this.#destinations.keep(new Set(kept.flatMap(({ destinations }) => [...destinations.keys()])));
-    const endpoints = new Set(kept.flatMap((rows) => [...rows.endpoints.keys()]));
+  keep(kept: Iterable<RowsWanted>): void {
+    const destinations = new Set<string>();
+    const endpoints = new Set<string>();
+    for (const each of kept) {
+      const key = keyOf(each);
+      destinations.add(key);
+      for (const name of each.endpoints) endpoints.add(endpointKey(key, name));
+    }
+    this.#destinations.keep(destinations);
     // Somebody who is under way to a destination may still pick any of its endpoints.
-    for (const [key] of this.#endpoints.entries()) {
-      const id = key.slice(0, key.indexOf(' '));
-      if (!kept.some(({ destinations }) => destinations.has(id)) && this.#destinations.find(id) !== undefined) {
-        endpoints.add(key);
-      }
+    for (const [endpoint] of this.#endpoints.entries()) {
+      const key = endpoint.slice(0, endpoint.indexOf(' '));
+      if (!destinations.has(key) && this.#destinations.find(key) !== undefined) endpoints.add(endpoint);
     }
     this.#endpoints.keep(endpoints);
   }
 
-  /** Endpoints that have a row without being in `rows`: to be told apart before they go. */
-  *leaving(rows: UpstreamRows): Generator<{ readonly id: string; readonly state: EndpointState }> {
-    for (const [key, row] of this.#endpoints.entries()) {
-      if (rows.endpoints.has(key)) continue;
-      yield { id: key.slice(0, key.indexOf(' ')), state: new EndpointState(row) };
+  /** Endpoints that have a row without being in `kept`, by key of their destination: to be told apart before they go. */
+  *leaving(kept: Iterable<RowsWanted>): Generator<{ readonly key: string; readonly state: EndpointState }> {
+    const endpoints = new Set<string>();
+    for (const each of kept) for (const name of each.endpoints) endpoints.add(endpointKey(keyOf(each), name));
+    for (const [endpoint, row] of this.#endpoints.entries()) {
+      if (endpoints.has(endpoint)) continue;
+      yield { key: endpoint.slice(0, endpoint.indexOf(' ')), state: new EndpointState(row) };
     }
   }
 
   /** The state of a destination that has a row, whether or not a configuration names it. */
-  find(id: string): DestinationState | undefined {
-    const row = this.#destinations.find(id);
+  find(key: string): DestinationState | undefined {
+    const row = this.#destinations.find(key);
     return row === undefined ? undefined : new DestinationState(this.#destinationRows.row(row, 0));
   }
 

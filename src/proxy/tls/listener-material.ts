@@ -20,9 +20,9 @@ export interface ListenerMaterial {
 
 /** Pointers name entities by id. */
 export interface JudgedMaterial {
-  /** Absent when the listener cannot open; the first doubt says why. */
+  /** Absent when the listener cannot open; the first warning says why. */
   readonly material: ListenerMaterial | undefined;
-  readonly doubts: readonly Problem[];
+  readonly warnings: readonly Problem[];
 }
 
 const soonMs = 14 * 24 * 60 * 60 * 1_000;
@@ -32,16 +32,16 @@ export function* judgeMaterial(
   { id, tls }: Listener & { readonly tls: ListenerTls },
   nowMs: number,
 ): Generator<void, JudgedMaterial> {
-  const doubts: Problem[] = [];
+  const warnings: Problem[] = [];
   const named = new ServerNames<Certificate>();
   const at = (...path: readonly (string | number)[]): string => pointerOf('listeners', id, 'tls', ...path);
   const fatal = (pointer: string, message: string): JudgedMaterial => ({
     material: undefined,
-    doubts: [{ pointer, message: `${message}: the listener stays closed` }],
+    warnings: [{ pointer, message: `${message}: the listener stays closed` }],
   });
   const own = attempt(() => readCertificate(tls));
   if (typeof own === 'string') return fatal(at(), own);
-  doubts.push(...aboutTime(own, at(), nowMs));
+  warnings.push(...aboutTime(own, at(), nowMs));
   yield;
   const trust = attempt(() => (asks(tls) ? readCertificates(tls.clientAuth?.ca ?? '') : []));
   if (typeof trust === 'string') return fatal(at('clientAuth', 'ca'), trust);
@@ -50,17 +50,17 @@ export function* judgeMaterial(
   for (const [place, pair] of (tls.certificates ?? []).entries()) {
     const pointer = at('certificates', place);
     const certificate = attempt(() => readCertificate(pair));
-    if (typeof certificate === 'string') doubts.push({ pointer, message: `${certificate}: it is left out` });
+    if (typeof certificate === 'string') warnings.push({ pointer, message: `${certificate}: it is left out` });
     else {
       count++;
-      doubts.push(
+      warnings.push(
         ...aboutTime(certificate, pointer, nowMs),
         ...aboutNames(certificate, named.add(certificate), pointer),
       );
     }
     yield;
   }
-  return { material: { own, named, count, scope: scopeOf(id, tls) }, doubts };
+  return { material: { own, named, count, scope: scopeOf(id, tls) }, warnings };
 }
 
 /** Whether clients are asked for a certificate. */

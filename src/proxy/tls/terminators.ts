@@ -13,10 +13,10 @@ import { TlsTerminator } from './terminator.ts';
 import { uncoveredHosts } from './uncovered-hosts.ts';
 
 export interface Terminated {
-  /** Absent when the listener cannot open; the first doubt says why. */
+  /** Absent when the listener cannot open; the first warning says why. */
   readonly terminator: TlsTerminator | undefined;
   /** Pointers name entities by id. */
-  readonly doubts: readonly Problem[];
+  readonly warnings: readonly Problem[];
 }
 
 /** How long making them holds the thread. */
@@ -45,14 +45,14 @@ export class Terminators {
     return this.#known.get(listener);
   }
 
-  #make(listener: SecuredListener, { material, doubts }: JudgedMaterial): Terminated {
-    if (material === undefined) return { terminator: undefined, doubts };
+  #make(listener: SecuredListener, { material, warnings }: JudgedMaterial): Terminated {
+    if (material === undefined) return { terminator: undefined, warnings };
     try {
-      return { terminator: new TlsTerminator(listener.tls, material, this.#secrets, protocolsOf(listener)), doubts };
+      return { terminator: new TlsTerminator(listener.tls, material, this.#secrets, protocolsOf(listener)), warnings };
     } catch (error) {
       const pointer = pointerOf('listeners', listener.id, 'tls');
       const message = `cannot be used: ${reasonOf(error)}: the listener stays closed`;
-      return { terminator: undefined, doubts: [{ pointer, message }, ...doubts] };
+      return { terminator: undefined, warnings: [{ pointer, message }, ...warnings] };
     }
   }
 }
@@ -63,14 +63,14 @@ const isSecured = (listener: Listener): listener is SecuredListener => listener.
 
 /** What is doubtful about the listeners' TLS, as a proxy would find it now. */
 export async function listenerDoubts(configuration: Configuration, nowMs: number): Promise<Problem[]> {
-  const doubts: Problem[] = [];
+  const warnings: Problem[] = [];
   const usable: { readonly id: string; readonly material: ListenerMaterial }[] = [];
   for (const listener of configuration.listeners.filter(isSecured)) {
     const judged = await judgedInSlices(listener, nowMs);
-    doubts.push(...judged.doubts);
+    warnings.push(...judged.warnings);
     if (judged.material !== undefined) usable.push({ id: listener.id, material: judged.material });
   }
-  return [...doubts, ...uncoveredHosts(configuration, usable)];
+  return [...warnings, ...uncoveredHosts(configuration, usable)];
 }
 
 async function judgedInSlices(listener: SecuredListener, nowMs: number): Promise<JudgedMaterial> {

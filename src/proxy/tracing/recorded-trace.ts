@@ -3,6 +3,7 @@
 // field, a cookie or a body.
 import type { Attributes, Span } from '@opentelemetry/api';
 import type { Clock } from '../../clock.ts';
+import { hostOf, methodAttributes, methodName, pathOf, portOf, versionOf } from '../../telemetry/traces/span-texts.ts';
 import { type TraceStart, type Tracing, traceParentOf } from '../../telemetry/traces/tracing.ts';
 import { readableText } from '../fields/field-lines.ts';
 import type { ExchangeRequest } from '../message/request.ts';
@@ -15,7 +16,6 @@ import type {
   TracedExchange,
   UpstreamCall,
 } from './exchange-trace.ts';
-import { hostOf, methodAttributes, methodName, pathOf, portOf, versionOf } from './span-texts.ts';
 
 export interface RecordedTraceParts {
   readonly tracing: Tracing;

@@ -2,6 +2,7 @@
 // probe and to bring endpoints back, workers to forward.
 import { destinationDefaults } from '../../model/defaults.ts';
 import type { Destination, DestinationOptions } from '../../model/destination.ts';
+import type { EndpointAlgorithm } from '../../model/endpoint-balancing.ts';
 import { durationMs } from '../duration.ts';
 import { unlimited } from '../shared/destination-state.ts';
 import type { HashPolicyPlan } from './balance/hash-key.ts';
@@ -9,7 +10,7 @@ import { type BreakerLimits, noLimits } from './circuit-breaker.ts';
 import { type OutlierLimits, sweepMsMax } from './outlier-detector.ts';
 
 export interface BalancingPlan {
-  readonly algorithm: 'ROUND_ROBIN' | 'LEAST_REQUEST' | 'RING_HASH' | 'MAGLEV' | 'RANDOM' | 'STICKY';
+  readonly algorithm: EndpointAlgorithm;
   readonly ringSizeMin: number;
   readonly tableSize: number;
   readonly choiceCount: number;

@@ -17,8 +17,8 @@ export class EndpointGroup {
   readonly balancer: Balancer;
   /** The same as long as the balancer may be used again. */
   readonly balancerText: string;
-  /** Undefined: nobody is ejected. */
-  readonly outlier: OutlierDetector | undefined;
+  /** Counts errors in a row, whether anybody is ejected for them or not. */
+  readonly outlier: OutlierDetector;
   readonly #anyone: RandomChoice;
   readonly #random: Random;
 
@@ -26,7 +26,7 @@ export class EndpointGroup {
     state: DestinationState,
     endpoints: readonly Endpoint[],
     balancing: { readonly balancer: Balancer; readonly text: string; readonly random: Random },
-    outlier: OutlierDetector | undefined,
+    outlier: OutlierDetector,
   ) {
     this.endpoints = endpoints;
     this.set = new ServingSet(state, endpoints);

@@ -19,6 +19,15 @@ export interface OutlierLimits {
 
 export const sweepMsMax = 1_000;
 
+/** Of a destination without outlier detection: errors in a row are counted all the same, for the metrics. */
+export const nobodyIsEjected: OutlierLimits = {
+  serverErrorsMax: 0,
+  gatewayErrorsMax: 0,
+  sweepMs: sweepMsMax,
+  baseEjectionMs: 0,
+  ejectedPercentMax: 0,
+};
+
 export class OutlierDetector {
   readonly limits: OutlierLimits;
   readonly #destination: DestinationState;

@@ -15,7 +15,7 @@ import { endpointsOf, type FoundAddress } from './endpoint-address.ts';
 import { EndpointGroup } from './endpoint-group.ts';
 import type { PoolOptions } from './endpoint-pool.ts';
 import type { OpeningTools } from './opening.ts';
-import { OutlierDetector } from './outlier-detector.ts';
+import { nobodyIsEjected, OutlierDetector } from './outlier-detector.ts';
 import type { SessionStore } from './session/session-store.ts';
 
 export interface UpstreamTools extends OpeningTools {
@@ -88,16 +88,11 @@ export class Upstream {
     tools: UpstreamTools,
   ): Generator<void, void> {
     this.group = yield* groupOf(destination, found, this.pool, tools, this.group);
-    this.retainEndpoints();
   }
 
   /** Some endpoint may be asked. */
   get available(): boolean {
     return this.group.available > 0;
-  }
-
-  retainEndpoints(): void {
-    this.pool.retain(new Set(this.group.endpoints.map(({ name }) => name)));
   }
 }
 
@@ -113,20 +108,21 @@ export class Upstreams {
 
   static readonly none = new Upstreams(new Map(), undefined);
 
-  /** `former` is the generation in force; it goes on untouched until it is retired. */
+  /** `formers` are in force, the one that is replaced first; they go on untouched until they are retired. */
   static *open(
     destinations: readonly Destination[],
     discovered: Discovered,
     tools: UpstreamTools,
-    former: Upstreams,
+    formers: readonly Upstreams[],
   ): Generator<void, Upstreams> {
     const upstreams = new Map<string, Upstream>();
     for (const destination of destinations) {
       const content = JSON.stringify(destination);
-      const before = former.get(destination.id);
+      const known = formers.flatMap((former) => former.get(destination.id) ?? []);
       const found = discovered.get(destination.id);
       const upstream =
-        before?.content === content ? before : yield* Upstream.open(destination, content, found, tools, before);
+        known.find((each) => each.content === content) ??
+        (yield* Upstream.open(destination, content, found, tools, known[0]));
       upstreams.set(destination.id, upstream);
       if (upstreams.size % 16 === 0) yield;
     }
@@ -137,13 +133,34 @@ export class Upstreams {
     return this.#upstreams.get(id);
   }
 
-  /** Ends what the next generation has not taken over: idle connections now, busy ones with their exchange. */
-  retire(next: Upstreams): void {
-    for (const [id, upstream] of this.#upstreams) {
-      const heir = next.get(id);
-      if (heir?.pool !== upstream.pool) upstream.pool.close();
-      else if (heir !== upstream) heir.retainEndpoints();
+  values(): Iterable<Upstream> {
+    return this.#upstreams.values();
+  }
+}
+
+/** What was in force ends where nothing has taken it over: idle connections now, busy ones with their exchange. */
+export function retireUpstreams(former: readonly Upstreams[], current: readonly Upstreams[]): void {
+  const before = new Set(former.flatMap((each) => [...each.values()]));
+  for (const upstreams of current) for (const upstream of upstreams.values()) before.delete(upstream);
+  retainEndpoints(before, current);
+}
+
+/** The pools of `changed` keep what is in force, and end where none of it is. */
+export function retainEndpoints(changed: ReadonlySet<Upstream>, current: readonly Upstreams[]): void {
+  if (changed.size === 0) return;
+  const kept = new Map<DestinationPool, Set<string>>([...changed].map(({ pool }) => [pool, new Set()]));
+  const used = new Set<DestinationPool>();
+  for (const upstreams of current) {
+    for (const { pool, group } of upstreams.values()) {
+      const names = kept.get(pool);
+      if (names === undefined) continue;
+      used.add(pool);
+      for (const { name } of group.endpoints) names.add(name);
     }
+  }
+  for (const [pool, names] of kept) {
+    if (used.has(pool)) pool.retain(names);
+    else pool.close();
   }
 }
 
@@ -167,8 +184,7 @@ function* groupOf(
   const plan = balancingPlan(options);
   const text = balancerText(plan, endpoints);
   const balancer = former?.balancerText === text ? former.balancer : yield* balancerOf(plan, endpoints, random, place);
-  const limits = outlierLimits(options);
-  const outlier = limits && new OutlierDetector(state, endpoints.length, limits, clock);
+  const outlier = new OutlierDetector(state, endpoints.length, outlierLimits(options) ?? nobodyIsEjected, clock);
   return new EndpointGroup(state, endpoints, { balancer, text, random }, outlier);
 }
 

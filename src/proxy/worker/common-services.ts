@@ -3,7 +3,7 @@ import type { Clock } from '../../clock.ts';
 import { type LineBatch, LineBatches } from '../access-log/line-batches.ts';
 import { KeySets } from '../middleware/jwt/key-source.ts';
 import type { CommonServices } from '../middleware/services.ts';
-import { type BucketBlocks, rateOf } from '../shared/bucket-book.ts';
+import { type BucketBlocks, rateOf } from '../shared/bucket-allocator.ts';
 import { TokenBuckets } from '../shared/token-buckets.ts';
 
 export interface CommonEnds {
@@ -35,7 +35,7 @@ export class CommonParts {
         return new TokenBuckets(block, rateOf(rateLimit), seed);
       },
       commonMs: () => clock.monotonicMs() + offsetMs,
-      keysOf: (id, withinMs) => this.keys.sourceOf(id, withinMs),
+      keysNamed: (name, withinMs) => this.keys.sourceOf(name, withinMs),
       linesTo: (path) => this.lines.sinkOf(path),
     };
   }

@@ -1,32 +1,43 @@
 // Everything that serves requests in one thread: the tables of the generation in force and of the one being prepared,
 // the upstreams, the listeners. It runs in a worker, or in the calling thread where there are none.
 import type { Clock } from '../../clock.ts';
+import type { Listener } from '../../model/listener.ts';
 import { describe, type Problem } from '../../model/problem.ts';
-import type { ProxyConfig } from '../../model/proxy-config.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import type { Tracing } from '../../telemetry/traces/tracing.ts';
-import type { Memory } from '../compile/compile.ts';
 import { compileInSlices, inSlices } from '../compile/slices.ts';
 import type { Installed } from '../exchange/context.ts';
 import { ExternalServices } from '../external/external-services.ts';
+import { keySetName } from '../jwks/key-set-name.ts';
 import type { ListenerTools } from '../listener/listener.ts';
-import { type BusyPlace, type ListenerStatus, Listeners } from '../listener/listeners.ts';
+import { type BusyPlace, keyOf, type ListenerStatus, Listeners, placeOf } from '../listener/listeners.ts';
 import { RoutingTable } from '../match/routing-table.ts';
+import type { RoutedRequest } from '../message/routed-request.ts';
 import type { MetricBlock } from '../metrics/metric-block.ts';
+import { MiddlewareBindings, servicesOf } from '../middleware/bindings.ts';
 import type { CommonServices, MiddlewareServices } from '../middleware/services.ts';
 import type { RecentRequests } from '../requests/recent-requests.ts';
-import type { Figures } from '../shared/figures.ts';
+import type { BucketBlocks } from '../shared/bucket-allocator.ts';
+import type { ConfigRole, Figures } from '../shared/figures.ts';
+import type { StoreReach } from '../shared/store-reach.ts';
 import type { TicketSecrets } from '../shared/ticket-secrets.ts';
-import type { UpstreamStates } from '../shared/upstream-states.ts';
+import { type EndpointRows, UpstreamStates } from '../shared/upstream-states.ts';
 import { needsSystemRoots, readySystemRoots } from '../tls/system-roots.ts';
 import { ExchangeTraces } from '../tracing/exchange-traces.ts';
 import type { FoundAddress } from '../upstream/endpoint-address.ts';
 import { NameLookup } from '../upstream/name-lookup.ts';
 import type { RedisOptions } from '../upstream/session/redis-session-store.ts';
 import { RedisSessionStore } from '../upstream/session/redis-session-store.ts';
-import { type Discovered, Upstreams, type UpstreamTools } from '../upstream/upstreams.ts';
+import {
+  retainEndpoints,
+  retireUpstreams,
+  type Upstream,
+  Upstreams,
+  type UpstreamTools,
+} from '../upstream/upstreams.ts';
 import { Wheel } from '../wheel.ts';
 import type { BodyLimits } from './body-limits.ts';
+import { type Choice, inRole, placesOf, type Side, type Source, Trial } from './side.ts';
 import { Refusal } from './verdict.ts';
 
 export interface EngineOptions {
@@ -35,11 +46,13 @@ export interface EngineOptions {
   readonly bindAddress: string | undefined;
   /** Other threads listen on the same ports. */
   readonly shared: boolean;
-  /** What the threads know together of upstreams, and which of them this is. */
-  readonly states: UpstreamStates;
+  /** How many threads there are, and which of them this is. */
+  readonly threads: number;
   readonly place: number;
   /** Where sticky sessions are remembered; undefined: nowhere. */
   readonly sessionStore: RedisOptions | undefined;
+  /** Whether it is reached. */
+  readonly storeReach: StoreReach;
   /** Those of the process. */
   readonly tickets: TicketSecrets;
   /** The generation in force; asked when a request head arrives. */
@@ -47,6 +60,8 @@ export interface EngineOptions {
   readonly limits: BodyLimits;
   /** What middlewares share with other threads. */
   readonly common: CommonServices;
+  /** What rate limits of the table that is compiled next count in. */
+  readonly useBlocks: (blocks: BucketBlocks) => void;
   readonly metrics: MetricBlock;
   readonly figures: Figures;
   /** Undefined: nothing is remembered. */
@@ -58,101 +73,183 @@ export interface EngineOptions {
 
 const drainMsMax = 30_000;
 
-interface Generation extends Installed {
-  readonly number: number;
-  readonly config: ProxyConfig | undefined;
+/** What the next generation consists of. */
+export interface Change {
+  /** Undefined: what everybody gets stays. */
+  readonly stable: Source | undefined;
+  readonly candidate: CandidateChange;
 }
 
+export type CandidateChange =
+  /** It stays as it is, if there is one. */
+  | 'kept'
+  | 'none'
+  | { readonly source: Source; readonly choice: Choice }
+  /** It is what everybody gets from now on, by the activation of that index. Nothing is compiled again. */
+  | { readonly promotedAt: number };
+
+interface Generation {
+  readonly number: number;
+  /** Undefined before the first. */
+  readonly stable: Side | undefined;
+  readonly candidate: Trial | undefined;
+}
+
+const nothing: Installed = {
+  table: RoutingTable.empty,
+  upstreams: Upstreams.none,
+  role: 'stable',
+  snapshot: { index: 0, id: '', name: '' },
+};
+
 export class Engine {
-  readonly #generation: () => number;
-  readonly #tools: UpstreamTools;
-  readonly #discovered = new Map<string, readonly FoundAddress[]>();
+  readonly #options: EngineOptions;
+  readonly #tools: Omit<UpstreamTools, 'states'>;
   readonly #services: MiddlewareServices;
+  readonly #bindings = new MiddlewareBindings();
   readonly #external: ExternalServices;
   readonly #listeners: Listeners;
-  #current: Generation;
+  /** None has the number 0: a thread that comes later takes up the one that is in force. */
+  #current: Generation = { number: -1, stable: undefined, candidate: undefined };
   #prepared: Generation | undefined;
-  readonly #telemetry: Telemetry;
-  /** Of the table compiled last. */
-  #memory: Memory | undefined;
 
   constructor(options: EngineOptions) {
-    const { clock, telemetry, bindAddress, shared, tickets, states, place, generation, limits, ...others } = options;
-    const { metrics, figures, recent, scrape, common, sessionStore, tracing } = others;
+    const { clock, telemetry, bindAddress, shared, tickets, limits, place } = options;
+    const { metrics, figures, recent, scrape, common, sessionStore, storeReach, tracing } = options;
     const traces = tracing && new ExchangeTraces(tracing, clock);
-    this.#generation = generation;
-    this.#telemetry = telemetry;
+    this.#options = options;
     const wheel = new Wheel(clock);
-    const sessions = sessionStore && new RedisSessionStore(sessionStore, clock, telemetry.logger);
-    this.#tools = {
-      wheel,
-      clock,
-      names: new NameLookup(clock),
-      random: Math.random,
-      states,
-      place,
-      sessions,
-    };
-    const upstreams = Upstreams.none;
+    const sessions =
+      sessionStore &&
+      new RedisSessionStore(sessionStore, clock, telemetry.logger, (reached) => storeReach.set(place, reached));
+    this.#tools = { wheel, clock, names: new NameLookup(clock), random: Math.random, place, sessions };
     this.#external = new ExternalServices(clock);
-    this.#services = { ...common, clock, wheel, logger: telemetry.logger, external: this.#external };
-    const snapshot = { index: 0, id: '', name: '' };
-    const role = 'stable';
-    this.#current = { number: generation(), config: undefined, table: RoutingTable.empty, upstreams, snapshot, role };
-    const installed = (): Installed => this.#installed();
+    this.#services = {
+      ...common,
+      clock,
+      wheel,
+      logger: telemetry.logger,
+      externalOf: (middleware) => this.#external.directory(this.#bindings.destinationOf(middleware)),
+      keysOf: (middleware, withinMs) =>
+        common.keysNamed(keySetName(middleware, this.#bindings.destinationOf(middleware)), withinMs),
+    };
+    const installed = (request: RoutedRequest, at: string): Installed => this.#installed(request, at);
     const own = { bindAddress, drainMsMax, shared, tickets, metrics, figures, recent, scrape, traces };
     this.#listeners = new Listeners({ installed, clock, wheel, telemetry, ...own, ...limits });
   }
 
   /**
    * Compiles beside what is in force, in slices. Gives what had to be closed. Rejects with Refusal when it cannot;
-   * nothing has changed then. The rows of all its destinations have been adopted.
+   * nothing has changed then.
    */
-  async prepare(number: number, config: ProxyConfig, discovered: Discovered): Promise<readonly Problem[]> {
-    this.#discovered.clear();
-    for (const [id, endpoints] of discovered) this.#discovered.set(id, endpoints);
-    const { snapshot } = config;
-    const { clock } = this.#tools;
-    const fromMs = clock.monotonicMs();
-    const { table, problems, memory } = await compileInSlices(snapshot, this.#memory, this.#services);
-    const about = { worker: this.#tools.place + 1, snapshot: config.id, ms: Math.round(clock.monotonicMs() - fromMs) };
-    this.#telemetry.logger.debug(about, 'a worker has compiled a configuration');
-    if (table === undefined) throw new Refusal(problems);
-    if (problems.length > 0) {
-      this.#telemetry.logger.error({ snapshot: config.id, problems: describe(problems) }, 'routes are closed');
+  async prepare(number: number, change: Change): Promise<readonly Problem[]> {
+    const current = this.#inForce;
+    const problems: Problem[] = [];
+    const opened: Side[] = [];
+    const side = async (source: Source, role: ConfigRole, former: readonly (Side | undefined)[]): Promise<Side> => {
+      const made = await this.#open(
+        source,
+        role,
+        [...former, ...opened].filter((each) => each !== undefined),
+        problems,
+      );
+      opened.push(made);
+      return made;
+    };
+    const { stable, candidate } = current;
+    try {
+      const next = change.stable && (await side(change.stable, 'stable', [stable, candidate?.side]));
+      this.#prepared = { number, ...(await this.#joined(next ?? stable, change.candidate, side)) };
+    } catch (error) {
+      this.#retire(opened);
+      throw error;
     }
-    this.#memory = memory;
-    await this.#listeners.prepare(snapshot.listeners);
-    if (snapshot.destinations.some(needsSystemRoots)) await readySystemRoots();
-    const former = this.#current.upstreams;
-    const upstreams = await inSlices(Upstreams.open(snapshot.destinations, this.#discovered, this.#tools, former));
-    const { index, id, name } = config;
-    this.#prepared = { number, config, table, upstreams, role: 'stable', snapshot: { index, id, name } };
     return problems;
   }
 
-  /** Endpoints have changed without an activation. Not called while something is being prepared. */
-  async rediscover(id: string, endpoints: readonly FoundAddress[]): Promise<void> {
-    this.#discovered.set(id, endpoints);
-    const generations = [this.#current, this.#prepared];
-    for (const generation of generations) {
-      const upstream = generation?.upstreams.get(id);
-      const destination = generation?.config?.snapshot.destinations.find((each) => each.id === id);
-      if (upstream === undefined || destination === undefined) continue;
-      await inSlices(upstream.regroup(destination, endpoints, this.#tools));
+  async #joined(
+    stable: Side | undefined,
+    change: CandidateChange,
+    side: (source: Source, role: ConfigRole, former: readonly (Side | undefined)[]) => Promise<Side>,
+  ): Promise<Omit<Generation, 'number'>> {
+    const { candidate } = this.#inForce;
+    if (change === 'kept') return { stable, candidate };
+    if (change === 'none') return { stable, candidate: undefined };
+    if ('promotedAt' in change) {
+      if (candidate === undefined) throw new Refusal([], 'there is no candidate that could be promoted');
+      return { stable: inRole(candidate.side, 'stable', change.promotedAt), candidate: undefined };
     }
+    const tried = await side(change.source, 'candidate', [this.#inForce.stable, candidate?.side]);
+    return { stable, candidate: new Trial(tried, change.choice) };
+  }
+
+  async #open(
+    { config, rows, discovered, blocks }: Source,
+    role: ConfigRole,
+    formers: readonly Side[],
+    closed: Problem[],
+  ): Promise<Side> {
+    const { threads, place, bindAddress, telemetry, useBlocks } = this.#options;
+    const snapshot = this.#bindings.bind(config.snapshot);
+    useBlocks(blocks);
+    const fromMs = this.#tools.clock.monotonicMs();
+    const { table, problems, memory } = await compileInSlices(snapshot, formers[0]?.memory, this.#services);
+    const ms = Math.round(this.#tools.clock.monotonicMs() - fromMs);
+    telemetry.logger.debug({ worker: place + 1, snapshot: config.id, ms }, 'a worker has compiled a configuration');
+    if (table === undefined) throw new Refusal(problems);
+    if (problems.length > 0) {
+      telemetry.logger.error({ snapshot: config.id, problems: describe(problems) }, 'routes are closed');
+      closed.push(...problems);
+    }
+    await this.#listeners.prepare(snapshot.listeners);
+    if (snapshot.destinations.some(needsSystemRoots)) await readySystemRoots();
+    const states = new UpstreamStates(threads, place);
+    states.adopt(rows);
+    const tools = { ...this.#tools, states };
+    const former = formers.map(({ upstreams }) => upstreams);
+    const upstreams = await inSlices(Upstreams.open(snapshot.destinations, discovered, tools, former));
+    const { index, id, name } = config;
+    return {
+      config: { ...config, snapshot },
+      table,
+      memory,
+      upstreams,
+      states,
+      keys: rows.keys,
+      discovered: new Map(discovered),
+      places: placesOf(config, bindAddress),
+      role,
+      snapshot: { index, id, name },
+    };
+  }
+
+  /** Endpoints of the destination with that key have changed without an activation. */
+  async rediscover(key: string, endpoints: readonly FoundAddress[], rows: EndpointRows): Promise<void> {
+    const done = new Set<Upstream>();
+    for (const side of sidesOf(this.#inForce, this.#prepared)) {
+      const [id] = [...side.keys].find(([, each]) => each === key) ?? [];
+      const destination = side.config.snapshot.destinations.find((each) => each.id === id);
+      const upstream = side.upstreams.get(id ?? '');
+      if (id === undefined || destination === undefined || upstream === undefined) continue;
+      side.states.extend(id, rows);
+      side.discovered.set(id, endpoints);
+      if (done.has(upstream)) continue;
+      done.add(upstream);
+      await inSlices(upstream.regroup(destination, endpoints, { ...this.#tools, states: side.states }));
+    }
+    retainEndpoints(done, upstreamsOf(sidesOf(this.#inForce, this.#prepared)));
   }
 
   discard(number: number): void {
     if (this.#prepared?.number !== number) return;
-    this.#prepared.upstreams.retire(this.#current.upstreams);
+    const sides = sidesOf(this.#prepared);
     this.#prepared = undefined;
+    this.#retire(sides);
   }
 
   /** Brings the listeners in line with the generation in force. `busy` ports stay closed. */
   async commit(busy: readonly BusyPlace[]): Promise<readonly ListenerStatus[]> {
-    const { config } = this.#installed();
-    await this.#listeners.install(config?.snapshot.listeners ?? [], busy);
+    await this.#listeners.install(this.#wanted(), busy);
     return this.#listeners.status();
   }
 
@@ -163,19 +260,52 @@ export class Engine {
   async close(withinMs: number): Promise<void> {
     await this.#listeners.close(withinMs);
     this.#external.close();
-    this.#current.upstreams.retire(Upstreams.none);
+    const current = this.#inForce;
+    this.#current = { number: current.number, stable: undefined, candidate: undefined };
+    this.#retire(sidesOf(current));
     this.#tools.sessions?.close();
   }
 
-  #installed(): Generation {
-    const number = this.#generation();
+  /** A listener that only the candidate has is open while the candidate serves somebody here. */
+  #wanted(): readonly Listener[] {
+    const { stable, candidate } = this.#inForce;
+    const own = stable?.config.snapshot.listeners ?? [];
+    if (candidate === undefined || !candidate.isServed) return own;
+    const { bindAddress } = this.#options;
+    const further = candidate.side.config.snapshot.listeners.filter(
+      (listener) => stable?.places.has(keyOf(placeOf(listener, bindAddress))) !== true,
+    );
+    return [...own, ...further];
+  }
+
+  #installed(request: RoutedRequest, place: string): Installed {
+    const { stable, candidate } = this.#inForce;
+    if (stable === undefined) return nothing;
+    return candidate === undefined ? stable : candidate.of(request, place, stable);
+  }
+
+  /** The generation in force: whoever looks first after it has changed takes it up. */
+  get #inForce(): Generation {
+    const number = this.#options.generation();
     if (number !== this.#current.number && this.#prepared?.number === number) {
       const former = this.#current;
       this.#current = this.#prepared;
       this.#prepared = undefined;
-      former.upstreams.retire(this.#current.upstreams);
-      this.#external.follow(this.#current.config?.snapshot.destinations ?? []);
+      this.#retire(sidesOf(former));
+      const sides = sidesOf(this.#current);
+      this.#external.follow(sides.flatMap(({ config }) => servicesOf(config.snapshot)));
     }
     return this.#current;
   }
+
+  #retire(former: readonly Side[]): void {
+    retireUpstreams(upstreamsOf(former), upstreamsOf(sidesOf(this.#current, this.#prepared)));
+  }
 }
+
+const sidesOf = (...generations: readonly (Generation | undefined)[]): Side[] =>
+  generations
+    .flatMap((generation) => [generation?.stable, generation?.candidate?.side])
+    .filter((side) => side !== undefined);
+
+const upstreamsOf = (sides: readonly Side[]): Upstreams[] => sides.map(({ upstreams }) => upstreams);

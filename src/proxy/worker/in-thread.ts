@@ -3,23 +3,28 @@ import type { Cancel, Clock } from '../../clock.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { ProxyConfig } from '../../model/proxy-config.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
+import type { ThreadVitals } from '../../telemetry/thread-vitals.ts';
+import type { UpstreamFigures } from '../../telemetry/upstream-metrics.ts';
 import type { KnownStates } from '../explain/explained-destination.ts';
 import type { ListenerStatus } from '../listener/listeners.ts';
 import { Exposition, renderInSlices } from '../metrics/exposition.ts';
 import { MetricBlock, newMetricBytes } from '../metrics/metric-block.ts';
+import { OutdatedLabels } from '../metrics/outdated-labels.ts';
 import { RecentRequests } from '../requests/recent-requests.ts';
 import type { RingShape } from '../requests/request-ring.ts';
 import { type ConfigRole, Figures, type RoleFigures } from '../shared/figures.ts';
+import { ShareCell } from '../shared/share-cell.ts';
+import { StoreReach } from '../shared/store-reach.ts';
 import { TicketSecrets } from '../shared/ticket-secrets.ts';
-import { UpstreamStates } from '../shared/upstream-states.ts';
 import { findCluster, thisMachine } from '../upstream/discovery/cluster-access.ts';
 import type { RedisOptions } from '../upstream/session/redis-session-store.ts';
 import type { BodyLimits } from './body-limits.ts';
 import { CommonParts } from './common-services.ts';
-import { Engine } from './engine.ts';
-import type { Installer } from './installer.ts';
+import { type Change, Engine } from './engine.ts';
+import type { Installer, Offer } from './installer.ts';
 import { MiddlewareDesk } from './middleware-desk.ts';
-import { Turns } from './turns.ts';
+import { SerialQueue } from './serial-queue.ts';
+import type { Source } from './side.ts';
 import { UpstreamSupervisor } from './upstream-supervisor.ts';
 
 export interface InThreadOptions {
@@ -34,15 +39,18 @@ export interface InThreadOptions {
 export class InThread implements Installer {
   readonly size = 1;
   readonly serving = 1;
+  readonly #storeReach = StoreReach.of(1);
   readonly #engine: Engine;
   readonly #desk: MiddlewareDesk;
   readonly #common: CommonParts;
-  readonly #turns = new Turns();
-  readonly #states = new UpstreamStates(1, 0);
+  readonly #turns = new SerialQueue();
   readonly #supervisor: UpstreamSupervisor;
   readonly #figures = new Figures();
+  readonly #outdated: OutdatedLabels;
   readonly #stopRotating: Cancel;
   #generation = 0;
+  #stable: ProxyConfig | undefined;
+  #candidate: { readonly config: ProxyConfig; readonly share: ShareCell } | undefined;
 
   constructor(options: InThreadOptions) {
     const { clock, telemetry } = options;
@@ -63,18 +71,23 @@ export class InThread implements Installer {
     const bytes = newMetricBytes();
     const exposition = new Exposition();
     exposition.block(0, bytes);
+    const metrics = new MetricBlock(bytes, {
+      define: (series) => exposition.define(0, series),
+      forget: (listener) => exposition.forget(0, listener),
+    });
     this.#engine = new Engine({
       ...options,
       sessionStore: options.sessionStore,
+      storeReach: this.#storeReach,
       common: this.#common.services,
       tickets,
       shared: false,
-      states: this.#states,
+      useBlocks: (blocks) => {
+        this.#common.blocks = blocks;
+      },
+      threads: 1,
       place: 0,
-      metrics: new MetricBlock(bytes, {
-        define: (series) => exposition.define(0, series),
-        forget: (listener) => exposition.forget(0, listener),
-      }),
+      metrics,
       figures: this.#figures,
       recent: options.ring && new RecentRequests(options.ring, 0, clock),
       tracing: telemetry.traces?.tracing,
@@ -86,12 +99,15 @@ export class InThread implements Installer {
       clock: options.clock,
       logger: options.telemetry.logger,
       findCluster: () => findCluster(thisMachine),
-      onDiscovered: (id, endpoints, rows) => {
-        void this.#turns.take(() => {
-          this.#states.adopt(rows);
-          return this.#engine.rediscover(id, endpoints);
-        });
+      onDiscovered: (key, endpoints, rows) => {
+        void this.#turns.take(() => this.#engine.rediscover(key, endpoints, rows));
       },
+    });
+    this.#outdated = new OutdatedLabels({
+      exposition,
+      states: this.#supervisor,
+      clock,
+      tell: (listener, subjects) => metrics.drop(listener, subjects),
     });
   }
 
@@ -99,25 +115,91 @@ export class InThread implements Installer {
     return this.#supervisor;
   }
 
-  install(config: ProxyConfig, onThreadDone: () => void): Promise<readonly Problem[]> {
+  install(config: ProxyConfig, onThreadDone: (place: number) => void): Promise<readonly Problem[]> {
     return this.#turns.take(async () => {
-      this.#common.blocks = this.#desk.blocksFor(config.snapshot);
-      const { destinations } = config.snapshot;
-      this.#states.adopt(this.#supervisor.prepare(destinations));
-      let problems: readonly Problem[];
-      try {
-        problems = await this.#engine.prepare(this.#generation + 1, config, this.#supervisor.discovered);
-      } catch (error) {
-        this.#supervisor.discard();
-        throw error;
-      }
-      this.#generation++;
-      this.#supervisor.follow(destinations);
-      this.#desk.follow(config.snapshot);
-      await this.#engine.commit([]);
-      onThreadDone();
+      const problems = await this.#prepare('stable', config, (stable) => ({ stable, candidate: 'kept' }));
+      this.#stable = config;
+      await this.#commit();
+      onThreadDone(0);
       return problems;
     });
+  }
+
+  offer({ rollout, key, config }: Offer): Promise<readonly Problem[]> {
+    return this.#turns.take(async () => {
+      const share = new ShareCell();
+      const choice = { rollout, key, share: share.buffer };
+      const change = (source: Source): Change => ({ stable: undefined, candidate: { source, choice } });
+      const problems = await this.#prepare('candidate', config, change);
+      this.#candidate = { config, share };
+      await this.#commit();
+      return problems;
+    });
+  }
+
+  share(percent: number): void {
+    if (this.#candidate === undefined) return;
+    this.#candidate.share.percent = percent;
+    void this.#turns.take(async () => void (await this.#engine.commit([])));
+  }
+
+  promote(config: ProxyConfig, onThreadDone: (place: number) => void): Promise<void> {
+    return this.#turns.take(async () => {
+      await this.#engine.prepare(this.#generation + 1, {
+        stable: undefined,
+        candidate: { promotedAt: config.index },
+      });
+      this.#generation++;
+      this.#stable = config;
+      this.#candidate = undefined;
+      this.#supervisor.promote();
+      await this.#commit();
+      onThreadDone(0);
+    });
+  }
+
+  withdraw(): Promise<void> {
+    if (this.#candidate !== undefined) this.#candidate.share.percent = 0;
+    return this.#turns.take(async () => {
+      if (this.#candidate === undefined) return;
+      await this.#engine.prepare(this.#generation + 1, { stable: undefined, candidate: 'none' });
+      this.#generation++;
+      this.#candidate = undefined;
+      this.#supervisor.withdraw();
+      await this.#commit();
+    });
+  }
+
+  async #prepare(
+    role: ConfigRole,
+    config: ProxyConfig,
+    changeBy: (source: Source) => Change,
+  ): Promise<readonly Problem[]> {
+    const { snapshot } = config;
+    this.#supervisor.prepare(role, snapshot.destinations);
+    const rows = this.#supervisor.rows(role);
+    const source = {
+      config,
+      rows,
+      discovered: this.#supervisor.discoveredBy(role),
+      blocks: this.#desk.blocksFor(snapshot),
+    };
+    try {
+      const problems = await this.#engine.prepare(this.#generation + 1, changeBy(source));
+      this.#generation++;
+      this.#supervisor.follow();
+      return problems;
+    } catch (error) {
+      this.#supervisor.discard();
+      throw error;
+    }
+  }
+
+  async #commit(): Promise<void> {
+    const inForce = [this.#stable, this.#candidate?.config].flatMap((config) => config?.snapshot ?? []);
+    this.#desk.follow(inForce);
+    this.#outdated.follow(inForce);
+    await this.#engine.commit([]);
   }
 
   reopen(): Promise<void> {
@@ -138,8 +220,18 @@ export class InThread implements Installer {
     return this.#figures.read(role);
   }
 
+  vitals(): readonly ThreadVitals[] {
+    return [];
+  }
+
+  upstreams(): UpstreamFigures {
+    const stores = this.#storeReach.read().map(({ reached }) => ({ thread: 'main', reached }));
+    return { stores, lostCopies: this.#supervisor.lostCopies() };
+  }
+
   close(withinMs: number): Promise<void> {
     this.#stopRotating();
+    this.#outdated.close();
     return this.#turns.take(async () => {
       await this.#engine.close(withinMs);
       await this.#supervisor.close();

@@ -1,9 +1,13 @@
 // What the proxy runs on: the calling thread or a set of workers, with one way to install a configuration.
 import type { Problem } from '../../model/problem.ts';
-import type { ProxyConfig } from '../../model/proxy-config.ts';
+import type { Candidate, ProxyConfig } from '../../model/proxy-config.ts';
+import type { ThreadVitals } from '../../telemetry/thread-vitals.ts';
+import type { UpstreamFigures } from '../../telemetry/upstream-metrics.ts';
 import type { KnownStates } from '../explain/explained-destination.ts';
 import type { ListenerStatus } from '../listener/listeners.ts';
 import type { ConfigRole, RoleFigures } from '../shared/figures.ts';
+
+export type Offer = Pick<Candidate, 'rollout' | 'key' | 'config'>;
 
 export interface Installer {
   /** How many threads serve. */
@@ -12,9 +16,20 @@ export interface Installer {
   readonly serving: number;
   /**
    * Resolves when it is in force and every thread's listeners are settled, with what had to be closed; rejects with
-   * Refusal when a thread cannot compile it.
+   * Refusal when a thread cannot compile it. `onThreadDone` is told the place of each thread that has it.
    */
-  install(config: ProxyConfig, onThreadDone: () => void): Promise<readonly Problem[]>;
+  install(config: ProxyConfig, onThreadDone: (place: number) => void): Promise<readonly Problem[]>;
+  /**
+   * Puts a candidate beside what is in force, for nobody yet: `share` says for whom. Resolves and rejects as `install`.
+   * One at a time.
+   */
+  offer(candidate: Offer): Promise<readonly Problem[]>;
+  /** Percent that the candidate serves from this moment on. */
+  share(percent: number): void;
+  /** The candidate is what everybody gets, as `config` says, whose lists are its own. Nothing is compiled again. */
+  promote(config: ProxyConfig, onThreadDone: (place: number) => void): Promise<void>;
+  /** The candidate is gone; it serves nobody from this moment on. */
+  withdraw(): Promise<void>;
   /** Tries again to open what is `waiting` for its port, beside everything that is open. */
   reopen(): Promise<void>;
   /** Access logs go on in new files where theirs were moved away. */
@@ -24,5 +39,8 @@ export interface Installer {
   readonly known: KnownStates;
   /** What all threads together have served since the start. */
   figures(role: ConfigRole): RoleFigures;
+  /** Of each thread of its own, in their order. */
+  vitals(): readonly ThreadVitals[];
+  upstreams(): UpstreamFigures;
   close(withinMs: number): Promise<void>;
 }

@@ -5,8 +5,7 @@ import type { LineBatch } from '../access-log/line-batches.ts';
 import type { BusyPlace, ListenerStatus } from '../listener/listeners.ts';
 import type { Collected } from '../metrics/families.ts';
 import type { SeriesReader } from '../metrics/metric-block.ts';
-import type { PackedConfig } from './packed-config.ts';
-import type { FromWorker, ToWorker, WorkerStart } from './protocol.ts';
+import type { FromWorker, PackedChange, ToWorker, WorkerStart } from './protocol.ts';
 import { sound, type Verdict } from './verdict.ts';
 
 /** What a worker says of its own accord. */
@@ -57,11 +56,16 @@ export class Member {
     this.#worker.postMessage(message);
   }
 
-  prepare(generation: number, config: PackedConfig): Promise<Verdict> {
+  /** It has ended. */
+  get fallen(): boolean {
+    return this.#over;
+  }
+
+  prepare(generation: number, change: PackedChange): Promise<Verdict> {
     return new Promise((resolve) => {
       this.#prepared = resolve;
       if (this.#over) resolve(sound);
-      else this.say({ type: 'prepare', generation, config });
+      else this.say({ type: 'prepare', generation, ...change });
     });
   }
 

@@ -7,15 +7,15 @@ import type { Logger } from '../../telemetry/logger.ts';
 import type { LineBatch } from '../access-log/line-batches.ts';
 import { LogFiles } from '../access-log/log-files.ts';
 import { JwksFetcher } from '../jwks/jwks-fetcher.ts';
-import { type BucketBlocks, BucketBook } from '../shared/bucket-book.ts';
+import { BucketAllocator, type BucketBlocks } from '../shared/bucket-allocator.ts';
 
-/** By id of the middleware; undefined when the keys could not be fetched. */
-type TellKeys = (id: string, document: string | undefined) => void;
+/** By name of the set; undefined when the keys could not be fetched. */
+type TellKeys = (name: string, document: string | undefined) => void;
 
 /** What workers have to be told. */
 export interface KeyHearers {
   readonly tell: TellKeys;
-  readonly forget: (id: string) => void;
+  readonly forget: (name: string) => void;
 }
 
 const logsWithinMs = 2_000;
@@ -23,7 +23,7 @@ const logsWithinMs = 2_000;
 export class MiddlewareDesk {
   /** No client can tell which addresses share a place. */
   readonly seed = randomInt(2 ** 31);
-  readonly #buckets = new BucketBook();
+  readonly #buckets = new BucketAllocator();
   readonly #jwks: JwksFetcher;
   readonly #logs: LogFiles;
 
@@ -37,11 +37,12 @@ export class MiddlewareDesk {
     return this.#buckets.blocksFor(middlewares);
   }
 
-  /** The configuration goes into force: every worker has compiled it. */
-  follow(configuration: Configuration): void {
-    this.#jwks.follow(configuration);
-    this.#logs.follow(configuration.middlewares);
-    this.#buckets.keep(configuration.middlewares);
+  /** What is going to be in force: every worker has compiled it. Two while one is tried out beside the other. */
+  follow(configurations: readonly Configuration[]): void {
+    const middlewares = configurations.flatMap((configuration) => configuration.middlewares);
+    this.#jwks.follow(configurations);
+    this.#logs.follow(middlewares);
+    this.#buckets.keep(middlewares);
   }
 
   /** A worker has met a token that names an unknown key. */

@@ -7,11 +7,12 @@ import type { BusyPlace, ListenerStatus } from '../listener/listeners.ts';
 import type { Collected } from '../metrics/families.ts';
 import type { Series } from '../metrics/metric-block.ts';
 import type { RingShape } from '../requests/request-ring.ts';
-import type { UpstreamRows } from '../shared/upstream-states.ts';
+import type { EndpointRows } from '../shared/upstream-states.ts';
 import type { FoundAddress } from '../upstream/endpoint-address.ts';
 import type { RedisOptions } from '../upstream/session/redis-session-store.ts';
 import type { BodyLimits } from './body-limits.ts';
 import type { PackedConfig } from './packed-config.ts';
+import type { Choice } from './side.ts';
 import type { Verdict } from './verdict.ts';
 
 export interface WorkerStart {
@@ -31,6 +32,10 @@ export interface WorkerStart {
   readonly figures: SharedArrayBuffer;
   /** Where recent requests are remembered, if they are. */
   readonly ring: RingShape | undefined;
+  /** What it says of its own thread. */
+  readonly vitals: SharedArrayBuffer;
+  /** StoreReach of the process. */
+  readonly storeReach: SharedArrayBuffer;
   /** A LevelCell. */
   readonly logLevel: SharedArrayBuffer;
   /** Whether other workers listen on the same ports. */
@@ -43,17 +48,27 @@ export interface WorkerStart {
   readonly traceRatio: number | undefined;
 }
 
+/** See Change. */
+export interface PackedChange {
+  readonly stable: PackedConfig | undefined;
+  readonly candidate:
+    | 'kept'
+    | 'none'
+    | { readonly config: PackedConfig; readonly choice: Choice }
+    | { readonly promotedAt: number };
+}
+
 export type ToWorker =
   /** Compile beside what is in force. Answered by `prepared`. */
-  | { readonly type: 'prepare'; readonly generation: number; readonly config: PackedConfig }
+  | ({ readonly type: 'prepare'; readonly generation: number } & PackedChange)
   /** The generation is in force: bring the listeners in line. Answered by `settled`. */
   | { readonly type: 'commit'; readonly generation: number; readonly busy: readonly BusyPlace[] }
-  /** A destination has other endpoints than before, though nothing was activated. */
+  /** The destination with that key has other endpoints than before, though nothing was activated. */
   | {
       readonly type: 'discovered';
-      readonly id: string;
+      readonly key: string;
       readonly endpoints: readonly FoundAddress[];
-      readonly rows: UpstreamRows;
+      readonly rows: EndpointRows;
     }
   /** Somebody could not prepare it: forget it. */
   | { readonly type: 'discard'; readonly generation: number }
@@ -65,6 +80,8 @@ export type ToWorker =
   | { readonly type: 'linesWritten'; readonly path: string; readonly characters: number }
   /** One more batch of spans has come. */
   | { readonly type: 'spansTaken' }
+  /** What was counted about these subjects of a listener means nothing any more. */
+  | { readonly type: 'outdated'; readonly listener: string; readonly subjects: readonly string[] }
   /** Answered by `told` once everything that was counted has a meaning that main knows. */
   | { readonly type: 'tell'; readonly id: number }
   /** The text that a `scrape` asked for. */

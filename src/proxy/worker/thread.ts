@@ -2,19 +2,21 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../../clock.ts';
 import { LevelCell } from '../../telemetry/log-levels.ts';
+import { measureThread } from '../../telemetry/thread-vitals.ts';
 import { SpanBatches } from '../../telemetry/traces/span-batches.ts';
 import type { Tracing } from '../../telemetry/traces/tracing.ts';
 import { requestAtHand } from '../message/request-view.ts';
 import { MetricBlock } from '../metrics/metric-block.ts';
 import { RecentRequests } from '../requests/recent-requests.ts';
-import { Figures } from '../shared/figures.ts';
+import { type ConfigRole, Figures } from '../shared/figures.ts';
+import { StoreReach } from '../shared/store-reach.ts';
 import { TicketSecrets } from '../shared/ticket-secrets.ts';
-import { UpstreamStates } from '../shared/upstream-states.ts';
 import { CommonParts } from './common-services.ts';
-import { Engine } from './engine.ts';
-import { ConfigReader } from './packed-config.ts';
-import type { FromWorker, ToWorker, WorkerStart } from './protocol.ts';
+import { type CandidateChange, Engine } from './engine.ts';
+import { ConfigReader, type PackedConfig } from './packed-config.ts';
+import type { FromWorker, PackedChange, ToWorker, WorkerStart } from './protocol.ts';
 import { remoteLogger } from './remote-logger.ts';
+import type { Source } from './side.ts';
 import { systemMs } from './system-time.ts';
 import { vetoOf } from './verdict.ts';
 
@@ -30,11 +32,11 @@ async function tracingOf({ traceRatio }: WorkerStart): Promise<Tracing | undefin
 }
 
 /** What is done one after the other. */
-type InTurn = Exclude<ToWorker, { type: 'tell' | 'exposition' }>;
+type InTurn = Exclude<ToWorker, { type: 'tell' | 'exposition' | 'outdated' }>;
 
 function serve(port: MessagePort, start: WorkerStart, tracing: Tracing | undefined): void {
   const { bindAddress, sessionStore, generation, shared, workers, place, limits } = start;
-  const states = new UpstreamStates(workers, place);
+  measureThread(start.vitals, systemClock);
   const cell = new Int32Array(generation);
   const say = (message: FromWorker): void => port.postMessage(message);
   const common = new CommonParts({
@@ -56,10 +58,14 @@ function serve(port: MessagePort, start: WorkerStart, tracing: Tracing | undefin
   let scrapeId = 0;
   const engine = new Engine({
     common: common.services,
+    useBlocks: (blocks) => {
+      common.blocks = blocks;
+    },
     clock: systemClock,
     telemetry: { logger: remoteLogger(say, new LevelCell(start.logLevel)) },
     bindAddress,
     sessionStore,
+    storeReach: new StoreReach(start.storeReach),
     limits,
     metrics,
     figures: new Figures(start.figures),
@@ -73,20 +79,15 @@ function serve(port: MessagePort, start: WorkerStart, tracing: Tracing | undefin
       }),
     shared,
     tickets: new TicketSecrets(start.tickets),
-    states,
+    threads: workers,
     place,
     generation: () => Atomics.load(cell, 0),
   });
   const reader = new ConfigReader(() => new Promise((resolve) => setImmediate(resolve)));
   const obey = async (message: InTurn): Promise<void> => {
-    if (message.type === 'prepare') {
-      states.adopt(message.config.rows);
-      common.blocks = message.config.blocks;
-      say(await prepared(engine, reader, message));
-    } else if (message.type === 'discovered') {
-      states.adopt(message.rows);
-      await engine.rediscover(message.id, message.endpoints);
-    } else if (message.type === 'discard') engine.discard(message.generation);
+    if (message.type === 'prepare') say(await prepared(engine, reader, message));
+    else if (message.type === 'discovered') await engine.rediscover(message.key, message.endpoints, message.rows);
+    else if (message.type === 'discard') engine.discard(message.generation);
     else if (message.type === 'commit') {
       const listeners = await engine.commit(message.busy);
       say({ type: 'settled', generation: message.generation, listeners });
@@ -105,6 +106,7 @@ function serve(port: MessagePort, start: WorkerStart, tracing: Tracing | undefin
     else if (message.type === 'keysForgotten') common.keys.forget(message.id);
     else if (message.type === 'linesWritten') common.lines.written(message.path, message.characters);
     // Not in turn with installs: a scrape does not wait for them.
+    else if (message.type === 'outdated') metrics.drop(message.listener, message.subjects);
     else if (message.type === 'tell') say({ type: 'told', id: message.id });
     else if (message.type === 'exposition') {
       scrapes.get(message.id)?.(message.text);
@@ -120,12 +122,25 @@ function serve(port: MessagePort, start: WorkerStart, tracing: Tracing | undefin
 async function prepared(
   engine: Engine,
   reader: ConfigReader,
-  { generation, config }: Extract<ToWorker, { type: 'prepare' }>,
+  { generation, stable, candidate }: Extract<ToWorker, { type: 'prepare' }>,
 ): Promise<FromWorker> {
   try {
-    const problems = await engine.prepare(generation, await reader.read(config), config.discovered);
+    const change = { stable: stable && (await sourceOf(reader, stable, 'stable')), candidate: await read(candidate) };
+    const problems = await engine.prepare(generation, change);
+    if (candidate === 'none') reader.withdraw();
+    else if (candidate !== 'kept' && 'promotedAt' in candidate) reader.promote();
     return { type: 'prepared', generation, verdict: { problems } };
   } catch (error) {
     return { type: 'prepared', generation, verdict: vetoOf(error) };
   }
+
+  async function read(change: PackedChange['candidate']): Promise<CandidateChange> {
+    if (change === 'kept' || change === 'none' || 'promotedAt' in change) return change;
+    return { source: await sourceOf(reader, change.config, 'candidate'), choice: change.choice };
+  }
+}
+
+async function sourceOf(reader: ConfigReader, packed: PackedConfig, role: ConfigRole): Promise<Source> {
+  const { rows, discovered, blocks } = packed;
+  return { config: await reader.read(packed, role), rows, discovered, blocks };
 }

@@ -6,7 +6,15 @@ import type { Destination } from '../../model/destination.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import type { KnownStates } from '../explain/explained-destination.ts';
 import type { UpstreamStates as ShownStates } from '../metrics/exposition.ts';
-import { UpstreamBook, type UpstreamRows, UpstreamStates } from '../shared/upstream-states.ts';
+import type { ConfigRole } from '../shared/figures.ts';
+import {
+  type EndpointRows,
+  type RowsWanted,
+  UpstreamBook,
+  type UpstreamRows,
+  UpstreamStates,
+} from '../shared/upstream-states.ts';
+import { readySystemRoots } from '../tls/system-roots.ts';
 import { outlierLimits } from '../upstream/destination-plan.ts';
 import type { ClusterAccess } from '../upstream/discovery/cluster-access.ts';
 import { KubernetesDiscovery } from '../upstream/discovery/kubernetes-discovery.ts';
@@ -23,9 +31,18 @@ export interface SupervisorOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly findCluster: () => Promise<ClusterAccess | undefined>;
-  /** Endpoints of a destination have changed without an activation; `rows` are for the configuration in force. */
-  readonly onDiscovered: (id: string, endpoints: readonly FoundAddress[], rows: UpstreamRows) => void;
+  /** Endpoints of the destination with that key (see RowsWanted) have changed without an activation. */
+  readonly onDiscovered: (key: string, endpoints: readonly FoundAddress[], rows: EndpointRows) => void;
 }
+
+/** The destinations of one configuration. */
+interface Side {
+  readonly destinations: readonly Destination[];
+  /** By id: whether two sides mean the same by it. */
+  readonly keys: ReadonlyMap<string, string>;
+}
+
+const noSide: Side = { destinations: [], keys: new Map() };
 
 const sweepMsMin = 50;
 
@@ -39,12 +56,15 @@ export class UpstreamSupervisor implements ShownStates, KnownStates {
   readonly #states: UpstreamStates;
   readonly #prober: HealthProber;
   readonly #discovery: KubernetesDiscovery;
+  /** By key. */
   readonly #discovered = new Map<string, readonly FoundAddress[]>();
-  #destinations: readonly Destination[] = [];
+  #stable = noSide;
+  /** Of the configuration that is tried out beside the other. */
+  #candidate: Side | undefined;
   #sweeps: (() => void)[] = [];
   #sweepMs = 0;
-  /** Of the configuration that is being prepared. */
-  #preparing: UpstreamRows | undefined;
+  #preparing: { readonly role: ConfigRole; readonly side: Side } | undefined;
+  #keyNumber = 0;
   #cancelSweep: Cancel | undefined;
   #closed = false;
 
@@ -57,62 +77,88 @@ export class UpstreamSupervisor implements ShownStates, KnownStates {
     this.#prober = new HealthProber({
       clock,
       logger,
-      probe: (target, plan) => probe(target, plan, { clock, lookup }),
+      probe: (target, plan) => probe(target, plan, { clock, lookup, roots: () => readySystemRoots() }),
     });
     this.#discovery = new KubernetesDiscovery({
       clock,
       logger,
       random: () => randomInt(2 ** 32) / 2 ** 32,
       findCluster,
-      onEndpoints: (id, endpoints) => this.#found(id, endpoints),
+      onEndpoints: (key, endpoints) => this.#found(key, endpoints),
     });
   }
 
   /** Before the configuration is prepared by anyone. `follow` or `discard` comes next. */
-  prepare(destinations: readonly Destination[]): UpstreamRows {
-    this.#preparing = this.#assign(destinations);
-    return this.#preparing;
+  prepare(role: ConfigRole, destinations: readonly Destination[]): void {
+    this.#preparing = { role, side: { destinations, keys: this.#keysOf(role, destinations) } };
   }
 
   discard(): void {
     this.#preparing = undefined;
   }
 
-  get discovered(): Discovered {
-    return this.#discovered;
+  /** The configuration that was prepared takes its place. */
+  follow(): void {
+    if (this.#preparing?.role === 'candidate') this.#candidate = this.#preparing.side;
+    else if (this.#preparing !== undefined) this.#stable = this.#preparing.side;
+    this.#preparing = undefined;
+    this.#discover();
+    this.#attend();
   }
 
-  /** The configuration is in force. Gives its rows as they are now. */
-  follow(destinations: readonly Destination[]): UpstreamRows {
-    this.#preparing = undefined;
-    this.#destinations = destinations;
-    this.#discovery.follow(
-      destinations
-        .filter(({ options }) => options?.discovery?.type === 'kubernetes')
-        .map(({ id, host, port }) => ({ id, host, port })),
-    );
-    for (const id of this.#discovered.keys()) {
-      if (!destinations.some((each) => each.id === id && each.options?.discovery?.type === 'kubernetes')) {
-        this.#discovered.delete(id);
-      }
+  /** The candidate takes the place of the other. */
+  promote(): void {
+    this.#stable = this.#candidate ?? this.#stable;
+    this.withdraw();
+  }
+
+  withdraw(): void {
+    this.#candidate = undefined;
+    this.#discover();
+    this.#attend();
+  }
+
+  get discovered(): Discovered {
+    return this.discoveredBy('stable');
+  }
+
+  /** Rows of the configuration that is being prepared or in force in that role, as they are now. */
+  rows(role: ConfigRole): UpstreamRows {
+    return this.#book.assign(this.#wantedBy(this.#sideOf(role)));
+  }
+
+  /** Endpoints that were discovered for it, by id. */
+  discoveredBy(role: ConfigRole): Discovered {
+    const found = new Map<string, readonly FoundAddress[]>();
+    for (const [id, key] of this.#sideOf(role).keys) {
+      const endpoints = this.#discovered.get(key);
+      if (endpoints !== undefined) found.set(id, endpoints);
     }
-    const rows = this.#assign(destinations);
-    this.#attend(rows);
-    return rows;
+    return found;
   }
 
   // What a scrape of metrics asks.
 
   breakers(): { destination: string; state: number }[] {
-    return this.#destinations
-      .filter(({ options }) => options?.circuitBreaker !== undefined)
-      .map(({ id }) => ({ destination: id, state: this.#states.destination(id).circuit }));
+    return this.#shown()
+      .filter(({ destination }) => destination.options?.circuitBreaker !== undefined)
+      .map(({ destination: { id }, key }) => ({ destination: id, state: this.#states.destination(key).circuit }));
+  }
+
+  /** Destinations that did not keep up with what was mirrored to them. */
+  lostCopies(): { destination: string; count: number }[] {
+    return this.#shown()
+      .map(({ destination: { id }, key }) => ({
+        destination: id,
+        count: this.#states.findDestination(key)?.lostCopies ?? 0,
+      }))
+      .filter(({ count }) => count > 0);
   }
 
   endpoints(): { destination: string; endpoint: string; available: boolean; consecutive5xx: number }[] {
-    return this.#destinations.flatMap((destination) =>
-      this.#namesOf(destination).map((endpoint) => {
-        const { available, serverErrors } = this.#states.endpoint(destination.id, endpoint);
+    return this.#shown().flatMap(({ destination, key }) =>
+      this.#namesOf(destination, key).map((endpoint) => {
+        const { available, serverErrors } = this.#states.endpoint(key, endpoint);
         return { destination: destination.id, endpoint, available, consecutive5xx: serverErrors };
       }),
     );
@@ -121,11 +167,11 @@ export class UpstreamSupervisor implements ShownStates, KnownStates {
   // What somebody asks who wants to know why.
 
   endpoint(destination: string, endpoint: string): { healthy: boolean; ejected: boolean } | undefined {
-    return this.#states.findEndpoint(destination, endpoint);
+    return this.#states.findEndpoint(this.#stable.keys.get(destination) ?? destination, endpoint);
   }
 
   circuit(destination: string): 'closed' | 'open' | 'half-open' | undefined {
-    return circuits[this.#states.findDestination(destination)?.circuit ?? -1];
+    return circuits[this.#states.findDestination(this.#stable.keys.get(destination) ?? destination)?.circuit ?? -1];
   }
 
   /** The worker at `place` has fallen: nothing of what it held stays counted. */
@@ -140,41 +186,95 @@ export class UpstreamSupervisor implements ShownStates, KnownStates {
     await this.#discovery.close();
   }
 
-  #assign(destinations: readonly Destination[]): UpstreamRows {
-    return this.#book.assign(
-      destinations.map((destination) => ({ id: destination.id, endpoints: this.#namesOf(destination) })),
+  #sideOf(role: ConfigRole): Side {
+    if (this.#preparing?.role === role) return this.#preparing.side;
+    return role === 'stable' ? this.#stable : (this.#candidate ?? noSide);
+  }
+
+  /**
+   * What is as it is elsewhere is the same thing. An activation takes over what it replaces, changed or not; what a
+   * candidate changes is another thing, or its failures would be everybody's.
+   */
+  #keysOf(role: ConfigRole, destinations: readonly Destination[]): ReadonlyMap<string, string> {
+    const stable = new Map(this.#stable.destinations.map((destination) => [destination.id, destination]));
+    const candidate = new Map(
+      (this.#candidate?.destinations ?? []).map((destination) => [destination.id, destination]),
+    );
+    return new Map(
+      destinations.map((destination) => {
+        const { id } = destination;
+        const ofStable = this.#stable.keys.get(id);
+        if (ofStable !== undefined && (role === 'stable' || isSame(stable.get(id), destination))) return [id, ofStable];
+        const ofCandidate = this.#candidate?.keys.get(id);
+        if (ofCandidate !== undefined && isSame(candidate.get(id), destination)) return [id, ofCandidate];
+        const isFree = ofStable === undefined && ofCandidate === undefined;
+        return [id, isFree ? id : `${id}#${++this.#keyNumber}`];
+      }),
     );
   }
 
-  #namesOf(destination: Destination): string[] {
-    return endpointsOf(destination, this.#discovered.get(destination.id)).map(({ name }) => name);
+  *#wantedBy({ destinations, keys }: Side): Generator<RowsWanted> {
+    for (const destination of destinations) {
+      const { id } = destination;
+      const key = keys.get(id) ?? id;
+      yield { id, key, endpoints: this.#namesOf(destination, key) };
+    }
   }
 
-  #found(id: string, endpoints: readonly FoundAddress[]): void {
+  /** Of both configurations that are in force, each that is not the same as another once. */
+  #all(): { readonly destination: Destination; readonly key: string }[] {
+    const all = new Map<string, Destination>();
+    for (const { destinations, keys } of [this.#stable, this.#candidate ?? noSide]) {
+      for (const destination of destinations) {
+        const key = keys.get(destination.id) ?? destination.id;
+        if (!all.has(key)) all.set(key, destination);
+      }
+    }
+    return [...all].map(([key, destination]) => ({ key, destination }));
+  }
+
+  /** Under one id, what everybody gets. */
+  #shown(): { readonly destination: Destination; readonly key: string }[] {
+    const shown = new Map<string, { destination: Destination; key: string }>();
+    for (const each of this.#all()) if (!shown.has(each.destination.id)) shown.set(each.destination.id, each);
+    return [...shown.values()];
+  }
+
+  #namesOf(destination: Destination, key: string): string[] {
+    return endpointsOf(destination, this.#discovered.get(key)).map(({ name }) => name);
+  }
+
+  #found(key: string, endpoints: readonly FoundAddress[]): void {
     if (this.#closed) return;
-    this.#discovered.set(id, endpoints);
-    const rows = this.#assign(this.#destinations);
-    this.#attend(rows);
-    this.#options.onDiscovered(id, endpoints, rows);
-    this.#options.logger.info({ destination: id, endpoints: endpoints.length }, 'Kubernetes names other endpoints');
+    this.#discovered.set(key, endpoints);
+    this.#attend();
+    const sides = [this.#stable, this.#candidate ?? noSide, this.#preparing?.side ?? noSide];
+    const side = sides.find(({ keys }) => [...keys.values()].includes(key));
+    const destination = side?.destinations.find(({ id }) => side.keys.get(id) === key);
+    if (destination === undefined) return;
+    this.#options.onDiscovered(key, endpoints, this.#book.endpointRows(key, this.#namesOf(destination, key)));
+    const about = { destination: destination.id, endpoints: endpoints.length };
+    this.#options.logger.info(about, 'Kubernetes names other endpoints');
   }
 
-  #attend(rows: UpstreamRows): void {
-    this.#letGo(rows);
-    this.#states.adopt(rows);
+  #attend(): void {
+    const all = this.#all();
+    const wanted = all.map(({ destination, key }) => ({ id: key, endpoints: this.#namesOf(destination, key) }));
+    this.#letGo(wanted);
+    this.#states.adopt(this.#book.assign(wanted));
     const probed: ProbedDestination[] = [];
     this.#sweeps = [];
     let sweepMs = Number.POSITIVE_INFINITY;
-    for (const destination of this.#destinations) {
-      const { id, options } = destination;
-      const state = this.#states.destination(id);
-      const endpoints = endpointsOf(destination, this.#discovered.get(id)).map((address) => ({
+    for (const { destination, key } of all) {
+      const { options } = destination;
+      const state = this.#states.destination(key);
+      const endpoints = endpointsOf(destination, this.#discovered.get(key)).map((address) => ({
         ...address,
-        state: this.#states.endpoint(id, address.name),
+        state: this.#states.endpoint(key, address.name),
       }));
       const plan = healthPlan(destination);
       if (plan !== undefined) {
-        probed.push({ id, plan, planText: healthPlanText(destination), state, endpoints });
+        probed.push({ id: key, plan, planText: healthPlanText(destination), state, endpoints });
       } else if (endpoints.some((endpoint) => !endpoint.state.healthy)) {
         for (const endpoint of endpoints) endpoint.state.healthy = true;
         state.touch();
@@ -193,13 +293,20 @@ export class UpstreamSupervisor implements ShownStates, KnownStates {
     this.#prober.follow(probed);
     this.#sweepMs = Math.max(sweepMsMin, sweepMs);
     if (this.#sweeps.length > 0 && this.#cancelSweep === undefined) this.#sweepSoon();
-    this.#book.keep(this.#preparing === undefined ? [rows] : [rows, this.#preparing]);
+    this.#book.keep([...wanted, ...this.#wantedBy(this.#preparing?.side ?? noSide)]);
+  }
+
+  #discover(): void {
+    const found = this.#all().filter(({ destination }) => destination.options?.discovery?.type === 'kubernetes');
+    this.#discovery.follow(found.map(({ destination: { host, port }, key }) => ({ id: key, host, port })));
+    const keys = new Set(found.map(({ key }) => key));
+    for (const key of this.#discovered.keys()) if (!keys.has(key)) this.#discovered.delete(key);
   }
 
   /** An endpoint that leaves while it is ejected does not count as ejected any more. */
-  #letGo(rows: UpstreamRows): void {
-    for (const { id, state } of this.#book.leaving(rows)) {
-      const destination = state.ejected ? this.#book.find(id) : undefined;
+  #letGo(wanted: readonly RowsWanted[]): void {
+    for (const { key, state } of this.#book.leaving(wanted)) {
+      const destination = state.ejected ? this.#book.find(key) : undefined;
       if (destination !== undefined) restore(destination, state);
     }
   }
@@ -213,3 +320,6 @@ export class UpstreamSupervisor implements ShownStates, KnownStates {
     });
   }
 }
+
+const isSame = (one: Destination | undefined, other: Destination): boolean =>
+  one === other || JSON.stringify(one) === JSON.stringify(other);

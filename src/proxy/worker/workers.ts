@@ -4,27 +4,35 @@ import { createServer } from 'node:net';
 import type { Cancel, Clock } from '../../clock.ts';
 import type { Listener } from '../../model/listener.ts';
 import type { Problem } from '../../model/problem.ts';
-import type { ProxyConfig } from '../../model/proxy-config.ts';
+import type { Configuration, ProxyConfig } from '../../model/proxy-config.ts';
 import { LevelCell } from '../../telemetry/log-levels.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
+import { newVitalBytes, readVitals, type ThreadVitals } from '../../telemetry/thread-vitals.ts';
+import type { UpstreamFigures } from '../../telemetry/upstream-metrics.ts';
+import { inSlices } from '../compile/slices.ts';
 import type { KnownStates } from '../explain/explained-destination.ts';
 import { type BusyPlace, keyOf, type ListenerStatus, placeOf, statusIn } from '../listener/listeners.ts';
 import { Exposition, renderInSlices } from '../metrics/exposition.ts';
 import type { Collected } from '../metrics/families.ts';
 import { newMetricBytes } from '../metrics/metric-block.ts';
+import { OutdatedLabels } from '../metrics/outdated-labels.ts';
 import { RequestRing, type RingShape } from '../requests/request-ring.ts';
 import { type ConfigRole, Figures, newFigureBytes, type RoleFigures, sumOfFigures } from '../shared/figures.ts';
+import { ShareCell } from '../shared/share-cell.ts';
+import { StoreReach } from '../shared/store-reach.ts';
 import { TicketSecrets } from '../shared/ticket-secrets.ts';
 import { findCluster, thisMachine } from '../upstream/discovery/cluster-access.ts';
 import type { RedisOptions } from '../upstream/session/redis-session-store.ts';
 import type { BodyLimits } from './body-limits.ts';
-import type { Installer } from './installer.ts';
+import type { Installer, Offer } from './installer.ts';
 import { type CountingReader, Member } from './member.ts';
 import { MiddlewareDesk } from './middleware-desk.ts';
-import { type PackedConfig, packConfig } from './packed-config.ts';
-import type { ToWorker, WorkerStart } from './protocol.ts';
+import type { PackedConfig } from './packed-config.ts';
+import { EntityPacker } from './packed-entities.ts';
+import type { PackedChange, ToWorker, WorkerStart } from './protocol.ts';
+import { SerialQueue } from './serial-queue.ts';
+import type { Choice } from './side.ts';
 import { systemMs } from './system-time.ts';
-import { Turns } from './turns.ts';
 import { UpstreamSupervisor } from './upstream-supervisor.ts';
 import { Refusal } from './verdict.ts';
 
@@ -35,6 +43,8 @@ export interface WorkersOptions {
   readonly bindAddress: string | undefined;
   readonly sessionStore?: RedisOptions | undefined;
   readonly limits: BodyLimits;
+  /** The candidate is gone, for a worker has fallen while it served it. */
+  readonly onCandidateLost?: ((reason: string) => void) | undefined;
   /** Where recent requests are remembered. Default: nowhere. */
   readonly ring?: RingShape | undefined;
   /** What a worker runs. Default: thread.ts beside this file. */
@@ -49,10 +59,14 @@ const restartMsMin = 1_000;
 /** What a scrape waits for a worker. */
 const tellMsMax = 200;
 
-interface InForce {
-  readonly config: PackedConfig;
-  readonly listeners: readonly Listener[];
-  readonly busy: readonly BusyPlace[];
+interface Held {
+  readonly configuration: Configuration;
+  readonly packed: PackedConfig;
+}
+
+interface HeldCandidate extends Held {
+  readonly choice: Choice;
+  readonly share: ShareCell;
 }
 
 export class Workers implements Installer {
@@ -67,12 +81,18 @@ export class Workers implements Installer {
   readonly #exposition = new Exposition();
   readonly #metricBytes: readonly SharedArrayBuffer[];
   readonly #figureBytes: readonly SharedArrayBuffer[];
+  readonly #outdated: OutdatedLabels;
+  readonly #vitalBytes: readonly SharedArrayBuffer[];
+  readonly #storeReach: StoreReach;
   readonly #tickets = new TicketSecrets();
   readonly #stopRotating: Cancel;
   readonly #members: Member[];
-  readonly #turns = new Turns();
+  readonly #turns = new SerialQueue();
+  readonly #packer = new EntityPacker();
   #number = 0;
-  #inForce: InForce | undefined;
+  #stable: Held | undefined;
+  #candidate: HeldCandidate | undefined;
+  #busy: readonly BusyPlace[] = [];
   #closing = false;
 
   constructor(options: WorkersOptions) {
@@ -89,14 +109,13 @@ export class Workers implements Installer {
       clock: options.clock,
       logger: options.telemetry.logger,
       findCluster: () => findCluster(thisMachine),
-      onDiscovered: (id, endpoints, rows) => {
-        const inForce = this.#inForce;
-        if (inForce !== undefined) {
-          const discovered = new Map(this.#supervisor.discovered);
-          this.#inForce = { ...inForce, config: { ...inForce.config, rows, discovered } };
-        }
-        toAll({ type: 'discovered', id, endpoints, rows });
-      },
+      onDiscovered: (key, endpoints, rows) => toAll({ type: 'discovered', key, endpoints, rows }),
+    });
+    this.#outdated = new OutdatedLabels({
+      exposition: this.#exposition,
+      states: this.#supervisor,
+      clock: options.clock,
+      tell: (listener, subjects) => toAll({ type: 'outdated', listener, subjects }),
     });
     this.#desk = new MiddlewareDesk(options.clock, options.telemetry.logger, {
       tell: (id, document) => toAll({ type: 'keys', id, document }),
@@ -104,6 +123,8 @@ export class Workers implements Installer {
     });
     this.#metricBytes = Array.from({ length: options.count }, () => newMetricBytes());
     this.#figureBytes = Array.from({ length: options.count }, () => newFigureBytes());
+    this.#storeReach = StoreReach.of(options.count);
+    this.#vitalBytes = Array.from({ length: options.count }, () => newVitalBytes());
     for (const [place, bytes] of this.#metricBytes.entries()) this.#exposition.block(place, bytes);
     this.#members = Array.from({ length: options.count }, (_, i) => this.#startMember(i));
   }
@@ -116,8 +137,60 @@ export class Workers implements Installer {
     return this.#supervisor;
   }
 
-  install(config: ProxyConfig, onThreadDone: () => void): Promise<readonly Problem[]> {
-    return this.#turns.take(() => this.#install(config, onThreadDone));
+  install(config: ProxyConfig, onThreadDone: (place: number) => void): Promise<readonly Problem[]> {
+    return this.#turns.take(async () => {
+      const packed = await this.#pack('stable', config);
+      const problems = await this.#prepare({ stable: packed, candidate: 'kept' });
+      this.#stable = { configuration: config.snapshot, packed };
+      await this.#commit(() => this.#supervisor.follow(), onThreadDone);
+      return problems;
+    });
+  }
+
+  offer({ rollout, key, config }: Offer): Promise<readonly Problem[]> {
+    return this.#turns.take(async () => {
+      const packed = await this.#pack('candidate', config);
+      const share = new ShareCell();
+      const choice = { rollout, key, share: share.buffer };
+      const asked = [...this.#members];
+      const problems = await this.#prepare({ stable: undefined, candidate: { config: packed, choice } }, () =>
+        asked.some(({ fallen }) => fallen) ? 'a worker falls while it prepares it' : undefined,
+      );
+      this.#candidate = { configuration: config.snapshot, packed, choice, share };
+      await this.#commit(() => this.#supervisor.follow());
+      return problems;
+    });
+  }
+
+  share(percent: number): void {
+    const candidate = this.#candidate;
+    if (candidate === undefined) return;
+    const wasServed = candidate.share.fraction > 0;
+    candidate.share.percent = percent;
+    // Listeners that only it has open and close with it.
+    if (wasServed !== candidate.share.fraction > 0) void this.#turns.take(() => this.#commit());
+  }
+
+  promote(config: ProxyConfig, onThreadDone: (place: number) => void): Promise<void> {
+    return this.#turns.take(async () => {
+      const candidate = this.#candidate;
+      if (candidate === undefined) throw new Refusal([], 'there is no candidate that could be promoted');
+      await this.#prepare({ stable: undefined, candidate: { promotedAt: config.index } });
+      const { index, id, name } = config;
+      this.#stable = { configuration: config.snapshot, packed: { ...candidate.packed, index, id, name } };
+      this.#candidate = undefined;
+      await this.#commit(() => this.#supervisor.promote(), onThreadDone);
+    });
+  }
+
+  withdraw(): Promise<void> {
+    if (this.#candidate !== undefined) this.#candidate.share.percent = 0;
+    return this.#turns.take(async () => {
+      if (this.#candidate === undefined) return;
+      await this.#prepare({ stable: undefined, candidate: 'none' });
+      this.#candidate = undefined;
+      await this.#commit(() => this.#supervisor.withdraw());
+    });
   }
 
   reopen(): Promise<void> {
@@ -128,7 +201,7 @@ export class Workers implements Installer {
   listeners(): readonly ListenerStatus[] {
     const [first = [], ...others] = this.#everyList();
     return first.map((status) => {
-      const elsewhere = others.map((list) => statusIn(list, status.id));
+      const elsewhere = others.map((list) => statusIn(list, status));
       return elsewhere.find((other) => other !== undefined && other.state !== 'open') ?? status;
     });
   }
@@ -141,47 +214,71 @@ export class Workers implements Installer {
     return sumOfFigures(this.#figureBytes.map((bytes) => new Figures(bytes).read(role)));
   }
 
+  vitals(): readonly ThreadVitals[] {
+    return this.#vitalBytes.map(readVitals);
+  }
+
+  upstreams(): UpstreamFigures {
+    const reach = this.#storeReach.read();
+    const stores = reach.map(({ place, reached }) => ({ thread: `worker ${place + 1}`, reached }));
+    return { stores, lostCopies: this.#supervisor.lostCopies() };
+  }
+
   async close(withinMs: number): Promise<void> {
     this.#closing = true;
     this.#stopRotating();
+    this.#outdated.close();
     await this.#turns.take(() => Promise.all(this.#members.map((member) => member.close(withinMs))));
     await this.#desk.close();
     await this.#supervisor.close();
   }
 
-  async #install(config: ProxyConfig, onThreadDone: () => void): Promise<readonly Problem[]> {
-    const { destinations } = config.snapshot;
-    const rows = this.#supervisor.prepare(destinations);
-    const blocks = this.#desk.blocksFor(config.snapshot);
-    const packed = packConfig(config, rows, new Map(this.#supervisor.discovered), blocks);
+  async #pack(role: ConfigRole, { index, id, name, createdAt, snapshot }: ProxyConfig): Promise<PackedConfig> {
+    this.#supervisor.prepare(role, snapshot.destinations);
+    const blocks = this.#desk.blocksFor(snapshot);
+    const entities = await inSlices(this.#packer.pack(snapshot));
+    // Only now: endpoints may have been discovered meanwhile.
+    const [rows, discovered] = [this.#supervisor.rows(role), this.#supervisor.discoveredBy(role)];
+    return { index, id, name, createdAt, rows, discovered, blocks, entities };
+  }
+
+  /** All have it, or none; `veto` may have a last word. */
+  async #prepare(change: PackedChange, veto: () => string | undefined = () => undefined): Promise<readonly Problem[]> {
     const generation = ++this.#number;
-    const verdicts = await Promise.all(this.#members.map((member) => member.prepare(generation, packed)));
-    const refused = verdicts.find(({ veto }) => veto !== undefined);
-    if (refused !== undefined) {
-      for (const member of this.#members) member.say({ type: 'discard', generation });
-      this.#supervisor.discard();
-      throw new Refusal(refused.problems, refused.veto);
-    }
-    const { listeners } = config.snapshot;
-    const busy = await this.#probe(listeners);
-    this.#desk.follow(config.snapshot);
-    Atomics.store(this.#cell, 0, generation);
-    const discovered = new Map(this.#supervisor.discovered);
-    this.#inForce = { config: { ...packed, rows: this.#supervisor.follow(destinations), discovered }, listeners, busy };
-    const commit = async (member: Member): Promise<void> => {
-      await member.commit(generation, busy);
-      if (member.listeners !== undefined) onThreadDone();
+    const verdicts = await Promise.all(this.#members.map((member) => member.prepare(generation, change)));
+    const refused = verdicts.find((verdict) => verdict.veto !== undefined);
+    const reason = refused?.veto ?? veto();
+    if (reason === undefined) return verdicts.find(({ problems }) => problems.length > 0)?.problems ?? [];
+    for (const member of this.#members) member.say({ type: 'discard', generation });
+    this.#supervisor.discard();
+    throw new Refusal(refused?.problems ?? [{ pointer: '', message: reason }], reason);
+  }
+
+  /** What was prepared is in force; `then` lets go of what no request can begin with any more. */
+  async #commit(then: () => void = () => {}, onThreadDone: (place: number) => void = () => {}): Promise<void> {
+    const listeners = this.#listenersInForce();
+    this.#busy = await this.#probe(listeners);
+    const configurations = [this.#stable, this.#candidate].flatMap((held) => held?.configuration ?? []);
+    this.#desk.follow(configurations);
+    this.#outdated.follow(configurations);
+    Atomics.store(this.#cell, 0, this.#number);
+    then();
+    const commit = async (member: Member, place: number): Promise<void> => {
+      await member.commit(this.#number, this.#busy);
+      if (member.listeners !== undefined) onThreadDone(place);
     };
     await Promise.all(this.#members.map(commit));
-    return verdicts.find(({ problems }) => problems.length > 0)?.problems ?? [];
+  }
+
+  #listenersInForce(): readonly Listener[] {
+    return [this.#stable, this.#candidate].flatMap((held) => held?.configuration.listeners ?? []);
   }
 
   async #reopen(): Promise<void> {
-    const inForce = this.#inForce;
     const waiting = this.listeners().filter(({ state }) => state === 'waiting');
-    if (this.#closing || inForce === undefined || waiting.length === 0) return;
-    const busy = await this.#probe(inForce.listeners);
-    this.#inForce = { ...inForce, busy };
+    if (this.#closing || this.#stable === undefined || waiting.length === 0) return;
+    const busy = await this.#probe(this.#listenersInForce());
+    this.#busy = busy;
     const stillBusy = new Set(busy.map(({ place }) => place));
     if (waiting.every((status) => stillBusy.has(keyOf(status)))) return;
     const generation = Atomics.load(this.#cell, 0);
@@ -226,6 +323,8 @@ export class Workers implements Installer {
       figures: this.#figureBytes[place] ?? newFigureBytes(),
       ring: this.#options.ring,
       logLevel: this.#logLevel.bytes,
+      vitals: this.#vitalBytes[place] ?? newVitalBytes(),
+      storeReach: this.#storeReach.buffer,
       shared: true,
       bucketSeed: this.#desk.seed,
       epochMs: this.#epochMs,
@@ -243,6 +342,7 @@ export class Workers implements Installer {
         this.#supervisor.forget(place);
         if (this.#options.ring !== undefined) new RequestRing(this.#options.ring).release(place);
         if (this.#closing) return;
+        this.#blameCandidate();
         const waitMs = Math.max(0, restartMsMin - (performance.now() - startedMs));
         setTimeout(() => void this.#turns.take(() => this.#replace(place)), waitMs).unref();
       },
@@ -263,19 +363,35 @@ export class Workers implements Installer {
     return renderInSlices(this.#exposition, listener, collected, this.#supervisor);
   }
 
+  /** With the rows and endpoints of this moment. */
+  #asNow(role: ConfigRole, packed: PackedConfig | undefined): PackedConfig | undefined {
+    return packed && { ...packed, rows: this.#supervisor.rows(role), discovered: this.#supervisor.discoveredBy(role) };
+  }
+
+  /** Nobody can say for sure what a worker has fallen over: while somebody is served by a candidate, it was that. */
+  #blameCandidate(): void {
+    const candidate = this.#candidate;
+    if (candidate === undefined || candidate.share.fraction === 0) return;
+    void this.withdraw();
+    this.#options.onCandidateLost?.('a worker has fallen while it served the candidate');
+  }
+
   /** In turn with activations: the new worker has to get each of them, or the one that is in force. */
   async #replace(place: number): Promise<void> {
     if (this.#closing) return;
     const { logger } = this.#options.telemetry;
     const member = this.#startMember(place);
     this.#members[place] = member;
-    const inForce = this.#inForce;
-    if (inForce === undefined) return;
+    const stable = this.#asNow('stable', this.#stable?.packed);
+    if (stable === undefined) return;
+    const config = this.#asNow('candidate', this.#candidate?.packed);
+    const choice = this.#candidate?.choice;
     const generation = Atomics.load(this.#cell, 0);
-    const { veto } = await member.prepare(generation, inForce.config);
+    const candidate = config === undefined || choice === undefined ? 'none' : { config, choice };
+    const { veto } = await member.prepare(generation, { stable, candidate });
     if (veto !== undefined)
       logger.error({ reason: veto }, 'a new proxy worker cannot serve the configuration in force');
-    await member.commit(generation, inForce.busy);
+    await member.commit(generation, this.#busy);
     if (member.listeners !== undefined) logger.info({}, 'a new proxy worker serves');
   }
 }

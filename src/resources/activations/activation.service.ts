@@ -1,25 +1,16 @@
-// The history of activations, and the one call that takes the last one back (fleet.md §6).
-import type { ReplicatedLog } from '../../cluster/replicated-log.ts';
 import { SluiceError } from '../../errors.ts';
 import type { ActivationRecord } from '../../state/history.ts';
-import type { Logger } from '../../telemetry/logger.ts';
 import { accountOf } from '../account.ts';
-import { type Installed, installedHeaders, installWaitMs } from '../activation-report.ts';
+import { installedHeaders, installWaitMs } from '../activation-report.ts';
 import { type Answer, type ApiRequest, entityTag, jsonArray, revisionHeader } from '../answer.ts';
 import { idempotencyOf } from '../preconditions.ts';
 import { textOf } from '../query.ts';
+import type { ServiceParts } from '../service-parts.ts';
 import { snapshotSummary } from '../snapshot-summary.ts';
-import type { StateReader } from '../state-reader.ts';
 import { joined } from '../warnings.ts';
 import { acceptedHeaders, goneSince } from '../write-outcome.ts';
 
-interface Parts {
-  readonly reader: StateReader;
-  readonly log: ReplicatedLog;
-  readonly installed: Installed;
-  readonly newId: () => string;
-  readonly logger: Logger;
-}
+type Parts = Pick<ServiceParts, 'reader' | 'log' | 'installed' | 'newId' | 'logger'>;
 
 const usualLimit = 100;
 /** RFC 3339, as JavaScript reads it without guessing. */

@@ -2,6 +2,7 @@
 import { Controller, Get, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
 import { ApiBody, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ActivationRequest } from '../../model/activation-request.ts';
 import { requestOf, send } from '../http-exchange.ts';
 import { Operation, Success, schemaRef } from '../operation.ts';
 import { ActivationService } from './activation.service.ts';
@@ -41,7 +42,7 @@ export class ActivationsController {
     query: ['fieldValidation'],
     errors: ['INVALID', 'NOT_FOUND', 'CONFLICT', 'TOO_LARGE', 'KEY_REUSED', 'UNAVAILABLE', 'OUTCOME_UNKNOWN'],
   })
-  @ApiBody({ schema: schemaRef('ActivationRequest'), required: false })
+  @ApiBody({ schema: schemaRef(ActivationRequest.name), required: false })
   @Success(200, 'It is active again.', schemaRef('SnapshotSummary'), [
     'ETag',
     'X-Sluice-Revision',

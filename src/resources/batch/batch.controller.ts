@@ -1,12 +1,14 @@
 // `POST /batch`.
 import { Controller, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
-import { ApiBody, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiExtraModels, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { BatchSnapshotRequest } from '../../model/activation-request.ts';
 import { requestOf, send } from '../http-exchange.ts';
 import { Operation, Success, schemaRef } from '../operation.ts';
 import { BatchService } from './batch.service.ts';
 
 @ApiTags('batch')
+@ApiExtraModels(BatchSnapshotRequest)
 @Controller('api/v1/batch')
 export class BatchController {
   readonly #service: BatchService;

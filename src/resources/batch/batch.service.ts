@@ -1,37 +1,26 @@
 // Many writes at one index, all of them or none, and a snapshot of what they leave behind (batch.md). Read and checked in
 // slices, so that ten thousand routes hold nobody up; a batch with a snapshot is checked against the state that this node
 // sees, and again when that has moved before the batch is applied.
-import type { Clock } from '../../clock.ts';
-import type { ReplicatedLog } from '../../cluster/replicated-log.ts';
 import { SluiceError } from '../../errors.ts';
 import { describe, type Problem } from '../../model/problem.ts';
 import { digestOf } from '../../snapshot/digest.ts';
 import type { BatchSnapshot, Draft, Idempotency, Operations, Result } from '../../state/command.ts';
 import { inSlices } from '../../state/slices.ts';
 import type { Rehearsal, StoredSnapshot } from '../../state/view.ts';
-import type { Logger } from '../../telemetry/logger.ts';
-import { type Installed, installedHeaders, installWaitMs } from '../activation-report.ts';
+import { installedHeaders, installWaitMs } from '../activation-report.ts';
 import { type Answer, type ApiRequest, jsonArray, revisionHeader } from '../answer.ts';
-import type { Examined, Examiner } from '../examiner.ts';
+import type { Examined } from '../examiner.ts';
 import { idempotencyOf } from '../preconditions.ts';
 import { fieldValidationOf, flagOf } from '../query.ts';
+import type { ServiceParts } from '../service-parts.ts';
 import { snapshotSummary } from '../snapshot-summary.ts';
-import type { StateReader } from '../state-reader.ts';
 import { unknownFieldWarnings } from '../unknown-fields.ts';
 import { joined } from '../warnings.ts';
 import { acceptedHeaders, goneSince } from '../write-outcome.ts';
 import { changesBetween } from './changes.ts';
 import { readBatch, type SentBatch, type SentSnapshot } from './sent-batch.ts';
 
-interface Parts {
-  readonly reader: StateReader;
-  readonly log: ReplicatedLog;
-  readonly examiner: Examiner;
-  readonly installed: Installed;
-  readonly newId: () => string;
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
+type Parts = Omit<ServiceParts, 'converge'>;
 
 type BatchDraft = Extract<Draft, { op: 'batch' }>;
 
@@ -66,21 +55,21 @@ export class BatchService {
       return answered(reader.view.applied, [], undefined, []);
     }
     const draft = { op: 'batch', id: newId(), operations: batch.operations, ...idempotencyOf(request) } as const;
-    const { result, doubts } =
+    const { result, warnings } =
       batch.snapshot === undefined
-        ? { result: await this.#once(draft), doubts: [] }
+        ? { result: await this.#once(draft), warnings: [] }
         : await this.#withSnapshot(draft, batch.snapshot);
     const accepted = acceptedHeaders(result);
     const results = resultsOf(batch, result);
     if (batch.snapshot === undefined) return answered(result.index, results, undefined, [], accepted);
     const snapshot = reader.view.snapshot(result.id);
     if (snapshot === undefined) throw goneSince(result);
-    return await this.#captured({ result, snapshot, doubts, activated: batch.snapshot.activate }, results);
+    return await this.#captured({ result, snapshot, warnings, activated: batch.snapshot.activate }, results);
   }
 
-  async #captured({ result, snapshot, doubts, activated }: Captured, results: readonly string[]): Promise<Answer> {
+  async #captured({ result, snapshot, warnings, activated }: Captured, results: readonly string[]): Promise<Answer> {
     const { examiner, installed, logger } = this.#parts;
-    const found = doubts ?? underSnapshot(await examiner.doubts(snapshot));
+    const found = warnings ?? underSnapshot(await examiner.warningsOf(snapshot));
     const headers: Record<string, string | readonly string[]> = { ...acceptedHeaders(result) };
     if (activated) {
       const installation = await installed(result.index, installWaitMs);
@@ -104,11 +93,11 @@ export class BatchService {
     return (await this.#earlier(draft.idempotency)) ?? (await log.propose(draft));
   }
 
-  /** `doubts` is absent when it is not new. */
+  /** `warnings` is absent when it is not new. */
   async #withSnapshot(
     draft: BatchDraft,
     wanted: SentSnapshot,
-  ): Promise<{ result: Result; doubts?: readonly Problem[] }> {
+  ): Promise<{ result: Result; warnings?: readonly Problem[] }> {
     const { log, clock, logger, reader } = this.#parts;
     const createdAt = new Date(clock.nowMs()).toISOString();
     for (let attempt = 1; attempt <= mostAttempts; attempt++) {
@@ -127,7 +116,7 @@ export class BatchService {
         ...(wanted.activate && { ...wanted.account, ...examined.sha256 }),
       };
       const result = await log.propose({ ...draft, snapshot });
-      if (result.status !== 'moved') return { result, doubts: examined.warnings };
+      if (result.status !== 'moved') return { result, warnings: examined.warnings };
       logger.info({ snapshot: wanted.name, attempt }, 'the configuration changed while a batch was checked');
     }
     throw configurationIsChanging();
@@ -197,7 +186,7 @@ type Examination = Pick<Examined, 'checkedAt' | 'values' | 'warnings'> & {
 interface Captured {
   readonly result: Result;
   readonly snapshot: StoredSnapshot;
-  readonly doubts: readonly Problem[] | undefined;
+  readonly warnings: readonly Problem[] | undefined;
   readonly activated: boolean;
 }
 
@@ -219,10 +208,10 @@ function answered(
   index: number,
   results: readonly string[],
   summary: string | undefined,
-  doubts: readonly Problem[],
+  warnings: readonly Problem[],
   headers: Answer['headers'] = revisionHeader(index),
 ): Answer {
   const snapshot = summary === undefined ? '' : `,"snapshot":${summary}`;
-  const body = `{"index":${index},"results":${jsonArray(results)}${snapshot},"warnings":${JSON.stringify(doubts)}}`;
+  const body = `{"index":${index},"results":${jsonArray(results)}${snapshot},"warnings":${JSON.stringify(warnings)}}`;
   return { status: 200, headers, body };
 }

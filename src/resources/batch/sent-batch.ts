@@ -1,11 +1,12 @@
 // The body of a batch as the log will carry it, or everything that is wrong with it.
 import { SluiceError } from '../../errors.ts';
+import { BatchSnapshotRequest } from '../../model/activation-request.ts';
 import type { EditableKind } from '../../model/kinds.ts';
 import { describe, type Problem, problemsMax } from '../../model/problem.ts';
-import { parseEntity } from '../../model/validation.ts';
+import { parseBody } from '../../model/validation.ts';
 import type { Account, BatchOperation } from '../../state/command.ts';
 import { OperationLines, operationLine } from '../../state/operation-lines.ts';
-import { callerOf, commentFault, commentOf } from '../account.ts';
+import { callerOf } from '../account.ts';
 import type { ApiRequest } from '../answer.ts';
 import { type Caller, seesSecrets } from '../caller.ts';
 import { type JsonObject, objectBody } from '../json-body.ts';
@@ -31,20 +32,20 @@ export interface SentSnapshot {
   readonly account: Account;
 }
 
-/** Yields between operations. Throws INVALID with every fault of every operation, FORBIDDEN, TOO_LARGE. */
+/** Yields between operations. Throws INVALID with every problem of every operation, FORBIDDEN, TOO_LARGE. */
 export function* readBatch(request: ApiRequest, newId: () => string): Generator<void, SentBatch> {
   const body = yield* splitBody(request.body, operationsMax);
   const { operations: _, ...fields } = objectBody(body.head);
   const { snapshot, ...strange } = fields;
-  const faults = new Faults();
-  if (body.operations === undefined) faults.add([{ pointer: '/operations', message: 'must be a list' }]);
+  const problems = new BatchProblems();
+  if (body.operations === undefined) problems.add([{ pointer: '/operations', message: 'must be a list' }]);
   const unknown = Object.keys(strange).map((name) => `/${name}`);
   const lines: Buffer[] = [];
   const heads: SentBatch['heads'][number][] = [];
   let forbidden: number | undefined;
   for (const [at, bytes] of (body.operations ?? []).entries()) {
     const sent = readOperation(bytes, at, newId);
-    faults.add(sent.problems, at);
+    problems.add(sent.problems, at);
     unknown.push(...sent.unknown.slice(0, unknownMax - unknown.length));
     if (sent.readsNode && !seesSecrets(request.caller)) forbidden ??= at;
     if (sent.operation !== undefined) {
@@ -53,8 +54,8 @@ export function* readBatch(request: ApiRequest, newId: () => string): Generator<
     }
     yield;
   }
-  const wanted = readSnapshot(snapshot, request.caller, faults, unknown);
-  faults.refuse();
+  const wanted = readSnapshot(snapshot, request.caller, problems, unknown);
+  problems.refuse();
   if (forbidden !== undefined) {
     const error = `/operations/${forbidden}/body: role ${request.caller.role} may not write env or file references`;
     throw new SluiceError('FORBIDDEN', error, { body: { operation: forbidden } });
@@ -62,7 +63,7 @@ export function* readBatch(request: ApiRequest, newId: () => string): Generator<
   return { operations: new OperationLines(lines.length, Buffer.concat(lines)), heads, snapshot: wanted, unknown };
 }
 
-class Faults {
+class BatchProblems {
   readonly #problems: Problem[] = [];
   #operation: number | undefined;
 
@@ -78,29 +79,26 @@ class Faults {
   }
 }
 
-function readSnapshot(sent: unknown, caller: Caller, faults: Faults, unknown: string[]): SentSnapshot | undefined {
+function readSnapshot(
+  sent: unknown,
+  caller: Caller,
+  found: BatchProblems,
+  unknown: string[],
+): SentSnapshot | undefined {
   if (sent === undefined || sent === null) return undefined;
   if (!isObject(sent)) {
-    faults.add([{ pointer: '/snapshot', message: 'must be a JSON object' }]);
+    found.add([{ pointer: '/snapshot', message: 'must be a JSON object' }]);
     return undefined;
   }
-  const { name, activate, strict, comment, ...strange } = sent;
-  unknown.push(...Object.keys(strange).map((one) => `/snapshot/${one}`));
-  const { entity, problems } = parseEntity('snapshots', { name });
-  faults.add(problems.map(({ pointer, message }) => ({ pointer: `/snapshot${pointer}`, message })));
-  const flag = (value: unknown, pointer: string): boolean => {
-    if (value !== undefined && value !== null && typeof value !== 'boolean') {
-      faults.add([{ pointer, message: 'must be true or false' }]);
-    }
-    return value === true;
-  };
-  const fault = commentFault(comment);
-  if (fault !== undefined) faults.add([{ pointer: '/snapshot/comment', message: fault }]);
+  const { entity, problems, unknown: strange } = parseBody(BatchSnapshotRequest, sent);
+  unknown.push(...strange.map((pointer) => `/snapshot${pointer}`));
+  found.add(problems.map(({ pointer, message }) => ({ pointer: `/snapshot${pointer}`, message })));
+  const { name, activate, strict, comment } = entity;
   return {
-    account: { ...callerOf(caller), ...(fault === undefined && commentOf(comment)) },
-    name: String(entity.name),
-    activate: flag(activate, '/snapshot/activate'),
-    strict: flag(strict, '/snapshot/strict'),
+    account: { ...callerOf(caller), ...(typeof comment === 'string' && { comment }) },
+    name: String(name),
+    activate: activate === true,
+    strict: strict === true,
   };
 }
 

@@ -1,31 +1,21 @@
-// Progressive activations as operators ask for them (fleet.md §7). What becomes of one over time is a duty of the leader.
-import type { ReplicatedLog } from '../../cluster/replicated-log.ts';
 import { SluiceError } from '../../errors.ts';
-import { describe, pointerOf } from '../../model/problem.ts';
+import { PromotionRequest } from '../../model/activation-request.ts';
 import { RolloutRequest } from '../../model/rollout-request.ts';
-import { parseBody } from '../../model/validation.ts';
 import { digestOf } from '../../snapshot/digest.ts';
 import type { Draft, MoveRollout, Result } from '../../state/command.ts';
 import { type Rollout, type RolloutStep, shareOf } from '../../state/rollout.ts';
 import { inSlices } from '../../state/slices.ts';
 import { callerOf } from '../account.ts';
 import { type Answer, type ApiRequest, jsonArray, revisionHeader } from '../answer.ts';
+import { checkedBody, withoutFields } from '../checked-body.ts';
 import { optionalBody } from '../json-body.ts';
 import { idempotencyOf } from '../preconditions.ts';
-import { fieldValidationOf } from '../query.ts';
-import type { StateReader } from '../state-reader.ts';
-import { unknownFieldWarnings } from '../unknown-fields.ts';
-import { joined, type Warnings, warnings } from '../warnings.ts';
+import type { ServiceParts } from '../service-parts.ts';
+import type { Warnings } from '../warnings.ts';
 import { acceptedHeaders, goneSince } from '../write-outcome.ts';
 import { durationText, planOf } from './rollout-plan.ts';
 
-interface Parts {
-  readonly reader: StateReader;
-  readonly log: ReplicatedLog;
-  readonly newId: () => string;
-  /** What whoever starts a rollout should know of this program, printable. */
-  readonly caveats: readonly string[];
-}
+type Parts = Pick<ServiceParts, 'reader' | 'log' | 'newId'>;
 
 export class RolloutService {
   readonly #parts: Parts;
@@ -53,12 +43,10 @@ export class RolloutService {
 
   /** 202 with the rollout. Rejects with INVALID, NOT_FOUND, and CONFLICT while something else is under way. */
   async start(snapshotId: string, request: ApiRequest): Promise<Answer> {
-    const { reader, newId, caveats } = this.#parts;
+    const { reader, newId } = this.#parts;
     await reader.mustExist('snapshots', snapshotId);
-    const { entity, problems, unknown } = parseBody(RolloutRequest, optionalBody(request.body));
-    if (problems.length > 0) throw new SluiceError('INVALID', describe(problems));
-    const unknownFields = unknownFieldWarnings(unknown, fieldValidationOf(request));
-    const { comment, ...fields } = entity;
+    const { fields, unknownFields } = checkedBody(RolloutRequest, optionalBody(request.body), request);
+    const { comment, ...plan } = fields;
     const snapshot = reader.view.snapshot(snapshotId);
     const sha256 = snapshot && (await inSlices(digestOf(snapshot)));
     const { result, headers } = await this.#propose({
@@ -66,42 +54,36 @@ export class RolloutService {
       action: 'start',
       id: newId(),
       snapshotId,
-      plan: planOf(fields),
+      plan: planOf(plan),
       ...callerOf(request.caller),
-      ...(typeof comment === 'string' && { comment }),
+      ...(comment !== undefined && { comment }),
       ...(sha256 !== undefined && { sha256 }),
       ...idempotencyOf(request),
     });
     const Location = `/api/v1/rollouts/${result.id}`;
-    const said = joined(unknownFields, warnings(caveats));
-    return { status: 202, headers: { Location, ...headers, ...said }, body: this.#shown(result) };
+    return { status: 202, headers: { Location, ...headers, ...unknownFields }, body: this.#shown(result) };
   }
 
   /** 200 with the rollout. Rejects with NOT_FOUND, and CONFLICT when its state does not allow it. */
   async move(id: string, action: Exclude<MoveRollout['action'], 'promote'>, request: ApiRequest): Promise<Answer> {
     await this.#mustExist(id);
-    const unknown = Object.keys(optionalBody(request.body)).map((key) => pointerOf(key));
-    return await this.#moved({ op: 'rollout', id, action }, unknown, request);
+    const unknownFields = withoutFields(optionalBody(request.body), request);
+    return await this.#moved({ op: 'rollout', id, action }, unknownFields, request);
   }
 
   /** The next step now, or with `{"share":100}` the end. */
   async promote(id: string, request: ApiRequest): Promise<Answer> {
     await this.#mustExist(id);
-    const { share, ...strange } = optionalBody(request.body);
-    if (share !== undefined && share !== null && share !== 100) {
-      throw new SluiceError('INVALID', '/share must be 100, or absent for the next step');
-    }
-    const unknown = Object.keys(strange).map((key) => pointerOf(key));
-    const finish = share === 100 && { finish: true as const };
-    return await this.#moved({ op: 'rollout', id, action: 'promote', ...finish }, unknown, request);
+    const { fields, unknownFields } = checkedBody(PromotionRequest, optionalBody(request.body), request);
+    const finish = fields.share === 100 && { finish: true as const };
+    return await this.#moved({ op: 'rollout', id, action: 'promote', ...finish }, unknownFields, request);
   }
 
   async #moved(
     draft: { op: 'rollout'; id: string; action: MoveRollout['action']; finish?: true },
-    unknown: readonly string[],
+    unknownFields: Warnings,
     request: ApiRequest,
   ): Promise<Answer> {
-    const unknownFields: Warnings = unknownFieldWarnings(unknown, fieldValidationOf(request));
     const account = { ...callerOf(request.caller), ...idempotencyOf(request) };
     const { result, headers } = await this.#propose({ ...draft, ...account });
     return { status: 200, headers: { ...headers, ...unknownFields }, body: this.#shown(result) };

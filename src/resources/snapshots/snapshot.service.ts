@@ -1,49 +1,35 @@
 // Snapshots: capture of the staged configuration, reading, deletion, activation (contract.md §2.10, §3.3). A capture is
 // checked against the state that this node sees; when the state has moved before the command is applied, it is checked again.
-import type { Clock } from '../../clock.ts';
-import type { ReplicatedLog } from '../../cluster/replicated-log.ts';
 import { SluiceError } from '../../errors.ts';
-import { describe, type Problem, pointerOf } from '../../model/problem.ts';
-import { parseEntity } from '../../model/validation.ts';
+import { type Problem } from '../../model/problem.ts';
+import { Snapshot } from '../../model/snapshot.ts';
 import { digestOf } from '../../snapshot/digest.ts';
 import { type Form, renderSnapshot } from '../../snapshot/render.ts';
 import type { Draft, Result } from '../../state/command.ts';
 import { inSlices } from '../../state/slices.ts';
-import type { Logger } from '../../telemetry/logger.ts';
 import { accountOf } from '../account.ts';
-import { type Installed, installedHeaders, installWaitMs } from '../activation-report.ts';
-import { activationWaitOf, type Converge, withConvergence } from '../activation-wait.ts';
+import { installedHeaders, installWaitMs } from '../activation-report.ts';
+import { activationWaitOf, withConvergence } from '../activation-wait.ts';
 import { type Answer, type ApiRequest, entityTag, jsonArray, revisionHeader } from '../answer.ts';
 import { type Caller, seesSecrets } from '../caller.ts';
-import type { Examiner } from '../examiner.ts';
+import { checkedBody, withoutFields } from '../checked-body.ts';
 import { objectBody, optionalBody } from '../json-body.ts';
 import { idempotencyOf, ifMatchOf } from '../preconditions.ts';
-import { durationOf, fieldValidationOf, flagOf } from '../query.ts';
+import { durationOf, flagOf } from '../query.ts';
+import type { ServiceParts } from '../service-parts.ts';
 import { snapshotSummary } from '../snapshot-summary.ts';
-import { notFound, type StateReader } from '../state-reader.ts';
-import { unknownFieldWarnings } from '../unknown-fields.ts';
+import { notFound } from '../state-reader.ts';
 import { joined } from '../warnings.ts';
 import { acceptedHeaders, goneSince } from '../write-outcome.ts';
-
-interface Parts {
-  readonly reader: StateReader;
-  readonly log: ReplicatedLog;
-  readonly examiner: Examiner;
-  readonly installed: Installed;
-  readonly converge: Converge;
-  readonly newId: () => string;
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
 
 type CaptureDraft = Extract<Draft, { op: 'capture' }>;
 
 const mostCaptures = 5;
 
 export class SnapshotService {
-  readonly #parts: Parts;
+  readonly #parts: ServiceParts;
 
-  constructor(parts: Parts) {
+  constructor(parts: ServiceParts) {
     this.#parts = parts;
   }
 
@@ -72,21 +58,18 @@ export class SnapshotService {
   async create(request: ApiRequest): Promise<Answer> {
     // The server assigns ids of snapshots; one in the body is no mistake (contract.md §2.1).
     const { id: _, ...body } = objectBody(request.body);
-    const validation = fieldValidationOf(request);
     const strict = flagOf(request, 'strict');
-    const { entity, problems, unknown } = parseEntity('snapshots', body);
-    if (problems.length > 0) throw new SluiceError('INVALID', describe(problems));
-    const unknownFields = unknownFieldWarnings(unknown, validation);
-    const { result, warnings } = await this.#capture(String(entity.name), request, strict);
+    const { fields, unknownFields } = checkedBody(Snapshot, body, request);
+    const { result, warnings } = await this.#capture(fields.name, request, strict);
     const accepted = acceptedHeaders(result);
     const snapshot = this.#parts.reader.view.snapshot(result.id);
     if (snapshot === undefined) throw goneSince(result);
     const Location = `/api/v1/snapshots/${snapshot.id}`;
-    const doubts = warnings ?? (await this.#parts.examiner.doubts(snapshot));
+    const found = warnings ?? (await this.#parts.examiner.warningsOf(snapshot));
     return {
       status: 201,
       headers: { Location, ...entityTag(result.index), ...accepted, ...unknownFields },
-      body: withWarnings(renderSnapshot(snapshot, formFor(request.caller)), doubts),
+      body: withWarnings(renderSnapshot(snapshot, formFor(request.caller)), found),
     };
   }
 
@@ -140,8 +123,7 @@ export class SnapshotService {
   async confirm(id: string, request: ApiRequest): Promise<Answer> {
     const { reader, log } = this.#parts;
     await reader.mustExist('snapshots', id);
-    const unknown = Object.keys(optionalBody(request.body)).map((key) => pointerOf(key));
-    const unknownFields = unknownFieldWarnings(unknown, fieldValidationOf(request));
+    const unknownFields = withoutFields(optionalBody(request.body), request);
     const result = await log.propose({ op: 'confirm', id, ...idempotencyOf(request) });
     const accepted = acceptedHeaders(result);
     const snapshot = reader.view.snapshot(id);

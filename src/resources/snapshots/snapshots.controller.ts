@@ -2,6 +2,7 @@
 import { Controller, Delete, Get, HttpCode, Inject, Param, Post, Req, Res } from '@nestjs/common';
 import { ApiBody, ApiExtraModels, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ActivationRequest } from '../../model/activation-request.ts';
 import { SnapshotSummary } from '../../model/snapshot.ts';
 import { requestOf, send } from '../http-exchange.ts';
 import { Gone, Operation, Success, schemaRef } from '../operation.ts';
@@ -10,7 +11,7 @@ import { SnapshotService } from './snapshot.service.ts';
 const byId = { name: 'id', description: 'Id of the snapshot.', schema: { type: 'string' } } as const;
 
 @ApiTags('snapshots')
-@ApiExtraModels(SnapshotSummary)
+@ApiExtraModels(SnapshotSummary, ActivationRequest)
 @Controller('api/v1/snapshots')
 export class SnapshotsController {
   readonly #snapshots: SnapshotService;
@@ -110,7 +111,7 @@ export class SnapshotsController {
     ],
   })
   @ApiParam(byId)
-  @ApiBody({ schema: schemaRef('ActivationRequest'), required: false })
+  @ApiBody({ schema: schemaRef(ActivationRequest.name), required: false })
   @Success(200, 'It is active.', schemaRef(SnapshotSummary.name), [
     'ETag',
     'X-Sluice-Revision',

@@ -6,6 +6,7 @@ import { readableOf, type SpanOrigin } from './finished-span.ts';
 import { openTracing } from './opening.ts';
 import { SpanQueue } from './span-queue.ts';
 import type { Traces } from './traces.ts';
+import { WorkTraces } from './work-traces.ts';
 
 export interface TracesOptions {
   readonly endpoint: string;
@@ -49,6 +50,7 @@ export async function openTraces(options: TracesOptions): Promise<Traces> {
   return {
     sampleRatio,
     tracing,
+    work: new WorkTraces(tracing, clock),
     take: ({ spans, lost }) => queue.add(spans, lost),
     async close() {
       await queue.close(closeMsMax);

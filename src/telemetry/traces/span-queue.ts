@@ -32,6 +32,8 @@ export class SpanQueue {
   /** Counts posts: the answer to one that was given up is late. */
   #post = 0;
   #posting = false;
+  /** In the post that is under way. */
+  #underWay = 0;
   #cancel: Cancel | undefined;
   #closing = false;
   #onIdle: () => void = () => {};
@@ -69,7 +71,7 @@ export class SpanQueue {
       if (!this.#posting) this.#next();
     });
     this.#cancel?.();
-    this.#lost += this.#waiting.length;
+    this.#lost += this.#waiting.length + (this.#posting ? this.#underWay : 0);
     this.#waiting = [];
     this.#warn();
   }
@@ -90,6 +92,7 @@ export class SpanQueue {
     const spans = this.#waiting.splice(0, postMax);
     const post = ++this.#post;
     this.#posting = true;
+    this.#underWay = spans.length;
     const giveUp = this.#options.clock.after(postMsMax, () => settle('it does not answer'));
     const settle = (failure: string | undefined): void => {
       if (post !== this.#post || !this.#posting) return;

@@ -2,12 +2,15 @@
 // collector.
 import type { SpanBatch } from './span-batches.ts';
 import type { Tracing } from './tracing.ts';
+import type { WorkTraces } from './work-traces.ts';
 
 export interface Traces {
   /** 0 to 1: of the traces that begin here. */
   readonly sampleRatio: number;
   /** Of the main thread. */
   readonly tracing: Tracing;
+  /** Of the main thread's own work. */
+  readonly work: WorkTraces;
   /** What a worker has gathered. */
   take(batch: SpanBatch): void;
   /** Posts what is left, for a second at most. */

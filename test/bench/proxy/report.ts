@@ -46,7 +46,7 @@ export function rowsOf(results: ReadonlyMap<string, readonly Sample[]>, figure: 
   });
 }
 
-export function quantile(values: readonly number[], share: number): number {
+function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.round((sorted.length - 1) * share))] ?? Number.NaN;
 }

@@ -39,8 +39,8 @@ export class ClusterProgram implements Program {
   readonly #library = new Map<string, Uint8Array>();
   /** Applied index at which the process of each slot was checked last. */
   readonly #checked = new Map<number, number>();
-  /** Highest applied index that each machine has shown, through all its processes. */
-  readonly #shown = new Map<number, number>();
+  /** Highest index of an activation that each machine has shown, through all its processes: no start goes behind it. */
+  readonly #activated = new Map<number, number>();
   #clients: Clients | undefined;
   readonly #failShare: number;
   #failedWrites = 0;
@@ -79,7 +79,7 @@ export class ClusterProgram implements Program {
       clientAddress: apiAddressOf(node.slot),
       format: () => {
         disk = new StateDisk(chance);
-        this.#shown.delete(node.slot);
+        this.#activated.delete(node.slot);
       },
       appliedIn: (generation) => disk.appliedIn(generation),
       boot: (generation, surroundings, ready) => this.#boot(node, disk, generation, surroundings, ready),
@@ -122,10 +122,13 @@ export class ClusterProgram implements Program {
   touched({ slot }: SimNode): void {
     const process = this.#processes.get(slot);
     if (process === undefined || process.applied === this.#checked.get(slot)) return;
-    const before = this.#shown.get(slot) ?? 0;
+    const before = this.#checked.get(slot) ?? 0;
     if (process.applied < before) this.#world.fail('P14', `node ${slot + 1} goes back from ${before}`);
+    const activated = this.#activated.get(slot) ?? 0;
+    const active = process.view.active?.index ?? 0;
+    if (active < activated) this.#world.fail('P14', `node ${slot + 1} forgets its activation at ${activated}`);
     this.#checked.set(slot, process.applied);
-    this.#shown.set(slot, process.applied);
+    this.#activated.set(slot, active);
     this.#ledger.check(`n${slot + 1}`, process.view);
     this.#rolloutRules.check(`n${slot + 1}`, process.view, (rule, detail) => this.#world.fail(rule, detail));
     this.#world.note(process.applied, Number.parseInt(process.view.hash.slice(0, 8), 16));

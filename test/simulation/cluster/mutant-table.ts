@@ -20,13 +20,16 @@ const hashWithout = (rows: string): readonly Edit[] => [
 ];
 
 const separateBatch: Edit = edit(
-  'src/state/durable-state.ts',
-  '      await this.#store.write(changes, { applied, hash, boot: this.identity.boot });',
-  `      const isPosition = ({ key }) => key === 'p' || key === 'h';
-      const { boot } = this.identity;
-      const rest = changes.filter((change) => !isPosition(change));
-      await this.#store.write(rest, { applied: this.#state.applied, hash: this.#state.hash, boot });
-      await this.#store.write(changes.filter(isPosition), { applied, hash, boot });`,
+  'src/state/round-writer.ts',
+  '      if (mark !== undefined && !this.#isOver) await store.write(changes, mark);\n',
+  `      if (mark !== undefined && !this.#isOver) {
+        const isPosition = ({ key }) => key === 'p' || key === 'h';
+        const rest = changes.filter((change) => !isPosition(change));
+        await store.write(rest, this.former ?? { ...mark, applied: 0, hash: '0'.repeat(16) });
+        await store.write(changes.filter(isPosition), mark);
+        this.former = mark;
+      }
+`,
 );
 
 export const mutants: readonly Mutant[] = [
@@ -124,14 +127,26 @@ export const furtherMutants: readonly Mutant[] = [
   one(
     'an answered request may be executed once it is forgotten',
     'src/state/request-table.ts',
-    "id.seq < boot.ackedBelow ? { refused: 'the request was answered before' } : 'new'",
-    "'new'",
+    "id.seq < boot.ackedBelow ? { is: 'refused', why: 'the request was answered before' } : { is: 'new' }",
+    "{ is: 'new' }",
   ),
   one(
     'what lies behind a gap does not wait for the checkpoint',
     'src/cluster/arrivals.ts',
     "if (first?.type !== 'committed' || first.first <= applied + 1) return",
     'if (first !== undefined) return',
+  ),
+  one(
+    'an activation is shown before the store has it',
+    'src/state/durable-state.ts',
+    'const isAwaited = activation !== undefined || changesRollout;',
+    'const isAwaited = false;',
+  ),
+  one(
+    'what comes while the state is written is lost',
+    'src/state/round-writer.ts',
+    '      this.#written = added;\n',
+    '      this.#written = added;\n      this.#rows.clear();\n',
   ),
   one(
     'a part of a batch stays when another part is refused',

@@ -23,6 +23,7 @@ import { RolloutDuty } from '../../../src/duty/rollout-duty.ts';
 import { SluiceError } from '../../../src/errors.ts';
 import type { Draft } from '../../../src/state/command.ts';
 import { DurableState } from '../../../src/state/durable-state.ts';
+import { writeBehindMs } from '../../../src/state/round-writer.ts';
 import { drain } from '../../../src/state/slices.ts';
 import type { StateView } from '../../../src/state/view.ts';
 import { silentLogger } from '../../../src/telemetry/logger.ts';
@@ -86,6 +87,7 @@ export class NodeProcess implements ProgramHost {
       randomBytes: randomBytesOf(parts.chance),
       // How long a slice takes is the machine's business, and no seed's.
       run: async (steps) => drain(steps),
+      behind: { clock: clockOf(parts, life), delayMs: writeBehindMs },
     });
     return new NodeProcess(parts, state, generation, life);
   }
@@ -203,8 +205,8 @@ export class NodeProcess implements ProgramHost {
     return new Generations({
       stores,
       checkpoints: checkpointFilesOf(this.#parts, life),
-      log: {
-        generation,
+      generation,
+      node: {
         checkpointWritten: (image) => this.#node?.checkpointWritten(image),
         checkpointFailed: () => this.#node?.checkpointFailed(),
         installed: (next, index) => this.#node?.installed(next, index),

@@ -29,8 +29,8 @@ describe('Generations on disk', () => {
     const generations = new Generations({
       stores: generationStores(storePath),
       checkpoints: checkpointFilesIn(join(storePath, 'checkpoints')),
-      log: {
-        generation: 1,
+      generation: 1,
+      node: {
         checkpointWritten: (image) => written.push(image),
         checkpointFailed: () => failures.push('checkpoint'),
         installed: (generation) => installed.push(generation),

@@ -169,7 +169,7 @@ describe('the log of a node', () => {
     const { log, said } = await lead();
     const reasons: string[] = [];
     log.onFailure((reason) => reasons.push(reason));
-    log.condemn('the state is not what a majority holds');
+    log.node.condemn('the state is not what a majority holds');
     await eventually(() => expect(reasons).to.deep.equal(['the state is not what a majority holds']));
     expect(said.at(-1)).to.deep.equal({
       type: 'fatal',

@@ -3,8 +3,9 @@ import type { IncomingMessage } from 'node:http';
 import { expect } from 'chai';
 import { Feed } from '../../../src/feed/feed.ts';
 import { digestOf } from '../../../src/feed/frames.ts';
+import { CandidateShares } from '../../../src/fleet/candidate-shares.ts';
 import { Fleet } from '../../../src/fleet/fleet.ts';
-import { FleetDesk, type FleetPeer } from '../../../src/fleet/fleet-desk.ts';
+import { FleetAdmin, type FleetPeer } from '../../../src/fleet/fleet-admin.ts';
 import { type FleetView, fleetOf, type ProxyView } from '../../../src/fleet/fleet-view.ts';
 import type { AcknowledgementMessage } from '../../../src/fleet/messages.ts';
 import { logCapture } from '../../support/log-capture.ts';
@@ -28,6 +29,7 @@ describe('the proxies of a node', () => {
     converged = [];
     fleet = new Fleet({
       nodeId: 'n',
+      shares: new CandidateShares(feed),
       clusterId: () => 'c',
       source: feed,
       clock,
@@ -182,7 +184,7 @@ describe('the proxies of a node', () => {
       ask: async (question) => answer(question),
     });
     const desk = (...peers: FleetPeer[]) =>
-      new FleetDesk({ nodeId: 'n', fleet, peers: async () => peers, clock, logger: log.logger });
+      new FleetAdmin({ nodeId: 'n', fleet, peers: async () => peers, clock, logger: log.logger });
 
     it('are listed by any node, which names those that do not answer', async () => {
       const other = { proxies: [{ id: 'z', state: 'current', node: 'm' } as ProxyView], anonymous: 2 };

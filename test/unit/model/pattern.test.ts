@@ -36,7 +36,7 @@ describe('patterns of the document', () => {
         fc.property(fc.stringMatching(new RegExp(pattern)), (text) => {
           // In order they are, in the pattern they need not be.
           if (name === 'statusRange' && text.includes('-')) return;
-          expect(scalars.faultOf(scalar, text), JSON.stringify(text)).to.equal(undefined);
+          expect(scalars.scalarProblemOf(scalar, text), JSON.stringify(text)).to.equal(undefined);
         }),
         { numRuns: 100 },
       );
@@ -48,12 +48,12 @@ describe('patterns of the document', () => {
     for (const text of usual[name] ?? [])
       it(`admit ${JSON.stringify(text)} as ${name}`, () => {
         expect(text).to.match(pattern);
-        expect(scalars.faultOf(scalar, text)).to.equal(undefined);
+        expect(scalars.scalarProblemOf(scalar, text)).to.equal(undefined);
       });
     for (const text of wrong[name] ?? [])
       it(`refuse ${JSON.stringify(text)} as ${name}`, () => {
         expect(text).to.not.match(pattern);
-        expect(scalars.faultOf(scalar, text)).to.be.a('string');
+        expect(scalars.scalarProblemOf(scalar, text)).to.be.a('string');
       });
   }
 

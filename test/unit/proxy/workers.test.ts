@@ -5,12 +5,14 @@ import { systemClock } from '../../../src/clock.ts';
 import { createProxy, type Proxy as DataPlane } from '../../../src/proxy/proxy.ts';
 import { UpstreamBook } from '../../../src/proxy/shared/upstream-states.ts';
 import { bodyLimits } from '../../../src/proxy/worker/body-limits.ts';
-import { ConfigReader, packConfig } from '../../../src/proxy/worker/packed-config.ts';
+import { ConfigReader } from '../../../src/proxy/worker/packed-config.ts';
+import { EntityPacker } from '../../../src/proxy/worker/packed-entities.ts';
 import { Workers } from '../../../src/proxy/worker/workers.ts';
+import { drain } from '../../../src/state/slices.ts';
 import { silentLogger } from '../../../src/telemetry/logger.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
-import { forwarding, HandSource, listening, ProxyBed } from '../../support/proxy-bed.ts';
+import { configOf, forwarding, HandSource, listening, ProxyBed } from '../../support/proxy-bed.ts';
 
 describe('proxy workers', function () {
   this.timeout(20_000);
@@ -125,9 +127,11 @@ describe('proxy workers', function () {
     let lines: string[];
     let workers: Workers;
     let fall: (worker: 0 | 1) => void;
+    let lost: string[];
     beforeEach(async () => {
       await proxy.close({ withinMs: 0 });
       lines = [];
+      lost = [];
       const note = (fields: object, message: string) => lines.push(`${message} ${JSON.stringify(fields)}`);
       const logger = { ...silentLogger, error: note, debug: note, info: note, warn: note, child: () => silentLogger };
       const thread = new URL('../../support/falling-thread.ts', import.meta.url);
@@ -137,6 +141,7 @@ describe('proxy workers', function () {
         telemetry: { logger },
         bindAddress: '127.0.0.1',
         limits: bodyLimits,
+        onCandidateLost: (reason) => lost.push(reason),
         thread,
       });
       bed.atEnd(() => workers.close(0));
@@ -161,6 +166,37 @@ describe('proxy workers', function () {
       expect(workers.serving).to.equal(2);
       expect(lines.join()).to.match(/falls over a request \{"request":"(GET \/|none)".*told to fall/);
       expect(await fresh()).to.equal('x');
+    });
+
+    it('give up a candidate that one falls over, and say so', async () => {
+      await install(1, 'stable');
+      const config = configOf(2, answering('candidate'));
+      const offer = () => workers.offer({ rollout: 'r', key: { clientIp: true }, config });
+      await offer();
+      fall(0);
+      await says('a new proxy worker serves');
+      expect(lost, 'it served nobody').to.deep.equal([]);
+      workers.share(100);
+      expect(await fresh()).to.equal('candidate');
+      fall(1);
+      await eventually(() => expect(lost).to.deep.equal(['a worker has fallen while it served the candidate']));
+      expect(new Set(await Promise.all(Array.from({ length: 10 }, fresh)))).to.deep.equal(new Set(['stable']));
+      await eventually(() => expect(workers.serving).to.equal(2));
+      expect(await fresh()).to.equal('stable');
+      await offer();
+      workers.share(100);
+      expect(await fresh()).to.equal('candidate');
+    });
+
+    it('give a candidate to the one that takes its place', async () => {
+      await install(1, 'stable');
+      await workers.offer({ rollout: 'r', key: { clientIp: true }, config: configOf(2, answering('candidate')) });
+      fall(0);
+      await says('a new proxy worker serves');
+      workers.share(100);
+      expect(new Set(await Promise.all(Array.from({ length: 20 }, fresh)))).to.deep.equal(new Set(['candidate']));
+      await workers.promote(configOf(3, answering('candidate')), () => {});
+      expect(new Set(await Promise.all(Array.from({ length: 20 }, fresh)))).to.deep.equal(new Set(['candidate']));
     });
 
     for (const worker of [0, 1] as const) {
@@ -204,7 +240,14 @@ describe('a packed configuration', () => {
     },
   };
 
-  const packed = (each: typeof config) => packConfig(each, new UpstreamBook(1).assign([]), new Map());
+  const packer = new EntityPacker();
+  const packed = ({ snapshot, ...head }: typeof config) => ({
+    ...head,
+    rows: new UpstreamBook(1).assign([]),
+    discovered: new Map(),
+    blocks: new Map(),
+    entities: drain(packer.pack(snapshot)),
+  });
 
   it('is read as it was', async () => {
     expect(await new ConfigReader(async () => {}).read(packed(config))).to.deep.equal(config);

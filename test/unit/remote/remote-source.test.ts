@@ -54,6 +54,7 @@ describe('the stream as a source', () => {
     unusable = [];
     source.observe({
       opened: () => undefined,
+      tried: () => undefined,
       closed: () => undefined,
       confirmed: () => void confirmed++,
       unusable: (problems) => unusable.push(...problems.map(({ message }) => message)),

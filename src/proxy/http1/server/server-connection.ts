@@ -150,9 +150,9 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
     this.#exchange.onResponseSent();
     // The port may have closed after the head had gone out without `Connection: close`.
     const isLast = this.#context.draining() && this.#held.length === 0;
-    if (!keepAlive || this.#halfClosed || isLast) this.#endGently();
+    if (!keepAlive || this.#halfClosed || isLast) this.#lingeringClose();
     else if (this.#reading === 'done') this.#next();
-    else this.start(new Discard(() => this.#endGently()));
+    else this.start(new Discard(() => this.#lingeringClose()));
     if (!this.#processing) this.response.flush();
   }
 
@@ -355,7 +355,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
   }
 
   /** What is still to come is read and dropped for a while, for closing with bytes unread would reset the connection. */
-  #endGently(): void {
+  #lingeringClose(): void {
     this.response.flush();
     if (this.#nothingFollows()) {
       this.destroy();

@@ -135,7 +135,7 @@ export class Http2Connection extends Timed implements SessionHost, ServerStreamO
   onStreamOver(stream: ServerStream): void {
     if (this.#streams.delete(stream) && this.#free.length < freeStreamsMax) this.#free.push(stream);
     if (this.#streams.size > 0 || this.#phase !== 'open') return;
-    if (this.#session.closing) this.#endGently();
+    if (this.#session.closing) this.#lingeringClose();
     else this.#rearm();
   }
 
@@ -155,11 +155,11 @@ export class Http2Connection extends Timed implements SessionHost, ServerStreamO
   /** The client opens no more streams: the connection ends with those it has. */
   onGoAway(): void {
     this.#session.endAfterThese();
-    if (this.#streams.size === 0) this.#endGently();
+    if (this.#streams.size === 0) this.#lingeringClose();
   }
 
   onFailed(_fault: string): void {
-    this.#endGently();
+    this.#lingeringClose();
   }
 
   override onDeadline(): void {
@@ -187,7 +187,7 @@ export class Http2Connection extends Timed implements SessionHost, ServerStreamO
   #endAfterThese(): void {
     if (this.#phase !== 'open') return;
     this.#session.endAfterThese();
-    if (this.#streams.size === 0) this.#endGently();
+    if (this.#streams.size === 0) this.#lingeringClose();
   }
 
   #lookLater(): void {
@@ -201,7 +201,7 @@ export class Http2Connection extends Timed implements SessionHost, ServerStreamO
   }
 
   /** What is still to come is read and dropped for a while, for closing with bytes unread would reset the connection. */
-  #endGently(): void {
+  #lingeringClose(): void {
     if (this.#phase !== 'open') return;
     this.#phase = 'linger';
     this.#session.flush();

@@ -1,6 +1,6 @@
 // What an authorization service decided, in whichever protocol it said so.
 import type { LocalReply, MiddlewareExchange } from '../../exchange/phase.ts';
-import type { ExternalServices } from '../../external/external-services.ts';
+import type { ExternalDirectory } from '../../external/external-services.ts';
 import type { HeaderChange } from '../../external/header-change.ts';
 import type { Check } from './check.ts';
 
@@ -23,7 +23,7 @@ export interface Question {
   readonly slot: number;
   /** Undefined when the service is shown none. */
   readonly body: Buffer | undefined;
-  readonly services: ExternalServices;
+  readonly services: ExternalDirectory;
   readonly signal: AbortSignal;
   /** 0 = no limit. */
   readonly timeoutMs: number;

@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../../clock.ts';
 import type { LocalReply } from '../../exchange/phase.ts';
-import type { ExternalServices } from '../../external/external-services.ts';
+import type { ExternalDirectory } from '../../external/external-services.ts';
 import type { HeaderChange } from '../../external/header-change.ts';
 import type { ServiceCall, TracedCall } from '../../tracing/exchange-trace.ts';
 
@@ -52,7 +52,7 @@ export interface Conversation {
 }
 
 export interface ProcessorTools {
-  readonly services: ExternalServices;
+  readonly services: ExternalDirectory;
   readonly clock: Clock;
   readonly destinationId: string;
   /** Longest time that a service may ask for in place of the configured one, in milliseconds; 0 = none. */

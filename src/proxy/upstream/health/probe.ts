@@ -34,9 +34,16 @@ export type ProbeVerdict = string | undefined;
 export interface ProbeTools {
   readonly clock: Clock;
   readonly lookup: LookupFunction;
+  /** Resolves when this thread trusts whom the system trusts. */
+  readonly roots: () => Promise<unknown>;
 }
 
-export function probe(target: ProbeTarget, plan: ProbePlan, { clock, lookup }: ProbeTools): Promise<ProbeVerdict> {
+export async function probe(target: ProbeTarget, plan: ProbePlan, tools: ProbeTools): Promise<ProbeVerdict> {
+  if (plan.tls !== undefined && plan.tls.ca === undefined) await tools.roots();
+  return probeNow(target, plan, tools);
+}
+
+function probeNow(target: ProbeTarget, plan: ProbePlan, { clock, lookup }: ProbeTools): Promise<ProbeVerdict> {
   return new Promise((resolve) => {
     const socket = openSocket(target, plan, lookup);
     if (typeof socket === 'string') {

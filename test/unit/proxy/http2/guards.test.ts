@@ -63,6 +63,11 @@ describe('a client that floods', () => {
     const emptyData = (at: number) => (at === 0 ? frame('HEADERS', END_HEADERS, 1, post()) : frame('DATA', 0, 1));
     expect(flood(empty, emptyData, 1_000)).to.equal(guards.emptyData.burst + 2);
 
+    const padded = new SessionBed();
+    const padding = (at: number) =>
+      at === 0 ? frame('HEADERS', END_HEADERS, 1, post()) : frame('DATA', 0x8, 1, Buffer.from([3, 0, 0, 0]));
+    expect(flood(padded, padding, 1_000)).to.equal(guards.emptyData.burst + 2);
+
     const many = new SessionBed({ streamsMax: 10 });
     many.answers = false;
     expect(flood(many, (at) => get(2 * at + 1), 1_000)).to.equal(10 + guards.faults.burst + 1);
@@ -112,11 +117,35 @@ describe('a client that floods', () => {
       bed.stream(2 * at + 1).sendHead(bed.encoder, false);
       bed.stream(2 * at + 1).sendData(Buffer.alloc(100));
     }
+    bed.clock.advance(60_000);
     bed.session.checkStall();
     expect(bed.failed).to.equal(undefined);
-    bed.clock.advance(guards.stalledMs);
-    bed.session.checkStall();
+    // Single bytes of window are no reading.
+    for (let second = 0; second < guards.stalledMs / 1_000; second++) {
+      bed.arrive(Buffer.concat([1, 3, 5].map((id) => frame('WINDOW_UPDATE', 0, id, uint32(1)))));
+      bed.clock.advance(1_000);
+      bed.session.checkStall();
+    }
     expect(bed.failed).to.include('ENHANCE_YOUR_CALM');
+  });
+
+  it('is not one whose many streams are read slowly', () => {
+    const bed = new SessionBed();
+    bed.answers = false;
+    bed.arrive(Buffer.concat([greeting, settings(4, 0)]));
+    for (let at = 0; at < 100; at++) {
+      bed.arrive(get(2 * at + 1));
+      bed.encoder.begin();
+      bed.encoder.status(200);
+      bed.stream(2 * at + 1).sendHead(bed.encoder, false);
+      bed.stream(2 * at + 1).sendData(Buffer.alloc(60_000));
+    }
+    for (let second = 0; second < 20; second++) {
+      bed.session.checkStall();
+      bed.arrive(frame('WINDOW_UPDATE', 0, 2 * second + 1, uint32(2_000)));
+      bed.clock.advance(1_000);
+    }
+    expect(bed.failed).to.equal(undefined);
   });
 
   it('keeps no more than its share of memory with heads that unpack to much', () => {

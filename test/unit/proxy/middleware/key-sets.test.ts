@@ -3,6 +3,7 @@ import type { Destination } from '../../../../src/model/destination.ts';
 import type { JwtConfig } from '../../../../src/model/middleware/jwt.ts';
 import { JwksFetcher } from '../../../../src/proxy/jwks/jwks-fetcher.ts';
 import type { JwksPlace } from '../../../../src/proxy/jwks/jwks-request.ts';
+import { keySetName } from '../../../../src/proxy/jwks/key-set-name.ts';
 import { KeySets } from '../../../../src/proxy/middleware/jwt/key-source.ts';
 import { silentLogger } from '../../../../src/telemetry/logger.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
@@ -18,7 +19,7 @@ class World {
     [];
   readonly told: (string | undefined)[] = [];
   readonly sets = new KeySets(this.clock, (id) => this.fetcher.ask(id));
-  readonly source = this.sets.sourceOf('j', 3_000);
+  #name = 'j';
   readonly fetcher: JwksFetcher = new JwksFetcher({
     clock: this.clock,
     logger: silentLogger,
@@ -34,24 +35,26 @@ class World {
       }),
   });
 
+  get source() {
+    return this.sets.sourceOf(this.#name, 3_000);
+  }
+
   follow(jwt: Partial<JwtConfig> = {}, destination: Partial<Destination> | null = {}): void {
     const config = { issuer: 'i', jwksPath: '/keys', jwksDestinationId: 'd', ...jwt };
     const known = { id: 'd', name: 'd', host: 'keys.example.com', port: 443, ...destination };
-    this.fetcher.follow({
-      listeners: [],
-      routes: [],
-      groups: [],
-      middlewares: [{ id: 'j', name: 'j', type: 'jwt', jwt: config }],
-      destinations: destination === null ? [] : [known],
-    });
+    const middleware = { id: 'j', name: 'j', type: 'jwt', jwt: config } as const;
+    const destinations = destination === null ? [] : [known];
+    this.#name = keySetName(middleware, destinations[0]);
+    this.fetcher.follow([{ listeners: [], routes: [], groups: [], middlewares: [middleware], destinations }]);
   }
 }
 
 describe('keys that are fetched (contract.md §8.4)', () => {
   it('are fetched when a configuration brings the middleware, and every five minutes', async () => {
     const world = new World();
-    const { clock, asked, told, fetcher, source } = world;
+    const { clock, asked, told, fetcher } = world;
     world.follow();
+    const { source } = world;
     expect(asked.map(({ place }) => [place.destination.host, place.path, place.timeoutMs])).to.deep.equal([
       ['keys.example.com', '/keys', 10_000],
     ]);
@@ -160,10 +163,13 @@ describe('keys that are fetched (contract.md §8.4)', () => {
     world.follow();
     world.asked[0]?.answer(document);
     await turn();
-    const { version } = world.source;
-    world.fetcher.follow({ listeners: [], routes: [], groups: [], middlewares: [], destinations: [] });
-    expect(world.source.keys).to.equal(undefined);
-    expect(world.source.version).to.not.equal(version);
+    const { source } = world;
+    const { version } = source;
+    world.fetcher.follow([]);
+    expect(source.keys, 'those who began before may still ask').to.have.length(1);
+    world.clock.advance(60_000);
+    expect(source.keys).to.equal(undefined);
+    expect(source.version).to.not.equal(version);
     world.follow({ jwksPath: '/others' });
     expect(world.source.keys).to.equal(undefined);
     world.asked[1]?.answer(document);
@@ -180,12 +186,12 @@ describe('keys that are fetched (contract.md §8.4)', () => {
   it('are told to a worker that comes later', async () => {
     const world = new World();
     world.follow();
-    const late: unknown[] = [];
+    const late: (string | undefined)[][] = [];
     world.fetcher.repeat((id, text) => late.push([id, text]));
     expect(late).to.deep.equal([]);
     world.asked[0]?.answer(document);
     await turn();
     world.fetcher.repeat((id, text) => late.push([id, text]));
-    expect(late).to.deep.equal([['j', document]]);
+    expect(late.map(([name, text]) => [name?.split(' ')[0], text])).to.deep.equal([['j', document]]);
   });
 });

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { RateLimitConfig } from '../../../../src/model/middleware/rate-limit.ts';
 import type { Middleware } from '../../../../src/model/middleware.ts';
-import { BucketBook, rateOf } from '../../../../src/proxy/shared/bucket-book.ts';
+import { BucketAllocator, rateOf } from '../../../../src/proxy/shared/bucket-allocator.ts';
 import { addressKey, TokenBuckets } from '../../../../src/proxy/shared/token-buckets.ts';
 import type { TakerTask } from '../../../support/bucket-taker.ts';
 
@@ -139,7 +139,7 @@ describe('the book of blocks', () => {
   });
 
   it('gives an unchanged limiter the block it has, and a changed one another', () => {
-    const book = new BucketBook();
+    const book = new BucketAllocator();
     const first = book.blocksFor([limiter('a', { requestsPerSecond: 5 }), limiter('b')]);
     book.keep([limiter('a', { requestsPerSecond: 5 }), limiter('b')]);
     const second = book.blocksFor([
@@ -152,7 +152,7 @@ describe('the book of blocks', () => {
   });
 
   it('forgets what is not kept, and only then', () => {
-    const book = new BucketBook();
+    const book = new BucketAllocator();
     const first = book.blocksFor([limiter('a')]).get('a');
     book.blocksFor([]);
     expect(book.blocksFor([limiter('a')]).get('a')).to.equal(first);
@@ -162,7 +162,7 @@ describe('the book of blocks', () => {
 
   it('divides its memory among very many limiters', () => {
     const many = Array.from({ length: 5000 }, (_, i) => limiter(String(i)));
-    const [block] = new BucketBook().blocksFor(many).values();
+    const [block] = new BucketAllocator().blocksFor(many).values();
     expect((block?.byteLength ?? 0) * many.length).to.be.lessThanOrEqual(512 * 1024 * 1024);
   });
 

@@ -202,7 +202,7 @@ describe('a TLS listener', function () {
     await bed.install(serving(port, { ...own, certificates: [shop, { cert: 'no', key: 'pem' }] }));
     expect(bed.proxy.listeners()[0]).to.deep.include({
       state: 'open',
-      doubts: [
+      warnings: [
         {
           pointer: '/listeners/edge/tls/certificates/1',
           message: 'its certificate is not a certificate in PEM form: it is left out',

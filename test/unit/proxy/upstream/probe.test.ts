@@ -26,7 +26,9 @@ const plan = (changes: Partial<ProbePlan> = {}): ProbePlan => ({
 
 describe('a probe', () => {
   const servers: { close(): unknown }[] = [];
+  let roots = async (): Promise<void> => {};
   afterEach(() => {
+    roots = async () => {};
     for (const server of servers.splice(0)) server.close();
   });
 
@@ -40,6 +42,7 @@ describe('a probe', () => {
     probe({ name: `127.0.0.1:${port}`, host: '127.0.0.1', port }, plan(changes), {
       clock: systemClock,
       lookup: new NameLookup(systemClock).lookup,
+      roots,
     });
 
   it('of type http passes by status, without following redirects', async () => {
@@ -110,5 +113,23 @@ describe('a probe', () => {
     const port = await listen(secure);
     expect(await ask(port, { http2: true, tls: { ca, servername: 'localhost' } })).to.equal('status 503');
     expect(await ask(port, { http2: true, tls: { servername: 'localhost' } })).to.match(/CERT|SIGNED|UNABLE/);
+  });
+
+  it('without an authority of its own waits for those of the system, and asks for none where it has one', async () => {
+    const events: string[] = [];
+    const server = createTcpServer((socket) => {
+      events.push('connection');
+      socket.destroy();
+    });
+    const port = await listen(server);
+    roots = async () => {
+      await new Promise((resolve) => setImmediate(resolve));
+      events.push('roots');
+    };
+    await ask(port, { tls: {} });
+    expect(events).to.deep.equal(['roots', 'connection']);
+    await ask(port, { tls: { ca } });
+    await ask(port);
+    expect(events.filter((event) => event === 'roots')).to.have.length(1);
   });
 });

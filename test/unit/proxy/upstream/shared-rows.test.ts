@@ -11,7 +11,7 @@ function bed() {
   const install = (...ids: string[]) => {
     const rows = book.assign(wanted(...ids));
     for (const view of views) view.adopt(rows);
-    book.keep([rows]);
+    book.keep(wanted(...ids));
     return rows;
   };
   return { book, views, install };

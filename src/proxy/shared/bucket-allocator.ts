@@ -12,7 +12,7 @@ export type BucketBlocks = ReadonlyMap<string, SharedArrayBuffer>;
 const memoryMax = 512 * 1024 * 1024;
 const placesMin = 1024;
 
-export class BucketBook {
+export class BucketAllocator {
   readonly #blocks = new Map<string, SharedArrayBuffer>();
 
   /** Blocks for every limiter among them; those that are known keep theirs. */

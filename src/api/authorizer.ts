@@ -7,12 +7,12 @@ import { anybody, type Caller, holds } from '../resources/caller.ts';
 import type { ApiKeys } from './api-keys.ts';
 import { guardAgainstPages } from './browser-guard.ts';
 import { OperationPaths } from './operation-paths.ts';
-import type { RelayDoor } from './relay-door.ts';
+import type { PeerRoutes } from './peer-routes.ts';
 
-interface GateOptions {
+interface AuthorizerOptions {
   readonly keys: ApiKeys;
   readonly allowedHosts: readonly string[];
-  readonly relay: RelayDoor;
+  readonly relay: PeerRoutes;
 }
 
 /** Reveal nothing but ok or not ok, so they need no key (architecture.md §6.21). */
@@ -26,13 +26,13 @@ const relayPaths = new Set(
 const batchPath = '/api/v1/batch';
 const batchBodyMax = 32 * 1024 * 1024;
 
-export class Gate {
+export class Authorizer {
   readonly #keys: ApiKeys;
   readonly #allowedHosts: readonly string[];
-  readonly #relay: RelayDoor;
+  readonly #relay: PeerRoutes;
   readonly #paths = new OperationPaths();
 
-  constructor({ keys, allowedHosts, relay }: GateOptions) {
+  constructor({ keys, allowedHosts, relay }: AuthorizerOptions) {
     this.#keys = keys;
     this.#allowedHosts = allowedHosts;
     this.#relay = relay;
@@ -51,7 +51,7 @@ export class Gate {
       try {
         this.#admit(request);
       } catch (error) {
-        done(error instanceof Error ? error : new Error('the gate failed', { cause: error }));
+        done(error instanceof Error ? error : new Error('the authorizer failed', { cause: error }));
         return;
       }
       done();

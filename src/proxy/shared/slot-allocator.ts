@@ -3,7 +3,7 @@
 // (architecture.md §6.15).
 import type { SharedRow, SharedRows } from './shared-rows.ts';
 
-export class RowBook {
+export class SlotAllocator {
   readonly #rows = new Map<string, number>();
   readonly #free: number[] = [];
   readonly #table: SharedRows;

@@ -1,6 +1,6 @@
 // One thing after the other: what changes the listeners or the members of a set waits for what does so already.
 
-export class Turns {
+export class SerialQueue {
   #last: Promise<unknown> = Promise.resolve();
 
   /** Runs `work` when all that came before is over, however it ended. Gives what `work` gives. */

@@ -1,5 +1,5 @@
 // What members of the cluster ask each other, at the API's side: hands a request to the servers of src/cluster and their
-// answer back. The gate calls it before the body is read, the controller after.
+// answer back. The authorizer calls it before the body is read, the controller after.
 import { TLSSocket } from 'node:tls';
 import type { FastifyRequest } from 'fastify';
 import type { PeerServer } from '../cluster/peers/peer-server.ts';
@@ -8,7 +8,7 @@ import type { HashServer } from '../cluster/state-hash/hash-server.ts';
 import { SluiceError } from '../errors.ts';
 import type { Answer } from '../resources/answer.ts';
 
-export class RelayDoor {
+export class PeerRoutes {
   readonly #relay: RelayServer | undefined;
   readonly #hashes: HashServer | undefined;
   readonly #peers: PeerServer | undefined;

@@ -1,11 +1,12 @@
-// The log level of a real node while it runs, in all its threads, and the line of an activation.
+// What a real node tells of itself: its log, whose level changes while it runs, in all its threads, and how they are.
 import { expect } from 'chai';
 import { type ApiClient, apiClient } from '../support/api-client.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
+import { familiesOf, sampleOf } from '../support/metric-lines.ts';
 import { type SluiceProcess, startSluice } from '../support/sluice-process.ts';
 
-describe('the log of a node', () => {
+describe('what a node says of itself', () => {
   let node: SluiceProcess;
   let api: ApiClient;
 
@@ -52,6 +53,19 @@ describe('the log of a node', () => {
     const before = node.output.length;
     await api.activateAs('v3');
     expect(node.output.length).to.equal(before);
+  });
+
+  it('is how each of its threads is', async () => {
+    const answer = await fetch(`${node.url}/metrics`, { headers: { authorization: 'Bearer v' } });
+    const text = await answer.text();
+    familiesOf(text);
+    for (const thread of ['main', 'raft', 'worker 1', 'worker 2']) {
+      expect(sampleOf(text, `sluice_thread_heap_used_bytes{thread="${thread}"}`), thread).to.be.above(1e6);
+      expect(sampleOf(text, `sluice_thread_gc_runs_total{thread="${thread}",generation="young"}`)).to.be.at.least(0);
+      expect(sampleOf(text, `sluice_thread_loop_lag_seconds_count{thread="${thread}"}`), thread).to.be.above(0);
+    }
+    expect(sampleOf(text, 'sluice_thread_gc_runs_total{thread="main",generation="old"}')).to.be.above(0);
+    expect(sampleOf(text, 'sluice_feed_index')).to.be.above(0);
   });
 
   it('is for admins to change, and wrong words are named', async () => {

@@ -13,6 +13,7 @@ import { nodeOfToken } from './token.ts';
 export type FleetQuestion =
   | { readonly op: 'view' }
   | { readonly op: 'progress'; readonly index: number }
+  | { readonly op: 'rollout' }
   | { readonly op: 'forget'; readonly id: string }
   | { readonly op: 'acknowledge'; readonly message: AcknowledgementMessage }
   | { readonly op: 'report'; readonly message: ReportMessage };
@@ -23,7 +24,7 @@ export interface FleetPeer {
   ask(question: FleetQuestion, withinMs: number): Promise<unknown>;
 }
 
-export interface FleetDeskOptions {
+export interface FleetAdminOptions {
   readonly nodeId: string;
   readonly fleet: Fleet;
   /** The other members of the cluster. */
@@ -36,10 +37,10 @@ const askMs = 1_000;
 /** How often others are asked while an activation is waited for. */
 const lookMs = 100;
 
-export class FleetDesk {
-  readonly #options: FleetDeskOptions;
+export class FleetAdmin {
+  readonly #options: FleetAdminOptions;
 
-  constructor(options: FleetDeskOptions) {
+  constructor(options: FleetAdminOptions) {
     this.#options = options;
   }
 
@@ -93,6 +94,8 @@ export class FleetDesk {
         return fleet.view();
       case 'progress':
         return fleet.progress(question.index);
+      case 'rollout':
+        return fleet.rolloutWord();
       case 'forget':
         return { known: fleet.forget(question.id) };
       case 'acknowledge':

@@ -1,0 +1,35 @@
+// What the raft worker says of its own thread: memory, and what freeing it took. In the worker only: a simulated member has
+// no thread of its own.
+import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
+import { getHeapStatistics } from 'node:v8';
+
+export interface ThreadReport {
+  /** Bytes. */
+  readonly heap: { readonly used: number; readonly limit: number };
+  readonly collections: {
+    /** Runs, and the seconds they took together, of the young and of the old generation. */
+    readonly minor: { readonly runs: number; readonly seconds: number };
+    readonly major: { readonly runs: number; readonly seconds: number };
+  };
+}
+
+/** As Node gives it for `gc`; its types do not say so. */
+type Collection = PerformanceEntry & { readonly detail?: { readonly kind?: number } };
+
+/** Counts from now on; the function gives what there is to say. */
+export function watchThread(): () => ThreadReport {
+  const tally = { minor: { runs: 0, seconds: 0 }, major: { runs: 0, seconds: 0 } };
+  const observer = new PerformanceObserver((list) => {
+    for (const { duration, detail } of list.getEntries() as Collection[]) {
+      const isMinor = detail?.kind === constants.NODE_PERFORMANCE_GC_MINOR;
+      const kind = isMinor ? tally.minor : tally.major;
+      kind.runs += 1;
+      kind.seconds += duration / 1000;
+    }
+  });
+  observer.observe({ entryTypes: ['gc'] });
+  return () => {
+    const { used_heap_size: used, heap_size_limit: limit } = getHeapStatistics();
+    return { heap: { used, limit }, collections: { minor: { ...tally.minor }, major: { ...tally.major } } };
+  };
+}

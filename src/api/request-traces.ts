@@ -1,0 +1,55 @@
+// A span for each request to the API, and everything that is done for it is done on its behalf (observability.md §3).
+// Neither queries nor bodies go in, since they may hold secrets.
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { methodAttributes, methodName } from '../telemetry/traces/span-texts.ts';
+import { parseTraceParent } from '../telemetry/traces/trace-parent.ts';
+import type { WorkSpan, WorkTraces } from '../telemetry/traces/work-traces.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Undefined while traces are off, and for those who only ask whether the process is there. */
+    workSpan: WorkSpan | undefined;
+  }
+}
+
+const untraced = new Set(['/healthz', '/readyz', '/metrics'].flatMap((path) => [path, `/api/v1${path}`]));
+
+export function traceRequests(fastify: FastifyInstance, traces: WorkTraces): void {
+  fastify.decorateRequest('workSpan', undefined);
+  fastify.addHook('onRequest', (request, reply, done) => {
+    const operation = request.routeOptions.url;
+    if (operation === undefined || !untraced.has(operation)) {
+      const span = begin(traces, request, operation);
+      request.workSpan = span;
+      // Comes however the response ends.
+      reply.raw.once('close', () => {
+        const { statusCode, writableFinished } = reply.raw;
+        span.tell({ 'http.response.status_code': statusCode });
+        span.end(statusCode >= 500 ? String(statusCode) : writableFinished ? '' : 'aborted');
+      });
+    }
+    done();
+  });
+  // After the body has been read, which happens on behalf of the connection.
+  fastify.addHook('preHandler', ({ workSpan }, _reply, done) => {
+    if (workSpan === undefined) done();
+    else traces.run(workSpan, done);
+  });
+}
+
+function begin(traces: WorkTraces, request: FastifyRequest, operation: string | undefined): WorkSpan {
+  const { method = '', url = '', headersDistinct, httpVersion, socket } = request.raw;
+  const carried = headersDistinct.traceparent;
+  const parent = carried?.length === 1 ? parseTraceParent(carried[0] ?? '') : undefined;
+  const name = methodName(method);
+  const span = traces.enter('server', operation === undefined ? name : `${name} ${operation}`, parent);
+  span.tell({
+    ...methodAttributes(method),
+    'url.scheme': request.protocol,
+    'url.path': url.split('?', 1)[0] ?? '',
+    ...(operation !== undefined && { 'http.route': operation }),
+    'network.protocol.version': httpVersion,
+    ...(socket.remoteAddress !== undefined && { 'client.address': socket.remoteAddress }),
+  });
+  return span;
+}

@@ -1,0 +1,36 @@
+// The feed of a node: what its state says is active and is tried out, now and after each command that changes it. A
+// candidate that becomes active is the same object as before, so that nobody compiles it again.
+import type { ProxyConfig } from '../model/proxy-config.ts';
+import { candidateOf, proxyConfigOf } from '../snapshot/build.ts';
+import type { StateView, StoredSnapshot } from '../state/view.ts';
+import { Feed } from './feed.ts';
+
+interface AgreedNews {
+  onActivation(subscriber: (activation: { readonly index: number; readonly snapshot: StoredSnapshot }) => void): void;
+  /** After an activation that came with it. */
+  onRollout(subscriber: () => void): void;
+}
+
+export function agreedFeed(view: StateView, log: AgreedNews): Feed {
+  const feed = new Feed();
+  const activate = (snapshot: StoredSnapshot, index: number): void => {
+    const known = feed.candidate.candidate?.config;
+    const same: ProxyConfig | undefined = known?.id === snapshot.id ? { ...known, index } : undefined;
+    const digest = view.activations.findLast((record) => record.index === index)?.sha256;
+    feed.publish(same ?? proxyConfigOf(snapshot, index, digest));
+  };
+  const look = (): void => {
+    const known = feed.candidate.candidate;
+    const now = candidateOf(view);
+    const candidate = now && known?.rollout === now.rollout ? { ...now, config: known.config } : now;
+    const index = Math.max(0, ...view.rollouts.map(({ epoch }) => epoch));
+    if (candidate !== undefined || known !== undefined || feed.candidate.index !== index)
+      feed.offer({ candidate, index });
+  };
+  const snapshot = view.active && view.snapshot(view.active.snapshotId);
+  if (view.active && snapshot) activate(snapshot, view.active.index);
+  look();
+  log.onActivation((activation) => activate(activation.snapshot, activation.index));
+  log.onRollout(look);
+  return feed;
+}

@@ -1,0 +1,68 @@
+// The bytes of the events that tell of a candidate (fleet.md §3): made once for each share, however many clients there are.
+import type { Candidate } from '../model/proxy-config.ts';
+import type { CandidateNews } from './feed.ts';
+import { digestOf, textOf } from './frames.ts';
+
+/** What a client has been told. */
+export interface ToldTrial {
+  /** Undefined: none, or it was withdrawn. */
+  readonly rollout: string | undefined;
+  readonly share: number;
+}
+
+export const noTrial: ToldTrial = { rollout: undefined, share: 0 };
+
+export class CandidateFrames {
+  readonly #news: CandidateNews;
+  readonly #begins = new Map<number, Buffer>();
+  readonly #shares = new Map<number, Buffer>();
+  /** Everything that is the same for all shares, which takes long. */
+  #tail: string | undefined;
+
+  /** @param former of the news before, of which the same candidate is not written again. */
+  constructor(news: CandidateNews, former: CandidateFrames | undefined) {
+    this.#news = news;
+    if (former !== undefined && former.candidate?.config === news.candidate?.config) this.#tail = former.#tail;
+  }
+
+  get candidate(): Candidate | undefined {
+    return this.#news.candidate;
+  }
+
+  /** What brings a client up to date who has been told that; undefined: nothing. */
+  frame({ rollout, share }: ToldTrial, wanted: ToldTrial): Buffer | undefined {
+    const { candidate, index } = this.#news;
+    if (candidate === undefined) {
+      return rollout === undefined ? undefined : event('withdraw', index, JSON.stringify({ rollout }));
+    }
+    if (rollout !== candidate.rollout) return this.#begin(candidate, wanted.share);
+    return share === wanted.share ? undefined : this.#share(candidate, wanted.share);
+  }
+
+  #begin(candidate: Candidate, share: number): Buffer {
+    const known = this.#begins.get(share);
+    if (known !== undefined) return known;
+    const { rollout, by, key, deadmanMs, config } = candidate;
+    const head = JSON.stringify({ rollout, share, by, key, deadmanMs });
+    this.#tail ??= tailOf(config);
+    const frame = event('candidate', this.#news.index, `${head.slice(0, -1)},${this.#tail}`);
+    this.#begins.set(share, frame);
+    return frame;
+  }
+
+  #share({ rollout }: Candidate, share: number): Buffer {
+    const known = this.#shares.get(share);
+    if (known !== undefined) return known;
+    const frame = event('share', this.#news.index, JSON.stringify({ rollout, share }));
+    this.#shares.set(share, frame);
+    return frame;
+  }
+}
+
+function tailOf(config: Candidate['config']): string {
+  const secrets = JSON.stringify(config.secrets ?? []);
+  return `"sha256":"${digestOf(config)}",${textOf(config).slice(1, -1)},"secrets":${secrets}}`;
+}
+
+const event = (name: string, index: number, data: string): Buffer =>
+  Buffer.from(`event: ${name}\nid: ${index}\ndata: ${data}\n\n`);

@@ -1,0 +1,106 @@
+// How much each proxy of a node serves from the candidate (fleet.md §7): the share of its clients, or all or nothing where
+// proxies are chosen whole. A node that is cut off from its cluster gives nobody the candidate after a while.
+import type { CandidateNews } from '../feed/feed.ts';
+import { placeOf } from '../model/client-place.ts';
+import type { Candidate, ConfigSource } from '../model/proxy-config.ts';
+
+export interface ShareHolder {
+  readonly id: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+interface CandidateFeed extends ConfigSource {
+  readonly candidate: CandidateNews;
+  subscribeCandidate(subscriber: (candidate: Candidate | undefined) => void): () => void;
+}
+
+export class CandidateShares {
+  readonly #feed: CandidateFeed;
+  readonly #subscribers = new Set<() => void>();
+  readonly #unsubscribe: () => void;
+  #connected: readonly string[] = [];
+  #chosen: ReadonlySet<string> = new Set();
+  #isHeld = false;
+
+  constructor(feed: CandidateFeed) {
+    this.#feed = feed;
+    this.#unsubscribe = feed.subscribeCandidate(() => {
+      this.#choose();
+      this.#changed();
+    });
+  }
+
+  /** The candidate of this moment, and the command that says so. */
+  get news(): CandidateNews {
+    return this.#feed.candidate;
+  }
+
+  /** Percent of the clients of that proxy, 0 to 100. */
+  shareOf({ by, share, labels }: Candidate, proxy: ShareHolder): number {
+    if (this.#isHeld) return 0;
+    if (labels !== undefined) {
+      return Object.entries(labels).every(([key, value]) => proxy.labels[key] === value) ? 100 : 0;
+    }
+    if (by === 'client') return share;
+    return this.#chosen.has(proxy.id) ? 100 : 0;
+  }
+
+  /** The ids of all proxies of the cluster that are connected. */
+  connected(ids: Iterable<string>): void {
+    this.#connected = [...new Set(ids)];
+    if (this.#choose()) this.#changed();
+  }
+
+  /** Nobody is served by the candidate while it is held. */
+  hold(isHeld: boolean): void {
+    if (this.#isHeld === isHeld) return;
+    this.#isHeld = isHeld;
+    this.#changed();
+  }
+
+  /** Called when the candidate, or what anybody serves of it, may have changed. */
+  subscribe(subscriber: () => void): () => void {
+    const one = (): void => subscriber();
+    this.#subscribers.add(one);
+    return () => this.#subscribers.delete(one);
+  }
+
+  /** What the data plane of this process gets, which is `proxy`. */
+  sourceOf(proxy: () => ShareHolder): ConfigSource {
+    const hers = (candidate: Candidate | undefined): Candidate | undefined => {
+      if (candidate === undefined) return undefined;
+      const { labels: _, ...others } = candidate;
+      return { ...others, share: this.shareOf(candidate, proxy()) };
+    };
+    return {
+      subscribe: (subscriber) => this.#feed.subscribe(subscriber),
+      subscribeCandidate: (subscriber) => {
+        const { candidate } = this.news;
+        if (candidate !== undefined) subscriber(hers(candidate));
+        return this.subscribe(() => subscriber(hers(this.news.candidate)));
+      },
+    };
+  }
+
+  close(): void {
+    this.#unsubscribe();
+    this.#subscribers.clear();
+  }
+
+  /** Exactly so many as the share says, in an order that everybody agrees on. */
+  #choose(): boolean {
+    const { candidate } = this.news;
+    if (candidate?.by !== 'proxy') return false;
+    const { rollout, share } = candidate;
+    const ranked = this.#connected.map((id) => ({ id, place: placeOf(rollout, id) })).sort((a, b) => a.place - b.place);
+    const count = Math.ceil((share / 100) * ranked.length - 1e-9);
+    const chosen = new Set(ranked.slice(0, count).map(({ id }) => id));
+    const isSame = chosen.size === this.#chosen.size && [...chosen].every((id) => this.#chosen.has(id));
+    this.#chosen = chosen;
+    return !isSame;
+  }
+
+  #changed(): void {
+    for (const subscriber of [...this.#subscribers]) subscriber();
+  }
+}

@@ -1,0 +1,40 @@
+// What the proxies of one node have reported about a rollout since this node heard of it (fleet.md §7).
+import type { RolloutWord, TrafficWindow } from '../model/fleet-messages.ts';
+import { noTraffic, sumOf, type TrafficCounts } from '../model/traffic-windows.ts';
+
+export class RolloutTally {
+  #rollout: string | undefined;
+  #candidate: TrafficCounts = noTraffic;
+  #stable: TrafficCounts = noTraffic;
+
+  /** From now on that one counts; undefined: none. */
+  follow(rollout: string | undefined): void {
+    if (rollout === this.#rollout) return;
+    this.#rollout = rollout;
+    this.#candidate = noTraffic;
+    this.#stable = noTraffic;
+  }
+
+  /** Of these, what belongs to the rollout. */
+  add(windows: readonly TrafficWindow[]): void {
+    for (const window of windows) {
+      if (window.rollout === null || window.rollout !== this.#rollout) continue;
+      if (window.of === 'candidate') this.#candidate = sumOf(this.#candidate, window);
+      else this.#stable = sumOf(this.#stable, window);
+    }
+  }
+
+  word(): Pick<RolloutWord, 'rollout' | 'candidate' | 'stable'> {
+    const { requests, serverErrors, clientErrors, proxyErrors, latency } = this.#candidate;
+    const candidate = { requests, serverErrors, clientErrors, proxyErrors, latency };
+    const {
+      requests: all,
+      serverErrors: server,
+      clientErrors: client,
+      proxyErrors: proxy,
+      latency: times,
+    } = this.#stable;
+    const stable = { requests: all, serverErrors: server, clientErrors: client, proxyErrors: proxy, latency: times };
+    return { rollout: this.#rollout ?? null, candidate, stable };
+  }
+}

@@ -1,0 +1,132 @@
+// While a rollout is under way a node asks the others what their proxies say of it (fleet.md §7): the leader judges by it,
+// and where proxies are chosen whole every node has to know them all. A node that hears nothing of its cluster for the
+// dead man's time gives nobody the candidate until it hears again.
+import type { Cancel, Clock } from '../clock.ts';
+import type { RolloutWord } from '../model/fleet-messages.ts';
+import type { CandidateShares } from './candidate-shares.ts';
+import type { Fleet } from './fleet.ts';
+import type { FleetPeer } from './fleet-admin.ts';
+
+export interface RolloutWatchOptions {
+  readonly nodeId: string;
+  readonly fleet: Pick<Fleet, 'rolloutWord' | 'subscribe'>;
+  readonly shares: CandidateShares;
+  readonly peers: () => Promise<readonly FleetPeer[]>;
+  /** What this node knows of its cluster. */
+  readonly cluster: { readonly leads: boolean; readonly hasLeader: boolean };
+  readonly clock: Clock;
+}
+
+const lookMs = 250;
+const askMs = 1_000;
+
+export class RolloutWatch {
+  readonly #options: RolloutWatchOptions;
+  readonly #words = new Map<string, RolloutWord>();
+  readonly #asking = new Set<string>();
+  readonly #unsubscribe: readonly (() => void)[];
+  #cancel: Cancel | undefined;
+  #contactMs: number;
+  /** What this node knows from before its start may be over long since. */
+  #isCurrent = false;
+  #closed = false;
+
+  constructor(options: RolloutWatchOptions) {
+    this.#options = options;
+    this.#contactMs = options.clock.monotonicMs();
+    const { fleet, shares } = options;
+    this.#unsubscribe = [
+      shares.subscribe(() => this.#begin()),
+      fleet.subscribe(() => {
+        if (this.#cancel !== undefined) this.#choose();
+      }),
+    ];
+    this.#begin();
+  }
+
+  /** What each node said last of the rollout under way; this one at this moment. */
+  words(): ReadonlyMap<string, RolloutWord> {
+    const { nodeId, fleet } = this.#options;
+    return new Map([...this.#words, [nodeId, fleet.rolloutWord()]]);
+  }
+
+  /** This node shows what was agreed on before it started. */
+  caughtUp(): void {
+    this.#isCurrent = true;
+    this.#hold();
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#cancel?.();
+    for (const end of this.#unsubscribe) end();
+  }
+
+  #begin(): void {
+    const { shares, clock } = this.#options;
+    if (this.#cancel !== undefined || this.#closed || shares.news.candidate === undefined) return;
+    this.#words.clear();
+    this.#contactMs = clock.monotonicMs();
+    // Set before anything else, for what follows may tell this object of changes.
+    this.#cancel = () => {};
+    this.#look();
+  }
+
+  #look(): void {
+    const { shares, cluster, clock } = this.#options;
+    const { candidate } = shares.news;
+    if (candidate === undefined || this.#closed) {
+      this.#cancel = undefined;
+      shares.hold(false);
+      return;
+    }
+    this.#cancel = clock.after(lookMs, () => this.#look());
+    if (cluster.hasLeader) this.#contactMs = clock.monotonicMs();
+    this.#hold();
+    if (cluster.leads || candidate.by === 'proxy') void this.#askAll();
+    this.#choose();
+  }
+
+  #hold(): void {
+    const { shares, clock } = this.#options;
+    const { candidate } = shares.news;
+    if (candidate === undefined) return;
+    shares.hold(!this.#isCurrent || clock.monotonicMs() - this.#contactMs >= candidate.deadmanMs);
+  }
+
+  async #askAll(): Promise<void> {
+    const peers = await this.#options.peers();
+    const names = new Set(peers.map(({ nodeId }) => nodeId));
+    for (const node of this.#words.keys()) if (!names.has(node)) this.#words.delete(node);
+    await Promise.all(peers.map((peer) => this.#ask(peer)));
+  }
+
+  async #ask(peer: FleetPeer): Promise<void> {
+    const { nodeId } = peer;
+    if (this.#asking.has(nodeId)) return;
+    this.#asking.add(nodeId);
+    const answer = await peer.ask({ op: 'rollout' }, askMs);
+    this.#asking.delete(nodeId);
+    if (!isWord(answer) || this.#cancel === undefined) return;
+    this.#words.set(nodeId, answer);
+    this.#choose();
+  }
+
+  #choose(): void {
+    const { shares } = this.#options;
+    if (shares.news.candidate?.by !== 'proxy') return;
+    shares.connected([...this.words().values()].flatMap(({ proxies }) => proxies.map(({ id }) => id)));
+  }
+}
+
+// Nodes of one cluster trust each other's words; only their shape is looked at, for a newer program may say more.
+const isWord = (value: unknown): value is RolloutWord =>
+  isObject(value) &&
+  typeof value.life === 'string' &&
+  isObject(value.candidate) &&
+  isObject(value.stable) &&
+  Array.isArray(value.proxies) &&
+  value.proxies.every(isObject);
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

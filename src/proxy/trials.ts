@@ -1,0 +1,119 @@
+// Candidates as one proxy takes them from its source (fleet.md §7): what the source wants and what is in force are brought
+// together step by step, in turn with activations; whom a candidate serves changes at once.
+import type { Clock } from '../clock.ts';
+import type { Problem } from '../model/problem.ts';
+import type { Candidate, ProxyConfig } from '../model/proxy-config.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import type { Installer } from './worker/installer.ts';
+import { vetoOf } from './worker/verdict.ts';
+
+export interface CandidateOutcome {
+  /** As it is wanted now. */
+  readonly candidate: Candidate;
+  /** Why it is not served here, or not any more. Undefined: it is. */
+  readonly refusal: string | undefined;
+  /** What had to be closed, or what the refusal is about; entities by id. */
+  readonly problems: readonly Problem[];
+  readonly tookMs: number;
+}
+
+type Trying = Pick<Installer, 'offer' | 'share' | 'withdraw'>;
+
+export interface TrialsOptions {
+  /** Undefined before the start. */
+  readonly installer: () => Trying | undefined;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly onSettled: (outcome: CandidateOutcome) => void;
+}
+
+export class Trials {
+  readonly #options: TrialsOptions;
+  #wanted: Candidate | undefined;
+  /** In force beside the other. */
+  #offered: Candidate | undefined;
+  /** What of it had to be closed. */
+  #problems: readonly Problem[] = [];
+  /** Rollout of the last candidate that was refused or has become active: not taken up again. */
+  #over = '';
+
+  constructor(options: TrialsOptions) {
+    this.#options = options;
+  }
+
+  /** The candidate that is in force here; undefined when there is none. */
+  get offered(): Candidate | undefined {
+    return this.#offered;
+  }
+
+  /** @param isPromoting what is installed next is that candidate. */
+  want(candidate: Candidate | undefined, isPromoting: boolean): void {
+    this.#wanted = candidate;
+    const offered = this.#offered;
+    if (offered === undefined || isPromoting) return;
+    const stays = candidate?.rollout === offered.rollout;
+    if (stays) this.#offered = candidate;
+    this.#options.installer()?.share(stays ? candidate.share : 0);
+  }
+
+  /** The configuration is the candidate's: it only needs to be promoted. */
+  isOffered({ snapshot }: ProxyConfig): boolean {
+    return this.#offered?.config.snapshot === snapshot;
+  }
+
+  /** It is active now. Gives what had to be closed when it was compiled. */
+  promoted(): readonly Problem[] {
+    this.#over = this.#offered?.rollout ?? this.#over;
+    this.#offered = undefined;
+    return this.#problems;
+  }
+
+  /** It has taken a worker with it, and is gone. */
+  lost(reason: string): void {
+    const candidate = this.#offered;
+    this.#offered = undefined;
+    if (candidate !== undefined) this.#refuse(candidate, reason, [{ pointer: '', message: reason }], 0);
+  }
+
+  /** One step towards what is wanted; undefined when there is none left. */
+  attend(): Promise<void> | undefined {
+    const installer = this.#options.installer();
+    const wanted = this.#wanted;
+    const offered = this.#offered;
+    if (installer === undefined || wanted?.rollout === offered?.rollout) return undefined;
+    if (offered !== undefined) {
+      this.#offered = undefined;
+      this.#options.logger.info({ rollout: offered.rollout }, 'a candidate is withdrawn');
+      return installer.withdraw();
+    }
+    return wanted === undefined || wanted.rollout === this.#over ? undefined : this.#offer(installer, wanted);
+  }
+
+  async #offer(installer: Trying, wanted: Candidate): Promise<void> {
+    const { clock, logger, onSettled } = this.#options;
+    const startedMs = clock.monotonicMs();
+    let problems: readonly Problem[];
+    try {
+      problems = await installer.offer(wanted);
+    } catch (error) {
+      const refusal = vetoOf(error);
+      this.#refuse(wanted, refusal.veto, refusal.problems, clock.monotonicMs() - startedMs);
+      return;
+    }
+    // What is wanted by now may be another share, or nothing.
+    const now = this.#wanted?.rollout === wanted.rollout ? this.#wanted : undefined;
+    this.#offered = now ?? wanted;
+    this.#problems = problems;
+    if (now === undefined) return;
+    installer.share(now.share);
+    logger.info({ rollout: now.rollout, snapshot: now.config.id, share: now.share }, 'a candidate is tried out');
+    onSettled({ candidate: now, refusal: undefined, problems, tookMs: clock.monotonicMs() - startedMs });
+  }
+
+  #refuse(candidate: Candidate, refusal: string, problems: readonly Problem[], tookMs: number): void {
+    const { rollout, config } = candidate;
+    this.#over = rollout;
+    this.#options.logger.error({ rollout, snapshot: config.id, problems: refusal }, 'a candidate is refused');
+    this.#options.onSettled({ candidate, refusal, problems, tookMs });
+  }
+}

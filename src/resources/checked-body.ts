@@ -1,0 +1,32 @@
+// A body by its class: its fields once they are right, and headers that name what else was in it.
+import { SluiceError } from '../errors.ts';
+import { describe, pointerOf } from '../model/problem.ts';
+import type { Class } from '../model/schema.ts';
+import { parseBody } from '../model/validation.ts';
+import type { ApiRequest } from './answer.ts';
+import type { JsonObject } from './json-body.ts';
+import { fieldValidationOf } from './query.ts';
+import { unknownFieldWarnings } from './unknown-fields.ts';
+import type { Warnings } from './warnings.ts';
+
+export interface CheckedBody<T> {
+  /** As they were sent: absent fields are absent. */
+  readonly fields: T;
+  readonly unknownFields: Warnings;
+}
+
+/** Throws INVALID, naming every wrong field, and unknown ones where the request is strict about them. */
+export function checkedBody<T extends object>(cls: Class<T>, body: JsonObject, request: ApiRequest): CheckedBody<T> {
+  const validation = fieldValidationOf(request);
+  const { entity, problems, unknown } = parseBody(cls, body);
+  if (problems.length > 0) throw new SluiceError('INVALID', describe(problems));
+  // Checked by its class just now.
+  return { fields: entity as T, unknownFields: unknownFieldWarnings(unknown, validation) };
+}
+
+/** Headers that name what is in a body that has no fields. Throws INVALID where the request is strict. */
+export const withoutFields = (body: JsonObject, request: ApiRequest): Warnings =>
+  unknownFieldWarnings(
+    Object.keys(body).map((field) => pointerOf(field)),
+    fieldValidationOf(request),
+  );

@@ -1,0 +1,20 @@
+// What the services of the REST surface are made of; each takes the parts that it needs.
+import type { Clock } from '../clock.ts';
+import type { ReplicatedLog } from '../cluster/replicated-log.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import type { Installed } from './activation-report.ts';
+import type { Converge } from './activation-wait.ts';
+import type { Examiner } from './examiner.ts';
+import type { StateReader } from './state-reader.ts';
+
+export interface ServiceParts {
+  readonly reader: StateReader;
+  readonly log: ReplicatedLog;
+  readonly examiner: Examiner;
+  readonly installed: Installed;
+  readonly converge: Converge;
+  /** A fresh UUIDv4, lower case. */
+  readonly newId: () => string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}

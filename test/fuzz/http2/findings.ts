@@ -1,0 +1,10 @@
+// What a run of a fuzzer came to.
+export interface FuzzRun {
+  /** Frames, or fields of HPACK, that were looked at. */
+  readonly looked: number;
+  /** What differs, with the bytes that show it; undefined: nothing. */
+  readonly finding: string | undefined;
+}
+
+/** One run of one fuzzer, the same for the same two numbers. */
+export const seedOf = (seed: number, run: number): number => (Math.imul(seed, 1_000_003) + run) >>> 0;

@@ -1,0 +1,220 @@
+// A second configuration beside the one that everybody gets (fleet.md §7): on real sockets, in one thread and in workers.
+import { expect } from 'chai';
+import { Agent, request as send } from 'undici';
+import { systemClock } from '../../../src/clock.ts';
+import { placeOf } from '../../../src/model/client-place.ts';
+import type { Candidate } from '../../../src/model/proxy-config.ts';
+import { createProxy, type Proxy as DataPlane } from '../../../src/proxy/proxy.ts';
+import type { CandidateOutcome } from '../../../src/proxy/trials.ts';
+import { silentLogger } from '../../../src/telemetry/logger.ts';
+import { eventually } from '../../support/eventually.ts';
+import { freePort } from '../../support/free-port.ts';
+import { forwarding, HandSource, ProxyBed } from '../../support/proxy-bed.ts';
+
+const byUser = { key: { header: 'x-user' } } as const;
+
+for (const workers of [0, 2]) {
+  describe(`a candidate, ${workers === 0 ? 'in one thread' : `in ${workers} workers`}`, function () {
+    this.timeout(20_000);
+    let bed: ProxyBed;
+    let source: HandSource;
+    let proxy: DataPlane;
+    let port: number;
+    let agent: Agent;
+    let outcomes: CandidateOutcome[];
+    beforeEach(async () => {
+      bed = new ProxyBed();
+      source = new HandSource();
+      port = await freePort();
+      outcomes = [];
+      proxy = createProxy({
+        source,
+        clock: systemClock,
+        telemetry: { logger: silentLogger },
+        bindAddress: '127.0.0.1',
+        workers,
+        onCandidate: (outcome) => outcomes.push(outcome),
+      });
+      bed.atEnd(() => proxy.close({ withinMs: 0 }));
+      agent = new Agent();
+      bed.atEnd(() => agent.destroy());
+    });
+    afterEach(() => bed.end());
+
+    const answering = (body: string, more: object = {}) => ({
+      listeners: [{ id: 'l', name: 'l', port }],
+      routes: [{ id: 'r', name: 'r', directResponse: { status: 200, body } }],
+      ...more,
+    });
+    const ask = async (user: string, at = port) => {
+      const response = await send(`http://127.0.0.1:${at}/`, { dispatcher: agent, headers: { 'x-user': user } });
+      return await response.body.text();
+    };
+    const users = Array.from({ length: 60 }, (_, n) => `user-${n}`);
+    /** What each user must get. */
+    const expected = ({ rollout, share }: Candidate) =>
+      users.map((user) => (placeOf(rollout, user) < share / 100 ? 'candidate' : 'stable'));
+    const settled = (count: number) =>
+      eventually(() => {
+        if (outcomes.length < count) throw new Error(`${outcomes.length} outcomes`);
+      });
+    const answers = () => Promise.all(users.map((user) => ask(user)));
+    const started = async (stable: object) => {
+      source.publish(1, stable);
+      await proxy.start();
+    };
+
+    it('serves exactly the clients of its share, at once when the share changes, and nobody once it is withdrawn', async () => {
+      await started(answering('stable'));
+      let candidate = source.offer(2, answering('candidate'), byUser);
+      await settled(1);
+      expect(outcomes[0]?.refusal).to.equal(undefined);
+      for (const share of [10, 30, 60, 30]) {
+        source.share(share);
+        candidate = { ...candidate, share };
+        expect(await answers()).to.deep.equal(expected(candidate));
+      }
+      expect(proxy.figures('candidate').requests + proxy.figures('stable').requests).to.equal(240);
+      expect(proxy.figures('candidate').requests).to.be.within(1, 239);
+      source.withdraw();
+      expect(new Set(await answers())).to.deep.equal(new Set(['stable']));
+    });
+
+    it('is everybody once it is complete, without a client that goes back or a table that is compiled again', async () => {
+      await started(answering('stable'));
+      source.offer(2, answering('candidate'), { ...byUser, share: 100 });
+      await settled(1);
+      expect(new Set(await answers())).to.deep.equal(new Set(['candidate']));
+      let active = true;
+      const asking = (async () => {
+        const seen = new Set<string>();
+        while (active) seen.add(await ask('somebody'));
+        return seen;
+      })();
+      source.complete(3);
+      await proxy.installed(3, 5_000);
+      expect(new Set(await answers())).to.deep.equal(new Set(['candidate']));
+      active = false;
+      expect(await asking).to.deep.equal(new Set(['candidate']));
+      expect(proxy.candidate()).to.equal(undefined);
+      const before = proxy.figures('candidate').requests;
+      await answers();
+      expect(proxy.figures('candidate').requests, 'it is the stable one now').to.equal(before);
+      // The next rollout begins where this one ended.
+      source.offer(4, answering('next'), { ...byUser, share: 100 });
+      await settled(2);
+      expect(new Set(await answers())).to.deep.equal(new Set(['next']));
+    });
+
+    it('that cannot be compiled is refused with its problems, and what is in force stays', async () => {
+      await started(answering('stable'));
+      const match = { cel: 'request.' };
+      source.offer(2, {
+        ...answering('x'),
+        routes: [{ id: 'bad', name: 'bad', match, directResponse: { status: 200 } }],
+      });
+      await settled(1);
+      expect(outcomes[0]?.refusal).to.be.a('string');
+      expect(outcomes[0]?.problems.map(({ pointer }) => pointer)).to.deep.equal(['/routes/bad/match/cel']);
+      expect(new Set(await answers())).to.deep.equal(new Set(['stable']));
+      source.share(50);
+      source.withdraw();
+      source.offer(3, answering('candidate'), { ...byUser, share: 100 });
+      await settled(2);
+      expect(new Set(await answers())).to.deep.equal(new Set(['candidate']));
+    });
+
+    it('has the listeners that only it has, while it serves somebody; those of both go on as they were', async () => {
+      const [own, gone] = [await freePort(), await freePort()];
+      const former = { id: 'gone', name: 'gone', port: gone };
+      await started({ ...answering('stable'), listeners: [{ id: 'l', name: 'l', port }, former] });
+      const fresh = { id: 'own', name: 'own', port: own };
+      const listeners = [{ id: 'l', name: 'l', port }, fresh];
+      source.offer(2, { ...answering('candidate'), listeners }, { ...byUser, share: 0.01 });
+      await settled(1);
+      const states = () => proxy.listeners().map(({ id, state }) => `${id} ${state}`);
+      await eventually(() => expect(states()).to.deep.equal(['l open', 'gone open', 'own open']));
+      expect(new Set(await Promise.all(users.map((user) => ask(user, own))))).to.deep.equal(new Set(['candidate']));
+      expect(new Set(await Promise.all(users.map((user) => ask(user, gone))))).to.deep.equal(new Set(['stable']));
+      source.share(0);
+      await eventually(() => expect(states()).to.deep.equal(['l open', 'gone open']));
+      source.share(100);
+      expect(await ask('anybody', gone)).to.equal('stable');
+      await eventually(() => expect(states()).to.include('own open'));
+      source.complete(3);
+      await proxy.installed(3, 5_000);
+      await eventually(() => expect(states()).to.deep.equal(['l open', 'own open']));
+      expect(await ask('anybody', own)).to.equal('candidate');
+    });
+
+    it('shares with the other what both have: connections, limits of requests', async () => {
+      let connections = 0;
+      const upstream = await bed.rawUpstream((socket) => {
+        socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok');
+      });
+      const limiter = {
+        id: 'm',
+        name: 'm',
+        type: 'rateLimit',
+        rateLimit: { requestsPerSecond: 0.001, burst: 8 },
+      } as const;
+      const limited = (name: string) => ({
+        ...forwarding(port, upstream.port, {
+          route: { name, middlewareIds: ['m'] },
+        }),
+        middlewares: [limiter],
+      });
+      await started(limited('stable'));
+      for (let n = 0; n < 4; n++) expect(await ask('someone')).to.equal('ok');
+      connections = upstream.connections;
+      source.offer(2, limited('candidate'), { ...byUser, share: 100 });
+      await settled(1);
+      for (let n = 0; n < 4; n++) expect(await ask('someone')).to.equal('ok');
+      expect(await ask('someone'), 'one bucket for both').to.not.equal('ok');
+      expect(upstream.connections).to.be.at.most(Math.max(1, workers));
+      expect(connections).to.be.at.least(1);
+      source.withdraw();
+      expect(await ask('someone')).to.not.equal('ok');
+    });
+
+    it("whose destination is another one has a circuit of its own: its failures are not everybody's", async () => {
+      const good = await bed.upstream((_request, response) => void response.end('stable'));
+      const dead = await freePort();
+      const circuitBreaker = { failureThreshold: 2, openDuration: '60s' };
+      const to = (upstream: number) => forwarding(port, upstream, { destination: { options: { circuitBreaker } } });
+      await started(to(good));
+      source.offer(2, to(dead), { ...byUser, share: 50 });
+      await settled(1);
+      const inside = users.filter((user) => placeOf('r2', user) < 0.5).slice(0, 5);
+      const outside = users.filter((user) => placeOf('r2', user) >= 0.5);
+      for (const user of inside) expect(await ask(user)).to.not.equal('stable');
+      for (const user of outside) expect(await ask(user)).to.equal('stable');
+      source.withdraw();
+      for (const user of inside) expect(await ask(user)).to.equal('stable');
+      // Promoted, it keeps the state that it had while it was tried.
+      source.offer(3, to(dead), { ...byUser, share: 100 });
+      await settled(2);
+      for (const user of inside) await ask(user);
+      source.complete(4);
+      await proxy.installed(4, 5_000);
+      expect(proxy.known().circuit('d')).to.equal('open');
+    });
+
+    it('leaves a response that has begun where it began', async () => {
+      let finish = (): void => {};
+      const slow = await bed.upstream((_request, response) => {
+        response.write('begun ');
+        finish = () => response.end('and ended');
+      });
+      await started(answering('stable'));
+      source.offer(2, forwarding(port, slow), { ...byUser, share: 100 });
+      await settled(1);
+      const response = await send(`http://127.0.0.1:${port}/`, { dispatcher: agent });
+      source.withdraw();
+      expect(await ask('somebody')).to.equal('stable');
+      await eventually(() => expect(proxy.candidate()).to.equal(undefined));
+      finish();
+      expect(await response.body.text()).to.equal('begun and ended');
+    });
+  });
+}

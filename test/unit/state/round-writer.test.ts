@@ -1,0 +1,229 @@
+// The store follows the log: rounds are shown before they are in it, and whatever a crash takes away of it, the log gives
+// again. What proxies run waits for the store.
+import { randomBytes } from 'node:crypto';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { Command } from '../../../src/state/command.ts';
+import { type AppliedRound, DurableState } from '../../../src/state/durable-state.ts';
+import { MemoryStore } from '../../../src/state/memory-store.ts';
+import type { Change, Mark, Store } from '../../../src/state/store.ts';
+import { activate, capture, put, remove } from '../../support/commands.ts';
+import { cuts, LosingDisk } from '../../support/losing-store.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { rejection } from '../../support/rejection.ts';
+import { contentOf } from '../../support/store-content.ts';
+
+const delayMs = 100;
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+/** A store whose writes take until the test ends them. */
+class SlowStore extends MemoryStore {
+  readonly begun: { readonly keys: readonly string[]; readonly mark: Mark; readonly end: (error?: Error) => void }[] =
+    [];
+  isSlow = false;
+
+  override async write(changes: readonly Change[], mark: Mark): Promise<void> {
+    if (this.isSlow) {
+      const keys = changes.map(({ key }) => key);
+      await new Promise<void>((resolve, reject) => {
+        this.begun.push({ keys, mark, end: (error) => (error === undefined ? resolve() : reject(error)) });
+      });
+    }
+    await super.write(changes, mark);
+  }
+}
+
+async function open(store: Store, clock = new ManualClock()) {
+  const state = await DurableState.open(store, { randomBytes, behind: { clock, delayMs } });
+  return { state, clock };
+}
+
+async function slow() {
+  const store = new SlowStore();
+  const { state, clock } = await open(store);
+  store.isSlow = true;
+  return { store, state, clock };
+}
+
+const apply = (state: DurableState, command: Command, index = state.view.applied + 1) =>
+  state.apply([{ index, bytes: state.encode(command) }], index, { term: 1, time: index });
+
+const mark = (state: DurableState): Mark => ({
+  applied: state.view.applied,
+  hash: state.view.hash,
+  boot: state.identity.boot,
+});
+
+describe('the store behind the log', () => {
+  it('shows a round before it is written, and writes what has gathered after a while', async () => {
+    const { store, state, clock } = await slow();
+    for (const id of ['a', 'b', 'c']) await apply(state, put('routes', id));
+    expect(state.view.list('routes')).to.have.length(3);
+    expect(store.begun).to.be.empty;
+    clock.advance(delayMs);
+    await turn();
+    const [write, ...more] = store.begun;
+    expect(more).to.be.empty;
+    expect(write?.mark).to.deep.equal(mark(state));
+    expect(new Set(write?.keys).size, 'each row once').to.equal(write?.keys.length);
+  });
+
+  it('gathers what comes during a write for the next one', async () => {
+    const { store, state, clock } = await slow();
+    await apply(state, put('routes', 'a'));
+    clock.advance(delayMs);
+    await turn();
+    await apply(state, put('routes', 'b'));
+    const closing = state.close();
+    store.begun[0]?.end();
+    await turn();
+    expect(store.begun.map(({ mark: { applied } }) => applied)).to.deep.equal([1, 2]);
+    store.begun[1]?.end();
+    await closing;
+    expect(contentOf((await open(store.isSlow ? unhurried(store) : store)).state.view)).to.equal(contentOf(state.view));
+  });
+
+  it('shows an activation when it is in the store, with all before it', async () => {
+    const { store, state } = await slow();
+    await apply(state, put('routes', 'a'));
+    await apply(state, capture('s', { checkedAt: 1 }));
+    const activation = apply(state, activate('s'));
+    await turn();
+    expect(state.view.active).to.equal(undefined);
+    expect(store.begun.map(({ mark: { applied } }) => applied)).to.deep.equal([3]);
+    store.begun[0]?.end();
+    expect((await activation).activation?.index).to.equal(3);
+    expect(state.view.active?.snapshotId).to.equal('s');
+  });
+
+  it('writes at once what is large, and holds the next round when a slow disk leaves too much', async () => {
+    const { store, state } = await slow();
+    const megabytes = (count: number) => ({ text: 'x'.repeat(count * 1024 * 1024) });
+    await apply(state, put('routes', 'a', megabytes(2)));
+    await turn();
+    expect(store.begun).to.have.length(1);
+    for (let at = 0; at < 5; at++) await apply(state, put('routes', `b${at}`, megabytes(3)));
+    let isHeld = true;
+    const held = apply(state, put('routes', 'c', megabytes(3))).then(() => (isHeld = false));
+    await turn();
+    expect(isHeld).to.equal(true);
+    store.isSlow = false;
+    store.begun[0]?.end();
+    await held;
+  });
+
+  it('has in an image everything that is shown', async () => {
+    const { store, state } = await slow();
+    await apply(state, put('routes', 'a'));
+    const image = state.image();
+    await turn();
+    store.begun[0]?.end();
+    expect((await image).index).to.equal(1);
+  });
+
+  it('ends with the first write that fails, whoever waits for it', async () => {
+    for (const end of ['by itself', 'an image', 'a stop'] as const) {
+      const { store, state, clock } = await slow();
+      const reasons: string[] = [];
+      state.onFailure((reason) => reasons.push(reason));
+      await apply(state, put('routes', 'a'));
+      const waits = end === 'by itself' ? undefined : rejection(end === 'an image' ? state.image() : state.close());
+      if (waits === undefined) clock.advance(delayMs);
+      await turn();
+      store.begun[0]?.end(new Error('no space left on device'));
+      await waits;
+      await turn();
+      expect(reasons, end).to.deep.equal(['storage failed: no space left on device']);
+      expect((await rejection(apply(state, put('routes', 'b')))).message).to.equal(reasons[0]);
+      expect(store.begun).to.have.length(1);
+    }
+  });
+
+  it('leaves a store that another one has taken the place of, whatever becomes of its last write', async () => {
+    const { store, state, clock } = await slow();
+    await apply(state, put('routes', 'a'));
+    clock.advance(delayMs);
+    await turn();
+    await apply(state, put('routes', 'b'));
+    const other = await open(new MemoryStore());
+    await apply(other.state, put('routes', 'c'));
+    const { content } = await other.state.image();
+    const successor = await state.build(new MemoryStore(), content, { randomBytes });
+    const adopting = state.adopt(successor);
+    store.begun[0]?.end(new Error('no space left on device'));
+    await adopting;
+    expect(state.failed).to.equal(undefined);
+    clock.advance(delayMs);
+    await turn();
+    expect(store.begun).to.have.length(1);
+    expect(state.view.list('routes').map(({ id }) => id)).to.deep.equal(['c']);
+    await apply(state, put('routes', 'd'));
+  });
+
+  /** `pauses[n]`: the delay is over after the n-th command. */
+  const scene = fc.record({
+    commands: fc.array(fc.constantFrom('put', 'remove', 'capture', 'activate'), { minLength: 1, maxLength: 12 }),
+    pauses: fc.array(fc.boolean(), { minLength: 12, maxLength: 12 }),
+    crashAt: fc.integer({ min: 2, max: 8 }),
+    cut: fc.constantFrom(...cuts),
+  });
+
+  function commandsOf(names: readonly string[]): Command[] {
+    return names.map((name, at) => {
+      if (name === 'put') return put('routes', `r${at % 3}`);
+      if (name === 'remove') return remove('routes', `r${at % 3}`);
+      return name === 'capture' ? capture(`s${at}`, { checkedAt: at }) : activate(`s${at - 1}`);
+    });
+  }
+
+  it('is after any crash as it was after some round, not before the last activation, and the log makes it whole', async () => {
+    await fc.assert(
+      fc.asyncProperty(scene, async ({ commands: names, pauses, crashAt, cut }) => {
+        const commands = commandsOf(names);
+        const expected = await contents(commands);
+        const disk = new LosingDisk();
+        disk.crashAt(crashAt, cut);
+        const { state, clock } = await open(disk.open());
+        let shown: AppliedRound | undefined;
+        let activated = 0;
+        for (const [at, command] of commands.entries()) {
+          shown = undefined;
+          void apply(state, command).then((round) => (shown = round));
+          await turn();
+          if (shown === undefined) break;
+          activated = activationIn(shown) ?? activated;
+          if (pauses[at]) clock.advance(delayMs);
+          await turn();
+        }
+        disk.crashAt(never, cut);
+        const after = (await open(disk.open())).state;
+        const { applied } = after.view;
+        expect(applied).to.be.at.least(activated);
+        expect(contentOf(after.view)).to.equal(expected[applied]);
+        for (let at = applied; at < commands.length; at++) await apply(after, commands[at]!);
+        expect(contentOf(after.view)).to.equal(expected.at(-1));
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+const never = -1;
+
+const activationIn = ({ activation }: AppliedRound): number | undefined => activation?.index;
+
+/** After each index, without a crash and written round by round. */
+async function contents(commands: readonly Command[]): Promise<string[]> {
+  const state = await DurableState.open(new MemoryStore(), { randomBytes });
+  const all = [contentOf(state.view)];
+  for (const command of commands) {
+    await apply(state, command);
+    all.push(contentOf(state.view));
+  }
+  return all;
+}
+
+function unhurried(store: SlowStore): Store {
+  store.isSlow = false;
+  return store;
+}
