@@ -4,11 +4,7 @@
 import type { Security } from './security.ts';
 import type { TunnelEnd } from './tunnel-end.ts';
 
-/** Whoever takes what a connection reads. */
-export interface WireReceiver {
-  /** `bytes[0..length)` have arrived. They change as soon as the call returns, and may be changed within it. */
-  onBytes(bytes: Buffer, length: number): void;
-}
+export type { WireReceiver } from './receiver.ts';
 
 /** What one read may bring. */
 const arrivedBytesMax = 64 * 1024;
