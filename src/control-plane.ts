@@ -6,7 +6,6 @@ import { type Api, createApi } from './api/api.ts';
 import { systemClock } from './clock.ts';
 import { Backups } from './cluster/checkpoints/backup.ts';
 import type { Core } from './cluster/core.ts';
-import type { Proposer } from './cluster/log/proposer.ts';
 import { singleNodeId } from './cluster/log/raft-options.ts';
 import { ClusterReadiness } from './cluster/log/readiness.ts';
 import { handOver } from './cluster/members/cluster.ts';
