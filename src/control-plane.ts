@@ -36,6 +36,7 @@ import { measureLoopLag } from './telemetry/loop-lag.ts';
 import { threadMetrics } from './telemetry/thread-metrics.ts';
 import { measureThread, newVitalBytes, readVitals } from './telemetry/thread-vitals.ts';
 import type { Traces } from './telemetry/traces/traces.ts';
+import { upstreamMetrics } from './telemetry/upstream-metrics.ts';
 
 export interface ControlPlane {
   /** `host:port` where the API listens. */
@@ -138,6 +139,7 @@ function measureThreads({ metrics, raft }: Core, proxy: DataPlane): void {
       ...proxy.threads(),
     ]);
   });
+  metrics.include(async () => upstreamMetrics(proxy.upstreams()));
 }
 
 function measureRollouts({ metrics, state, log }: Core): void {

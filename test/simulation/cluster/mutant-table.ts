@@ -127,8 +127,8 @@ export const furtherMutants: readonly Mutant[] = [
   one(
     'an answered request may be executed once it is forgotten',
     'src/state/request-table.ts',
-    "id.seq < boot.ackedBelow ? { refused: 'the request was answered before' } : 'new'",
-    "'new'",
+    "id.seq < boot.ackedBelow ? { is: 'refused', why: 'the request was answered before' } : { is: 'new' }",
+    "{ is: 'new' }",
   ),
   one(
     'what lies behind a gap does not wait for the checkpoint',
