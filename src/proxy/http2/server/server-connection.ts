@@ -48,7 +48,6 @@ export class Http2Connection extends Timed implements SessionHost, ServerStreamO
   readonly #lateReset: Deadline;
   #phase: Phase = 'open';
   #draining = false;
-  #requests = 0;
   /** A preface, frame or block has begun and has to come to its end. */
   #awaiting = true;
   #sender: Sender | undefined;
@@ -91,10 +90,6 @@ export class Http2Connection extends Timed implements SessionHost, ServerStreamO
   /** Its end is the drain's affair: no stream is lost to it. */
   get idle(): boolean {
     return false;
-  }
-
-  get used(): boolean {
-    return this.#requests > 0;
   }
 
   get stuck(): boolean {
@@ -145,7 +140,6 @@ export class Http2Connection extends Timed implements SessionHost, ServerStreamO
   // What the session tells.
 
   onRequest(stream: Stream): void {
-    this.#requests++;
     const served = this.#free.pop() ?? new ServerStream(this, this.#context);
     this.#streams.add(served);
     served.begin(stream);
