@@ -101,7 +101,14 @@ export async function startProxy(settings: Settings, logger: RootLogger, version
   let metrics: Promise<() => Promise<Exposition>> | undefined;
   const loadMetrics = (): Promise<() => Promise<Exposition>> => {
     metrics ??= import('./remote/proxy-metrics.ts').then(({ proxyMetrics }) =>
-      proxyMetrics({ source, keeper, counts, threads: () => dataPlane.threads(), clock: systemClock }),
+      proxyMetrics({
+        source,
+        keeper,
+        counts,
+        threads: () => dataPlane.threads(),
+        upstreams: () => dataPlane.upstreams(),
+        clock: systemClock,
+      }),
     );
     return metrics;
   };

@@ -12,7 +12,7 @@ import type { LogStore, OpenedLog, Verdict, WriteBatch } from './log-store.ts';
 import { clearMarker, setMarker } from './markers.ts';
 import { type Database, type Scan, scanLog } from './recovery.ts';
 import { startUp } from './start-up.ts';
-import { Witness } from './witness.ts';
+import { type After, Witness } from './witness.ts';
 
 export interface LevelLogStoreOptions {
   /** Holds `log/`, the markers and the witness. Created when absent. */
@@ -25,6 +25,8 @@ export interface LevelLogStoreOptions {
   readonly nowMs: () => number;
   /** LevelDB makes a table of so many bytes of writes, 16 MiB unless given. */
   readonly writeBufferBytes?: number;
+  /** Lets several notes of the witness share a write; without it each synced batch is noted at once. */
+  readonly after?: After;
 }
 
 const defaultWriteBufferBytes = 16 * 1024 * 1024;
@@ -59,7 +61,11 @@ export class LevelLogStore implements LogStore {
   async #begin({ contents }: Scan, verdict: Verdict): Promise<OpenedLog> {
     const boots = (contents?.boots ?? 0) + 1;
     const image = new LogImage(imageOf(contents));
-    this.#witness = await Witness.open(this.#options.directory, (error) => this.#fail(asError(error)));
+    this.#witness = await Witness.open(
+      this.#options.directory,
+      (error) => this.#fail(asError(error)),
+      this.#options.after,
+    );
     this.#image = image;
     this.#identity = contents?.identity ?? this.#newIdentity();
     const first = contents === undefined ? foundation(this.#identity) : [];

@@ -27,21 +27,34 @@ const layout: SlotLayout<number> = {
   order: (seq) => seq,
 };
 
+/** Runs `run` after so many milliseconds, unless what it returned is called before. */
+export type After = (ms: number, run: () => void) => () => void;
+
+/** So long the next write waits for others: a write of the witness wakes two threads. */
+const pauseMs = 20;
+
 export class Witness {
   readonly #file: SlotFile<number>;
+  /** Undefined: no write waits. */
+  #after: After | undefined;
+  #cancelPause: (() => void) | undefined;
   #writing: Promise<void> | undefined;
   #wanted = 0;
   #written = 0;
   readonly #failed: (error: unknown) => void;
 
-  private constructor(file: SlotFile<number>, failed: (error: unknown) => void) {
+  private constructor(file: SlotFile<number>, failed: (error: unknown) => void, after: After | undefined) {
     this.#file = file;
+    this.#after = after;
     this.#failed = failed;
   }
 
-  /** Opens or creates the file in `directory`. `failed` hears of a write error once; nothing is written after it. */
-  static async open(directory: string, failed: (error: unknown) => void): Promise<Witness> {
-    return new Witness(await SlotFile.open(join(directory, fileName), layout), failed);
+  /**
+   * Opens or creates the file in `directory`. `failed` hears of a write error once; nothing is written after it. Without
+   * `after` no write waits for others.
+   */
+  static async open(directory: string, failed: (error: unknown) => void, after?: After): Promise<Witness> {
+    return new Witness(await SlotFile.open(join(directory, fileName), layout), failed, after);
   }
 
   static async read(directory: string): Promise<Testimony> {
@@ -51,14 +64,17 @@ export class Witness {
     return content === 'damaged' ? content : { synced: content.newest };
   }
 
-  /** Batch `seq` is on disk. Returns at once; while one write runs the newest number waits for the next. */
+  /** Batch `seq` is on disk. Returns at once; the newest number waits for the write that runs, and a little longer. */
   note(seq: number): void {
     this.#wanted = Math.max(this.#wanted, seq);
-    this.#writing ??= this.#write().catch(this.#failed);
+    if (this.#cancelPause === undefined) this.#begin();
   }
 
-  /** Waits for the last note, syncs and closes, whatever fails: a handle that is forgotten ends the program later. */
+  /** Writes the last note, syncs and closes, whatever fails: a handle that is forgotten ends the program later. */
   async close(): Promise<void> {
+    this.#cancelPause?.();
+    this.#after = undefined;
+    this.#begin();
     await this.#writing;
     try {
       await this.#file.sync();
@@ -67,12 +83,20 @@ export class Witness {
     }
   }
 
+  #begin(): void {
+    if (this.#written < this.#wanted) this.#writing ??= this.#write().catch(this.#failed);
+  }
+
   async #write(): Promise<void> {
-    while (this.#written < this.#wanted) {
+    do {
       const seq = this.#wanted;
       await this.#file.write(seq);
       this.#written = seq;
-    }
+    } while (this.#after === undefined && this.#written < this.#wanted);
     this.#writing = undefined;
+    this.#cancelPause = this.#after?.(pauseMs, () => {
+      this.#cancelPause = undefined;
+      this.#begin();
+    });
   }
 }

@@ -6,6 +6,7 @@ import type { Candidate, ConfigSource, ProxyConfig } from '../model/proxy-config
 import type { RecentSource } from '../model/recent-request.ts';
 import type { Telemetry } from '../telemetry/logger.ts';
 import type { NamedThread } from '../telemetry/thread-vitals.ts';
+import type { UpstreamFigures } from '../telemetry/upstream-metrics.ts';
 import { type KnownStates, nothingKnown } from './explain/explained-destination.ts';
 import type { ListenerStatus } from './listener/listeners.ts';
 import { PortWatch } from './listener/port-watch.ts';
@@ -69,6 +70,8 @@ export interface Proxy {
   figures(role: ConfigRole): RoleFigures;
   /** How its threads are: `worker 1`, … */
   threads(): readonly NamedThread[];
+  /** What the operator has to know of upstreams. */
+  upstreams(): UpstreamFigures;
   /** The candidate that it serves to some; undefined when there is none. */
   candidate(): Candidate | undefined;
   /** The requests that ended last. */
@@ -174,6 +177,10 @@ class SourcedProxy implements Proxy {
   threads(): readonly NamedThread[] {
     const all = this.#installer?.vitals() ?? [];
     return all.map((vitals, place) => ({ thread: `worker ${place + 1}`, vitals }));
+  }
+
+  upstreams(): UpstreamFigures {
+    return this.#installer?.upstreams() ?? { stores: [], lostCopies: [] };
   }
 
   candidate(): Candidate | undefined {

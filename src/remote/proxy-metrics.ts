@@ -6,6 +6,7 @@ import { measureLoopLag } from '../telemetry/loop-lag.ts';
 import type { Exposition } from '../telemetry/metrics.ts';
 import { threadMetrics } from '../telemetry/thread-metrics.ts';
 import { measureThread, type NamedThread, newVitalBytes, readVitals } from '../telemetry/thread-vitals.ts';
+import { type UpstreamFigures, upstreamMetrics } from '../telemetry/upstream-metrics.ts';
 import type { CopyKeeper } from './copy-keeper.ts';
 import type { EventCounts } from './event-counts.ts';
 import type { RemoteSource } from './remote-source.ts';
@@ -16,11 +17,12 @@ interface Parts {
   readonly counts: EventCounts;
   /** Of the data plane. */
   readonly threads: () => readonly NamedThread[];
+  readonly upstreams: () => UpstreamFigures;
   readonly clock: Clock;
 }
 
 /** Measures from now on; the function gives what there is to show. */
-export function proxyMetrics({ source, keeper, counts, threads, clock }: Parts): () => Promise<Exposition> {
+export function proxyMetrics({ source, keeper, counts, threads, upstreams, clock }: Parts): () => Promise<Exposition> {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -59,7 +61,7 @@ export function proxyMetrics({ source, keeper, counts, threads, clock }: Parts):
   measureThread(own, clock);
   return async () => {
     const all = threadMetrics([{ thread: 'main', vitals: readVitals(own) }, ...threads()]);
-    const texts = await Promise.all([registry.metrics(), all.metrics()]);
+    const texts = await Promise.all([registry.metrics(), all.metrics(), upstreamMetrics(upstreams()).metrics()]);
     return { contentType: registry.contentType, text: texts.join('\n') };
   };
 }

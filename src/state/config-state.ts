@@ -11,7 +11,7 @@ import { type IdempotencyLimits, IdempotencyTable } from './idempotency-table.ts
 import { keys } from './keys.ts';
 import { loadRows, type StoredRow } from './load-rows.ts';
 import { emptyTables, type LogStamp, nothingLive, Overlay, type Position, type Tables } from './overlay.ts';
-import { RequestTable } from './request-table.ts';
+import { type RequestStanding, RequestTable } from './request-table.ts';
 import type { Rollout } from './rollout.ts';
 import { drain } from './slices.ts';
 import { type DigestOf, plainDigest, StateHash } from './state-hash.ts';
@@ -200,8 +200,8 @@ export class ConfigState implements StateView {
     overlay.position = { ...overlay.position, logTime };
     this.#idempotency.expire(index, logTime, overlay.rows);
     const { requestId } = command;
-    const admission = this.#requests.admit(requestId, index, logTime, overlay.rows);
-    if (admission !== 'new') return { index, requestId, result: this.#repeated(admission, command, index, logTime) };
+    const standing = this.#requests.admit(requestId, index, logTime, overlay.rows);
+    if (standing.is !== 'new') return { index, requestId, result: this.#repeated(standing, command, index, logTime) };
     const result = yield* this.#execute(overlay, command, index, logTime);
     // What a replay shows beside the result is kept once, under its key.
     const kept: Result = result.replay === undefined ? result : { ...result, replay: {} };
@@ -224,15 +224,15 @@ export class ConfigState implements StateView {
   }
 
   #repeated(
-    admission: { known: Result } | { refused: string },
+    standing: Exclude<RequestStanding, { is: 'new' }>,
     command: Command,
     index: number,
     logTime: number,
   ): Result {
-    if ('refused' in admission) {
-      return { index, status: 409, kind: kindOf(command), id: command.id, error: admission.refused };
+    if (standing.is === 'refused') {
+      return { index, status: 409, kind: kindOf(command), id: command.id, error: standing.why };
     }
-    const { known } = admission;
+    const { result: known } = standing;
     if (known.replay === undefined || command.idempotency === undefined) return known;
     return this.#idempotency.replay(command.idempotency, index, logTime) ?? known;
   }
@@ -240,9 +240,9 @@ export class ConfigState implements StateView {
   #refuseMalformed(overlay: Overlay, index: number, { malformed, requestId }: Malformed): Applied {
     const result: Result = { index, status: 400, kind: 'snapshots', id: '', error: `the command ${malformed}` };
     if (requestId === undefined) return { index, requestId, result };
-    const admission = this.#requests.admit(requestId, index, overlay.position.logTime, overlay.rows);
-    if (admission === 'new') this.#requests.keep(requestId, result, index, overlay.rows);
-    return { index, requestId, result: admission !== 'new' && 'known' in admission ? admission.known : result };
+    const standing = this.#requests.admit(requestId, index, overlay.position.logTime, overlay.rows);
+    if (standing.is === 'new') this.#requests.keep(requestId, result, index, overlay.rows);
+    return { index, requestId, result: standing.is === 'answered' ? standing.result : result };
   }
 }
 

@@ -28,7 +28,11 @@ interface Boot {
   readonly results: Map<number, Result>;
 }
 
-export type Admission = { readonly known: Result } | { readonly refused: string } | 'new';
+/** What is known of a request: nothing yet, what it was answered, or why it is not executed. */
+export type RequestStanding =
+  | { readonly is: 'new' }
+  | { readonly is: 'answered'; readonly result: Result }
+  | { readonly is: 'refused'; readonly why: string };
 
 export class RequestTable {
   readonly #boots = new Map<string, Boot>();
@@ -36,10 +40,10 @@ export class RequestTable {
   #nextExpiry = Number.POSITIVE_INFINITY;
 
   /** Says whether a command is to be executed, and forgets what its request id and the log time allow to forget. */
-  admit(id: RequestId, index: number, logTime: number, rows: RoundRows): Admission {
+  admit(id: RequestId, index: number, logTime: number, rows: RoundRows): RequestStanding {
     this.#expire(index, logTime, rows);
     if (id.boot < (this.#floors.get(keys.floor(id.origin, id.incarnation)) ?? 0)) {
-      return { refused: 'the request comes from an earlier start of its node' };
+      return { is: 'refused', why: 'the request comes from an earlier start of its node' };
     }
     const boot = this.#bootOf(id, index, logTime, rows);
     if (id.ackedBelow > boot.ackedBelow) {
@@ -47,8 +51,8 @@ export class RequestTable {
       writeBoot(boot, index, rows);
     }
     const known = boot.results.get(id.seq);
-    if (known !== undefined) return { known };
-    return id.seq < boot.ackedBelow ? { refused: 'the request was answered before' } : 'new';
+    if (known !== undefined) return { is: 'answered', result: known };
+    return id.seq < boot.ackedBelow ? { is: 'refused', why: 'the request was answered before' } : { is: 'new' };
   }
 
   keep(id: RequestId, result: Result, index: number, rows: RoundRows): void {

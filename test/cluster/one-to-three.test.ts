@@ -37,6 +37,8 @@ describe('one node that becomes three', function () {
       const api = apiClient(alone.url);
       expect((await api.post('/routes', route(name))).status).to.equal(201);
       expect((await api.get<object[]>('/routes')).body.length).to.be.at.least(count + 1);
+      // An activation is in the store when it is answered, with all before it.
+      await api.activateAs(name);
       await alone.stop('SIGKILL');
     }
     expect((await stateOf(storePath)).routes).to.equal(count + 2);
@@ -77,7 +79,9 @@ describe('one node that becomes three', function () {
   it('restarts on the generation that the checkpoint made, and holds the same state everywhere', async () => {
     await nodes[1]?.stop();
     await nodes[1]?.start();
-    const last = await nodes[1]?.api.post('/routes', route('last'));
+    await nodes[1]?.api.post('/routes', route('last'));
+    const snapshot = await nodes[1]?.api.create('snapshots', { name: 'last' });
+    const last = await nodes[1]?.api.post(`/snapshots/${snapshot}/activate`);
     const revision = Number(last?.headers.get('x-sluice-revision'));
     for (const { api } of nodes) await api.get(`/routes?minRevision=${revision}`);
     await Promise.all(nodes.map((node) => node.stop('SIGKILL')));

@@ -14,7 +14,7 @@ describe('sticky sessions in Redis', () => {
   });
   beforeEach(async () => {
     await redis.command('FLUSHALL');
-    bed = await PolicyBed.open({ sessionStore: { host: '127.0.0.1', port: redis.port, db: 0 } });
+    bed = await PolicyBed.open({ sessionStore: { host: '127.0.0.1', port: redis.port, db: 0 }, workers: 2 });
   });
   afterEach(() => bed.end());
   after(() => redis?.kill());
@@ -80,7 +80,10 @@ describe('sticky sessions in Redis', () => {
   it('while the store is dead clients stick by hash, and it is used again when it is back', async () => {
     await bed.balanced(await bed.named(['a', 'b', 'c']), sticky);
     await newClient();
+    const reach = () => bed.proxy.upstreams().stores.map(({ thread, reached }) => `${thread} ${reached}`);
+    await eventually(() => expect(reach()).to.deep.equal(['worker 1 true', 'worker 2 true']));
     await redis.kill();
+    await eventually(() => expect(reach()).to.deep.equal(['worker 1 false', 'worker 2 false']));
     const first = await eventually(async () => {
       const answer = await bed.ask();
       expect(answer.status).to.equal(200);

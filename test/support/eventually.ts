@@ -10,3 +10,15 @@ export async function eventually<T>(look: () => T | Promise<T>, { withinMs = 15_
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }
+
+/** Waits until a number has not changed in `looks` looks, 5 ms and more apart, and gives it: what flowed has come to rest. */
+export async function settled(read: () => number, looks = 20): Promise<number> {
+  let last = read();
+  for (let same = 0; same < looks; ) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    const now = read();
+    same = now === last ? same + 1 : 0;
+    last = now;
+  }
+  return last;
+}

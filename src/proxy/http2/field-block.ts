@@ -49,7 +49,8 @@ export class FieldBlock implements FieldSink, FieldLines {
   #kind: BlockKind = 'request';
   #limits: BlockLimits = { fieldBytesMax: 0, linesMax: 0 };
   #fields = 0;
-  #cookie = '';
+  /** Undefined: there is none. */
+  #cookie: string | undefined;
   #regular = false;
   #hasHost = false;
 
@@ -80,7 +81,7 @@ export class FieldBlock implements FieldSink, FieldLines {
     this.fieldBytes = 0;
     this.listBytes = 0;
     this.#fields = 0;
-    this.#cookie = '';
+    this.#cookie = undefined;
     this.#regular = false;
     this.#hasHost = false;
   }
@@ -129,7 +130,7 @@ export class FieldBlock implements FieldSink, FieldLines {
 
   /** After the last field. */
   finish(): void {
-    if (this.#cookie !== '') this.#add('cookie', this.#cookie, fieldId.other);
+    if (this.#cookie !== undefined) this.#add('cookie', this.#cookie, fieldId.other);
     if (this.fault !== '' || this.tooLarge) return;
     if (this.#kind === 'request') this.fault = this.#requestFault();
     else if (this.#kind === 'response' && this.status === 0) this.fault = 'no :status';
@@ -157,7 +158,7 @@ export class FieldBlock implements FieldSink, FieldLines {
     switch (role) {
       case fieldRole.cookie:
         if (this.#kind === 'trailers') this.#add(name, value, id);
-        else this.#cookie = this.#cookie === '' ? value : `${this.#cookie}; ${value}`;
+        else this.#cookie = this.#cookie === undefined ? value : `${this.#cookie}; ${value}`;
         break;
       case fieldRole.host:
         this.#host(value);

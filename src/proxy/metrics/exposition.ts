@@ -161,7 +161,9 @@ function tallyOf(refs: readonly Ref[]): Tally {
   let sum = 0;
   let busy = false;
   for (const { values, place, width, isInflight } of refs) {
-    for (let i = 0; i < width; i++) sum += values[place + i] ?? 0;
+    // A histogram changes with a counter beside it.
+    if (width > 1) continue;
+    sum += values[place] ?? 0;
     busy ||= isInflight && values[place] !== 0;
   }
   return { sum, busy };

@@ -66,7 +66,8 @@ export class ListenerCounters implements ExchangeObserver {
   readonly #own: string;
   #routes = new WeakMap<ExchangeEntry, RouteCounters>();
   readonly #destinations = new Map<string, TargetCounters>();
-  readonly #endpoints = new Map<string, TargetCounters>();
+  /** By destination, then by endpoint. */
+  readonly #endpoints = new Map<string, Map<string, TargetCounters>>();
   /** By type and status. */
   readonly #errors = new Map<string, number>();
   #middlewares = new WeakMap<Link, { duration: number; passed: number; readonly labels: string }>();
@@ -252,12 +253,15 @@ export class ListenerCounters implements ExchangeObserver {
 
   #endpointOf(destinationId: string, endpoint: string): TargetCounters {
     this.#look();
-    const labels = endpointSubject(destinationId, endpoint);
-    const known = this.#endpoints.get(labels);
+    let own = this.#endpoints.get(destinationId);
+    const known = own?.get(endpoint);
     if (known !== undefined) return known;
+    const labels = endpointSubject(destinationId, endpoint);
     const counters = new TargetCounters(labels);
     counters.duration = this.#histogram(family.endpointDuration, labels, labels);
-    this.#endpoints.set(labels, counters);
+    own ??= new Map();
+    own.set(endpoint, counters);
+    this.#endpoints.set(destinationId, own);
     return counters;
   }
 

@@ -30,7 +30,7 @@ export class ExchangeTraces {
     }
     const traceparent = tracing.unrecorded(start);
     const fields = parent === undefined ? { traceparent, replaced: staleIn(lines, carried) } : undefined;
-    return new UnrecordedTrace(start.traceId, traceparent, fields);
+    return new UnrecordedTrace(traceparent, fields);
   }
 }
 

@@ -1,18 +1,21 @@
 // The trace of an exchange that is not recorded: everybody behind is told so, and nothing else happens.
 
+import { traceIdIn } from '../../telemetry/traces/trace-parent.ts';
 import type { TraceFields } from '../message/upstream-stream.ts';
 import type { ExchangeTrace, TracedCall } from './exchange-trace.ts';
 
 export class UnrecordedTrace implements ExchangeTrace, TracedCall {
-  readonly traceId: string;
   readonly traceparent: string;
   readonly fields: TraceFields | undefined;
 
   /** Without `fields` the client's own lines pass. */
-  constructor(traceId: string, traceparent: string, fields: TraceFields | undefined) {
-    this.traceId = traceId;
+  constructor(traceparent: string, fields: TraceFields | undefined) {
     this.traceparent = traceparent;
     this.fields = fields;
+  }
+
+  get traceId(): string {
+    return traceIdIn(this.traceparent);
   }
 
   matched(): void {}

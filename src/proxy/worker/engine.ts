@@ -19,6 +19,7 @@ import type { CommonServices, MiddlewareServices } from '../middleware/services.
 import type { RecentRequests } from '../requests/recent-requests.ts';
 import type { BucketBlocks } from '../shared/bucket-allocator.ts';
 import type { ConfigRole, Figures } from '../shared/figures.ts';
+import type { StoreReach } from '../shared/store-reach.ts';
 import type { TicketSecrets } from '../shared/ticket-secrets.ts';
 import { type EndpointRows, UpstreamStates } from '../shared/upstream-states.ts';
 import { needsSystemRoots, readySystemRoots } from '../tls/system-roots.ts';
@@ -50,6 +51,8 @@ export interface EngineOptions {
   readonly place: number;
   /** Where sticky sessions are remembered; undefined: nowhere. */
   readonly sessionStore: RedisOptions | undefined;
+  /** Whether it is reached. */
+  readonly storeReach: StoreReach;
   /** Those of the process. */
   readonly tickets: TicketSecrets;
   /** The generation in force; asked when a request head arrives. */
@@ -112,11 +115,13 @@ export class Engine {
 
   constructor(options: EngineOptions) {
     const { clock, telemetry, bindAddress, shared, tickets, limits, place } = options;
-    const { metrics, figures, recent, scrape, common, sessionStore, tracing } = options;
+    const { metrics, figures, recent, scrape, common, sessionStore, storeReach, tracing } = options;
     const traces = tracing && new ExchangeTraces(tracing, clock);
     this.#options = options;
     const wheel = new Wheel(clock);
-    const sessions = sessionStore && new RedisSessionStore(sessionStore, clock, telemetry.logger);
+    const sessions =
+      sessionStore &&
+      new RedisSessionStore(sessionStore, clock, telemetry.logger, (reached) => storeReach.set(place, reached));
     this.#tools = { wheel, clock, names: new NameLookup(clock), random: Math.random, place, sessions };
     this.#external = new ExternalServices(clock);
     this.#services = {

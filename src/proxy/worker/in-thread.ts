@@ -4,6 +4,7 @@ import type { Problem } from '../../model/problem.ts';
 import type { ProxyConfig } from '../../model/proxy-config.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import type { ThreadVitals } from '../../telemetry/thread-vitals.ts';
+import type { UpstreamFigures } from '../../telemetry/upstream-metrics.ts';
 import type { KnownStates } from '../explain/explained-destination.ts';
 import type { ListenerStatus } from '../listener/listeners.ts';
 import { Exposition, renderInSlices } from '../metrics/exposition.ts';
@@ -13,6 +14,7 @@ import { RecentRequests } from '../requests/recent-requests.ts';
 import type { RingShape } from '../requests/request-ring.ts';
 import { type ConfigRole, Figures, type RoleFigures } from '../shared/figures.ts';
 import { ShareCell } from '../shared/share-cell.ts';
+import { StoreReach } from '../shared/store-reach.ts';
 import { TicketSecrets } from '../shared/ticket-secrets.ts';
 import { findCluster, thisMachine } from '../upstream/discovery/cluster-access.ts';
 import type { RedisOptions } from '../upstream/session/redis-session-store.ts';
@@ -37,6 +39,7 @@ export interface InThreadOptions {
 export class InThread implements Installer {
   readonly size = 1;
   readonly serving = 1;
+  readonly #storeReach = StoreReach.of(1);
   readonly #engine: Engine;
   readonly #desk: MiddlewareDesk;
   readonly #common: CommonParts;
@@ -75,6 +78,7 @@ export class InThread implements Installer {
     this.#engine = new Engine({
       ...options,
       sessionStore: options.sessionStore,
+      storeReach: this.#storeReach,
       common: this.#common.services,
       tickets,
       shared: false,
@@ -218,6 +222,11 @@ export class InThread implements Installer {
 
   vitals(): readonly ThreadVitals[] {
     return [];
+  }
+
+  upstreams(): UpstreamFigures {
+    const stores = this.#storeReach.read().map(({ reached }) => ({ thread: 'main', reached }));
+    return { stores, lostCopies: this.#supervisor.lostCopies() };
   }
 
   close(withinMs: number): Promise<void> {

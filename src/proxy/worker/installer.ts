@@ -2,6 +2,7 @@
 import type { Problem } from '../../model/problem.ts';
 import type { Candidate, ProxyConfig } from '../../model/proxy-config.ts';
 import type { ThreadVitals } from '../../telemetry/thread-vitals.ts';
+import type { UpstreamFigures } from '../../telemetry/upstream-metrics.ts';
 import type { KnownStates } from '../explain/explained-destination.ts';
 import type { ListenerStatus } from '../listener/listeners.ts';
 import type { ConfigRole, RoleFigures } from '../shared/figures.ts';
@@ -40,5 +41,6 @@ export interface Installer {
   figures(role: ConfigRole): RoleFigures;
   /** Of each thread of its own, in their order. */
   vitals(): readonly ThreadVitals[];
+  upstreams(): UpstreamFigures;
   close(withinMs: number): Promise<void>;
 }

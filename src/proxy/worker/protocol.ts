@@ -34,6 +34,8 @@ export interface WorkerStart {
   readonly ring: RingShape | undefined;
   /** What it says of its own thread. */
   readonly vitals: SharedArrayBuffer;
+  /** StoreReach of the process. */
+  readonly storeReach: SharedArrayBuffer;
   /** A LevelCell. */
   readonly logLevel: SharedArrayBuffer;
   /** Whether other workers listen on the same ports. */

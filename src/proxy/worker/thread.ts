@@ -9,6 +9,7 @@ import { requestAtHand } from '../message/request-view.ts';
 import { MetricBlock } from '../metrics/metric-block.ts';
 import { RecentRequests } from '../requests/recent-requests.ts';
 import { type ConfigRole, Figures } from '../shared/figures.ts';
+import { StoreReach } from '../shared/store-reach.ts';
 import { TicketSecrets } from '../shared/ticket-secrets.ts';
 import { CommonParts } from './common-services.ts';
 import { type CandidateChange, Engine } from './engine.ts';
@@ -64,6 +65,7 @@ function serve(port: MessagePort, start: WorkerStart, tracing: Tracing | undefin
     telemetry: { logger: remoteLogger(say, new LevelCell(start.logLevel)) },
     bindAddress,
     sessionStore,
+    storeReach: new StoreReach(start.storeReach),
     limits,
     metrics,
     figures: new Figures(start.figures),

@@ -145,6 +145,16 @@ export class UpstreamSupervisor implements ShownStates, KnownStates {
       .map(({ destination: { id }, key }) => ({ destination: id, state: this.#states.destination(key).circuit }));
   }
 
+  /** Destinations that did not keep up with what was mirrored to them. */
+  lostCopies(): { destination: string; count: number }[] {
+    return this.#shown()
+      .map(({ destination: { id }, key }) => ({
+        destination: id,
+        count: this.#states.findDestination(key)?.lostCopies ?? 0,
+      }))
+      .filter(({ count }) => count > 0);
+  }
+
   endpoints(): { destination: string; endpoint: string; available: boolean; consecutive5xx: number }[] {
     return this.#shown().flatMap(({ destination, key }) =>
       this.#namesOf(destination, key).map((endpoint) => {

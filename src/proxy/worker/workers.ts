@@ -8,6 +8,7 @@ import type { Configuration, ProxyConfig } from '../../model/proxy-config.ts';
 import { LevelCell } from '../../telemetry/log-levels.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import { newVitalBytes, readVitals, type ThreadVitals } from '../../telemetry/thread-vitals.ts';
+import type { UpstreamFigures } from '../../telemetry/upstream-metrics.ts';
 import { inSlices } from '../compile/slices.ts';
 import type { KnownStates } from '../explain/explained-destination.ts';
 import { type BusyPlace, keyOf, type ListenerStatus, placeOf, statusIn } from '../listener/listeners.ts';
@@ -18,6 +19,7 @@ import { OutdatedLabels } from '../metrics/outdated-labels.ts';
 import { RequestRing, type RingShape } from '../requests/request-ring.ts';
 import { type ConfigRole, Figures, newFigureBytes, type RoleFigures, sumOfFigures } from '../shared/figures.ts';
 import { ShareCell } from '../shared/share-cell.ts';
+import { StoreReach } from '../shared/store-reach.ts';
 import { TicketSecrets } from '../shared/ticket-secrets.ts';
 import { findCluster, thisMachine } from '../upstream/discovery/cluster-access.ts';
 import type { RedisOptions } from '../upstream/session/redis-session-store.ts';
@@ -81,6 +83,7 @@ export class Workers implements Installer {
   readonly #figureBytes: readonly SharedArrayBuffer[];
   readonly #outdated: OutdatedLabels;
   readonly #vitalBytes: readonly SharedArrayBuffer[];
+  readonly #storeReach: StoreReach;
   readonly #tickets = new TicketSecrets();
   readonly #stopRotating: Cancel;
   readonly #members: Member[];
@@ -120,6 +123,7 @@ export class Workers implements Installer {
     });
     this.#metricBytes = Array.from({ length: options.count }, () => newMetricBytes());
     this.#figureBytes = Array.from({ length: options.count }, () => newFigureBytes());
+    this.#storeReach = StoreReach.of(options.count);
     this.#vitalBytes = Array.from({ length: options.count }, () => newVitalBytes());
     for (const [place, bytes] of this.#metricBytes.entries()) this.#exposition.block(place, bytes);
     this.#members = Array.from({ length: options.count }, (_, i) => this.#startMember(i));
@@ -212,6 +216,12 @@ export class Workers implements Installer {
 
   vitals(): readonly ThreadVitals[] {
     return this.#vitalBytes.map(readVitals);
+  }
+
+  upstreams(): UpstreamFigures {
+    const reach = this.#storeReach.read();
+    const stores = reach.map(({ place, reached }) => ({ thread: `worker ${place + 1}`, reached }));
+    return { stores, lostCopies: this.#supervisor.lostCopies() };
   }
 
   async close(withinMs: number): Promise<void> {
@@ -314,6 +324,7 @@ export class Workers implements Installer {
       ring: this.#options.ring,
       logLevel: this.#logLevel.bytes,
       vitals: this.#vitalBytes[place] ?? newVitalBytes(),
+      storeReach: this.#storeReach.buffer,
       shared: true,
       bucketSeed: this.#desk.seed,
       epochMs: this.#epochMs,

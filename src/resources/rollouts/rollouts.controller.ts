@@ -1,5 +1,5 @@
 // Progressive activation: `POST /snapshots/{id}/rollout` and what can be done with a rollout.
-import { Controller, Get, HttpCode, Inject, Param, Post, Req, Res } from '@nestjs/common';
+import { applyDecorators, Controller, Get, HttpCode, Inject, Param, Post, Req, Res } from '@nestjs/common';
 import { ApiBody, ApiExtraModels, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { PromotionRequest } from '../../model/activation-request.ts';
@@ -18,7 +18,24 @@ const refusals = [
   'UNAVAILABLE',
   'OUTCOME_UNKNOWN',
 ] as const;
-const moved = () => Success(200, 'The rollout.', schemaRef('Rollout'), ['X-Sluice-Revision', 'Warning']);
+
+/** `POST /rollouts/{id}/<move>`: all answer with the rollout as it is then. */
+const Move = (move: string, description: string) =>
+  applyDecorators(
+    Post(`rollouts/:id/${move}`),
+    HttpCode(200),
+    Operation({
+      id: `${move}Rollout`,
+      summary: `${move.charAt(0).toUpperCase()}${move.slice(1)} a rollout`,
+      description,
+      right: 'write',
+      headers: ['Idempotency-Key'],
+      query: ['fieldValidation'],
+      errors: refusals,
+    }),
+    ApiParam(byId),
+    Success(200, 'The rollout.', schemaRef('Rollout'), ['X-Sluice-Revision', 'Warning']),
+  );
 
 @ApiTags('rollouts')
 @ApiExtraModels(RolloutRequest, PromotionRequest)
@@ -78,71 +95,23 @@ export class RolloutsController {
     send(reply, await this.#service.get(id, requestOf(request)));
   }
 
-  @Post('rollouts/:id/pause')
-  @HttpCode(200)
-  @Operation({
-    id: 'pauseRollout',
-    summary: 'Pause a rollout',
-    description: 'The share stays as it is, and nothing is judged until it is resumed.',
-    right: 'write',
-    headers: ['Idempotency-Key'],
-    query: ['fieldValidation'],
-    errors: refusals,
-  })
-  @ApiParam(byId)
-  @moved()
+  @Move('pause', 'The share stays as it is, and nothing is judged until it is resumed.')
   async pause(@Param('id') id: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     send(reply, await this.#service.move(id, 'pause', requestOf(request)));
   }
 
-  @Post('rollouts/:id/resume')
-  @HttpCode(200)
-  @Operation({
-    id: 'resumeRollout',
-    summary: 'Resume a rollout',
-    description: 'The step under way begins anew, with its hold and its figures.',
-    right: 'write',
-    headers: ['Idempotency-Key'],
-    query: ['fieldValidation'],
-    errors: refusals,
-  })
-  @ApiParam(byId)
-  @moved()
+  @Move('resume', 'The step under way begins anew, with its hold and its figures.')
   async resume(@Param('id') id: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     send(reply, await this.#service.move(id, 'resume', requestOf(request)));
   }
 
-  @Post('rollouts/:id/abort')
-  @HttpCode(200)
-  @Operation({
-    id: 'abortRollout',
-    summary: 'Abort a rollout',
-    description: 'Everyone is served by what is active.',
-    right: 'write',
-    headers: ['Idempotency-Key'],
-    query: ['fieldValidation'],
-    errors: refusals,
-  })
-  @ApiParam(byId)
-  @moved()
+  @Move('abort', 'Everyone is served by what is active.')
   async abort(@Param('id') id: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     send(reply, await this.#service.move(id, 'abort', requestOf(request)));
   }
 
-  @Post('rollouts/:id/promote')
-  @HttpCode(200)
-  @Operation({
-    id: 'promoteRollout',
-    summary: 'Promote a rollout',
-    description: 'To its next step now, whatever the guards say; with `{"share":100}` to its end.',
-    right: 'write',
-    headers: ['Idempotency-Key'],
-    query: ['fieldValidation'],
-    errors: refusals,
-  })
-  @ApiParam(byId)
+  @Move('promote', 'To its next step now, whatever the guards say; with `{"share":100}` to its end.')
   @ApiBody({ schema: schemaRef(PromotionRequest.name), required: false })
-  @moved()
   async promote(@Param('id') id: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     send(reply, await this.#service.promote(id, requestOf(request)));
   }

@@ -145,6 +145,17 @@ export const cases: readonly Case[] = [
     load: wrk('/'),
   },
   {
+    name: 'traces',
+    title: 'traces: off, of 1 % of the requests, of all',
+    scene: plain,
+    proxies: [
+      sluice('sluice'),
+      sluice('sluice-traces', { features: ['traces'] }),
+      sluice('sluice-all-traces', { features: ['all-traces'] }),
+    ],
+    load: wrk('/'),
+  },
+  {
     name: 'middlewares',
     title: 'headers, cors and rateLimit; jwt with a known token',
     scene: plain,

@@ -2,6 +2,8 @@
 
 import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import type { Clock } from '../../../src/clock.ts';
+import type { Logger } from '../../../src/telemetry/logger.ts';
 import { inAnHour, jwksOf, signer, tokenOf } from '../../support/tokens.ts';
 
 export interface SluiceWish {
@@ -24,9 +26,20 @@ export interface SluiceWish {
 
 /**
  * What is on beside forwarding. `policies`: retries, breaker, outlier detection and health checks. `common`: the
- * middlewares headers, cors and rateLimit. The others are one middleware each, and `metrics`.
+ * middlewares headers, cors and rateLimit. `traces`: 1 % of them, `all-traces`: each. The others are one middleware each,
+ * and `metrics`.
  */
-export type Feature = 'policies' | 'metrics' | 'common' | 'jwt' | 'log' | 'authz-http' | 'authz-grpc' | 'proc';
+export type Feature =
+  | 'policies'
+  | 'metrics'
+  | 'traces'
+  | 'all-traces'
+  | 'common'
+  | 'jwt'
+  | 'log'
+  | 'authz-http'
+  | 'authz-grpc'
+  | 'proc';
 
 /** Of nobody: tokens of the benchmark are signed with it. */
 const privateKey = createPrivateKey({
@@ -47,6 +60,8 @@ const logged = {
 const middlewaresOf = (folder: string): Readonly<Record<Feature, readonly object[]>> => ({
   policies: [],
   metrics: [],
+  traces: [],
+  'all-traces': [],
   common: [
     {
       type: 'headers',
@@ -116,16 +131,28 @@ function configOf(wish: SluiceWish): object {
   };
 }
 
+/** Spans go to the service, which takes everything. */
+async function tracesOf({ features, servicePort, tree }: SluiceWish, parts: { clock: Clock; logger: Logger }) {
+  const sampleRatio = features.includes('all-traces') ? 1 : features.includes('traces') ? 0.01 : undefined;
+  if (sampleRatio === undefined) return undefined;
+  const path = `${tree}/src/telemetry/traces/exporting.ts`;
+  const { openTraces }: typeof import('../../../src/telemetry/traces/exporting.ts') = await import(path);
+  const endpoint = `http://127.0.0.1:${servicePort}/v1/traces`;
+  const names = { serviceName: 'bench', serviceVersion: '0', instanceId: 'bench' };
+  return openTraces({ ...parts, ...names, endpoint, headers: {}, sampleRatio });
+}
+
 async function serve(wish: SluiceWish): Promise<void> {
   const from = <M>(path: string): Promise<M> => import(`${wish.tree}/src/${path}`);
   const { systemClock } = await from<typeof import('../../../src/clock.ts')>('clock.ts');
   const { createProxy } = await from<typeof import('../../../src/proxy/proxy.ts')>('proxy/proxy.ts');
   const { silentLogger } = await from<typeof import('../../../src/telemetry/logger.ts')>('telemetry/logger.ts');
   const snapshot = configOf(wish);
+  const traces = await tracesOf(wish, { clock: systemClock, logger: silentLogger });
   const proxy = createProxy({
     clock: systemClock,
     workers: wish.workers,
-    telemetry: { logger: silentLogger },
+    telemetry: { logger: silentLogger, traces },
     onSettled: ({ problems }) => {
       if (problems.length > 0) console.log(JSON.stringify(problems));
     },

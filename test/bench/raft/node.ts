@@ -1,9 +1,6 @@
 // One raft process of the bench: the worker thread, and a state machine that only counts. Talks to bench.ts over the
 // IPC channel of its parent. Proposals come from this very process, as they do in the product's main thread.
-import type { Committed, Outcome, RoleReport } from '../../../raft/driver/host.ts';
-import type { MemberHost } from '../../../raft/driver/member-host.ts';
-import type { RaftOptions } from '../../../raft/driver/options.ts';
-import { RaftThread } from '../../../raft/driver/raft-thread.ts';
+import { type Committed, type RaftOptions, RaftThread, type RoleReport, type ThreadHost } from '../../../raft/index.ts';
 
 export type ToNode =
   | { readonly type: 'load'; readonly clients: number; readonly seconds: number; readonly bytes: number }
@@ -26,19 +23,15 @@ export type FromNode =
 
 const options: RaftOptions = JSON.parse(process.argv[2] ?? '');
 const tell = (message: FromNode) => process.send?.(message);
-const waiting = new Map<number, (done: boolean) => void>();
-let nextId = 1;
 const words: string[] = [];
 let probedTerm = 0;
 
-const host: MemberHost = {
-  opened: () => thread.begin(0, 0),
+const host: ThreadHost = {
+  opened: () => thread.begin({ index: 0, term: 0 }),
   cannotListen: (code) => tell({ type: 'fatal', reason: code }),
   committed: (batch) => apply(batch),
-  outcome: (id, outcome: Outcome) => settle(id, outcome.kind === 'committed'),
-  readable: (id, index) => settle(id, index !== undefined),
   role: (report) => role(report),
-  makeCheckpoint: () => thread.checkpointFailed(),
+  makeCheckpoint: () => thread.node.checkpointFailed(),
   install: () => {},
   adopt: () => {},
   discard: () => {},
@@ -49,7 +42,7 @@ const thread = new RaftThread(options, host);
 
 function apply({ entries, last }: Committed): void {
   for (const { payload } of entries) if (payload.length < 100) words.push(Buffer.from(payload).toString());
-  thread.applied(last);
+  thread.node.applied(last);
 }
 
 function role(report: RoleReport): void {
@@ -61,32 +54,21 @@ function role(report: RoleReport): void {
 }
 
 async function probe(ofTerm: number): Promise<void> {
-  if (await ask((id) => thread.propose(id, Buffer.from('probe'))))
-    tell({ type: 'working', term: ofTerm, at: Date.now() });
+  if (await isCommitted(Buffer.from('probe'))) tell({ type: 'working', term: ofTerm, at: Date.now() });
 }
 
-function ask(question: (id: number) => void): Promise<boolean> {
-  const id = nextId++;
-  return new Promise((resolve) => {
-    waiting.set(id, resolve);
-    question(id);
-  });
-}
-
-function settle(id: number, done: boolean): void {
-  waiting.get(id)?.(done);
-  waiting.delete(id);
-}
+const isCommitted = async (payload: Uint8Array): Promise<boolean> =>
+  (await thread.propose(payload)).kind === 'committed';
 
 /** `clients` loops, each with one question out at a time. */
-async function load(clients: number, seconds: number, question: (id: number) => void): Promise<void> {
+async function load(clients: number, seconds: number, question: () => Promise<boolean>): Promise<void> {
   const latenciesMs: number[] = [];
   let lost = 0;
   const startedAt = performance.now();
   const loop = async () => {
     while (performance.now() - startedAt < seconds * 1000) {
       const askedAt = performance.now();
-      if (await ask(question)) latenciesMs.push(performance.now() - askedAt);
+      if (await question()) latenciesMs.push(performance.now() - askedAt);
       else lost += 1;
       if (lost > 0) await new Promise((resolve) => setTimeout(resolve, 10));
     }
@@ -98,7 +80,7 @@ async function load(clients: number, seconds: number, question: (id: number) => 
 async function stream(client: number, prefix: string): Promise<void> {
   for (let n = 0; ; n++) {
     const word = `${prefix}.${client}.${n}`;
-    if (await ask((id) => thread.propose(id, Buffer.from(word)))) tell({ type: 'acked', word });
+    if (await isCommitted(Buffer.from(word))) tell({ type: 'acked', word });
     else await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
@@ -106,13 +88,14 @@ async function stream(client: number, prefix: string): Promise<void> {
 process.on('message', (message: ToNode) => {
   if (message.type === 'load') {
     const payload = new Uint8Array(message.bytes).fill(7);
-    void load(message.clients, message.seconds, (id) => thread.propose(id, payload));
+    void load(message.clients, message.seconds, () => isCommitted(payload));
   }
-  if (message.type === 'reads') void load(message.clients, message.seconds, (id) => thread.read(id));
+  if (message.type === 'reads')
+    void load(message.clients, message.seconds, async () => (await thread.read()) !== undefined);
   if (message.type === 'stream') {
     for (let client = 0; client < message.clients; client++) void stream(client, message.prefix);
   }
   if (message.type === 'words') tell({ type: 'words', words });
-  if (message.type === 'transfer') thread.transfer(undefined);
+  if (message.type === 'transfer') thread.node.transfer(undefined);
   if (message.type === 'stop') void thread.stop().then(() => process.exit(0));
 });

@@ -1,7 +1,7 @@
 // S17 and S19: bodies stream, a slow side holds back the other, and nobody's body is kept whole.
 import { createServer } from 'node:http';
 import { expect } from 'chai';
-import { eventually } from '../../support/eventually.ts';
+import { eventually, settled } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
 import { forwarding, listening, ProxyBed } from '../../support/proxy-bed.ts';
 
@@ -35,8 +35,7 @@ describe('a body', () => {
     wire.socket.pause();
     wire.send('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
     await eventually(() => expect(written).to.be.greaterThan(1));
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    expect(written).to.be.lessThan(40);
+    expect(await settled(() => written)).to.be.lessThan(40);
     wire.socket.resume();
     await wire.untilClosed();
     expect(bytes).to.be.greaterThan(64 << 20);
@@ -44,13 +43,14 @@ describe('a body', () => {
 
   it('stops flowing from a client whose upstream does not read, and goes on when it does', async () => {
     let taken = 0;
+    let read: (() => void) | undefined;
     const server = createServer((request, response) => {
-      setTimeout(() => {
+      read = () => {
         request.on('data', (chunk: Buffer) => {
           taken += chunk.length;
         });
         request.on('end', () => response.end('all'));
-      }, 200);
+      };
     });
     bed.atEnd(async () => server.closeAllConnections());
     bed.atEnd(async () => void server.close());
@@ -58,8 +58,9 @@ describe('a body', () => {
     const wire = bed.wire(port);
     wire.send(`POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: ${64 << 20}\r\n\r\n`);
     for (let i = 0; i < 64; i++) wire.socket.write(megabyte);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    expect(wire.socket.writableLength).to.be.greaterThan(20 << 20);
+    await eventually(() => expect(read).to.not.equal(undefined));
+    expect(await settled(() => wire.socket.writableLength)).to.be.greaterThan(20 << 20);
+    read?.();
     expect(await wire.until(/all$/)).to.contain('200 OK');
     expect(taken).to.equal(64 << 20);
   });
@@ -77,8 +78,7 @@ describe('a body', () => {
     const requests = 3_000;
     wire.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(requests));
     await eventually(() => expect(asked).to.be.greaterThan(10));
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    expect(asked).to.be.lessThan(requests / 2);
+    expect(await settled(() => asked)).to.be.lessThan(requests / 2);
     wire.socket.resume();
     await eventually(() => expect(asked).to.equal(requests), { withinMs: 9_000 });
   });

@@ -27,8 +27,13 @@ export class RedisSessionStore implements SessionStore {
   /** That it is down has been said. */
   #told = false;
 
-  constructor(options: RedisOptions, clock: Clock, logger: Logger) {
+  readonly #onReach: (reached: boolean) => void;
+
+  /** `onReach` is told whether it is connected, now and whenever that changes. */
+  constructor(options: RedisOptions, clock: Clock, logger: Logger, onReach: (reached: boolean) => void = () => {}) {
     this.#clock = clock;
+    this.#onReach = onReach;
+    onReach(false);
     this.#logger = logger.child({ store: `${options.host}:${options.port}` });
     this.#open(options).catch((error: Error) =>
       this.#logger.error({ reason: error.message }, 'the client of Redis fails'),
@@ -124,12 +129,14 @@ export class RedisSessionStore implements SessionStore {
 
   #rise(): void {
     this.#state = 'up';
+    this.#onReach(true);
     this.#told = false;
     this.#logger.info({}, 'the store of sticky sessions is connected');
   }
 
   #fall(): void {
     this.#state = 'down';
+    this.#onReach(false);
     if (this.#closed || this.#told) return;
     this.#told = true;
     this.#logger.warn(

@@ -45,6 +45,10 @@ describe('a head', () => {
     ]);
   });
 
+  it('keeps a cookie that is empty', () => {
+    expect(head(...plain, ['cookie', '']).lines).to.deep.include(['cookie', '']);
+  });
+
   it('has one host, and says when two were named', () => {
     expect(head(...plain, ['host', 'X']).lines).to.deep.equal([['host', 'x']]);
     expect(head(...plain, ['host', 'X']).read.hostConflict).to.equal(false);

@@ -101,6 +101,7 @@ describe('mirrors', () => {
     await mirroring(stuck.port);
     expect((await bed.ask({}, { method: 'POST', body })).body).to.equal('all');
     expect(received).to.equal(body.length);
+    expect(bed.proxy.upstreams().lostCopies).to.deep.equal([{ destination: 'm', count: 1 }]);
     // It is heard of only by who reads.
     for (const socket of stuck.sockets) socket.resume();
     await eventually(() => expect(stuck.sockets.size).to.equal(0));

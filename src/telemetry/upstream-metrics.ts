@@ -1,0 +1,30 @@
+// What the operator of the process has to know of upstreams beside what is counted on listeners: whether the store of
+// sticky sessions is there, and what mirrors did not get. Made afresh each time.
+import { Counter, Gauge, Registry } from 'prom-client';
+
+export interface UpstreamFigures {
+  /** By thread that uses one. */
+  readonly stores: readonly { readonly thread: string; readonly reached: boolean }[];
+  /** Copies that were given up because the destination did not keep up; those with none left out. */
+  readonly lostCopies: readonly { readonly destination: string; readonly count: number }[];
+}
+
+export function upstreamMetrics({ stores, lostCopies }: UpstreamFigures): Registry {
+  const registry = new Registry();
+  const registers = [registry];
+  const up = new Gauge({
+    name: 'sluice_session_store_up',
+    help: '1 while the thread reaches the store of sticky sessions; 0: sessions stick by hash.',
+    labelNames: ['thread'],
+    registers,
+  });
+  for (const { thread, reached } of stores) up.set({ thread }, reached ? 1 : 0);
+  const lost = new Counter({
+    name: 'sluice_mirror_copies_lost_total',
+    help: 'Copies of requests that were given up because the mirror did not keep up.',
+    labelNames: ['destination'],
+    registers,
+  });
+  for (const { destination, count } of lostCopies) lost.inc({ destination }, count);
+  return registry;
+}
