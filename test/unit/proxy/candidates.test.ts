@@ -213,8 +213,13 @@ for (const workers of [0, 2]) {
       source.withdraw();
       expect(await ask('somebody')).to.equal('stable');
       await eventually(() => expect(proxy.candidate()).to.equal(undefined));
+      source.offer(3, answering('next'), { ...byUser, share: 100 });
+      await settled(2);
+      const before = proxy.figures('candidate').requests;
       finish();
       expect(await response.body.text()).to.equal('begun and ended');
+      expect(await ask('somebody')).to.equal('next');
+      expect(proxy.figures('candidate').requests - before, 'what is over says nothing of the next').to.equal(1);
     });
   });
 }
