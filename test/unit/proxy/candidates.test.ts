@@ -200,6 +200,21 @@ for (const workers of [0, 2]) {
       expect(proxy.known().circuit('d')).to.equal('open');
     });
 
+    it('goes on beside an activation, and goes when it is withdrawn after that', async () => {
+      const upstream = await bed.upstream((_request, response) => void response.end('candidate'));
+      await started(answering('stable'));
+      const trial = { ...forwarding(port, upstream), middlewares: [] };
+      source.offer(2, trial, { ...byUser, share: 50 });
+      await settled(1);
+      const byShare = (stable: string) => users.map((user) => (placeOf('r2', user) < 0.5 ? 'candidate' : stable));
+      expect(await answers()).to.deep.equal(byShare('stable'));
+      source.publish(3, answering('another', { destinations: trial.destinations }));
+      await proxy.installed(3, 5_000);
+      expect(await answers()).to.deep.equal(byShare('another'));
+      source.withdraw();
+      expect(new Set(await answers())).to.deep.equal(new Set(['another']));
+    });
+
     it('leaves a response that has begun where it began', async () => {
       let finish = (): void => {};
       const slow = await bed.upstream((_request, response) => {
