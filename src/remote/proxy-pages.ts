@@ -15,7 +15,7 @@ interface ShownListener {
   readonly reason?: string;
 }
 
-export interface ShownCandidate {
+interface ShownCandidate {
   readonly rollout: string;
   readonly snapshotId: string;
   /** Percent. */
