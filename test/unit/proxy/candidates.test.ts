@@ -200,6 +200,29 @@ for (const workers of [0, 2]) {
       expect(proxy.known().circuit('d')).to.equal('open');
     });
 
+    it('whose destination is changed has connections of its own, which stay when it is promoted', async () => {
+      const upstream = await bed.rawUpstream((socket) => {
+        socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok');
+      });
+      const expecting = (expectContinue: string) =>
+        forwarding(port, upstream.port, { destination: { options: { timeouts: { expectContinue } } } });
+      await started(expecting('1s'));
+      for (let n = 0; n < 10; n++) await ask('someone');
+      const before = upstream.connections;
+      source.offer(2, expecting('2s'), { ...byUser, share: 100 });
+      await settled(1);
+      for (let n = 0; n < 10; n++) await ask('someone');
+      const tried = upstream.connections;
+      expect(tried).to.be.greaterThan(before);
+      source.complete(3);
+      await proxy.installed(3, 5_000);
+      for (let n = 0; n < 10; n++) await ask('someone');
+      source.publish(4, { ...expecting('2s'), routes: [...(expecting('2s').routes ?? [])] });
+      await proxy.installed(4, 5_000);
+      for (let n = 0; n < 10; n++) await ask('someone');
+      expect(upstream.connections).to.be.at.most(before + Math.max(1, workers));
+    });
+
     it('goes on beside an activation, and goes when it is withdrawn after that', async () => {
       const upstream = await bed.upstream((_request, response) => void response.end('candidate'));
       await started(answering('stable'));
