@@ -131,6 +131,14 @@ module.exports = {
       to: { path: src('resources', 'api'), pathNot: src('api/browser-guard') },
     },
     {
+      name: 'telemetry-sdk-only-when-on',
+      comment:
+        'Who traces nothing loads nothing of OpenTelemetry: import its types, or import it where traces are opened.',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { path: 'node_modules/@opentelemetry', dynamic: false, dependencyTypesNot: ['type-only'] },
+    },
+    {
       name: 'one-barrel',
       comment: 'raft/index.ts is the only index file: a barrel anywhere else hides who uses what.',
       severity: 'error',

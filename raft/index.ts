@@ -37,16 +37,16 @@ export type {
   Refusal,
   RoleReport,
 } from './driver/host.ts';
-export type { MemberHost, OpenedReport } from './driver/member-host.ts';
-export { type ClusterOptions, checkpointDirectory, type RaftOptions, type StaticPeer } from './driver/options.ts';
-export { isPrivateAddress } from './driver/private-address.ts';
-export { type NodeReports, RaftThread, type ThreadHost } from './driver/raft-thread.ts';
 export type { Durations, MemberCounts } from './driver/stats.ts';
-export type { MemberStatus, PeerStatus } from './driver/status.ts';
-export type { PeerTls } from './driver/tcp-socket.ts';
+export type { MemberHost, OpenedReport } from './member/member-host.ts';
+export { type ClusterOptions, checkpointDirectory, type RaftOptions, type StaticPeer } from './member/options.ts';
+export { type NodeReports, RaftThread, type ThreadHost } from './member/raft-thread.ts';
+export type { MemberStatus, PeerStatus } from './member/status.ts';
 export {
   type CheckpointContent,
   type CheckpointFile,
   readCheckpoint,
   writeCheckpoint,
 } from './store/checkpoint-files.ts';
+export { isPrivateAddress } from './transport/private-address.ts';
+export type { PeerTls } from './transport/tcp-socket.ts';

@@ -90,6 +90,13 @@ const rows = [
     takes: [50, 95],
   },
   {
+    name: 'rollouts',
+    what: 'rollouts of a fleet while nodes and proxies are killed',
+    test: ['test/faults/rollouts.test.ts'],
+    lengths: { SLUICE_ROLLOUTS_SECONDS: [60, 600], SLUICE_ROLLOUT_PROXIES: [3, 5] },
+    takes: [90, 640],
+  },
+  {
     name: 'kills',
     what: 'edits and activations under leader kills',
     test: ['test/faults/leader-changes.test.ts'],

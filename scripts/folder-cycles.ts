@@ -3,7 +3,7 @@
 import { dirname } from 'node:path';
 
 /** Folders whose parts stand in an order. */
-const ordered = ['src/proxy'];
+const ordered = ['src/proxy', 'src/cluster', 'raft'];
 
 /** As dependency-cruiser prints them. */
 interface Module {

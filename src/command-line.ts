@@ -94,7 +94,7 @@ async function start(settings: Settings, logger: RootLogger): Promise<ControlPla
 /** Runs while no node uses the store; says what it did and ends. */
 async function recover(task: Task, { config, backup }: Options): Promise<void> {
   const { controlPlane } = parseSettings(readSettingsText(config), process.env);
-  const { forceNewCluster, restore } = await import('./cluster/recovery.ts');
+  const { forceNewCluster, restore } = await import('./cluster/checkpoints/recovery.ts');
   const done = task === 'restore' ? restore(controlPlane, backup ?? '') : forceNewCluster(controlPlane);
   process.stdout.write(`${await done}\n`);
 }

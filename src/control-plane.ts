@@ -4,13 +4,13 @@ import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { type Api, createApi } from './api/api.ts';
 import { systemClock } from './clock.ts';
-import { Backups } from './cluster/backup.ts';
-import { ClusterDesk } from './cluster/cluster-desk.ts';
+import { Backups } from './cluster/checkpoints/backup.ts';
 import type { Core } from './cluster/core.ts';
-import { handOver } from './cluster/hand-over.ts';
+import { singleNodeId } from './cluster/log/raft-options.ts';
+import { ClusterReadiness } from './cluster/log/readiness.ts';
+import { handOver } from './cluster/members/cluster.ts';
+import { ClusterAdmin } from './cluster/members/cluster-admin.ts';
 import { trustWarning } from './cluster/node-links.ts';
-import { singleNodeId } from './cluster/raft-options.ts';
-import { ClusterReadiness } from './cluster/readiness.ts';
 import { HashComparison } from './cluster/state-hash/hash-comparison.ts';
 import { dataPlaneOf } from './data-plane.ts';
 import { confirmationDuty } from './duty/confirmation-duty.ts';
@@ -201,7 +201,7 @@ async function startApi(own: ControlPlaneSettings, parts: Parts): Promise<Api> {
     }),
     health: () => ({ ready: readiness.ready && log.failed === undefined, reason: log.failed ?? 'no leader' }),
     clusterId: () => raft.clusterId ?? state.identity.clusterId,
-    cluster: { desk: new ClusterDesk(raft, systemClock), leader: links.leader, backups: backupsOf(own, parts) },
+    cluster: { desk: new ClusterAdmin(raft, systemClock), leader: links.leader, backups: backupsOf(own, parts) },
     relay: links.server(log, (bytes) => state.decode(bytes)),
     recent: proxy.recent,
     nodeId: own.raft?.nodeId ?? singleNodeId,

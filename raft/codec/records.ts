@@ -3,8 +3,7 @@
 // it fits only directly after the one entry before, so holes, swapped and stale records show.
 import { crc32 } from 'node:zlib';
 
-import type { CheckpointMeta, Entry, HardState, LogPosition } from '../core/types.ts';
-import type { StoreIdentity } from '../store/log-store.ts';
+import type { CheckpointMeta, Entry, HardState, LogPosition, StoreIdentity } from '../core/types.ts';
 import { ByteReader } from './byte-reader.ts';
 import { ByteWriter } from './byte-writer.ts';
 import { memberIdBytesMax, readCheckpointMeta, readEntry, writeCheckpointMeta, writeEntry } from './values.ts';

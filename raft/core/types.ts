@@ -128,3 +128,8 @@ export interface BootState {
    */
   readonly suspect: boolean;
 }
+
+export interface StoreIdentity extends Identity {
+  /** 32 hex digits; undefined while this node has not joined or created a cluster. */
+  readonly clusterId: string | undefined;
+}

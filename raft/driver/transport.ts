@@ -18,3 +18,11 @@ export interface Receiver {
   /** Messages to this peer were lost for sure (connection broke, or bulk was dropped). */
   unreachable(peer: MemberId): void;
 }
+
+/** Of a cluster of one: there is nobody to talk to. */
+export const silentTransport: Transport = {
+  start() {},
+  send() {},
+  setPeers() {},
+  close() {},
+};

@@ -6,9 +6,9 @@ import type {
   Config,
   Entry,
   HardState,
-  Identity,
   Index,
   LogPosition,
+  StoreIdentity,
 } from '../core/types.ts';
 
 /** One atomic write. Absent fields are left as they are on disk. */
@@ -34,11 +34,6 @@ export interface WriteBatch {
   readonly trusted?: true;
   /** True: `done` is called when the batch and all before it survive a power loss. */
   readonly sync: boolean;
-}
-
-export interface StoreIdentity extends Identity {
-  /** 32 hex digits; undefined while this node has not joined or created a cluster. */
-  readonly clusterId: string | undefined;
 }
 
 export type Verdict =

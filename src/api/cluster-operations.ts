@@ -1,8 +1,8 @@
 // The operations on the cluster: reads the request, asks the desk of this node or the leader's API, writes the answer.
 // Every node answers alike, because the leader does; without one, each shows what it knows.
-import type { Backups } from '../cluster/backup.ts';
-import type { ClusterDesk } from '../cluster/cluster-desk.ts';
-import { type LeaderOperation, type LeaderOperations, relayedHeader } from '../cluster/leader-operations.ts';
+import type { Backups } from '../cluster/checkpoints/backup.ts';
+import type { ClusterAdmin } from '../cluster/members/cluster-admin.ts';
+import { type LeaderOperation, type LeaderOperations, relayedHeader } from '../cluster/members/leader-operations.ts';
 import { SluiceError } from '../errors.ts';
 import type { Answer, ApiRequest } from '../resources/answer.ts';
 import { objectBody, optionalBody } from '../resources/json-body.ts';
@@ -15,13 +15,13 @@ export interface ClusterRequest extends ApiRequest {
 }
 
 export interface ClusterOperationsOptions {
-  readonly desk: ClusterDesk;
+  readonly desk: ClusterAdmin;
   readonly leader: LeaderOperations;
   readonly backups: Backups;
 }
 
 export class ClusterOperations {
-  readonly #desk: ClusterDesk;
+  readonly #desk: ClusterAdmin;
   readonly #leader: LeaderOperations;
   readonly #backups: Backups;
 

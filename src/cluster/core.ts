@@ -15,13 +15,13 @@ import type { LevelCell } from '../telemetry/log-levels.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { Metrics } from '../telemetry/metrics.ts';
 import type { WorkTraces } from '../telemetry/traces/work-traces.ts';
-import { checkpointFilesIn, generationStores, removeOtherGenerations } from './generation-directories.ts';
-import { Generations } from './generations.ts';
+import { checkpointFilesIn, generationStores, removeOtherGenerations } from './checkpoints/generation-directories.ts';
+import { Generations } from './checkpoints/generations.ts';
+import { Proposer } from './log/proposer.ts';
+import { CannotListen, RaftLog, type StateAtStart } from './log/raft-log.ts';
+import { raftOptions } from './log/raft-options.ts';
+import { raftMetrics } from './members/raft-metrics.ts';
 import { NodeLinks } from './node-links.ts';
-import { Proposer } from './proposer.ts';
-import { CannotListen, RaftLog, type StateAtStart } from './raft-log.ts';
-import { raftMetrics } from './raft-metrics.ts';
-import { raftOptions } from './raft-options.ts';
 import { measuredRelay } from './relay/measured-relay.ts';
 
 export interface Core {

@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { systemClock } from '../clock.ts';
 import type { Core } from '../cluster/core.ts';
+import { singleNodeId } from '../cluster/log/raft-options.ts';
 import { otherMembers } from '../cluster/peers/other-members.ts';
-import { singleNodeId } from '../cluster/raft-options.ts';
 import type { Feed } from '../feed/feed.ts';
 import type { RolloutWord } from '../model/fleet-messages.ts';
 import type { ConfigSource } from '../model/proxy-config.ts';

@@ -1,7 +1,7 @@
 // Create, read, update and delete for the six kinds that an operator edits. The controllers of all kinds call it; what
 // differs between kinds is the schema, which the model has, and that a secret's value is shown only by itself.
 
-import type { ReplicatedLog } from '../cluster/replicated-log.ts';
+import type { ReplicatedLog } from '../cluster/log/replicated-log.ts';
 import { SluiceError } from '../errors.ts';
 import type { EditableKind } from '../model/kinds.ts';
 import type { Class } from '../model/schema.ts';

@@ -1,6 +1,6 @@
 // What the services of the REST surface are made of; each takes the parts that it needs.
 import type { Clock } from '../clock.ts';
-import type { ReplicatedLog } from '../cluster/replicated-log.ts';
+import type { ReplicatedLog } from '../cluster/log/replicated-log.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Installed } from './activation-report.ts';
 import type { Converge } from './activation-wait.ts';

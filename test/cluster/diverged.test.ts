@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { memberId } from '../../raft/index.ts';
 import { systemClock } from '../../src/clock.ts';
-import { LeaderConnections } from '../../src/cluster/leader-connections.ts';
+import { LeaderConnections } from '../../src/cluster/relay/leader-connections.ts';
 import { relayKey } from '../../src/cluster/relay/relay-credential.ts';
 import { HashClient } from '../../src/cluster/state-hash/hash-client.ts';
 import type { Hashes } from '../../src/cluster/state-hash/hash-verdict.ts';

@@ -37,8 +37,8 @@ describe('a rollout over nodes and proxies', function () {
   this.timeout(90_000);
   let cluster: NodeCluster;
   let nodes: readonly ClusterNode[];
-  let proxies: ProxyProcess[];
-  let upstreams: Upstream[];
+  let proxies: ProxyProcess[] = [];
+  let upstreams: Upstream[] = [];
   let port: number;
   let urls: readonly string[];
   let visitors: Visitors;
@@ -69,13 +69,13 @@ describe('a rollout over nodes and proxies', function () {
       launchProxy({ controlPlanes, proxy: '  id: p1\n  labels: { site: fra }\n  bindAddress: 127.0.0.11' }),
       launchProxy({ controlPlanes, proxy: '  id: p2\n  bindAddress: 127.0.0.12' }),
     ];
-    await Promise.all(proxies.map((proxy) => proxy.ready()));
+    await eventually(() => Promise.all(proxies.map((proxy) => proxy.ready())), wait);
     urls = [...nodes.map(({ proxyAddress }) => proxyAddress), '127.0.0.11', '127.0.0.12'].map(
       (address) => `http://${address}:${port}/`,
     );
     await eventually(async () => {
       for (const url of urls) expect((await call(url, 'GET', '/')).text).to.equal('stable');
-    });
+    }, wait);
   });
 
   after(async () => {

@@ -40,6 +40,8 @@ interface Run {
   readonly key: string;
   readonly seconds: number;
   readonly seed: string;
+  /** Separated by commas; all by default. */
+  readonly phases: string | undefined;
 }
 
 interface Operation {
@@ -58,7 +60,7 @@ function endlessIn(document: string): string[] {
 }
 
 /** Prints a line, and what was found. True: something was. */
-export async function ask({ program, place, url, key, seconds, seed }: Run): Promise<boolean> {
+export async function ask({ program, place, url, key, seconds, seed, phases }: Run): Promise<boolean> {
   const headers = { authorization: `Bearer ${key}` };
   const document = await (await fetch(`${url}/api/v1/docs/doc.json`, { headers })).text();
   const folder = newFolder();
@@ -70,6 +72,7 @@ export async function ask({ program, place, url, key, seconds, seed }: Run): Pro
     ...['--config-file', join(here, 'schemathesis.toml'), 'run', file],
     ...['--url', `${url}/api/v1`, '--header', `Authorization: Bearer ${key}`],
     ...endlessIn(document).flatMap((id) => ['--exclude-operation-id', id]),
+    ...(phases === undefined ? [] : ['--phases', phases]),
     ...['--seed', seed, '--max-time', String(seconds), '--continue-on-failure', '--no-color'],
     // An activation may wait for its proxies for a minute.
     ...['--request-timeout', '75'],

@@ -35,6 +35,8 @@ BLOCKS = {
     },
 }
 
+VERSIONS = ["TLSv1_0", "TLSv1_1", "TLSv1_2", "TLSv1_3"]
+
 with open(os.environ["SLUICE_DOCUMENT"], encoding="utf-8") as file:
     DOCUMENT = json.load(file)
 
@@ -76,6 +78,10 @@ def kept(value):
             {**each, "share": at + 1} if isinstance(each, dict) and is_share(each.get("share")) else each
             for at, each in enumerate(steps)
         ]
+    # Examples are put together field by field, whatever rules there are across them.
+    if value.get("maxVersion") in VERSIONS and value.get("minVersion", "TLSv1_2") in VERSIONS:
+        if VERSIONS.index(value["maxVersion"]) < VERSIONS.index(value.get("minVersion", "TLSv1_2")):
+            del value["maxVersion"]
     if value.get("regex") is True and isinstance(value.get("value"), str) and value["value"]:
         value["value"] = "^a"
     return value

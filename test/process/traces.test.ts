@@ -4,6 +4,7 @@ import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
 import { call } from '../support/http-call.ts';
 import { OtlpReceiver, type ReceivedSpan } from '../support/otlp-receiver.ts';
+import { launchProxy } from '../support/proxy-process.ts';
 import { type SluiceProcess, startSluice } from '../support/sluice-process.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
@@ -149,6 +150,21 @@ describe('traces of a process', function () {
     );
     expect(receiver.posts.every(({ headers: sent }) => sent.authorization === 'Bearer CANARY')).to.equal(true);
     expect(sluice.output.join('\n')).not.to.contain('CANARY');
+  });
+
+  it('a proxy of its own traces alike, in its own name', async () => {
+    const { sluice, port } = await serve(receiver, service, upstream);
+    ends.push(() => sluice.stop());
+    const more = `telemetry: { traces: { endpoint: "${receiver.url}/v1/traces", serviceName: edge } }`;
+    const own = launchProxy({ controlPlanes: [sluice.url], proxy: '  id: p1\n  bindAddress: 127.0.0.2', more });
+    ends.push(() => own.stop());
+    await own.ready();
+    const ofOwn = () => receiver.spans.filter(({ resource }) => resource['service.instance.id'] === 'p1');
+    const { status } = await call(`http://127.0.0.2:${port}`, 'GET', '/b', { headers: { traceparent } });
+    expect(status).to.equal(200);
+    await receiver.until(() => expect(ofOwn().length).to.be.at.least(3));
+    for (const { resource } of ofOwn()) expect(resource).to.include({ 'service.name': 'edge' });
+    expect(named(ofOwn(), 'GET shop').attributes).to.include({ 'url.path': '/b' });
   });
 
   it('what is gathered goes out when the process ends', async () => {

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Api, type ApiDeps, type ApiOptions, createApi } from '../../src/api/api.ts';
 import { type Clock, systemClock } from '../../src/clock.ts';
-import { Backups } from '../../src/cluster/backup.ts';
-import type { Cluster } from '../../src/cluster/cluster.ts';
-import { ClusterDesk } from '../../src/cluster/cluster-desk.ts';
-import { LeaderConnections } from '../../src/cluster/leader-connections.ts';
-import { LeaderOperations } from '../../src/cluster/leader-operations.ts';
+import { Backups } from '../../src/cluster/checkpoints/backup.ts';
+import type { Cluster } from '../../src/cluster/members/cluster.ts';
+import { ClusterAdmin } from '../../src/cluster/members/cluster-admin.ts';
+import { LeaderOperations } from '../../src/cluster/members/leader-operations.ts';
+import { LeaderConnections } from '../../src/cluster/relay/leader-connections.ts';
 import { agreedFeed } from '../../src/feed/agreed-feed.ts';
 import type { Feed } from '../../src/feed/feed.ts';
 import { CandidateShares } from '../../src/fleet/candidate-shares.ts';
@@ -94,7 +94,7 @@ export class ApiServer {
     const connections = new LeaderConnections({ tls: undefined, clock });
     const api = await createApi({
       cluster: {
-        desk: new ClusterDesk(cluster ?? new ClusterOf(statusOfOne, false), clock),
+        desk: new ClusterAdmin(cluster ?? new ClusterOf(statusOfOne, false), clock),
         leader: new LeaderOperations(connections),
         backups: new Backups({
           state,

@@ -1,6 +1,6 @@
 // A cluster as the desk sees it, without raft: what it says is set by the test, what is asked of it can be looked at.
 import type { MemberStatus, Outcome } from '../../raft/index.ts';
-import type { Cluster } from '../../src/cluster/cluster.ts';
+import type { Cluster } from '../../src/cluster/members/cluster.ts';
 
 type Change = Parameters<Cluster['change']>[0];
 

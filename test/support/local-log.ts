@@ -1,7 +1,7 @@
 // A log in memory for tests of what stands above it: a command has its index as soon as the batch before it is applied,
 // and what arrives meanwhile forms the next batch.
 import type { Clock } from '../../src/clock.ts';
-import type { CommittedEntry, FromLog, LogPort, Refusal, ToLog } from '../../src/cluster/log-port.ts';
+import type { CommittedEntry, FromLog, LogPort, Refusal, ToLog } from '../../src/cluster/log/log-port.ts';
 
 const batchMax = 256;
 const batchBytesMax = 8 * 1024 * 1024;

@@ -1,7 +1,7 @@
 // Everything between a draft and its result on one node, over a store of the test's choice.
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../src/clock.ts';
-import { Proposer } from '../../src/cluster/proposer.ts';
+import { Proposer } from '../../src/cluster/log/proposer.ts';
 import type { Draft } from '../../src/state/command.ts';
 import { DurableState } from '../../src/state/durable-state.ts';
 import { MemoryStore } from '../../src/state/memory-store.ts';

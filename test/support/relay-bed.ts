@@ -4,7 +4,7 @@ import { createServer as createPlain, type IncomingMessage, type RequestListener
 import { createServer as createTls, type ServerOptions } from 'node:https';
 import { TLSSocket } from 'node:tls';
 import { systemClock } from '../../src/clock.ts';
-import { LeaderConnections, type LeaderConnectionsOptions } from '../../src/cluster/leader-connections.ts';
+import { LeaderConnections, type LeaderConnectionsOptions } from '../../src/cluster/relay/leader-connections.ts';
 import type { ReceivedOutcome, RelayRequest, RelayTarget } from '../../src/cluster/relay/relay.ts';
 import { RelayClient, type RelayClientOptions } from '../../src/cluster/relay/relay-client.ts';
 import { relayKey } from '../../src/cluster/relay/relay-credential.ts';

@@ -8,6 +8,8 @@ import { eventually } from './eventually.ts';
 
 export interface TraceBook extends Traces {
   readonly spans: FinishedSpan[];
+  /** Spans that have begun and not ended. */
+  readonly open: number;
   /** Once the last span of all, that of a request, has ended so often. */
   served(requests: number): Promise<readonly FinishedSpan[]>;
 }
@@ -17,6 +19,16 @@ const server = 1;
 export async function traceBook(sampleRatio: number): Promise<TraceBook> {
   const spans: FinishedSpan[] = [];
   const tracing = await openTracing(sampleRatio, (span) => spans.push(span));
+  let begun = 0;
+  const { enter, child } = tracing;
+  tracing.enter = (...given) => {
+    begun++;
+    return enter.apply(tracing, given);
+  };
+  tracing.child = (...given) => {
+    begun++;
+    return child.apply(tracing, given);
+  };
   return {
     sampleRatio,
     tracing,
@@ -25,6 +37,9 @@ export async function traceBook(sampleRatio: number): Promise<TraceBook> {
     take: (batch) => void spans.push(...batch.spans),
     close: async () => {},
     spans,
+    get open() {
+      return begun - spans.length;
+    },
     served: (requests) =>
       eventually(() => {
         const ended = spans.filter(({ kind }) => kind === server).length;

@@ -2,7 +2,8 @@
 import { Agent, get } from 'node:http';
 
 export interface Visit {
-  /** performance.now() at its end. */
+  /** performance.now() at its beginning and its end. */
+  readonly fromMs: number;
   readonly atMs: number;
   readonly visitor: string;
   /** Of the proxy that was asked. */
@@ -39,8 +40,9 @@ export class Visitors {
   async #walk(visitor: string, first: number, restMs: number): Promise<void> {
     for (let n = first; this.#active; n++) {
       const url = this.#urls[n % this.#urls.length] ?? '';
+      const fromMs = performance.now();
       const [status, said] = await this.#ask(url, visitor);
-      this.visits.push({ atMs: performance.now(), visitor, url, status, said });
+      this.visits.push({ fromMs, atMs: performance.now(), visitor, url, status, said });
       await new Promise((resolve) => setTimeout(resolve, restMs));
     }
   }

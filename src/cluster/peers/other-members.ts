@@ -1,6 +1,6 @@
 // The other members of the cluster as somebody to ask.
 import { identityOf } from '../../../raft/index.ts';
-import type { Cluster } from '../cluster.ts';
+import type { Cluster } from '../members/cluster.ts';
 import type { PeerClient } from './peer-client.ts';
 
 export interface OtherMember {

@@ -2,7 +2,7 @@
 // themselves on. What questions there are is for others to say.
 import { identityOf, type Member } from '../../../raft/index.ts';
 import type { Clock } from '../../clock.ts';
-import type { LeaderConnections } from '../leader-connections.ts';
+import type { LeaderConnections } from '../relay/leader-connections.ts';
 import { signedAuthorization } from '../relay/relay-credential.ts';
 import { isRecord, parse } from '../relay/relay-wire.ts';
 

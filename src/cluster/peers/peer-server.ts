@@ -1,7 +1,7 @@
 // Answers questions of other members of the cluster. Who asks must be a member, and must mean this node: an address may
 // lead to another one than it did.
 import { SluiceError } from '../../errors.ts';
-import { MemberGuard, type MemberGuardOptions, type MemberHead } from '../member-guard.ts';
+import { MemberGuard, type MemberGuardOptions, type MemberHead } from '../relay/member-guard.ts';
 import { isRecord, parse } from '../relay/relay-wire.ts';
 
 export interface PeerServerOptions extends MemberGuardOptions {

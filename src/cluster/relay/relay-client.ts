@@ -3,7 +3,7 @@
 import type { Clock } from '../../clock.ts';
 import { hostOf, portOf } from '../../telemetry/traces/span-texts.ts';
 import type { WorkSpan, WorkTraces } from '../../telemetry/traces/work-traces.ts';
-import type { LeaderConnections, LeaderReply } from '../leader-connections.ts';
+import type { LeaderConnections, LeaderReply } from './leader-connections.ts';
 import type { Relay, RelayOutcome, RelayRequest } from './relay.ts';
 import { signedAuthorization } from './relay-credential.ts';
 import { decodeApplied, encodeEnvelope, isRecord, largeBodyMax, parse } from './relay-wire.ts';

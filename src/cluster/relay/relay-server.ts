@@ -6,7 +6,7 @@ import { parseEntity } from '../../model/validation.ts';
 import type { Command, RequestId, Spec } from '../../state/command.ts';
 import { CommandNotUnderstood, type Malformed } from '../../state/command-codec.ts';
 import { inSlices, workThrough } from '../../state/slices.ts';
-import { MemberGuard, type MemberGuardOptions, type MemberHead } from '../member-guard.ts';
+import { MemberGuard, type MemberGuardOptions, type MemberHead } from './member-guard.ts';
 import type { ReceivedOutcome, RelayTarget } from './relay.ts';
 import { decodeEnvelope, decodeLargeEnvelope, encodeApplied, type RelayEnvelope } from './relay-wire.ts';
 

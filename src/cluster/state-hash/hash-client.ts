@@ -1,7 +1,7 @@
 // Asks one member of the cluster for its state hashes.
 import type { Member } from '../../../raft/index.ts';
 import type { Clock } from '../../clock.ts';
-import type { LeaderConnections } from '../leader-connections.ts';
+import type { LeaderConnections } from '../relay/leader-connections.ts';
 import { signedAuthorization } from '../relay/relay-credential.ts';
 import type { Hashes } from './hash-verdict.ts';
 import { decodeHashAnswer, encodeHashQuestion } from './hash-wire.ts';

@@ -4,7 +4,7 @@
 import { identityOf, type Member, type MemberStatus } from '../../../raft/index.ts';
 import type { Cancel, Clock } from '../../clock.ts';
 import type { Logger } from '../../telemetry/logger.ts';
-import type { Cluster } from '../cluster.ts';
+import type { Cluster } from '../members/cluster.ts';
 import { type HashedPeer, type Hashes, judge } from './hash-verdict.ts';
 
 export interface HashComparisonParts {

@@ -1,7 +1,7 @@
 // Tells other members of the cluster which state hashes this node had lately.
 import type { MemberId } from '../../../raft/index.ts';
 import { SluiceError } from '../../errors.ts';
-import { MemberGuard, type MemberGuardOptions, type MemberHead } from '../member-guard.ts';
+import { MemberGuard, type MemberGuardOptions, type MemberHead } from '../relay/member-guard.ts';
 import type { Hashes } from './hash-verdict.ts';
 import { decodeHashQuestion, encodeHashAnswer } from './hash-wire.ts';
 

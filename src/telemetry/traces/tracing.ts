@@ -1,13 +1,11 @@
 // Spans of one thread, made through OpenTelemetry's interfaces: whether a trace is recorded is decided before its first
 // span, so that what is not recorded never meets the SDK. Made by opening.ts, and only where traces are on.
+import type * as Api from '@opentelemetry/api';
 import type { Attributes, Span, SpanContext, SpanKind } from '@opentelemetry/api';
 import { formatTraceParent, type TraceParent } from './trace-parent.ts';
 
 /** What of OpenTelemetry's interface is used; its module is loaded only when traces are on. */
-export type TraceApi = Pick<
-  typeof import('@opentelemetry/api'),
-  'ROOT_CONTEXT' | 'SpanKind' | 'SpanStatusCode' | 'trace'
->;
+export type TraceApi = Pick<typeof Api, 'ROOT_CONTEXT' | 'SpanKind' | 'SpanStatusCode' | 'trace'>;
 
 /** A trace as far as it is known where it enters, or begins. */
 export interface TraceStart {

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import type { RaftOptions } from '../../../raft/driver/options.ts';
+import type { RaftOptions } from '../../../raft/member/options.ts';
 import { freePort } from '../../support/free-port.ts';
 import type { FromNode, ToNode } from './node.ts';
 

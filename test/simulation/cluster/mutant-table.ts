@@ -42,7 +42,7 @@ export const mutants: readonly Mutant[] = [
     name: 'starts are forgotten by the local clock',
     edits: [
       edit(
-        'src/cluster/proposer.ts',
+        'src/cluster/log/proposer.ts',
         '      const { results, activation, changesRollout } = await this.#state.apply(',
         `      Object.assign(globalThis, { localMs: this.#clock.nowMs() });
       const { results, activation, changesRollout } = await this.#state.apply(`,
@@ -59,7 +59,7 @@ export const mutants: readonly Mutant[] = [
     name: 'a read does not wait until its node has applied',
     edits: [
       edit(
-        'src/cluster/proposer.ts',
+        'src/cluster/log/proposer.ts',
         '    await this.appliedAtLeast(index, deadlineMs);\n    return index;',
         '    return index;',
       ),
@@ -82,9 +82,9 @@ export const mutants: readonly Mutant[] = [
     name: 'a retry has a new request id',
     edits: [
       edit(
-        'src/cluster/delivery.ts',
-        '    const { requestId, bytes, deadline } = this.#parcel;',
-        `    const { requestId: first, bytes: firstBytes, deadline } = this.#parcel;
+        'src/cluster/log/delivery.ts',
+        '    const { requestId, bytes, deadline } = this.#proposal;',
+        `    const { requestId: first, bytes: firstBytes, deadline } = this.#proposal;
     const requestId = { ...first, seq: first.seq + (attempt - 1) * 1_000_000 };
     const [head = '', ...lines] = Buffer.from(firstBytes).toString().split('\\n');
     const again = [JSON.stringify({ ...JSON.parse(head), requestId }), ...lines].join('\\n');
@@ -108,13 +108,13 @@ export const furtherMutants: readonly Mutant[] = [
   ),
   one(
     'a relay that is given up leaves no doubt',
-    'src/cluster/delivery.ts',
+    'src/cluster/log/delivery.ts',
     "    if (this.#under === 'relay') this.#everUnknown = true;\n",
     '',
   ),
   one(
     'a relayed write is answered before its node has applied it',
-    'src/cluster/own-writes.ts',
+    'src/cluster/log/pending-proposals.ts',
     'await this.#parts.waiters.wait(index, deadlineMs).then(',
     'await Promise.resolve().then(',
   ),
@@ -127,12 +127,12 @@ export const furtherMutants: readonly Mutant[] = [
   one(
     'an answered request may be executed once it is forgotten',
     'src/state/request-table.ts',
-    "id.seq < boot.ackedBelow ? { refused: 'the request was answered before' } : 'new'",
-    "'new'",
+    "id.seq < boot.ackedBelow ? { is: 'refused', why: 'the request was answered before' } : { is: 'new' }",
+    "{ is: 'new' }",
   ),
   one(
     'what lies behind a gap does not wait for the checkpoint',
-    'src/cluster/arrivals.ts',
+    'src/cluster/log/apply-queue.ts',
     "if (first?.type !== 'committed' || first.first <= applied + 1) return",
     'if (first !== undefined) return',
   ),

@@ -5,16 +5,16 @@ import type { CheckpointMeta, Outcome, Committed as RaftCommitted, RoleReport } 
 import type { ProgramHost } from '../../../raft/testing/sim/machine.ts';
 import { clusterId } from '../../../raft/testing/sim/sim-node.ts';
 import type { Clock } from '../../../src/clock.ts';
-import { type GenerationStores, Generations } from '../../../src/cluster/generations.ts';
-import type { LeaderCall } from '../../../src/cluster/leader-connections.ts';
+import { type GenerationStores, Generations } from '../../../src/cluster/checkpoints/generations.ts';
 import {
   committedMessage,
   fatalMessage,
   outcomeMessage,
   readableMessage,
   roleMessage,
-} from '../../../src/cluster/log-messages.ts';
-import { Proposer } from '../../../src/cluster/proposer.ts';
+} from '../../../src/cluster/log/log-port.ts';
+import { Proposer } from '../../../src/cluster/log/proposer.ts';
+import type { LeaderCall } from '../../../src/cluster/relay/leader-connections.ts';
 import { RelayClient } from '../../../src/cluster/relay/relay-client.ts';
 import { type RelayAnswer, RelayServer } from '../../../src/cluster/relay/relay-server.ts';
 import { confirmationDuty } from '../../../src/duty/confirmation-duty.ts';

@@ -1,7 +1,7 @@
 // The line between raft and the program above it, as between two threads: what is said arrives later, in order, and never
 // within the call that said it.
 import type { RaftNode } from '../../../raft/driver/host.ts';
-import type { FromLog, LogPort, ToLog } from '../../../src/cluster/log-port.ts';
+import type { FromLog, LogPort, ToLog } from '../../../src/cluster/log/log-port.ts';
 
 const crossingMs = 0.03;
 

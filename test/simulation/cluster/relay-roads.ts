@@ -3,7 +3,7 @@
 
 import type { Chance } from '../../../raft/testing/sim/chance.ts';
 import type { ProgramWorld } from '../../../raft/testing/sim/program.ts';
-import type { LeaderCall, LeaderConnections, LeaderReply } from '../../../src/cluster/leader-connections.ts';
+import type { LeaderCall, LeaderConnections, LeaderReply } from '../../../src/cluster/relay/leader-connections.ts';
 import type { RelayAnswer } from '../../../src/cluster/relay/relay-server.ts';
 import type { NodeProcess } from './node-process.ts';
 import type { ProcessLife } from './process-life.ts';

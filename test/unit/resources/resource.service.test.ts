@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { ReplicatedLog } from '../../../src/cluster/replicated-log.ts';
+import type { ReplicatedLog } from '../../../src/cluster/log/replicated-log.ts';
 import { SluiceError } from '../../../src/errors.ts';
 import { ResourceService } from '../../../src/resources/resource.service.ts';
 import { StateReader } from '../../../src/resources/state-reader.ts';

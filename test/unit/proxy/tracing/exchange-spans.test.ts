@@ -34,7 +34,10 @@ describe('spans of a request', () => {
     book = await traceBook(1);
     bed = new MiddlewareBed({ traces: book });
   });
-  afterEach(() => bed.end());
+  afterEach(async () => {
+    await bed.end();
+    await eventually(() => expect(book.open, 'spans that did not end').to.equal(0));
+  });
 
   it('one for the request and one for its try, with what is known of both', async () => {
     await bed.serve([], { group: { name: 'shop' } });

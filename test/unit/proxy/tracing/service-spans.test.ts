@@ -1,5 +1,6 @@
 // Calls of middlewares to services: a span each, and the service is told of it.
 import { expect } from 'chai';
+import { eventually } from '../../../support/eventually.ts';
 import { GrpcService } from '../../../support/grpc-service.ts';
 import { MiddlewareBed } from '../../../support/middleware-bed.ts';
 import { outline, type TraceBook, traceBook } from '../../../support/trace-book.ts';
@@ -11,7 +12,10 @@ describe('spans of services', () => {
     book = await traceBook(1);
     bed = new MiddlewareBed({ traces: book });
   });
-  afterEach(() => bed.end());
+  afterEach(async () => {
+    await bed.end();
+    await eventually(() => expect(book.open, 'spans that did not end').to.equal(0));
+  });
 
   const events = () => book.spans.at(-1)?.events.map(({ attributes }) => attributes);
   const to = (port: number) => ({ more: { destinations: [{ id: 's', name: 's', host: '127.0.0.1', port }] } });

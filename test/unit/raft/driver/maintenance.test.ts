@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 
 import { type CheckpointMeta, emptyConfig } from '../../../../raft/core/types.ts';
-import { auditCheckpoints } from '../../../../raft/driver/checkpoint-audit.ts';
-import { Maintenance } from '../../../../raft/driver/maintenance.ts';
+import { auditCheckpoints } from '../../../../raft/member/checkpoint-audit.ts';
+import { Maintenance } from '../../../../raft/member/maintenance.ts';
 import { writeCheckpoint } from '../../../../raft/store/checkpoint-files.ts';
 import { inDirectory } from '../store/log-directory.ts';
 import { HandClock } from '../worker/hand-clock.ts';

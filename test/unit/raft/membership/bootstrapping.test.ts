@@ -2,8 +2,8 @@ import { expect } from 'chai';
 
 import type { Greeting } from '../../../../raft/codec/greeting.ts';
 import type { Config } from '../../../../raft/core/types.ts';
-import { Bootstrap } from '../../../../raft/driver/bootstrap.ts';
-import type { ClusterOptions } from '../../../../raft/driver/options.ts';
+import { Bootstrap } from '../../../../raft/member/bootstrap.ts';
+import type { ClusterOptions } from '../../../../raft/member/options.ts';
 import { greetingOf } from '../transport/nodes.ts';
 import { HandClock } from '../worker/hand-clock.ts';
 

@@ -1,14 +1,14 @@
 import { expect } from 'chai';
 
 import type { Greeting } from '../../../../raft/codec/greeting.ts';
-import { Admission } from '../../../../raft/driver/admission.ts';
+import { Admission } from '../../../../raft/transport/admission.ts';
 import {
   AcceptorHandshake,
   DiallerHandshake,
   type HandshakeStep,
   tokenKey,
-} from '../../../../raft/driver/handshake.ts';
-import { isPrivateAddress } from '../../../../raft/driver/private-address.ts';
+} from '../../../../raft/transport/handshake.ts';
+import { isPrivateAddress } from '../../../../raft/transport/private-address.ts';
 import { greetingOf } from './nodes.ts';
 
 describe('the handshake', () => {

@@ -2,8 +2,8 @@
 import type { Greeting } from '../../../../raft/codec/greeting.ts';
 import type { Message } from '../../../../raft/core/message.ts';
 import { type Member, type MemberId, memberId } from '../../../../raft/core/types.ts';
-import { systemClock } from '../../../../raft/driver/system-clock.ts';
-import { TcpTransport, type TcpTransportOptions } from '../../../../raft/driver/tcp-transport.ts';
+import { systemClock } from '../../../../raft/member/system-clock.ts';
+import { TcpTransport, type TcpTransportOptions } from '../../../../raft/transport/tcp-transport.ts';
 import { clusterId } from '../codec/messages.ts';
 
 export interface TestNode {

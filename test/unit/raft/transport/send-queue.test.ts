@@ -2,7 +2,7 @@ import { expect } from 'chai';
 
 import { FrameDecoder, fragmentBytesMax } from '../../../../raft/codec/frames.ts';
 import { decodeMessage } from '../../../../raft/codec/message-decoder.ts';
-import { SendQueue } from '../../../../raft/driver/send-queue.ts';
+import { SendQueue } from '../../../../raft/transport/send-queue.ts';
 import { append, command, heartbeat } from '../codec/messages.ts';
 
 describe('the queue to a peer', () => {

@@ -3,9 +3,9 @@ import { connect, createServer, type Socket } from 'node:net';
 import { expect } from 'chai';
 
 import type { Greeting } from '../../../../raft/codec/greeting.ts';
-import { AcceptorHandshake, DiallerHandshake, randomNonce, tokenKey } from '../../../../raft/driver/handshake.ts';
-import { SendQueue } from '../../../../raft/driver/send-queue.ts';
-import { TcpConnection } from '../../../../raft/driver/tcp-connection.ts';
+import { AcceptorHandshake, DiallerHandshake, randomNonce, tokenKey } from '../../../../raft/transport/handshake.ts';
+import { SendQueue } from '../../../../raft/transport/send-queue.ts';
+import { TcpConnection } from '../../../../raft/transport/tcp-connection.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { append, command, heartbeat } from '../codec/messages.ts';
 import { HandClock } from '../worker/hand-clock.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Call, CallQueue, callerOf, carryOut } from '../../../../raft/driver/bridge.ts';
+import { type Call, CallQueue, callerOf, carryOut } from '../../../../raft/member/bridge.ts';
 
 interface Taps {
   one(text: string): void;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 
-import { measureSpace, spaceHealth } from '../../../../raft/driver/disk-watch.ts';
+import { measureSpace, spaceHealth } from '../../../../raft/member/disk-watch.ts';
 
 const mebibyte = 1024 * 1024;
 const terabyte = 1024 * 1024 * mebibyte;

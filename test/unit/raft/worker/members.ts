@@ -6,11 +6,11 @@ import { expect } from 'chai';
 
 import { type CheckpointMeta, type LogPosition, type MemberId } from '../../../../raft/core/types.ts';
 import type { MembershipChange, Outcome, RoleReport } from '../../../../raft/driver/host.ts';
-import { RaftMember } from '../../../../raft/driver/member.ts';
-import type { MemberHost, OpenedReport } from '../../../../raft/driver/member-host.ts';
-import { type ClusterOptions, checkpointDirectory, type RaftOptions } from '../../../../raft/driver/options.ts';
 import type { DriverSettings } from '../../../../raft/driver/settings.ts';
-import { systemClock } from '../../../../raft/driver/system-clock.ts';
+import { RaftMember } from '../../../../raft/member/member.ts';
+import type { MemberHost, OpenedReport } from '../../../../raft/member/member-host.ts';
+import { type ClusterOptions, checkpointDirectory, type RaftOptions } from '../../../../raft/member/options.ts';
+import { systemClock } from '../../../../raft/member/system-clock.ts';
 import { readCheckpoint, writeCheckpoint } from '../../../../raft/store/checkpoint-files.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { freePort } from '../../../support/free-port.ts';

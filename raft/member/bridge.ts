@@ -1,0 +1,118 @@
+// The border between the main thread and the raft worker: calls of `NodeCalls` one way, calls of
+// `HostCalls` the other. Both ends are made from one list of names each. Calls of one turn of the event loop cross
+// together, for what costs on this way is waking the other thread.
+import type { LogPosition } from '../core/types.ts';
+import type { RaftNode } from '../driver/host.ts';
+import type { MemberHost } from './member-host.ts';
+import type { MemberStatus } from './status.ts';
+
+/** What main may call of the member in its worker. */
+export interface NodeCalls extends Omit<RaftNode, 'stop'> {
+  begin(applied: LogPosition): void;
+  /** Answered by `HostCalls.status`. */
+  status(id: number): void;
+  /** Answered by `HostCalls.stopped`. */
+  stop(): void;
+}
+
+/** What the member may call of main. */
+export interface HostCalls extends MemberHost {
+  status(id: number, status: MemberStatus | undefined): void;
+  stopped(): void;
+}
+
+type Names<T> = { readonly [name in keyof T]-?: true };
+
+export const nodeCalls: Names<NodeCalls> = {
+  begin: true,
+  propose: true,
+  change: true,
+  read: true,
+  applied: true,
+  checkpointWritten: true,
+  checkpointFailed: true,
+  installed: true,
+  installFailed: true,
+  transfer: true,
+  alive: true,
+  condemn: true,
+  status: true,
+  stop: true,
+};
+
+export const hostCalls: Names<HostCalls> = {
+  opened: true,
+  cannotListen: true,
+  committed: true,
+  outcome: true,
+  readable: true,
+  role: true,
+  makeCheckpoint: true,
+  install: true,
+  adopt: true,
+  discard: true,
+  notice: true,
+  detail: true,
+  fatal: true,
+  status: true,
+  stopped: true,
+};
+
+/** One call: a name of the list, and its arguments as structured clones. */
+export type Call = readonly [name: string, ...args: unknown[]];
+
+/** Something whose every method passes the call on. */
+export function callerOf<T>(names: Names<T>, pass: (call: Call) => void): T {
+  const caller: Record<string, (...args: unknown[]) => void> = {};
+  for (const name of Object.keys(names)) caller[name] = (...args) => pass([name, ...args]);
+  return caller as T;
+}
+
+/** Carries out what crossed, in order. */
+export function carryOut<T>(target: T, calls: readonly Call[]): void {
+  const methods = target as Record<string, (...args: unknown[]) => void>;
+  for (const [name, ...args] of calls) methods[name]?.(...args);
+}
+
+/** Collects the calls of one turn; `soon` says when the turn is over. */
+export class CallQueue {
+  readonly #post: (calls: readonly Call[]) => void;
+  readonly #soon: (run: () => void) => void;
+  readonly #later: (run: () => void) => void;
+  #calls: Call[] = [];
+  #idle: Call | undefined;
+  #isLaterPlanned = false;
+
+  /** `later` runs something a few milliseconds from now. */
+  constructor(
+    post: (calls: readonly Call[]) => void,
+    soon: (run: () => void) => void,
+    later: (run: () => void) => void = soon,
+  ) {
+    this.#post = post;
+    this.#soon = soon;
+    this.#later = later;
+  }
+
+  readonly add = (call: Call): void => {
+    if (this.#calls.push(call) === 1) this.#soon(() => this.#send());
+  };
+
+  /** A call that says all that the one before it said, and wakes nobody: it goes with the next, or a little later. */
+  readonly addIdle = (call: Call): void => {
+    this.#idle = call;
+    if (this.#isLaterPlanned) return;
+    this.#isLaterPlanned = true;
+    this.#later(() => {
+      this.#isLaterPlanned = false;
+      if (this.#idle !== undefined) this.#send();
+    });
+  };
+
+  #send(): void {
+    const calls = this.#idle === undefined ? this.#calls : [this.#idle, ...this.#calls];
+    this.#idle = undefined;
+    this.#calls = [];
+    if (calls.length > 0) this.#post(calls);
+  }
+}

@@ -1,0 +1,98 @@
+// Maintenance of a running member, once a second besides the protocol: nodes that want in, a suspicion that has been
+// settled, a disk that fills up; and once a week, files that nobody has read since.
+import type { Config } from '../core/types.ts';
+import type { Cancel, Clock } from '../driver/clock.ts';
+import type { MembershipChange } from '../driver/host.ts';
+import type { Candidate } from '../membership/bootstrap.ts';
+import { type Space, type SpaceHealth, spaceHealth } from './disk-watch.ts';
+import { changeDue, type RecruitPolicy } from './recruit.ts';
+
+export interface MaintenanceParts {
+  readonly clock: Clock;
+  readonly policy: RecruitPolicy;
+  /** Undefined unless this member leads. */
+  readonly leads: () => Config | undefined;
+  readonly met: () => readonly Candidate[];
+  readonly change: (change: MembershipChange) => void;
+  readonly isSuspect: () => boolean;
+  /** Makes the end of a suspicion durable. */
+  readonly trust: () => Promise<void>;
+  readonly measure: () => Promise<Space>;
+  /** Reads all checkpoint files that are kept. */
+  readonly audit: () => Promise<void>;
+  readonly notice: (text: string) => void;
+}
+
+const everyMs = 1_000;
+const auditEveryMs = 7 * 24 * 60 * 60 * 1_000;
+
+export class Maintenance {
+  readonly #parts: MaintenanceParts;
+  #timer: Cancel = () => {};
+  #wasSuspect: boolean;
+  #space: SpaceHealth = 'fine';
+  #auditAt: number;
+
+  constructor(parts: MaintenanceParts) {
+    this.#parts = parts;
+    this.#wasSuspect = parts.isSuspect();
+    this.#auditAt = parts.clock.monotonicMs() + auditEveryMs;
+    this.#wait();
+  }
+
+  /** As measured last; 'full' refuses proposals. */
+  get space(): SpaceHealth {
+    return this.#space;
+  }
+
+  close(): void {
+    this.#timer();
+  }
+
+  #wait(): void {
+    this.#timer = this.#parts.clock.after(everyMs, () => {
+      this.#wait();
+      this.#recruit();
+      this.#settle();
+      this.#measure();
+      this.#audit();
+    });
+  }
+
+  #recruit(): void {
+    const config = this.#parts.leads();
+    if (config === undefined || config.outgoing.length > 0) return;
+    const due = changeDue(config, this.#parts.met(), this.#parts.policy);
+    if (due !== undefined) this.#parts.change(due);
+  }
+
+  #settle(): void {
+    if (!this.#wasSuspect || this.#parts.isSuspect()) return;
+    this.#wasSuspect = false;
+    this.#report('the suspicion is settled: nothing acknowledged is missing', this.#parts.trust());
+  }
+
+  #measure(): void {
+    const measured = this.#parts.measure().then((space) => {
+      const health = spaceHealth(space);
+      if (health !== this.#space) this.#parts.notice(`disk space is ${health}: ${space.freeBytes} bytes free`);
+      this.#space = health;
+    });
+    measured.catch((error: unknown) => this.#parts.notice(`disk space cannot be measured: ${String(error)}`));
+  }
+
+  #audit(): void {
+    const now = this.#parts.clock.monotonicMs();
+    if (now < this.#auditAt) return;
+    this.#auditAt = now + auditEveryMs;
+    const audit = this.#parts.audit();
+    audit.catch((error: unknown) => this.#parts.notice(`checkpoints cannot be checked: ${String(error)}`));
+  }
+
+  #report(text: string, done: Promise<void>): void {
+    done.then(
+      () => this.#parts.notice(text),
+      (error: unknown) => this.#parts.notice(`${text}, but the marker stays: ${String(error)}`),
+    );
+  }
+}

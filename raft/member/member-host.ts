@@ -1,0 +1,26 @@
+// What a member tells the program above it: all that a driver tells, and what happens around it.
+import type { Index, MemberId } from '../core/types.ts';
+import type { Host } from '../driver/host.ts';
+import type { Verdict } from '../store/log-store.ts';
+
+/** What the log says about this node, before anything runs. The host deletes the generations that do not count. */
+export interface OpenedReport {
+  readonly id: MemberId;
+  /** Undefined: this node waits for a cluster, or creates one. */
+  readonly clusterId: string | undefined;
+  readonly generation: number;
+  readonly boots: number;
+  /** Of the last entry in the log; 0 for an empty one. */
+  readonly lastIndex: Index;
+  readonly verdict: Verdict;
+}
+
+export interface MemberHost extends Host {
+  opened(report: OpenedReport): void;
+  /** In place of `opened`, with the code of the system (EADDRINUSE …): `bindAddress` cannot be listened on. */
+  cannotListen(code: string): void;
+  /** Something worth a line in the log; never more than a few a minute. */
+  notice(text: string): void;
+  /** What the core did, while `RaftOptions.details` asks for it. */
+  detail?(text: string): void;
+}

@@ -1,0 +1,307 @@
+// One member of a cluster, put together: log, checkpoint files, network, driver. The worker thread runs one of these;
+// tests run several in one process. Whatever goes wrong in it ends in one `fatal`, never in an exit.
+import type { Greeting } from '../codec/greeting.ts';
+import type { CoreEvent } from '../core/output.ts';
+import { seededRng } from '../core/rng.ts';
+import type { Config, Index, LogPosition } from '../core/types.ts';
+import type { Clock } from '../driver/clock.ts';
+import { ownId, RaftDriver } from '../driver/driver.ts';
+import type { Host } from '../driver/host.ts';
+import { type DriverSettings, defaultDriverSettings } from '../driver/settings.ts';
+import { silentTransport } from '../driver/transport.ts';
+import { configOf, memberOf } from '../membership/bootstrap.ts';
+import { drawClusterId, drawNumber, type RandomBytes } from '../membership/identity.ts';
+import { appliedFault } from '../store/applied-check.ts';
+import { CheckpointDirectory } from '../store/checkpoint-directory.ts';
+import { removePartials } from '../store/checkpoint-files.ts';
+import type { OpenedLog } from '../store/log-store.ts';
+import { auditCheckpoints } from './checkpoint-audit.ts';
+import { measureSpace } from './disk-watch.ts';
+import { eventText } from './event-text.ts';
+import { Maintenance } from './maintenance.ts';
+import type { MemberHost } from './member-host.ts';
+import { MemberLog } from './member-log.ts';
+import { MemberNetwork } from './member-network.ts';
+import { MemberNode } from './member-node.ts';
+import { checkpointDirectory, type RaftOptions } from './options.ts';
+import { type MemberStatus, statusOf } from './status.ts';
+
+export interface MemberParts {
+  readonly options: RaftOptions;
+  readonly host: MemberHost;
+  readonly clock: Clock;
+  readonly random: RandomBytes;
+  /** Numbers that differ from the defaults; for tests. */
+  readonly settings?: Partial<DriverSettings>;
+}
+
+/** Changes the member asks for itself have ids below zero: their outcome is nobody's business. */
+const ownChange = -1;
+
+export class RaftMember {
+  /** For everything the program above asks; refuses while there is no cluster. */
+  readonly node: MemberNode;
+  readonly #parts: MemberParts;
+  readonly #run: number;
+  readonly #log: MemberLog;
+  readonly #checkpoints: CheckpointDirectory;
+  #state: LogPosition = { index: 0, term: 0 };
+  #network: MemberNetwork | undefined;
+  #driver: RaftDriver | undefined;
+  #maintenance: Maintenance | undefined;
+  #isFinished = false;
+  /** Opening, beginning and joining, one after the other. */
+  #attempted: Promise<void> = Promise.resolve();
+
+  constructor(parts: MemberParts) {
+    const { options, host, random } = parts;
+    const directory = checkpointDirectory(options);
+    this.#parts = parts;
+    this.#run = drawNumber(random);
+    this.#log = new MemberLog(parts);
+    this.#checkpoints = new CheckpointDirectory(directory, (error) => host.notice(`checkpoints: ${String(error)}`));
+    this.node = new MemberNode({
+      host,
+      checkpointDirectory: directory,
+      isDiskFull: () => this.#maintenance?.space === 'full',
+    });
+  }
+
+  /** Reads and judges the log, listens, and tells the host what counts. `begin` comes next. */
+  open(): void {
+    this.#attempt(async () => {
+      await removePartials(checkpointDirectory(this.#parts.options));
+      const opened = await this.#log.open();
+      const { generation, boots, verdict, identity, boot } = opened;
+      const lastIndex = boot.base.index + boot.entries.length;
+      const closed = await this.#listen();
+      if (closed !== undefined) {
+        this.#parts.host.cannotListen(closed);
+        return;
+      }
+      if (verdict.kind === 'suspect') this.#parts.host.notice(`the log is suspect: ${verdict.reason}`);
+      this.#parts.host.opened({
+        id: ownId(opened),
+        clusterId: identity.clusterId,
+        generation,
+        boots,
+        lastIndex,
+        verdict,
+      });
+    });
+  }
+
+  /**
+   * `applied` is the last entry in the host's state. Index above 0 with term 0: the state was written before there
+   * was a log, and this node founds a cluster of its own on top of it.
+   */
+  begin(applied: LogPosition): void {
+    this.#attempt(async () => {
+      this.#state = applied;
+      const opened = this.#log.opened;
+      if (opened?.identity.clusterId !== undefined) await this.#resume(opened);
+      else if (this.#network === undefined || isBeforeRaft(applied)) await this.#found(configOf([this.#greeting()]));
+      else if (applied.index > 0) throw new Error(`the state holds entry ${applied.index}, the log is empty`);
+      else this.#network.startBootstrap((config) => this.#attempt(() => this.#found(config)));
+    });
+  }
+
+  /** Before the host is told anything, for a node that cannot be reached had better not start. Gives the code why not. */
+  async #listen(): Promise<string | undefined> {
+    const { cluster, nodeId } = this.#parts.options;
+    if (cluster === undefined) return undefined;
+    this.#network = new MemberNetwork({
+      ...this.#parts,
+      nodeId,
+      cluster,
+      self: () => this.#log.self,
+      greeting: () => this.#greeting(),
+      isRemoved: (id) => this.#driver?.inspect().config.removed.includes(id) ?? false,
+      contacted: (clusterId) => this.#attempt(() => this.#join(clusterId, undefined)),
+    });
+    try {
+      await this.#network.listen();
+      return undefined;
+    } catch (error) {
+      return error instanceof Error && 'code' in error ? String(error.code) : String(error);
+    }
+  }
+
+  /** Nobody else can lead yet: there is nothing to wait for. */
+  async #found(config: Config): Promise<void> {
+    await this.#join(drawClusterId(this.#parts.random), config);
+    this.#driver?.campaign();
+  }
+
+  async #join(clusterId: string, config: Config | undefined): Promise<void> {
+    const { index, term } = this.#state;
+    const behind = term > 0 ? `, behind entry ${index} of a log that is gone` : '';
+    this.#parts.host.notice(`${config === undefined ? 'joins' : 'creates'} cluster ${clusterId}${behind}`);
+    await this.#log.join(clusterId, config, this.#state);
+    if (isBeforeRaft(this.#state)) this.#state = { ...this.#state, term: 1 };
+    this.#drive();
+  }
+
+  async #resume(opened: OpenedLog): Promise<void> {
+    const { options, host } = this.#parts;
+    const fault = appliedFault(opened.boot, this.#state);
+    if (fault !== undefined) this.#log.store.poison(fault);
+    const hopeless = fault ?? this.#log.hopeless;
+    if (hopeless !== undefined) throw new Error(hopeless);
+    const known = opened.identity.nodeId;
+    const self = memberOf({ ...this.#greeting(), nodeId: options.nodeId });
+    if (known !== options.nodeId && !(await this.#log.rename(self, options.nodeId))) {
+      host.notice(`the settings call this node ${options.nodeId}, its cluster knows it as ${known}`);
+    }
+    this.#drive();
+  }
+
+  #drive(): void {
+    const { clock, random, settings } = this.#parts;
+    const opened = this.#log.opened;
+    if (opened?.identity.clusterId === undefined || this.#isFinished) return;
+    const driver = new RaftDriver(
+      {
+        settings: { ...defaultDriverSettings, ...settings, clusterId: opened.identity.clusterId, id: ownId(opened) },
+        store: this.#log.store,
+        checkpoints: this.#checkpoints,
+        transport: this.#network?.transport ?? silentTransport,
+        clock,
+        host: this.#driverHost(),
+        rng: seededRng(drawNumber(random) % 2 ** 32),
+        observe: (event) => {
+          if (event.type === 'removed') this.#tellRemoved(event.index);
+          this.#detail(event);
+        },
+      },
+      opened,
+      this.#state.index,
+    );
+    this.#driver = driver;
+    this.node.attach(driver, this.#log.checkpointLost);
+    driver.start();
+    const { config, configIndex, settings: own } = driver.inspect();
+    if (config.removed.includes(own.id)) this.#tellRemoved(configIndex);
+    this.#network?.lookAround();
+    this.#maintenance = this.#takeCare(driver);
+  }
+
+  #tellRemoved(index: Index): void {
+    this.#parts.host.notice(
+      `this node was removed from its cluster at index ${index}: to come back it needs an empty store`,
+    );
+  }
+
+  #driverHost(): Host {
+    const { host } = this.#parts;
+    return {
+      committed: (batch) => host.committed(batch),
+      outcome: (id, outcome) => {
+        if (id >= 0) host.outcome(id, outcome);
+      },
+      readable: (id, index) => host.readable(id, index),
+      role: (report) => host.role(report),
+      makeCheckpoint: () => host.makeCheckpoint(),
+      install: (meta) => host.install(meta),
+      adopt: (generation, index) => host.adopt(generation, index),
+      discard: (generation) => host.discard(generation),
+      fatal: (reason) => this.#fail(reason),
+    };
+  }
+
+  #detail(event: CoreEvent): void {
+    const { host, options } = this.#parts;
+    // Commits are as frequent as writes.
+    if (event.type === 'commit' || options.details === undefined) return;
+    if (new Int32Array(options.details)[0] === 0) host.detail?.(eventText(event));
+  }
+
+  #takeCare(driver: RaftDriver): Maintenance {
+    const { clock, options, host } = this.#parts;
+    return new Maintenance({
+      clock,
+      policy: { autoJoin: options.cluster?.autoJoin ?? 'none' },
+      leads: () => (driver.inspect().role === 'leader' ? driver.inspect().config : undefined),
+      met: () => (this.#network === undefined ? [] : [this.#greeting(), ...this.#network.transport.met()]),
+      change: (change) => driver.change(ownChange, change),
+      isSuspect: () => driver.isSuspect,
+      trust: () => this.#log.store.trust(),
+      measure: () => measureSpace(options.directory),
+      audit: () =>
+        auditCheckpoints({
+          directory: checkpointDirectory(options),
+          kept: () => driver.checkpoints,
+          notice: (text) => host.notice(text),
+          newestLost: (index) => this.node.checkpointLost(index, driver.inspect().applied),
+        }),
+      notice: (text) => host.notice(text),
+    });
+  }
+
+  /** Undefined until this node belongs to a cluster. */
+  status(): MemberStatus | undefined {
+    const transport = this.#network?.transport;
+    const candidates = (transport?.met() ?? []).filter(({ clusterId }) => clusterId === undefined).map(memberOf);
+    const driver = this.#driver;
+    if (driver === undefined) return undefined;
+    const { checkpoint, syncOutstandingMs, counts } = driver;
+    const surroundings = { transport: transport?.counts, candidates, checkpoint, syncOutstandingMs, counts };
+    return statusOf(driver.inspect(), surroundings);
+  }
+
+  /** Hands leadership over, closes everything and leaves the mark of a clean stop. Calls `done` in any case. */
+  stop(done: () => void): void {
+    const clean = !this.#isFinished;
+    this.#isFinished = true;
+    this.#maintenance?.close();
+    const close = () => {
+      this.#network?.close();
+      // A node that is just taking its place opens the log anew: what is closed must be the last one.
+      const closed = Promise.all([this.#attempted, this.#checkpoints.close()]).then(() =>
+        this.#log.store.close({ clean }),
+      );
+      closed.catch((error: unknown) => this.#parts.host.notice(`stop: ${String(error)}`)).finally(done);
+    };
+    if (this.#driver === undefined || this.#driver.isDead) close();
+    else this.#driver.stop(close);
+  }
+
+  #greeting(): Greeting {
+    const { options } = this.#parts;
+    const opened = this.#log.opened;
+    const log = this.#driver?.inspect().log;
+    return {
+      clusterId: opened?.identity.clusterId,
+      nodeId: opened?.identity.nodeId ?? options.nodeId,
+      incarnation: opened?.identity.incarnation ?? 0,
+      boots: opened?.boots ?? 0,
+      run: this.#run,
+      address: options.cluster?.advertiseAddress ?? '',
+      clientAddress: options.clientAddress,
+      lastIndex: log?.lastIndex ?? 0,
+      lastTerm: log?.term(log.lastIndex) ?? 0,
+      expects: this.#network?.expects ?? [],
+      keyFingerprint: options.keyFingerprint,
+      capabilities: 0,
+    };
+  }
+
+  /** The way out for every failure that is not the driver's: the same `fatal`, once. */
+  #attempt(run: () => Promise<void>): void {
+    this.#attempted = this.#attempted
+      .then(() => (this.#isFinished ? undefined : run()))
+      .catch((error: unknown) => this.#fail(error instanceof Error ? error.message : String(error)));
+  }
+
+  #fail(reason: string): void {
+    if (this.#isFinished) return;
+    this.#isFinished = true;
+    this.#maintenance?.close();
+    this.#network?.close();
+    this.#parts.host.fatal(reason);
+  }
+}
+
+function isBeforeRaft({ index, term }: LogPosition): boolean {
+  return index > 0 && term === 0;
+}

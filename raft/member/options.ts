@@ -1,0 +1,45 @@
+// What the program above tells raft when it starts it. Plain data: it crosses the thread border.
+import { join } from 'node:path';
+
+import type { PeerTls } from '../transport/tcp-socket.ts';
+
+export interface StaticPeer {
+  readonly nodeId: string;
+  /** `host:port` of its raft transport. */
+  readonly address: string;
+}
+
+export interface ClusterOptions {
+  /** Where this node listens for peers: `host:port`, or `:port` for all addresses. */
+  readonly bindAddress: string;
+  /** Where peers find it: `host:port`. */
+  readonly advertiseAddress: string;
+  /** All founding nodes, this one included; empty with `discovery`. A hint for the very first start only. */
+  readonly peers: readonly StaticPeer[];
+  /** Wins over `peers`. `expect` nodes must have been met before one of them creates the cluster. */
+  readonly discovery: { readonly dns: string; readonly port: number; readonly expect: number } | undefined;
+  readonly clusterToken: string | undefined;
+  readonly tls: PeerTls | undefined;
+  /** As a leader, take empty nodes that introduce themselves as learners. */
+  readonly autoJoin: 'none' | 'learner';
+}
+
+export interface RaftOptions {
+  /** Raft's own directory, `<storePath>/raft`. */
+  readonly directory: string;
+  /** Its name in the cluster. After the first start the log counts; a node that is alone takes a new name over. */
+  readonly nodeId: string;
+  /** Where peers reach the program above, `host:port` or empty. */
+  readonly clientAddress: string;
+  /** Of the key for data at rest; empty without one. Peers with another one are refused. */
+  readonly keyFingerprint: string;
+  /** One int32, looked at for each event: 0 while `host.detail` wants to know. Undefined: never. */
+  readonly details?: SharedArrayBuffer | undefined;
+  /** Undefined: a cluster of one, without a transport. */
+  readonly cluster: ClusterOptions | undefined;
+}
+
+/** Where the checkpoint files are: the program above writes them there, raft names and prunes them. */
+export function checkpointDirectory({ directory }: Pick<RaftOptions, 'directory'>): string {
+  return join(directory, 'checkpoints');
+}

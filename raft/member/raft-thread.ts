@@ -1,0 +1,171 @@
+// The raft worker as the main thread holds it: starts the thread, says `alive`, answers what was asked of it by promises,
+// and reports as fatal whatever ends the thread otherwise than by `stop` (architecture.md §7, decision 22).
+import { extname } from 'node:path';
+import { Worker } from 'node:worker_threads';
+
+import type { Index, LogPosition } from '../core/types.ts';
+import type { MembershipChange, Outcome } from '../driver/host.ts';
+import { type Call, CallQueue, callerOf, carryOut, type HostCalls, type NodeCalls, nodeCalls } from './bridge.ts';
+import type { MemberHost } from './member-host.ts';
+import type { RaftOptions } from './options.ts';
+import type { MemberStatus } from './status.ts';
+
+const stopWithinMs = 10_000;
+/** How often main says `alive`. A leader whose main is silent for 5 s hands over. */
+const aliveEveryMs = 250;
+/** Raft needs to know it for its credit and its checkpoints, neither of which is urgent. */
+const appliedWithinMs = 5;
+/** Entries that are not applied yet, with room for a burst. The rest of the heap stays small, for pauses of its collection are pauses of elections. */
+const heapMiB = 512;
+
+/** What a program tells its member without waiting for an answer. */
+export type NodeReports = Pick<
+  NodeCalls,
+  'applied' | 'checkpointWritten' | 'checkpointFailed' | 'installed' | 'installFailed' | 'transfer' | 'condemn'
+>;
+
+/** What the thread calls of its program. */
+export type ThreadHost = Omit<MemberHost, 'outcome' | 'readable'>;
+
+const cutOff: Outcome = { kind: 'unknown', why: 'stopping' };
+const tooLate: Outcome = { kind: 'notApplied', why: 'stopped' };
+
+/** Main's side of one member. */
+export class RaftThread {
+  readonly node: NodeReports;
+  readonly #calls: NodeCalls;
+  readonly #worker: Worker;
+  readonly #host: ThreadHost;
+  readonly #alive: NodeJS.Timeout;
+  readonly #outcomes = new Map<number, (outcome: Outcome) => void>();
+  readonly #reads = new Map<number, (index: Index | undefined) => void>();
+  readonly #statuses = new Map<number, (status: MemberStatus | undefined) => void>();
+  readonly #exited: Promise<void>;
+  #id = 0;
+  #ended = false;
+
+  /**
+   * Starts the thread. The first call back is `host.opened`, which `begin` follows, or `cannotListen`, or `fatal`. The
+   * calls of `host` are its own properties.
+   */
+  constructor(options: RaftOptions, host: ThreadHost) {
+    this.#host = host;
+    const entry = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
+    this.#worker = new Worker(entry, {
+      workerData: { options },
+      name: 'raft',
+      resourceLimits: { maxOldGenerationSizeMb: heapMiB, maxYoungGenerationSizeMb: 64 },
+    });
+    // After the poll phase: what many clients sent at the same time goes over together.
+    const later = (run: () => void): void => void setTimeout(run, appliedWithinMs).unref();
+    const queue = new CallQueue((calls) => this.#worker.postMessage(calls), setImmediate, later);
+    this.#calls = callerOf<NodeCalls>(nodeCalls, queue.add);
+    this.node = { ...this.#calls, applied: (index) => queue.addIdle(['applied', index]) };
+    const answers = this.#answers();
+    this.#worker.on('message', (calls: readonly Call[]) => carryOut(answers, calls));
+    this.#worker.on('error', (error) => this.#die(`raft worker: ${String(error)}`));
+    this.#exited = new Promise((resolve) => {
+      this.#worker.on('exit', (code) => {
+        this.#die(`raft worker ended with code ${code}`);
+        this.#cutOff();
+        resolve();
+      });
+    });
+    this.#alive = setInterval(() => this.#calls.alive(), aliveEveryMs);
+  }
+
+  /**
+   * The host's state is open: its last applied entry (0/0 when empty; index above 0 with term 0 when it was written
+   * before there was a log).
+   */
+  begin(applied: LogPosition): void {
+    this.#calls.begin(applied);
+  }
+
+  /** Ends once the command is committed here, certainly not applied, or nobody can say. The caller keeps its bytes. */
+  propose(payload: Uint8Array): Promise<Outcome> {
+    // Small commands lie in a pool that would cross as a whole.
+    const bytes = new Uint8Array(payload);
+    return this.#ask(this.#outcomes, tooLate, (id) => this.#calls.propose(id, bytes));
+  }
+
+  /** Ends once the change is committed, all of it (a joint step included) or none. */
+  change(change: MembershipChange, options: { readonly force?: boolean } = {}): Promise<Outcome> {
+    return this.#ask(this.#outcomes, tooLate, (id) => this.#calls.change(id, change, options));
+  }
+
+  /** An index that covers everything acknowledged before the call; undefined: not now. */
+  read(): Promise<Index | undefined> {
+    return this.#ask(this.#reads, undefined, (id) => this.#calls.read(id));
+  }
+
+  /** Undefined while the node belongs to no cluster, and after the end. */
+  status(): Promise<MemberStatus | undefined> {
+    return this.#ask(this.#statuses, undefined, (id) => this.#calls.status(id));
+  }
+
+  /** Hands leadership over, closes the log with its clean mark, and ends the thread; by force after 10 s. */
+  async stop(): Promise<void> {
+    this.#end();
+    this.#calls.stop();
+    const force = setTimeout(() => void this.#worker.terminate(), stopWithinMs);
+    await this.#exited;
+    clearTimeout(force);
+  }
+
+  /** After the end nobody is asked: `none` is the answer. */
+  #ask<T>(waiting: Map<number, (answer: T) => void>, none: T, ask: (id: number) => void): Promise<T> {
+    if (this.#ended) return Promise.resolve(none);
+    const id = ++this.#id;
+    return new Promise((resolve) => {
+      waiting.set(id, resolve);
+      ask(id);
+    });
+  }
+
+  /** What the worker calls here: the host, but for the answers to what was asked. */
+  #answers(): HostCalls {
+    return {
+      ...this.#host,
+      outcome: (id, outcome) => answer(this.#outcomes, id, outcome),
+      readable: (id, index) => answer(this.#reads, id, index),
+      status: (id, status) => answer(this.#statuses, id, status),
+      cannotListen: (code) => {
+        this.#end();
+        this.#host.cannotListen(code);
+      },
+      fatal: (reason) => this.#die(reason),
+      stopped: () => undefined,
+    };
+  }
+
+  /** After a fatal the thread stays until `stop`: it may still hold the lock of the database. */
+  #die(reason: string): void {
+    if (this.#ended) return;
+    this.#end();
+    this.#host.fatal(reason);
+    this.#cutOff();
+  }
+
+  #end(): void {
+    this.#ended = true;
+    clearInterval(this.#alive);
+    endAll(this.#statuses, undefined);
+  }
+
+  /** The worker says nothing any more. */
+  #cutOff(): void {
+    endAll(this.#outcomes, cutOff);
+    endAll(this.#reads, undefined);
+  }
+}
+
+function answer<T>(waiting: Map<number, (answer: T) => void>, id: number, what: T): void {
+  waiting.get(id)?.(what);
+  waiting.delete(id);
+}
+
+function endAll<T>(waiting: Map<number, (answer: T) => void>, none: T): void {
+  for (const end of waiting.values()) end(none);
+  waiting.clear();
+}

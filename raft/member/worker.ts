@@ -1,0 +1,40 @@
+// Entry of the raft worker thread: elections and fsyncs go on here while main is busy (architecture.md §2). It runs one
+// member, and main calls it over the bridge.
+import { randomFillSync } from 'node:crypto';
+import { parentPort, workerData } from 'node:worker_threads';
+
+import { type Call, CallQueue, callerOf, carryOut, type HostCalls, hostCalls, type NodeCalls } from './bridge.ts';
+import { RaftMember } from './member.ts';
+import type { RaftOptions } from './options.ts';
+import { systemClock } from './system-clock.ts';
+import { watchThread } from './thread-report.ts';
+
+/** What `new Worker` hands over. */
+export interface RaftWorkerData {
+  readonly options: RaftOptions;
+}
+
+if (parentPort === null) throw new Error('raft/member/worker.ts runs in a worker thread only');
+const port = parentPort;
+const { options }: RaftWorkerData = workerData;
+// The driver says everything that one turn of it brings in one go.
+const queue = new CallQueue((calls) => port.postMessage(calls), queueMicrotask);
+const host = callerOf<HostCalls>(hostCalls, queue.add);
+const member = new RaftMember({ options, host, clock: systemClock, random: randomFillSync });
+const report = watchThread();
+const node: Pick<NodeCalls, 'begin' | 'status' | 'stop'> = {
+  begin: (applied) => member.begin(applied),
+  status: (id) => {
+    const status = member.status();
+    host.status(id, status && { ...status, thread: report() });
+  },
+  stop: () =>
+    member.stop(() => {
+      host.stopped();
+      queueMicrotask(() => port.close());
+    }),
+};
+port.on('message', (calls: readonly Call[]) => {
+  for (const call of calls) carryOut(call[0] in node ? node : member.node, [call]);
+});
+member.open();

@@ -1,0 +1,136 @@
+// One connection between two nodes, dialled or accepted: handshake first, then messages both ways. Any fault in what
+// arrives closes the connection and nothing else. An empty message is a sign of life: without one for a while the
+// connection is closed, because TCP itself would go on waiting for minutes after a partition has healed.
+import type { Socket } from 'node:net';
+import { encodeFrames, FrameDecoder, type FrameLimits, frameLimits } from '../codec/frames.ts';
+import type { Greeting } from '../codec/greeting.ts';
+import type { Cancel, Clock } from '../driver/clock.ts';
+import type { HandshakeStep } from './handshake.ts';
+import type { SendQueue } from './send-queue.ts';
+
+export interface ConnectionEvents {
+  /** The handshake is done; `send` works from here on. */
+  accepted(peer: Greeting): void;
+  /** False: the bytes make no sense, and the connection is closed. */
+  message(bytes: Uint8Array): boolean;
+  /** Once, whatever ended it. */
+  closed(reason: string): void;
+}
+
+interface Handshake {
+  /** The frame that opens the conversation, from the side that dials. */
+  hello?(): Uint8Array;
+  take(bytes: Uint8Array): HandshakeStep;
+}
+
+const handshakeLimits: FrameLimits = { frameBytesMax: 8 * 1024, messageBytesMax: 7 * 1024 };
+const handshakeWithinMs = 2_000;
+const signOfLifeMs = 500;
+const silenceMs = 2_500;
+const lingerMs = 500;
+const signOfLife = encodeFrames(new Uint8Array(0), 'urgent');
+
+export class TcpConnection {
+  readonly #socket: Socket;
+  readonly #clock: Clock;
+  readonly #events: ConnectionEvents;
+  readonly #decoder = new FrameDecoder(handshakeLimits);
+  #handshake: Handshake | undefined;
+  #timer: Cancel;
+  #ended = false;
+  #blocked = false;
+  #sentSinceTick = true;
+  #heardAt: number;
+  #tickedAt: number;
+
+  constructor(socket: Socket, handshake: Handshake, clock: Clock, events: ConnectionEvents) {
+    this.#socket = socket;
+    this.#handshake = handshake;
+    this.#clock = clock;
+    this.#events = events;
+    this.#heardAt = this.#tickedAt = clock.monotonicMs();
+    socket.on('data', (chunk: Buffer) => this.#receive(chunk));
+    socket.on('drain', () => {
+      this.#blocked = false;
+    });
+    socket.on('error', (error) => this.close(error.message));
+    socket.on('close', () => {
+      this.close('closed by the peer');
+      this.#timer();
+    });
+    this.#timer = clock.after(handshakeWithinMs, () => this.close('no handshake in time'));
+    const hello = handshake.hello?.();
+    if (hello !== undefined) this.#write(encodeFrames(hello, 'urgent'));
+  }
+
+  /** Calls `pump` whenever more can be written. */
+  onDrain(pump: () => void): void {
+    this.#socket.on('drain', pump);
+  }
+
+  /** Writes from `queue` until the socket has enough. */
+  send(queue: SendQueue): void {
+    if (this.#ended || this.#blocked) return;
+    this.#socket.cork();
+    for (let frames = queue.take(); frames !== undefined; frames = queue.take()) {
+      this.#write(frames);
+      if (this.#blocked) break;
+    }
+    this.#socket.uncork();
+  }
+
+  /** What was written before still leaves, as far as the peer takes it at once. */
+  close(reason: string): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#timer();
+    this.#socket.destroySoon();
+    this.#timer = this.#clock.after(lingerMs, () => this.#socket.destroy());
+    this.#events.closed(reason);
+  }
+
+  #write(frames: readonly Buffer[]): void {
+    this.#sentSinceTick = true;
+    for (const frame of frames) this.#blocked = !this.#socket.write(frame);
+  }
+
+  #receive(chunk: Buffer): void {
+    this.#heardAt = this.#clock.monotonicMs();
+    const fault = this.#decoder.push(chunk, (bytes) => this.#take(bytes));
+    if (fault !== undefined) this.close(fault);
+  }
+
+  #take(bytes: Uint8Array): void {
+    if (this.#ended) return;
+    if (this.#handshake !== undefined) this.#advance(this.#handshake.take(bytes));
+    else if (bytes.length > 0 && !this.#events.message(bytes)) this.close('malformed message');
+  }
+
+  #advance({ send, accepted, refused }: HandshakeStep): void {
+    if (send !== undefined) this.#write(encodeFrames(send, 'urgent'));
+    if (refused !== undefined) {
+      this.close(refused);
+      return;
+    }
+    if (accepted === undefined) return;
+    this.#handshake = undefined;
+    this.#decoder.setLimits(frameLimits);
+    this.#timer();
+    this.#tick();
+    this.#events.accepted(accepted);
+  }
+
+  #tick(): void {
+    const now = this.#clock.monotonicMs();
+    // After a pause of this process the silence is its own: what the peer sent is still waiting to be read.
+    if (now - this.#tickedAt > 3 * signOfLifeMs) this.#heardAt = now;
+    this.#tickedAt = now;
+    if (now - this.#heardAt > silenceMs) {
+      this.close('the peer is silent');
+      return;
+    }
+    if (!this.#sentSinceTick && !this.#blocked) this.#write(signOfLife);
+    this.#sentSinceTick = false;
+    this.#timer = this.#clock.after(signOfLifeMs, () => this.#tick());
+  }
+}

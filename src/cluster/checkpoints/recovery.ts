@@ -1,0 +1,75 @@
+// What an operator runs while nothing runs: a node from a backup, and a cluster from what one node still has
+// (raft.md A20). Both end as a state that has left its log; the next start makes a new cluster of one out of it.
+import { randomBytes } from 'node:crypto';
+import { mkdir, readdir, readFile, rename } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import type { ControlPlaneSettings } from '../../settings/control-plane.ts';
+import { fillStore } from '../../state/checkpoint.ts';
+import { DurableState } from '../../state/durable-state.ts';
+import { Cipher } from '../../state/encryption.ts';
+import { generationDirectory, LevelStore } from '../../state/level-store.ts';
+import { newIdentity } from '../../state/opening.ts';
+import { RaftLog } from '../log/raft-log.ts';
+import { raftOptions } from '../log/raft-options.ts';
+import { readBackup, slicesOf } from './backup.ts';
+
+/** Indexes go on this far above: clients and proxies that saw later ones never meet the same number twice. */
+const indexBump = 1_000_000;
+
+/** Fills the empty store of the settings from a backup file. Resolves with a line for people. */
+export async function restore(settings: ControlPlaneSettings, file: string): Promise<string> {
+  const storePath = resolve(settings.storePath);
+  await refuseFull(storePath);
+  const { head, content } = readBackup(await readFile(file));
+  const cipher = settings.encryptionKey && new Cipher(settings.encryptionKey, randomBytes);
+  if (cipher?.fingerprint !== head.keyFingerprint) {
+    throw new Error('controlPlane.encryption.key is not the key that the backup was made with');
+  }
+  const store = await LevelStore.open(generationDirectory(storePath, 1));
+  await fillStore(store, slicesOf(content), { ...newIdentity(randomBytes), boot: 1 }, cipher);
+  const last = await leaveLog(store, settings);
+  return (
+    `restored ${head.createdAt}, index ${head.index} of cluster ${head.clusterId}, as index ${last}; ` +
+    'start this node alone, then let empty ones join'
+  );
+}
+
+/** Makes the state of this node the beginning of a new cluster. Its former log is kept beside. */
+export async function forceNewCluster(settings: ControlPlaneSettings): Promise<string> {
+  const storePath = resolve(settings.storePath);
+  const options = raftOptions(settings, storePath);
+  const log = await RaftLog.open({ raft: { ...options, cluster: undefined }, notice: () => undefined });
+  const { generation } = log;
+  await log.stop();
+  const last = await leaveLog(await LevelStore.open(generationDirectory(storePath, generation)), settings);
+  const aside = `${options.directory}.before-${last}`;
+  await rename(options.directory, aside);
+  if (generation !== 1) await renameGeneration(storePath, generation);
+  return (
+    `the state up to index ${last - indexBump} begins a new cluster at index ${last}; what was agreed on after it is lost. ` +
+    `The former log is in ${aside}. Start this node alone, then let empty ones join`
+  );
+}
+
+async function leaveLog(store: LevelStore, { encryptionKey }: ControlPlaneSettings): Promise<number> {
+  const state = await DurableState.open(store, { encryptionKey, randomBytes });
+  try {
+    const last = state.view.applied + indexBump;
+    await state.leaveLog(last);
+    return last;
+  } finally {
+    await state.close();
+  }
+}
+
+async function refuseFull(storePath: string): Promise<void> {
+  await mkdir(storePath, { recursive: true });
+  const found = (await readdir(storePath)).filter((name) => name === 'state' || name === 'raft');
+  if (found.length > 0) throw new Error(`${join(storePath, found[0] ?? '')} exists: restore into an empty store`);
+}
+
+/** A log that is made anew counts on the first. */
+async function renameGeneration(storePath: string, generation: number): Promise<void> {
+  const first = generationDirectory(storePath, 1);
+  await rename(generationDirectory(storePath, generation), first);
+}

@@ -1,0 +1,128 @@
+// The writes of this node that are not answered yet, by seq: each is on its way to the leader (delivery.ts) until this
+// node has applied it, or until its time or the log is over. Then its caller is told what is certain of it, once.
+import type { Cancel, Clock } from '../../clock.ts';
+import { SluiceError } from '../../errors.ts';
+import type { RequestId, Result } from '../../state/command.ts';
+import type { Relay } from '../relay/relay.ts';
+import type { AppliedWaiters } from './applied-waiters.ts';
+import type { Attempts } from './attempts.ts';
+import { Delivery } from './delivery.ts';
+import type { Leader } from './log-port.ts';
+
+export const deadlineMs = 10_000;
+/** No more than results are kept for one start of a node (raft.md A15). */
+export const inFlightMax = 4_096;
+const inFlightBytesMax = 64 * 1024 * 1024;
+
+export interface PendingProposalsParts {
+  readonly attempts: Attempts;
+  readonly relay: Relay | undefined;
+  readonly clock: Clock;
+  readonly waiters: AppliedWaiters;
+  /** Why nothing is written any more; undefined while all is well. */
+  readonly failed: () => string | undefined;
+}
+
+interface Pending {
+  readonly requestId: RequestId;
+  readonly bytes: number;
+  readonly resolve: (result: Result) => void;
+  readonly reject: (error: SluiceError) => void;
+  readonly cancelDeadline: Cancel;
+  readonly delivery: Delivery;
+}
+
+export class PendingProposals {
+  readonly #parts: PendingProposalsParts;
+  /** Ascending: the first one is the lowest that is not answered. */
+  readonly #writes = new Map<number, Pending>();
+  #leader: Leader | 'self' | undefined;
+  #bytes = 0;
+  #emptied: () => void = () => undefined;
+
+  constructor(parts: PendingProposalsParts) {
+    this.#parts = parts;
+  }
+
+  /** The lowest seq that is not answered; undefined when all are. */
+  get lowest(): number | undefined {
+    const [lowest] = this.#writes.keys();
+    return lowest;
+  }
+
+  hasRoomFor(bytes: number): boolean {
+    return this.#writes.size < inFlightMax && this.#bytes + bytes <= inFlightBytesMax;
+  }
+
+  /** Sends the command and resolves with its result. Rejects with UNAVAILABLE or OUTCOME_UNKNOWN. */
+  write(requestId: RequestId, bytes: Uint8Array): Promise<Result> {
+    const { seq } = requestId;
+    const { clock } = this.#parts;
+    return new Promise((resolve, reject) => {
+      const cancelDeadline = clock.after(deadlineMs, () => this.#giveUp(seq));
+      const deadline = clock.monotonicMs() + deadlineMs;
+      const applied = (index: number, result: Result): void => void this.#appliedElsewhere(seq, index, result);
+      const delivery = new Delivery(this.#parts, { requestId, bytes, deadline, applied }, this.#leader);
+      this.#writes.set(seq, { requestId, bytes: bytes.length, resolve, reject, cancelDeadline, delivery });
+      this.#bytes += bytes.length;
+    });
+  }
+
+  /** This node has applied it. */
+  answer(seq: number, result: Result): void {
+    this.#take(seq)?.resolve(result);
+  }
+
+  leaderChanged(leader: Leader | 'self' | undefined): void {
+    this.#leader = leader;
+    for (const { delivery } of this.#writes.values()) delivery.leaderChanged(leader);
+  }
+
+  /** Resolves when every write is answered. Called once, when no more are taken. */
+  async answered(): Promise<void> {
+    if (this.#writes.size > 0) await new Promise<void>((resolve) => (this.#emptied = resolve));
+  }
+
+  /** After a failure: whatever the log has said its last word about. */
+  refuseSettled(): void {
+    for (const [seq, { delivery }] of [...this.#writes]) if (!delivery.isUnderWay) this.#giveUp(seq);
+  }
+
+  giveUpAll(): void {
+    for (const seq of [...this.#writes.keys()]) this.#giveUp(seq);
+  }
+
+  /** Its own apply answers first, unless a checkpoint has jumped over the command. */
+  async #appliedElsewhere(seq: number, index: number, result: Result): Promise<void> {
+    await this.#parts.waiters.wait(index, deadlineMs).then(
+      () => this.answer(seq, result),
+      () => undefined,
+    );
+  }
+
+  #giveUp(seq: number): void {
+    const pending = this.#take(seq);
+    if (pending === undefined) return;
+    const { delivery, requestId, reject } = pending;
+    const failed = this.#parts.failed();
+    if (delivery.isUncertain) reject(outcomeUnknown(failed ?? 'the write was not confirmed in time', requestId));
+    else reject(new SluiceError('UNAVAILABLE', failed ?? delivery.reason, { headers: { 'Retry-After': '1' } }));
+  }
+
+  #take(seq: number): Pending | undefined {
+    const pending = this.#writes.get(seq);
+    if (pending === undefined) return undefined;
+    this.#writes.delete(seq);
+    this.#bytes -= pending.bytes;
+    pending.cancelDeadline();
+    pending.delivery.end();
+    if (this.#writes.size === 0) this.#emptied();
+    return pending;
+  }
+}
+
+/** The requestId names the write in the log of this node's operator; it is not a secret. */
+function outcomeUnknown(reason: string, { origin, incarnation, boot, seq }: RequestId): SluiceError {
+  const requestId = [origin, incarnation, boot, seq].join('-');
+  return new SluiceError('OUTCOME_UNKNOWN', reason, { body: { requestId, outcome: 'unknown' } });
+}

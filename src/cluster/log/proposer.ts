@@ -1,0 +1,328 @@
+// Joins the log and the state into "propose and wait" (architecture.md §1, "agree" and "apply"). Every write is named
+// here once, before the first attempt, and is answered when this node has applied it: written, visible, answered,
+// published, in this order. The same on every node: a follower delivers through the leader.
+import { commandBytesMax } from '../../../raft/index.ts';
+import type { Clock } from '../../clock.ts';
+import { SluiceError } from '../../errors.ts';
+import type { Command, Draft, RequestId, Result } from '../../state/command.ts';
+import type { Activation, Applied } from '../../state/config-state.ts';
+import type { DurableState } from '../../state/durable-state.ts';
+import type { WorkTraces } from '../../telemetry/traces/work-traces.ts';
+import type { ReceivedOutcome, Relay, RelayRequest, RelayTarget } from '../relay/relay.ts';
+import { WriteTraces } from '../write-traces.ts';
+import { AppliedWaiters } from './applied-waiters.ts';
+import { ApplyQueue } from './apply-queue.ts';
+import { Attempts } from './attempts.ts';
+import type { Adopted, Committed, FromLog, Leader, LogPort } from './log-port.ts';
+import { deadlineMs, PendingProposals } from './pending-proposals.ts';
+import { ReadBarriers } from './read-barriers.ts';
+import { RelayedWrites } from './relayed-writes.ts';
+import type { ReplicatedLog } from './replicated-log.ts';
+import { WriteHold } from './write-hold.ts';
+
+/** Told what happens here; for metrics. */
+export interface ProposerObserver {
+  wrote(outcome: 'applied' | 'not_applied' | 'unknown'): void;
+  /** A batch of commands was computed and written to the state. */
+  applied(ms: number): void;
+  /** A command was known already, and its first result counts. */
+  repeated(): void;
+}
+
+const unobserved: ProposerObserver = { wrote: () => undefined, applied: () => undefined, repeated: () => undefined };
+
+export interface ProposerOptions {
+  readonly port: LogPort;
+  readonly state: DurableState;
+  readonly clock: Clock;
+  /** Name of this node; the origin of its requests. */
+  readonly nodeId: string;
+  /** Carries writes to another leader. Without one a node that does not lead takes no writes. */
+  readonly relay?: Relay | undefined;
+  /** Switches the state to a generation that was built from a checkpoint. */
+  readonly adopt?: ((generation: number) => Promise<void>) | undefined;
+  readonly observer?: ProposerObserver;
+  /** Undefined: nothing is traced. */
+  readonly traces?: WorkTraces | undefined;
+}
+
+export class Proposer implements ReplicatedLog, RelayTarget {
+  readonly #port: LogPort;
+  readonly #state: DurableState;
+  readonly #clock: Clock;
+  readonly #nodeId: string;
+  readonly #adopt: (generation: number) => Promise<void>;
+  readonly #observer: ProposerObserver;
+  readonly #writes: PendingProposals;
+  readonly #attempts: Attempts;
+  readonly #relayed: RelayedWrites;
+  readonly #reads: ReadBarriers;
+  readonly #waiters: AppliedWaiters;
+  readonly #subscribers = new Set<(activation: Activation) => void>();
+  readonly #rolloutSubscribers = new Set<() => void>();
+  readonly #applyQueue = new ApplyQueue();
+  readonly #hold: WriteHold;
+  readonly #traces: WriteTraces | undefined;
+  #leader: Leader | 'self' | undefined;
+  #applying = false;
+  #logFailed: string | undefined;
+  #stopped: Promise<void> | undefined;
+  #seq = 0;
+
+  constructor({ port, state, clock, nodeId, relay, adopt, observer = unobserved, traces }: ProposerOptions) {
+    this.#port = port;
+    this.#state = state;
+    this.#clock = clock;
+    this.#nodeId = nodeId;
+    this.#adopt = adopt ?? refuseToAdopt;
+    this.#observer = observer;
+    this.#traces = traces && new WriteTraces(traces);
+    const attempts = new Attempts(port, this.#traces);
+    const waiters = new AppliedWaiters(clock, state.view.applied);
+    this.#attempts = attempts;
+    this.#waiters = waiters;
+    this.#writes = new PendingProposals({ attempts, relay, clock, waiters, failed: () => this.failed });
+    this.#hold = new WriteHold(clock);
+    this.#relayed = new RelayedWrites({ attempts, state, clock, hold: this.#hold });
+    this.#reads = new ReadBarriers({ port, clock });
+    port.receive((message) => this.#receive(message));
+    state.onFailure((reason) => {
+      this.#applyQueue.clear();
+      this.#endAll(reason);
+    });
+  }
+
+  /** Calls `subscriber` with each activation once it is on disk and answered. Returns the end of the subscription. */
+  onActivation(subscriber: (activation: Activation) => void): () => void {
+    this.#subscribers.add(subscriber);
+    return () => this.#subscribers.delete(subscriber);
+  }
+
+  /**
+   * Calls `subscriber` whenever a rollout began, changed or ended in the view, after an activation that came with it.
+   * Returns the end of the subscription.
+   */
+  onRollout(subscriber: () => void): () => void {
+    this.#rolloutSubscribers.add(subscriber);
+    return () => this.#rolloutSubscribers.delete(subscriber);
+  }
+
+  /** Why nothing is written any more, here or in the log: `storage failed: …`. Undefined while all is well. */
+  get failed(): string | undefined {
+    return this.#state.failed ?? this.#logFailed;
+  }
+
+  /** True while this node knows who leads. */
+  get hasLeader(): boolean {
+    return this.#leader !== undefined;
+  }
+
+  /** True while this node leads, as far as it knows. */
+  get leads(): boolean {
+    return this.#leader === 'self';
+  }
+
+  propose(draft: Draft): Promise<Result> {
+    if (this.#traces === undefined) return this.#proposeCounted(draft);
+    return this.#traces.proposing(draft.op, () => this.#proposeCounted(draft));
+  }
+
+  async #proposeCounted(draft: Draft): Promise<Result> {
+    try {
+      // Only here while this node leads: the leader keeps relayed writes back, too.
+      const held = this.#leader === 'self' ? this.#hold.enter(draft) : undefined;
+      if (held !== undefined) await held;
+      const result = await this.#propose(draft);
+      this.#observer.wrote('applied');
+      return result;
+    } catch (error) {
+      const isUnknown = error instanceof SluiceError && error.code === 'OUTCOME_UNKNOWN';
+      this.#observer.wrote(isUnknown ? 'unknown' : 'not_applied');
+      throw error;
+    }
+  }
+
+  async receive(request: Pick<RelayRequest, 'requestId' | 'command' | 'remainingMs'>): Promise<ReceivedOutcome> {
+    if (this.failed !== undefined) return { outcome: 'not-applied', reason: this.failed };
+    if (this.#stopped !== undefined) return { outcome: 'not-applied', reason: 'shutting down' };
+    if (this.#leader !== 'self') return { outcome: 'not-leader', leader: this.#leader };
+    const elsewhere = (): Leader | undefined => (this.#leader === 'self' ? undefined : this.#leader);
+    if (this.#traces === undefined) return await this.#relayed.receive(request, elsewhere);
+    const receive = (): Promise<ReceivedOutcome> => {
+      this.#traces?.named(request.requestId);
+      return this.#relayed.receive(request, elsewhere);
+    };
+    return await this.#traces.proposing('relayed', receive, ({ outcome }) => (outcome === 'applied' ? '' : outcome));
+  }
+
+  async readBarrier(): Promise<number> {
+    this.#refuseAfterFailure();
+    const index = await this.#reads.index(deadlineMs);
+    await this.appliedAtLeast(index, deadlineMs);
+    return index;
+  }
+
+  async appliedAtLeast(index: number, withinMs: number): Promise<void> {
+    if (this.#waiters.applied >= index) return;
+    this.#refuseAfterFailure();
+    await this.#waiters.wait(index, withinMs);
+  }
+
+  /** Takes no more writes, waits until those under way are answered, and stops the log. May be called again. */
+  stop(): Promise<void> {
+    this.#stopped ??= this.#end();
+    return this.#stopped;
+  }
+
+  /** The state stays open. */
+  async #end(): Promise<void> {
+    await this.#writes.answered();
+    this.#reads.fail(new SluiceError('UNAVAILABLE', 'shutting down', retryAfter));
+    this.#port.post({ type: 'stop' });
+  }
+
+  async #propose(draft: Draft): Promise<Result> {
+    this.#refuseAfterFailure();
+    if (this.#stopped !== undefined) throw new SluiceError('UNAVAILABLE', 'shutting down', retryAfter);
+    const seq = this.#seq + 1;
+    const { incarnation, boot } = this.#state.identity;
+    const requestId: RequestId = {
+      origin: this.#nodeId,
+      incarnation,
+      boot,
+      seq,
+      ackedBelow: this.#writes.lowest ?? seq,
+    };
+    const command: Command = { ...draft, v: 1, requestId, time: this.#clock.nowMs() };
+    const bytes = this.#state.encode(command);
+    const most = draft.op === 'batch' ? commandBytesMax : singleBytesMax;
+    if (bytes.length > most) throw tooLarge(draft, bytes.length, most);
+    if (!this.#writes.hasRoomFor(bytes.length)) {
+      throw new SluiceError('UNAVAILABLE', 'too many writes are waiting', retryAfter);
+    }
+    this.#seq = seq;
+    this.#traces?.named(requestId);
+    return await this.#writes.write(requestId, bytes);
+  }
+
+  #receive(message: FromLog): void {
+    switch (message.type) {
+      case 'committed':
+      case 'adopt':
+        this.#applyQueue.add(message);
+        void this.#applyAll();
+        return;
+      case 'outcome':
+        this.#attempts.outcome(message);
+        if (this.failed !== undefined) this.#writes.refuseSettled();
+        return;
+      case 'readable':
+        this.#reads.answer(message);
+        return;
+      case 'fatal':
+        this.#logFailed = message.reason;
+        this.#endAll(message.reason);
+        this.#attempts.fail(message.reason);
+        this.#writes.giveUpAll();
+        return;
+      case 'role':
+        this.#leader = message.role === 'leader' ? 'self' : message.leader;
+        this.#writes.leaderChanged(this.#leader);
+        this.#reads.leaderChanged();
+        return;
+    }
+  }
+
+  async #applyAll(): Promise<void> {
+    if (this.#applying) return;
+    this.#applying = true;
+    for (let next = this.#next(); next !== undefined; next = this.#next()) {
+      try {
+        if (next.type === 'adopt') await this.#adoptState(next);
+        else await this.#apply(next);
+      } catch (error) {
+        this.#applyQueue.clear();
+        if (this.#state.failed !== undefined) continue;
+        this.#logFailed ??= `storage failed: ${error instanceof Error ? error.message : error}`;
+        this.#endAll(this.#logFailed);
+      }
+    }
+    this.#applying = false;
+  }
+
+  #next(): Committed | Adopted | undefined {
+    return this.#applyQueue.next(this.#state.view.applied);
+  }
+
+  async #apply({ last, term, logTime, entries }: Committed): Promise<void> {
+    if (last > this.#state.view.applied) {
+      const startedAt = this.#clock.monotonicMs();
+      const { results, activation, changesRollout } = await this.#state.apply(entries, last, { term, time: logTime });
+      const appliedAt = this.#clock.monotonicMs();
+      this.#observer.applied(appliedAt - startedAt);
+      for (const applied of results) {
+        this.#traces?.applied(applied, startedAt, appliedAt);
+        this.#answer(applied);
+      }
+      this.#waiters.advance(last);
+      if (activation !== undefined) this.#publish(activation);
+      if (changesRollout) this.#publishRollout();
+    }
+    this.#port.post({ type: 'applied', index: last });
+  }
+
+  async #adoptState({ generation }: Adopted): Promise<void> {
+    const before = this.#state.view.active?.index;
+    await this.#adopt(generation);
+    const { applied, active, snapshot } = this.#state.view;
+    this.#waiters.advance(applied);
+    const current = active && snapshot.call(this.#state.view, active.snapshotId);
+    if (active && current && active.index !== before) this.#publish({ index: active.index, snapshot: current });
+    this.#publishRollout();
+  }
+
+  #publishRollout(): void {
+    for (const subscriber of this.#rolloutSubscribers) subscriber();
+  }
+
+  #publish(activation: Activation): void {
+    for (const subscriber of this.#subscribers) subscriber(activation);
+  }
+
+  #answer({ index, requestId, result }: Applied): void {
+    if (result.index !== index) this.#observer.repeated();
+    this.#hold.decided(result);
+    if (requestId === undefined) return;
+    const { incarnation, boot } = this.#state.identity;
+    const own = requestId.origin === this.#nodeId && requestId.incarnation === incarnation && requestId.boot === boot;
+    if (own) this.#writes.answer(requestId.seq, result);
+    else this.#relayed.applied(requestId, result);
+  }
+
+  /** Storage is gone: the log says of each write what is known of it, and no read can be promised any more. */
+  #endAll(reason: string): void {
+    this.#port.post({ type: 'stop' });
+    const failed = new SluiceError('UNAVAILABLE', reason, retryAfter);
+    this.#reads.fail(failed);
+    this.#relayed.fail(reason);
+    this.#waiters.fail(failed);
+    this.#writes.refuseSettled();
+  }
+
+  #refuseAfterFailure(): void {
+    if (this.failed !== undefined) throw new SluiceError('UNAVAILABLE', this.failed, retryAfter);
+  }
+}
+
+const retryAfter = { headers: { 'Retry-After': '1' } };
+
+/** Of every command but a batch: a request body of 4 MiB, with room for what names and seals it. */
+const singleBytesMax = (4 * 1024 + 256) * 1024;
+
+/** Any request body fits, written afresh; a capture carries the values of its references too, escaped as JSON does. */
+function tooLarge({ op }: Draft, length: number, most: number): SluiceError {
+  const what = op === 'capture' ? 'the snapshot with the values of its env and file references' : 'the write';
+  return new SluiceError('TOO_LARGE', `${what} takes ${length} bytes of the log, which takes ${most} at once`);
+}
+
+const refuseToAdopt = (): Promise<void> => Promise.reject(new Error('this log has no checkpoints'));

@@ -1,0 +1,212 @@
+// The log of this node: the raft worker, spoken to by messages. With no `raft` section it is a cluster of one on the same
+// path. Checkpoints pass by here to whoever keeps the generations of the state.
+import {
+  type CheckpointMeta,
+  type MemberId,
+  type MemberStatus,
+  type MembershipChange,
+  type NodeReports,
+  type OpenedReport,
+  type Outcome,
+  type RaftOptions,
+  RaftThread,
+  type RoleReport,
+  type ThreadHost,
+} from '../../../raft/index.ts';
+import type { Cluster } from '../members/cluster.ts';
+import {
+  committedMessage,
+  type FromLog,
+  fatalMessage,
+  type LogPort,
+  outcomeMessage,
+  readableMessage,
+  roleMessage,
+  type ToLog,
+} from './log-port.ts';
+
+/** Who writes checkpoints of the state and builds states from them. Each request is answered by one call of `RaftLog.node`. */
+export interface CheckpointKeeper {
+  /** → `checkpointWritten` or `checkpointFailed` */
+  make(): void;
+  /** → `installed` or `installFailed` */
+  install(meta: CheckpointMeta): void;
+  discard(generation: number): void;
+}
+
+export interface RaftLogOptions {
+  readonly raft: RaftOptions;
+  /** Something for the operator's log. */
+  readonly notice: (text: string) => void;
+  /** Something for whoever wants to know everything. */
+  readonly detail?: ((text: string) => void) | undefined;
+}
+
+export interface StateAtStart {
+  readonly applied: number;
+  /** Term of the entry at `applied`; 0 when the state was written before there was a log. */
+  readonly term: number;
+}
+
+export class RaftLog implements LogPort, Cluster {
+  readonly clustered: boolean;
+  /** What is reported to raft, with no answer: checkpoints, installations, that this node's state is wrong. */
+  readonly node: NodeReports;
+  readonly #thread: RaftThread;
+  readonly #failures = new Set<(reason: string) => void>();
+  #receiver: (message: FromLog) => void = () => undefined;
+  #keeper: CheckpointKeeper | undefined;
+  #opened: OpenedReport | undefined;
+  #clusterId: string | undefined;
+  #failed: string | undefined;
+  #stopped: Promise<void> | undefined;
+
+  private constructor({ raft, notice, detail }: RaftLogOptions, opening: Opening) {
+    this.clustered = raft.cluster !== undefined;
+    this.#thread = new RaftThread(raft, this.#host(opening, notice, detail));
+    this.node = this.#thread.node;
+  }
+
+  /** Starts the worker; resolves when the log is read. Rejects when it cannot be used, with `CannotListen` for `bindAddress`. */
+  static open(options: RaftLogOptions): Promise<RaftLog> {
+    return new Promise((resolve, reject) => {
+      const log: RaftLog = new RaftLog(options, {
+        opened: () => resolve(log),
+        failed: (error) => void log.stop().then(() => reject(error)),
+      });
+    });
+  }
+
+  /** Which generation of the state counts. */
+  get generation(): number {
+    return this.#opened?.generation ?? 1;
+  }
+
+  get clusterId(): string | undefined {
+    return this.#clusterId;
+  }
+
+  /** Why the log takes no part any more. */
+  get failed(): string | undefined {
+    return this.#failed;
+  }
+
+  /** Calls `subscriber` once, when the log ends by itself. */
+  onFailure(subscriber: (reason: string) => void): void {
+    this.#failures.add(subscriber);
+  }
+
+  /** Of the last entry in the log when it was opened. */
+  get lastIndex(): number {
+    return this.#opened?.lastIndex ?? 0;
+  }
+
+  /**
+   * From here on this node votes and follows. A state without its log is refused in a cluster, for what was acknowledged
+   * after it cannot be known. Alone, what was acknowledged is in the state, but for the last moments before a crash, and a
+   * new log begins behind it.
+   */
+  begin({ applied, term }: StateAtStart, keeper: CheckpointKeeper): void {
+    this.#keeper = keeper;
+    const hasLog = this.#opened?.clusterId !== undefined;
+    if (!hasLog && term > 0 && this.clustered) {
+      throw new Error(
+        `the state ends at index ${applied} of a log that is gone; restore a backup or replace this node`,
+      );
+    }
+    // The log that took over a state from before it names that state's last index with term 1.
+    this.#thread.begin({ index: applied, term: hasLog && applied > 0 && term === 0 ? 1 : term });
+  }
+
+  receive(receiver: (message: FromLog) => void): void {
+    this.#receiver = receiver;
+  }
+
+  post(message: ToLog): void {
+    switch (message.type) {
+      case 'propose':
+        void this.#propose(message.id, message.bytes);
+        return;
+      case 'read':
+        void this.#read(message.id);
+        return;
+      case 'applied':
+        this.node.applied(message.index);
+        return;
+      case 'stop':
+        void this.stop();
+        return;
+    }
+  }
+
+  async #propose(id: number, bytes: Uint8Array): Promise<void> {
+    this.#receiver(outcomeMessage(id, await this.#thread.propose(bytes)));
+  }
+
+  async #read(id: number): Promise<void> {
+    this.#receiver(readableMessage(id, await this.#thread.read()));
+  }
+
+  status(): Promise<MemberStatus | undefined> {
+    return this.#thread.status();
+  }
+
+  change(change: MembershipChange, options: { readonly force?: boolean } = {}): Promise<Outcome> {
+    return this.#thread.change(change, options);
+  }
+
+  transfer(to: MemberId | undefined): void {
+    this.node.transfer(to);
+  }
+
+  /** Hands leadership over and leaves the mark of a clean stop. May be called again. */
+  stop(): Promise<void> {
+    this.#stopped ??= this.#thread.stop();
+    return this.#stopped;
+  }
+
+  #host(opening: Opening, notice: (text: string) => void, detail?: (text: string) => void): ThreadHost {
+    return {
+      opened: (report) => {
+        this.#opened = report;
+        this.#clusterId = report.clusterId;
+        opening.opened();
+      },
+      cannotListen: (code) => opening.failed(new CannotListen(code)),
+      committed: (batch) => this.#receiver(committedMessage(batch)),
+      role: (report) => void this.#report(report),
+      makeCheckpoint: () => this.#keeper?.make(),
+      install: (meta) => this.#keeper?.install(meta),
+      adopt: (generation, index) => this.#receiver({ type: 'adopt', generation, index }),
+      discard: (generation) => this.#keeper?.discard(generation),
+      notice,
+      ...(detail !== undefined && { detail }),
+      fatal: (reason) => {
+        this.#failed = reason;
+        if (this.#opened === undefined) opening.failed(new Error(reason));
+        this.#receiver(fatalMessage(reason));
+        for (const subscriber of this.#failures) subscriber(reason);
+      },
+    };
+  }
+
+  async #report(report: RoleReport): Promise<void> {
+    this.#receiver(roleMessage(report));
+    this.#clusterId ??= (await this.#thread.status())?.clusterId;
+  }
+}
+
+interface Opening {
+  readonly opened: () => void;
+  readonly failed: (error: Error) => void;
+}
+
+/** The address where the other nodes reach this one cannot be listened on. */
+export class CannotListen extends Error {
+  readonly code: string;
+
+  constructor(code: string) {
+    super(code);
+    this.code = code;
+  }
+}

@@ -1,0 +1,38 @@
+// When this node may get traffic: it knows who leads, and has shown once everything that was acknowledged before it
+// started (architecture.md §7.9). Whether it lives does not depend on this.
+import type { Clock } from '../../clock.ts';
+import type { Proposer } from './proposer.ts';
+
+export interface ReadinessParts {
+  readonly log: Pick<Proposer, 'readBarrier' | 'hasLeader'>;
+  readonly clock: Clock;
+}
+
+const retryMs = 100;
+
+export class ClusterReadiness {
+  /** Resolves when `ready` is true for the first time. */
+  readonly whenReady: Promise<void>;
+  readonly #parts: ReadinessParts;
+  #caughtUp = false;
+
+  constructor(parts: ReadinessParts) {
+    this.#parts = parts;
+    this.whenReady = new Promise((resolve) => this.#catchUp(resolve));
+  }
+
+  get ready(): boolean {
+    return this.#caughtUp && this.#parts.log.hasLeader;
+  }
+
+  #catchUp(done: () => void): void {
+    const { log, clock } = this.#parts;
+    log.readBarrier().then(
+      () => {
+        this.#caughtUp = true;
+        done();
+      },
+      () => clock.after(retryMs, () => this.#catchUp(done)),
+    );
+  }
+}

@@ -1,0 +1,168 @@
+// What an operator asks of the cluster, in the operator's words: members by their nodeId, refusals as statuses. The API
+// calls it on every node; a node that does not lead says so, and the API asks the leader's instead.
+import { identityOf, type Member, type MemberId, type MemberStatus, type Outcome } from '../../../raft/index.ts';
+import type { Clock } from '../../clock.ts';
+import { SluiceError } from '../../errors.ts';
+import type { Cluster } from './cluster.ts';
+import { type ClusterOverview, candidatesOf, type MemberView, overviewOf } from './cluster-overview.ts';
+
+/** Time in which a leader that was asked to hands over, or says that it could not. */
+const transferMs = 3_000;
+const lookMs = 20;
+
+export class ClusterAdmin {
+  readonly #cluster: Cluster;
+  readonly #clock: Clock;
+
+  constructor(cluster: Cluster, clock: Clock) {
+    this.#cluster = cluster;
+    this.#clock = clock;
+  }
+
+  /** API address of the leader, if it is another node: `''` when it advertises none. */
+  async elsewhere(): Promise<string | undefined> {
+    const status = await this.#cluster.status();
+    if (status?.leader === undefined || status.leader === status.id) return undefined;
+    return status.config.members.find(({ id }) => id === status.leader)?.clientAddress ?? '';
+  }
+
+  async overview(): Promise<ClusterOverview> {
+    return overviewOf(await this.#status(), this.#cluster.clustered);
+  }
+
+  /**
+   * Makes a node that waits for a cluster a learner. `address` is where peers reach it; the node must be connected,
+   * for only then its identity is known. Naming a learner again changes nothing.
+   */
+  async add({ nodeId, address }: { nodeId: string; address: string }): Promise<MemberView> {
+    const status = await this.#leading();
+    const isMeant = (member: Member): boolean => identityOf(member.id).nodeId === nodeId && member.address === address;
+    const candidate = candidatesOf(status).find(isMeant);
+    if (candidate === undefined) return await this.#present(status.config.members.filter(isMeant), { nodeId, address });
+    await this.#change({ op: 'addLearner', member: candidate });
+    return await this.#view(candidate.id);
+  }
+
+  /** A learner that caught up votes from now on. Promoting a voter changes nothing. */
+  async promote(nodeId: string): Promise<MemberView> {
+    const status = await this.#leading();
+    const { voters, learners } = status.config;
+    const learner = only(status, nodeId, learners);
+    const id = learner ?? need(status, nodeId, voters);
+    if (learner !== undefined) await this.#change({ op: 'promote', id: learner });
+    return await this.#view(id);
+  }
+
+  /** The learner `by` votes in the place of the voter `nodeId`, in one step. Both may have the same name. */
+  async replace(nodeId: string, by: string): Promise<MemberView> {
+    const status = await this.#leading();
+    const id = need(status, nodeId, status.config.voters);
+    const replacement = need(status, by, status.config.learners);
+    await this.#change({ op: 'replace', id, by: replacement });
+    return await this.#view(replacement);
+  }
+
+  /** @param force also when those who are left and reachable are no quorum. */
+  async remove(nodeId: string, force: boolean): Promise<void> {
+    const status = await this.#leading();
+    const { voters, learners } = status.config;
+    if (voters.length === 1 && only(status, nodeId, voters) !== undefined) {
+      throw new SluiceError('CONFLICT', `${nodeId} is the only voter: nobody would be left to decide anything`);
+    }
+    await this.#change({ op: 'remove', id: need(status, nodeId, [...voters, ...learners]) }, force);
+  }
+
+  /** Resolves with the nodeId of the new leader. Without `to` it is the most up-to-date voter. */
+  async transfer(to: string | undefined): Promise<string> {
+    const status = await this.#leading();
+    const target = to === undefined ? undefined : need(status, to, status.config.voters);
+    if (target === status.id) return identityOf(target).nodeId;
+    if (status.config.voters.length === 1) throw new SluiceError('CONFLICT', 'there is no other voter to lead');
+    this.#cluster.transfer(target);
+    return await this.#leaderAfter(status.id);
+  }
+
+  /** An earlier life may still be a member under the same name and address: the latest is a learner. */
+  async #present(members: readonly Member[], { nodeId, address }: { nodeId: string; address: string }) {
+    const views = await Promise.all(members.map(({ id }) => this.#view(id)));
+    const view = views.find(({ role }) => role === 'learner') ?? views[0];
+    if (view !== undefined) return view;
+    throw new SluiceError('CONFLICT', `no node ${nodeId} at ${address} waits for this cluster: start it first`);
+  }
+
+  async #leaderAfter(former: MemberId): Promise<string> {
+    const end = this.#clock.monotonicMs() + transferMs;
+    while (this.#clock.monotonicMs() < end) {
+      const leader = (await this.#cluster.status())?.leader;
+      if (leader !== undefined && leader !== former) return identityOf(leader).nodeId;
+      await new Promise<void>((resolve) => void this.#clock.after(lookMs, resolve));
+    }
+    throw new SluiceError('UNAVAILABLE', 'leadership did not move: no other voter is up to date and reachable');
+  }
+
+  async #change(change: Parameters<Cluster['change']>[0], force = false): Promise<void> {
+    const outcome = await this.#cluster.change(change, { force });
+    if (outcome.kind !== 'committed') throw refusalOf(outcome);
+  }
+
+  async #view(id: MemberId): Promise<MemberView> {
+    const { members } = await this.overview();
+    const view = members.find(({ nodeId, incarnation }) => `${nodeId}#${incarnation}` === id);
+    if (view === undefined) throw new SluiceError('UNAVAILABLE', `the membership of ${id} is changing`);
+    return view;
+  }
+
+  async #leading(): Promise<MemberStatus> {
+    const status = await this.#status();
+    if (status.role !== 'leader') throw new SluiceError('UNAVAILABLE', 'no node leads the cluster at the moment');
+    if (!this.#cluster.clustered) {
+      throw new SluiceError('CONFLICT', 'this is a cluster of one: a raft section in the settings lets others join');
+    }
+    return status;
+  }
+
+  async #status(): Promise<MemberStatus> {
+    const status = await this.#cluster.status();
+    if (status === undefined) throw new SluiceError('UNAVAILABLE', 'this node belongs to no cluster yet');
+    return status;
+  }
+}
+
+/** Members of that name; of more than one by an earlier life, or the one whose whole id was given. */
+function membersNamed({ config }: MemberStatus, name: string): readonly Member[] {
+  return config.members.filter(({ id }) => id === name || identityOf(id).nodeId === name);
+}
+
+/** The one of that name among `ids`; undefined when there is none. */
+function only(status: MemberStatus, name: string, ids: readonly MemberId[]): MemberId | undefined {
+  const [found, another] = membersNamed(status, name).filter(({ id }) => ids.includes(id));
+  if (another === undefined) return found?.id;
+  throw new SluiceError('CONFLICT', `${name} names ${found?.id} and ${another.id}: give one of these`);
+}
+
+function need(status: MemberStatus, name: string, ids: readonly MemberId[]): MemberId {
+  const id = only(status, name, ids);
+  if (id !== undefined) return id;
+  const known = membersNamed(status, name).length > 0;
+  if (!known) throw new SluiceError('NOT_FOUND', `member ${JSON.stringify(name)} not found`);
+  const isVoter = ids === status.config.voters;
+  throw new SluiceError('CONFLICT', `member ${JSON.stringify(name)} is ${isVoter ? 'no voter' : 'no learner'}`);
+}
+
+const conflicts: Readonly<Record<string, string>> = {
+  'quorum at risk': 'the voters that can be reached would be no quorum afterwards; ?force=true does it anyway',
+  'not caught up': 'the learner has not caught up yet',
+  'invalid change': 'the change does not fit the present members',
+};
+
+function refusalOf(outcome: Exclude<Outcome, { kind: 'committed' }>): SluiceError {
+  const { kind, why } = outcome;
+  if (kind === 'unknown') {
+    return new SluiceError('OUTCOME_UNKNOWN', `nobody can say whether the members change: ${why}`, {
+      body: { outcome: 'unknown' },
+    });
+  }
+  const conflict = conflicts[why];
+  if (conflict !== undefined) return new SluiceError('CONFLICT', conflict);
+  return new SluiceError('UNAVAILABLE', `the members are as before: ${why}`);
+}

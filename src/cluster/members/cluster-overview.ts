@@ -1,0 +1,80 @@
+// The cluster as `GET /cluster` shows it, from what raft says about itself.
+import { identityOf, type Member, type MemberId, type MemberStatus } from '../../../raft/index.ts';
+
+export interface MemberView {
+  readonly nodeId: string;
+  /** Tells two lives of one name apart. */
+  readonly incarnation: number;
+  readonly role: 'leader' | 'voter' | 'learner' | 'leaving';
+  /** Where peers reach it, `host:port`. */
+  readonly raftAddress: string;
+  /** Where its API is, `host:port` or empty. */
+  readonly apiAddress: string;
+  /** Last index that it is known to hold; null where this node does not lead. */
+  readonly match: number | null;
+  /** Entries that it is behind the leader's commit index; null where this node does not lead. */
+  readonly lag: number | null;
+  /** Whether the leader heard of it lately; null where this node does not lead. */
+  readonly healthy: boolean | null;
+}
+
+export interface ClusterOverview {
+  /** False: a cluster of one, without a `raft` section. */
+  readonly clustered: boolean;
+  readonly clusterId: string | null;
+  /** nodeId; null while nobody leads. */
+  readonly leader: string | null;
+  readonly term: number;
+  readonly commit: number;
+  readonly applied: number;
+  /** The log as it lies on disk; what was before is in checkpoints. */
+  readonly log: { readonly first: number; readonly last: number };
+  readonly members: readonly MemberView[];
+  /** Connected nodes that belong to no cluster. */
+  readonly candidates: readonly { readonly nodeId: string; readonly raftAddress: string }[];
+}
+
+export function overviewOf(status: MemberStatus, clustered: boolean): ClusterOverview {
+  const { clusterId, leader, term, commit, applied, firstIndex, lastIndex, config } = status;
+  return {
+    clustered,
+    clusterId: clusterId ?? null,
+    leader: leader === undefined ? null : identityOf(leader).nodeId,
+    term,
+    commit,
+    applied,
+    log: { first: firstIndex, last: lastIndex },
+    members: config.members.map((member) => memberView(member, status)),
+    candidates: candidatesOf(status).map(({ id, address }) => ({
+      nodeId: identityOf(id).nodeId,
+      raftAddress: address,
+    })),
+  };
+}
+
+/** Who can be added: a greeting from before a node joined stays as long as its connection does. */
+export function candidatesOf({ candidates, config }: MemberStatus): readonly Member[] {
+  const known = new Set([...config.members.map(({ id }) => id), ...config.removed]);
+  return candidates.filter(({ id }) => !known.has(id));
+}
+
+function memberView({ id, address, clientAddress }: Member, status: MemberStatus): MemberView {
+  const { nodeId, incarnation } = identityOf(id);
+  const addresses = { raftAddress: address, apiAddress: clientAddress };
+  return { nodeId, incarnation, role: roleOf(id, status), ...addresses, ...progressOf(id, status) };
+}
+
+function roleOf(id: MemberId, { leader, config }: MemberStatus): MemberView['role'] {
+  if (id === leader) return 'leader';
+  if (config.voters.includes(id)) return 'voter';
+  return config.outgoing.includes(id) ? 'leaving' : 'learner';
+}
+
+/** Only a leader knows how far the others are. */
+function progressOf(id: MemberId, status: MemberStatus): Pick<MemberView, 'match' | 'lag' | 'healthy'> {
+  if (status.role !== 'leader') return { match: null, lag: null, healthy: null };
+  if (id === status.id) return { match: status.lastIndex, lag: 0, healthy: !status.suspect };
+  const peer = status.peers.find((one) => one.id === id);
+  const match = peer?.match ?? 0;
+  return { match, lag: Math.max(0, status.commit - match), healthy: peer?.heard ?? false };
+}

@@ -1,0 +1,58 @@
+// Who may come in at the paths that are for members of the cluster only (architecture.md §8): by a proof of the cluster's
+// secret, else by a verified certificate, else, where there is no secret, from a private address.
+
+import { isPrivateAddress } from '../../../raft/index.ts';
+import type { Clock } from '../../clock.ts';
+import { SluiceError } from '../../errors.ts';
+import { type Proof, ProofCheck } from './relay-credential.ts';
+
+/** What is known of a request before its body. */
+export interface MemberHead {
+  readonly method: string;
+  /** Request target as sent. */
+  readonly path: string;
+  readonly authorization: string | undefined;
+  /** Of the socket. */
+  readonly remoteAddress: string | undefined;
+  /** The caller showed a certificate, and it was verified. */
+  readonly isCertified: boolean;
+}
+
+export interface MemberGuardOptions {
+  /** From the cluster token or what stands in for it; undefined: there is no secret between the members. */
+  readonly key: Uint8Array | undefined;
+  readonly clock: Clock;
+}
+
+export class MemberGuard {
+  readonly #proofs: ProofCheck | undefined;
+
+  constructor({ key, clock }: MemberGuardOptions) {
+    this.#proofs = key && new ProofCheck(key, clock);
+  }
+
+  /** Before the body is read: who cannot be a member is refused. Throws UNAUTHENTICATED, FORBIDDEN. */
+  admit(head: MemberHead): void {
+    if (this.#proofs !== undefined) proofOf(head, this.#proofs);
+    else if (!head.isCertified && !isPrivateAddress(head.remoteAddress)) {
+      throw new SluiceError('FORBIDDEN', 'internal endpoint: access denied');
+    }
+  }
+
+  /** With the body: the proof covers it, and is good once. Throws UNAUTHENTICATED, FORBIDDEN. */
+  check(head: MemberHead, body: Uint8Array): void {
+    this.admit(head);
+    if (this.#proofs === undefined) return;
+    const flaw = this.#proofs.flawOf(proofOf(head, this.#proofs), { ...head, body });
+    if (flaw !== undefined) throw unauthenticated(flaw);
+  }
+}
+
+function proofOf({ authorization }: MemberHead, proofs: ProofCheck): Proof {
+  const proof = proofs.read(authorization);
+  if (typeof proof === 'string') throw unauthenticated(proof);
+  return proof;
+}
+
+const unauthenticated = (message: string): SluiceError =>
+  new SluiceError('UNAUTHENTICATED', message, { headers: { 'WWW-Authenticate': 'Sluice' } });

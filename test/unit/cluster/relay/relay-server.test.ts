@@ -1,0 +1,256 @@
+import { expect } from 'chai';
+import { relayKey, signedAuthorization } from '../../../../src/cluster/relay/relay-credential.ts';
+import type { RelayAnswer, RelayHead, RelayServer } from '../../../../src/cluster/relay/relay-server.ts';
+import { encodeEnvelope } from '../../../../src/cluster/relay/relay-wire.ts';
+import { SluiceError } from '../../../../src/errors.ts';
+import type { BatchOperation } from '../../../../src/state/command.ts';
+import { encodeCommand } from '../../../../src/state/command-codec.ts';
+import { batch } from '../../../support/commands.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
+import {
+  applied,
+  clusterId,
+  createRoute,
+  newNonce,
+  relayServer,
+  requestId,
+  TakingTarget,
+  token,
+} from '../../../support/relay-bed.ts';
+
+const envelope = { clusterId, requestId, command: createRoute(), remainingMs: 5_000 };
+const wire = (fields: object = {}): Buffer =>
+  Buffer.from(JSON.stringify({ ...JSON.parse(encodeEnvelope(envelope).body.toString()), ...fields }));
+const batchOf = (operations: readonly BatchOperation[]): Uint8Array =>
+  encodeCommand(batch(operations, { requestId, time: 1 }));
+const commandOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
+
+describe('relay server', () => {
+  let target: TakingTarget;
+  let server: RelayServer;
+  const clock = new ManualClock();
+
+  beforeEach(() => {
+    target = new TakingTarget();
+    server = relayServer({ target, clock });
+  });
+
+  const head = (fields: Partial<RelayHead> = {}): RelayHead => ({
+    method: 'POST',
+    path: '/sync/raft',
+    authorization: undefined,
+    remoteAddress: '203.0.113.9',
+    isCertified: false,
+    ...fields,
+  });
+
+  const signed = (body: Uint8Array, secret = token, unixMs = clock.nowMs()): RelayHead =>
+    head({
+      authorization: signedAuthorization(
+        relayKey(secret),
+        { method: 'POST', path: '/sync/raft', body },
+        { unixMs, nonce: newNonce() },
+      ),
+    });
+
+  const take = (body: Uint8Array, from = signed(body)): Promise<RelayAnswer> => server.take(from, body);
+
+  /** Status and text of what is thrown, and that the log saw nothing. */
+  const refusal = async (run: () => Promise<unknown>): Promise<[number, string]> => {
+    try {
+      await run();
+    } catch (error) {
+      if (!(error instanceof SluiceError)) throw error;
+      expect(target.taken).to.deep.equal([]);
+      return [error.status, error.message];
+    }
+    throw new Error('it was not refused');
+  };
+
+  it('hands a command that travels as it is to the log', async () => {
+    const command = batchOf([
+      { op: 'upsert', kind: 'secrets', by: 'id', id: 's', spec: { name: 's', value: 'x'.repeat(300_000) } },
+    ]);
+    const { path, body } = encodeEnvelope({ ...envelope, command });
+    expect(path).to.equal('/sync/raft/large');
+    expect(await server.takeLarge(signed(body), body)).to.include({ status: 200 });
+    expect(target.taken[0]?.command).to.deep.equal(command);
+    target.taken.length = 0;
+    const cut = body.subarray(0, body.length - 10);
+    expect(await refusal(() => server.takeLarge(signed(cut), cut))).to.deep.equal([
+      400,
+      'the command holds what is no operation',
+    ]);
+    const headless = command.subarray(0, 20);
+    expect(await refusal(() => server.takeLarge(signed(headless), headless))).to.include(400);
+  });
+
+  it('hands a valid write to the log, bytes and request id as they came', async () => {
+    const answer = await take(wire());
+    expect(answer.status).to.equal(200);
+    expect(JSON.parse(answer.body)).to.deep.equal({ index: 12, result: { status: 201, kind: 'routes', id: 'a' } });
+    expect(target.taken).to.have.length(1);
+    expect(target.taken[0]).to.deep.include({ requestId, remainingMs: 5_000 });
+    expect(commandOf(target.taken[0]?.command ?? new Uint8Array())).to.equal(commandOf(envelope.command));
+  });
+
+  it('waits no longer than anybody at the border does', async () => {
+    await take(wire({ remainingMs: 3_600_000 }));
+    expect(target.taken[0]).to.include({ remainingMs: 10_000 });
+  });
+
+  it('answers with a refusal of the state machine as with any result', async () => {
+    const result = { ...applied, status: 409 as const, error: 'name "a" is taken' };
+    server = relayServer({ clock, target: new TakingTarget(() => ({ outcome: 'applied', index: 12, result })) });
+    const { status, body } = await take(wire());
+    expect({ status, body: JSON.parse(body) }).to.deep.equal({
+      status: 200,
+      body: { index: 12, result: { status: 409, kind: 'routes', id: 'a', error: 'name "a" is taken' } },
+    });
+  });
+
+  for (const [received, status, body] of [
+    [{ outcome: 'not-leader', leader: undefined }, 421, { error: 'this node does not lead', leader: null }],
+    [
+      { outcome: 'not-leader', leader: { nodeId: 'c', address: '10.0.0.3:8080' } },
+      421,
+      { error: 'this node does not lead', leader: { nodeId: 'c', address: '10.0.0.3:8080' } },
+    ],
+    [{ outcome: 'not-applied', reason: 'overload' }, 503, { error: 'overload', outcome: 'not-applied' }],
+    [{ outcome: 'unknown', reason: 'stepped down' }, 504, { error: 'stepped down', outcome: 'unknown' }],
+  ] as const) {
+    it(`says ${status} when the log says ${received.outcome}`, async () => {
+      server = relayServer({ clock, target: new TakingTarget(() => received) });
+      const answer = await take(wire());
+      expect({ status: answer.status, body: JSON.parse(answer.body) }).to.deep.equal({ status, body });
+    });
+  }
+
+  describe('S23: refuses before the log', () => {
+    it('a request without credential', async () => {
+      expect(await refusal(() => take(wire(), head()))).to.deep.equal([401, 'missing authorization header']);
+    });
+
+    it('an API key and a certificate in place of the proof', async () => {
+      const bearer = head({ authorization: `Bearer ${token}`, isCertified: true, remoteAddress: '127.0.0.1' });
+      expect(await refusal(() => take(wire(), bearer))).to.deep.equal([
+        401,
+        'authorization header must use Sluice scheme',
+      ]);
+    });
+
+    it('the proof of another token, of another body, of another time', async () => {
+      const body = wire();
+      expect(await refusal(() => take(body, signed(body, 'another token of 16')))).to.deep.equal([
+        401,
+        'invalid proof',
+      ]);
+      expect(await refusal(() => take(body, signed(wire({ hop: 2 }))))).to.deep.equal([401, 'invalid proof']);
+      const old = signed(body, token, clock.nowMs() - 30_001);
+      expect(await refusal(() => take(body, old))).to.deep.equal([401, 'the proof is of another time']);
+    });
+
+    it('a request that comes a second time', async () => {
+      const body = wire();
+      const from = signed(body);
+      await take(body, from);
+      target.taken.length = 0;
+      expect(await refusal(() => take(body, from))).to.deep.equal([401, 'the proof was used already']);
+    });
+
+    const envelopes: [string, Buffer, string][] = [
+      ['a body that is no JSON', Buffer.from('{'), 'body is not a JSON object'],
+      ['a list', Buffer.from('[]'), 'body is not a JSON object'],
+      ['another version of the wire', wire({ v: 2 }), 'version of the relay is not 1'],
+      ['a second hop', wire({ hop: 2 }), 'a write is relayed once'],
+      ['no cluster', wire({ clusterId: '' }), 'clusterId is missing'],
+      ['another cluster', wire({ clusterId: 'b' }), 'the write is for cluster b, this node is of cluster cluster-a'],
+      ['no request id', wire({ requestId: { origin: 'b' } }), 'requestId is missing'],
+      ['a command that is no base64', wire({ command: '{"v":1}' }), 'command is not base64'],
+      ['no time left', wire({ remainingMs: 0 }), 'remainingMs must be a positive integer'],
+      [
+        'the request id of another write',
+        wire({ requestId: { ...requestId, seq: 4 } }),
+        'the request id of the command is another one',
+      ],
+    ];
+    const commands: [string, Uint8Array, string][] = [
+      ['bytes that are no command', Buffer.from('x'), 'the command is not a JSON object'],
+      ['a command without operation', createRoute({ op: undefined }), 'the command has no operation'],
+      [
+        'a command of a newer version',
+        Buffer.from(JSON.stringify({ v: 2, requestId })),
+        'the command is not understood: command version 2',
+      ],
+      [
+        'an operation of a newer version',
+        Buffer.from(JSON.stringify({ v: 1, op: 'drop', requestId })),
+        'the command is not understood: command "drop"',
+      ],
+      [
+        'a resource that its schema refuses',
+        createRoute({ spec: { match: { pathRegex: '(' } } }),
+        'the spec at "/match/pathRegex"',
+      ],
+      [
+        'a batch with a resource that its schema refuses',
+        batchOf([
+          { op: 'create', kind: 'groups', by: 'id', id: 'g', spec: { name: 'g' } },
+          { op: 'upsert', kind: 'routes', by: 'id', id: 'a', spec: { name: 'a', match: { pathRegex: '(' } } },
+        ]),
+        'the spec at "/match/pathRegex"',
+      ],
+    ];
+    const bodies = [
+      ...envelopes,
+      ...commands.map(([what, bytes, text]) => [what, wire({ command: commandOf(bytes) }), text] as const),
+    ];
+    for (const [what, body, text] of bodies) {
+      it(what, async () => {
+        const [status, message] = await refusal(() => take(body));
+        expect(status).to.equal(400);
+        expect(message).to.contain(text);
+      });
+    }
+  });
+
+  describe('without a secret between the members', () => {
+    beforeEach(() => {
+      server = relayServer({ target, clock, key: undefined });
+    });
+
+    it('takes writes from private addresses', async () => {
+      for (const remoteAddress of [
+        '127.0.0.1',
+        '::1',
+        '10.1.2.3',
+        '172.31.0.1',
+        '192.168.9.9',
+        '::ffff:10.0.0.1',
+        'fd00::1',
+      ])
+        expect((await take(wire(), head({ remoteAddress }))).status, remoteAddress).to.equal(200);
+    });
+
+    it('refuses every other address', async () => {
+      for (const remoteAddress of [
+        '203.0.113.9',
+        '172.32.0.1',
+        '169.254.1.1',
+        '100.64.0.1',
+        'fe80::1',
+        '2001:db8::1',
+        '::ffff:8.8.8.8',
+        undefined,
+      ])
+        expect(await refusal(() => take(wire(), head({ remoteAddress }))), `${remoteAddress}`).to.deep.equal([
+          403,
+          'internal endpoint: access denied',
+        ]);
+    });
+
+    it('takes writes from anywhere with a verified certificate', async () => {
+      expect((await take(wire(), head({ isCertified: true }))).status).to.equal(200);
+    });
+  });
+});
