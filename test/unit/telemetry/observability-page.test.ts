@@ -2,7 +2,7 @@
 // dashboard or an alert uses is a family.
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { raftMetrics } from '../../../src/cluster/raft-metrics.ts';
+import { raftMetrics } from '../../../src/cluster/members/raft-metrics.ts';
 import { RolloutMetrics } from '../../../src/duty/rollout-metrics.ts';
 import { FleetMetrics } from '../../../src/fleet/fleet-metrics.ts';
 import { families } from '../../../src/proxy/metrics/families.ts';
