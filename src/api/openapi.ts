@@ -24,7 +24,8 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
         'Bodies may be looser than their schemas say: `null`, and `""` for a text, stand for an optional field that is ' +
         'absent, as an empty query parameter does; of blocks of which one is chosen (by `type` of a middleware, by `algorithm`), the others are checked for ' +
         'their JSON types alone; a text that holds `{{secret:…}}` is judged when a snapshot is created. What no schema can ' +
-        'say is in the descriptions: weights that sum to 100, bounds in order, primes, expressions that compile.',
+        'say is in the descriptions: weights that sum to 100, bounds in order, primes, expressions that compile. No field is ' +
+        'called `__proto__`.',
     )
     .addServer(base, 'This server')
     .addSecurity('apiKey', { type: 'http', scheme: 'bearer', description: 'Needed when API keys are configured.' })

@@ -33,7 +33,8 @@ const help = `npm run bench -- [case ...] [options]     without a case: all of t
   --runs N           rounds that count of each case; the median is told (${given.runs})
   --seconds N        length of a round on one proxy (${given.seconds})
   --only A,B         these proxies alone
-  --tree NAME=PATH   Sluice of another checkout takes part as sluice@NAME in every case; may be repeated
+  --tree NAME=PATH   Sluice of another checkout takes part as sluice@NAME in every case; may be repeated. Options of
+                     Node may follow the path, after a blank
   --json FILE        where all samples go (${given.json})
 
 The proxies run on core 0, load and upstream on core 1. CPU is that of all threads and child processes. The spread is
@@ -45,8 +46,9 @@ const commandsOf = ({ load, proxies }: Case): readonly string[] =>
 
 function trees(): Contestant[] {
   return given.tree.map((text) => {
-    const [name = '', tree = ''] = text.split('=');
-    return sluice(`sluice@${name}`, { tree });
+    const at = text.indexOf('=');
+    const [tree = '', ...nodeOptions] = text.slice(at + 1).split(' ');
+    return sluice(`sluice@${text.slice(0, at)}`, { tree, nodeOptions });
   });
 }
 
@@ -72,6 +74,7 @@ async function measure(part: Case, place: Place): Promise<Row[]> {
   const results = new Map<string, Sample[]>();
   try {
     for (const proxy of taking(part)) running.push(await proxy.start(place));
+    for (const { pid, name } of running) machine.insist(pid, name);
     const { tls } = part.scene;
     if (part.load.once !== true) for (const each of running) await warm(part, each, machine);
     for (let run = 0; run < (part.load.once === true ? 1 : runs); run++) {
@@ -79,6 +82,7 @@ async function measure(part: Case, place: Place): Promise<Row[]> {
         const samples = results.get(each.name) ?? [];
         results.set(each.name, samples);
         samples.push(await part.load.run(each, tls, seconds, machine));
+        machine.insist(each.pid, each.name);
       }
     }
   } finally {
@@ -92,8 +96,10 @@ async function measure(part: Case, place: Place): Promise<Row[]> {
 /** Code is compiled by how often it runs, which on a busy machine takes longer than any fixed time. */
 async function warm(part: Case, running: Running, machine: Machine): Promise<void> {
   const before = cpuSeconds(running.pid);
-  for (let round = 0; round < 10 && cpuSeconds(running.pid) - before < 1; round++)
+  for (let round = 0; round < 10 && cpuSeconds(running.pid) - before < 1; round++) {
     await part.load.run(running, part.scene.tls, 1, machine);
+    machine.insist(running.pid, running.name);
+  }
 }
 
 const report: object[] = [];

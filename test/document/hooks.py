@@ -52,7 +52,7 @@ def kept(value):
         return [kept(each) for each in value]
     if not isinstance(value, dict):
         return value
-    value = {name: kept(each) for name, each in value.items()}
+    value = {name: kept(each) for name, each in value.items() if name != "__proto__"}
     if "operations" in value:
         # What is staged by then may be no configuration that could be served.
         value.pop("snapshot", None)

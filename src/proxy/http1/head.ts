@@ -15,8 +15,10 @@ export class Head implements FieldLines {
   fieldBytes = 0;
   /** The whole head, start line and final empty line included; Latin-1, a byte per character. Empty until it is whole. */
   text = '';
-  #at = new Int32Array(32 * stride);
-  #ids = new Uint8Array(32);
+  // Plain arrays, which grow as lines come: a typed one lies outside the heap and costs a new connection more than all
+  // that its first request needs of it.
+  readonly #at: number[] = [];
+  readonly #ids: FieldId[] = [];
 
   clear(): void {
     this.count = 0;
@@ -34,7 +36,6 @@ export class Head implements FieldLines {
     valueEnd: number,
   ): void {
     const i = this.count++;
-    if (i === this.#ids.length) this.#grow();
     const at = i * stride;
     this.#at[at] = nameStart;
     this.#at[at + 1] = nameEnd;
@@ -46,7 +47,7 @@ export class Head implements FieldLines {
 
   /** One of `fieldId`. */
   id(line: number): FieldId {
-    return (this.#ids[line] ?? fieldId.other) as FieldId;
+    return this.#ids[line] ?? fieldId.other;
   }
 
   name(line: number): string {
@@ -95,14 +96,5 @@ export class Head implements FieldLines {
       if (lower !== lowerName.charCodeAt(i)) return false;
     }
     return true;
-  }
-
-  #grow(): void {
-    const at = new Int32Array(this.#at.length * 2);
-    at.set(this.#at);
-    this.#at = at;
-    const ids = new Uint8Array(this.#ids.length * 2);
-    ids.set(this.#ids);
-    this.#ids = ids;
   }
 }

@@ -1,10 +1,12 @@
 // One stream of a connection (RFC 9113 §5): what it may still say and hear, its two windows, and what a slow side has
 // not taken yet. The connection reads and writes for it; a receiver makes something of it. Used again for other
 // streams of the same connection, so nobody may hold on to one that is over.
+
 import { HeldBytes } from '../http1/held-bytes.ts';
 import { FieldBlock } from './field-block.ts';
 import { defaultWindow } from './frame.ts';
 import type { HpackEncoder } from './hpack/encoder.ts';
+import { PendingBytes } from './pending-bytes.ts';
 
 /** Why a stream ended before its time. */
 export interface StreamEnd {
@@ -86,7 +88,7 @@ export class Stream {
   /** Bytes that may still be sent; below 0 after the other side has lowered it. */
   sendWindow = defaultWindow;
   /** Not sent for want of window or of room. */
-  readonly pending = new HeldBytes();
+  readonly pending = new PendingBytes();
   /** The part of `pending` that has been sent. */
   pendingSent = 0;
   /** Ends with `pending`: with the trailers, if there are any. */

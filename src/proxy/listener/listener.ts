@@ -19,8 +19,10 @@ import { ListenerCounters } from '../metrics/listener-counters.ts';
 import type { MetricBlock } from '../metrics/metric-block.ts';
 import type { RecentRequests } from '../requests/recent-requests.ts';
 import type { Figures } from '../shared/figures.ts';
-import { acceptHandles, type TcpHandle } from '../socket/accepting.ts';
-import { Wire, type WireReceiver } from '../socket/wire.ts';
+import { acceptHandles } from '../socket/accepting.ts';
+import type { TcpHandle } from '../socket/stream-handle.ts';
+import { TcpWire } from '../socket/tcp-wire.ts';
+import type { Wire, WireReceiver } from '../socket/wire.ts';
 import { Handshake, type HandshakeOwner } from '../tls/handshake.ts';
 import { HandshakeFailures } from '../tls/handshake-failures.ts';
 import type { TlsTerminator } from '../tls/terminator.ts';
@@ -203,7 +205,7 @@ class Port implements OpenListener, HandshakeOwner {
   #accept(handle: TcpHandle): void {
     const terminator = this.#terminator;
     this.#counters?.onConnection();
-    if (terminator === undefined) this.#serve(new Wire(handle), 0);
+    if (terminator === undefined) this.#serve(new TcpWire(handle, { halfOpen: true }), 0);
     else this.#handshakes.add(new Handshake(handle, terminator, this, this.#wheel, this.#settings.clientHeaderMs));
   }
 

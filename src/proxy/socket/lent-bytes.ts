@@ -2,11 +2,11 @@
 // has taken it, so that bodies of any size pass without a new buffer for each part.
 
 /** The most that is kept for later; a socket that closes keeps what it was lent, for the collector to find. */
-const keptMax = 32;
+const keptMax = 64;
 const kept: Buffer[] = [];
 
 /** Room for whatever one read brings, and a head before it. */
-const lentBytes = 80 * 1024;
+export const lentBytes = 80 * 1024;
 
 export const lend = (): Buffer => kept.pop() ?? Buffer.allocUnsafeSlow(lentBytes);
 

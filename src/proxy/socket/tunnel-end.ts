@@ -1,5 +1,5 @@
 // The upstream's side of a tunnel: a socket, or a stream that behaves like one as far as a tunnel can tell.
-import type { WireReceiver } from './wire.ts';
+import type { WireReceiver } from './receiver.ts';
 
 export interface TunnelEnd {
   receiver: WireReceiver | undefined;

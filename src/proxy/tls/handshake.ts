@@ -1,6 +1,6 @@
 // A client's connection from accept to the end of its handshake, within the time it has for its first request head.
 
-import type { TcpHandle } from '../socket/accepting.ts';
+import type { TcpHandle } from '../socket/stream-handle.ts';
 import { Timed, type Wheel } from '../wheel.ts';
 import type { SecureWire } from './secure-wire.ts';
 import type { TlsTerminator } from './terminator.ts';

@@ -2,9 +2,9 @@
 // sockets of the thread read to. Node reads TLS this way only on sockets that connect by themselves, so the handle it
 // would make is replaced by the one that is there (see socket/accepting.ts).
 import { type SecureContext, TLSSocket, type TLSSocketOptions } from 'node:tls';
-import type { TcpHandle } from '../socket/accepting.ts';
 import type { Security } from '../socket/security.ts';
-import { arrived, drainedBytesMin, type WireReceiver } from '../socket/wire.ts';
+import type { TcpHandle } from '../socket/stream-handle.ts';
+import { arrived, type WireReceiver } from '../socket/wire.ts';
 
 /** What Node keeps of a connection below what it documents. */
 interface TlsHandle {
@@ -71,7 +71,8 @@ export class SecureWire extends TLSSocket {
       },
     };
     adopted = handle;
-    super(undefined as never, { ...options, onread, highWaterMark: drainedBytesMin } as TLSSocketOptions);
+    // TLS takes nothing at once: `drain` follows each write, so that what was lent for it comes back.
+    super(undefined as never, { ...options, onread, highWaterMark: 1 } as TLSSocketOptions);
     own.wire = this;
     Reflect.set(this, 'connecting', false);
   }

@@ -3,8 +3,8 @@
 import type { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { Destination } from '../../model/destination.ts';
-import type { TcpHandle } from '../socket/accepting.ts';
 import type { Security } from '../socket/security.ts';
+import type { TcpHandle } from '../socket/stream-handle.ts';
 import { contextOf, type DestinationTls, sentName, tlsOf, verifiedName } from './destination-material.ts';
 import { SecureWire } from './secure-wire.ts';
 

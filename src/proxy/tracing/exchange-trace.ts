@@ -36,6 +36,7 @@ export interface TracedExchange {
   readonly request: ExchangeRequest;
   readonly response: { readonly status: number };
   readonly snapshot: { readonly index: number; readonly id: string };
+  readonly role: 'stable' | 'candidate';
   readonly route: { readonly name: string };
   readonly group: { readonly name: string } | undefined;
   readonly destinationId: string;

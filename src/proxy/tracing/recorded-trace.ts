@@ -171,7 +171,7 @@ class CallSpan implements TracedCall {
 }
 
 function attributesOf(exchange: TracedExchange): Attributes {
-  const { request, response, snapshot, route, group, destinationId, endpoint, attempts, error } = exchange;
+  const { request, response, snapshot, role, route, group, destinationId, endpoint, attempts, error } = exchange;
   const port = portOf(request.authority);
   return {
     ...methodAttributes(request.method),
@@ -184,6 +184,7 @@ function attributesOf(exchange: TracedExchange): Attributes {
     ...(response.status > 0 && { 'http.response.status_code': response.status }),
     'sluice.snapshot.id': snapshot.id,
     'sluice.snapshot.index': snapshot.index,
+    ...(role === 'candidate' && { 'sluice.snapshot.role': role }),
     ...(route.name !== '' && { 'sluice.route': route.name }),
     ...(group !== undefined && { 'sluice.group': group.name }),
     ...(destinationId !== '' && { 'sluice.destination': destinationId }),

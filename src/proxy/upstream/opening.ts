@@ -1,8 +1,12 @@
 // A connection to an endpoint on its way to being one: both families of a name are tried (RFC 8305), and nobody waits
 // for longer than the destination allows.
+
+import { Socket, type SocketConstructorOpts } from 'node:net';
 import type { ProxyErrorType } from '../../errors.ts';
 import type { ConnectionTaker } from '../message/upstream-stream.ts';
-import { Wire } from '../socket/wire.ts';
+import { detachHandle } from '../socket/accepting.ts';
+import { TcpWire } from '../socket/tcp-wire.ts';
+import { arrived, type Wire } from '../socket/wire.ts';
 import type { UpstreamSecurity } from '../tls/upstream-security.ts';
 import { Timed, type Wheel } from '../wheel.ts';
 import type { EndpointAddress } from './endpoint-address.ts';
@@ -37,7 +41,8 @@ export class Opening extends Timed {
   readonly #wheel: Wheel;
   readonly #options: OpeningOptions;
   readonly #endpoint: string;
-  readonly #socket = new Wire();
+  /** Connects, no more: it finds the address and is left behind then. */
+  readonly #socket = new Socket(connecting);
   /** While the connection, which is there, is being secured. */
   #securing: Securing | undefined;
   #settled = false;
@@ -85,7 +90,8 @@ export class Opening extends Timed {
     if (this.#settled) return;
     const { security, tlsHandshakeMs } = this.#options;
     this.#socket.removeAllListeners('error');
-    if (security === undefined) this.#succeed(this.#socket);
+    if (security === undefined)
+      this.#succeed(new TcpWire(detachHandle(this.#socket), { halfOpen: false, attached: true }));
     else {
       if (tlsHandshakeMs > 0) this.#wheel.arm(this, tlsHandshakeMs);
       else this.#wheel.disarm(this);
@@ -122,6 +128,9 @@ export class Opening extends Timed {
     this.#wheel.remove(this);
   }
 }
+
+const onread = { buffer: arrived, callback: (): boolean => true };
+const connecting = { onread, noDelay: true } as SocketConstructorOpts;
 
 const dnsCodes = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EAI_NONAME', 'ENODATA']);
 

@@ -1,6 +1,7 @@
 // A connection to an endpoint on its way to being one under TLS. Whoever began it watches the time.
 import type { Socket } from 'node:net';
-import { detachHandle, type TcpHandle } from '../socket/accepting.ts';
+import { detachHandle } from '../socket/accepting.ts';
+import type { TcpHandle } from '../socket/stream-handle.ts';
 import type { Wire } from '../socket/wire.ts';
 import { MaterialFault } from '../tls/pem.ts';
 import type { SecureWire } from '../tls/secure-wire.ts';

@@ -67,9 +67,16 @@ export class Machine {
       if (await accepts(port)) return;
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
-    throw new Error(
-      `${name} does not listen:\n${readFileSync(join(this.folder, `${name}.log`), 'utf8').slice(-2_000)}`,
-    );
+    throw new Error(`${name} does not listen:\n${this.#lastWords(name)}`);
+  }
+
+  /** Throws what the process said last if it has ended. */
+  insist(pid: number, name: string): void {
+    if (!this.#children.has(pid)) throw new Error(`${name} has ended:\n${this.#lastWords(name)}`);
+  }
+
+  #lastWords(name: string): string {
+    return readFileSync(join(this.folder, `${name}.log`), 'utf8').slice(-2_000);
   }
 
   async stop(pid: number): Promise<void> {

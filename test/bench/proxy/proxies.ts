@@ -40,11 +40,16 @@ export interface SluiceOptions {
   readonly workers?: number;
   /** Root of another checkout, to be held against this one. */
   readonly tree?: string;
+  /** Of the Node that it runs on. */
+  readonly nodeOptions?: readonly string[];
 }
 
 const here = new URL('../../..', import.meta.url).pathname;
 
-export function sluice(name: string, { features = [], workers = 1, tree = here }: SluiceOptions = {}): Contestant {
+export function sluice(
+  name: string,
+  { features = [], workers = 1, tree = here, nodeOptions = [] }: SluiceOptions = {},
+): Contestant {
   return {
     name,
     async start({ machine, behind, scene, certificate }) {
@@ -63,7 +68,7 @@ export function sluice(name: string, { features = [], workers = 1, tree = here }
       const file = machine.file(`${name}.json`, JSON.stringify(wish));
       const program = new URL('sluice.ts', import.meta.url).pathname;
       const options = process.env.NODE_ARGS?.split(' ') ?? [];
-      const pid = machine.start(cores.proxy, name, process.execPath, [...options, program, file]);
+      const pid = machine.start(cores.proxy, name, process.execPath, [...options, ...nodeOptions, program, file]);
       await machine.listening(port, pid, name);
       return { name, port, pid };
     },

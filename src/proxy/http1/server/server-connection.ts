@@ -357,12 +357,26 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
   /** What is still to come is read and dropped for a while, for closing with bytes unread would reset the connection. */
   #lingeringClose(): void {
     this.response.flush();
+    if (this.#nothingFollows()) {
+      this.destroy();
+      return;
+    }
     this.#reading = 'linger';
     this.#held.clear();
     this.#sink = undefined;
     this.resume();
     this.#socket.end();
     this.#context.wheel.arm(this, lingerMs);
+  }
+
+  /**
+   * The client has said that this was its last request (RFC 9112 §9.6), and the system has the whole response: nothing
+   * is going to come that would reset the connection. Under TLS a goodbye is owed.
+   */
+  #nothingFollows(): boolean {
+    const { keepAlive, kind } = this.framing;
+    const asked = !keepAlive && kind === 'none' && this.#reading === 'done';
+    return asked && this.security === undefined && this.#held.length === 0 && this.#socket.writableLength === 0;
   }
 
   /** FIN. Behind a whole request it may be all the client had to say; anything else is a client that has gone. */

@@ -1,11 +1,11 @@
 // The answering half of a client's connection: heads and bodies leave in the framing that the client understands, and
 // it is decided here whether the connection goes on afterwards.
-import type { Socket } from 'node:net';
 import type { ExchangeContext } from '../../exchange/context.ts';
 import type { DownstreamResponse } from '../../exchange/downstream.ts';
 import type { BodySource } from '../../message/body.ts';
 import type { ProxyError } from '../../message/proxy-error.ts';
 import type { ExchangeResponse, ResponseHead } from '../../message/response.ts';
+import type { Wire } from '../../socket/wire.ts';
 import { Timed } from '../../wheel.ts';
 import type { BodyKind } from '../framing.ts';
 import { MessageWriter } from '../message-writer.ts';
@@ -44,7 +44,7 @@ export class ServerResponse implements DownstreamResponse {
   #over = false;
   responseBytes = 0;
 
-  constructor(socket: Socket, request: Answered, context: ExchangeContext) {
+  constructor(socket: Wire, request: Answered, context: ExchangeContext) {
     this.#request = request;
     this.#context = context;
     this.#writer = new MessageWriter(socket);

@@ -6,7 +6,7 @@ import { eventually } from '../../../support/eventually.ts';
 import { freePort } from '../../../support/free-port.ts';
 import { Http2Client } from '../../../support/http2-client.ts';
 import { MiddlewareBed } from '../../../support/middleware-bed.ts';
-import { listening, ProxyBed } from '../../../support/proxy-bed.ts';
+import { listening, ProxyBed, rawExchange } from '../../../support/proxy-bed.ts';
 import { outline, type TraceBook, traceBook } from '../../../support/trace-book.ts';
 
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
@@ -270,6 +270,19 @@ describe('spans of a request', () => {
     client.close();
     await own.end();
     server.close();
+  });
+
+  it('says of a candidate that it was one', async () => {
+    const port = await freePort();
+    const own = new ProxyBed({ traces: book });
+    await own.install({ listeners: [{ id: 'l', name: 'l', port }] });
+    const routes = [{ id: 'r', name: 'r', directResponse: { status: 200, body: 'x' } }];
+    own.source.offer(2, { listeners: [{ id: 'l', name: 'l', port }], routes }, { share: 100, key: { clientIp: true } });
+    await eventually(async () => {
+      await rawExchange(port, 'GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n');
+      expect(book.spans.at(-1)?.attributes).to.include({ 'sluice.snapshot.role': 'candidate', 'sluice.route': 'r' });
+    });
+    await own.end();
   });
 
   it('nothing that a client sends in a query, a field, a cookie or a body is in any span', async () => {

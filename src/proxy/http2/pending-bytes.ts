@@ -1,0 +1,39 @@
+// What a stream is still to send, kept together. Large parts lie in lent buffers: a body that waits at every step for a
+// window or for the socket would otherwise leave a buffer behind for each part, and the collector marks the whole heap
+// for so many.
+import { giveBack, lend, lentBytes } from '../socket/lent-bytes.ts';
+
+const none = Buffer.alloc(0);
+
+/** Below this a lent buffer would keep more memory than it saves: streams that wait can be many. */
+const lentBytesMin = lentBytes / 4;
+
+export class PendingBytes {
+  bytes: Buffer = none;
+  length = 0;
+  #lent = false;
+
+  append(bytes: Buffer, from: number, to: number): void {
+    const length = this.length + to - from;
+    if (length > this.bytes.length) this.#grow(length);
+    bytes.copy(this.bytes, this.length, from, to);
+    this.length = length;
+  }
+
+  /** Nobody looks at `bytes` any more. */
+  clear(): void {
+    if (this.#lent) giveBack(this.bytes);
+    this.#lent = false;
+    this.bytes = none;
+    this.length = 0;
+  }
+
+  #grow(length: number): void {
+    const former = this.bytes;
+    const wasLent = this.#lent;
+    this.#lent = length >= lentBytesMin && length <= lentBytes;
+    this.bytes = this.#lent ? lend() : Buffer.allocUnsafeSlow(Math.max(512, length * 2));
+    former.copy(this.bytes, 0, 0, this.length);
+    if (wasLent) giveBack(former);
+  }
+}

@@ -1,0 +1,185 @@
+// A plain connection against a socket of Node's at its other end.
+import { once } from 'node:events';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { expect } from 'chai';
+import { acceptHandles } from '../../../../src/proxy/socket/accepting.ts';
+import { TcpWire } from '../../../../src/proxy/socket/tcp-wire.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { listening } from '../../../support/proxy-bed.ts';
+
+describe('a plain connection', () => {
+  let server: Server;
+  let wire: TcpWire;
+  let peer: Socket;
+  let told: string[];
+  let came: string;
+
+  const open = async (halfOpen: boolean): Promise<void> => {
+    server = createServer();
+    const port = await listening(server);
+    const accepted = new Promise<TcpWire>((resolve) =>
+      acceptHandles(server, (handle) => resolve(new TcpWire(handle, { halfOpen }))),
+    );
+    peer = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => {});
+    wire = await accepted;
+    told = [];
+    came = '';
+    for (const event of ['end', 'close', 'drain'] as const) wire.on(event, () => told.push(event));
+    wire.on('error', ({ code }) => told.push(code ?? 'error'));
+    wire.receiver = {
+      onBytes: (bytes, length) => {
+        came += bytes.toString('latin1', 0, length);
+      },
+    };
+    wire.resume();
+  };
+  const all = async (socket: Socket): Promise<string> => {
+    let text = '';
+    socket.on('data', (chunk: Buffer) => {
+      text += chunk.toString('latin1');
+    });
+    socket.resume();
+    await once(socket, 'end');
+    return text;
+  };
+  beforeEach(() => open(true));
+  afterEach(async () => {
+    wire.destroy();
+    peer.destroy();
+    server.close();
+    await eventually(() => expect(wire.closed).to.equal(true));
+  });
+
+  it('knows its other end', () => {
+    expect(wire.remoteAddress).to.equal('127.0.0.1');
+  });
+
+  it('reads what comes, and nothing while it is paused', async () => {
+    peer.write('one');
+    await eventually(() => expect(came).to.equal('one'));
+    wire.pause();
+    peer.write('two');
+    const echo = new Promise((resolve) => peer.once('data', resolve));
+    wire.write('.', 'latin1');
+    await echo;
+    expect(came).to.equal('one');
+    wire.resume();
+    await eventually(() => expect(came).to.equal('onetwo'));
+  });
+
+  it('writes text as Latin-1 and bytes as they are, in order', async () => {
+    wire.write('é', 'latin1');
+    wire.write(Buffer.of(0, 255));
+    wire.write('.', 'latin1');
+    wire.end();
+    expect(await all(peer)).to.equal('é\u0000ÿ.');
+  });
+
+  it('keeps what the system does not take, in order, and tells when it has been taken', async () => {
+    peer.pause();
+    const sent: string[] = [];
+    let roomy = true;
+    for (let i = 0; roomy || i % 8 !== 0; i++) {
+      const letter = String.fromCharCode(97 + (i % 26));
+      const text = letter.repeat(100_000 + i);
+      sent.push(text);
+      roomy = i % 2 === 0 ? wire.write(text, 'latin1') : wire.write(Buffer.from(text));
+    }
+    expect(wire.writableLength).to.be.greaterThan(8 * 1024);
+    const text = all(peer);
+    await eventually(() => expect(told).to.deep.equal(['drain']));
+    expect(wire.writableLength).to.equal(0);
+    wire.end();
+    expect((await text) === sent.join('')).to.equal(true);
+  });
+
+  it('that may be half open goes on writing after FIN, and is gone when it has ended too', async () => {
+    peer.end('last');
+    await eventually(() => expect(told).to.deep.equal(['end']));
+    expect([came, wire.readableEnded, wire.writable]).to.deep.equal(['last', true, true]);
+    wire.write('answer', 'latin1');
+    wire.end();
+    expect(await all(peer)).to.equal('answer');
+    await eventually(() => expect(told).to.deep.equal(['end', 'close']));
+  });
+
+  it('that may not answers FIN with FIN', async () => {
+    wire.destroy();
+    peer.destroy();
+    server.close();
+    await open(false);
+    peer.end();
+    await all(peer);
+    await eventually(() => expect(told).to.deep.equal(['end', 'close']));
+  });
+
+  it('that has ended drops what is written, and still reads', async () => {
+    wire.end();
+    expect(wire.write('late', 'latin1')).to.equal(true);
+    expect(await all(peer)).to.equal('');
+    peer.write('more');
+    await eventually(() => expect(came).to.equal('more'));
+    expect(wire.writable).to.equal(false);
+  });
+
+  it('destroyed soon sends first what it was given', async () => {
+    peer.pause();
+    const text = 'x'.repeat(8 << 20);
+    wire.write(text, 'latin1');
+    wire.destroySoon();
+    expect((await all(peer)).length).to.equal(text.length);
+    await eventually(() => expect(told).to.deep.equal(['drain', 'close']));
+  });
+
+  it('destroyed tells so once, later, and takes nothing more', async () => {
+    wire.destroy();
+    wire.destroy();
+    expect([told, wire.destroyed, wire.closed]).to.deep.equal([[], true, false]);
+    for (const act of ['pause', 'resume', 'end', 'destroySoon', 'resetAndDestroy'] as const) wire[act]();
+    wire.setKeepAlive(true, 60_000);
+    expect([wire.write('x', 'latin1'), wire.remoteAddress]).to.deep.equal([true, undefined]);
+    await eventually(() => expect(told).to.deep.equal(['close']));
+  });
+
+  it('destroyed while it writes forgets the rest without an error', async () => {
+    peer.pause();
+    while (wire.write('x'.repeat(1 << 20), 'latin1'));
+    wire.destroy();
+    await eventually(() => expect(told).to.deep.equal(['close']));
+  });
+
+  it('reset is an error at its other end', async () => {
+    const failed = once(peer, 'error');
+    wire.resetAndDestroy();
+    expect((await failed)[0].code).to.equal('ECONNRESET');
+  });
+
+  it('that its other end resets tells why before it closes', async () => {
+    peer.resetAndDestroy();
+    await eventually(() => expect(told).to.deep.equal(['ECONNRESET', 'close']));
+  });
+
+  it('does not tell an error before the caller that met it has returned', async () => {
+    wire.pause();
+    peer.resetAndDestroy();
+    await eventually(() => {
+      const before = [...told];
+      wire.write('x', 'latin1');
+      expect(told).to.deep.equal(before);
+      expect(wire.destroyed).to.equal(true);
+    });
+    await eventually(() => expect(told[1]).to.equal('close'));
+    expect(told[0]).to.be.oneOf(['EPIPE', 'ECONNRESET']);
+  });
+
+  it('tells those who have not left, and once those who asked for once', async () => {
+    const heard: string[] = [];
+    const left = (): void => void heard.push('left');
+    wire.on('end', left).once('end', () => heard.push('once'));
+    wire.off('end', left);
+    wire.on('drain', left).removeAllListeners('drain');
+    peer.end();
+    await eventually(() => expect(told).to.deep.equal(['end']));
+    expect(heard).to.deep.equal(['once']);
+  });
+});
