@@ -1,4 +1,4 @@
-// What the admin port of a proxy shows about it: whether it lives, whether it should get traffic, what it runs.
+// Pages of the admin port of a proxy: whether it lives, whether it should get traffic, what it runs.
 import type { Clock } from '../clock.ts';
 import { perKind } from '../model/kinds.ts';
 import { type AdminPage, jsonPage } from './admin-server.ts';

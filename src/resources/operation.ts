@@ -1,4 +1,5 @@
-// What every operation of the API declares beside its path: the right it needs, and its entry in the OpenAPI document.
+// Operation: what every one of the API declares beside its path: the right it needs, and its entry in the OpenAPI
+// document.
 import { applyDecorators } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiHeader, ApiOperation, ApiQuery, ApiResponse, ApiSecurity } from '@nestjs/swagger';
