@@ -14,8 +14,7 @@ import { forwarding, HandSource, ProxyBed } from '../../support/proxy-bed.ts';
 const byUser = { key: { header: 'x-user' } } as const;
 
 for (const workers of [0, 2]) {
-  describe(`a candidate, ${workers === 0 ? 'in one thread' : `in ${workers} workers`}`, function () {
-    this.timeout(20_000);
+  describe(`a candidate, ${workers === 0 ? 'in one thread' : `in ${workers} workers`}`, () => {
     let bed: ProxyBed;
     let source: HandSource;
     let proxy: DataPlane;
