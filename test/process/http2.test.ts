@@ -17,8 +17,7 @@ import { startUpstream, type Upstream } from '../support/upstream.ts';
 const run = promisify(execFile);
 const { cert, key } = makeCertificate({ dnsNames: ['sluice.test'] });
 
-describe('HTTP/2 through the proxy', function () {
-  this.timeout(60_000);
+describe('HTTP/2 through the proxy', () => {
   let upstream: Upstream;
   let sluice: SluiceProcess;
   let plain: number;
