@@ -17,8 +17,12 @@ export interface RaftWorkerData {
 if (parentPort === null) throw new Error('raft/member/worker.ts runs in a worker thread only');
 const port = parentPort;
 const { options }: RaftWorkerData = workerData;
-// The driver says everything that one turn of it brings in one go.
-const queue = new CallQueue((calls) => port.postMessage(calls), queueMicrotask);
+// The driver says everything that one turn of it brings in one go. Main is told before what is for the peers goes into
+// their sockets, in microtasks: it has somebody to answer.
+const queue = new CallQueue(
+  (calls) => port.postMessage(calls),
+  (run) => process.nextTick(run),
+);
 const host = callerOf<HostCalls>(hostCalls, queue.add);
 const member = new RaftMember({ options, host, clock: systemClock, random: randomFillSync });
 const report = watchThread();
@@ -31,7 +35,7 @@ const node: Pick<NodeCalls, 'begin' | 'status' | 'stop'> = {
   stop: () =>
     member.stop(() => {
       host.stopped();
-      queueMicrotask(() => port.close());
+      process.nextTick(() => port.close());
     }),
 };
 port.on('message', (calls: readonly Call[]) => {

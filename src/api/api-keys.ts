@@ -1,5 +1,5 @@
-// Who a request comes from, by its API key (contract.md §3.2). Keys are compared by their digests, all of them every
-// time, so that neither content nor position of a match shows in the time it takes (security.md S21).
+// API keys: who a request comes from (contract.md §3.2). Keys are compared by their digests, all of them every time, so
+// that neither content nor position of a match shows in the time it takes (security.md S21).
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { SluiceError } from '../errors.ts';
 import { anybody, type Caller } from '../resources/caller.ts';

@@ -1,4 +1,4 @@
-// What every request passes before its operation: page guard → credentials → path and method → role
+// Authorization of every request before its operation: page guard → credentials → path and method → role
 // (architecture.md §8). Installed as Fastify's first hook, so no body has been read yet.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { largeBodyMax, relayBodyMax } from '../cluster/relay/relay-wire.ts';

@@ -1,5 +1,5 @@
-// Keeps web pages away from an API that listens on the operator's own machine (architecture.md §6.21, security.md S22).
-// Bodies parse whatever their content type, so a page could otherwise write without a preflight.
+// Guard that keeps web pages away from an API that listens on the operator's own machine (architecture.md §6.21,
+// security.md S22). Bodies parse whatever their content type, so a page could otherwise write without a preflight.
 import { BlockList, isIP } from 'node:net';
 import { SluiceError } from '../errors.ts';
 

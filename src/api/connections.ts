@@ -1,5 +1,5 @@
-// How many connections the API keeps, and which of them makes room for a new one. A client that never finishes its
-// request costs others nothing: where the bound is reached, it is the one that is closed.
+// Connections of the API: how many are kept, and which of them makes room for a new one. A client that never finishes
+// its request costs others nothing: where the bound is reached, it is the one that is closed.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '../clock.ts';

@@ -1,4 +1,4 @@
-// How much this node logs, changed while it runs.
+// Log level of this node, changed while it runs.
 import { Controller, Get, Inject, Put, Req, Res } from '@nestjs/common';
 import { ApiBody, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';

@@ -1,4 +1,4 @@
-// Which methods each path of the API has, so that a known path with another method is 405 and not 404.
+// Paths of the API and the methods of each, so that a known path with another method is 405 and not 404.
 
 export class OperationPaths {
   readonly #paths = new Map<string, { readonly matches: (path: string) => boolean; readonly methods: Set<string> }>();

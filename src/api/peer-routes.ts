@@ -1,5 +1,5 @@
-// What members of the cluster ask each other, at the API's side: hands a request to the servers of src/cluster and their
-// answer back. The authorizer calls it before the body is read, the controller after.
+// Routes for members of the cluster that ask each other, at the API's side: hands a request to the servers of
+// src/cluster and their answer back. The authorizer calls it before the body is read, the controller after.
 import { TLSSocket } from 'node:tls';
 import type { FastifyRequest } from 'fastify';
 import type { PeerServer } from '../cluster/peers/peer-server.ts';

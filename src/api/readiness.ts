@@ -1,4 +1,4 @@
-// Whether this node should get traffic: what the process says, until the API begins to close.
+// Readiness, whether this node should get traffic: what the process says, until the API begins to close.
 
 export interface Health {
   readonly ready: boolean;

@@ -1,4 +1,4 @@
-// What has gone through the proxy of this node lately, and what goes through it now.
+// Recent requests of the proxy of this node, and those that go through it now.
 import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
 import { ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';

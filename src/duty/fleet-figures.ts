@@ -1,4 +1,4 @@
-// Where a rollout's figures come from: what all proxies of the fleet report, summed up. Handed in, for a duty only decides.
+// Figures of a rollout: what all proxies of the fleet report, summed up. Handed in, for a duty only decides.
 import type { GuardInput } from '../expression/cel/roots.ts';
 
 /** Over all proxies since the step began. */

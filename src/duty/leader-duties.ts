@@ -1,6 +1,6 @@
-// What the leader does without being asked: looks at the agreed state and at the time, and proposes what is due. It knows
-// nothing that the state does not, so a new leader goes on where the old one stopped; and it changes nothing by itself,
-// so two that believe to lead do no harm: apply takes the first command and refuses the second.
+// Duties of the leader, done without being asked: looks at the agreed state and at the time, and proposes what is due.
+// It knows nothing that the state does not, so a new leader goes on where the old one stopped; and it changes nothing
+// by itself, so two that believe to lead do no harm: apply takes the first command and refuses the second.
 import type { Cancel, Clock } from '../clock.ts';
 import type { Draft, Result } from '../state/command.ts';
 import type { StateView } from '../state/view.ts';

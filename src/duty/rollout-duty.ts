@@ -1,6 +1,6 @@
-// What becomes of a rollout while this node leads (fleet.md §7): a step ends when its time is over, enough was served and
-// every guard holds; a guard that is false often enough in a row, or a proxy that refuses the candidate, ends it all. Only
-// proposes. What it remembers is about the step under way, and a new leader begins that step anew.
+// Progress of a rollout while this node leads (fleet.md §7): a step ends when its time is over, enough was served and
+// every guard holds; a guard that is false often enough in a row, or a proxy that refuses the candidate, ends it all.
+// Only proposes. What it remembers is about the step under way, and a new leader begins that step anew.
 import { type CelProgram, compileCel } from '../expression/cel/program.ts';
 import type { GuardInput } from '../expression/cel/roots.ts';
 import { ExpressionError } from '../expression/expression-error.ts';

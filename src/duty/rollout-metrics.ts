@@ -1,4 +1,4 @@
-// What a node shows of rollouts in its metrics: the share of the one under way, and how those ended that it saw end.
+// Metrics of rollouts: the share of the one under way, and how those ended that it saw end.
 import { Counter, Gauge, Registry } from 'prom-client';
 import { isUnderWay, type Rollout, shareOf } from '../state/rollout.ts';
 import type { StateView } from '../state/view.ts';

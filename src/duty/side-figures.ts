@@ -1,5 +1,5 @@
-// From what proxies report (fleet.md §4) to what guards see (fleet.md §7): windows of many proxies added up, durations told
-// from their buckets.
+// Figures that guards see, from what proxies report (fleet.md §4, §7): windows of many proxies added up,
+// durations told from their buckets.
 import type { SideFigures } from '../expression/cel/roots.ts';
 import { latencyBuckets, type TrafficWindow } from '../model/fleet-messages.ts';
 

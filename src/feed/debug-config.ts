@@ -1,4 +1,4 @@
-// What `GET /debug/config` shows (contract.md §3.5): the live configuration and the staged one, from this node's state.
+// Body of `GET /debug/config` (contract.md §3.5): the live configuration and the staged one, from this node's state.
 import { perKind } from '../model/kinds.ts';
 import { renderConfiguration } from '../snapshot/render.ts';
 import { stagedOf } from '../snapshot/staged.ts';

@@ -1,5 +1,5 @@
-// One line per activation: who made what live, and how long it took until every proxy of the cluster had it. The leader
-// writes it, whoever was asked.
+// Log of activations, one line each: who made what live, and how long it took until every proxy of the cluster had it.
+// The leader writes it, whoever was asked.
 import type { ActivationRecord } from '../state/history.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Convergence, Want } from './convergence.ts';

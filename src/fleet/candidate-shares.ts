@@ -1,5 +1,5 @@
-// How much each proxy of a node serves from the candidate (fleet.md §7): the share of its clients, or all or nothing where
-// proxies are chosen whole. A node that is cut off from its cluster gives nobody the candidate after a while.
+// Shares that each proxy of a node serves from the candidate (fleet.md §7): the share of its clients, or all or nothing
+// where proxies are chosen whole. A node that is cut off from its cluster gives nobody the candidate after a while.
 import type { CandidateNews } from '../feed/feed.ts';
 import { placeOf } from '../model/client-place.ts';
 import type { Candidate, ConfigSource } from '../model/proxy-config.ts';

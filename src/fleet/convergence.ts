@@ -1,4 +1,4 @@
-// Whether enough proxies have an activation (fleet.md §6): pure, from what the nodes say at one moment.
+// Convergence, whether enough proxies have an activation (fleet.md §6): pure, from what the nodes say at one moment.
 import { SluiceError } from '../errors.ts';
 import type { Problem } from '../model/problem.ts';
 import type { NodeProgress } from './fleet.ts';

@@ -1,4 +1,4 @@
-// How a proxy introduces itself in the request for the stream (fleet.md §3). A stream without a name, or with one that is
+// Introduction of a proxy in the request for the stream (fleet.md §3). A stream without a name, or with one that is
 // none, is a stranger's: it gets what everybody gets.
 import type { IncomingHttpHeaders } from 'node:http';
 

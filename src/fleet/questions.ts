@@ -1,4 +1,4 @@
-// Reads what another node asks about the fleet. It is a member, but perhaps of another version.
+// Questions of another node about the fleet, read. It is a member, but perhaps of another version.
 import { SluiceError } from '../errors.ts';
 import type { FleetQuestion } from './fleet-admin.ts';
 import { acknowledgementOf, reportOf } from './messages.ts';

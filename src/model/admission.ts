@@ -1,4 +1,4 @@
-// Reads JSON into objects of the model's classes by the rules of contract.md §0.2: null is absent, empty texts of
+// Admission of JSON as objects of the model's classes, by the rules of contract.md §0.2: null is absent, empty texts of
 // optional fields are absent, nothing is coerced, unknown fields are named and left out. Only fields that a class
 // declares are ever read or written, so no key of a body reaches a prototype. Formats and rules are validation's.
 import { type Problem, pointerOf, problemsMax } from './problem.ts';

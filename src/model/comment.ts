@@ -1,4 +1,4 @@
-// What somebody says about an activation or a rollout: kept with it, for those who look at the history.
+// Comments on activations and rollouts: kept with them, for those who look at the history.
 import type { Problem } from './problem.ts';
 import { problemIf } from './rule.ts';
 

@@ -1,5 +1,5 @@
-// What makes two configurations the same: the SHA-256 of their canonical JSON (RFC 8785). A control plane and a proxy that
-// compute it from the same five lists agree, however either of them orders keys.
+// Digest of a configuration, by which two are the same: the SHA-256 of their canonical JSON (RFC 8785). A control plane
+// and a proxy that compute it from the same five lists agree, however either of them orders keys.
 import { createHash } from 'node:crypto';
 import { configKinds } from './kinds.ts';
 

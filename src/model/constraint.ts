@@ -1,5 +1,6 @@
-// What a rule across fields says in the words of an OpenAPI schema, where they suffice: one of several fields, a field that
-// another one asks for. Written beside the rule (`@Rules`), so that clients learn from the document what the server checks.
+// Constraints: what a rule across fields says in the words of an OpenAPI schema, where they suffice: one of several
+// fields, a field that another one asks for. Written beside the rule (`@Rules`), so that clients learn from the
+// document what the server checks.
 
 /** A fragment of an OpenAPI 3.0 schema, to hold beside the properties of a class. */
 export type Constraint = Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-// What an absent field means, each value once: the OpenAPI document shows it, and compiling a configuration applies it.
+// Defaults of absent fields, each value once: the OpenAPI document shows it, and compiling a configuration applies it.
 // A file of its own because the proxy needs the values and must not load the decorated classes.
 
 export const listenerDefaults = {

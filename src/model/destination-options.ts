@@ -1,4 +1,4 @@
-// How a destination is reached and watched (contract.md §2.3.1–§2.3.7).
+// Options of a destination: how it is reached and watched (contract.md §2.3.1–§2.3.7).
 import { allOf, has, hasOrLacks, inOrder, whenever } from './constraint.ts';
 import { destinationDefaults } from './defaults.ts';
 import { EndpointBalancing } from './endpoint-balancing.ts';

@@ -1,4 +1,4 @@
-// How a destination spreads requests over its endpoints (contract.md §2.3.3, §7.6). Only the block of the selected
+// Balancing of requests over the endpoints of a destination (contract.md §2.3.3, §7.6). Only the block of the selected
 // algorithm counts; the others are kept as they are.
 import { exactlyOneOf, has } from './constraint.ts';
 import { EndpointPinCookie } from './cookie.ts';

@@ -1,4 +1,4 @@
-// What every kind of resource begins with.
+// Fields that every kind of resource begins with.
 import { Id, Name } from './field.ts';
 
 export class Entity {

@@ -1,4 +1,4 @@
-// One decorator per kind of field. Each says everything about the field at once: the check (class-validator), the
+// Decorators of fields, one per kind. Each says everything about the field at once: the check (class-validator), the
 // OpenAPI property (@nestjs/swagger) and how JSON is read into it (`schema.ts`). A resource's schema is written in its
 // class and nowhere else.
 import { ApiExtraModels, ApiProperty, type ApiPropertyOptions, getSchemaPath } from '@nestjs/swagger';

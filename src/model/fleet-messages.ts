@@ -1,5 +1,5 @@
-// What a proxy tells its control plane about itself (fleet.md §4): what it has installed, and what its traffic was like.
-// Both sides use these shapes; whoever reads them from the network checks them first.
+// Messages from a proxy to its control plane (fleet.md §4): what it has installed, and what its traffic was like. Both
+// sides use these shapes; whoever reads them from the network checks them first.
 import type { Problem } from './problem.ts';
 
 export interface ListenerReport {

@@ -1,4 +1,4 @@
-// What a listener lets one HTTP/2 connection do.
+// Limits of one HTTP/2 connection of a listener.
 import { listenerDefaults } from './defaults.ts';
 import { Uint } from './field.ts';
 

@@ -1,4 +1,4 @@
-// What a listener counts and where it shows it (contract.md §2.2, §10).
+// Metrics of a listener: what it counts and where it shows it (contract.md §2.2, §10).
 import { listenerDefaults } from './defaults.ts';
 import { AbsolutePath, Flag, ListOf, Nested } from './field.ts';
 import { problemIf, Rules } from './rule.ts';

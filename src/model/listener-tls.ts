@@ -1,4 +1,4 @@
-// How a listener ends TLS (contract.md §2.2).
+// TLS of a listener (contract.md §2.2).
 import { has, inOrder, whenever } from './constraint.ts';
 import { listenerDefaults } from './defaults.ts';
 import { Flag, ListOf, Nested, OneOf, Pem } from './field.ts';

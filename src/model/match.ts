@@ -1,4 +1,4 @@
-// Which requests a route is for (contract.md §2.4.1, §6). Every matcher that is there must agree.
+// Match of a route: which requests it is for (contract.md §2.4.1, §6). Every matcher that is there must agree.
 import { atMostOneOf, has } from './constraint.ts';
 import { Cel, Flag, ListOf, Regex, Text } from './field.ts';
 import { HeaderMatcher, QueryParamMatcher } from './matcher.ts';

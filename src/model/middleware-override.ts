@@ -1,4 +1,4 @@
-// What one route or group changes about a middleware (contract.md §2.6).
+// Overrides: what one route or group changes about a middleware (contract.md §2.6).
 import { atMostOneOf, hasSome } from './constraint.ts';
 import { Flag, ListOf, Nested } from './field.ts';
 import { ExtProcPhases } from './middleware/ext-proc.ts';

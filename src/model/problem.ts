@@ -1,4 +1,4 @@
-// What is wrong with a value, and where.
+// Problems: what is wrong with a value, and where.
 
 export interface Problem {
   /** JSON pointer (RFC 6901) into the body or the configuration: `/options/timeouts/connect`. */

@@ -1,4 +1,5 @@
-// What a proxy runs, and where it comes from. The feed makes it, the proxy takes it; neither knows the other.
+// Configuration of a proxy, and the source it comes from. The feed makes it, the proxy takes it; neither knows the
+// other.
 import type { configClasses } from './config-classes.ts';
 import type { ConfigKind } from './kinds.ts';
 

@@ -1,4 +1,4 @@
-// When a failed request is tried again (contract.md §2.4.3), on a route or as the default of a group.
+// Retry policy, when a failed request is tried again (contract.md §2.4.3), on a route or as the default of a group.
 import { retryDefaults } from './defaults.ts';
 import { Duration, ListOf, Nested, Uint } from './field.ts';
 import { oneOf, uint } from './scalar.ts';

@@ -1,4 +1,4 @@
-// What a forwarded request looks like to the upstream (contract.md §2.4.4, §7.2).
+// Rewrite of a forwarded request for the upstream (contract.md §2.4.4, §7.2).
 import { atMostOneOf, has, isTrue } from './constraint.ts';
 import { Authority, Flag, Line, Nested, Regex, TextOrEmpty, Token } from './field.ts';
 import { problemIf, Rules } from './rule.ts';

@@ -1,5 +1,5 @@
-// What a single value may be: one constant or function per kind of value of contract.md §0.3, with the check and the
-// OpenAPI fragment side by side. `field.ts` makes decorators of them; lists and maps take them as elements.
+// Scalars, the kinds of single values: one constant or function per kind of value of contract.md §0.3, with the check
+// and the OpenAPI fragment side by side. `field.ts` makes decorators of them; lists and maps take them as elements.
 import { min as isAtLeast, max as isAtMost, isIn, isInt } from 'class-validator';
 import { checkCel } from '../expression/cel/program.ts';
 import { checkRegex } from '../expression/regex.ts';

@@ -1,4 +1,4 @@
-// What the decorators of `field.ts` recorded about a class: its fields in order, and the rules across fields.
+// Schema of a class, as the decorators of `field.ts` recorded it: its fields in order, and the rules across fields.
 // Admission walks it to read JSON, validation to explain what class-validator found wrong.
 import type { Problem } from './problem.ts';
 import type { Scalar } from './scalar.ts';

@@ -1,5 +1,5 @@
-// What is wrong with one field's value by itself. Objects are not entered: class-validator does that through
-// `@ValidateNested`, with the classes of the objects in it.
+// Checks of one field's value by itself. Objects are not entered: class-validator does that through `@ValidateNested`,
+// with the classes of the objects in it.
 import { type Problem, pointerOf, problemsMax } from './problem.ts';
 import { scalarProblemOf } from './scalar.ts';
 import type { Element, Shape } from './schema.ts';

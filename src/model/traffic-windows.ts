@@ -1,5 +1,5 @@
-// From counts since the start of a process to what was served since the last report that arrived (fleet.md §4), apart for
-// each rollout: what was served before a candidate was there says nothing about it.
+// Windows of traffic, from counts since the start of a process to what was served since the last report that arrived
+// (fleet.md §4), apart for each rollout: what was served before a candidate was there says nothing about it.
 import type { TrafficWindow } from './fleet-messages.ts';
 
 export type TrafficCounts = Omit<TrafficWindow, 'of' | 'rollout'>;

@@ -1,5 +1,5 @@
-// From JSON to an entity that may be stored, or to everything that is wrong with it (contract.md §0.2, §2.11). The REST
-// surface calls this for bodies, and for entities whose secret references have been resolved.
+// Validation: JSON becomes an entity that may be stored, or everything that is wrong with it (contract.md §0.2, §2.11).
+// The REST surface calls this for bodies, and for entities whose secret references have been resolved.
 import { type ValidationError, validateSync } from 'class-validator';
 import { type Admission, admit, type Placed } from './admission.ts';
 import { configClasses } from './config-classes.ts';

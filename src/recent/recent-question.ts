@@ -1,4 +1,4 @@
-// What is asked of the list of recent requests: how many, and which.
+// Questions to the list of recent requests: how many, and which.
 import { SluiceError } from '../errors.ts';
 import { compileCel } from '../expression/cel/program.ts';
 import { ExpressionError } from '../expression/expression-error.ts';

@@ -1,5 +1,6 @@
-// Tells the control plane what this proxy has installed or refused, and every ten seconds what its traffic was like
-// (fleet.md §4). The newest word counts: one that could not be delivered is replaced by what is true now.
+// Acknowledgements tell the control plane what this proxy has installed or refused, and every ten seconds what its
+// traffic was like (fleet.md §4). The newest word counts: one that could not be delivered is replaced by what is true
+// now.
 import type { Cancel, Clock } from '../clock.ts';
 import type { Acknowledgement, ListenerReport } from '../model/fleet-messages.ts';
 import { type Problem, problemsMax } from '../model/problem.ts';

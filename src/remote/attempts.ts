@@ -1,5 +1,6 @@
-// Which control plane is asked next, and after what wait. One: after `reconnectInterval`, for ever (contract.md §1.4).
-// Several: a random one first, the next at once when it fails, and a wait after a round in which nobody served.
+// Attempts to connect: which control plane is asked next, and after what wait. One: after `reconnectInterval`, for ever
+// (contract.md §1.4). Several: a random one first, the next at once when it fails, and a wait after a round in which
+// nobody served.
 
 export interface Attempt {
   readonly url: string;

@@ -1,5 +1,5 @@
-// When the last good copy is read and written (fleet.md §2): read before the first connection, written after each
-// install. What goes wrong with it is said, and never keeps a proxy from serving.
+// Keeper of the last good copy: when it is read and written (fleet.md §2): read before the first connection, written
+// after each install. What goes wrong with it is said, and never keeps a proxy from serving.
 import type { Clock } from '../clock.ts';
 import type { ProxySettings } from '../settings/proxy.ts';
 import type { Logger } from '../telemetry/logger.ts';

@@ -1,4 +1,4 @@
-// How many events came on the streams of this process, for its metrics.
+// Counts of the events on the streams of this process, for its metrics.
 
 /** Names of events are the sender's: others than these are counted as one. */
 const known = new Set(['snapshot', 'current', 'candidate', 'share', 'withdraw']);

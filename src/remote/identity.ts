@@ -1,5 +1,5 @@
-// Who this proxy is in its fleet. The id outlives the process; the boot does not, so that a control plane can tell a
-// restart from a second proxy of the same name.
+// Identity of this proxy in its fleet. The id outlives the process; the boot does not, so that a control plane can tell
+// a restart from a second proxy of the same name.
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';

@@ -1,5 +1,5 @@
-// What a proxy of its own counts about itself: the process, and its stream (fleet.md §2). What it serves is counted on its
-// listeners.
+// Metrics of a proxy of its own about itself: the process, and its stream (fleet.md §2). What it serves is counted on
+// its listeners.
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Clock } from '../clock.ts';
 import { measureLoopLag } from '../telemetry/loop-lag.ts';

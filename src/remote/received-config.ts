@@ -1,7 +1,8 @@
-// Reads the data of a `snapshot` event into what the data plane installs (contract.md §4.2). What is broken in an entity
-// stays with that entity, and never opens a door: a route or a group that cannot be read whole keeps its requests and
-// answers 500, a middleware or destination that cannot be read is missing to those that need it, a listener stays closed
-// (architecture.md §6.19). Where it cannot be told which requests a route is for, the whole is refused.
+// Configuration received in a `snapshot` event, read into what the data plane installs (contract.md §4.2). What is
+// broken in an entity stays with that entity, and never opens a door: a route or a group that cannot be read whole
+// keeps its requests and answers 500, a middleware or destination that cannot be read is missing to those that need it,
+// a listener stays closed (architecture.md §6.19). Where it cannot be told which requests a route is for, the whole is
+// refused.
 import { configDigest } from '../model/config-digest.ts';
 import { type ConfigKind, configKinds, nounOf } from '../model/kinds.ts';
 import { describe, type Problem, pointerOf, problemsMax } from '../model/problem.ts';

@@ -1,4 +1,5 @@
-// Who makes something live and what they say about it: the one field that a body of these operations may have.
+// Account of who makes something live and what they say about it: the one field that a body of these operations may
+// have.
 import { ActivationRequest } from '../model/activation-request.ts';
 import type { Account } from '../state/command.ts';
 import type { ApiRequest } from './answer.ts';

@@ -1,4 +1,4 @@
-// What became of an activation on the node that was asked, as headers of its answer.
+// Report of what became of an activation on the node that was asked, as headers of its answer.
 import type { Problem } from '../model/problem.ts';
 import { printable, type Warnings, warnings } from './warnings.ts';
 

@@ -1,4 +1,4 @@
-// What an operation gives back, free of any framework: the controllers hand it to the reply as it is.
+// Answer of an operation, free of any framework: the controllers hand it to the reply as it is.
 import type { Caller } from './caller.ts';
 
 export interface Answer {

@@ -1,5 +1,5 @@
-// Who asks, and what their role lets them do (architecture.md §8). The authorizer of src/api puts the caller on the request;
-// each operation names the right that it needs.
+// Callers, and what their role lets them do (architecture.md §8). The authorizer of src/api puts the caller on the
+// request; each operation names the right that it needs.
 
 import type { Role } from '../model/role.ts';
 

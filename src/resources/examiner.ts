@@ -1,5 +1,6 @@
-// Whether the staged configuration can be served as it stands (architecture.md §6.11, §6.19): references resolve,
-// middlewares exist, resolved values are valid, and the whole compiles. All problems of a step are named at once.
+// Examiner: whether the staged configuration can be served as it stands (architecture.md §6.11, §6.19): references
+// resolve, middlewares exist, resolved values are valid, and the whole compiles. All problems of a step are named at
+// once.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { SluiceError } from '../errors.ts';
 import { type ConfigKind, configKinds } from '../model/kinds.ts';

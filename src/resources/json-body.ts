@@ -1,5 +1,6 @@
-// Reads a request body (contract.md §0.2 J1–J3) before any schema looks at it. It refuses what JSON allows and the rest
-// of the program must never meet: prototype keys, endless nesting, numbers and text that do not survive a round trip.
+// JSON of a request body (contract.md §0.2 J1–J3), read before any schema looks at it. It refuses what JSON allows and
+// the rest of the program must never meet: prototype keys, endless nesting, numbers and text that do not survive a
+// round trip.
 import { SluiceError } from '../errors.ts';
 
 export type JsonObject = Record<string, unknown>;

@@ -1,4 +1,5 @@
-// What every operation of the API declares beside its path: the right it needs, and its entry in the OpenAPI document.
+// Operation: what every one of the API declares beside its path: the right it needs, and its entry in the OpenAPI
+// document.
 import { applyDecorators } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiHeader, ApiOperation, ApiQuery, ApiResponse, ApiSecurity } from '@nestjs/swagger';
@@ -41,6 +42,7 @@ export function Operation({ id, summary, description, right, errors = [], header
     ...headers.map((name) => ApiHeader({ name, required: false, ...requestHeaders[name] })),
     ...query.map((name) => ApiQuery({ name, required: false, ...queryParameters[name] })),
     ...[...new Set([...always, ...errors])].map(errorResponse),
+    ...(query.includes('where') ? [largeHeadResponse] : []),
   );
 }
 
@@ -94,6 +96,13 @@ const errorResponse = (code: ApiErrorCode) =>
       },
     },
   });
+
+/** Sent by the HTTP server before any operation is looked for; only long parameters make a head so large. */
+const largeHeadResponse = ApiResponse({
+  status: 431,
+  description: 'The head of the request is larger than 16 KiB.',
+  content: { 'application/json': { schema: schemaRef('Error') } },
+});
 
 const text = { type: 'string' } as const;
 
@@ -163,7 +172,8 @@ const queryParameters = {
       'CEL over the fields of a request; those that match are told. `status >= 500 && route == "shop"`, ' +
       '`durationMs > 250 || error != ""`, `"page" in params`. Of what expressions of routes see, `request.method`, ' +
       '`request.scheme`, `request.host`, `request.path` and `request.headers` (the listed ones) are there too.',
-    schema: { type: 'string', format: 'cel', maxLength: 8192 },
+    // Escaped it has to fit into the head of a request.
+    schema: { type: 'string', format: 'cel', maxLength: 1000 },
   },
   strict: {
     description:

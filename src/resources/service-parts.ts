@@ -1,4 +1,4 @@
-// What the services of the REST surface are made of; each takes the parts that it needs.
+// Parts of the services of the REST surface; each takes the parts that it needs.
 import type { Clock } from '../clock.ts';
 import type { ReplicatedLog } from '../cluster/log/replicated-log.ts';
 import type { Logger } from '../telemetry/logger.ts';

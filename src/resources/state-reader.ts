@@ -1,4 +1,4 @@
-// Reads the agreed state as fresh as the request asks for (architecture.md §6.4). Every operation starts here.
+// Reader of the agreed state, as fresh as the request asks for (architecture.md §6.4). Every operation starts here.
 import type { ReplicatedLog } from '../cluster/log/replicated-log.ts';
 import { SluiceError } from '../errors.ts';
 import { type Kind, nounOf } from '../model/kinds.ts';

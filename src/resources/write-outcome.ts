@@ -1,4 +1,4 @@
-// Turns what the state machine decided into an answer's headers or into the refusal the client sees.
+// Outcome of a write: what the state machine decided becomes an answer's headers or the refusal the client sees.
 import { type ApiErrorCode, SluiceError } from '../errors.ts';
 import { nounOf } from '../model/kinds.ts';
 import type { Result } from '../state/command.ts';

@@ -1,4 +1,4 @@
-// How many recent requests a process remembers, and what of them (observability.md).
+// Section `recentRequests`: how many a process remembers, and what of them (observability.md).
 import type { Section } from './section.ts';
 
 export interface RecentRequestSettings {

@@ -1,5 +1,5 @@
-// Reads one map of the settings file, key by key. Every complaint carries the key's whole path, and reading goes on
-// after it, so that one start shows all that is wrong.
+// Section of the settings file: one map, read key by key. Every complaint carries the key's whole path, and reading
+// goes on after it, so that one start shows all that is wrong.
 import { parseDuration } from '../model/duration.ts';
 
 /** Collects what is wrong and what is merely odd, over all sections of a file. */

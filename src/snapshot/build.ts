@@ -1,4 +1,5 @@
-// From what was agreed on to what a proxy runs: entities and values joined, references gone (contract.md §2.9).
+// Configuration that a proxy runs, from what was agreed on: entities and values joined, references gone (contract.md
+// §2.9).
 import { type ConfigKind, configKinds, perKind } from '../model/kinds.ts';
 import { pointerOf } from '../model/problem.ts';
 import type { Candidate, Configuration, ProxyConfig } from '../model/proxy-config.ts';

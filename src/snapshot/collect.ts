@@ -1,4 +1,4 @@
-// Finds the secret references of a staged configuration and gets their values, on the node that handles the request
+// Collection of the secret references of a staged configuration and their values, on the node that handles the request
 // (contract.md §2.9). Says of every one that has no value where it stands.
 import { configKinds } from '../model/kinds.ts';
 import { type Problem, pointerOf } from '../model/problem.ts';

@@ -1,4 +1,4 @@
-// Which references the entities of a snapshot hold, each once. Texts without the marker are not parsed: of ten thousand
+// References that the entities of a snapshot hold, each once. Texts without the marker are not parsed: of ten thousand
 // routes only those with a secret cost anything.
 import { configKinds } from '../model/kinds.ts';
 import { findReferences, type SecretReference } from '../model/secret-reference.ts';

@@ -1,6 +1,6 @@
-// What the cluster agreed on, and the only place that changes it. Deterministic: the same commands at the same indexes
-// give the same state, results and hash on every node (raft.md A17). A round is computed beside the visible state, written
-// by its caller, and only then shown with `commit`.
+// State machine: what the cluster agreed on, and the only place that changes it. Deterministic: the same commands at
+// the same indexes give the same state, results and hash on every node (raft.md A17). A round is computed beside the
+// visible state, written by its caller, and only then shown with `commit`.
 import { type EditableKind, type Kind } from '../model/kinds.ts';
 import type { Command, Idempotency, Operations, RequestId, Result } from './command.ts';
 import type { Malformed } from './command-codec.ts';

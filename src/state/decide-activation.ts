@@ -1,4 +1,4 @@
-// What becomes live, and what becomes of that: activations, the way back, and confirmations (fleet.md §6).
+// Decisions about what is live: activations, the way back, and confirmations (fleet.md §6).
 import type { Activate, Confirm, Revert, Rollback } from './command.ts';
 import type { ActivationReason, ActivationRecord } from './history.ts';
 import type { Overlay } from './overlay.ts';

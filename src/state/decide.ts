@@ -1,5 +1,5 @@
-// What each of the commands does to the state that it meets, or why it is refused. The order of the checks is
-// architecture.md §8's: exists (404) → If-Match (412) → id or name taken (409).
+// Decisions: what each of the commands does to the state that it meets, or why it is refused. The order of the checks
+// is architecture.md §8's: exists (404) → If-Match (412) → id or name taken (409).
 import type { Kind } from '../model/kinds.ts';
 import { capturedReferences } from './captured-references.ts';
 import type { Batch, BatchSnapshot, Capture, Command, Delete, Put } from './command.ts';

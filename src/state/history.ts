@@ -1,5 +1,5 @@
-// Which snapshot was live when, and why: one record for each activation, the oldest forgotten first. Kept also of
-// snapshots that are deleted since (fleet.md §6).
+// History of activations, which snapshot was live when, and why: one record for each activation, the oldest forgotten
+// first. Kept also of snapshots that are deleted since (fleet.md §6).
 
 export type ActivationReason = 'activated' | 'rollout' | 'not confirmed' | 'rollback';
 

@@ -1,5 +1,5 @@
-// What an `Idempotency-Key` was answered with (architecture.md §8). Oldest rows go first; age is log time, so every node
-// forgets at the same index. Changed in place while a round is computed, like the request table.
+// Table of what each `Idempotency-Key` was answered with (architecture.md §8). Oldest rows go first; age is log time,
+// so every node forgets at the same index. Changed in place while a round is computed, like the request table.
 import { createHash } from 'node:crypto';
 import type { Idempotency, Result, Spec } from './command.ts';
 import { keys } from './keys.ts';

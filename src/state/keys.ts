@@ -1,4 +1,4 @@
-// Where each row of the store lives. Keys are text; `/` separates parts, and only the last part of an entity's key is
+// Keys of the rows of the store. They are text; `/` separates parts, and only the last part of an entity's key is
 // chosen by an operator. Rows under `local` belong to one node and are left out of the state hash.
 import { type EditableKind, editableKinds } from '../model/kinds.ts';
 

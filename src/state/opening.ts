@@ -1,5 +1,5 @@
-// From a store to a state that may be served: every row is checked, the state hash is computed anew and compared, and the
-// mark is held against it. A store that does not fit itself is refused with a sentence, never served.
+// Opening of a store as a state that may be served: every row is checked, the state hash is computed anew and compared,
+// and the mark is held against it. A store that does not fit itself is refused with a sentence, never served.
 import { ConfigState } from './config-state.ts';
 import { Cipher } from './encryption.ts';
 import { isLocal, isSecret, keys } from './keys.ts';

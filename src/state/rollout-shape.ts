@@ -1,4 +1,4 @@
-// Whether the bytes of a rollout's command are one: every field that apply reads is looked at.
+// Shape of a rollout's command, whether bytes are one: every field that apply reads is looked at.
 import { accountFlawOf, type Fields, idGrammar, isCount, isObject, isOptionalText, isTexts } from './command-shape.ts';
 
 const moves = ['pause', 'resume', 'abort', 'promote'];

@@ -1,5 +1,5 @@
-// Where rows are kept. Dumb on purpose: a store knows keys and bytes, writes batches that are there whole or not at all,
-// and remembers outside of its own files how far it was told that writes were answered.
+// Store of rows. Dumb on purpose: a store knows keys and bytes, writes batches that are there whole or not at all, and
+// remembers outside of its own files how far it was told that writes were answered.
 
 export interface Change {
   readonly key: string;

@@ -1,4 +1,4 @@
-// What the API of this node does, as metrics: its answers, its streams, and what lies behind them.
+// Metrics of the API of this node: its answers, its streams, and what lies behind them.
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 /** Streams of one kind. */

@@ -1,4 +1,4 @@
-// How much the modules of the process say, changed at run time. The levels lie in shared memory, so that a thread asks
+// Log levels of the modules of the process, changed at run time. The levels lie in shared memory, so that a thread asks
 // before it makes a line, and nobody has to be told of a change.
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;

@@ -1,4 +1,4 @@
-// One logger for the process, made in main.ts and handed down (contract.md §1.6).
+// Logger, one for the process, made in main.ts and handed down (contract.md §1.6).
 import { type Logger as Pino, pino } from 'pino';
 import { PinoPretty } from 'pino-pretty';
 import { type LevelCell, type LogLevel, LogLevels, type LogModule } from './log-levels.ts';

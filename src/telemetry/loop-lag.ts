@@ -1,4 +1,5 @@
-// How late the timers of the main thread come: whatever blocks it shows here first (raft.md A22).
+// Lag of the event loop, how late the timers of the main thread come: whatever blocks it shows here first (raft.md
+// A22).
 import { Histogram } from 'prom-client';
 import type { Clock } from '../clock.ts';
 import type { Metrics } from './metrics.ts';

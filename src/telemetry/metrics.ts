@@ -1,5 +1,6 @@
-// What this process counts about itself, as `GET /metrics` of the API shows it (raft.md A22). Made once and handed down:
-// whoever has something to count calls a method here. What others count themselves is included when somebody asks.
+// Metrics that this process has about itself, as `GET /metrics` of the API shows it (raft.md A22). Made once and handed
+// down: whoever has something to count calls a method here. What others count themselves is included when somebody
+// asks.
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 export interface Exposition {

@@ -40,8 +40,7 @@ const beyondTheSchema: readonly RegExp[] = [
   /^\/(snapshot\/)?(listeners|destinations|routes|groups|middlewares)\/[^/]+\//,
 ];
 
-describe('a client of the document alone', function () {
-  this.timeout(120_000);
+describe('a client of the document alone', () => {
   let api: ApiServer;
   let document: Document;
   let schemas: Schemas;

@@ -19,8 +19,7 @@ describe('any body', () => {
   after(() => api.stop());
 
   for (const kind of editableKinds) {
-    it(`for ${kind} is created and read back equal, or refused`, async function () {
-      this.timeout(60_000);
+    it(`for ${kind} is created and read back equal, or refused`, async () => {
       const outcomes = new Map<number, number>();
       await fc.assert(
         fc.asyncProperty(bodyOf(kind), async (sent) => {

@@ -7,8 +7,7 @@ import { NumberedRoute } from '../support/numbered-route.ts';
 
 const activations = 20;
 
-describe('activations on any node', function () {
-  this.timeout(60_000);
+describe('activations on any node', () => {
   let cluster: NodeCluster;
   let numbered: NumberedRoute;
 

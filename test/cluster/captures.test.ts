@@ -6,8 +6,7 @@ import { body } from '../support/resources.ts';
 const editorsPerNode = 2;
 const rounds = 3;
 
-describe('a capture beside uninterrupted edits', function () {
-  this.timeout(120_000);
+describe('a capture beside uninterrupted edits', () => {
   let cluster: NodeCluster;
 
   before(async () => {

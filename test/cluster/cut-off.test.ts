@@ -7,8 +7,7 @@ import { NumberedRoute } from '../support/numbered-route.ts';
 
 const activations = 10;
 
-describe('a proxy that is cut off (S35)', function () {
-  this.timeout(120_000);
+describe('a proxy that is cut off (S35)', () => {
   let linked: LinkedCluster;
   let numbered: NumberedRoute;
 

@@ -4,8 +4,7 @@ import { eventually } from '../support/eventually.ts';
 import { NodeCluster } from '../support/node-cluster.ts';
 import { StubResolver } from '../support/stub-resolver.ts';
 
-describe('three nodes that find each other by DNS', function () {
-  this.timeout(60_000);
+describe('three nodes that find each other by DNS', () => {
   let resolver: StubResolver;
   let cluster: NodeCluster;
 

@@ -32,8 +32,7 @@ async function historiesOf({ nodes }: NodeCluster): Promise<(readonly [string, H
   return await Promise.all(asked).finally(() => connections.close());
 }
 
-describe('a node whose state is another one', function () {
-  this.timeout(60_000);
+describe('a node whose state is another one', () => {
   let cluster: NodeCluster;
   let diverged: ClusterNode;
   let others: readonly ClusterNode[];

@@ -5,8 +5,7 @@ import { stateOf } from '../support/stored-state.ts';
 
 const route = (id: string, version = 0) => ({ id, name: id, directResponse: { status: 200, body: String(version) } });
 
-describe('three nodes that lose one', function () {
-  this.timeout(60_000);
+describe('three nodes that lose one', () => {
   let cluster: NodeCluster;
   let nodes: readonly ClusterNode[];
 

@@ -91,8 +91,7 @@ for (const [what, setup] of setups) {
     let leader: ClusterNode;
     let follower: ClusterNode;
 
-    before(async function () {
-      this.timeout(60_000);
+    before(async () => {
       cluster = await NodeCluster.start(setup);
       leader = await cluster.leader();
       [follower = leader] = await cluster.followers();

@@ -13,8 +13,7 @@ function secretOf(name: string, length: number): string {
   return JSON.stringify({ name, value: 'x'.repeat(length - frame.length) });
 }
 
-describe('the largest writes', function () {
-  this.timeout(120_000);
+describe('the largest writes', () => {
   let cluster: NodeCluster;
   let leader: ClusterNode;
   let follower: ClusterNode;

@@ -4,8 +4,7 @@ import { eventually } from '../support/eventually.ts';
 import { call } from '../support/http-call.ts';
 import { type ClusterNode, NodeCluster } from '../support/node-cluster.ts';
 
-describe('members of a running cluster', function () {
-  this.timeout(120_000);
+describe('members of a running cluster', () => {
   let cluster: NodeCluster;
 
   before(async () => {
@@ -93,8 +92,7 @@ describe('members of a running cluster', function () {
   });
 });
 
-describe('a member that lost its store', function () {
-  this.timeout(120_000);
+describe('a member that lost its store', () => {
   let cluster: NodeCluster;
 
   before(async () => {

@@ -17,8 +17,7 @@ interface Overview {
   readonly members: readonly { readonly nodeId: string; readonly role: string }[];
 }
 
-describe('one node that becomes three', function () {
-  this.timeout(60_000);
+describe('one node that becomes three', () => {
   let cluster: NodeCluster;
   let nodes: readonly ClusterNode[];
 

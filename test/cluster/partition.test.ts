@@ -3,8 +3,7 @@ import { CuttableLink } from '../support/cuttable-link.ts';
 import { eventually } from '../support/eventually.ts';
 import { NodeCluster } from '../support/node-cluster.ts';
 
-describe('a leader that is cut off', function () {
-  this.timeout(120_000);
+describe('a leader that is cut off', () => {
   let cluster: NodeCluster;
   const links: { readonly from: string; readonly to: string; readonly link: CuttableLink }[] = [];
 

@@ -12,8 +12,7 @@ interface Overview {
   readonly members: readonly { readonly nodeId: string }[];
 }
 
-describe('nodes that talk to each other under mutual TLS', function () {
-  this.timeout(60_000);
+describe('nodes that talk to each other under mutual TLS', () => {
   const folder = newFolder();
   const running: SluiceProcess[] = [];
   let peers: Record<'a' | 'b' | 'c', { readonly raft: number; readonly api: number }>;

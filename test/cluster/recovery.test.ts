@@ -16,8 +16,7 @@ const filesBelow = (folder: string): string[] =>
     return statSync(path).isDirectory() ? filesBelow(path) : [path];
   });
 
-describe('backup, restore and a lost quorum', function () {
-  this.timeout(120_000);
+describe('backup, restore and a lost quorum', () => {
   let cluster: NodeCluster;
   const backup = join(newFolder(), 'cluster.backup');
   let revision = 0;

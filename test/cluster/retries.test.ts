@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import { type ClusterNode, NodeCluster } from '../support/node-cluster.ts';
 
-describe('writes on a follower', function () {
-  this.timeout(60_000);
+describe('writes on a follower', () => {
   let cluster: NodeCluster;
   let leader: ClusterNode;
   let followers: readonly ClusterNode[];

@@ -33,8 +33,7 @@ interface Side {
 const byUser = { key: { header: 'x-user' } };
 const wait = { withinMs: 30_000 };
 
-describe('a rollout over nodes and proxies', function () {
-  this.timeout(90_000);
+describe('a rollout over nodes and proxies', () => {
   let cluster: NodeCluster;
   let nodes: readonly ClusterNode[];
   let proxies: ProxyProcess[] = [];

@@ -29,8 +29,7 @@ async function ended(socket: Socket, rest: string): Promise<void> {
   await once(socket, 'close');
 }
 
-describe('a leader that is stopped', function () {
-  this.timeout(60_000);
+describe('a leader that is stopped', () => {
   let cluster: NodeCluster;
 
   beforeEach(async () => {

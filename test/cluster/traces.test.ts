@@ -7,8 +7,7 @@ import { OtlpReceiver, type ReceivedSpan } from '../support/otlp-receiver.ts';
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 const parentId = '00f067aa0ba902b7';
 
-describe('traces across nodes', function () {
-  this.timeout(120_000);
+describe('traces across nodes', () => {
   let receiver: OtlpReceiver;
   let cluster: NodeCluster;
 

@@ -7,8 +7,7 @@ import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
 import { newFolder, type SluiceProcess, startSluice } from '../support/sluice-process.ts';
 
-describe('access logs of a process', function () {
-  this.timeout(60_000);
+describe('access logs of a process', () => {
   let sluice: SluiceProcess;
   before(async () => {
     sluice = await startSluice();

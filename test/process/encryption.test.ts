@@ -13,9 +13,7 @@ function filesHolding(folder: string, text: string): string[] {
   return files.filter((file) => readFileSync(file).includes(text));
 }
 
-describe('encryption that is turned on later', function () {
-  this.timeout(60_000);
-
+describe('encryption that is turned on later', () => {
   it('leaves nothing readable of a secret that was deleted before, in state or log', async () => {
     const folder = newFolder();
     const plain = await startSluice({ folder });

@@ -5,8 +5,7 @@ import { eventually } from '../support/eventually.ts';
 import { PolicyBed } from '../support/named-upstreams.ts';
 import { seededRandom } from '../support/random.ts';
 
-describe('exchanges of every fate', function () {
-  this.timeout(90_000);
+describe('exchanges of every fate', () => {
   let bed: PolicyBed;
   const random = seededRandom(Number(process.env.SEED ?? 1));
   const anyOf = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;

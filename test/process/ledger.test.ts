@@ -26,8 +26,7 @@ const key = { ...generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.ex
 const rounds = 20;
 
 for (const workers of [1, 4]) {
-  describe(`a ledger of everything, ${workers} workers`, function () {
-    this.timeout(90_000);
+  describe(`a ledger of everything, ${workers} workers`, () => {
     const bed = new ProxyBed();
     let proxy: Workers;
     let plain: MetricLedger;

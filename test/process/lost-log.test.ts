@@ -6,9 +6,7 @@ import { newFolder, startSluice } from '../support/sluice-process.ts';
 
 const warning = /"level":"warn".*the log of this state, which ends at index \d+ of term \d+, is gone/;
 
-describe('a state whose log was removed', function () {
-  this.timeout(60_000);
-
+describe('a state whose log was removed', () => {
   it('is taken over by a node of one, which says so once', async () => {
     const folder = newFolder();
     const first = await startSluice({ folder });

@@ -9,8 +9,7 @@ import { inAnHour, jwksOf, signerOf, tokenOf } from '../support/tokens.ts';
 
 const workers = 3;
 
-describe(`middlewares with ${workers} workers`, function () {
-  this.timeout(60_000);
+describe(`middlewares with ${workers} workers`, () => {
   const directories = new TemporaryDirectories();
   const bed = new MiddlewareBed({ workers });
   after(async () => {

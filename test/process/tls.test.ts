@@ -22,8 +22,7 @@ const pair = (name: string) => {
 const first = pair('first.test');
 const second = pair('second.test');
 
-describe('TLS of a running Sluice', function () {
-  this.timeout(60_000);
+describe('TLS of a running Sluice', () => {
   const folder = newFolder();
   let sluice: SluiceProcess;
   let api: ApiClient;

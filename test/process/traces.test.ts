@@ -51,8 +51,7 @@ const named = (spans: readonly ReceivedSpan[], name: string): ReceivedSpan => {
   return found;
 };
 
-describe('traces of a process', function () {
-  this.timeout(120_000);
+describe('traces of a process', () => {
   const ends: (() => Promise<unknown>)[] = [];
   let told: { readonly service: string[]; readonly upstream: string[] };
   let statuses: number[];

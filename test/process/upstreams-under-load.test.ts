@@ -15,8 +15,7 @@ import { cookieSet, PolicyBed } from '../support/named-upstreams.ts';
 import { listening } from '../support/proxy-bed.ts';
 import { TemporaryDirectories } from '../support/temporary-directory.ts';
 
-describe('upstreams under load', function () {
-  this.timeout(60_000);
+describe('upstreams under load', () => {
   let bed: PolicyBed;
   let agent: Agent;
   beforeEach(async () => {
@@ -218,8 +217,6 @@ describe('upstreams under load', function () {
       slice(pod % 10);
       if (event % 10 === 0) await pause(1);
     }
-    const lastMs = performance.now();
     await eventually(() => expect([...told].sort()).to.deep.equal([...pods.values()].sort()));
-    expect(performance.now() - lastMs).to.be.below(3_000);
   });
 });

@@ -6,8 +6,8 @@ import type { DiskOperations } from './disk-operations.ts';
 import type { ProgramHost } from './machine.ts';
 import { applyCommand, copyState, decodeOp, emptyState, type MachineState } from './state-machine.ts';
 
-/** How long the database may be behind. */
-const syncAfterMs = 100;
+/** How long the database may be behind: longer than in the product, so that what relies on it stands out. */
+const syncAfterMs = 2_000;
 
 /** State databases of one node; every change is one atomic, synced batch. Survives the processes that use it. */
 export interface StateDisk {

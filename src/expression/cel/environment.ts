@@ -1,4 +1,4 @@
-// What an expression may speak of: one frozen library environment per place where expressions stand (contract.md §6.6),
+// Environments of expressions: one frozen library environment per place where expressions stand (contract.md §6.6),
 // with the limits that keep a hostile expression small, and the overloads that the library lacks.
 import { Environment } from '@marcbachmann/cel-js';
 import { compileRegex } from '../regex.ts';

@@ -1,4 +1,4 @@
-// From the text of an expression to a program: length, parse, rules, types, closures (expressions.md §5). The model
+// Programs, made of the text of an expression: length, parse, rules, types, closures (expressions.md §5). The model
 // checks expressions with `checkCel`; the proxy compiles them once per table and runs them per request.
 import type { ASTNode, Environment, ParseResult, SourceRange } from '@marcbachmann/cel-js';
 import { ExpressionError } from '../expression-error.ts';

@@ -1,5 +1,5 @@
-// Where closures read the input of an expression: by whole path, so that `request.headers["x-user"]` is one call and
-// no map of headers is ever built for it.
+// Roots, the places where closures read the input of an expression: by whole path, so that `request.headers["x-user"]`
+// is one call and no map of headers is ever built for it.
 
 import { noSuchKey, type Value } from './values.ts';
 import type { RequestTls, RequestView } from './view.ts';

@@ -1,5 +1,5 @@
-// What an expression sees of a request. Nothing is copied until an expression asks for it: a header is looked up where
-// it lies, and the query is decoded and the body parsed at most once.
+// View of a request that expressions see. Nothing is copied until an expression asks for it: a header is looked up
+// where it lies, and the query is decoded and the body parsed at most once.
 
 /** Presented by the proxy. Everything is as the matchers see it: canonical path, trusted client address. */
 export interface RequestFacts {

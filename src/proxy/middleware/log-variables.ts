@@ -92,3 +92,6 @@ const variables: ReadonlyMap<string, LogVariable> = new Map<string, LogVariable>
   ['tls.version', ofExchange(({ request }) => request.security?.version ?? '')],
   ['tls.sni', ofExchange(({ request }) => request.security?.serverName ?? '')],
 ]);
+
+/** Those that have no name of a field in them. */
+export const logVariableNames: readonly string[] = [...variables.keys()];

@@ -1,5 +1,5 @@
-// Which block of memory holds the buckets of which limiter. Main keeps this book and hands the blocks to the workers
-// with each configuration: a limiter whose own settings did not change goes on with the buckets it has.
+// Allocator of the blocks of memory that hold the buckets of limiters. Main keeps it and hands the blocks to the
+// workers with each configuration: a limiter whose own settings did not change goes on with the buckets it has.
 import { rateLimitDefaults } from '../../model/defaults.ts';
 import type { RateLimitConfig } from '../../model/middleware/rate-limit.ts';
 import type { Middleware } from '../../model/middleware.ts';

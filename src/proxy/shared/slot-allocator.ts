@@ -1,5 +1,5 @@
-// Which row belongs to what. Main keeps one book per kind of row: a key has the same row for as long as some
-// configuration names it or some thread still counts in it, so what is known of it outlives activations
+// Allocator of rows: which row belongs to what. Main keeps one per kind of row: a key has the same row for as long as
+// some configuration names it or some thread still counts in it, so what is known of it outlives activations
 // (architecture.md §6.15).
 import type { SharedRow, SharedRows } from './shared-rows.ts';
 

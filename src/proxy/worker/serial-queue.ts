@@ -1,4 +1,5 @@
-// One thing after the other: what changes the listeners or the members of a set waits for what does so already.
+// Queue of work that is done one thing after the other: what changes the listeners or the members of a set waits for
+// what does so already.
 
 export class SerialQueue {
   #last: Promise<unknown> = Promise.resolve();

@@ -1,6 +1,6 @@
-// Many writes at one index, all of them or none, and a snapshot of what they leave behind (batch.md). Read and checked in
-// slices, so that ten thousand routes hold nobody up; a batch with a snapshot is checked against the state that this node
-// sees, and again when that has moved before the batch is applied.
+// Batches: many writes at one index, all of them or none, and a snapshot of what they leave behind (batch.md). Read and
+// checked in slices, so that ten thousand routes hold nobody up; a batch with a snapshot is checked against the state
+// that this node sees, and again when that has moved before the batch is applied.
 import { SluiceError } from '../../errors.ts';
 import { describe, type Problem } from '../../model/problem.ts';
 import { digestOf } from '../../snapshot/digest.ts';

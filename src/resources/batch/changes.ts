@@ -1,5 +1,5 @@
-// Where two versions of an entity differ, as JSON pointers: what a dry run says of an update. Values are not shown, for
-// they may be secrets.
+// Changes between two versions of an entity, as JSON pointers: what a dry run says of an update. Values are not shown,
+// for they may be secrets.
 import { pointerOf } from '../../model/problem.ts';
 
 /** Lists are compared as a whole: an element that moved is no better told by ten pointers than by one. */

@@ -1,4 +1,5 @@
-// Which route would serve a request, and why the others would not: of what is live, of what is staged, of any snapshot.
+// Explanations: which route would serve a request, and why the others would not: of what is live, of what is staged, of
+// any snapshot.
 import { SluiceError } from '../../errors.ts';
 import { describe } from '../../model/problem.ts';
 import type { Configuration } from '../../model/proxy-config.ts';

@@ -1,5 +1,5 @@
-// From the body that starts a rollout to the plan that is agreed on: defaults filled in, durations in milliseconds, and
-// a last step that is all (fleet.md §7).
+// Plan of a rollout, made of the body that starts it: defaults filled in, durations in milliseconds, and a last step
+// that is all (fleet.md §7).
 import { parseDuration } from '../../model/duration.ts';
 import {
   type RolloutRequest,

@@ -15,7 +15,8 @@ const compared = 8;
 export class TraceIds {
   readonly #fill: RandomFill;
   readonly #pool = Buffer.allocUnsafeSlow(poolBytes);
-  readonly #threshold: number;
+  /** Digits as large, or larger, are of a trace that is recorded: as many are compared, so their order is that of texts. */
+  readonly #least: string;
   /** The pool in hexadecimal digits. */
   #digits = '';
   #at = 0;
@@ -23,7 +24,8 @@ export class TraceIds {
   /** `sampleRatio`: 0 to 1. */
   constructor(sampleRatio: number, fill: RandomFill) {
     this.#fill = fill;
-    this.#threshold = (1 - sampleRatio) * 2 ** (4 * compared);
+    const least = Math.ceil((1 - sampleRatio) * 2 ** (4 * compared));
+    this.#least = least === 2 ** (4 * compared) ? beyondAll : least.toString(16).padStart(compared, '0');
   }
 
   traceId(): string {
@@ -36,8 +38,7 @@ export class TraceIds {
 
   /** Whether a trace that begins with this id is recorded. */
   isSampled(traceId: string): boolean {
-    if (this.#threshold === 0) return true;
-    return Number.parseInt(traceId.slice(skipped, skipped + compared), 16) >= this.#threshold;
+    return traceId.slice(skipped, skipped + compared) >= this.#least;
   }
 
   #take(count: number): string {
@@ -56,3 +57,5 @@ export class TraceIds {
 }
 
 const zero = 48;
+/** No digit comes after it. */
+const beyondAll = 'g';

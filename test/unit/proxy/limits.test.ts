@@ -73,9 +73,9 @@ describe('a listener', () => {
   it('closes an idle connection after idleBetweenRequests and no earlier', async () => {
     await limited({ timeouts: { idleBetweenRequests: '200ms' } });
     const wire = bed.wire(port);
+    const start = performance.now();
     wire.send(get(''));
     await wire.until(/200 OK/);
-    const start = performance.now();
     await wire.untilClosed();
     expect(performance.now() - start).to.be.at.least(190);
   });

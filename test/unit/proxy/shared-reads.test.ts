@@ -28,9 +28,8 @@ function takeLate(stream: Readable, letter: string): { right: number; wrong: num
   return seen;
 }
 
-describe('bytes that all sockets of a thread read into', function () {
+describe('bytes that all sockets of a thread read into', () => {
   // A hundred megabytes go through; a busy machine takes its time.
-  this.timeout(40_000);
   let bed: ProxyBed;
   let port: number;
   beforeEach(async () => {

@@ -14,8 +14,7 @@ import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
 import { configOf, forwarding, HandSource, listening, ProxyBed } from '../../support/proxy-bed.ts';
 
-describe('proxy workers', function () {
-  this.timeout(20_000);
+describe('proxy workers', () => {
   let bed: ProxyBed;
   let source: HandSource;
   let proxy: DataPlane;

@@ -14,8 +14,7 @@ const positionsPerFile = Number(process.env.DAMAGE_POSITIONS ?? 24);
 
 type Verdict = 'equal' | 'damaged';
 
-describe('a damaged store', function () {
-  this.timeout(120_000);
+describe('a damaged store', () => {
   const directories = new TemporaryDirectories();
   let sound: string;
   let content: string;

@@ -21,8 +21,7 @@ import { forwarding, ProxyBed, type Wire } from '../../../support/proxy-bed.ts';
 const headers = (id: number): Buffer => frame('HEADERS', END_HEADERS, id, post());
 const calm = 11;
 
-describe('HTTP/2 under attack', function () {
-  this.timeout(30_000);
+describe('HTTP/2 under attack', () => {
   let bed: ProxyBed;
   let port: number;
   let begun: number;

@@ -32,8 +32,7 @@ const echo = {
   both: method('Both', true, true),
 } satisfies ServiceDefinition;
 
-describe('gRPC', function () {
-  this.timeout(30_000);
+describe('gRPC', () => {
   let bed: ProxyBed;
   let port: number;
   let client: Client;

@@ -23,8 +23,7 @@ import { refusedBodies, refusedRequests } from '../../../support/refused-request
 
 const answer = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n';
 
-describe('between HTTP/2 and HTTP/1.1', function () {
-  this.timeout(30_000);
+describe('between HTTP/2 and HTTP/1.1', () => {
   let bed: ProxyBed;
   let port: number;
   beforeEach(async () => {

@@ -12,8 +12,7 @@ import { frameUpstream, http2Upstream } from '../../../support/http2-upstream.ts
 import { makeCertificate } from '../../../support/made-certificates.ts';
 import { forwarding, ProxyBed, rawExchange } from '../../../support/proxy-bed.ts';
 
-describe('a destination that speaks HTTP/2', function () {
-  this.timeout(30_000);
+describe('a destination that speaks HTTP/2', () => {
   let bed: ProxyBed;
   let port: number;
   const clients: Http2Client[] = [];

@@ -20,8 +20,7 @@ const upgrade =
   `Sec-WebSocket-Key: ${key}\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Protocol: a\r\n\r\n`;
 const announcing = { settings: { enableConnectProtocol: true } };
 
-describe('a WebSocket to a destination of HTTP/2', function () {
-  this.timeout(30_000);
+describe('a WebSocket to a destination of HTTP/2', () => {
   let bed: ProxyBed;
   let port: number;
   const clients: Http2Client[] = [];

@@ -25,8 +25,11 @@ describe('timeouts', () => {
   it('request: 504 before the response, a cut connection after it has begun', async () => {
     await bed.balanced(ports, { timeouts: { request: '100ms' } });
     expect(await error()).to.include({ error: 'timeout', status: 504, destination: 'd' });
-    const cut = await bed.ask({}, { path: '/drip' }).catch((reason: unknown) => reason);
-    expect(cut).to.be.instanceOf(Error);
+    // On a busy machine the head itself may come too late now and then.
+    await eventually(async () => {
+      const cut = await bed.ask({}, { path: '/drip' }).catch((reason: unknown) => reason);
+      expect(cut).to.be.instanceOf(Error);
+    });
   });
 
   it("the route's takes the place of the destination's, also a larger one", async () => {

@@ -18,8 +18,7 @@ const agent = pair({ issuer: authority, uris: ['spiffe://a/agent'] });
 const stranger = pair({ issuer: strangers, uris: ['spiffe://a/agent'] });
 const expired = pair({ issuer: authority, uris: ['spiffe://a/agent'], until: new Date(Date.now() - 1_000) });
 
-describe('a listener that asks for client certificates', function () {
-  this.timeout(10_000);
+describe('a listener that asks for client certificates', () => {
   let bed: ProxyBed;
   let port: number;
   beforeEach(async () => {

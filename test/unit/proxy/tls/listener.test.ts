@@ -43,8 +43,7 @@ const helloOf = (port: number): Promise<Buffer> =>
     });
   });
 
-describe('a TLS listener', function () {
-  this.timeout(10_000);
+describe('a TLS listener', () => {
   let bed: ProxyBed;
   let port: number;
   beforeEach(async () => {

@@ -17,8 +17,7 @@ const renewed = (({ cert, key }) => ({ cert, key }))(makeCertificate({ dnsNames:
 
 const both = ['TLSv1.2', 'TLSv1.3'] as const;
 
-describe('TLS sessions', function () {
-  this.timeout(10_000);
+describe('TLS sessions', () => {
   let bed: ProxyBed;
   let port: number;
   let secondPort: number;

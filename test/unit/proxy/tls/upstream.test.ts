@@ -20,8 +20,7 @@ const byAddress = pair({ issuer, addresses: ['127.0.0.1'] });
 const client = pair({ issuer, uris: ['spiffe://a/proxy'] });
 const ca = authority.cert;
 
-describe('a destination behind TLS', function () {
-  this.timeout(10_000);
+describe('a destination behind TLS', () => {
   let bed: ProxyBed;
   let port: number;
   /** Of each connection that the upstream secured. */

@@ -16,9 +16,7 @@ import { appendBatch, inDirectory, reopen, storeIn, write } from './log-director
 
 const clusterId = '0123456789abcdef0123456789abcdef';
 
-describe('real files, when the process ends at any of its operations', function () {
-  this.timeout(60_000);
-
+describe('real files, when the process ends at any of its operations', () => {
   it('hold the log, the identity and the cluster that somebody was told of', () =>
     inDirectory((directory) =>
       withCrashCopies(

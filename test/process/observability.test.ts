@@ -1,0 +1,165 @@
+// The dashboard, the alerts and the questions of docs/observability.md on a live process, asked by a real Prometheus, and what
+// promtool says of the expositions. Left out where Prometheus is not installed.
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { parse } from 'yaml';
+import { type ApiClient, apiClient } from '../support/api-client.ts';
+import { eventually } from '../support/eventually.ts';
+import { freePort } from '../support/free-port.ts';
+import { needs } from '../support/needs.ts';
+import { newFolder, type SluiceProcess, startSluice } from '../support/sluice-process.ts';
+import { startUpstream, type Upstream } from '../support/upstream.ts';
+
+const folder = new URL('../../deploy/observability/', import.meta.url).pathname;
+const read = (name: string): string => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
+
+/** What promtool says; rejects with that when it is not content. */
+function promtool(args: readonly string[], input = ''): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = execFile('promtool', args, { cwd: folder }, (error, stdout, stderr) => {
+      if (error === null) resolve(stdout + stderr);
+      else reject(new Error(`promtool ${args.join(' ')}: ${stdout}${stderr}`));
+    });
+    child.stdin?.end(input);
+  });
+}
+
+describe('metrics, dashboard and alerts with Prometheus', function () {
+  this.timeout(60_000);
+  let node: SluiceProcess;
+  let upstream: Upstream;
+  let api: ApiClient;
+  let port: number;
+  let prometheus: ChildProcess;
+  let base: string;
+  let stopped = false;
+
+  before(async function () {
+    needs(this, 'prometheus', 'promtool');
+    upstream = await startUpstream('backend', (request, response) => {
+      response.writeHead(request.url?.includes('bad') ? 500 : 200).end('ok');
+    });
+    node = await startSluice({ more: 'proxy: { workers: 2 }' });
+    api = apiClient(node.url);
+    port = await freePort();
+    const collect = { route: true, destination: true, endpoint: true, middleware: true, listener: true };
+    await api.create('listeners', { name: 'web', address: '127.0.0.1', port, metrics: { collect } });
+    const breaker = { options: { circuitBreaker: { failureThreshold: 1000 } } };
+    await api.create('destinations', { id: 'd', name: 'd', host: '127.0.0.1', port: upstream.port, ...breaker });
+    await api.create('middlewares', { id: 'h', name: 'h', type: 'headers', headers: {} });
+    const name = 'a "quoted" \\ route, ünïcode';
+    await api.create('routes', { name, middlewareIds: ['h'], forward: { destinations: [{ destinationId: 'd' }] } });
+    await api.create('destinations', { id: 'down', name: 'down', host: '127.0.0.1', port: await freePort() });
+    const match = { pathPrefix: '/down' };
+    await api.create('routes', { name: 'down', match, forward: { destinations: [{ destinationId: 'down' }] } });
+    await api.activateAs('v1');
+    base = await startPrometheus();
+    void traffic();
+  });
+
+  after(async () => {
+    stopped = true;
+    prometheus?.kill('SIGKILL');
+    await node?.stop();
+    await upstream?.close();
+  });
+
+  async function traffic(): Promise<void> {
+    while (!stopped) {
+      for (const path of ['ok', 'ok', 'bad', 'down']) {
+        await fetch(`http://127.0.0.1:${port}/${path}`, { method: 'POST', body: 'x' })
+          .then((response) => response.text())
+          .catch(() => undefined);
+      }
+      await api.put('/log-level', { level: 'info' }).catch(() => undefined);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+
+  /** Base URL of its API. */
+  async function startPrometheus(): Promise<string> {
+    const own = newFolder();
+    const address = `127.0.0.1:${await freePort()}`;
+    const targets = [`127.0.0.1:${port}`, new URL(node.url).host];
+    const config = {
+      global: { scrape_interval: '500ms', scrape_timeout: '500ms', evaluation_interval: '1s' },
+      rule_files: [join(folder, 'alerts.yml')],
+      scrape_configs: [{ job_name: 'sluice', static_configs: [{ targets }] }],
+    };
+    // JSON is YAML.
+    writeFileSync(join(own, 'prometheus.yml'), JSON.stringify(config));
+    prometheus = spawn(
+      'prometheus',
+      [
+        `--config.file=${join(own, 'prometheus.yml')}`,
+        `--storage.tsdb.path=${join(own, 'data')}`,
+        `--web.listen-address=${address}`,
+      ],
+      { stdio: 'ignore' },
+    );
+    return `http://${address}/api/v1`;
+  }
+
+  /** How many series an expression has now. */
+  async function seriesOf(expression: string): Promise<number> {
+    const query = expression.replaceAll('$__rate_interval', '10s').replace(/\[5m\]|\[1h\]|\[10m\]/g, '[10s]');
+    const answer = await fetch(`${base}/query?query=${encodeURIComponent(query)}`);
+    const { data, error } = (await answer.json()) as { data?: { result: unknown[] }; error?: string };
+    if (data === undefined) throw new Error(`${expression}: ${error}`);
+    return data.result.length;
+  }
+
+  async function expectData(expressions: readonly string[]): Promise<void> {
+    await eventually(
+      async () => {
+        const empty: string[] = [];
+        for (const expression of expressions) if ((await seriesOf(expression)) === 0) empty.push(expression);
+        expect(empty).to.deep.equal([]);
+      },
+      { withinMs: 30_000 },
+    );
+  }
+
+  it('promtool takes the expositions of a listener and of a node', async () => {
+    for (const url of [`http://127.0.0.1:${port}/metrics`, `${node.url}/metrics`]) {
+      const said = await promtool(['check', 'metrics'], await (await fetch(url)).text()).catch(
+        (error: Error) => error.message,
+      );
+      // It knows better than the contract what gauges and seconds are called; faults in the format are what counts.
+      expect(said, url).not.to.match(/error while linting|parsing|duplicate/i);
+    }
+  });
+
+  it('promtool takes the alert rules and their tests', async () => {
+    expect(await promtool(['check', 'rules', 'alerts.yml'])).to.contain('SUCCESS');
+    expect(await promtool(['test', 'rules', 'alerts.test.yml'])).to.contain('SUCCESS');
+  });
+
+  it('every panel of the dashboard shows something', async () => {
+    const { panels } = JSON.parse(read('deploy/observability/dashboard.json')) as {
+      panels: { targets?: { expr: string }[] }[];
+    };
+    const expressions = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
+    expect(expressions.length).to.be.above(30);
+    await expectData(expressions);
+  });
+
+  it('every alert asks for something that there is', async () => {
+    const { groups } = parse(read('deploy/observability/alerts.yml')) as { groups: { rules: { expr: string }[] }[] };
+    // Without the comparison that makes it silent while all is well; one node has no peers.
+    const expressions = groups
+      .flatMap(({ rules }) => rules.map(({ expr }) => expr.trim().replace(/\s(==|>)\s[\d.]+$/, '')))
+      .filter((expression) => !expression.includes('sluice_raft_peer_heard'));
+    expect(expressions).to.have.length(15);
+    await expectData(expressions);
+  });
+
+  it('every question of the page has an answer', async () => {
+    const page = read('docs/observability.md');
+    const questions = [...page.slice(page.indexOf('## Five questions')).matchAll(/^ {7}(\S.*)$/gm)];
+    expect(questions).to.have.length(5);
+    await expectData(questions.map(([, query = '']) => query));
+  });
+});
