@@ -95,7 +95,19 @@ export async function startProxy(settings: Settings, logger: RootLogger, version
     logger,
   });
   const keeper = new CopyKeeper({ own, storePath, source, clock: systemClock, logger });
-  const pages = new ProxyPages({ id, source, keeper, listeners: () => dataPlane.listeners(), clock: systemClock });
+  const pages = new ProxyPages({
+    id,
+    source,
+    keeper,
+    listeners: () => dataPlane.listeners(),
+    candidate: () => {
+      const { rollout, share, config } = dataPlane.candidate() ?? {};
+      return rollout === undefined || share === undefined || config === undefined
+        ? undefined
+        : { rollout, share, snapshotId: config.id };
+    },
+    clock: systemClock,
+  });
   const counts = new EventCounts();
   // Loaded when nothing waits for it any more, or when somebody asks: what serves comes first.
   let metrics: Promise<() => Promise<Exposition>> | undefined;

@@ -3,9 +3,10 @@
 // checkpoint is read once more before the log relies on it (raft.md P10).
 import { join } from 'node:path';
 
-import type { Index, MemberId } from '../core/types.ts';
-import type { CheckpointImage, MembershipChange, RaftNode, Refusal } from '../driver/host.ts';
+import type { Index } from '../core/types.ts';
+import type { CheckpointImage, RaftNode } from '../driver/host.ts';
 import { verifyCheckpoint } from '../store/checkpoint-files.ts';
+import { callerOf, carryOut, type NodeCalls, nodeCalls } from './bridge.ts';
 import type { MemberHost } from './member-host.ts';
 
 export interface MemberNodeParts {
@@ -14,13 +15,30 @@ export interface MemberNodeParts {
   readonly isDiskFull: () => boolean;
 }
 
-export class MemberNode implements Omit<RaftNode, 'stop'> {
+/** What answers while there is no driver; the rest is nobody's business yet. */
+type Absent = Pick<RaftNode, 'propose' | 'change' | 'read'>;
+
+export class MemberNode {
+  /** Passes on what no guard looks at. */
+  readonly calls: Omit<NodeCalls, 'begin' | 'status' | 'stop'>;
   readonly #parts: MemberNodeParts;
-  #driver: RaftNode | undefined;
+  #driver: RaftNode | Absent;
   #checkpointAfter: Index | undefined;
 
   constructor(parts: MemberNodeParts) {
+    const { host } = parts;
     this.#parts = parts;
+    this.#driver = {
+      propose: (id) => host.outcome(id, { kind: 'notApplied', why: 'not leader' }),
+      change: (id) => host.outcome(id, { kind: 'notApplied', why: 'not leader' }),
+      read: (id) => host.readable(id, undefined),
+    };
+    this.calls = {
+      ...callerOf<NodeCalls>(nodeCalls, (call) => carryOut(this.#driver, [call])),
+      propose: (id, payload) => this.#propose(id, payload),
+      applied: (index) => this.#applied(index),
+      checkpointWritten: (image) => this.#checkpointWritten(image),
+    };
   }
 
   /**
@@ -32,31 +50,21 @@ export class MemberNode implements Omit<RaftNode, 'stop'> {
     this.#checkpointAfter = checkpointAfter;
   }
 
-  propose(id: number, payload: Uint8Array): void {
-    if (this.#driver === undefined) this.#refuse(id, 'not leader');
-    else if (this.#parts.isDiskFull()) this.#refuse(id, 'disk full');
-    else this.#driver.propose(id, payload);
-  }
-
-  change(id: number, change: MembershipChange, options?: { readonly force?: boolean }): void {
-    if (this.#driver === undefined) this.#refuse(id, 'not leader');
-    else this.#driver.change(id, change, options);
-  }
-
-  read(id: number): void {
-    if (this.#driver === undefined) this.#parts.host.readable(id, undefined);
-    else this.#driver.read(id);
-  }
-
-  applied(index: Index): void {
-    this.#driver?.applied(index);
-    this.#replaceCheckpoint(index);
-  }
-
   /** The newest checkpoint, at `index`, was found damaged: another one is made as soon as the state is past it. */
   checkpointLost(index: Index, applied: Index): void {
     this.#checkpointAfter = index;
     this.#replaceCheckpoint(applied);
+  }
+
+  #propose(id: number, payload: Uint8Array): void {
+    const isFull = 'applied' in this.#driver && this.#parts.isDiskFull();
+    if (isFull) this.#parts.host.outcome(id, { kind: 'notApplied', why: 'disk full' });
+    else this.#driver.propose(id, payload);
+  }
+
+  #applied(index: Index): void {
+    if ('applied' in this.#driver) this.#driver.applied(index);
+    this.#replaceCheckpoint(index);
   }
 
   #replaceCheckpoint(applied: Index): void {
@@ -65,41 +73,14 @@ export class MemberNode implements Omit<RaftNode, 'stop'> {
     this.#parts.host.makeCheckpoint();
   }
 
-  checkpointWritten(image: CheckpointImage): void {
-    verifyCheckpoint(join(this.#parts.checkpointDirectory, image.file), image).then(
-      () => this.#driver?.checkpointWritten(image),
+  #checkpointWritten(image: CheckpointImage): void {
+    const { checkpointDirectory, host } = this.#parts;
+    verifyCheckpoint(join(checkpointDirectory, image.file), image).then(
+      () => carryOut(this.#driver, [['checkpointWritten', image]]),
       (error: unknown) => {
-        this.#parts.host.notice(`checkpoint at ${image.index}: ${String(error)}`);
-        this.#driver?.checkpointFailed();
+        host.notice(`checkpoint at ${image.index}: ${String(error)}`);
+        carryOut(this.#driver, [['checkpointFailed']]);
       },
     );
-  }
-
-  checkpointFailed(): void {
-    this.#driver?.checkpointFailed();
-  }
-
-  installed(generation: number, index: Index): void {
-    this.#driver?.installed(generation, index);
-  }
-
-  installFailed(index: Index): void {
-    this.#driver?.installFailed(index);
-  }
-
-  transfer(to: MemberId | undefined): void {
-    this.#driver?.transfer(to);
-  }
-
-  alive(): void {
-    this.#driver?.alive();
-  }
-
-  condemn(reason: string): void {
-    this.#driver?.condemn(reason);
-  }
-
-  #refuse(id: number, why: Refusal): void {
-    this.#parts.host.outcome(id, { kind: 'notApplied', why });
   }
 }

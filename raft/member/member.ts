@@ -40,7 +40,8 @@ const ownChange = -1;
 
 export class RaftMember {
   /** For everything the program above asks; refuses while there is no cluster. */
-  readonly node: MemberNode;
+  readonly node: MemberNode['calls'];
+  readonly #node: MemberNode;
   readonly #parts: MemberParts;
   readonly #run: number;
   readonly #log: MemberLog;
@@ -60,11 +61,12 @@ export class RaftMember {
     this.#run = drawNumber(random);
     this.#log = new MemberLog(parts);
     this.#checkpoints = new CheckpointDirectory(directory, (error) => host.notice(`checkpoints: ${String(error)}`));
-    this.node = new MemberNode({
+    this.#node = new MemberNode({
       host,
       checkpointDirectory: directory,
       isDiskFull: () => this.#maintenance?.space === 'full',
     });
+    this.node = this.#node.calls;
   }
 
   /** Reads and judges the log, listens, and tells the host what counts. `begin` comes next. */
@@ -178,7 +180,7 @@ export class RaftMember {
       this.#state.index,
     );
     this.#driver = driver;
-    this.node.attach(driver, this.#log.checkpointLost);
+    this.#node.attach(driver, this.#log.checkpointLost);
     driver.start();
     const { config, configIndex, settings: own } = driver.inspect();
     if (config.removed.includes(own.id)) this.#tellRemoved(configIndex);
@@ -232,7 +234,7 @@ export class RaftMember {
           directory: checkpointDirectory(options),
           kept: () => driver.checkpoints,
           notice: (text) => host.notice(text),
-          newestLost: (index) => this.node.checkpointLost(index, driver.inspect().applied),
+          newestLost: (index) => this.#node.checkpointLost(index, driver.inspect().applied),
         }),
       notice: (text) => host.notice(text),
     });

@@ -9,7 +9,7 @@ import type { FleetPeer } from './fleet-admin.ts';
 
 export interface RolloutWatchOptions {
   readonly nodeId: string;
-  readonly fleet: Pick<Fleet, 'rolloutWord' | 'subscribe'>;
+  readonly fleet: Pick<Fleet, 'rolloutWord'>;
   readonly shares: CandidateShares;
   readonly peers: () => Promise<readonly FleetPeer[]>;
   /** What this node knows of its cluster. */
@@ -24,7 +24,7 @@ export class RolloutWatch {
   readonly #options: RolloutWatchOptions;
   readonly #words = new Map<string, RolloutWord>();
   readonly #asking = new Set<string>();
-  readonly #unsubscribe: readonly (() => void)[];
+  readonly #unsubscribe: () => void;
   #cancel: Cancel | undefined;
   #contactMs: number;
   /** What this node knows from before its start may be over long since. */
@@ -34,13 +34,7 @@ export class RolloutWatch {
   constructor(options: RolloutWatchOptions) {
     this.#options = options;
     this.#contactMs = options.clock.monotonicMs();
-    const { fleet, shares } = options;
-    this.#unsubscribe = [
-      shares.subscribe(() => this.#begin()),
-      fleet.subscribe(() => {
-        if (this.#cancel !== undefined) this.#choose();
-      }),
-    ];
+    this.#unsubscribe = options.shares.subscribe(() => this.#begin());
     this.#begin();
   }
 
@@ -59,7 +53,7 @@ export class RolloutWatch {
   close(): void {
     this.#closed = true;
     this.#cancel?.();
-    for (const end of this.#unsubscribe) end();
+    this.#unsubscribe();
   }
 
   #begin(): void {
@@ -95,7 +89,8 @@ export class RolloutWatch {
   }
 
   async #askAll(): Promise<void> {
-    const peers = await this.#options.peers();
+    // A node that stops knows of nobody.
+    const peers = await this.#options.peers().catch(() => []);
     const names = new Set(peers.map(({ nodeId }) => nodeId));
     for (const node of this.#words.keys()) if (!names.has(node)) this.#words.delete(node);
     await Promise.all(peers.map((peer) => this.#ask(peer)));
@@ -109,7 +104,6 @@ export class RolloutWatch {
     this.#asking.delete(nodeId);
     if (!isWord(answer) || this.#cancel === undefined) return;
     this.#words.set(nodeId, answer);
-    this.#choose();
   }
 
   #choose(): void {

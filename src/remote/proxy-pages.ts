@@ -15,11 +15,20 @@ interface ShownListener {
   readonly reason?: string;
 }
 
+interface ShownCandidate {
+  readonly rollout: string;
+  readonly snapshotId: string;
+  /** Percent. */
+  readonly share: number;
+}
+
 export interface ProxyPagesOptions {
   readonly id: string;
   readonly source: Pick<RemoteSource, 'installed' | 'stream'>;
   readonly keeper: Pick<CopyKeeper, 'ageSeconds'>;
   readonly listeners: () => readonly ShownListener[];
+  /** What is served beside it, and to how much of the clients. */
+  readonly candidate: () => ShownCandidate | undefined;
   readonly clock: Clock;
 }
 
@@ -81,7 +90,12 @@ export class ProxyPages {
       name: installed.config.name,
       createdAt: installed.config.createdAt,
     };
-    const proxy = { id, index: installed?.place?.index ?? null, sha256: installed?.sha256 ?? null };
+    const proxy = {
+      id,
+      index: installed?.place?.index ?? null,
+      sha256: installed?.sha256 ?? null,
+      candidate: this.#options.candidate() ?? null,
+    };
     return jsonPage(200, { ...lists, snapshot: summary ?? null, proxy, listening: listeners() });
   }
 }

@@ -54,6 +54,11 @@ describe('HTTP/2 through the proxy', () => {
       match: { path: '/own' },
       directResponse: { status: 200, body: 'hello' },
     });
+    await api.create('routes', {
+      name: 'refused',
+      match: { path: '/refused' },
+      directResponse: { status: 413, body: 'no' },
+    });
     await api.create('routes', { name: 'all', forward: { destinations: [{ destinationId: 'd' }] } });
     await api.activateAs('v1');
   });
@@ -78,6 +83,17 @@ describe('HTTP/2 through the proxy', () => {
         'hello 1.1',
       );
     }
+  });
+
+  it('gives curl in the middle of an upload the answer that refuses it', async function () {
+    needs(this, 'curl', 'sh');
+    const upload = async (url: string, ...more: string[]) => {
+      const args = ['-sS', '--max-time', '20', '-T', '-', '-H', 'Expect:', '-w', ' %{http_code}', ...more, url];
+      const { stdout } = await run('sh', ['-c', 'head -c 10000000 /dev/zero | curl "$@"', 'sh', ...args]);
+      return stdout;
+    };
+    expect(await upload(`http://127.0.0.1:${plain}/refused`, '--http2-prior-knowledge')).to.equal('no 413');
+    expect(await upload(`https://127.0.0.1:${secure}/refused`, '-k', '--http2')).to.equal('no 413');
   });
 
   it('serves nghttp2’s clients', async function () {

@@ -68,9 +68,13 @@ describe('a proxy in a process of its own', () => {
   });
 
   it('says how it is on its admin port, without secrets', async () => {
-    const { status, json } = await proxy.admin('/debug/config');
-    expect(status).to.equal(200);
-    expect(json).to.have.nested.property('snapshot.name', 'v-2');
+    // It is served a moment before every worker has said so.
+    const json = await eventually(async () => {
+      const page = await proxy.admin('/debug/config');
+      expect(page.status).to.equal(200);
+      expect(page.json).to.have.nested.property('snapshot.name', 'v-2');
+      return page.json;
+    });
     expect(json).to.have.nested.property('routes[0].directResponse.body', '2');
     expect(json).to.have.nested.property('routes[1].directResponse.body', '***');
     expect((await call(`http://127.0.0.1:${port}`, 'GET', '/secret')).text).to.equal('it is S3CRET-VALUE');

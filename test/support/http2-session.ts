@@ -119,6 +119,7 @@ export class SessionBed implements SessionHost, StreamReceiver {
   onOver(_stream: Stream): void {}
   onStreamGone(): void {}
   onSettings(): void {}
+  onAnsweredEarly(): void {}
   onGoAway(): void {
     this.heard.push('goaway');
   }

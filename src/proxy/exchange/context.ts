@@ -17,6 +17,8 @@ export interface Installed {
   readonly upstreams: Upstreams;
   /** Whether it is what everybody gets, or is being tried on some. */
   readonly role: ConfigRole;
+  /** It is not on trial any more: what is still under way says nothing of the next one. */
+  readonly isOver?: boolean;
   /** Which configuration this is. */
   readonly snapshot: { readonly index: number; readonly id: string; readonly name: string };
 }

@@ -557,7 +557,9 @@ export class Exchange implements ActionExchange {
   #count(): void {
     const { context, response } = this;
     const nowMs = context.clock.monotonicMs();
-    context.figures.count(this.role, response.status, this.error !== '', nowMs - this.startedMs);
+    if (this.#installed?.isOver !== true) {
+      context.figures.count(this.role, response.status, this.error !== '', nowMs - this.startedMs);
+    }
     context.recent?.note(this, this.#entry, nowMs, this.#wasRead);
     const observer = this.#observer;
     if (observer === undefined) return;

@@ -51,7 +51,10 @@ export class ControlFrames {
     if (to - from !== 4) return core.fail(errorCode.frameSize, 'RST_STREAM of another size');
     if (core.streams.isIdle(streamId)) return core.fail(errorCode.protocol, 'RST_STREAM on an idle stream');
     const stream = core.streams.get(streamId);
-    if (stream === undefined) return core.bear('RST_STREAM');
+    if (stream === undefined) {
+      core.answered.forget(streamId);
+      return core.bear('RST_STREAM');
+    }
     const code = uint32At(bytes, from);
     if (!core.options.server && stream.remoteEnded) return this.#stopSending(stream);
     const message = `the stream was reset: ${nameOfCode(code)}`;

@@ -145,6 +145,6 @@ export class HeaderFrames {
     if (core.streams.isIdle(streamId)) core.fail(errorCode.protocol, 'HEADERS on an idle stream');
     else if (how === 'ended') core.fail(errorCode.streamClosed, 'HEADERS on a closed stream');
     else if (how === 'unknown') core.fail(errorCode.protocol, 'HEADERS on a stream that was passed over');
-    else this.#decode(bytes, from, to, this.#unheard, 'trailers');
+    else if (this.#decode(bytes, from, to, this.#unheard, 'trailers')) core.answered.forget(streamId);
   }
 }

@@ -1,4 +1,5 @@
 // What the parts of a session share: the connection as the frames that arrive see it.
+import type { AnsweredStreams } from './answered-streams.ts';
 import type { BlockLimits } from './field-block.ts';
 import type { FlushTurn } from './flush-turn.ts';
 import type { FrameWriter } from './frame-writer.ts';
@@ -20,6 +21,8 @@ export interface SessionHost {
   onGoAway(): void;
   /** Something has come. */
   onAlive(): void;
+  /** A server's: a request was answered before it was whole. `resetAnswered` is to be called when its time has come. */
+  onAnsweredEarly(): void;
   /** Nothing more is read; what is gathered should leave, then the socket. `fault`: empty when all was well. */
   onFailed(fault: string): void;
 }
@@ -46,6 +49,7 @@ export interface SessionCore {
   readonly patience: Patience;
   readonly peer: PeerSettings;
   readonly streams: StreamTable;
+  readonly answered: AnsweredStreams;
   readonly over: boolean;
   /** Ends the connection for the other side's fault, or with `errorCode.none` for no fault. */
   fail(code: number, message: string): undefined;

@@ -1,6 +1,7 @@
 // One HTTP/2 connection, of a client or to an upstream: bytes in, bytes out, streams between (RFC 9113). It knows no
 // proxy: a host takes the requests or gives them, receivers take what comes on a stream. Strict: what the other side may
 // not do ends the stream or the connection, with the reason that the RFC names.
+import { AnsweredStreams } from './answered-streams.ts';
 import { ControlFrames } from './control-frames.ts';
 import { errorCode, nameOfCode } from './error-code.ts';
 import { defaultWindow, frameFlag, frameType, preface, setting, streamIdMax } from './frame.ts';
@@ -17,6 +18,8 @@ import { StreamTable } from './stream-table.ts';
 
 /** The connection's window does not hold a stream back: each stream has its own. */
 const connectionWindow = 1 << 20;
+/** Of answered streams whose clients have not been told that the rest is of no use; fewer than are remembered. */
+const answeredMax = 128;
 
 export class Session implements SessionCore, FrameReceiver, StreamOwner, OutflowOwner {
   readonly options: SessionOptions;
@@ -27,6 +30,7 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
   readonly patience: Patience;
   readonly peer = new PeerSettings();
   readonly streams: StreamTable;
+  readonly answered = new AnsweredStreams();
   readonly #headers = new HeaderFrames(this);
   readonly #control = new ControlFrames(this);
   #prefaceAt = 0;
@@ -177,7 +181,8 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     stream.localEnded = true;
     if (stream.remoteEnded && (stream.endTold || this.options.server)) this.#finish(stream);
     // The response is whole: what is left of the request is of no use to anybody (RFC 9113 §8.1).
-    else if (this.options.server) this.#resetAndTell(stream, errorCode.none);
+    else if (this.options.server && stream.endsGently) this.#answered(stream);
+    else if (this.options.server) this.#resetAndTell(stream);
   }
 
   onEndTold(stream: Stream): undefined {
@@ -223,7 +228,10 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     const ends = (flags & frameFlag.endStream) !== 0;
     if (length === 0 && !ends && !this.patience.emptyData.take()) return this.calm('empty DATA');
     const stream = this.streams.get(streamId);
-    if (stream === undefined) return this.#lateData(streamId);
+    if (stream === undefined) {
+      if (ends) this.answered.forget(streamId);
+      return this.#lateData(streamId);
+    }
     if (stream.remoteEnded) return this.fault(stream, errorCode.streamClosed);
     if (!this.options.server && !stream.headRead) return this.fault(stream, errorCode.protocol);
     stream.receiveWindow -= length;
@@ -291,10 +299,25 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     receiver?.onOver(stream);
   }
 
-  #resetAndTell(stream: Stream, code: number): undefined {
+  #resetAndTell(stream: Stream): undefined {
     const { receiver } = stream;
-    this.onLocalReset(stream, code);
+    this.onLocalReset(stream, errorCode.none);
     receiver?.onOver(stream);
+  }
+
+  #answered(stream: Stream): undefined {
+    const { receiver, id } = stream;
+    this.#close(stream, true);
+    this.answered.add(id, this.options.nowMs());
+    this.resetAnswered(answeredMax);
+    this.host.onAnsweredEarly();
+    receiver?.onOver(stream);
+  }
+
+  /** Tells clients that the rest of what was answered is of no use, where the time has come or there are more than `most`. */
+  resetAnswered(most: number): undefined {
+    if (this.#over) return;
+    for (const id of this.answered.due(this.options.nowMs(), most)) this.writer.rstStream(id, errorCode.none);
   }
 
   #close(stream: Stream, byUs: boolean): undefined {

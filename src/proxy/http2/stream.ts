@@ -77,6 +77,8 @@ export class Stream {
   /** What comes has no body, whatever its head says: it answers HEAD. */
   bodiless = false;
   interims = 0;
+  /** Whoever sees the head that was sent stops by itself, and needs no reset at once. */
+  endsGently = false;
   /** How often something had come on the connection when it began. */
   begunAtRead = 0;
   /** Bytes that the head promised and that have not come; −1 = nothing promised. */
@@ -122,6 +124,7 @@ export class Stream {
     this.headRead = false;
     this.bodiless = false;
     this.interims = 0;
+    this.endsGently = false;
     this.contentLeft = -1;
     this.receiveWindow = receiveWindow;
     this.unannounced = 0;

@@ -40,7 +40,7 @@ export interface OpenListener {
   readonly handshakeFailures: ReadonlyMap<string, number>;
   /** Swaps everything but the address, for connections to come; those that are open keep their TLS. */
   configure(listener: Listener, terminator: TlsTerminator | undefined): void;
-  /** Stops accepting, ends idle connections, gives the others `withinMs`, then cuts them. */
+  /** Stops accepting, ends connections that stay idle, gives the others `withinMs`, then cuts them. */
   close(withinMs: number): Promise<void>;
 }
 
@@ -90,8 +90,6 @@ const graceMs = 1_000;
 interface ListenerConnection {
   /** Between two requests, with nothing of the next one here yet. */
   readonly idle: boolean;
-  /** Whether it ever carried a request. */
-  readonly used: boolean;
   /** The port is closing: the client is told, where there is a way. */
   drain(): void;
   /** Ends at once, whatever is under way. */
@@ -193,9 +191,8 @@ class Port implements OpenListener, HandshakeOwner {
     });
     this.#lookEmpty();
     for (const connection of this.#connections) connection.drain();
-    this.#endIdle(true);
     const cancels = [
-      this.#clock.after(Math.min(graceMs, withinMs), () => this.#endIdle(false)),
+      this.#clock.after(Math.min(graceMs, withinMs), () => this.#endIdle()),
       this.#clock.after(withinMs, () => this.#cut()),
     ];
     await Promise.all([closed, empty]);
@@ -296,11 +293,9 @@ class Port implements OpenListener, HandshakeOwner {
     if (this.#connections.size + this.#handshakes.size === 0) this.#onEmpty();
   }
 
-  #endIdle(usedOnly: boolean): void {
-    for (const connection of this.#connections) {
-      if (connection.idle && (connection.used || !usedOnly)) connection.destroy();
-    }
-    if (!usedOnly) for (const handshake of this.#handshakes) handshake.destroy();
+  #endIdle(): void {
+    for (const connection of this.#connections) if (connection.idle) connection.destroy();
+    for (const handshake of this.#handshakes) handshake.destroy();
   }
 
   #cut(): void {

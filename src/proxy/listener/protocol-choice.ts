@@ -17,7 +17,6 @@ const tellingBytes = 14;
 
 export class ProtocolChoice extends Timed implements WireReceiver {
   readonly wire: Wire;
-  readonly used = false;
   readonly #context: ExchangeContext;
   readonly #choose: Choose;
   readonly #startedMs: number;

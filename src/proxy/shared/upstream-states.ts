@@ -74,6 +74,11 @@ export class UpstreamStates {
     return new EndpointState(this.#endpointRows.row(given(this.#endpoints.get(endpointKey(id, name))), this.#place));
   }
 
+  /** Tells whether two configurations mean the same by the id. */
+  rowOf(id: string): number {
+    return given(this.#destinations.get(id));
+  }
+
   findDestination(id: string): DestinationState | undefined {
     return this.#destinations.has(id) ? this.destination(id) : undefined;
   }

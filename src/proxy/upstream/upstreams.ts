@@ -43,6 +43,8 @@ export class Upstream {
   readonly expectContinueMs: number;
   /** What of the configuration this is. */
   readonly content: string;
+  /** Where all threads count for it. */
+  readonly row: number;
   /** What of it the connections depend on. */
   readonly connectionText: string;
   group: EndpointGroup;
@@ -50,12 +52,18 @@ export class Upstream {
   private constructor(
     destination: Destination,
     content: string,
-    parts: { readonly pool: DestinationPool; readonly group: EndpointGroup; readonly breaker: CircuitBreaker },
+    parts: {
+      readonly row: number;
+      readonly pool: DestinationPool;
+      readonly group: EndpointGroup;
+      readonly breaker: CircuitBreaker;
+    },
   ) {
     const { id, host, options } = destination;
     this.id = id;
     this.host = host;
     this.content = content;
+    this.row = parts.row;
     this.connectionText = connectionText(destination);
     this.pool = parts.pool;
     this.group = parts.group;
@@ -78,7 +86,7 @@ export class Upstream {
     const pool = same?.pool ?? new DestinationPool(state, poolOptions(destination), tools);
     const group = yield* groupOf(destination, found, pool, tools, former?.group);
     const breaker = new CircuitBreaker(state, breakerLimits(options), tools.clock);
-    return new Upstream(destination, content, { pool, group, breaker });
+    return new Upstream(destination, content, { row: tools.states.rowOf(id), pool, group, breaker });
   }
 
   /** Other endpoints than before. Those that stay keep their connections. */
@@ -118,7 +126,9 @@ export class Upstreams {
     const upstreams = new Map<string, Upstream>();
     for (const destination of destinations) {
       const content = JSON.stringify(destination);
-      const known = formers.flatMap((former) => former.get(destination.id) ?? []);
+      const row = tools.states.rowOf(destination.id);
+      // What counts elsewhere is another thing, however alike: its row goes with its configuration.
+      const known = formers.flatMap((former) => former.get(destination.id) ?? []).filter((each) => each.row === row);
       const found = discovered.get(destination.id);
       const upstream =
         known.find((each) => each.content === content) ??

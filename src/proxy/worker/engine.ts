@@ -291,6 +291,9 @@ export class Engine {
       const former = this.#current;
       this.#current = this.#prepared;
       this.#prepared = undefined;
+      if (former.candidate !== undefined && former.candidate !== this.#current.candidate) {
+        former.candidate.side.isOver = true;
+      }
       this.#retire(sidesOf(former));
       const sides = sidesOf(this.#current);
       this.#external.follow(sides.flatMap(({ config }) => servicesOf(config.snapshot)));

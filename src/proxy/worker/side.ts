@@ -30,6 +30,7 @@ export interface Choice {
 }
 
 export interface Side extends Installed {
+  isOver?: boolean;
   readonly config: ProxyConfig;
   readonly memory: Memory;
   readonly states: UpstreamStates;

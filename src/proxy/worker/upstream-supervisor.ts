@@ -204,9 +204,10 @@ export class UpstreamSupervisor implements ShownStates, KnownStates {
       destinations.map((destination) => {
         const { id } = destination;
         const ofStable = this.#stable.keys.get(id);
-        if (ofStable !== undefined && (role === 'stable' || isSame(stable.get(id), destination))) return [id, ofStable];
+        if (ofStable !== undefined && isSame(stable.get(id), destination)) return [id, ofStable];
         const ofCandidate = this.#candidate?.keys.get(id);
         if (ofCandidate !== undefined && isSame(candidate.get(id), destination)) return [id, ofCandidate];
+        if (ofStable !== undefined && role === 'stable') return [id, ofStable];
         const isFree = ofStable === undefined && ofCandidate === undefined;
         return [id, isFree ? id : `${id}#${++this.#keyNumber}`];
       }),

@@ -95,7 +95,7 @@ describe('the shares of a candidate', () => {
     const watchOf = (clock: ManualClock, cluster: { leads: boolean; hasLeader: boolean }, asked: string[] = []) =>
       new RolloutWatch({
         nodeId: 'a',
-        fleet: { rolloutWord: () => word('a'), subscribe: () => () => undefined },
+        fleet: { rolloutWord: () => word('a') },
         shares,
         peers: async () => [
           {
@@ -159,6 +159,7 @@ describe('the shares of a candidate', () => {
       const made = offer({ by: 'proxy', share: 50 });
       clock.advance(250);
       await turns();
+      clock.advance(250);
       const chosen = ['a', 'p1'].filter((id) => shares.shareOf(made, proxy(id)) === 100);
       expect(chosen).to.deep.equal(placeOf('r', 'a') < placeOf('r', 'p1') ? ['a'] : ['p1']);
       watch.close();

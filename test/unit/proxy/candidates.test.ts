@@ -199,6 +199,44 @@ for (const workers of [0, 2]) {
       expect(proxy.known().circuit('d')).to.equal('open');
     });
 
+    it('whose destination is changed has connections of its own, which stay when it is promoted', async () => {
+      const upstream = await bed.rawUpstream((socket) => {
+        socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok');
+      });
+      const expecting = (expectContinue: string) =>
+        forwarding(port, upstream.port, { destination: { options: { timeouts: { expectContinue } } } });
+      await started(expecting('1s'));
+      for (let n = 0; n < 10; n++) await ask('someone');
+      const before = upstream.connections;
+      source.offer(2, expecting('2s'), { ...byUser, share: 100 });
+      await settled(1);
+      for (let n = 0; n < 10; n++) await ask('someone');
+      const tried = upstream.connections;
+      expect(tried).to.be.greaterThan(before);
+      source.complete(3);
+      await proxy.installed(3, 5_000);
+      for (let n = 0; n < 10; n++) await ask('someone');
+      source.publish(4, { ...expecting('2s'), routes: [...(expecting('2s').routes ?? [])] });
+      await proxy.installed(4, 5_000);
+      for (let n = 0; n < 10; n++) await ask('someone');
+      expect(upstream.connections).to.be.at.most(before + Math.max(1, workers));
+    });
+
+    it('goes on beside an activation, and goes when it is withdrawn after that', async () => {
+      const upstream = await bed.upstream((_request, response) => void response.end('candidate'));
+      await started(answering('stable'));
+      const trial = { ...forwarding(port, upstream), middlewares: [] };
+      source.offer(2, trial, { ...byUser, share: 50 });
+      await settled(1);
+      const byShare = (stable: string) => users.map((user) => (placeOf('r2', user) < 0.5 ? 'candidate' : stable));
+      expect(await answers()).to.deep.equal(byShare('stable'));
+      source.publish(3, answering('another', { destinations: trial.destinations }));
+      await proxy.installed(3, 5_000);
+      expect(await answers()).to.deep.equal(byShare('another'));
+      source.withdraw();
+      expect(new Set(await answers())).to.deep.equal(new Set(['another']));
+    });
+
     it('leaves a response that has begun where it began', async () => {
       let finish = (): void => {};
       const slow = await bed.upstream((_request, response) => {
@@ -212,8 +250,13 @@ for (const workers of [0, 2]) {
       source.withdraw();
       expect(await ask('somebody')).to.equal('stable');
       await eventually(() => expect(proxy.candidate()).to.equal(undefined));
+      source.offer(3, answering('next'), { ...byUser, share: 100 });
+      await settled(2);
+      const before = proxy.figures('candidate').requests;
       finish();
       expect(await response.body.text()).to.equal('begun and ended');
+      expect(await ask('somebody')).to.equal('next');
+      expect(proxy.figures('candidate').requests - before, 'what is over says nothing of the next').to.equal(1);
     });
   });
 }

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { forwarding, ProxyBed, rawExchange } from '../../support/proxy-bed.ts';
@@ -134,8 +135,8 @@ describe('a client connection', () => {
 
   it('is closed behind a response that had begun when its port was closed', async () => {
     await bed.end();
-    // Time stands still: what closes an idle connection sooner or later does not come to help.
-    bed = new ProxyBed({ clock: new ManualClock() });
+    const clock = new ManualClock();
+    bed = new ProxyBed({ clock });
     const held: (() => void)[] = [];
     const upstream = await bed.upstream((_request, response) => {
       response.write('first ');
@@ -147,7 +148,33 @@ describe('a client connection', () => {
     expect(await wire.until(/first /)).to.not.contain('Connection: close');
     await bed.install({ listeners: [] });
     held[0]?.();
-    expect(await wire.untilClosed()).to.match(/last\r\n0\r\n\r\n$/);
+    await wire.until(/last\r\n0\r\n\r\n$/);
+    await eventually(() => {
+      clock.advance(100);
+      expect(wire.closed).to.equal(true);
+    });
+  });
+
+  it('that is idle when its port closes is still answered what was on its way, and then closed', async () => {
+    await bed.end();
+    const clock = new ManualClock();
+    bed = new ProxyBed({ clock });
+    const upstream = await bed.upstream((_request, response) => response.end('ok'));
+    await bed.install(forwarding(port, upstream));
+    const [asking, silent] = [bed.wire(port), bed.wire(port)];
+    for (const wire of [asking, silent]) {
+      wire.send(get('/'));
+      await wire.until(/ok$/);
+      wire.received = '';
+    }
+    await bed.install({ ...forwarding(port, upstream), listeners: [] });
+    asking.send(get('/'));
+    expect(await asking.untilClosed()).to.match(/^HTTP\/1\.1 200 [\s\S]*\r\nConnection: close\r\n[\s\S]*ok$/);
+    await eventually(() => {
+      clock.advance(100);
+      expect(silent.closed).to.equal(true);
+    });
+    expect(silent.received).to.equal('');
   });
 
   it('may send FIN behind its request and still gets the response', async () => {

@@ -37,6 +37,9 @@ const stillLooksMax = 60;
 /** What came is not enough to go on with. */
 const incomplete = -1;
 
+/** How long a request may have been on its way when the port closed. */
+const lastCallMs = 200;
+
 /**
  * `head`: waiting for a request or within its head. `body`: within its body. `done`: whole, the response is under way.
  * `linger`: what comes is dropped. `tunnel`: the sockets are joined. `over`: closed.
@@ -102,13 +105,10 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
     return this.#reading === 'head' && this.#held.length === 0;
   }
 
-  /** Whether it ever carried a request. */
-  get used(): boolean {
-    return this.#reads > 0;
+  /** Responses say that the connection ends with them; one that is idle ends when no request was on its way. */
+  drain(): void {
+    if (this.idle && this.#reads > 0) this.#armHead(lastCallMs);
   }
-
-  /** Responses say that the connection ends with them: see `mayGoOn` of the response. */
-  drain(): void {}
 
   /** Ends at once, whatever is under way. */
   destroy(): void {
@@ -148,9 +148,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
   onAnswered(keepAlive: boolean): void {
     this.#answering = false;
     this.#exchange.onResponseSent();
-    // The port may have closed after the head had gone out without `Connection: close`.
-    const isLast = this.#context.draining() && this.#held.length === 0;
-    if (!keepAlive || this.#halfClosed || isLast) this.#lingeringClose();
+    if (!keepAlive || this.#halfClosed) this.#lingeringClose();
     else if (this.#reading === 'done') this.#next();
     else this.start(new Discard(() => this.#lingeringClose()));
     if (!this.#processing) this.response.flush();
@@ -219,6 +217,10 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
     }
     if (this.#reading === 'linger' && this.#stillTaking()) {
       this.#context.wheel.arm(this, lingerMs);
+      return;
+    }
+    if (this.idle && this.#context.draining()) {
+      this.#lingeringClose();
       return;
     }
     // No word: a head or a body that does not come, a client that left half, a connection nobody uses.
@@ -344,7 +346,8 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
     this.#parser.reset(headLimits);
     this.#reading = 'head';
     this.#headStartedMs = -1;
-    this.#armHead(idleMs);
+    // The port may have closed after a head had gone out without `Connection: close`: the client knows nothing of it.
+    this.#armHead(this.#context.draining() ? lastCallMs : idleMs);
     if (!this.#processing) this.#goOn();
   }
 

@@ -189,6 +189,7 @@ export class Http2ClientConnection extends Timed implements SessionHost, ClientS
 
   onRequest(): void {}
   onAlive(): void {}
+  onAnsweredEarly(): void {}
 
   onMessage(): void {
     this.#quiet = false;

@@ -10,6 +10,7 @@ import type { Sender } from '../../message/request.ts';
 import type { Security } from '../../socket/security.ts';
 import type { Wire, WireReceiver } from '../../socket/wire.ts';
 import { Timed } from '../../wheel.ts';
+import { resetAfterMs } from '../answered-streams.ts';
 import { Deadline } from '../deadline.ts';
 import { errorCode } from '../error-code.ts';
 import { threadTurn } from '../flush-turn.ts';
@@ -44,9 +45,9 @@ export class Http2Connection extends Timed implements SessionHost, ServerStreamO
   readonly #streams = new Set<ServerStream>();
   readonly #stallLook: Deadline;
   readonly #secondGoAway: Deadline;
+  readonly #lateReset: Deadline;
   #phase: Phase = 'open';
   #draining = false;
-  #requests = 0;
   /** A preface, frame or block has begun and has to come to its end. */
   #awaiting = true;
   #sender: Sender | undefined;
@@ -66,6 +67,7 @@ export class Http2Connection extends Timed implements SessionHost, ServerStreamO
     this.#peer = socket.remoteAddress ?? '';
     this.#stallLook = new Deadline(() => this.#lookForStall());
     this.#secondGoAway = new Deadline(() => this.#endAfterThese());
+    this.#lateReset = new Deadline(() => this.#resetAnswered());
     const { clientHeaderMs, streamsMax, resetsPerSecond } = context.settings();
     this.#session = new Session(socket, this, {
       server: true,
@@ -88,10 +90,6 @@ export class Http2Connection extends Timed implements SessionHost, ServerStreamO
   /** Its end is the drain's affair: no stream is lost to it. */
   get idle(): boolean {
     return false;
-  }
-
-  get used(): boolean {
-    return this.#requests > 0;
   }
 
   get stuck(): boolean {
@@ -142,10 +140,13 @@ export class Http2Connection extends Timed implements SessionHost, ServerStreamO
   // What the session tells.
 
   onRequest(stream: Stream): void {
-    this.#requests++;
     const served = this.#free.pop() ?? new ServerStream(this, this.#context);
     this.#streams.add(served);
     served.begin(stream);
+  }
+
+  onAnsweredEarly(): void {
+    if (this.#lateReset.after === undefined) this.#context.wheel.arm(this.#lateReset, resetAfterMs);
   }
 
   onStreamGone(): void {}
@@ -190,6 +191,11 @@ export class Http2Connection extends Timed implements SessionHost, ServerStreamO
     if (this.#streams.size === 0) this.#lingeringClose();
   }
 
+  #resetAnswered(): void {
+    this.#session.resetAnswered(Number.POSITIVE_INFINITY);
+    if (this.#session.answered.size > 0) this.#context.wheel.arm(this.#lateReset, resetAfterMs);
+  }
+
   #lookLater(): void {
     this.#context.wheel.arm(this.#stallLook, stallLookMs);
   }
@@ -204,7 +210,9 @@ export class Http2Connection extends Timed implements SessionHost, ServerStreamO
   #lingeringClose(): void {
     if (this.#phase !== 'open') return;
     this.#phase = 'linger';
+    this.#session.resetAnswered(0);
     this.#session.flush();
+    this.#context.wheel.remove(this.#lateReset);
     this.#context.wheel.remove(this.#stallLook);
     this.#context.wheel.remove(this.#secondGoAway);
     this.#socket.end();
@@ -223,6 +231,7 @@ export class Http2Connection extends Timed implements SessionHost, ServerStreamO
     this.#session.lost('the client has gone');
     this.#context.wheel.remove(this);
     this.#context.wheel.remove(this.#stallLook);
+    this.#context.wheel.remove(this.#lateReset);
     this.#context.wheel.remove(this.#secondGoAway);
     this.#onOver(this);
   }

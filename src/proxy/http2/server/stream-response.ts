@@ -75,6 +75,7 @@ export class StreamResponse implements DownstreamResponse {
   relay(response: ExchangeResponse): void {
     const { clientResponseMs, serverName } = this.#context.settings();
     encodeResponse(encoder, response, serverName);
+    this.#markEnd(response.status);
     this.#request.stream?.sendHead(encoder, false);
     if (clientResponseMs > 0) this.#context.wheel.arm(this.#deadline, clientResponseMs);
   }
@@ -120,12 +121,19 @@ export class StreamResponse implements DownstreamResponse {
     encodeAnswer(encoder, response, serverName, said);
     const { stream } = this.#request;
     const content = bodiless || this.#request.toHead ? 0 : length;
+    this.#markEnd(response.status);
     stream?.sendHead(encoder, false);
     if (content > 0 && own !== undefined) {
       this.responseBytes += content;
       stream?.sendData(Buffer.from(own.buffer, own.byteOffset, content));
     }
     this.end('');
+  }
+
+  /** Clients that read of an error send no more; with a success some go on until they are stopped. So do none of gRPC. */
+  #markEnd(status: number): void {
+    const { stream, grpc } = this.#request;
+    if (stream !== undefined) stream.endsGently = status >= 400 || grpc;
   }
 
   interim(head: ResponseHead): void {

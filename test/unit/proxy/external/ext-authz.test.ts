@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import { expect } from 'chai';
 import type { ExtAuthzConfig } from '../../../../src/model/middleware/ext-authz.ts';
+import { ca, server as certified } from '../../../support/certificates.ts';
 import { freePort } from '../../../support/free-port.ts';
 import { type Fields, GrpcService } from '../../../support/grpc-service.ts';
 import { MiddlewareBed } from '../../../support/middleware-bed.ts';
@@ -62,6 +64,33 @@ describe('extAuthz', () => {
       expect(request.headers).to.include({ 'x-token': 't', 'x-path': 'PUT /a', host: `127.0.0.1:${port}` });
       expect(request.headers).to.not.have.property('x-other');
       expect(bed.lastBody).to.equal('x');
+    });
+
+    it('asks over TLS for the server name that is configured, and trusts no other name', async () => {
+      const names: string[] = [];
+      const SNICallback = (name: string, done: (error: null) => void): void => {
+        names.push(name);
+        done(null);
+      };
+      const service = createTlsServer({ ...certified, SNICallback }, (_, response) => void response.end());
+      bed.bed.atEnd(async () => void service.close());
+      bed.bed.atEnd(async () => service.closeAllConnections());
+      const port = await listening(service);
+      const named = (sni: string) =>
+        bed.serve([{ type: 'extAuthz', extAuthz: { destinationId: 'authz' } }], {
+          more: {
+            destinations: [
+              { id: 'authz', name: 'authz', host: '127.0.0.1', port, options: { tls: { mode: 'tls', ca, sni } } },
+            ],
+          },
+        });
+      await named('localhost');
+      const answers = await Promise.all(Array.from({ length: 4 }, () => bed.ask()));
+      expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 200, 200]);
+      await named('elsewhere.test');
+      expect((await bed.ask()).status).to.equal(403);
+      expect(new Set(names)).to.deep.equal(new Set(['localhost', 'elsewhere.test']));
+      expect(bed.reached).to.have.length(4);
     });
 
     it('takes headers of a decision along, and never what the client says in their place', async () => {

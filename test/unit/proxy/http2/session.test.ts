@@ -1,5 +1,6 @@
 // What a connection makes of frames: who hears what, what is answered, and what ends a stream or everything.
 import { expect } from 'chai';
+import { resetAfterMs } from '../../../../src/proxy/http2/answered-streams.ts';
 import { Session } from '../../../../src/proxy/http2/session.ts';
 import {
   block,
@@ -147,19 +148,56 @@ describe('an HTTP/2 connection of a client', () => {
     }
   });
 
-  it('ends what is left of a request with its response, and takes no offence at what was on its way', () => {
+  const answeredEarly = (bed: SessionBed, ...ids: readonly number[]): void => {
+    for (const id of ids) {
+      bed.arrive(frame('HEADERS', END_HEADERS, id, post()));
+      bed.encoder.begin();
+      bed.encoder.status(404);
+      bed.stream(id).endsGently = true;
+      bed.stream(id).sendHead(bed.encoder, true);
+    }
+  };
+
+  it('ends what is left of a request at once behind an answer that clients read as success', () => {
     const bed = greeted();
     bed.arrive(frame('HEADERS', END_HEADERS, 1, post()));
     bed.encoder.begin();
-    bed.encoder.status(404);
+    bed.encoder.status(200);
     bed.stream(1).sendHead(bed.encoder, true);
     expect(bed.said()).to.deep.equal(['HEADERS 1$', 'RST_STREAM 1 none']);
+  });
+
+  it('ends what is left of a refused request a moment after its answer, and takes no offence at what was on its way', () => {
+    const bed = greeted();
+    answeredEarly(bed, 1);
+    expect(bed.said()).to.deep.equal(['HEADERS 1$']);
+    bed.arrive(frame('DATA', 0, 1, Buffer.from('late')));
+    bed.clock.advance(resetAfterMs);
+    bed.session.resetAnswered(Number.POSITIVE_INFINITY);
+    expect(bed.said()).to.deep.equal(['RST_STREAM 1 none']);
     bed.arrive(
-      Buffer.concat([frame('DATA', 0, 1, Buffer.from('late')), frame('HEADERS', WHOLE, 1, block(['a', 'b']))]),
+      Buffer.concat([frame('DATA', 0, 1, Buffer.from('later')), frame('HEADERS', WHOLE, 1, block(['a', 'b']))]),
     );
     bed.arrive(get(3));
     expect(bed.failed).to.equal(undefined);
     expect(bed.heard.slice(-2)).to.deep.equal(['3 GET /', '3 end']);
+  });
+
+  it('does not end what its client has ended by then, and waits with no more than a hundred', () => {
+    const bed = greeted();
+    answeredEarly(bed, 1, 3, 5);
+    bed.arrive(frame('DATA', END_STREAM, 1, Buffer.from('late')));
+    bed.arrive(frame('HEADERS', WHOLE, 3, block(['a', 'b'])));
+    bed.arrive(frame('RST_STREAM', 0, 5, uint32(8)));
+    bed.said();
+    bed.clock.advance(resetAfterMs);
+    bed.session.resetAnswered(Number.POSITIVE_INFINITY);
+    expect(bed.said()).to.deep.equal([]);
+    answeredEarly(bed, ...Array.from({ length: 200 }, (_, at) => 7 + 2 * at));
+    const resets = bed.said().filter((said) => said.startsWith('RST_STREAM'));
+    expect(resets).to.have.length(72);
+    expect(resets[0]).to.equal('RST_STREAM 7 none');
+    expect(bed.failed).to.equal(undefined);
   });
 
   it('takes two GOAWAYs to end: one to say so, one that says with what', () => {
