@@ -65,6 +65,14 @@ describe('a connection under TLS', () => {
     server.close();
   });
 
+  it('tells of room behind each write, small ones too: what was lent for it comes back', async () => {
+    for (let write = 0; write < 3; write++) {
+      const room = new Promise((resolve) => wire.once('drain', () => resolve(wire.writableLength)));
+      wire.write('few');
+      expect(await room).to.equal(0);
+    }
+  });
+
   it('delivers nothing while it is paused, and all of it in order when it goes on, its end included', async () => {
     const sent = Array.from({ length: 2_000 }, (_, i) => `${i};`)
       .join('')
