@@ -76,13 +76,17 @@ function windowOf(each: Json): TrafficWindow {
   };
 }
 
+/** In characters and not in halves of them, as the document counts. */
+const isLonger = (value: string, lengthMax: number): boolean =>
+  value.length > lengthMax && (value.length > 2 * lengthMax || [...value].length > lengthMax);
+
 /** Longer texts are cut where they may be prose. */
 function text(body: Json, name: string, lengthMax: number): string {
   const value = body[name];
   if (typeof value !== 'string') throw invalid(`${name} must be a string`);
-  if (value.length > lengthMax && lengthMax < messageLimits.prose)
+  if (lengthMax < messageLimits.prose && isLonger(value, lengthMax))
     throw invalid(`${name} must have at most ${lengthMax} characters`);
-  return value.slice(0, lengthMax);
+  return lengthMax < messageLimits.prose ? value : value.slice(0, lengthMax);
 }
 
 function uint(body: Json, name: string): number {

@@ -112,6 +112,10 @@ def filter_case(ctx, case):
     if isinstance(case.query, dict) and "" in case.query.values():
         return False
     body = case.body
+    # Where a body may be absent, null is an absent one.
+    if body is None:
+        operation = DOCUMENT["paths"].get(case.path, {}).get(case.method.lower(), {})
+        return operation.get("requestBody", {}).get("required", False)
     if not isinstance(body, dict):
         return True
     schema = schema_of(case)

@@ -27,6 +27,12 @@ const window = {
 };
 
 describe('what a proxy says', () => {
+  it('is measured in characters, as the document does, and not in halves of them', () => {
+    expect(acknowledgementOf({ ...ack, boot: '𝕋'.repeat(64) }).boot).to.have.length(128);
+    for (const boot of ['𝕋'.repeat(65), 'b'.repeat(65)])
+      expect(() => acknowledgementOf({ ...ack, boot })).to.throw(SluiceError, 'boot must have at most 64 characters');
+  });
+
   it('is taken as it is when it is well-formed', () => {
     expect(acknowledgementOf(ack)).to.deep.equal(ack);
     expect(reportOf({ token: 't', boot: 'b', window: [window] }).window).to.deep.equal([window]);
