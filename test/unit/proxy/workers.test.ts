@@ -125,7 +125,7 @@ describe('proxy workers', () => {
   describe('of which one falls', () => {
     let lines: string[];
     let workers: Workers;
-    let fall: (worker: 0 | 1) => void;
+    let fall: (place: 0 | 1) => void;
     let lost: string[];
     beforeEach(async () => {
       await proxy.close({ withinMs: 0 });
@@ -146,7 +146,7 @@ describe('proxy workers', () => {
       bed.atEnd(() => workers.close(0));
       const channel = new BroadcastChannel('fall');
       bed.atEnd(async () => channel.close());
-      fall = (worker) => channel.postMessage(worker);
+      fall = (place) => channel.postMessage({ place });
     });
 
     const install = (index: number, bodyText: string) => {
