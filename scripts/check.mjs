@@ -1,11 +1,11 @@
 // `npm run check`: format, lint, import borders, citations, dead exports, types, unit tests. Under a minute. With
-// `--coverage`, as `npm test` runs it, the unit tests run one after the other and are measured against the coverage floor.
+// `--coverage`, as `npm test` runs it, the unit tests are measured against the coverage floor as well.
 import { spawnSync } from 'node:child_process';
 
 const measures = process.argv.includes('--coverage');
-const unitTests = ['test/unit/**/*.test.ts', '--reporter', 'dot'];
-/** More files at once than processors: many tests wait for sockets. What Node compiled is kept for its next process. */
-const several = ['--parallel', '--jobs', '3'];
+/** More files at once than processors: many tests wait for sockets. */
+const unitTests = ['test/unit/**/*.test.ts', '--reporter', 'dot', '--parallel', '--jobs', '3'];
+/** What Node compiled is kept for its next process; not where it counts what runs. */
 const compileCache = { NODE_COMPILE_CACHE: 'node_modules/.cache/compiled' };
 
 const steps = [
@@ -24,7 +24,7 @@ const steps = [
         ['unit tests', 'c8', ['mocha', ...unitTests]],
         ['coverage', process.execPath, ['scripts/coverage.mjs']],
       ]
-    : [['unit tests', 'mocha', [...unitTests, ...several], compileCache]]),
+    : [['unit tests', 'mocha', unitTests, compileCache]]),
 ];
 
 for (const [name, command, args, environment] of steps) {
