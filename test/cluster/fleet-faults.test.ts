@@ -124,6 +124,7 @@ describe(`${rounds} activations while nodes, leaders and proxies fall`, function
           const { installed } = body.proxies.find(({ id }) => id === `p${at}`) ?? {};
           expect((json as { proxy: object }).proxy).to.deep.equal({
             id: `p${at}`,
+            candidate: null,
             index: installed?.index,
             sha256: installed?.sha256,
           });
