@@ -9,7 +9,7 @@ const several = ['--parallel', '--jobs', '2'];
 const stages = [
   ['check', process.execPath, ['scripts/check.mjs', '--coverage']],
   ['api', 'mocha', ['test/api/**/*.test.ts', '--timeout', '240000', ...several]],
-  ['process', 'mocha', ['test/process/**/*.test.ts', 'test/cluster/**/*.test.ts', '--timeout', '240000', ...several]],
+  ['process', 'mocha', ['test/cluster/**/*.test.ts', 'test/process/**/*.test.ts', '--timeout', '240000', ...several]],
   ['simulation', 'mocha', ['test/simulation/**/*.test.ts', '--timeout', '240000', ...several]],
 ].filter(([name]) => name === 'check' || existsSync(`test/${name}`));
 
