@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { type ApiClient, apiClient } from '../support/api-client.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
+import { OtlpReceiver } from '../support/otlp-receiver.ts';
 import { rawExchange } from '../support/proxy-bed.ts';
 import { followStream } from '../support/request-stream.ts';
 import { type SluiceProcess, startSluice } from '../support/sluice-process.ts';
@@ -17,6 +18,7 @@ describe('canaries in a thousand requests', () => {
   let upstream: Upstream;
   let api: ApiClient;
   let port: number;
+  let receiver: OtlpReceiver;
 
   before(async () => {
     upstream = await startUpstream('backend', (request, response) => {
@@ -25,9 +27,12 @@ describe('canaries in a thousand requests', () => {
         response.end(canary);
       });
     });
+    receiver = await new OtlpReceiver().start();
     node = await startSluice({
       logLevel: 'debug',
-      more: 'proxy: { workers: 2 }\ntelemetry: { recentRequestHeaders: [X-Kind, Authorization, Cookie] }',
+      more:
+        'proxy: { workers: 2 }\ntelemetry: { recentRequestHeaders: [X-Kind, Authorization, Cookie], ' +
+        `traces: { endpoint: ${receiver.url}, sampleRatio: 1 } }`,
     });
     api = apiClient(node.url);
     port = await freePort();
@@ -64,6 +69,7 @@ describe('canaries in a thousand requests', () => {
   after(async () => {
     await node.stop();
     await upstream.close();
+    await receiver.stop();
   });
 
   const paths = ['/ok', '/bad', '/down', '/denied', '/none', '/ok/deep'];
@@ -80,7 +86,7 @@ describe('canaries in a thousand requests', () => {
     );
   }
 
-  it('appear in no metric, log line, or recent request', async () => {
+  it('appear in no metric, trace, log line, or recent request', async () => {
     const stream = await followStream(`${node.url}/api/v1/requests/stream`);
     let next = 0;
     const client = async (): Promise<void> => {
@@ -101,10 +107,14 @@ describe('canaries in a thousand requests', () => {
     const own = await (await fetch(`${node.url}/metrics`)).text();
     await eventually(() => expect(stream.events.length).to.be.above(100));
     stream.close();
+    const spans = await receiver.until((all) =>
+      expect(all.filter(({ kind }) => kind === 'server').length).to.be.above(900),
+    );
 
     const told: Readonly<Record<string, string>> = {
       'the log': node.output.join('\n'),
       'recent requests': JSON.stringify(body),
+      traces: JSON.stringify(spans, (_, value) => (typeof value === 'bigint' ? String(value) : value)),
       'the stream of requests': JSON.stringify(stream.events),
       'metrics of the listener': metrics,
       'metrics of the node': own,
