@@ -1,11 +1,9 @@
-// `npm run check`: format, lint, import borders, citations, dead exports, types, unit tests. Under a minute. With
-// `--coverage`, as `npm test` runs it, the unit tests are measured against the coverage floor as well.
+// `npm run check`: format, lint, import borders, citations, dead exports, types, unit tests. Under a minute.
 import { spawnSync } from 'node:child_process';
 
-const measures = process.argv.includes('--coverage');
 /** More files at once than processors: many tests wait for sockets. */
 const unitTests = ['test/unit/**/*.test.ts', '--reporter', 'dot', '--parallel', '--jobs', '3'];
-/** What Node compiled is kept for its next process; not where it counts what runs. */
+/** What Node compiled is kept for its next process. */
 const compileCache = { NODE_COMPILE_CACHE: 'node_modules/.cache/compiled' };
 
 const steps = [
@@ -19,12 +17,7 @@ const steps = [
     process.execPath,
     ['node_modules/typescript-native/bin/tsc', '-p', 'raft/core/tsconfig.json'],
   ],
-  ...(measures
-    ? [
-        ['unit tests', 'c8', ['mocha', ...unitTests]],
-        ['coverage', process.execPath, ['scripts/coverage.mjs']],
-      ]
-    : [['unit tests', 'mocha', unitTests, compileCache]]),
+  ['unit tests', 'mocha', unitTests, compileCache],
 ];
 
 for (const [name, command, args, environment] of steps) {

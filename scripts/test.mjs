@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs';
 const several = ['--parallel', '--jobs', '2'];
 
 const stages = [
-  ['check', process.execPath, ['scripts/check.mjs', '--coverage']],
+  ['check', process.execPath, ['scripts/check.mjs']],
   ['api', 'mocha', ['test/api/**/*.test.ts', '--timeout', '240000', ...several]],
   ['process', 'mocha', ['test/cluster/**/*.test.ts', 'test/process/**/*.test.ts', '--timeout', '240000', ...several]],
   ['simulation', 'mocha', ['test/simulation/**/*.test.ts', '--timeout', '240000', ...several]],

@@ -31,12 +31,13 @@ describe('SIGKILL in the middle of flushes and compactions', function () {
   it(`leaves logs and states that start clean, ${kills} times`, async () => {
     const random = seededRandom(Number(process.env.SLUICE_SEED ?? 20_262));
     const directory = await directories.make();
+    const compiled = await directories.make();
     const databases = [join(directory, 'raft', 'log'), join(directory, 'state')];
     for (const database of databases) await mkdir(database, { recursive: true });
     let [log, state] = [0, 0];
     let halves = 0;
     for (let kill = 0; kill < kills; kill += 1) {
-      const { found, told } = await lifeOf(directory, databases[kill % 2]!, Math.ceil(random() * 2));
+      const { found, told } = await lifeOf({ directory, compiled }, databases[kill % 2]!, Math.ceil(random() * 2));
       if (found !== undefined) {
         expect(found[0], `start ${kill + 1}`).to.equal('clean');
         expect(found[1], 'end of the log').to.be.at.least(log);
@@ -52,10 +53,15 @@ describe('SIGKILL in the middle of flushes and compactions', function () {
 });
 
 /** One process, killed at the moment when the `tables`-th new table appears in a database. */
-async function lifeOf(directory: string, database: string, tables: number): Promise<Life> {
+async function lifeOf(
+  { directory, compiled }: { directory: string; compiled: string },
+  database: string,
+  tables: number,
+): Promise<Life> {
   const seen = new Set(await readdir(database));
   const before = seen.size;
-  const child = spawn(process.execPath, [writer, directory], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const env = { ...process.env, NODE_COMPILE_CACHE: compiled };
+  const child = spawn(process.execPath, [writer, directory], { stdio: ['ignore', 'pipe', 'pipe'], env });
   const watcher = watch(database, (_, name) => {
     if (name?.endsWith('.ldb')) seen.add(name);
     if (seen.size - before >= tables) child.kill('SIGKILL');
