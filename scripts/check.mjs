@@ -1,33 +1,51 @@
 // `npm run check`: format, lint, import borders, citations, dead exports, types, unit tests. Under a minute.
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { text } from 'node:stream/consumers';
 
-/** More files at once than processors: many tests wait for sockets. */
-const unitTests = ['test/unit/**/*.test.ts', '--reporter', 'dot', '--parallel', '--jobs', '3'];
-/** What Node compiled is kept for its next process. */
-const compileCache = { NODE_COMPILE_CACHE: 'node_modules/.cache/compiled' };
-
-const steps = [
+const tsc = 'node_modules/typescript-native/bin/tsc';
+/** They read the same files and change none: beside one another. */
+const readers = [
   ['format and lint', 'biome', ['check', '.']],
   ['import borders', process.execPath, ['scripts/borders.mjs']],
   ['citations', process.execPath, ['scripts/citations.mjs']],
   ['dead files, exports and packages', 'knip', ['--no-progress']],
-  ['types', process.execPath, ['node_modules/typescript-native/bin/tsc', '-p', 'tsconfig.test.json', '--noEmit']],
-  [
-    'types of raft/core, which is pure',
-    process.execPath,
-    ['node_modules/typescript-native/bin/tsc', '-p', 'raft/core/tsconfig.json'],
-  ],
-  ['unit tests', 'mocha', unitTests, compileCache],
+  ['types', process.execPath, [tsc, '-p', 'tsconfig.test.json', '--noEmit']],
+  ['types of raft/core, which is pure', process.execPath, [tsc, '-p', 'raft/core/tsconfig.json']],
 ];
+/** More files at once than processors: many tests wait for sockets. */
+const unitTests = ['test/unit/**/*.test.ts', '--reporter', 'dot', '--parallel', '--jobs', '3'];
 
-for (const [name, command, args, environment] of steps) {
-  const startedAt = performance.now();
-  console.log(`\n> ${name}`);
-  const { status, error } = spawnSync(command, args, { stdio: 'inherit', env: { ...process.env, ...environment } });
-  if (error) console.error(error.message);
-  if (status !== 0) {
-    console.error(`check: ${name} failed`);
-    process.exit(1);
-  }
-  console.log(`  ${name}: ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
+const startedAt = performance.now();
+const failed = (await Promise.all(readers.map(read))).filter((name) => name !== undefined);
+if (failed.length > 0) end(failed.join(', '));
+
+console.log('\n> unit tests');
+// What Node compiled is kept for its next process.
+const env = { ...process.env, NODE_COMPILE_CACHE: 'node_modules/.cache/compiled' };
+const tests = spawn('mocha', unitTests, { stdio: 'inherit', env });
+if ((await ended(tests)) !== 0) end('unit tests');
+console.log(`  check: passed in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
+
+/** Gives the name of a step that failed. What it printed comes in one piece. */
+async function read([name, command, args]) {
+  const begun = performance.now();
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const [code, output, errors] = await Promise.all([ended(child), text(child.stdout), text(child.stderr)]);
+  console.log(`\n> ${name}: ${((performance.now() - begun) / 1000).toFixed(1)} s\n${output}${errors}`.trimEnd());
+  return code === 0 ? undefined : name;
+}
+
+function ended(child) {
+  return new Promise((resolve) => {
+    child.once('error', (error) => {
+      console.error(error.message);
+      resolve(1);
+    });
+    child.once('close', (code) => resolve(code ?? 1));
+  });
+}
+
+function end(what) {
+  console.error(`\ncheck: ${what} failed`);
+  process.exit(1);
 }
