@@ -4,10 +4,10 @@
 import type { Problem } from '../model/problem.ts';
 import type { Configuration } from '../model/proxy-config.ts';
 import { problemsInSteps } from './compile/compile.ts';
-import { inSlices } from './compile/slices.ts';
+import { canRun } from './compile/slices.ts';
 import { SoundRoutes } from './compile/sound-routes.ts';
 import { findUnsupported } from './compile/unsupported.ts';
-import { buildOf } from './middleware/registry.ts';
+import { inSlices } from './slices.ts';
 import { destinationDoubts } from './tls/destination-material.ts';
 import { listenerDoubts } from './tls/terminators.ts';
 
@@ -21,7 +21,6 @@ const sound = new SoundRoutes();
 
 /** Compiles as a proxy would at that time, Unix milliseconds, in slices. Pointers name entities by id: `/routes/<id>/match/pathRegex`. */
 export async function checkConfig(configuration: Configuration, nowMs: number): Promise<ConfigCheck> {
-  const canRun = (type: string): boolean => buildOf(type) !== undefined;
   const problems = await inSlices(problemsInSteps(configuration, { canRun, sound }));
   const others = [
     ...(await listenerDoubts(configuration, nowMs)),

@@ -12,7 +12,8 @@ export function* sortInSteps<T>(items: readonly T[], compare: (a: T, b: T) => nu
   for (let width = runLength; width < items.length; width *= 2) {
     const merged: T[] = [];
     for (let start = 0; start < sorted.length; start += 2 * width) {
-      yield* merge(sorted, start, Math.min(start + width, sorted.length), start + 2 * width, merged, compare);
+      const middle = start + width;
+      yield* merge(sorted.slice(start, middle), sorted.slice(middle, middle + width), merged, compare);
     }
     sorted = merged;
   }
@@ -26,32 +27,27 @@ export function* mergeSorted<T>(
   compare: (a: T, b: T) => number,
 ): Generator<void, T[]> {
   const merged: T[] = [];
-  yield* merge([...first, ...second], 0, first.length, first.length + second.length, merged, compare);
+  yield* merge(first, second, merged, compare);
   return merged;
 }
 
-/** Two sorted neighbours, [left, middle) and [middle, end), appended to `into`. */
+/** Two sorted lists, appended to `into`. */
 function* merge<T>(
-  from: readonly T[],
-  left: number,
-  middle: number,
-  end: number,
+  first: readonly T[],
+  second: readonly T[],
   into: T[],
   compare: (a: T, b: T) => number,
 ): Generator<void> {
-  const right = from.slice(middle, end);
   let next = 0;
-  for (let i = left; i < middle; i++) {
-    const item = from[i];
-    if (item === undefined) continue;
-    for (let other = right[next]; other !== undefined && compare(other, item) < 0; other = right[++next]) {
+  for (const item of first) {
+    for (let other = second[next]; other !== undefined && compare(other, item) < 0; other = second[++next]) {
       into.push(other);
     }
     into.push(item);
     if (into.length % runLength === 0) yield;
   }
-  for (; next < right.length; next++) {
-    const other = right[next];
+  for (; next < second.length; next++) {
+    const other = second[next];
     if (other !== undefined) into.push(other);
   }
 }

@@ -3,8 +3,9 @@
 import { SluiceError } from '../../errors.ts';
 import { describe } from '../../model/problem.ts';
 import type { Configuration } from '../../model/proxy-config.ts';
-import { compileInSlices, inSlices } from '../compile/slices.ts';
+import { compileInSlices } from '../compile/slices.ts';
 import type { RoutingTable } from '../match/routing-table.ts';
+import { inSlices } from '../slices.ts';
 import { type Explanation, explain } from './explain.ts';
 import { type KnownStates, nothingKnown } from './explained-destination.ts';
 import type { RequestQuestion } from './explained-request.ts';

@@ -1,6 +1,6 @@
 // Everything that was counted on one listener, by all workers and by those that are gone, as Prometheus text
 // (contract.md §10.1; text format 0.0.4). Main makes it, a slice at a time.
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { inSlices } from '../slices.ts';
 import { type Collected, type Family, families, family, labelsText } from './families.ts';
 import type { Series } from './metric-block.ts';
 
@@ -223,14 +223,7 @@ export async function renderInSlices(
   collected: Collected,
   states: UpstreamStates,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const parts: Buffer[] = [];
-  let sliceEnd = performance.now() + sliceMs;
-  for (const part of exposition.render(listener, collected, states)) {
-    parts.push(Buffer.from(part, 'utf8'));
-    if (performance.now() < sliceEnd) continue;
-    await nextTurn();
-    sliceEnd = performance.now() + sliceMs;
-  }
+  const parts = await inSlices(encoded(exposition.render(listener, collected, states)), sliceMs);
   const text = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
   for (const part of parts) {
@@ -238,4 +231,13 @@ export async function renderInSlices(
     at += part.length;
   }
   return text;
+}
+
+function* encoded(texts: Iterable<string>): Generator<void, Buffer[]> {
+  const parts: Buffer[] = [];
+  for (const text of texts) {
+    parts.push(Buffer.from(text, 'utf8'));
+    yield;
+  }
+  return parts;
 }

@@ -1,6 +1,7 @@
 // The ring of recent requests as main reads it.
-import { setImmediate as nextTurn } from 'node:timers/promises';
+
 import type { RecentCounts, RecentRequest, RecentSource } from '../../model/recent-request.ts';
+import { inSlices } from '../slices.ts';
 import { RequestRing, type RingShape } from './request-ring.ts';
 
 /** How long one slice of a search holds the thread. */
@@ -38,16 +39,17 @@ export class RequestHistory implements RecentSource {
     return this.#ring?.read(number);
   }
 
-  async list(limit: number, passes: (request: RecentRequest) => boolean): Promise<RecentRequest[]> {
+  list(limit: number, passes: (request: RecentRequest) => boolean): Promise<RecentRequest[]> {
+    return inSlices(this.#found(limit, passes), sliceMs);
+  }
+
+  *#found(limit: number, passes: (request: RecentRequest) => boolean): Generator<void, RecentRequest[]> {
     const found: RecentRequest[] = [];
     const oldest = Math.max(0, this.end - this.capacity);
-    let sliceEnd = performance.now() + sliceMs;
     for (let number = this.end - 1; number >= oldest && found.length < limit; number--) {
       const request = this.at(number);
       if (request !== undefined && passes(request)) found.push(request);
-      if (number % perLook !== 0 || performance.now() < sliceEnd) continue;
-      await nextTurn();
-      sliceEnd = performance.now() + sliceMs;
+      if (number % perLook === 0) yield;
     }
     return found;
   }

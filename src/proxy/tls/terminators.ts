@@ -1,12 +1,12 @@
 // The TLS sides of all listeners of a thread, made beside running traffic and kept for as long as their listener is
 // the same object: a worker reads an unchanged listener once.
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../clock.ts';
 import type { Listener } from '../../model/listener.ts';
 import type { ListenerTls } from '../../model/listener-tls.ts';
 import { type Problem, pointerOf } from '../../model/problem.ts';
 import type { Configuration } from '../../model/proxy-config.ts';
 import type { TicketSecrets } from '../shared/ticket-secrets.ts';
+import { inSlices } from '../slices.ts';
 import { type JudgedMaterial, judgeMaterial, type ListenerMaterial } from './listener-material.ts';
 import { reasonOf } from './pem.ts';
 import { TlsTerminator } from './terminator.ts';
@@ -18,9 +18,6 @@ export interface Terminated {
   /** Pointers name entities by id. */
   readonly warnings: readonly Problem[];
 }
-
-/** How long making them holds the thread. */
-const sliceMs = 2;
 
 export class Terminators {
   readonly #known = new WeakMap<Listener, Terminated>();
@@ -36,7 +33,7 @@ export class Terminators {
   async prepare(listeners: readonly Listener[]): Promise<void> {
     for (const listener of listeners) {
       if (!isSecured(listener) || this.#known.has(listener)) continue;
-      this.#known.set(listener, this.#make(listener, await judgedInSlices(listener, this.#clock.nowMs())));
+      this.#known.set(listener, this.#make(listener, await inSlices(judgeMaterial(listener, this.#clock.nowMs()))));
     }
   }
 
@@ -66,23 +63,11 @@ export async function listenerDoubts(configuration: Configuration, nowMs: number
   const warnings: Problem[] = [];
   const usable: { readonly id: string; readonly material: ListenerMaterial }[] = [];
   for (const listener of configuration.listeners.filter(isSecured)) {
-    const judged = await judgedInSlices(listener, nowMs);
+    const judged = await inSlices(judgeMaterial(listener, nowMs));
     warnings.push(...judged.warnings);
     if (judged.material !== undefined) usable.push({ id: listener.id, material: judged.material });
   }
   return [...warnings, ...uncoveredHosts(configuration, usable)];
-}
-
-async function judgedInSlices(listener: SecuredListener, nowMs: number): Promise<JudgedMaterial> {
-  const steps = judgeMaterial(listener, nowMs);
-  let sliceEnd = performance.now() + sliceMs;
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done) return value;
-    if (performance.now() < sliceEnd) continue;
-    await nextTurn();
-    sliceEnd = performance.now() + sliceMs;
-  }
 }
 
 /** Offered by ALPN, the preferred first. What is chosen decides in listener.ts which connection serves it. */
