@@ -6,35 +6,42 @@ const rule = /^(?:§(\d+(?:\.\d+)*)|([A-Z]\d+(?:\.\d+)*))(?!\w)/;
 const restOfRange = /^[–-]§?(\d+(?:\.\d+)*)(?!\w)/;
 
 /** Comments of a source file run over lines; what begins a line of them is no part of what they say. */
-export const unwrapped = (source) => source.replace(/\n\s*(?:\/\/|\*(?!\/)|#)?[ \t]*/g, ' ');
+export const unwrapped = (source: string): string => source.replace(/\n\s*(?:\/\/|\*(?!\/)|#)?[ \t]*/g, ' ');
+
+interface Citation {
+  /** With its slash at the end; empty: not said. */
+  readonly folder: string;
+  readonly name: string;
+  readonly rules: readonly string[];
+}
 
 /**
  * What a text cites: `folder` and `name` of the page, and the `rules` that are named behind it. The end of a range is a rule
  * of its own: `§6.7–8` are 6.7 and 6.8.
  */
-export function citationsIn(text) {
-  return [...text.matchAll(page)].map(({ 0: all, 1: folder, 2: name, index }) => ({
+export function citationsIn(text: string): Citation[] {
+  return [...text.matchAll(page)].map(({ 0: all, 1: folder = '', 2: name = '', index }) => ({
     folder,
     name,
     rules: rulesAt(text.slice(index + all.length)),
   }));
 }
 
-function rulesAt(text) {
-  const rules = [];
+function rulesAt(text: string): string[] {
+  const rules: string[] = [];
   let rest = text;
   for (;;) {
-    const [between] = joined.exec(rest);
+    const [between = ''] = joined.exec(rest) ?? [];
     const found = rule.exec(rest.slice(between.length));
     if (found === null) return rules;
-    const first = found[1] ?? found[2];
+    const first = found[1] ?? found[2] ?? '';
     rules.push(first);
     rest = rest.slice(between.length + found[0].length);
-    const range = restOfRange.exec(rest);
-    if (range === null) continue;
-    const isShort = !range[1].includes('.') && first.includes('.');
-    rules.push(isShort ? first.replace(/\d+$/, range[1]) : range[1]);
-    rest = rest.slice(range[0].length);
+    const [range = '', last = ''] = restOfRange.exec(rest) ?? [];
+    if (range === '') continue;
+    const isShort = !last.includes('.') && first.includes('.');
+    rules.push(isShort ? first.replace(/\d+$/, last) : last);
+    rest = rest.slice(range.length);
   }
 }
 
@@ -44,8 +51,8 @@ const bold = /^[-*] \*\*([A-Z]\d+)\*\*/;
 const row = /^\| ?([A-Z]?\d+) \|/;
 
 /** Numbers of the sections of a page, and of the items, rules and rows below them: `6`, `6.18`, `A6.1`, `P3`, `J12`. */
-export function rulesOf(markdown) {
-  const rules = new Set();
+export function rulesOf(markdown: string): Set<string> {
+  const rules = new Set<string>();
   let section = '';
   for (const line of markdown.split('\n')) {
     const title = heading.exec(line)?.[1];
@@ -63,7 +70,7 @@ export function rulesOf(markdown) {
 const link = /\]\(([^)\s]+)\)/g;
 
 /** Files that a page of the documentation links to, from where it is. */
-export const linksIn = (markdown) =>
+export const linksIn = (markdown: string): string[] =>
   [...markdown.matchAll(link)]
-    .map(([, target]) => target.split('#')[0])
+    .map(([, target = '']) => target.split('#')[0] ?? '')
     .filter((target) => target !== '' && !/^[a-z]+:/.test(target));

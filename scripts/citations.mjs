@@ -1,10 +1,10 @@
 // Checks that what comments, tests and pages cite is there: the page, its section, its rule (docs/reference).
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, normalize } from 'node:path';
-import { citationsIn, linksIn, rulesOf, unwrapped } from './citation.mjs';
+import { citationsIn, linksIn, rulesOf, unwrapped } from './citation.ts';
 
 const pages = [...globSync('docs/**/*.md'), ...globSync('*.md')];
-const sources = globSync(['{src,raft,disk,test}/**/*.{ts,mjs,py,txt}', 'scripts/*.mjs', '.ci/*', '.*.cjs']);
+const sources = globSync(['{src,raft,disk,test}/**/*.{ts,mjs,py,txt}', 'scripts/*.{ts,mjs}', '.ci/*', '.*.cjs']);
 const rules = new Map(pages.map((file) => [file, rulesOf(readFileSync(file, 'utf8'))]));
 
 const problems = [];

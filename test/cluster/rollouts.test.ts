@@ -185,13 +185,14 @@ describe('a rollout over nodes and proxies', () => {
       expect(candidate.requests).to.be.at.least(10);
       expect(stable.errorRate).to.equal(0);
       if (how === 'fails') expect(candidate.errorRate).to.equal(1);
-      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      // Whoever asked before the end of it may get its answer a little later.
+      const asked = (ms: number) => visitors.since(seenAt + ms);
+      await eventually(() => expect(asked(1_400).length).to.be.greaterThan(0), wait);
       const during = visitors.since(begun);
       const touched = during.filter(({ said }) => said === 'candidate');
       expect(touched.length).to.be.greaterThan(0);
       for (const { visitor } of touched) expect(isInside({ id: rollout, share: 30 }, visitor)).to.equal(true);
-      // Whoever asked before the end of it may get its answer a little later.
-      const late = visitors.since(seenAt + 1_000).filter(({ said }) => said === 'candidate');
+      const late = asked(1_000).filter(({ said }) => said === 'candidate');
       expect(late).to.deep.equal([]);
       expect(failures(during).every(({ said }) => said === 'candidate')).to.equal(true);
       expect(new Set(Object.values(await candidateOn()))).to.deep.equal(new Set([undefined]));

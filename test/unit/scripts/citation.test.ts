@@ -1,9 +1,8 @@
 import { expect } from 'chai';
-// @ts-expect-error plain JavaScript
-import { citationsIn, linksIn, rulesOf, unwrapped } from '../../../scripts/citation.mjs';
+import { citationsIn, linksIn, rulesOf, unwrapped } from '../../../scripts/citation.ts';
 
 describe('citations of pages', () => {
-  const rulesIn = (text: string): string[] => citationsIn(text).flatMap(({ rules }: { rules: string[] }) => rules);
+  const rulesIn = (text: string): string[] => citationsIn(text).flatMap(({ rules }) => rules);
 
   it('name sections, lists and ranges of them, and rules', () => {
     expect(rulesIn('see contract.md §0.2 and §3.1, about')).to.deep.equal(['0.2', '3.1']);
