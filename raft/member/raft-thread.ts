@@ -13,8 +13,8 @@ import type { MemberStatus } from './status.ts';
 const stopWithinMs = 10_000;
 /** How often main says `alive`. A leader whose main is silent for 5 s hands over. */
 const aliveEveryMs = 250;
-/** Raft needs to know it for its credit and its checkpoints, neither of which is urgent. */
-const appliedWithinMs = 5;
+/** Raft needs to know it for its credit and its checkpoints, neither of which is urgent; while nothing else is to be said, this wakes a thread on each node. */
+const appliedWithinMs = 25;
 /** Entries that are not applied yet, with room for a burst. The rest of the heap stays small, for pauses of its collection are pauses of elections. */
 const heapMiB = 512;
 
