@@ -58,16 +58,16 @@ export function* problemsInSteps(
   { canRun, sound }: { readonly canRun: CompileOptions['canRun']; readonly sound: SoundRoutes },
 ): Generator<void, readonly Problem[]> {
   const context = contextOf(middlewares, canRun, undefined);
-  const problems = new Map<string, Problem>();
+  const found = new Map<string, Problem>();
   let count = 0;
   for (const { route, group, position } of pairsOf(groups, yield* indexed(routes))) {
     if (++count % 64 === 0) yield;
     if (sound.has(route, group, context.middlewares)) continue;
-    const { faults } = compileEntry(route, group, position, context);
-    for (const fault of faults) note(problems, fault, route, group);
-    if (faults.length === 0) sound.add(route, group, context.middlewares);
+    const { problems } = compileEntry(route, group, position, context);
+    for (const problem of problems) note(found, problem, route, group);
+    if (problems.length === 0) sound.add(route, group, context.middlewares);
   }
-  return [...problems.values()];
+  return [...found.values()];
 }
 
 /** Steps take well under a millisecond, but for a set of patterns, which takes up to 30 ms. */
@@ -84,8 +84,9 @@ export function* compileInSteps(configuration: Configuration, options: CompileOp
   let count = 0;
   for (const source of pairsOf(groups, yield* indexed(routes))) {
     const { route, group, position } = source;
-    const { entry, faults } = again(known, context, source) ?? compileEntry(route, group, position, context);
-    for (const fault of faults) note(problems, fault, route, group);
+    const made = again(known, context, source) ?? compileEntry(route, group, position, context);
+    const { entry } = made;
+    for (const problem of made.problems) note(problems, problem, route, group);
     if (entry === undefined) refused = true;
     else entries.push(entry);
     if (++count % 16 === 0) yield;
@@ -121,9 +122,9 @@ function* revise(
     if (removed.length % 16 === 0) yield;
   }
   for (const { route, group, position } of changes.added) {
-    const { entry, faults } = compileEntry(route, group, position, context);
+    const { entry, problems } = compileEntry(route, group, position, context);
     // Whatever is wrong is named as always.
-    if (entry === undefined || faults.length > 0) return undefined;
+    if (entry === undefined || problems.length > 0) return undefined;
     added.push(entry);
     if (added.length % 16 === 0) yield;
   }
@@ -184,13 +185,13 @@ function again(
   if (entry === undefined || entry.closed !== undefined) return undefined;
   const same = entry.chain.every(({ id, middleware }) => middlewares.get(id) === middleware);
   const isClosed = entry.chain.some(({ id, disabled }) => !disabled && unavailable.has(id));
-  return same && !isClosed ? { entry, faults: [] } : undefined;
+  return same && !isClosed ? { entry, problems: [] } : undefined;
 }
 
-/** A fault of a group or a middleware is found again with each of its routes and said once. */
-function note(problems: Map<string, Problem>, fault: CompileProblem, route: Route, group: Group | undefined): void {
-  const pointer = pointerOf(...placeOf(fault, route, group), ...fault.path);
-  if (!problems.has(pointer)) problems.set(pointer, { pointer, message: fault.message });
+/** A problem of a group or a middleware is found again with each of its routes and said once. */
+function note(problems: Map<string, Problem>, problem: CompileProblem, route: Route, group: Group | undefined): void {
+  const pointer = pointerOf(...placeOf(problem, route, group), ...problem.path);
+  if (!problems.has(pointer)) problems.set(pointer, { pointer, message: problem.message });
 }
 
 function placeOf({ of }: CompileProblem, route: Route, group: Group | undefined): string[] {
