@@ -12,7 +12,7 @@ import { mergeSorted, sortInSteps } from './sort.ts';
 export type Placed = Ranked & Pick<Entry, 'group'>;
 
 /** Below so many entries a table is one index. */
-export const layeredFrom = 2_000;
+const layeredFrom = 2_000;
 /** The small index may have one entry for so many of the large one, and the large one lack twice as many. */
 const recentShare = 64;
 const recentMin = 16;
