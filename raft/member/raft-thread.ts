@@ -8,6 +8,7 @@ import type { MembershipChange, Outcome } from '../driver/host.ts';
 import { type Call, CallQueue, callerOf, carryOut, type HostCalls, type NodeCalls, nodeCalls } from './bridge.ts';
 import type { MemberHost } from './member-host.ts';
 import type { RaftOptions } from './options.ts';
+import { unpackBatch } from './packed-batch.ts';
 import type { MemberStatus } from './status.ts';
 
 const stopWithinMs = 10_000;
@@ -127,6 +128,7 @@ export class RaftThread {
   #answers(): HostCalls {
     return {
       ...this.#host,
+      committed: (batch) => this.#host.committed(unpackBatch(batch)),
       outcome: (id, outcome) => answer(this.#outcomes, id, outcome),
       readable: (id, index) => answer(this.#reads, id, index),
       status: (id, status) => answer(this.#statuses, id, status),
