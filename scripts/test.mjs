@@ -1,10 +1,10 @@
 // `npm test`: everything that must hold before a change lands, in under ten minutes on two cores. What the machine
-// lacks is left out by name, never silently.
-import { spawnSync } from 'node:child_process';
+// lacks is left out by name, never silently; how many tests there were is said at the end.
+import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 
 /** Two files at once: what they wait for, they do not wait for one after the other. Each process has its own ports. */
-const several = ['--parallel', '--jobs', '2'];
+const several = ['--parallel', '--jobs', '2', ...(process.stdout.isTTY ? ['--color'] : [])];
 
 const stages = [
   ['check', process.execPath, ['scripts/check.mjs']],
@@ -20,16 +20,46 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 
+/** Of all stages, as mocha counts them; `pending` were left out. */
+const counts = { passing: 0, failing: 0, pending: 0 };
+const countLine = /^ {2}(\d+) (passing|failing|pending)\b/gm;
+
 for (const [name, command, args] of stages) {
   if (only.length > 0 && !only.includes(name)) continue;
   const startedAt = performance.now();
   console.log(`\n== ${name}`);
-  const { status, error } = spawnSync(command, args, { stdio: 'inherit' });
-  if (error) console.error(error.message);
-  if (status !== 0) {
+  const code = await run(command, args);
+  if (code !== 0) {
+    tell();
     console.error(`\ntest: ${name} failed`);
     process.exit(1);
   }
   console.log(`== ${name}: passed in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
 }
-console.log('\nnpm test: all stages passed');
+tell();
+console.log('npm test: all stages passed');
+
+/** Resolves with the exit code. What it prints passes through and is counted. */
+function run(command, args) {
+  const child = spawn(command, args, { stdio: ['inherit', 'pipe', 'inherit'] });
+  let text = '';
+  child.stdout.on('data', (chunk) => {
+    process.stdout.write(chunk);
+    text += chunk;
+  });
+  return new Promise((resolve) => {
+    child.once('error', (error) => {
+      console.error(error.message);
+      resolve(1);
+    });
+    child.once('close', (code) => {
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are such characters
+      for (const [, n, what] of text.replace(/\x1b\[[0-9;]*m/g, '').matchAll(countLine)) counts[what] += Number(n);
+      resolve(code ?? 1);
+    });
+  });
+}
+
+function tell() {
+  console.log(`\n${counts.passing} passed, ${counts.failing} failed, ${counts.pending} skipped`);
+}

@@ -11,7 +11,7 @@ import { ClusterReadiness } from './cluster/log/readiness.ts';
 import { handOver } from './cluster/members/cluster.ts';
 import { ClusterAdmin } from './cluster/members/cluster-admin.ts';
 import { trustWarning } from './cluster/node-links.ts';
-import { HashComparison } from './cluster/state-hash/hash-comparison.ts';
+import { CorruptionCheck } from './cluster/state-hash/corruption-check.ts';
 import { dataPlaneOf } from './data-plane.ts';
 import { confirmationDuty } from './duty/confirmation-duty.ts';
 import { LeaderDuties } from './duty/leader-duties.ts';
@@ -218,8 +218,8 @@ async function startApi(own: ControlPlaneSettings, parts: Parts): Promise<Api> {
   return api;
 }
 
-function comparisonOf({ raft, state, links, metrics }: Core, logger: Logger): HashComparison {
-  return new HashComparison({
+function comparisonOf({ raft, state, links, metrics }: Core, logger: Logger): CorruptionCheck {
+  return new CorruptionCheck({
     cluster: raft,
     own: () => state.hashes,
     ask: (member) => links.hashes.ask(member),
@@ -262,7 +262,7 @@ interface RunningParts extends Core {
   readonly api: Api;
   readonly fleet: NodeFleet;
   readonly proxy: DataPlane;
-  readonly comparison: HashComparison;
+  readonly comparison: CorruptionCheck;
   readonly duties: LeaderDuties;
   readonly own: ControlPlaneSettings;
   readonly storePath: string;

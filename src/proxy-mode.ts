@@ -145,8 +145,8 @@ export async function startProxy(settings: Settings, logger: RootLogger, version
         return { status: 200, type: contentType, body: text };
       },
       '/requests': async (query) => {
-        const { RecentDesk } = await import('./recent/recent-desk.ts');
-        const desk = new RecentDesk({ node: id, source: dataPlane.recent, clock: systemClock });
+        const { RecentRequests } = await import('./recent/recent-requests.ts');
+        const desk = new RecentRequests({ node: id, source: dataPlane.recent, clock: systemClock });
         const body = await desk.list(query.get('limit') ?? undefined, query.get('where') ?? undefined);
         return { status: 200, type: 'application/json', body };
       },

@@ -66,14 +66,14 @@ function encodeFrame(message: Uint8Array, from: number, to: number, lane: Lane):
 
 /**
  * Takes the bytes of one connection as they come and gives whole, checked messages.
- * It never throws for what it is fed. After the first fault it takes nothing more: the stream has lost its frame.
+ * It never throws for what it is fed. After the first problem it takes nothing more: the stream has lost its frame.
  */
 export class FrameDecoder {
   #limits: FrameLimits;
   #pending: Buffer = Buffer.alloc(0);
   #start = 0;
   #end = 0;
-  #fault: string | undefined;
+  #problem: string | undefined;
   readonly #lanes = { urgent: new Assembly(), bulk: new Assembly() };
 
   constructor(limits: FrameLimits = frameLimits) {
@@ -87,15 +87,15 @@ export class FrameDecoder {
 
   /**
    * Calls `deliver` for each message that `chunk` completes. The bytes handed over are valid during the call only.
-   * Gives the fault that makes this connection unusable, if there is one.
+   * Gives the problem that makes this connection unusable, if there is one.
    */
   push(chunk: Uint8Array, deliver: (message: Uint8Array, lane: Lane) => void): string | undefined {
     let rest = chunk;
-    while (rest.length > 0 && this.#fault === undefined) {
+    while (rest.length > 0 && this.#problem === undefined) {
       rest = this.#keep(rest);
-      this.#fault = this.#drain(deliver);
+      this.#problem = this.#drain(deliver);
     }
-    return this.#fault;
+    return this.#problem;
   }
 
   /** Copies at most one frame's worth into the pending bytes, so that these stay bounded whatever arrives. */
@@ -121,8 +121,8 @@ export class FrameDecoder {
       if (this.#end - this.#start < headBytes + length) break;
       const at = this.#start + headBytes;
       this.#start = at + length;
-      const fault = this.#frame(this.#pending.readUInt32BE(at - 4), this.#pending.subarray(at, at + length), deliver);
-      if (fault !== undefined) return fault;
+      const problem = this.#frame(this.#pending.readUInt32BE(at - 4), this.#pending.subarray(at, at + length), deliver);
+      if (problem !== undefined) return problem;
     }
     if (this.#start === this.#end) this.#start = this.#end = 0;
     return undefined;
@@ -138,14 +138,14 @@ export class FrameDecoder {
     const assembly = this.#lanes[lane];
     if ((flags & flagFirst) !== 0) {
       if (body.length < firstBytes) return 'first frame is cut short';
-      const fault = assembly.begin(body.readUInt32BE(2), body.readUInt32BE(6), this.#limits.messageBytesMax);
-      if (fault !== undefined) return fault;
+      const problem = assembly.begin(body.readUInt32BE(2), body.readUInt32BE(6), this.#limits.messageBytesMax);
+      if (problem !== undefined) return problem;
     }
     const last = (flags & flagLast) !== 0;
     const piece = body.subarray((flags & flagFirst) !== 0 ? firstBytes : bareBytes);
     const added = assembly.add(piece, last);
-    if (added.fault === undefined && added.message !== undefined) deliver(added.message, lane);
-    return added.fault;
+    if (added.problem === undefined && added.message !== undefined) deliver(added.message, lane);
+    return added.problem;
   }
 }
 
@@ -167,19 +167,19 @@ class Assembly {
     return undefined;
   }
 
-  add(piece: Buffer, last: boolean): { readonly fault?: string; readonly message?: Uint8Array } {
-    if (!this.#open) return { fault: 'message continues without a beginning' };
+  add(piece: Buffer, last: boolean): { readonly problem?: string; readonly message?: Uint8Array } {
+    if (!this.#open) return { problem: 'message continues without a beginning' };
     this.#length += piece.length;
-    if (this.#length > this.#total) return { fault: 'message is longer than announced' };
+    if (this.#length > this.#total) return { problem: 'message is longer than announced' };
     if (!last) {
-      if (piece.length < fragmentBytesMin) return { fault: `piece of ${piece.length} bytes inside a message` };
+      if (piece.length < fragmentBytesMin) return { problem: `piece of ${piece.length} bytes inside a message` };
       this.#pieces.push(Buffer.from(piece));
       return {};
     }
-    if (this.#length !== this.#total) return { fault: 'message is shorter than announced' };
+    if (this.#length !== this.#total) return { problem: 'message is shorter than announced' };
     const message = this.#pieces.length === 0 ? piece : Buffer.concat([...this.#pieces, piece]);
     this.#pieces = [];
     this.#open = false;
-    return crc32(message) === this.#crc ? { message } : { fault: 'message checksum does not match' };
+    return crc32(message) === this.#crc ? { message } : { problem: 'message checksum does not match' };
   }
 }

@@ -16,15 +16,15 @@ export interface AuditParts {
 
 export async function auditCheckpoints({ directory, kept, newestLost, notice }: AuditParts): Promise<void> {
   for (const meta of kept()) {
-    const fault = await faultOf(join(directory, meta.file), meta);
+    const problem = await problemOf(join(directory, meta.file), meta);
     // It may have been pruned while it was read.
-    if (fault === undefined || !kept().includes(meta)) continue;
-    notice(`checkpoint at ${meta.index}: ${fault}`);
+    if (problem === undefined || !kept().includes(meta)) continue;
+    notice(`checkpoint at ${meta.index}: ${problem}`);
     if (meta === kept().at(-1)) newestLost(meta.index);
   }
 }
 
-async function faultOf(path: string, meta: CheckpointMeta): Promise<string | undefined> {
+async function problemOf(path: string, meta: CheckpointMeta): Promise<string | undefined> {
   try {
     await verifyCheckpoint(path, meta);
     return undefined;

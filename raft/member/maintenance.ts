@@ -3,7 +3,7 @@
 import type { Config } from '../core/types.ts';
 import type { Cancel, Clock } from '../driver/clock.ts';
 import type { MembershipChange } from '../driver/host.ts';
-import type { Candidate } from '../membership/bootstrap.ts';
+import type { Founder } from '../membership/bootstrap.ts';
 import { type Space, type SpaceHealth, spaceHealth } from './disk-watch.ts';
 import { changeDue, type RecruitPolicy } from './recruit.ts';
 
@@ -12,7 +12,7 @@ export interface MaintenanceParts {
   readonly policy: RecruitPolicy;
   /** Undefined unless this member leads. */
   readonly leads: () => Config | undefined;
-  readonly met: () => readonly Candidate[];
+  readonly met: () => readonly Founder[];
   readonly change: (change: MembershipChange) => void;
   readonly isSuspect: () => boolean;
   /** Makes the end of a suspicion durable. */

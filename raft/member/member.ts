@@ -11,7 +11,7 @@ import { type DriverSettings, defaultDriverSettings } from '../driver/settings.t
 import { silentTransport } from '../driver/transport.ts';
 import { configOf, memberOf } from '../membership/bootstrap.ts';
 import { drawClusterId, drawNumber, type RandomBytes } from '../membership/identity.ts';
-import { appliedFault } from '../store/applied-check.ts';
+import { appliedProblem } from '../store/applied-check.ts';
 import { CheckpointDirectory } from '../store/checkpoint-directory.ts';
 import { removePartials } from '../store/checkpoint-files.ts';
 import type { OpenedLog } from '../store/log-store.ts';
@@ -146,9 +146,9 @@ export class RaftMember {
 
   async #resume(opened: OpenedLog): Promise<void> {
     const { options, host } = this.#parts;
-    const fault = appliedFault(opened.boot, this.#state);
-    if (fault !== undefined) this.#log.store.poison(fault);
-    const hopeless = fault ?? this.#log.hopeless;
+    const problem = appliedProblem(opened.boot, this.#state);
+    if (problem !== undefined) this.#log.store.poison(problem);
+    const hopeless = problem ?? this.#log.hopeless;
     if (hopeless !== undefined) throw new Error(hopeless);
     const known = opened.identity.nodeId;
     const self = memberOf({ ...this.#greeting(), nodeId: options.nodeId });

@@ -2,7 +2,7 @@
 // learners, and members that moved get their new address. One change at a time; the rest waits for the next look.
 import { type Config, type MemberId, memberId } from '../core/types.ts';
 import type { MembershipChange } from '../driver/host.ts';
-import { type Candidate, memberOf } from '../membership/bootstrap.ts';
+import { type Founder, memberOf } from '../membership/bootstrap.ts';
 
 export interface RecruitPolicy {
   readonly autoJoin: 'none' | 'learner';
@@ -11,7 +11,7 @@ export interface RecruitPolicy {
 /** The change that is due, or undefined. `met` are the latest greetings of everyone connected, and this node's own. */
 export function changeDue(
   config: Config,
-  met: readonly Candidate[],
+  met: readonly Founder[],
   { autoJoin }: RecruitPolicy,
 ): MembershipChange | undefined {
   for (const candidate of met) {

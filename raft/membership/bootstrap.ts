@@ -3,7 +3,7 @@
 import { type Config, emptyConfig, type Member, type MemberId, memberId } from '../core/types.ts';
 
 /** What a node has said about itself; a part of its greeting. */
-export interface Candidate {
+export interface Founder {
   readonly nodeId: string;
   readonly incarnation: number;
   readonly clusterId: string | undefined;
@@ -23,7 +23,7 @@ export type Founding =
  * Static peers: the smallest node id of the list creates, once all of the list have been met without a cluster.
  * `peers` holds the node ids of the list, this node's included; `met` the latest greeting of each node met.
  */
-export function staticFounding(self: Candidate, peers: readonly string[], met: readonly Candidate[]): Founding {
+export function staticFounding(self: Founder, peers: readonly string[], met: readonly Founder[]): Founding {
   const member = met.find(({ clusterId }) => clusterId !== undefined);
   if (member !== undefined) return wait(`${member.nodeId} belongs to cluster ${member.clusterId}`);
   const list = [...peers].sort();
@@ -41,7 +41,7 @@ export function staticFounding(self: Candidate, peers: readonly string[], met: r
  * Discovery gives addresses only. Exactly `expect` nodes must have been met, all without a cluster, all naming the
  * same nodes; the caller asks for this to hold twice in a row, with fresh greetings.
  */
-export function discoveredFounding(self: Candidate, expect: number, met: readonly Candidate[]): Founding {
+export function discoveredFounding(self: Founder, expect: number, met: readonly Founder[]): Founding {
   const member = met.find(({ clusterId }) => clusterId !== undefined);
   if (member !== undefined) return wait(`${member.nodeId} belongs to cluster ${member.clusterId}`);
   const everyone = [self, ...met].sort((a, b) => (a.nodeId < b.nodeId ? -1 : 1));
@@ -55,12 +55,12 @@ export function discoveredFounding(self: Candidate, expect: number, met: readonl
 }
 
 /** The first configuration: all founders vote. */
-export function configOf(founders: readonly Candidate[]): Config {
+export function configOf(founders: readonly Founder[]): Config {
   const members = founders.map(memberOf).sort(byId);
   return { ...emptyConfig, voters: members.map(({ id }) => id), members };
 }
 
-export function memberOf(candidate: Candidate): Member {
+export function memberOf(candidate: Founder): Member {
   return { id: memberId(candidate), address: candidate.address, clientAddress: candidate.clientAddress };
 }
 

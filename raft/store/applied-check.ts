@@ -2,7 +2,7 @@
 import type { BootState, LogPosition } from '../core/types.ts';
 
 /** What is wrong, or undefined. `applied` is the last entry that the state holds; index 0 for an empty state. */
-export function appliedFault(boot: BootState, applied: LogPosition): string | undefined {
+export function appliedProblem(boot: BootState, applied: LogPosition): string | undefined {
   const lastIndex = boot.base.index + boot.entries.length;
   if (applied.index > lastIndex) return `the state holds entry ${applied.index}, the log ends at ${lastIndex}`;
   if (applied.index < boot.base.index) {

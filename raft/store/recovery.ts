@@ -40,27 +40,27 @@ export interface Scan {
   readonly empty: boolean;
   readonly contents: LogContents | undefined;
   /** What is wrong, most telling first; empty when everything fits. */
-  readonly faults: readonly string[];
+  readonly problems: readonly string[];
 }
 
 export async function scanLog(database: Database): Promise<Scan> {
-  if ((await database.keys({ limit: 1 }).all()).length === 0) return { empty: true, contents: undefined, faults: [] };
-  const faults: string[] = [];
-  const single = await readSingles(database, faults);
-  if (single === undefined) return { empty: false, contents: undefined, faults };
-  const chained = await readEntries(database, single.base, faults);
-  checkPositions(single, chained.entries, faults);
-  await checkRing(database, single.state, lastChain(single.base, chained), faults);
-  return { empty: false, contents: { ...single, ...chained }, faults };
+  if ((await database.keys({ limit: 1 }).all()).length === 0) return { empty: true, contents: undefined, problems: [] };
+  const problems: string[] = [];
+  const single = await readSingles(database, problems);
+  if (single === undefined) return { empty: false, contents: undefined, problems };
+  const chained = await readEntries(database, single.base, problems);
+  checkPositions(single, chained.entries, problems);
+  await checkRing(database, single.state, lastChain(single.base, chained), problems);
+  return { empty: false, contents: { ...single, ...chained }, problems };
 }
 
 type Singles = Omit<LogContents, 'entries' | 'chains' | 'oldestKey'>;
 
-async function readSingles(database: Database, faults: string[]): Promise<Singles | undefined> {
+async function readSingles(database: Database, problems: string[]): Promise<Singles | undefined> {
   const read = async <T>(key: Buffer, name: string, decode: (value: Buffer) => T | undefined) => {
     const value = await database.get(key);
     const record = value === undefined ? undefined : decode(value);
-    if (value !== undefined && record === undefined) faults.push(`the ${name} record is damaged`);
+    if (value !== undefined && record === undefined) problems.push(`the ${name} record is damaged`);
     return record;
   };
   const identity = await read(keys.identity, 'identity', decodeIdentity);
@@ -71,10 +71,10 @@ async function readSingles(database: Database, faults: string[]): Promise<Single
   const checkpoint = await read(keys.checkpoint, 'checkpoint', decodeCheckpoint);
   const clean = await read(keys.clean, 'clean stop', (value) => decodeNumber('clean', value));
   if (!identity || !state || !base || !generation || boots === undefined) {
-    faults.push('a record that every log has is missing');
+    problems.push('a record that every log has is missing');
     return undefined;
   }
-  if (clean !== undefined && clean !== state.persistSeq) faults.push('the clean stop was followed by a lost start');
+  if (clean !== undefined && clean !== state.persistSeq) problems.push('the clean stop was followed by a lost start');
   const stoppedCleanly = clean !== undefined;
   return { identity, state, base, checkpoint, generation: generation.generation, boots, stoppedCleanly };
 }
@@ -86,7 +86,7 @@ interface Chained {
 }
 
 /** Entries above the base must follow each other; those below wait to be swept and are not looked into. */
-async function readEntries(database: Database, base: BaseRecord, faults: string[]): Promise<Chained> {
+async function readEntries(database: Database, base: BaseRecord, problems: string[]): Promise<Chained> {
   const entries: Entry[] = [];
   const chains: number[] = [];
   let oldestKey: Index | undefined;
@@ -97,11 +97,11 @@ async function readEntries(database: Database, base: BaseRecord, faults: string[
     if (index <= base.index) continue;
     const expected = base.index + entries.length + 1;
     const record = decodeEntryRecord(value);
-    if (index !== expected) faults.push(`entry ${expected} is missing`);
-    else if (record === undefined || record.entry.index !== index) faults.push(`entry ${index} is damaged`);
+    if (index !== expected) problems.push(`entry ${expected} is missing`);
+    else if (record === undefined || record.entry.index !== index) problems.push(`entry ${index} is damaged`);
     else if (record.chain !== chainAfter(chain, record.entry))
-      faults.push(`entry ${index} does not follow the one before`);
-    if (faults.length > 0 || record === undefined) break;
+      problems.push(`entry ${index} does not follow the one before`);
+    if (problems.length > 0 || record === undefined) break;
     entries.push(record.entry);
     chains.push(record.chain);
     chain = record.chain;
@@ -109,17 +109,17 @@ async function readEntries(database: Database, base: BaseRecord, faults: string[
   return { entries, chains, oldestKey: Math.min(oldestKey ?? base.index + 1, base.index + 1) };
 }
 
-function checkPositions({ base, state, checkpoint }: Singles, entries: readonly Entry[], faults: string[]): void {
+function checkPositions({ base, state, checkpoint }: Singles, entries: readonly Entry[], problems: string[]): void {
   const { term, commit } = state.hardState;
   const lastIndex = base.index + entries.length;
   let previous = base.term;
   for (const entry of entries) {
-    if (entry.term < previous) faults.push(`entry ${entry.index} has an older term than the one before`);
+    if (entry.term < previous) problems.push(`entry ${entry.index} has an older term than the one before`);
     previous = entry.term;
   }
-  if (previous > term) faults.push(`the log reaches term ${previous}, the hard state only ${term}`);
-  if (commit > lastIndex) faults.push(`entry ${commit} was committed, the log ends at ${lastIndex}`);
-  if (base.index > (checkpoint?.index ?? 0)) faults.push(`no checkpoint covers the log before ${base.index}`);
+  if (previous > term) problems.push(`the log reaches term ${previous}, the hard state only ${term}`);
+  if (commit > lastIndex) problems.push(`entry ${commit} was committed, the log ends at ${lastIndex}`);
+  if (base.index > (checkpoint?.index ?? 0)) problems.push(`no checkpoint covers the log before ${base.index}`);
 }
 
 function lastChain(base: BaseRecord, { entries, chains }: Chained): { index: Index; chain: number } {
@@ -131,7 +131,7 @@ async function checkRing(
   database: Database,
   { hardState, persistSeq }: StateRecord,
   last: { readonly index: Index; readonly chain: number },
-  faults: string[],
+  problems: string[],
 ): Promise<void> {
   const slots = new Map<string, Buffer>();
   for await (const [key, value] of database.iterator(batchRange)) slots.set(key.toString('hex'), value);
@@ -139,13 +139,13 @@ async function checkRing(
     const value = slots.get(batchKey(seq).toString('hex'));
     const batch = value === undefined ? undefined : decodeBatch(value);
     if (batch?.persistSeq !== seq) {
-      faults.push(`batch ${seq} of ${persistSeq} has left no record`);
+      problems.push(`batch ${seq} of ${persistSeq} has left no record`);
       return;
     }
     const newest = seq === persistSeq;
     const fits = batch.term === hardState.term && batch.vote === hardState.vote;
     if (newest && !(fits && batch.lastIndex === last.index && batch.chain === last.chain)) {
-      faults.push(`the log does not end as batch ${seq} left it`);
+      problems.push(`the log does not end as batch ${seq} left it`);
     }
   }
 }

@@ -53,7 +53,7 @@ async function readDatabase(directory: string, scanDatabase: (location: string) 
 async function reachVerdict(directory: string, scan: Scan, testimony: Testimony): Promise<Verdict> {
   const verdict = judge({
     empty: scan.empty,
-    faults: scan.faults,
+    problems: scan.problems,
     complaints: await readComplaints(join(directory, 'log')),
     testimony,
     persistSeq: scan.contents?.state.persistSeq ?? 0,

@@ -8,7 +8,7 @@ export interface Evidence {
   /** The database holds nothing at all. */
   readonly empty: boolean;
   /** What the scan found wrong. */
-  readonly faults: readonly string[];
+  readonly problems: readonly string[];
   /** What LevelDB says it dropped during this open, or during one that did not get as far as a verdict. */
   readonly complaints: readonly string[];
   readonly testimony: Testimony;
@@ -27,9 +27,16 @@ export function judge(evidence: Evidence): Verdict {
   return suspicion === undefined ? { kind: 'clean' } : { kind: 'suspect', reason: suspicion };
 }
 
-function poisonIn({ poison, faults, complaints, testimony, persistSeq, stoppedCleanly }: Evidence): string | undefined {
+function poisonIn({
+  poison,
+  problems,
+  complaints,
+  testimony,
+  persistSeq,
+  stoppedCleanly,
+}: Evidence): string | undefined {
   if (poison !== undefined) return poison;
-  if (faults[0] !== undefined) return faults[0];
+  if (problems[0] !== undefined) return problems[0];
   if (typeof testimony === 'object' && testimony.synced > persistSeq) {
     return `batch ${testimony.synced} was durable, the log ends with batch ${persistSeq}`;
   }

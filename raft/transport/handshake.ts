@@ -26,7 +26,7 @@ export interface HandshakeParty {
   readonly key: Uint8Array;
   readonly greeting: () => Greeting;
   /** Why the other side may not come in, or undefined. Called once its proof has been checked. */
-  readonly objection: (peer: Greeting) => string | undefined;
+  readonly problem: (peer: Greeting) => string | undefined;
   readonly nonce: () => Uint8Array;
 }
 
@@ -110,8 +110,8 @@ function admit(party: HandshakeParty, { greeting, mac }: { greeting: Uint8Array;
   if (!timingSafeEqual(mac, expected)) return refuse('the cluster token differs');
   const peer = decodeGreeting(greeting);
   if (peer === undefined) return refuse('the greeting is malformed');
-  const objection = party.objection(peer);
-  return objection === undefined ? { accepted: peer } : refuse(objection);
+  const problem = party.problem(peer);
+  return problem === undefined ? { accepted: peer } : refuse(problem);
 }
 
 function refuse(reason: string): HandshakeStep {

@@ -1,4 +1,4 @@
-// One connection between two nodes, dialled or accepted: handshake first, then messages both ways. Any fault in what
+// One connection between two nodes, dialled or accepted: handshake first, then messages both ways. Any problem in what
 // arrives closes the connection and nothing else. An empty message is a sign of life: without one for a while the
 // connection is closed, because TCP itself would go on waiting for minutes after a partition has healed.
 import type { Socket } from 'node:net';
@@ -96,8 +96,8 @@ export class TcpConnection {
 
   #receive(chunk: Buffer): void {
     this.#heardAt = this.#clock.monotonicMs();
-    const fault = this.#decoder.push(chunk, (bytes) => this.#take(bytes));
-    if (fault !== undefined) this.close(fault);
+    const problem = this.#decoder.push(chunk, (bytes) => this.#take(bytes));
+    if (problem !== undefined) this.close(problem);
   }
 
   #take(bytes: Uint8Array): void {

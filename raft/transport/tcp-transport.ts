@@ -9,8 +9,8 @@ import type { Message } from '../core/message.ts';
 import { type Member, type MemberId, memberId } from '../core/types.ts';
 import type { Clock } from '../driver/clock.ts';
 import type { Receiver, Transport } from '../driver/transport.ts';
-import { Admission } from './admission.ts';
 import { AcceptorHandshake, DiallerHandshake, type HandshakeParty, randomNonce, tokenKey } from './handshake.ts';
+import { PeerAdmission } from './peer-admission.ts';
 import { PeerLinks } from './peer-links.ts';
 import { Peers } from './peers.ts';
 import { isPrivateAddress } from './private-address.ts';
@@ -74,11 +74,11 @@ export class TcpTransport implements Transport {
 
   constructor(options: TcpTransportOptions) {
     this.#options = options;
-    const admission = new Admission(options.greeting, options.isRemoved);
+    const admission = new PeerAdmission(options.greeting, options.isRemoved);
     this.#party = {
       key: tokenKey(options.clusterToken),
       greeting: options.greeting,
-      objection: (peer) => admission.objection(peer),
+      problem: (peer) => admission.problem(peer),
       nonce: randomNonce,
     };
     this.#links = new PeerLinks((address) => this.#dial(address));
@@ -179,11 +179,11 @@ export class TcpTransport implements Transport {
   #partyFor(socket: Socket): HandshakeParty {
     const { tls, clusterToken } = this.#options;
     if (tls === undefined || clusterToken !== undefined) return this.#party;
-    const objection = (peer: Greeting) =>
+    const problem = (peer: Greeting) =>
       certificateNames(socket, peer.nodeId)
-        ? this.#party.objection(peer)
+        ? this.#party.problem(peer)
         : `the certificate does not name ${peer.nodeId}`;
-    return { ...this.#party, objection };
+    return { ...this.#party, problem };
   }
 
   #converse(

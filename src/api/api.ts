@@ -15,7 +15,7 @@ import type { FleetAdmin } from '../fleet/fleet-admin.ts';
 import { editableKinds } from '../model/kinds.ts';
 import type { ConfigSource } from '../model/proxy-config.ts';
 import type { RecentSource } from '../model/recent-request.ts';
-import { RecentDesk } from '../recent/recent-desk.ts';
+import { RecentRequests } from '../recent/recent-requests.ts';
 import type { Installed } from '../resources/activation-report.ts';
 import type { Converge } from '../resources/activation-wait.ts';
 import { ActivationService } from '../resources/activations/activation.service.ts';
@@ -118,7 +118,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   const isClosing = (): boolean => readiness.closing;
   const { follower, candidates } = deps.fleet;
   const streams = new SnapshotStreams({ source: deps.feed, clock, logger, clusterId, follower, candidates });
-  const recent = new RecentDesk({ node: deps.nodeId, source: deps.recent, clock });
+  const recent = new RecentRequests({ node: deps.nodeId, source: deps.recent, clock });
   const adapter = createServer({
     authorizer,
     logger,
@@ -140,7 +140,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
     value(PeerRoutes, relay),
     cluster,
     fleet,
-    value(RecentDesk, recent),
+    value(RecentRequests, recent),
     levels,
     ...services(deps),
   ];
@@ -158,7 +158,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
 function apiMetrics(
   { metrics, view, feed, recent }: ApiDeps,
   snapshots: SnapshotStreams,
-  desk: RecentDesk,
+  desk: RecentRequests,
 ): ApiMetrics {
   let published = 0;
   feed.subscribe(({ index }) => {

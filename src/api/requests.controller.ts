@@ -2,7 +2,7 @@
 import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
 import { ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { RecentDesk } from '../recent/recent-desk.ts';
+import { RecentRequests } from '../recent/recent-requests.ts';
 import { requestOf, send } from '../resources/http-exchange.ts';
 import { Operation, Success, schemaRef } from '../resources/operation.ts';
 import { textOf } from '../resources/query.ts';
@@ -10,9 +10,9 @@ import { textOf } from '../resources/query.ts';
 @ApiTags('requests')
 @Controller('api/v1/requests')
 export class RequestsController {
-  readonly #desk: RecentDesk;
+  readonly #desk: RecentRequests;
 
-  constructor(@Inject(RecentDesk) desk: RecentDesk) {
+  constructor(@Inject(RecentRequests) desk: RecentRequests) {
     this.#desk = desk;
   }
 

@@ -8,8 +8,8 @@ import { canRun } from './compile/slices.ts';
 import { SoundRoutes } from './compile/sound-routes.ts';
 import { findUnsupported } from './compile/unsupported.ts';
 import { inSlices } from './slices.ts';
-import { destinationDoubts } from './tls/destination-material.ts';
-import { listenerDoubts } from './tls/terminators.ts';
+import { destinationProblems } from './tls/destination-material.ts';
+import { listenerProblems } from './tls/terminators.ts';
 
 export interface ConfigCheck {
   readonly problems: readonly Problem[];
@@ -23,8 +23,8 @@ const sound = new SoundRoutes();
 export async function checkConfig(configuration: Configuration, nowMs: number): Promise<ConfigCheck> {
   const problems = await inSlices(problemsInSteps(configuration, { canRun, sound }));
   const others = [
-    ...(await listenerDoubts(configuration, nowMs)),
-    ...configuration.destinations.flatMap((destination) => destinationDoubts(destination, nowMs)),
+    ...(await listenerProblems(configuration, nowMs)),
+    ...configuration.destinations.flatMap((destination) => destinationProblems(destination, nowMs)),
   ];
   return { problems, warnings: [...findUnsupported(configuration), ...others] };
 }

@@ -72,7 +72,7 @@ export class Examiner {
   async warningsOf(captured: Captured): Promise<readonly Problem[]> {
     const config = configurationOf(captured);
     const { warnings } = await this.#checkConfig(config);
-    return doubtsOf(captured, [findDangling(config).warnings, overlappingListeners(config.listeners), warnings]);
+    return problemsOf(captured, [findDangling(config).warnings, overlappingListeners(config.listeners), warnings]);
   }
 
   /** All problems of the first step that has any. */
@@ -93,11 +93,11 @@ export class Examiner {
     await nextTurn();
     if (compiled.problems.length > 0) return refused(compiled.problems);
     const found = [dangling.warnings, overlappingListeners(config.listeners), compiled.warnings];
-    return { problems: [], warnings: doubtsOf(captured, found) };
+    return { problems: [], warnings: problemsOf(captured, found) };
   }
 }
 
-const doubtsOf = ({ values }: Captured, found: readonly (readonly Problem[])[]): Problem[] =>
+const problemsOf = ({ values }: Captured, found: readonly (readonly Problem[])[]): Problem[] =>
   masked(found.flat(), values);
 
 // What a value turned out to be wrong about is not said: a message about a regex quotes it, and it may be a secret.

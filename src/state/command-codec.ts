@@ -3,7 +3,7 @@
 import { editableKinds, kinds } from '../model/kinds.ts';
 import type { Batch, Command, RequestId } from './command.ts';
 import {
-  accountFlawOf,
+  accountProblemOf,
   type Fields,
   idGrammar,
   isCount,
@@ -13,7 +13,7 @@ import {
   isTexts,
 } from './command-shape.ts';
 import { OperationLines } from './operation-lines.ts';
-import { rolloutFlawOf } from './rollout-shape.ts';
+import { rolloutProblemOf } from './rollout-shape.ts';
 
 /** Bytes that are no command. Decided the same on every node: a result, not a failure. */
 export interface Malformed {
@@ -72,12 +72,12 @@ function readCommand(value: unknown): Command | Malformed {
     throw new CommandNotUnderstood(`command "${value.op}"`);
   }
   if (!isRequestId(value.requestId)) return { malformed: 'has no request id' };
-  const malformed = flawOf(value);
+  const malformed = problemOf(value);
   return malformed === undefined ? (value as unknown as Command) : { malformed, requestId: value.requestId };
 }
 
 /** The first thing that is wrong; every field that apply reads is looked at. */
-function flawOf(value: Fields): string | undefined {
+function problemOf(value: Fields): string | undefined {
   if (value.v !== 1) return 'has no version';
   if (!isCount(value.time)) return 'has no time';
   if (typeof value.id !== 'string' || !idGrammar.test(value.id)) return 'has no valid id';
@@ -85,36 +85,36 @@ function flawOf(value: Fields): string | undefined {
   if (value.idempotency !== undefined && !isIdempotency(value.idempotency)) return 'has an invalid idempotency key';
   switch (value.op) {
     case 'put':
-      return putFlawOf(value);
+      return putProblemOf(value);
     case 'delete':
       return kinds.some((kind) => kind === value.kind) ? undefined : 'names no kind';
     case 'capture':
-      return captureFlawOf(value);
+      return captureProblemOf(value);
     case 'activate':
       if (value.force !== undefined && value.force !== true) return 'has an invalid force';
-      return isOptionalCount(value.confirmWithin) ? accountFlawOf(value) : 'has an invalid confirmWithin';
+      return isOptionalCount(value.confirmWithin) ? accountProblemOf(value) : 'has an invalid confirmWithin';
     case 'rollback':
-      return accountFlawOf(value);
+      return accountProblemOf(value);
     case 'confirm':
       return undefined;
     case 'revert':
       return isCount(value.activation) ? undefined : 'names no activation';
     case 'rollout':
-      return rolloutFlawOf(value);
+      return rolloutProblemOf(value);
     case 'batch':
-      return batchFlawOf(value);
+      return batchProblemOf(value);
     default:
       return 'has no operation';
   }
 }
 
-function putFlawOf({ kind, mode, spec }: Fields): string | undefined {
+function putProblemOf({ kind, mode, spec }: Fields): string | undefined {
   if (!editableKinds.some((known) => known === kind)) return 'names no kind';
   if (mode !== 'create' && mode !== 'update') return 'has no mode';
   return isObject(spec) && isName(spec.name) ? undefined : 'has no named spec';
 }
 
-function captureFlawOf({ name, createdAt, checkedAt, holdsWrites, values }: Fields): string | undefined {
+function captureProblemOf({ name, createdAt, checkedAt, holdsWrites, values }: Fields): string | undefined {
   if (!isName(name)) return 'has no name';
   if (typeof createdAt !== 'string') return 'has no creation time';
   if (!isCount(checkedAt)) return 'has no checked index';
@@ -123,13 +123,13 @@ function captureFlawOf({ name, createdAt, checkedAt, holdsWrites, values }: Fiel
 }
 
 /** The operations are looked at one by one when they are applied. */
-function batchFlawOf({ operations, snapshot }: Fields): string | undefined {
+function batchProblemOf({ operations, snapshot }: Fields): string | undefined {
   if (!(operations instanceof OperationLines)) return 'has no operations';
   if (snapshot === undefined) return undefined;
   if (!isObject(snapshot) || typeof snapshot.id !== 'string' || !idGrammar.test(snapshot.id))
     return 'has no snapshot id';
   if (typeof snapshot.activate !== 'boolean') return 'does not say whether it activates';
-  return captureFlawOf(snapshot) ?? accountFlawOf(snapshot);
+  return captureProblemOf(snapshot) ?? accountProblemOf(snapshot);
 }
 
 const isOptionalCount = (value: unknown): boolean => value === undefined || isCount(value);

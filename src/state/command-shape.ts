@@ -20,6 +20,6 @@ export const isTexts = (value: unknown): boolean =>
 export const isOptionalText = (value: unknown): boolean => value === undefined || typeof value === 'string';
 
 /** What is wrong with who did it and what they said. */
-export function accountFlawOf({ by, comment, sha256 }: Fields): string | undefined {
+export function accountProblemOf({ by, comment, sha256 }: Fields): string | undefined {
   return [by, comment, sha256].every(isOptionalText) ? undefined : 'has an account that is no text';
 }

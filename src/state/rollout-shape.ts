@@ -1,16 +1,24 @@
 // Shape of a rollout's command, whether bytes are one: every field that apply reads is looked at.
-import { accountFlawOf, type Fields, idGrammar, isCount, isObject, isOptionalText, isTexts } from './command-shape.ts';
+import {
+  accountProblemOf,
+  type Fields,
+  idGrammar,
+  isCount,
+  isObject,
+  isOptionalText,
+  isTexts,
+} from './command-shape.ts';
 
 const moves = ['pause', 'resume', 'abort', 'promote'];
 const drives = ['advance', 'fail', 'stall'];
 const failures = ['guard failed', 'refused'];
 
 /** The first thing that is wrong. */
-export function rolloutFlawOf(value: Fields): string | undefined {
+export function rolloutProblemOf(value: Fields): string | undefined {
   const { action, snapshotId, plan, epoch, because, guard, values, finish } = value;
   if (typeof action !== 'string') return 'has no action';
   if (moves.includes(action)) {
-    return finish === undefined || finish === true ? accountFlawOf(value) : 'has an invalid finish';
+    return finish === undefined || finish === true ? accountProblemOf(value) : 'has an invalid finish';
   }
   if (drives.includes(action)) {
     if (!isCount(epoch)) return 'names no epoch';
@@ -19,7 +27,7 @@ export function rolloutFlawOf(value: Fields): string | undefined {
   }
   if (action !== 'start') return 'has no known action';
   if (typeof snapshotId !== 'string' || !idGrammar.test(snapshotId)) return 'names no snapshot';
-  return isObject(plan) && isPlan(plan) ? accountFlawOf(value) : 'has no valid plan';
+  return isObject(plan) && isPlan(plan) ? accountProblemOf(value) : 'has no valid plan';
 }
 
 function isPlan(plan: Fields): boolean {

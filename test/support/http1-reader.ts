@@ -33,8 +33,8 @@ export function readRequests(bytes: Buffer, cuts: readonly number[] = []): Readi
   const target = new RequestTarget();
   return readAll(bytes, cuts, parser, framing, () => {
     const refused = target.read(parser);
-    if (refused !== undefined) return { fault: target.fault || refused };
-    return { fault: framing.readRequest(parser), start: `${parser.method} ${parser.target} ${parser.minor}` };
+    if (refused !== undefined) return { problem: target.problem || refused };
+    return { problem: framing.readRequest(parser), start: `${parser.method} ${parser.target} ${parser.minor}` };
   });
 }
 
@@ -43,13 +43,13 @@ export function readResponses(bytes: Buffer, cuts: readonly number[] = [], toHea
   const parser = new ResponseParser(limits);
   const framing = new Framing();
   return readAll(bytes, cuts, parser, framing, () => {
-    const fault = framing.readResponse(parser, toHead);
-    return { fault, start: `${parser.status} ${parser.minor} ${parser.reason}` };
+    const problem = framing.readResponse(parser, toHead);
+    return { problem, start: `${parser.status} ${parser.minor} ${parser.reason}` };
   });
 }
 
 interface Begun {
-  readonly fault: string;
+  readonly problem: string;
   readonly start?: string;
 }
 
@@ -77,9 +77,9 @@ function readAll(
         const status = parser.parse(bytes, before.length, before.length + held.length);
         bytes.fill('#');
         if (status === 'more') break;
-        if (status !== 'done') return { messages, end: parser.fault || status };
-        const { fault, start = '' } = begin();
-        if (fault !== '') return { messages, end: fault };
+        if (status !== 'done') return { messages, end: parser.problem || status };
+        const { problem, start = '' } = begin();
+        if (problem !== '') return { messages, end: problem };
         decoder.reset(framing.kind, framing.length);
         begun = { start, fields: linesOf(parser.head), body: '' };
         held = Buffer.from(held.subarray(parser.end - before.length));
@@ -91,7 +91,7 @@ function readAll(
       const next = decoder.decode(bytes, before.length, before.length + held.length);
       begun.body += bytes.toString('latin1', decoder.dataStart, decoder.dataEnd);
       bytes.fill('#');
-      if (decoder.fault !== '') return { messages, end: decoder.fault };
+      if (decoder.problem !== '') return { messages, end: decoder.problem };
       held = Buffer.from(held.subarray(next - before.length));
       if (decoder.done) complete(begun);
       if (begun === undefined && (!framing.keepAlive || framing.upgrade !== '')) return { messages, end: 'closed' };

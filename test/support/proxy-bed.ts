@@ -85,7 +85,7 @@ export interface RawUpstream {
 }
 
 /** A client that speaks bytes. */
-export class Wire {
+export class ByteSocket {
   readonly socket: Socket;
   /** All that has come, one character per byte. */
   received = '';
@@ -195,8 +195,8 @@ export class ProxyBed {
   }
 
   /** A client connection to `port`, closed at the end. */
-  wire(port: number): Wire {
-    const wire = new Wire(port);
+  wire(port: number): ByteSocket {
+    const wire = new ByteSocket(port);
     this.atEnd(async () => wire.destroy());
     return wire;
   }

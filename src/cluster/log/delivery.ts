@@ -109,7 +109,7 @@ export class Delivery {
     }
   }
 
-  /** Of an attempt that was given up before, only its doubt counts. */
+  /** Of an attempt that was given up before, only its problem counts. */
   #failed(attempt: number, { outcome, reason }: { outcome: 'not-applied' | 'unknown'; reason: string }): void {
     if (outcome === 'unknown') this.#everUnknown = true;
     if (attempt !== this.#attempt) return;

@@ -43,8 +43,8 @@ export class MemberGuard {
   check(head: MemberHead, body: Uint8Array): void {
     this.admit(head);
     if (this.#proofs === undefined) return;
-    const flaw = this.#proofs.flawOf(proofOf(head, this.#proofs), { ...head, body });
-    if (flaw !== undefined) throw unauthenticated(flaw);
+    const problem = this.#proofs.problemOf(proofOf(head, this.#proofs), { ...head, body });
+    if (problem !== undefined) throw unauthenticated(problem);
   }
 }
 

@@ -61,7 +61,7 @@ export class ProofCheck {
   }
 
   /** What is wrong with the proof of this request; undefined when it holds, and from then on it is used up. */
-  flawOf(proof: Proof, request: SignedRequest): string | undefined {
+  problemOf(proof: Proof, request: SignedRequest): string | undefined {
     const expected = macOf(this.#key, request, proof);
     if (!timingSafeEqual(expected, Buffer.from(proof.mac, 'base64url'))) return 'invalid proof';
     // Only members get this far, so nobody else can fill the table.

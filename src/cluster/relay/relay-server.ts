@@ -68,8 +68,8 @@ export class RelayServer {
     if (own !== undefined && clusterId !== own) {
       throw new SluiceError('INVALID', `the write is for cluster ${clusterId}, this node is of cluster ${own}`);
     }
-    const flaw = yield* flawOf(this.#decoded(command), requestId);
-    if (flaw !== undefined) throw new SluiceError('INVALID', flaw);
+    const problem = yield* problemOf(this.#decoded(command), requestId);
+    if (problem !== undefined) throw new SluiceError('INVALID', problem);
   }
 
   #decoded(bytes: Uint8Array): Command | Malformed {
@@ -98,21 +98,21 @@ function answerTo(received: ReceivedOutcome): RelayAnswer {
 const json = (status: number, body: object): RelayAnswer => ({ status, body: JSON.stringify(body) });
 
 /** What keeps a command out of the log; what a spec holds is judged again, as the border of the sender judged it. */
-function* flawOf(command: Command | Malformed, requestId: RequestId): Generator<void, string | undefined> {
+function* problemOf(command: Command | Malformed, requestId: RequestId): Generator<void, string | undefined> {
   if ('malformed' in command) return `the command ${command.malformed}`;
   if (!isSame(command.requestId, requestId)) return 'the request id of the command is another one';
-  if (command.op === 'put') return flawOfSpec(command.kind, command.spec);
+  if (command.op === 'put') return problemOfSpec(command.kind, command.spec);
   if (command.op !== 'batch') return undefined;
   for (const operation of command.operations) {
     if (operation === undefined) return 'the command holds what is no operation';
-    const flaw = operation.spec && flawOfSpec(operation.kind, operation.spec);
-    if (flaw !== undefined) return flaw;
+    const problem = operation.spec && problemOfSpec(operation.kind, operation.spec);
+    if (problem !== undefined) return problem;
     yield;
   }
   return undefined;
 }
 
-function flawOfSpec(kind: EditableKind, spec: Spec): string | undefined {
+function problemOfSpec(kind: EditableKind, spec: Spec): string | undefined {
   const [problem] = parseEntity(kind, spec).problems;
   return problem && `the spec at ${JSON.stringify(problem.pointer)} ${problem.message}`;
 }

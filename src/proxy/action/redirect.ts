@@ -40,12 +40,12 @@ export class RedirectAction implements Action {
   }
 }
 
-export function compileRedirect(redirect: Redirect, faults: CompileProblem[]): RedirectPlan {
+export function compileRedirect(redirect: Redirect, problems: CompileProblem[]): RedirectPlan {
   const { url, scheme, host, path, stripQuery = routeDefaults.redirect.stripQuery, code } = redirect;
   for (const [field, text] of Object.entries({ url, host })) {
     if (text === undefined || !unsendable.test(text)) continue;
     const message = 'holds a control character';
-    faults.push({ of: 'route', path: ['redirect', field], message, closes: 'middleware_unavailable' });
+    problems.push({ of: 'route', path: ['redirect', field], message, closes: 'middleware_unavailable' });
   }
   const rooted = path === undefined || path.startsWith('/') ? path : `/${path}`;
   return {

@@ -19,12 +19,12 @@ export interface RewritePlan {
   readonly autoHost: boolean;
 }
 
-export function compileRewrite(rewrite: Rewrite | undefined, faults: CompileProblem[]): RewritePlan | undefined {
+export function compileRewrite(rewrite: Rewrite | undefined, problems: CompileProblem[]): RewritePlan | undefined {
   if (!rewrite) return undefined;
   const { path, pathRegex, host, hostFromHeader, autoHost = false } = rewrite;
   return {
     path: path === undefined ? undefined : (canonicalLiteral(path.startsWith('/') ? path : `/${path}`) ?? '/'),
-    pathRegex: pathRegex && compilePathRegex(pathRegex, faults),
+    pathRegex: pathRegex && compilePathRegex(pathRegex, problems),
     host,
     hostFromHeader: hostFromHeader?.toLowerCase(),
     autoHost,
@@ -75,7 +75,7 @@ const escapeQuery = (query: string): string =>
 
 function compilePathRegex(
   { pattern, substitution }: NonNullable<Rewrite['pathRegex']>,
-  faults: CompileProblem[],
+  problems: CompileProblem[],
 ): RewritePlan['pathRegex'] {
   try {
     const regex = compileRegex(pattern);
@@ -83,7 +83,7 @@ function compilePathRegex(
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     const path = ['forward', 'rewrite', 'pathRegex', 'pattern'];
-    faults.push({ of: 'route', path, message, closes: 'middleware_unavailable' });
+    problems.push({ of: 'route', path, message, closes: 'middleware_unavailable' });
     return undefined;
   }
 }

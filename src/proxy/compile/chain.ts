@@ -20,7 +20,7 @@ export interface Chain {
   readonly links: readonly ChainLink[];
   /** Those that take part in exchanges; none when nobody is going to run them. */
   readonly running: readonly Link[];
-  readonly faults: readonly CompileProblem[];
+  readonly problems: readonly CompileProblem[];
 }
 
 export function compileChain(
@@ -29,7 +29,7 @@ export function compileChain(
   middlewares: ReadonlyMap<string, Middleware>,
   services: MiddlewareServices | undefined,
 ): Chain {
-  const faults: CompileProblem[] = [];
+  const problems: CompileProblem[] = [];
   const listed = { group: group?.middlewareIds ?? [], route: route.middlewareIds ?? [] };
   const ids = new Set([...listed.group, ...listed.route]);
   const links = Array.from(ids, (id): ChainLink => {
@@ -37,13 +37,13 @@ export function compileChain(
     const of = listed.group.includes(id) ? 'group' : 'route';
     if (!middleware) {
       const path = ['middlewareIds', listed[of].indexOf(id)];
-      faults.push({ of, path, message: `names no middleware: ${id}`, closes: 'middleware_unavailable' });
+      problems.push({ of, path, message: `names no middleware: ${id}`, closes: 'middleware_unavailable' });
     }
-    return linkOf(id, middleware, group, route, faults);
+    return linkOf(id, middleware, group, route, problems);
   });
   const running =
-    services === undefined || faults.length > 0 ? [] : links.flatMap((link) => runningLink(link, services));
-  return { links, running, faults };
+    services === undefined || problems.length > 0 ? [] : links.flatMap((link) => runningLink(link, services));
+  return { links, running, problems };
 }
 
 /** Whether a link takes part, decided when it is reached: it sees what earlier middlewares changed. */
@@ -62,7 +62,7 @@ function linkOf(
   middleware: Middleware | undefined,
   group: Group | undefined,
   route: Route,
-  faults: CompileProblem[],
+  problems: CompileProblem[],
 ): ChainLink {
   const ofRoute = own(route.middlewareOverrides, id);
   const override = ofRoute ?? own(group?.middlewareOverrides, id);
@@ -71,7 +71,7 @@ function linkOf(
   const programs = (field: 'skipWhen' | 'onlyWhen') =>
     disabled
       ? []
-      : conditions(override?.[field] ?? [], overriddenBy ?? 'route', ['middlewareOverrides', id, field], faults);
+      : conditions(override?.[field] ?? [], overriddenBy ?? 'route', ['middlewareOverrides', id, field], problems);
   return {
     id,
     middleware,
@@ -80,14 +80,14 @@ function linkOf(
     disabled,
     skipWhen: programs('skipWhen'),
     onlyWhen: programs('onlyWhen'),
-    instantiate: disabled ? undefined : built(middleware, override, faults),
+    instantiate: disabled ? undefined : built(middleware, override, problems),
   };
 }
 
 function built(
   middleware: Middleware | undefined,
   override: MiddlewareOverride | undefined,
-  faults: CompileProblem[],
+  problems: CompileProblem[],
 ): Instantiate | undefined {
   const build = middleware && buildOf(middleware.type);
   if (middleware === undefined || build === undefined) return undefined;
@@ -96,7 +96,7 @@ function built(
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     const path = [middleware.id, middleware.type];
-    faults.push({ of: 'middleware', path, message, closes: 'middleware_unavailable' });
+    problems.push({ of: 'middleware', path, message, closes: 'middleware_unavailable' });
     return undefined;
   }
 }
@@ -113,14 +113,14 @@ function conditions(
   sources: readonly string[],
   of: 'group' | 'route',
   path: readonly string[],
-  faults: CompileProblem[],
+  problems: CompileProblem[],
 ): CelProgram<RequestView>[] {
   return sources.flatMap((source, i) => {
     try {
       return [compileCel(source, 'request', 'bool')];
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      faults.push({ of, path: [...path, i], message, closes: 'middleware_unavailable' });
+      problems.push({ of, path: [...path, i], message, closes: 'middleware_unavailable' });
       return [];
     }
   });

@@ -23,7 +23,7 @@ export interface Compiled {
   readonly memory: Memory;
 }
 
-/** Entries that were made without a fault, by route; an entry whose sources are the same objects is used again. */
+/** Entries that were made without a problem, by route; an entry whose sources are the same objects is used again. */
 export interface Memory {
   readonly entries: ReadonlyMap<Route, readonly Entry[]>;
   readonly table: RoutingTable | undefined;
@@ -51,16 +51,16 @@ export function* problemsInSteps(
   { canRun, sound }: { readonly canRun: CompileOptions['canRun']; readonly sound: SoundRoutes },
 ): Generator<void, readonly Problem[]> {
   const context = contextOf(middlewares, canRun, undefined);
-  const problems = new Map<string, Problem>();
+  const found = new Map<string, Problem>();
   let count = 0;
   for (const { route, group, position } of pairsOf(groups, yield* indexed(routes))) {
     if (++count % 64 === 0) yield;
     if (sound.has(route, group, context.middlewares)) continue;
-    const { faults } = compileEntry(route, group, position, context);
-    for (const fault of faults) note(problems, fault, route, group);
-    if (faults.length === 0) sound.add(route, group, context.middlewares);
+    const { problems } = compileEntry(route, group, position, context);
+    for (const problem of problems) note(found, problem, route, group);
+    if (problems.length === 0) sound.add(route, group, context.middlewares);
   }
-  return [...problems.values()];
+  return [...found.values()];
 }
 
 /** Steps take well under a millisecond, but for a set of patterns, which takes up to 30 ms. */
@@ -69,8 +69,8 @@ export function* compileInSteps(
   { former, canRun, services }: CompileOptions,
 ): Generator<void, Compiled> {
   const context = contextOf(middlewares, canRun, services);
-  const faultless = new Map<Route, Entry[]>();
-  const problems = new Map<string, Problem>();
+  const sound = new Map<Route, Entry[]>();
+  const found = new Map<string, Problem>();
   const entries: Entry[] = [];
   let refused = false;
   let count = 0;
@@ -78,18 +78,18 @@ export function* compileInSteps(
   for (const source of pairsOf(groups, byId)) {
     const { route, group, position } = source;
     const known = again(former, context, source);
-    const { entry, faults } = known ?? compileEntry(route, group, position, context);
-    for (const fault of faults) note(problems, fault, route, group);
+    const { entry, problems } = known ?? compileEntry(route, group, position, context);
+    for (const problem of problems) note(found, problem, route, group);
     if (entry === undefined) refused = true;
     else entries.push(entry);
-    if (entry !== undefined && faults.length === 0) keep(faultless, entry);
+    if (entry !== undefined && problems.length === 0) keep(sound, entry);
     if (++count % 16 === 0) yield;
   }
-  const memory = (table: RoutingTable | undefined): Memory => ({ entries: faultless, table });
-  if (refused) return { table: undefined, problems: [...problems.values()], memory: memory(former?.table) };
+  const memory = (table: RoutingTable | undefined): Memory => ({ entries: sound, table });
+  if (refused) return { table: undefined, problems: [...found.values()], memory: memory(former?.table) };
   const table = new RoutingTable(yield* sorted(entries, former?.table));
   yield* table.build(former?.table);
-  return { table, problems: [...problems.values()], memory: memory(table) };
+  return { table, problems: [...found.values()], memory: memory(table) };
 }
 
 /** Entries that the former table has stand in its order already. */
@@ -155,19 +155,19 @@ function again(
   const same = entry.chain.every(({ id, middleware }) => middlewares.get(id) === middleware);
   const wasClosed = entry.closed !== undefined;
   const isClosed = entry.chain.some(({ id, disabled }) => !disabled && unavailable.has(id));
-  return same && wasClosed === isClosed ? { entry, faults: [] } : undefined;
+  return same && wasClosed === isClosed ? { entry, problems: [] } : undefined;
 }
 
-function keep(faultless: Map<Route, Entry[]>, entry: Entry): void {
-  const known = faultless.get(entry.route);
-  if (known === undefined) faultless.set(entry.route, [entry]);
+function keep(sound: Map<Route, Entry[]>, entry: Entry): void {
+  const known = sound.get(entry.route);
+  if (known === undefined) sound.set(entry.route, [entry]);
   else known.push(entry);
 }
 
-/** A fault of a group or a middleware is found again with each of its routes and said once. */
-function note(problems: Map<string, Problem>, fault: CompileProblem, route: Route, group: Group | undefined): void {
-  const pointer = pointerOf(...placeOf(fault, route, group), ...fault.path);
-  if (!problems.has(pointer)) problems.set(pointer, { pointer, message: fault.message });
+/** A problem of a group or a middleware is found again with each of its routes and said once. */
+function note(problems: Map<string, Problem>, problem: CompileProblem, route: Route, group: Group | undefined): void {
+  const pointer = pointerOf(...placeOf(problem, route, group), ...problem.path);
+  if (!problems.has(pointer)) problems.set(pointer, { pointer, message: problem.message });
 }
 
 function placeOf({ of }: CompileProblem, route: Route, group: Group | undefined): string[] {

@@ -19,7 +19,7 @@ import {
 } from '../match/matchers.ts';
 import type { MiddlewareServices } from '../middleware/services.ts';
 import { parseHostPattern } from '../target/host.ts';
-import { composePath, type EntryPath, type PathFault } from '../target/path.ts';
+import { composePath, type EntryPath, type PathProblem } from '../target/path.ts';
 import { compileChain } from './chain.ts';
 import { weightOf } from './order.ts';
 
@@ -35,7 +35,7 @@ export interface EntryContext {
 export interface CompiledEntry {
   /** Undefined when the match cannot be compiled. */
   readonly entry: Entry | undefined;
-  readonly faults: readonly CompileProblem[];
+  readonly problems: readonly CompileProblem[];
 }
 
 export function compileEntry(
@@ -44,15 +44,15 @@ export function compileEntry(
   position: number,
   { middlewares, unavailable, services }: EntryContext,
 ): CompiledEntry {
-  const faults: CompileProblem[] = [];
+  const problems: CompileProblem[] = [];
   const path = composePath(group ?? {}, route.match ?? {});
-  if (isFault(path)) faults.push(pathFault(path));
-  const matchers = compileMatchers(route, group, faults);
+  if (isProblem(path)) problems.push(pathProblem(path));
+  const matchers = compileMatchers(route, group, problems);
   const chain = compileChain(group, route, middlewares, services);
-  faults.push(...chain.faults);
-  if (isFault(path)) return { entry: undefined, faults };
-  const action = compileAction(route, group, path, faults);
-  if (faults.some(({ closes }) => closes === undefined)) return { entry: undefined, faults };
+  problems.push(...chain.problems);
+  if (isProblem(path)) return { entry: undefined, problems };
+  const action = compileAction(route, group, path, problems);
+  if (problems.some(({ closes }) => closes === undefined)) return { entry: undefined, problems };
   const hosts = [...(group?.hostnames ?? []), ...(route.match?.hostnames ?? [])].map(parseHostPattern);
   const headers = matchers.filter(({ kind }) => kind === 'header').length;
   const missing = chain.links.some(({ id, disabled }) => !disabled && unavailable.has(id));
@@ -68,26 +68,26 @@ export function compileEntry(
     action,
     chain: chain.links,
     links: chain.running,
-    closed: faults[0]?.closes ?? (missing ? 'middleware_unavailable' : undefined),
+    closed: problems[0]?.closes ?? (missing ? 'middleware_unavailable' : undefined),
   };
-  return { entry, faults };
+  return { entry, problems };
 }
 
-const isFault = (path: EntryPath | PathFault): path is PathFault => 'message' in path;
+const isProblem = (path: EntryPath | PathProblem): path is PathProblem => 'message' in path;
 
-const pathFault = ({ of, field, message }: PathFault): CompileProblem => ({
+const pathProblem = ({ of, field, message }: PathProblem): CompileProblem => ({
   of,
   path: of === 'route' ? ['match', field] : [field],
   message,
 });
 
-function compileMatchers({ match = {} }: Route, group: Group | undefined, faults: CompileProblem[]): Matcher[] {
+function compileMatchers({ match = {} }: Route, group: Group | undefined, problems: CompileProblem[]): Matcher[] {
   const made: Matcher[] = [];
   const add = (of: CompileProblem['of'], path: CompileProblem['path'], make: () => Matcher): void => {
     try {
       made.push(make());
     } catch (error) {
-      faults.push({ of, path, message: error instanceof Error ? error.message : String(error) });
+      problems.push({ of, path, message: error instanceof Error ? error.message : String(error) });
     }
   };
   const { methods = [], headers = [], queryParams = [], grpc, cel } = match;
@@ -110,18 +110,18 @@ function compileAction(
   route: Route,
   group: Group | undefined,
   path: EntryPath,
-  faults: CompileProblem[],
+  problems: CompileProblem[],
 ): Action | undefined {
   const { forward, redirect, directResponse } = route;
   if ([forward, redirect, directResponse].filter((action) => action !== undefined).length !== 1) {
     const message = 'must have exactly one of forward, redirect, directResponse';
-    faults.push({ of: 'route', path: [], message, closes: 'middleware_unavailable' });
+    problems.push({ of: 'route', path: [], message, closes: 'middleware_unavailable' });
     return undefined;
   }
-  if (redirect) return new RedirectAction(compileRedirect(redirect, faults), path);
+  if (redirect) return new RedirectAction(compileRedirect(redirect, problems), path);
   if (directResponse) return new DirectResponseAction(compileDirectResponse(directResponse));
   if (!forward) return undefined;
-  const rewrite = compileRewrite(forward.rewrite, faults);
+  const rewrite = compileRewrite(forward.rewrite, problems);
   const retry = retryPlan(forward.retry, group?.retryDefault);
   return new ForwardAction(
     compileForward(forward, {

@@ -1,11 +1,11 @@
 // What one exchange holds of the shared counts: its place at the destination's breaker, at its endpoint, and perhaps
 // among the retries. Whatever is taken is given back once.
-import type { Admission, CircuitBreaker, Outcome } from '../upstream/circuit-breaker.ts';
+import type { BreakerVerdict, CircuitBreaker, Outcome } from '../upstream/circuit-breaker.ts';
 import type { Endpoint } from '../upstream/endpoint-group.ts';
 
 export class Admitted {
   #breaker: CircuitBreaker | undefined;
-  #admission: Admission = 'refused';
+  #admission: BreakerVerdict = 'refused';
   #endpoint: Endpoint | undefined;
   #retrying = false;
   #concluded = false;

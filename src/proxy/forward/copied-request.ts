@@ -2,7 +2,7 @@
 import type { RequestTls, RequestView } from '../../expression/cel/view.ts';
 import { editedLines, type FieldEdits } from '../fields/field-edits.ts';
 import { type FieldLines, FieldList } from '../fields/field-lines.ts';
-import type { BodyKind, ExchangeRequest, Sender } from '../message/request.ts';
+import type { BodyKind, DownstreamAddress, ExchangeRequest } from '../message/request.ts';
 
 export class CopiedRequest implements ExchangeRequest {
   readonly protocol: ExchangeRequest['protocol'];
@@ -25,7 +25,7 @@ export class CopiedRequest implements ExchangeRequest {
   readonly upgrade = '';
   readonly expectContinue = false;
   readonly bodyWanted = false;
-  readonly #sender: Sender;
+  readonly #sender: DownstreamAddress;
 
   constructor(request: ExchangeRequest) {
     const { lines } = request;
@@ -51,7 +51,7 @@ export class CopiedRequest implements ExchangeRequest {
     this.#sender = request.sender();
   }
 
-  sender(): Sender {
+  sender(): DownstreamAddress {
     return this.#sender;
   }
 

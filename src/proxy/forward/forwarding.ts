@@ -12,7 +12,7 @@ import { proxyError } from '../message/proxy-error.ts';
 import type { BodyKind, ExchangeRequest } from '../message/request.ts';
 import type { ResponseHead } from '../message/response.ts';
 import type {
-  ConnectionTaker,
+  PoolCallbacks,
   ResponseReceiver,
   TraceFields,
   UpstreamRequest,
@@ -56,7 +56,7 @@ export class ForwardAction implements Action {
  */
 type Phase = 'idle' | 'choosing' | 'waiting' | 'sent' | 'pausing' | 'responding';
 
-class Forwarding extends Timed implements ActionRun, ConnectionTaker, ResponseReceiver, UpstreamRequest {
+class Forwarding extends Timed implements ActionRun, PoolCallbacks, ResponseReceiver, UpstreamRequest {
   readonly request: ExchangeRequest;
   target = '';
   host = '';

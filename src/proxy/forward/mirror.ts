@@ -8,7 +8,7 @@ import type { BodySink, BodySource } from '../message/body.ts';
 import type { BodyKind } from '../message/request.ts';
 import type { ResponseHead } from '../message/response.ts';
 import type {
-  ConnectionTaker,
+  PoolCallbacks,
   ResponseReceiver,
   TraceFields,
   UpstreamRequest,
@@ -60,7 +60,7 @@ export function startMirror(
   return mirror;
 }
 
-export class Mirror extends Timed implements ConnectionTaker, ResponseReceiver, UpstreamRequest, BodySource {
+export class Mirror extends Timed implements PoolCallbacks, ResponseReceiver, UpstreamRequest, BodySource {
   readonly request: CopiedRequest;
   readonly target: string;
   readonly host: string;

@@ -1,5 +1,5 @@
 // Takes the bytes of a body out of the bytes of a connection, whichever way the body is framed (RFC 9112 §6–§7).
-// Chunk framing is strict and bounded; what leaves a doubt is a fault and the connection ends there.
+// Chunk framing is strict and bounded; what leaves a doubt is a problem and the connection ends there.
 import { CR, hexValue, LF, tokenByte, valueByte } from './characters.ts';
 import type { BodyKind } from './framing.ts';
 import type { Head } from './head.ts';
@@ -34,7 +34,7 @@ export class BodyDecoder {
   /** The body is complete. */
   done = true;
   /** Why the body cannot be read further; empty while it can. */
-  fault = '';
+  problem = '';
   /** After `decode`: where in the bytes given the body's data lies. Empty when both are equal. */
   dataStart = 0;
   dataEnd = 0;
@@ -53,7 +53,7 @@ export class BodyDecoder {
     this.#extensionBytes = 0;
     this.#tokenBytes = 0;
     this.#trailers = undefined;
-    this.fault = '';
+    this.problem = '';
     this.done = kind === 'none' || (kind === 'length' && length === 0);
   }
 
@@ -84,7 +84,7 @@ export class BodyDecoder {
   /** The connection has ended. A body that lasts until then is complete; every other is cut short. */
   endOfInput(): void {
     if (this.#kind === 'close') this.done = true;
-    else if (!this.done) this.fault = 'body cut short';
+    else if (!this.done) this.problem = 'body cut short';
   }
 
   #decodeChunks(bytes: Buffer, from: number, to: number): number {
@@ -93,7 +93,7 @@ export class BodyDecoder {
       if (this.#state === state.data) at = this.#takeData(bytes, at, to);
       else if (this.#state === state.trailers) at = this.#takeTrailers(bytes, at, to);
       else if (!this.#step(bytes[at++] ?? 0)) return to;
-      if (this.fault !== '') return to;
+      if (this.problem !== '') return to;
     }
     return at;
   }
@@ -116,11 +116,11 @@ export class BodyDecoder {
     this.#trailers ??= new TrailerParser();
     const consumed = this.#trailers.feed(bytes, at, to);
     if (this.#trailers.complete) this.done = true;
-    else if (this.#trailers.fault !== '') this.fault = this.#trailers.fault;
+    else if (this.#trailers.problem !== '') this.problem = this.#trailers.problem;
     return at + consumed;
   }
 
-  /** One byte of chunk framing; false on a fault. */
+  /** One byte of chunk framing; false on a problem. */
   #step(byte: number): boolean {
     switch (this.#state) {
       case state.sizeStart:
@@ -185,15 +185,15 @@ export class BodyDecoder {
     }
   }
 
-  #afterExtension(byte: number, fault: string): boolean {
+  #afterExtension(byte: number, problem: string): boolean {
     if (byte === SEMICOLON) this.#state = state.extensionName;
     else if (byte === CR) this.#state = state.sizeLf;
-    else return this.#fail(fault);
+    else return this.#fail(problem);
     return true;
   }
 
-  #fail(fault: string): false {
-    this.fault = fault;
+  #fail(problem: string): false {
+    this.problem = problem;
     return false;
   }
 }

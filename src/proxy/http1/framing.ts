@@ -1,5 +1,5 @@
 // Where a message ends and whether its connection lives on (RFC 9112 §6, §9). Two ways to read a length are one too
-// many: whatever leaves a doubt is a fault, for a request as for a response.
+// many: whatever leaves a doubt is a problem, for a request as for a response.
 import { fieldId } from '../fields/field-name.ts';
 import type { Head } from './head.ts';
 import type { RequestParser } from './request-parser.ts';
@@ -27,8 +27,8 @@ export class Framing {
   readRequest(parser: RequestParser): string {
     const { head, minor } = parser;
     this.#clear(minor === 1);
-    const fault = this.#readFields(head, minor);
-    if (fault !== '') return fault;
+    const problem = this.#readFields(head, minor);
+    if (problem !== '') return problem;
     if (this.kind === 'close') this.kind = 'none';
     this.expectContinue &&= minor === 1 && this.kind !== 'none';
     if (this.upgrade !== '' && (minor === 0 || this.kind !== 'none' || isHttp(this.upgrade))) this.upgrade = '';
@@ -39,8 +39,8 @@ export class Framing {
   readResponse(parser: ResponseParser, toHead: boolean): string {
     const { head, minor, status } = parser;
     this.#clear(minor === 1);
-    const fault = this.#readFields(head, minor);
-    if (fault !== '') return fault;
+    const problem = this.#readFields(head, minor);
+    if (problem !== '') return problem;
     if (status >= 200 && status !== 204 && status !== 304 && !toHead) {
       if (this.kind === 'close') this.keepAlive = false;
       return '';

@@ -1,6 +1,6 @@
 // Reads a start line and field lines out of bytes as they come (RFC 9112 §2–§5), strictly: CR LF ends a line and
 // nothing else does, no folding, no space before the colon. It never guesses and never throws; what is not certain is
-// a fault. Request and response parsers add their start line; the body decoder uses it for trailers.
+// a problem. Request and response parsers add their start line; the body decoder uses it for trailers.
 import { COLON, CR, HT, LF, SP, tokenByte, valueByte } from './characters.ts';
 import { Head } from './head.ts';
 
@@ -20,7 +20,7 @@ export type HeadStatus = 'more' | 'done' | 'malformed' | 'line-too-long' | 'head
 export abstract class HeadParser {
   readonly head = new Head();
   /** Why the status is `malformed`, for people. */
-  fault = '';
+  problem = '';
   /** After `done`: where the byte after the head lies in the bytes given. */
   end = 0;
   protected limits: HeadLimits;
@@ -38,7 +38,7 @@ export abstract class HeadParser {
   reset(limits: HeadLimits = this.limits): void {
     this.limits = limits;
     this.head.clear();
-    this.fault = '';
+    this.problem = '';
     this.#line = 0;
     this.#scanned = 0;
     this.#started = false;
@@ -63,8 +63,8 @@ export abstract class HeadParser {
   /** Reads the start line and sets `end` behind it. */
   protected abstract parseStartLine(bytes: Buffer, from: number, to: number): HeadStatus;
 
-  protected malformed(fault: string): HeadStatus {
-    this.fault = fault;
+  protected malformed(problem: string): HeadStatus {
+    this.problem = problem;
     return 'malformed';
   }
 
@@ -94,13 +94,13 @@ export abstract class HeadParser {
       const nameStart = at;
       while (at < to && tokenByte[bytes[at] ?? 0] === 1) at++;
       if (at === to) return this.#incomplete(to - from);
-      if (bytes[at] !== COLON || at === nameStart) return this.malformed(nameFault(bytes[at] ?? 0, at === nameStart));
+      if (bytes[at] !== COLON || at === nameStart) return this.malformed(nameProblem(bytes[at] ?? 0, at === nameStart));
       const nameEnd = at++;
       while (at < to && (bytes[at] === SP || bytes[at] === HT)) at++;
       const valueStart = at;
       while (at < to && valueByte[bytes[at] ?? 0] === 1) at++;
       if (at + 1 >= to && (at === to || bytes[at] === CR)) return this.#incomplete(to - from);
-      if (bytes[at] !== CR || bytes[at + 1] !== LF) return this.malformed(valueFault(bytes[at] ?? 0));
+      if (bytes[at] !== CR || bytes[at + 1] !== LF) return this.malformed(valueProblem(bytes[at] ?? 0));
       let valueEnd = at;
       while (valueEnd > valueStart && (bytes[valueEnd - 1] === SP || bytes[valueEnd - 1] === HT)) valueEnd--;
       at += 2;
@@ -119,14 +119,14 @@ export abstract class HeadParser {
   }
 }
 
-function nameFault(byte: number, first: boolean): string {
+function nameProblem(byte: number, first: boolean): string {
   if (first && (byte === SP || byte === HT)) return 'folded field line';
   if (byte === SP || byte === HT) return 'blank in or after a field name';
   if (byte === LF) return 'LF without CR';
   return first && byte === COLON ? 'empty field name' : 'invalid byte in a field name';
 }
 
-function valueFault(byte: number): string {
+function valueProblem(byte: number): string {
   if (byte === LF) return 'LF without CR';
   return byte === CR ? 'CR without LF' : 'invalid byte in a field value';
 }

@@ -1,21 +1,21 @@
 // Writes messages to one socket: heads and small chunks gather as text and leave in one write, large chunks go by way of
 // a lent buffer (proxy.md, The forward fast path). Nothing given to it is needed after the call.
-import { giveBack, lend } from '../socket/lent-bytes.ts';
-import { drainedBytesMin, type Wire } from '../socket/wire.ts';
+import { giveBack, lend } from '../socket/buffer-pool.ts';
+import { type ByteSocket, drainedBytesMin } from '../socket/byte-socket.ts';
 import type { BodyKind } from './framing.ts';
 
 /** Text waiting in vain costs memory: so much of it leaves before a message ends. */
 const textMax = 4 * drainedBytesMin;
 
 export class MessageWriter {
-  readonly #socket: Wire;
+  readonly #socket: ByteSocket;
   /** Latin-1, not written yet. */
   #text = '';
   #kind: BodyKind = 'none';
   /** Buffers of writes that the system has not taken yet. */
   #lent: Buffer[] = [];
 
-  constructor(socket: Wire) {
+  constructor(socket: ByteSocket) {
     this.#socket = socket;
   }
 

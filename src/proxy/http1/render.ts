@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import type { FieldEdits } from '../fields/field-edits.ts';
 import type { FieldLines } from '../fields/field-lines.ts';
 import { fieldId, identifyName } from '../fields/field-name.ts';
-import type { ExchangeRequest, Sender } from '../message/request.ts';
+import type { DownstreamAddress, ExchangeRequest } from '../message/request.ts';
 import type { ExchangeResponse, ResponseHead } from '../message/response.ts';
 import type { UpstreamRequest } from '../message/upstream-stream.ts';
 import { Head } from './head.ts';
@@ -160,7 +160,7 @@ function keptText(lines: FieldLines, edits: FieldEdits | undefined, named: reado
 }
 
 /** What tells the upstream whose request it is; what a middleware set itself stays as it set it. */
-export function forwardedText({ lines, edits, named, authority }: ExchangeRequest, sender: Sender): string {
+export function forwardedText({ lines, edits, named, authority }: ExchangeRequest, sender: DownstreamAddress): string {
   const { peerIp, peerTrusted, scheme, certificateUris } = sender;
   const first = (name: string): string | undefined => (edits.empty ? lines.first(name) : edits.first(lines, name));
   const stays = (name: string): boolean => peerTrusted && first(name) !== undefined && !named.includes(name);

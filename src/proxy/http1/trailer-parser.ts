@@ -1,7 +1,7 @@
 // The field lines after the last chunk (RFC 9112 §7.1.2): the rules of a head's fields with tighter limits.
 import { fieldId } from '../fields/field-name.ts';
 import { HeadParser, type HeadStatus } from './head-parser.ts';
-import { HeldBytes } from './held-bytes.ts';
+import { ReceiveBuffer } from './receive-buffer.ts';
 
 const trailerBytesMax = 16 * 1024;
 
@@ -10,24 +10,24 @@ const limits = { startLineBytesMax: 0, headBytesMax: trailerBytesMax, fieldBytes
 export class TrailerParser extends HeadParser {
   complete = false;
   /** What came so far, for it may come in parts. */
-  readonly #held = new HeldBytes();
+  readonly #held = new ReceiveBuffer();
 
   constructor() {
     super(limits);
   }
 
-  /** Returns how many of the bytes belong to the trailers. Sets `complete`, or `fault` when they cannot be read. */
+  /** Returns how many of the bytes belong to the trailers. Sets `complete`, or `problem` when they cannot be read. */
   feed(bytes: Buffer, from: number, to: number): number {
     const former = this.#held.length;
     this.#held.append(bytes, from, Math.min(to, from + trailerBytesMax + 1 - former));
     const status = this.parse(this.#held.bytes, 0, this.#held.length);
     if (status === 'done') {
       this.complete = !this.#framesAgain();
-      if (!this.complete) this.fault = 'a trailer that speaks of framing';
+      if (!this.complete) this.problem = 'a trailer that speaks of framing';
       return this.end - former;
     }
     if (status === 'more') return to - from;
-    if (this.fault === '') this.fault = 'trailers too large';
+    if (this.problem === '') this.problem = 'trailers too large';
     return to - from;
   }
 

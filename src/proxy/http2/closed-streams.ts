@@ -1,4 +1,4 @@
-// How the streams closed last were closed: what comes for them afterwards was on its way, or is a fault
+// How the streams closed last were closed: what comes for them afterwards was on its way, or is an error
 // (RFC 9113 §5.1, closed). Older ones are forgotten.
 
 /** `reset`: by us; the other side may not have known yet. `ended`: by both sides, or by the other side's reset. */

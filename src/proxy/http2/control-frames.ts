@@ -41,8 +41,8 @@ export class ControlFrames {
   #onPriority(streamId: number, bytes: Buffer, from: number, to: number): undefined {
     const core = this.#core;
     if (streamId === 0) return core.fail(errorCode.protocol, 'PRIORITY on stream 0');
-    if (to - from !== 5) return core.faultOf(streamId, errorCode.frameSize);
-    if (streamIdAt(bytes, from) === streamId) return core.faultOf(streamId, errorCode.protocol);
+    if (to - from !== 5) return core.streamErrorOf(streamId, errorCode.frameSize);
+    if (streamIdAt(bytes, from) === streamId) return core.streamErrorOf(streamId, errorCode.protocol);
     core.bear('PRIORITY');
   }
 
@@ -85,8 +85,8 @@ export class ControlFrames {
     if (!core.patience.settings.take()) return core.calm('SETTINGS');
     const { peer } = core;
     const before = peer.initialWindow;
-    const fault = peer.read(bytes, from, to, !core.options.server);
-    if (fault !== undefined) return core.fail(fault.code, fault.message);
+    const problem = peer.read(bytes, from, to, !core.options.server);
+    if (problem !== undefined) return core.fail(problem.code, problem.message);
     this.settingsSeen = true;
     core.writer.settingsAck();
     if (peer.initialWindow !== before) this.#shiftWindows(peer.initialWindow - before);
@@ -141,8 +141,8 @@ export class ControlFrames {
     if (core.streams.isIdle(streamId)) return core.fail(errorCode.protocol, 'WINDOW_UPDATE on an idle stream');
     const stream = core.streams.get(streamId);
     if (stream === undefined) return;
-    if (increment === 0) return core.fault(stream, errorCode.protocol);
-    if (stream.sendWindow + increment > windowMax) return core.fault(stream, errorCode.flowControl);
+    if (increment === 0) return core.streamError(stream, errorCode.protocol);
+    if (stream.sendWindow + increment > windowMax) return core.streamError(stream, errorCode.flowControl);
     stream.sendWindow += increment;
     core.outflow.pumpOne(stream);
   }

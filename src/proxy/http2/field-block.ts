@@ -37,7 +37,7 @@ export class FieldBlock implements FieldSink, FieldLines {
   /** −1 = not said. */
   contentLength = -1;
   /** Why the message is malformed; empty when it is not. */
-  fault = '';
+  problem = '';
   /** More than the limits allow: what was beyond has not been kept. */
   tooLarge = false;
   /** `host` names another host than `:authority`. */
@@ -75,7 +75,7 @@ export class FieldBlock implements FieldSink, FieldLines {
     this.protocol = '';
     this.status = 0;
     this.contentLength = -1;
-    this.fault = '';
+    this.problem = '';
     this.tooLarge = false;
     this.hostConflict = false;
     this.fieldBytes = 0;
@@ -117,9 +117,9 @@ export class FieldBlock implements FieldSink, FieldLines {
   field(name: string, value: string, info: FieldInfo): void {
     this.listBytes += name.length + value.length + 32;
     if (++this.#fields > guards.fieldsMax || this.listBytes > guards.listBytesMax) this.tooLarge = true;
-    if (this.tooLarge || this.fault !== '') return;
+    if (this.tooLarge || this.problem !== '') return;
     if (hasBadValue(info)) {
-      this.fault = `invalid value of ${name}`;
+      this.problem = `invalid value of ${name}`;
       return;
     }
     const role = roleOf(info);
@@ -131,9 +131,9 @@ export class FieldBlock implements FieldSink, FieldLines {
   /** After the last field. */
   finish(): void {
     if (this.#cookie !== undefined) this.#add('cookie', this.#cookie, fieldId.other);
-    if (this.fault !== '' || this.tooLarge) return;
-    if (this.#kind === 'request') this.fault = this.#requestFault();
-    else if (this.#kind === 'response' && this.status === 0) this.fault = 'no :status';
+    if (this.problem !== '' || this.tooLarge) return;
+    if (this.#kind === 'request') this.problem = this.#requestProblem();
+    else if (this.#kind === 'response' && this.status === 0) this.problem = 'no :status';
   }
 
   #line(name: string, value: string, id: FieldId): void {
@@ -168,13 +168,13 @@ export class FieldBlock implements FieldSink, FieldLines {
         break;
       case fieldRole.te:
         if (value.toLowerCase() === 'trailers') this.#add(name, value, id);
-        else this.fault = 'te other than trailers';
+        else this.problem = 'te other than trailers';
         break;
       case fieldRole.hop:
-        this.fault = `${name} has no place in HTTP/2`;
+        this.problem = `${name} has no place in HTTP/2`;
         break;
       default:
-        this.fault = 'invalid field name';
+        this.problem = 'invalid field name';
     }
   }
 
@@ -195,24 +195,24 @@ export class FieldBlock implements FieldSink, FieldLines {
   #length(name: string, value: string, id: FieldId): void {
     if (this.#kind === 'trailers') return;
     const length = /^[0-9]{1,15}$/.test(value) ? Number(value) : -1;
-    if (length < 0) this.fault = 'invalid content-length';
-    else if (this.contentLength >= 0) this.fault = 'more than one content-length';
+    if (length < 0) this.problem = 'invalid content-length';
+    else if (this.contentLength >= 0) this.problem = 'more than one content-length';
     this.contentLength = length;
     this.#add(name, value, id);
   }
 
   #pseudo(role: number, name: string, value: string): void {
-    if (this.#regular) this.fault = `${name} behind other fields`;
-    else if (this.#kind === 'trailers') this.fault = `${name} in trailers`;
+    if (this.#regular) this.problem = `${name} behind other fields`;
+    else if (this.#kind === 'trailers') this.problem = `${name} in trailers`;
     else if ((role === fieldRole.status) !== (this.#kind === 'response') || role === fieldRole.unknownPseudo)
-      this.fault = `${name} has no place here`;
+      this.problem = `${name} has no place here`;
     else this.#readPseudo(role, name, value);
   }
 
   #readPseudo(role: number, name: string, value: string): void {
     const had = this.#exchangePseudo(role, value);
-    if (had) this.fault = `more than one ${name}`;
-    else if (value === '' && role !== fieldRole.authority) this.fault = `empty ${name}`;
+    if (had) this.problem = `more than one ${name}`;
+    else if (value === '' && role !== fieldRole.authority) this.problem = `empty ${name}`;
   }
 
   /** Returns whether it had been set before. */
@@ -244,13 +244,13 @@ export class FieldBlock implements FieldSink, FieldLines {
       case fieldRole.status:
         if (this.status !== 0) return true;
         this.status = /^[1-9][0-9]{2}$/.test(value) ? Number(value) : 0;
-        if (this.status === 0 || this.status === 101) this.fault = 'invalid :status';
+        if (this.status === 0 || this.status === 101) this.problem = 'invalid :status';
         return false;
     }
     return before !== '';
   }
 
-  #requestFault(): string {
+  #requestProblem(): string {
     if (this.method === '') return 'no :method';
     if (!isToken(this.method)) return 'invalid :method';
     if (this.method === 'CONNECT' && this.protocol === '') {

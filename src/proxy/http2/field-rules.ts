@@ -1,6 +1,6 @@
 // What a field of HTTP/2 may be called and hold, and what its name means to a proxy (RFC 9113 §8.2, §8.3): told once
 // per name and value, kept with the entries of HPACK's tables. Stricter than RFC 9113 where HTTP/1.1 is: what
-// would be a fault there must not arrive there by way of here.
+// would be a problem there must not arrive there by way of here.
 
 import { type FieldId, identify } from '../fields/field-name.ts';
 import { HT, SP, tokenByte, valueByte } from '../http1/characters.ts';

@@ -1,6 +1,6 @@
 // Cuts what arrives into frames (RFC 9113 §4.1). DATA is passed on as it comes; every other frame is small and is
 // handed over whole. Keeps at most the part of one frame that has not come yet, and nothing that it was only told of.
-import { HeldBytes } from '../http1/held-bytes.ts';
+import { ReceiveBuffer } from '../http1/receive-buffer.ts';
 import { frameBytesMax, frameFlag, frameHeadBytes, frameType } from './frame.ts';
 
 /** Whoever acts on frames. Bytes are valid during the call. */
@@ -14,12 +14,12 @@ export interface FrameReceiver {
   /** `padding` bytes of it were not content. */
   onDataEnd(padding: number): void;
   /** A frame is larger than announced, or padded beyond its end. Nothing more is read. */
-  onFrameFault(fault: 'size' | 'padding', type: number): void;
+  onFrameError(problem: 'size' | 'padding', type: number): void;
 }
 
 export class FrameReader {
   readonly #receiver: FrameReceiver;
-  readonly #held = new HeldBytes();
+  readonly #held = new ReceiveBuffer();
   /** Bytes of the DATA at hand still to come; −1 = between frames. */
   #dataLeft = -1;
   /** Padding at the end of it; −1 = its first byte, which says so, has not come. */
@@ -56,7 +56,7 @@ export class FrameReader {
     if (to - from < frameHeadBytes) return this.#hold(bytes, from, to);
     const length = lengthAt(bytes, from);
     const type = bytes[from + 3] ?? 0;
-    if (length > frameBytesMax) return this.#fault('size', type, to);
+    if (length > frameBytesMax) return this.#problem('size', type, to);
     if (type === frameType.data) {
       this.#beginData(bytes, from, length);
       return from + frameHeadBytes;
@@ -107,7 +107,7 @@ export class FrameReader {
     this.#receiver.onData(flags, streamIdAt(bytes, at + 5), length);
     if (this.#stopped) return;
     if (length > 0) return;
-    if (this.#padding < 0) this.#fault('padding', frameType.data, 0);
+    if (this.#padding < 0) this.#problem('padding', frameType.data, 0);
     else this.#endData();
   }
 
@@ -116,7 +116,7 @@ export class FrameReader {
     if (this.#padding < 0) {
       this.#padding = bytes[at++] ?? 0;
       this.#dataLeft--;
-      if (this.#padding > this.#dataLeft) return this.#fault('padding', frameType.data, to);
+      if (this.#padding > this.#dataLeft) return this.#problem('padding', frameType.data, to);
       this.#paddingBytes = this.#padding + 1;
     }
     const end = Math.min(to, at + this.#dataLeft);
@@ -132,9 +132,9 @@ export class FrameReader {
     this.#receiver.onDataEnd(this.#paddingBytes);
   }
 
-  #fault(fault: 'size' | 'padding', type: number, to: number): number {
+  #problem(problem: 'size' | 'padding', type: number, to: number): number {
     this.stop();
-    this.#receiver.onFrameFault(fault, type);
+    this.#receiver.onFrameError(problem, type);
     return to;
   }
 }

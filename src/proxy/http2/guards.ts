@@ -21,7 +21,7 @@ export const guards = {
   /** What the other side may have us remember to decode its heads. The default of RFC 7541. */
   tableBytes: 4_096,
   /** Streams reset by us because of what came: as cheap for an attacker as its own resets (MadeYouReset). */
-  faults: { burst: 100, perSecond: 100 },
+  streamErrors: { burst: 100, perSecond: 100 },
   /** Each is answered; a few at the beginning are all that anybody needs. */
   settings: { burst: 32, perSecond: 8 },
   /** Each is answered. Go's gRPC measures with one per round trip as long as data comes, so DATA sent earns more. */

@@ -1,9 +1,9 @@
 // A header block that comes in several frames (RFC 9113 §6.10): kept until it is whole, within bounds.
-import { HeldBytes } from '../http1/held-bytes.ts';
+import { ReceiveBuffer } from '../http1/receive-buffer.ts';
 import { guards } from './guards.ts';
 
 export class HeaderAssembly {
-  readonly #held = new HeldBytes();
+  readonly #held = new ReceiveBuffer();
   #frames = 0;
   /** CONTINUATION of `streamId` has to follow, and nothing else. */
   open = false;

@@ -64,7 +64,7 @@ export class HeaderFrames {
       if (!this.#decode(bytes, from, to, this.#unheard, 'request')) return;
       core.writer.rstStream(streamId, errorCode.refused);
       core.streams.remember(streamId, true);
-      return streamId <= this.acceptMax ? core.countFault('streams beyond the limit') : undefined;
+      return streamId <= this.acceptMax ? core.countOffence('streams beyond the limit') : undefined;
     }
     const stream = core.streams.open(streamId, core.peer.initialWindow, core.options.streamWindow);
     const { fields } = stream;
@@ -72,12 +72,12 @@ export class HeaderFrames {
     core.streams.headBytes += fields.listBytes;
     stream.headRead = true;
     stream.contentLeft = fields.contentLength;
-    if (fields.fault !== '' || this.assembly.selfish) return core.fault(stream, errorCode.protocol);
+    if (fields.problem !== '' || this.assembly.selfish) return core.streamError(stream, errorCode.protocol);
     if (core.streams.headBytes > guards.openHeadBytesMax && core.streams.size > 1) {
       core.onLocalReset(stream, errorCode.refused);
-      return core.countFault('heads beyond the limit');
+      return core.countOffence('heads beyond the limit');
     }
-    if (ends && stream.contentLeft > 0) return core.fault(stream, errorCode.protocol);
+    if (ends && stream.contentLeft > 0) return core.streamError(stream, errorCode.protocol);
     stream.remoteEnded = ends;
     core.host.onRequest(stream);
     if (ends && stream.id === streamId) stream.tellEnd();
@@ -87,13 +87,13 @@ export class HeaderFrames {
   #onFurtherBlock(stream: Stream, bytes: Buffer, from: number, to: number, ends: boolean): undefined {
     const core = this.#core;
     if (stream.remoteEnded) {
-      if (this.#decode(bytes, from, to, this.#unheard, 'trailers')) core.fault(stream, errorCode.streamClosed);
+      if (this.#decode(bytes, from, to, this.#unheard, 'trailers')) core.streamError(stream, errorCode.streamClosed);
       return;
     }
     if (stream.headRead) {
       const trailers = stream.trailerBlock();
       if (!this.#decode(bytes, from, to, trailers, 'trailers')) return;
-      if (!ends || trailers.fault !== '' || trailers.tooLarge) return core.fault(stream, errorCode.protocol);
+      if (!ends || trailers.problem !== '' || trailers.tooLarge) return core.streamError(stream, errorCode.protocol);
       return core.remoteEnd(stream);
     }
     if (!this.#decode(bytes, from, to, stream.fields, 'response')) return;
@@ -104,16 +104,17 @@ export class HeaderFrames {
     const core = this.#core;
     const { fields } = stream;
     const interim = fields.status < 200;
-    if (fields.fault !== '' || fields.tooLarge || (interim && ends)) return core.fault(stream, errorCode.protocol);
+    if (fields.problem !== '' || fields.tooLarge || (interim && ends))
+      return core.streamError(stream, errorCode.protocol);
     if (interim) {
-      if (++stream.interims > guards.interimMax) core.fault(stream, errorCode.calm);
+      if (++stream.interims > guards.interimMax) core.streamError(stream, errorCode.calm);
       else stream.receiver?.onHead(stream);
       return;
     }
     stream.headRead = true;
     const bodiless = stream.bodiless || fields.status === 204 || fields.status === 304;
     stream.contentLeft = bodiless ? 0 : fields.contentLength;
-    if (ends && stream.contentLeft > 0) return core.fault(stream, errorCode.protocol);
+    if (ends && stream.contentLeft > 0) return core.streamError(stream, errorCode.protocol);
     stream.remoteEnded = ends;
     const { id } = stream;
     stream.receiver?.onHead(stream);
@@ -130,9 +131,9 @@ export class HeaderFrames {
   ): boolean {
     const core = this.#core;
     block.begin(kind, core.options.limits());
-    const fault = this.#decoder.decode(bytes, from, to, block);
-    if (fault !== '') {
-      core.fail(errorCode.compression, fault);
+    const problem = this.#decoder.decode(bytes, from, to, block);
+    if (problem !== '') {
+      core.fail(errorCode.compression, problem);
       return false;
     }
     block.finish();

@@ -5,7 +5,7 @@ import { Allowance, guards } from './guards.ts';
 export class Patience {
   readonly #nowMs: () => number;
   readonly resets: Allowance;
-  readonly faults: Allowance;
+  readonly problems: Allowance;
   readonly settings: Allowance;
   readonly pings: Allowance;
   readonly idleFrames: Allowance;
@@ -21,7 +21,7 @@ export class Patience {
     this.#nowMs = nowMs;
     this.#progressMs = nowMs();
     this.resets = new Allowance({ burst: resetsPerSecond, perSecond: resetsPerSecond }, nowMs);
-    this.faults = new Allowance(guards.faults, nowMs);
+    this.problems = new Allowance(guards.streamErrors, nowMs);
     this.settings = new Allowance(guards.settings, nowMs);
     this.pings = new Allowance(guards.pings, nowMs);
     this.idleFrames = new Allowance(guards.idleFrames, nowMs);

@@ -3,7 +3,7 @@ import { errorCode } from './error-code.ts';
 import { defaultWindow, frameBytesMax, setting, windowMax } from './frame.ts';
 import { uint32At } from './frame-reader.ts';
 
-export interface SettingsFault {
+export interface SettingsProblem {
   readonly code: number;
   readonly message: string;
 }
@@ -16,20 +16,20 @@ export class PeerSettings {
   frameBytesMax = frameBytesMax;
   connectProtocol = false;
 
-  /** Takes over `bytes[from..to)`; stops at the first fault. */
-  read(bytes: Uint8Array, from: number, to: number, fromServer: boolean): SettingsFault | undefined {
+  /** Takes over `bytes[from..to)`; stops at the first problem. */
+  read(bytes: Uint8Array, from: number, to: number, fromServer: boolean): SettingsProblem | undefined {
     for (let at = from; at + 6 <= to; at += 6) {
       const id = ((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0);
-      const fault = this.#take(id, uint32At(bytes, at + 2), fromServer);
-      if (fault !== undefined) return fault;
+      const problem = this.#take(id, uint32At(bytes, at + 2), fromServer);
+      if (problem !== undefined) return problem;
     }
     return undefined;
   }
 
-  #take(id: number, value: number, fromServer: boolean): SettingsFault | undefined {
+  #take(id: number, value: number, fromServer: boolean): SettingsProblem | undefined {
     switch (id) {
       case setting.enablePush:
-        return value > 1 || (fromServer && value === 1) ? protocolFault('ENABLE_PUSH') : undefined;
+        return value > 1 || (fromServer && value === 1) ? protocolProblem('ENABLE_PUSH') : undefined;
       case setting.maxConcurrentStreams:
         this.maxConcurrentStreams = value;
         return undefined;
@@ -38,9 +38,9 @@ export class PeerSettings {
         this.initialWindow = value;
         return undefined;
       case setting.maxFrameSize:
-        return value < frameBytesMax || value > 0xff_ffff ? protocolFault('MAX_FRAME_SIZE') : undefined;
+        return value < frameBytesMax || value > 0xff_ffff ? protocolProblem('MAX_FRAME_SIZE') : undefined;
       case setting.enableConnectProtocol:
-        if (value > 1 || (this.connectProtocol && value === 0)) return protocolFault('ENABLE_CONNECT_PROTOCOL');
+        if (value > 1 || (this.connectProtocol && value === 0)) return protocolProblem('ENABLE_CONNECT_PROTOCOL');
         this.connectProtocol = value === 1;
         return undefined;
       default:
@@ -49,4 +49,4 @@ export class PeerSettings {
   }
 }
 
-const protocolFault = (name: string): SettingsFault => ({ code: errorCode.protocol, message: `invalid ${name}` });
+const protocolProblem = (name: string): SettingsProblem => ({ code: errorCode.protocol, message: `invalid ${name}` });

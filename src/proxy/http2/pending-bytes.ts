@@ -1,7 +1,7 @@
 // What a stream is still to send, kept together. Large parts lie in lent buffers: a body that waits at every step for a
 // window or for the socket would otherwise leave a buffer behind for each part, and the collector marks the whole heap
 // for so many.
-import { giveBack, lend, lentBytes } from '../socket/lent-bytes.ts';
+import { giveBack, lend, lentBytes } from '../socket/buffer-pool.ts';
 
 const none = Buffer.alloc(0);
 

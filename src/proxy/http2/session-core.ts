@@ -23,8 +23,8 @@ export interface SessionHost {
   onAlive(): void;
   /** A server's: a request was answered before it was whole. `resetAnswered` is to be called when its time has come. */
   onAnsweredEarly(): void;
-  /** Nothing more is read; what is gathered should leave, then the socket. `fault`: empty when all was well. */
-  onFailed(fault: string): void;
+  /** Nothing more is read; what is gathered should leave, then the socket. `problem`: empty when all was well. */
+  onFailed(problem: string): void;
 }
 
 export interface SessionOptions {
@@ -51,18 +51,18 @@ export interface SessionCore {
   readonly streams: StreamTable;
   readonly answered: AnsweredStreams;
   readonly over: boolean;
-  /** Ends the connection for the other side's fault, or with `errorCode.none` for no fault. */
+  /** Ends the connection for the other side's error, or with `errorCode.none` for none. */
   fail(code: number, message: string): undefined;
   /** Ends the connection of one who floods it. */
   calm(what: string): undefined;
   /** Counts a frame that asks for nothing. */
   bear(what: string): undefined;
   /** The other side has done with a stream what it may not. */
-  fault(stream: Stream, code: number): undefined;
+  streamError(stream: Stream, code: number): undefined;
   /** The same for a stream that may not be open. */
-  faultOf(streamId: number, code: number): undefined;
+  streamErrorOf(streamId: number, code: number): undefined;
   /** A stream has been reset for something that the other side did. */
-  countFault(what: string): undefined;
+  countOffence(what: string): undefined;
   /** Forgets the stream and tells its receiver why. */
   tellReset(stream: Stream, end: StreamEnd, byUs: boolean): undefined;
   onLocalReset(stream: Stream, code: number): undefined;

@@ -151,7 +151,7 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     this.writer.goAway(this.options.server ? this.#headers.acceptMax : 0, errorCode.none);
   }
 
-  /** Ends the connection for the other side's fault, or with `errorCode.none` for no fault. */
+  /** Ends the connection for the other side's error, or with `errorCode.none` for none. */
   fail(code: number, message: string): undefined {
     if (this.#over) return;
     this.writer.goAway(this.options.server ? Math.max(0, this.streams.lastId) : 0, code);
@@ -205,8 +205,8 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
 
   // What arrives.
 
-  onFrameFault(fault: 'size' | 'padding', type: number): undefined {
-    if (fault === 'size') this.fail(errorCode.frameSize, `a frame of type ${type} is too large`);
+  onFrameError(problem: 'size' | 'padding', type: number): undefined {
+    if (problem === 'size') this.fail(errorCode.frameSize, `a frame of type ${type} is too large`);
     else this.fail(errorCode.protocol, 'padding beyond the end of its frame');
   }
 
@@ -232,10 +232,10 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
       if (ends) this.answered.forget(streamId);
       return this.#lateData(streamId);
     }
-    if (stream.remoteEnded) return this.fault(stream, errorCode.streamClosed);
-    if (!this.options.server && !stream.headRead) return this.fault(stream, errorCode.protocol);
+    if (stream.remoteEnded) return this.streamError(stream, errorCode.streamClosed);
+    if (!this.options.server && !stream.headRead) return this.streamError(stream, errorCode.protocol);
     stream.receiveWindow -= length;
-    if (stream.receiveWindow < 0) return this.fault(stream, errorCode.flowControl);
+    if (stream.receiveWindow < 0) return this.streamError(stream, errorCode.flowControl);
     this.#dataStream = stream;
     this.#dataEnds = ends;
   }
@@ -244,7 +244,7 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     const stream = this.#dataStream;
     if (stream === undefined || stream.over) return;
     if (stream.contentLeft >= 0) {
-      if (to - from > stream.contentLeft) return this.fault(stream, errorCode.protocol);
+      if (to - from > stream.contentLeft) return this.streamError(stream, errorCode.protocol);
       stream.contentLeft -= to - from;
     }
     stream.take(bytes, from, to);
@@ -288,7 +288,7 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
 
   /** The other side has ended the stream with DATA or trailers. */
   remoteEnd(stream: Stream): undefined {
-    if (stream.contentLeft > 0) return this.fault(stream, errorCode.protocol);
+    if (stream.contentLeft > 0) return this.streamError(stream, errorCode.protocol);
     stream.remoteEnded = true;
     stream.tellEnd();
   }
@@ -335,18 +335,18 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
   }
 
   /** The other side has done with a stream what it may not. */
-  fault(stream: Stream, code: number): undefined {
+  streamError(stream: Stream, code: number): undefined {
     this.writer.rstStream(stream.id, code);
-    const message = stream.fields.fault || nameOfCode(code);
+    const message = stream.fields.problem || nameOfCode(code);
     this.tellReset(stream, { code, untouched: false, faulty: true, unanswered: false, message }, true);
-    this.countFault('faults');
+    this.countOffence('stream errors');
   }
 
-  faultOf(streamId: number, code: number): undefined {
+  streamErrorOf(streamId: number, code: number): undefined {
     const stream = this.streams.get(streamId);
-    if (stream !== undefined) return this.fault(stream, code);
+    if (stream !== undefined) return this.streamError(stream, code);
     this.writer.rstStream(streamId, code);
-    this.countFault('faults');
+    this.countOffence('stream errors');
   }
 
   /** DATA for a stream that is not open. */
@@ -354,7 +354,7 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     if (this.streams.isIdle(streamId)) return this.fail(errorCode.protocol, 'DATA on an idle stream');
     const how = this.streams.howClosed(streamId);
     if (how === 'ended') this.fail(errorCode.streamClosed, 'DATA on a closed stream');
-    else if (how === 'unknown') this.faultOf(streamId, errorCode.streamClosed);
+    else if (how === 'unknown') this.streamErrorOf(streamId, errorCode.streamClosed);
   }
 
   // The connection.
@@ -392,8 +392,8 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
   }
 
   /** A stream has been reset for something that the other side did. */
-  countFault(what: string): undefined {
-    if (!this.#over && !this.patience.faults.take()) this.calm(what);
+  countOffence(what: string): undefined {
+    if (!this.#over && !this.patience.problems.take()) this.calm(what);
   }
 
   calm(what: string): undefined {

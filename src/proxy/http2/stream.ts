@@ -2,7 +2,7 @@
 // not taken yet. The connection reads and writes for it; a receiver makes something of it. Used again for other
 // streams of the same connection, so nobody may hold on to one that is over.
 
-import { HeldBytes } from '../http1/held-bytes.ts';
+import { ReceiveBuffer } from '../http1/receive-buffer.ts';
 import { FieldBlock } from './field-block.ts';
 import { defaultWindow } from './frame.ts';
 import type { HpackEncoder } from './hpack/encoder.ts';
@@ -101,7 +101,7 @@ export class Stream {
   /** Where the flags of its last frame lie in what is gathered, and in which gathering. */
   lastFlagsAt = 0;
   lastGathering = -1;
-  readonly #arrived = new HeldBytes();
+  readonly #arrived = new ReceiveBuffer();
   #paused = false;
   /** Bytes that the receiver took with its last word being false. */
   #withheld = 0;

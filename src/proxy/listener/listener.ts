@@ -20,9 +20,9 @@ import type { MetricBlock } from '../metrics/metric-block.ts';
 import type { RecentRequests } from '../requests/recent-requests.ts';
 import type { Figures } from '../shared/figures.ts';
 import { acceptHandles } from '../socket/accepting.ts';
+import type { ByteSocket, SocketReceiver } from '../socket/byte-socket.ts';
 import type { TcpHandle } from '../socket/stream-handle.ts';
-import { TcpWire } from '../socket/tcp-wire.ts';
-import type { Wire, WireReceiver } from '../socket/wire.ts';
+import { TcpSocket } from '../socket/tcp-socket.ts';
 import { Handshake, type HandshakeOwner } from '../tls/handshake.ts';
 import { HandshakeFailures } from '../tls/handshake-failures.ts';
 import type { TlsTerminator } from '../tls/terminator.ts';
@@ -202,11 +202,11 @@ class Port implements OpenListener, HandshakeOwner {
   #accept(handle: TcpHandle): void {
     const terminator = this.#terminator;
     this.#counters?.onConnection();
-    if (terminator === undefined) this.#serve(new TcpWire(handle, { halfOpen: true }), 0);
+    if (terminator === undefined) this.#serve(new TcpSocket(handle, { halfOpen: true }), 0);
     else this.#handshakes.add(new Handshake(handle, terminator, this, this.#wheel, this.#settings.clientHeaderMs));
   }
 
-  onSecured(handshake: Handshake, wire: Wire, spentMs: number): void {
+  onSecured(handshake: Handshake, wire: ByteSocket, spentMs: number): void {
     this.#handshakes.delete(handshake);
     this.#serve(wire, spentMs);
   }
@@ -222,7 +222,7 @@ class Port implements OpenListener, HandshakeOwner {
   }
 
   /** The one place that knows which class serves which protocol; `wire.security.protocol` is what ALPN chose. */
-  #serve(wire: Wire, spentMs: number): void {
+  #serve(wire: ByteSocket, spentMs: number): void {
     const { http2 } = this.#settings;
     if (wire.security?.protocol === 'h2') this.#add(new Http2Connection(wire, this.#context, this.#forget, spentMs));
     else if (http2 && wire.security === undefined) this.#add(new ProtocolChoice(wire, this.#context, this.#chosen));
@@ -234,7 +234,7 @@ class Port implements OpenListener, HandshakeOwner {
     choice: ProtocolChoice,
     protocol: 'http1' | 'http2' | 'none',
     spentMs: number,
-  ): WireReceiver | undefined => {
+  ): SocketReceiver | undefined => {
     const { wire } = choice;
     this.#connections.delete(choice);
     if (protocol === 'none') {

@@ -2,7 +2,7 @@
 // §3.4) is a request that no client of HTTP/1.1 makes.
 import type { ExchangeContext } from '../exchange/context.ts';
 import { preface } from '../http2/frame.ts';
-import type { Wire, WireReceiver } from '../socket/wire.ts';
+import type { ByteSocket, SocketReceiver } from '../socket/byte-socket.ts';
 import { Timed } from '../wheel.ts';
 
 /** Told once. Returns who reads from here on; undefined after `none`. */
@@ -10,13 +10,13 @@ export type Choose = (
   choice: ProtocolChoice,
   protocol: 'http1' | 'http2' | 'none',
   spentMs: number,
-) => WireReceiver | undefined;
+) => SocketReceiver | undefined;
 
 /** `PRI * HTTP/2.0`: no request line of HTTP/1.x begins like this. */
 const tellingBytes = 14;
 
-export class ProtocolChoice extends Timed implements WireReceiver {
-  readonly wire: Wire;
+export class ProtocolChoice extends Timed implements SocketReceiver {
+  readonly wire: ByteSocket;
   readonly #context: ExchangeContext;
   readonly #choose: Choose;
   readonly #startedMs: number;
@@ -25,7 +25,7 @@ export class ProtocolChoice extends Timed implements WireReceiver {
   #over = false;
   readonly #onGone = (): void => this.destroy();
 
-  constructor(wire: Wire, context: ExchangeContext, choose: Choose) {
+  constructor(wire: ByteSocket, context: ExchangeContext, choose: Choose) {
     super();
     this.wire = wire;
     this.#context = context;

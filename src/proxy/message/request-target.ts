@@ -16,12 +16,12 @@ export class RequestTarget {
   /** Without port, in the spelling that patterns have. */
   host = '';
   /** Why `read` refused, for people. */
-  fault = '';
+  problem = '';
 
   /** Undefined when the request may go on. */
   read(parser: ParsedRequest): ProxyErrorType | undefined {
     const { method, target, head } = parser;
-    this.fault = '';
+    this.problem = '';
     if (method === 'CONNECT') return 'method_not_allowed';
     const line = head.find(fieldId.host);
     if (line < 0 && parser.protocol !== 'HTTP/1.0') return this.#refuse('no Host');
@@ -72,8 +72,8 @@ export class RequestTarget {
     return false;
   }
 
-  #refuse(fault: string): ProxyErrorType {
-    this.fault = fault;
+  #refuse(problem: string): ProxyErrorType {
+    this.problem = problem;
     return 'bad_request';
   }
 }

@@ -9,7 +9,7 @@ import { fieldId } from '../fields/field-name.ts';
 import type { Security } from '../socket/security.ts';
 import { canonicalPath } from '../target/canonical-path.ts';
 import type { ParsedFraming, ParsedRequest } from './parsed-request.ts';
-import type { BodyKind, ExchangeRequest, Sender } from './request.ts';
+import type { BodyKind, DownstreamAddress, ExchangeRequest } from './request.ts';
 import { RequestTarget } from './request-target.ts';
 
 /** The request begun last in this thread. */
@@ -21,7 +21,7 @@ export const requestAtHand = (): string => (latest === undefined ? 'none' : `${l
 /** What the connection knows of who is at its other end. */
 export interface Peer {
   readonly security: Security | undefined;
-  sender(): Sender;
+  sender(): DownstreamAddress;
 }
 
 export class RequestView implements ExchangeRequest {
@@ -53,7 +53,7 @@ export class RequestView implements ExchangeRequest {
     const sent = this.#target.path;
     const canonical = sent === '*' ? sent : canonicalPath(sent);
     if (canonical === undefined) {
-      this.#target.fault = 'invalid path';
+      this.#target.problem = 'invalid path';
       return 'bad_request';
     }
     this.canonicalPath = canonical;
@@ -65,8 +65,8 @@ export class RequestView implements ExchangeRequest {
   }
 
   /** Why `read` refused, for people; may be empty. */
-  get fault(): string {
-    return this.#target.fault;
+  get problem(): string {
+    return this.#target.problem;
   }
 
   get method(): string {
@@ -138,7 +138,7 @@ export class RequestView implements ExchangeRequest {
     return !this.#viewIsStale && this.#view?.bodyWanted === true;
   }
 
-  sender(): Sender {
+  sender(): DownstreamAddress {
     return this.#peer.sender();
   }
 

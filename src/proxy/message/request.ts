@@ -8,7 +8,7 @@ import type { ClientAddress } from './client-address.ts';
 import type { RoutedRequest } from './routed-request.ts';
 
 /** Who sent a request, as far as its connection can tell. */
-export interface Sender extends ClientAddress {
+export interface DownstreamAddress extends ClientAddress {
   readonly scheme: 'http' | 'https';
   /** Value of X-Forwarded-Client-Cert: URI names of the verified client certificate; empty when there are none. */
   readonly certificateUris: string;
@@ -37,7 +37,7 @@ export interface ExchangeRequest extends RoutedRequest {
   readonly upgrade: string;
   /** The client waits for 100 before it sends its body. */
   readonly expectContinue: boolean;
-  sender(): Sender;
+  sender(): DownstreamAddress;
   /** An expression that was asked reads the body and had none. */
   readonly bodyWanted: boolean;
 }

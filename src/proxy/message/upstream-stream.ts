@@ -59,7 +59,7 @@ export interface UpstreamStream extends BodySink {
 }
 
 /** Whoever needs a connection. Exactly one of the two is called, perhaps before `take` returns. */
-export interface ConnectionTaker {
+export interface PoolCallbacks {
   onConnection(stream: UpstreamStream): void;
   onNoConnection(type: ProxyErrorType, message: string): void;
 }

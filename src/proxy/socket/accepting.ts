@@ -1,5 +1,5 @@
 // Accepts connections below Node's sockets. Node's server makes its own sockets and has no option for how they read
-// (`onread` is for sockets that connect), so the callback of its handle is replaced. Together with tls/secure-wire.ts
+// (`onread` is for sockets that connect), so the callback of its handle is replaced. Together with tls/secure-socket.ts
 // this relies on how Node is built; unit tests hold that it still is.
 import { type Server, Socket } from 'node:net';
 import type { TcpHandle } from './stream-handle.ts';

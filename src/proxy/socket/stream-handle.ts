@@ -1,5 +1,5 @@
 // What Node's own sockets are made of, below what it documents: the handle of a connection and the requests it takes. It
-// is the place, with accepting.ts and tls/secure-wire.ts, that relies on how Node is built; unit tests hold that it
+// is the place, with accepting.ts and tls/secure-socket.ts, that relies on how Node is built; unit tests hold that it
 // still is.
 
 /** A connection of the system's, before or without a socket of Node's. */

@@ -1,8 +1,8 @@
 // The upstream's side of a tunnel: a socket, or a stream that behaves like one as far as a tunnel can tell.
-import type { WireReceiver } from './receiver.ts';
+import type { SocketReceiver } from './receiver.ts';
 
 export interface TunnelEnd {
-  receiver: WireReceiver | undefined;
+  receiver: SocketReceiver | undefined;
   /** `close` has been told. */
   readonly closed: boolean;
   /** False: `drain` follows when there is room again. */

@@ -22,16 +22,16 @@ export interface PathSource {
   readonly path?: string | undefined;
 }
 
-/** A path that cannot be used, and in which field the fault lies. */
-export interface PathFault {
+/** A path that cannot be used, and in which field the problem lies. */
+export interface PathProblem {
   readonly of: 'group' | 'route';
   readonly field: 'path' | 'pathPrefix' | 'pathRegex';
   readonly message: string;
 }
 
-export function composePath(group: PathSource, route: PathSource): EntryPath | PathFault {
-  const fault = faultIn('group', group) ?? faultIn('route', route);
-  if (fault) return fault;
+export function composePath(group: PathSource, route: PathSource): EntryPath | PathProblem {
+  const problem = problemIn('group', group) ?? problemIn('route', route);
+  if (problem) return problem;
   const path = compose(group, route, partOf(route));
   const message = path.type === 'regex' ? messageOf(() => regexOf(path.text)) : undefined;
   if (message === undefined) return path;
@@ -99,7 +99,7 @@ const withoutTrailingSlash = (prefix: string): string => (prefix.endsWith('/') ?
 const literal = (text: string): string => canonicalLiteral(text) ?? text;
 
 /** Each pattern must stand alone: `a)(b` would be whole only inside the groups that composing puts around it. */
-function faultIn(of: 'group' | 'route', source: PathSource): PathFault | undefined {
+function problemIn(of: 'group' | 'route', source: PathSource): PathProblem | undefined {
   for (const field of ['path', 'pathPrefix'] as const) {
     const text = source[field];
     if (text !== undefined && canonicalLiteral(text) === undefined) return { of, field, message: 'holds a NUL' };

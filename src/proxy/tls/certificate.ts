@@ -3,7 +3,7 @@ import type { X509Certificate } from 'node:crypto';
 import { isIPv6, SocketAddress } from 'node:net';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { alternativeNames } from './alternative-names.ts';
-import { MaterialFault, readCertificates, reasonOf } from './pem.ts';
+import { MaterialProblem, readCertificates, reasonOf } from './pem.ts';
 
 export interface Certificate {
   /** Chain and key as PEM text. */
@@ -18,10 +18,10 @@ export interface Certificate {
   readonly endsMs: number;
 }
 
-/** Throws MaterialFault when the pair cannot be used. */
+/** Throws MaterialProblem when the pair cannot be used. */
 export function readCertificate(pair: { readonly cert: string; readonly key: string }): Certificate {
   const [own] = within('its certificate', () => readCertificates(pair.cert));
-  if (own === undefined) throw new MaterialFault('its certificate is missing');
+  if (own === undefined) throw new MaterialProblem('its certificate is missing');
   tryOut(pair);
   const { dnsNames, addresses } = alternativeNames(own);
   const names = dnsNames.length > 0 || addresses.length > 0 ? dnsNames : commonNames(own);
@@ -64,7 +64,7 @@ function canonicalAddress(text: string): string {
   return isIPv6(bare) ? new SocketAddress({ address: bare, family: 'ipv6' }).address : bare;
 }
 
-/** Puts the pair into the context, whatever it held before. Throws MaterialFault. */
+/** Puts the pair into the context, whatever it held before. Throws MaterialProblem. */
 export function load(context: SecureContext, { cert, key }: { readonly cert: string; readonly key: string }): void {
   const native: NativeContext = context.context;
   within('its certificate', () => native.setCert(cert));
@@ -90,8 +90,8 @@ function within<T>(what: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
-    throw new MaterialFault(
-      `${what} ${error instanceof MaterialFault ? error.message : `cannot be used: ${reasonOf(error)}`}`,
+    throw new MaterialProblem(
+      `${what} ${error instanceof MaterialProblem ? error.message : `cannot be used: ${reasonOf(error)}`}`,
     );
   }
 }

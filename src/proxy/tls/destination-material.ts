@@ -8,7 +8,7 @@ import type { DestinationOptions } from '../../model/destination-options.ts';
 import { type Problem, pointerOf } from '../../model/problem.ts';
 import { readCertificate } from './certificate.ts';
 import { aboutTime } from './listener-material.ts';
-import { MaterialFault, readCertificates, reasonOf } from './pem.ts';
+import { MaterialProblem, readCertificates, reasonOf } from './pem.ts';
 import { versionOptions } from './versions.ts';
 
 export type DestinationTls = NonNullable<DestinationOptions['tls']>;
@@ -29,7 +29,7 @@ export const sentName = (name: string): string | undefined => (isIP(name) === 0 
 /** Destinations with the same material share one: a context takes tens of kilobytes. */
 const contexts = new Map<string, WeakRef<SecureContext>>();
 
-/** Throws MaterialFault. */
+/** Throws MaterialProblem. */
 export function contextOf({ mode, ca, cert, key, minVersion, maxVersion }: DestinationTls): SecureContext {
   const own = mode === 'mtls' ? { cert: cert ?? '', key: key ?? '' } : undefined;
   const text = JSON.stringify([ca, own, minVersion, maxVersion]);
@@ -48,7 +48,7 @@ function make(options: Parameters<typeof createSecureContext>[0]): SecureContext
   try {
     return createSecureContext(options);
   } catch (error) {
-    throw new MaterialFault(`cannot be used: ${reasonOf(error)}`);
+    throw new MaterialProblem(`cannot be used: ${reasonOf(error)}`);
   }
 }
 
@@ -56,12 +56,12 @@ function readAuthorities(ca: string): void {
   try {
     readCertificates(ca);
   } catch (error) {
-    throw error instanceof MaterialFault ? new MaterialFault(`its ca ${error.message}`) : error;
+    throw error instanceof MaterialProblem ? new MaterialProblem(`its ca ${error.message}`) : error;
   }
 }
 
 /** What is doubtful about the TLS of a destination, as a proxy would find it now. Pointers name entities by id. */
-export function destinationDoubts(destination: Destination, nowMs: number): Problem[] {
+export function destinationProblems(destination: Destination, nowMs: number): Problem[] {
   const tls = tlsOf(destination);
   if (tls === undefined) return [];
   const pointer = pointerOf('destinations', destination.id, 'options', 'tls');
@@ -70,7 +70,7 @@ export function destinationDoubts(destination: Destination, nowMs: number): Prob
     if (tls.mode !== 'mtls') return [];
     return aboutTime(readCertificate({ cert: tls.cert ?? '', key: tls.key ?? '' }), pointer, nowMs);
   } catch (error) {
-    if (!(error instanceof MaterialFault)) throw error;
+    if (!(error instanceof MaterialProblem)) throw error;
     return [{ pointer, message: `${error.message}: requests are answered 502` }];
   }
 }

@@ -2,12 +2,12 @@
 
 import type { TcpHandle } from '../socket/stream-handle.ts';
 import { Timed, type Wheel } from '../wheel.ts';
-import type { SecureWire } from './secure-wire.ts';
+import type { SecureSocket } from './secure-socket.ts';
 import type { TlsTerminator } from './terminator.ts';
 
 export interface HandshakeOwner {
   /** The wire is the owner's from here on, its `security` set. Its client has spent `spentMs` of its time. */
-  onSecured(handshake: Handshake, wire: SecureWire, spentMs: number): void;
+  onSecured(handshake: Handshake, wire: SecureSocket, spentMs: number): void;
   /** The connection is gone. No reason: it ended before a word was said. */
   onNotSecured(handshake: Handshake, reason: string | undefined): void;
 }
@@ -15,7 +15,7 @@ export interface HandshakeOwner {
 export class Handshake extends Timed {
   readonly #owner: HandshakeOwner;
   readonly #wheel: Wheel;
-  readonly #wire: SecureWire;
+  readonly #wire: SecureSocket;
   readonly #startedMs: number;
   #refusal: string | undefined;
   #settled = false;

@@ -6,7 +6,7 @@ import type { Listener } from '../../model/listener.ts';
 import type { ListenerTls } from '../../model/listener-tls.ts';
 import { type Problem, pointerOf } from '../../model/problem.ts';
 import { type Certificate, readCertificate } from './certificate.ts';
-import { MaterialFault, readCertificates } from './pem.ts';
+import { MaterialProblem, readCertificates } from './pem.ts';
 import { ServerNames } from './server-names.ts';
 
 export interface ListenerMaterial {
@@ -70,7 +70,7 @@ function attempt<T>(work: () => T): T | string {
   try {
     return work();
   } catch (error) {
-    if (error instanceof MaterialFault) return error.message;
+    if (error instanceof MaterialProblem) return error.message;
     throw error;
   }
 }

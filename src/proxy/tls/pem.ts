@@ -3,20 +3,20 @@
 import { X509Certificate } from 'node:crypto';
 
 /** For people; never part of the text, which may be a secret. */
-export class MaterialFault extends Error {}
+export class MaterialProblem extends Error {}
 
 const block = /-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----[^-]*-----END (?:X509 |TRUSTED )?CERTIFICATE-----/g;
 
-/** All certificates of the text, in order. Throws MaterialFault when there is none, or one cannot be read. */
+/** All certificates of the text, in order. Throws MaterialProblem when there is none, or one cannot be read. */
 export function readCertificates(pem: string): readonly X509Certificate[] {
   const blocks = pem.match(block) ?? [];
   if (blocks.length === 0 || blocks.length !== pem.split(/-----BEGIN [A-Z0-9 ]*CERTIFICATE-----/).length - 1)
-    throw new MaterialFault('is not a certificate in PEM form');
+    throw new MaterialProblem('is not a certificate in PEM form');
   return blocks.map((text, at) => {
     try {
       return new X509Certificate(text);
     } catch {
-      throw new MaterialFault(blocks.length === 1 ? 'cannot be read' : `cannot be read: certificate ${at + 1} of it`);
+      throw new MaterialProblem(blocks.length === 1 ? 'cannot be read' : `cannot be read: certificate ${at + 1} of it`);
     }
   });
 }

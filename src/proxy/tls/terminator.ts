@@ -11,7 +11,7 @@ import { type Certificate, covers } from './certificate.ts';
 import { PeerCertificate } from './client-certificate.ts';
 import { Contexts } from './contexts.ts';
 import { asks, type ListenerMaterial } from './listener-material.ts';
-import { SecureWire, type ServerSide } from './secure-wire.ts';
+import { SecureSocket, type ServerSide } from './secure-socket.ts';
 import { useTicketKeys } from './ticket-keys.ts';
 import { versionOptions } from './versions.ts';
 
@@ -45,7 +45,7 @@ export class TlsTerminator {
   }
 
   /** `refused` is told when the name that the client asks for is nobody's here; the connection ends then. */
-  accept(handle: TcpHandle, refused: () => void): SecureWire {
+  accept(handle: TcpHandle, refused: () => void): SecureSocket {
     const side: ServerSide = {
       context: this.#base,
       protocols: this.#protocols,
@@ -59,11 +59,11 @@ export class TlsTerminator {
         return undefined;
       },
     };
-    return SecureWire.accept(handle, side);
+    return SecureSocket.accept(handle, side);
   }
 
   /** What a handshake came to. A text: why it does not count, although the two sides could talk. */
-  judge(wire: SecureWire): Security | string {
+  judge(wire: SecureSocket): Security | string {
     const serverName = (wire.servername || '').toLowerCase();
     const certificate = this.#certificateFor(serverName);
     if (certificate === undefined) return 'unrecognized_name';
@@ -92,7 +92,7 @@ export class TlsTerminator {
 const everything = (): boolean => true;
 
 /** A text: why the certificate that the client showed does not count. */
-function clientOf(wire: SecureWire): PeerCertificate | string | undefined {
+function clientOf(wire: SecureSocket): PeerCertificate | string | undefined {
   const x509 = wire.getPeerX509Certificate();
   if (x509 === undefined) return undefined;
   const { distrust } = wire;

@@ -59,7 +59,7 @@ type SecuredListener = Listener & { readonly tls: ListenerTls };
 const isSecured = (listener: Listener): listener is SecuredListener => listener.tls !== undefined;
 
 /** What is doubtful about the listeners' TLS, as a proxy would find it now. */
-export async function listenerDoubts(configuration: Configuration, nowMs: number): Promise<Problem[]> {
+export async function listenerProblems(configuration: Configuration, nowMs: number): Promise<Problem[]> {
   const warnings: Problem[] = [];
   const usable: { readonly id: string; readonly material: ListenerMaterial }[] = [];
   for (const listener of configuration.listeners.filter(isSecured)) {

@@ -6,7 +6,7 @@ import type { Destination } from '../../model/destination.ts';
 import type { Security } from '../socket/security.ts';
 import type { TcpHandle } from '../socket/stream-handle.ts';
 import { contextOf, type DestinationTls, sentName, tlsOf, verifiedName } from './destination-material.ts';
-import { SecureWire } from './secure-wire.ts';
+import { SecureSocket } from './secure-socket.ts';
 
 export class UpstreamSecurity {
   readonly #tls: DestinationTls;
@@ -39,12 +39,12 @@ export class UpstreamSecurity {
     return this.#http1;
   }
 
-  /** Begins a handshake with the endpoint. Throws MaterialFault; the connection is the caller's then. */
-  secure(handle: TcpHandle, endpoint: string): SecureWire {
+  /** Begins a handshake with the endpoint. Throws MaterialProblem; the connection is the caller's then. */
+  secure(handle: TcpHandle, endpoint: string): SecureSocket {
     const context = contextOf(this.#tls);
     const known = this.#sessions.get(endpoint);
     const former = known !== undefined && known.endsMs > Date.now() ? known : undefined;
-    const wire = SecureWire.connect(handle, {
+    const wire = SecureSocket.connect(handle, {
       context,
       protocols: [this.#protocol],
       serverName: sentName(this.#name),
@@ -58,7 +58,7 @@ export class UpstreamSecurity {
   }
 
   /** What a handshake came to. A text: why the endpoint is not whom it should be, for people. */
-  judge(wire: SecureWire): Security | string {
+  judge(wire: SecureSocket): Security | string {
     const { distrust } = wire;
     if (distrust !== undefined) return `its certificate is not trusted: ${distrust}`;
     if (!wire.isSessionReused() && !this.#covers(wire.getPeerX509Certificate()))

@@ -31,7 +31,7 @@ export const noLimits: BreakerLimits = {
 };
 
 /** `probe`: admitted, and everything depends on how it goes. */
-export type Admission = 'refused' | 'admitted' | 'probe';
+export type BreakerVerdict = 'refused' | 'admitted' | 'probe';
 
 /** `unknown`: it says nothing of the destination, as when the client has gone. */
 export type Outcome = 'success' | 'failure' | 'unknown';
@@ -48,7 +48,7 @@ export class CircuitBreaker {
   }
 
   /** Whatever is not refused has one `conclude`, and then `leave` once it is over. */
-  admit(): Admission {
+  admit(): BreakerVerdict {
     if (!this.#state.enter(this.limits.activeMax)) return 'refused';
     const admission = this.limits.failureThreshold === 0 ? 'admitted' : this.#askCircuit();
     if (admission === 'refused') this.#state.leave();
@@ -56,7 +56,7 @@ export class CircuitBreaker {
   }
 
   /** How it went is known, though its body may still be on its way. */
-  conclude(admission: Admission, outcome: Outcome): void {
+  conclude(admission: BreakerVerdict, outcome: Outcome): void {
     if (admission === 'probe') this.#concludeProbe(outcome);
     else if (outcome !== 'unknown' && this.limits.failureThreshold > 0) this.#count(outcome);
   }
@@ -79,7 +79,7 @@ export class CircuitBreaker {
     this.#state.addLostCopy();
   }
 
-  #askCircuit(): Admission {
+  #askCircuit(): BreakerVerdict {
     const state = this.#state;
     for (;;) {
       const circuit = state.circuit;

@@ -1,12 +1,12 @@
 // The connections to one destination: idle ones per endpoint, the last used first; at most `maxConnsPerHost` in all,
 // whoever comes then waits in order, and not more than may wait (contract.md §2.3, §7.9).
-import type { ConnectionTaker } from '../message/upstream-stream.ts';
+import type { PoolCallbacks } from '../message/upstream-stream.ts';
 import { type DestinationState, unlimited } from '../shared/destination-state.ts';
 import { Timed } from '../wheel.ts';
+import type { OpeningTools } from './connect-attempt.ts';
 import type { EndpointAddress } from './endpoint-address.ts';
 import type { EndpointPool, IdleConnection, PoolOptions, PoolPlaces } from './endpoint-pool.ts';
 import { ExclusivePool } from './exclusive-pool.ts';
-import type { OpeningTools } from './opening.ts';
 import { SharedPool } from './shared-pool.ts';
 
 /**
@@ -19,7 +19,7 @@ export class DestinationPool extends Timed implements PoolPlaces {
   readonly options: PoolOptions;
   readonly tools: OpeningTools;
   readonly #endpoints = new Map<string, EndpointPool>();
-  readonly #waiting: { readonly taker: ConnectionTaker; readonly endpoint: EndpointPool }[] = [];
+  readonly #waiting: { readonly taker: PoolCallbacks; readonly endpoint: EndpointPool }[] = [];
   /** Open or opening ones are counted here. Invariant: at most `connectionsMax` in the process, unless that is 0. */
   readonly #state: DestinationState;
   #closed = false;
@@ -52,7 +52,7 @@ export class DestinationPool extends Timed implements PoolPlaces {
   }
 
   /** A connection of the endpoint that has room, a new one, or a place in the queue. */
-  take(endpoint: EndpointPool, taker: ConnectionTaker): void {
+  take(endpoint: EndpointPool, taker: PoolCallbacks): void {
     const ready = endpoint.takeReady();
     if (ready !== undefined) {
       taker.onConnection(ready);
@@ -68,7 +68,7 @@ export class DestinationPool extends Timed implements PoolPlaces {
   }
 
   /** Gives up a place in the queue. A connection that is being opened for the taker is the endpoint's affair. */
-  cancel(endpoint: EndpointPool, taker: ConnectionTaker): void {
+  cancel(endpoint: EndpointPool, taker: PoolCallbacks): void {
     const place = this.#waiting.findIndex((waiting) => waiting.taker === taker);
     if (place >= 0) {
       this.#waiting.splice(place, 1);
@@ -90,7 +90,7 @@ export class DestinationPool extends Timed implements PoolPlaces {
     return true;
   }
 
-  nextFor(endpoint: EndpointPool): ConnectionTaker | undefined {
+  nextFor(endpoint: EndpointPool): PoolCallbacks | undefined {
     return this.#waiting[0]?.endpoint === endpoint ? this.#nextWaiting()?.taker : undefined;
   }
 

@@ -1,8 +1,8 @@
 // The connections to one endpoint as its destination sees them, whatever version of HTTP they speak; and the destination
 // as they see it: it counts connections, and keeps those who wait in order.
 
-import type { ConnectionTaker, UpstreamStream } from '../message/upstream-stream.ts';
-import type { OpeningOptions, OpeningTools } from './opening.ts';
+import type { PoolCallbacks, UpstreamStream } from '../message/upstream-stream.ts';
+import type { OpeningOptions, OpeningTools } from './connect-attempt.ts';
 
 export interface PoolOptions extends OpeningOptions {
   /** HTTP/2, and nothing else. */
@@ -23,11 +23,11 @@ export interface EndpointPool {
   /** Where a request can be sent at once. */
   takeReady(): UpstreamStream | undefined;
   /** Has the taker wait for a connection that is being opened already. False: there is none to wait for. */
-  join(taker: ConnectionTaker): boolean;
+  join(taker: PoolCallbacks): boolean;
   /** Opens a connection, whose place is taken. */
-  open(taker: ConnectionTaker): void;
+  open(taker: PoolCallbacks): void;
   /** The taker does not wait for a connection that is being opened any more. */
-  cancel(taker: ConnectionTaker): void;
+  cancel(taker: PoolCallbacks): void;
   /** Ends the connection that has been idle for longest. Its place is the caller's. False: there is none. */
   endOldest(): boolean;
   closeIdle(): void;
@@ -48,11 +48,11 @@ export interface PoolPlaces {
   /** A connection has become idle; true when it has been given to somebody who waited, or ended. */
   handOver(endpoint: EndpointPool, connection: IdleConnection): boolean;
   /** Who waits longest, if that is for this endpoint: to be served now. */
-  nextFor(endpoint: EndpointPool): ConnectionTaker | undefined;
+  nextFor(endpoint: EndpointPool): PoolCallbacks | undefined;
   /** As if the taker had just come. */
-  take(endpoint: EndpointPool, taker: ConnectionTaker): void;
+  take(endpoint: EndpointPool, taker: PoolCallbacks): void;
   /** The taker does not wait any more. */
-  cancel(endpoint: EndpointPool, taker: ConnectionTaker): void;
+  cancel(endpoint: EndpointPool, taker: PoolCallbacks): void;
   /** A connection is gone, or was never opened. */
   onGone(): void;
 }

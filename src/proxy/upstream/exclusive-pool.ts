@@ -1,11 +1,11 @@
 // The connections to one endpoint that carry one exchange at a time: idle ones, the last used first.
 
 import { ClientConnection, type ConnectionOwner } from '../http1/client/client-connection.ts';
-import type { ConnectionTaker } from '../message/upstream-stream.ts';
-import type { Wire } from '../socket/wire.ts';
+import type { PoolCallbacks } from '../message/upstream-stream.ts';
+import type { ByteSocket } from '../socket/byte-socket.ts';
+import { ConnectAttempt, type OpeningOwner } from './connect-attempt.ts';
 import type { EndpointAddress } from './endpoint-address.ts';
 import type { EndpointPool, PoolPlaces } from './endpoint-pool.ts';
-import { Opening, type OpeningOwner } from './opening.ts';
 
 /** Idle connections kept; beyond, the oldest goes. */
 const idleMax = 1_024;
@@ -16,7 +16,7 @@ export class ExclusivePool implements EndpointPool, ConnectionOwner, OpeningOwne
   readonly #address: EndpointAddress;
   readonly #pool: PoolPlaces;
   readonly #idle: ClientConnection[] = [];
-  readonly #opening = new Set<Opening>();
+  readonly #opening = new Set<ConnectAttempt>();
 
   constructor(address: EndpointAddress, pool: PoolPlaces) {
     this.#address = address;
@@ -47,12 +47,12 @@ export class ExclusivePool implements EndpointPool, ConnectionOwner, OpeningOwne
     return false;
   }
 
-  open(taker: ConnectionTaker): void {
+  open(taker: PoolCallbacks): void {
     const { options, tools } = this.#pool;
-    this.#opening.add(new Opening(taker, this.#address, this, options, tools));
+    this.#opening.add(new ConnectAttempt(taker, this.#address, this, options, tools));
   }
 
-  cancel(taker: ConnectionTaker): void {
+  cancel(taker: PoolCallbacks): void {
     for (const opening of this.#opening) if (opening.taker === taker) opening.abandon();
   }
 
@@ -68,7 +68,7 @@ export class ExclusivePool implements EndpointPool, ConnectionOwner, OpeningOwne
     }
   }
 
-  onOpened(opening: Opening, socket: Wire): void {
+  onOpened(opening: ConnectAttempt, socket: ByteSocket): void {
     this.#opening.delete(opening);
     const { tools, options } = this.#pool;
     const connection = new ClientConnection(socket, this, {
@@ -78,7 +78,7 @@ export class ExclusivePool implements EndpointPool, ConnectionOwner, OpeningOwne
     opening.taker.onConnection(connection);
   }
 
-  onNotOpened(opening: Opening): void {
+  onNotOpened(opening: ConnectAttempt): void {
     this.#opening.delete(opening);
     this.#pool.onGone();
   }

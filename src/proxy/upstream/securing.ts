@@ -1,18 +1,18 @@
 // A connection to an endpoint on its way to being one under TLS. Whoever began it watches the time.
 import type { Socket } from 'node:net';
 import { detachHandle } from '../socket/accepting.ts';
+import type { ByteSocket } from '../socket/byte-socket.ts';
 import type { TcpHandle } from '../socket/stream-handle.ts';
-import type { Wire } from '../socket/wire.ts';
-import { MaterialFault } from '../tls/pem.ts';
-import type { SecureWire } from '../tls/secure-wire.ts';
+import { MaterialProblem } from '../tls/pem.ts';
+import type { SecureSocket } from '../tls/secure-socket.ts';
 import type { UpstreamSecurity } from '../tls/upstream-security.ts';
 
 export class Securing {
   readonly #socket: Socket;
   readonly #security: UpstreamSecurity;
   readonly #endpoint: string;
-  readonly #onOutcome: (outcome: Wire | string) => void;
-  #wire: SecureWire | undefined;
+  readonly #onOutcome: (outcome: ByteSocket | string) => void;
+  #wire: SecureSocket | undefined;
   #settled = false;
 
   /** `onOutcome` is called once, perhaps before `begin` returns, with the wire or with why there is none, for people. */
@@ -20,7 +20,7 @@ export class Securing {
     socket: Socket,
     security: UpstreamSecurity,
     endpoint: string,
-    onOutcome: (outcome: Wire | string) => void,
+    onOutcome: (outcome: ByteSocket | string) => void,
   ) {
     this.#socket = socket;
     this.#security = security;
@@ -47,18 +47,18 @@ export class Securing {
     this.#wire?.destroy();
   }
 
-  #secured(handle: TcpHandle): SecureWire | undefined {
+  #secured(handle: TcpHandle): SecureSocket | undefined {
     try {
       return this.#security.secure(handle, this.#endpoint);
     } catch (error) {
-      if (!(error instanceof MaterialFault)) throw error;
+      if (!(error instanceof MaterialProblem)) throw error;
       handle.close();
       this.#fail(error.message);
       return undefined;
     }
   }
 
-  #onSecure(wire: SecureWire): void {
+  #onSecure(wire: SecureSocket): void {
     if (this.#settled) return;
     const security = this.#security.judge(wire);
     if (typeof security === 'string') {

@@ -4,20 +4,20 @@
 import type { ProxyErrorType } from '../../errors.ts';
 import { Http2ClientConnection, type Http2ConnectionOwner, streamsMax } from '../http2/client/client-connection.ts';
 import type { ClientStream } from '../http2/client/client-stream.ts';
-import type { ConnectionTaker } from '../message/upstream-stream.ts';
-import type { Wire } from '../socket/wire.ts';
+import type { PoolCallbacks } from '../message/upstream-stream.ts';
+import type { ByteSocket } from '../socket/byte-socket.ts';
 import type { UpstreamSecurity } from '../tls/upstream-security.ts';
+import { ConnectAttempt, type OpeningOwner } from './connect-attempt.ts';
 import type { EndpointAddress } from './endpoint-address.ts';
 import type { EndpointPool, PoolPlaces } from './endpoint-pool.ts';
 import { ExclusivePool } from './exclusive-pool.ts';
-import { Opening, type OpeningOwner } from './opening.ts';
 
 export class SharedPool implements EndpointPool, Http2ConnectionOwner, OpeningOwner {
   retired = false;
   readonly #address: EndpointAddress;
   readonly #pool: PoolPlaces;
   readonly #connections: Http2ClientConnection[] = [];
-  readonly #opening = new Map<Opening, Crowd>();
+  readonly #opening = new Map<ConnectAttempt, Crowd>();
   /** For what HTTP/2 does not take there; made when something asks for it. */
   #http1: ExclusivePool | undefined;
 
@@ -35,7 +35,7 @@ export class SharedPool implements EndpointPool, Http2ConnectionOwner, OpeningOw
     return undefined;
   }
 
-  join(taker: ConnectionTaker): boolean {
+  join(taker: PoolCallbacks): boolean {
     for (const crowd of this.#opening.values()) {
       if (crowd.takers.length >= streamsMax) continue;
       crowd.takers.push(taker);
@@ -44,14 +44,14 @@ export class SharedPool implements EndpointPool, Http2ConnectionOwner, OpeningOw
     return false;
   }
 
-  open(taker: ConnectionTaker): void {
+  open(taker: PoolCallbacks): void {
     const { options, tools } = this.#pool;
     const crowd = new Crowd(taker);
-    const opening = new Opening(crowd, this.#address, this, options, tools);
+    const opening = new ConnectAttempt(crowd, this.#address, this, options, tools);
     this.#opening.set(opening, crowd);
   }
 
-  cancel(taker: ConnectionTaker): void {
+  cancel(taker: PoolCallbacks): void {
     for (const [opening, { takers }] of this.#opening) {
       const place = takers.indexOf(taker);
       if (place < 0) continue;
@@ -84,7 +84,7 @@ export class SharedPool implements EndpointPool, Http2ConnectionOwner, OpeningOw
     for (const connection of [...this.#connections]) connection.retire();
   }
 
-  onOpened(opening: Opening, socket: Wire): void {
+  onOpened(opening: ConnectAttempt, socket: ByteSocket): void {
     const crowd = this.#opening.get(opening);
     this.#opening.delete(opening);
     const { options, tools } = this.#pool;
@@ -102,7 +102,7 @@ export class SharedPool implements EndpointPool, Http2ConnectionOwner, OpeningOw
     else this.onRoom(connection);
   }
 
-  onNotOpened(opening: Opening): void {
+  onNotOpened(opening: ConnectAttempt): void {
     this.#opening.delete(opening);
     this.#pool.onGone();
   }
@@ -122,7 +122,7 @@ export class SharedPool implements EndpointPool, Http2ConnectionOwner, OpeningOw
   }
 
   /** Under TLS an endpoint may be asked for HTTP/1.1; in cleartext nobody knows whether it would understand. */
-  takeHttp1(taker: ConnectionTaker): boolean {
+  takeHttp1(taker: PoolCallbacks): boolean {
     const { options } = this.#pool;
     if (options.security === undefined) return false;
     this.#http1 ??= new ExclusivePool(this.#address, withHttp1(this.#pool, options.security));
@@ -130,7 +130,7 @@ export class SharedPool implements EndpointPool, Http2ConnectionOwner, OpeningOw
     return true;
   }
 
-  cancelHttp1(taker: ConnectionTaker): void {
+  cancelHttp1(taker: PoolCallbacks): void {
     if (this.#http1 !== undefined) this.#pool.cancel(this.#http1, taker);
   }
 
@@ -159,10 +159,10 @@ function withHttp1(pool: PoolPlaces, security: UpstreamSecurity): PoolPlaces {
 }
 
 /** Everyone who waits for one connection that is being opened. */
-class Crowd implements ConnectionTaker {
-  readonly takers: ConnectionTaker[];
+class Crowd implements PoolCallbacks {
+  readonly takers: PoolCallbacks[];
 
-  constructor(first: ConnectionTaker) {
+  constructor(first: PoolCallbacks) {
     this.takers = [first];
   }
 

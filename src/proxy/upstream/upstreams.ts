@@ -9,12 +9,12 @@ import { UpstreamSecurity } from '../tls/upstream-security.ts';
 import type { Random } from './balance/balancer.ts';
 import { balancerOf, balancerText } from './balance/balancer-of.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
+import type { OpeningTools } from './connect-attempt.ts';
 import { type BalancingPlan, balancingPlan, breakerLimits, connectionText, outlierLimits } from './destination-plan.ts';
 import { DestinationPool } from './destination-pool.ts';
 import { endpointsOf, type FoundAddress } from './endpoint-address.ts';
 import { EndpointGroup } from './endpoint-group.ts';
 import type { PoolOptions } from './endpoint-pool.ts';
-import type { OpeningTools } from './opening.ts';
 import { nobodyIsEjected, OutlierDetector } from './outlier-detector.ts';
 import type { SessionStore } from './session/session-store.ts';
 

@@ -22,7 +22,7 @@ import type { BodyLimits } from './body-limits.ts';
 import { CommonParts } from './common-services.ts';
 import { type Change, Engine } from './engine.ts';
 import type { Installer, Offer } from './installer.ts';
-import { MiddlewareDesk } from './middleware-desk.ts';
+import { MiddlewareState } from './middleware-state.ts';
 import { SerialQueue } from './serial-queue.ts';
 import type { Source } from './side.ts';
 import { UpstreamSupervisor } from './upstream-supervisor.ts';
@@ -41,7 +41,7 @@ export class InThread implements Installer {
   readonly serving = 1;
   readonly #storeReach = StoreReach.of(1);
   readonly #engine: Engine;
-  readonly #desk: MiddlewareDesk;
+  readonly #desk: MiddlewareState;
   readonly #common: CommonParts;
   readonly #turns = new SerialQueue();
   readonly #supervisor: UpstreamSupervisor;
@@ -56,7 +56,7 @@ export class InThread implements Installer {
     const { clock, telemetry } = options;
     const tickets = new TicketSecrets();
     this.#stopRotating = tickets.keepRotating(clock);
-    const desk = new MiddlewareDesk(clock, telemetry.logger, {
+    const desk = new MiddlewareState(clock, telemetry.logger, {
       tell: (id, document) => this.#common.keys.hear(id, document),
       forget: (id) => this.#common.keys.forget(id),
     });

@@ -26,7 +26,7 @@ import type { RedisOptions } from '../upstream/session/redis-session-store.ts';
 import type { BodyLimits } from './body-limits.ts';
 import type { Installer, Offer } from './installer.ts';
 import { type CountingReader, Member } from './member.ts';
-import { MiddlewareDesk } from './middleware-desk.ts';
+import { MiddlewareState } from './middleware-state.ts';
 import type { PackedConfig } from './packed-config.ts';
 import { EntityPacker } from './packed-entities.ts';
 import type { PackedChange, ToWorker, WorkerStart } from './protocol.ts';
@@ -75,7 +75,7 @@ export class Workers implements Installer {
   readonly #generation = new SharedArrayBuffer(4);
   readonly #cell = new Int32Array(this.#generation);
   readonly #supervisor: UpstreamSupervisor;
-  readonly #desk: MiddlewareDesk;
+  readonly #desk: MiddlewareState;
   readonly #logLevel: LevelCell;
   readonly #epochMs = systemMs();
   readonly #exposition = new Exposition();
@@ -117,7 +117,7 @@ export class Workers implements Installer {
       clock: options.clock,
       tell: (listener, subjects) => toAll({ type: 'outdated', listener, subjects }),
     });
-    this.#desk = new MiddlewareDesk(options.clock, options.telemetry.logger, {
+    this.#desk = new MiddlewareState(options.clock, options.telemetry.logger, {
       tell: (id, document) => toAll({ type: 'keys', id, document }),
       forget: (id) => toAll({ type: 'keysForgotten', id }),
     });

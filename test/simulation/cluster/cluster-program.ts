@@ -1,6 +1,6 @@
 // Whole nodes as the program of the simulated world: the product's state machine, proposer and relay in each process.
 import type { CheckpointMeta } from '../../../raft/index.ts';
-import { appliedFault } from '../../../raft/store/applied-check.ts';
+import { appliedProblem } from '../../../raft/store/applied-check.ts';
 import { flawOf } from '../../../raft/testing/history/flaw.ts';
 import { Chance } from '../../../raft/testing/sim/chance.ts';
 import type { Machine, ProgramHost, Surroundings } from '../../../raft/testing/sim/machine.ts';
@@ -206,7 +206,7 @@ export class ClusterProgram implements Program {
   /** The start-up check of the product: state and log fit each other. */
   #checkFit({ disk }: SimNode, process: NodeProcess): void {
     const boot = { ...disk.durable, suspect: disk.isSuspect };
-    const fault = appliedFault(boot, { index: process.applied, term: process.appliedTerm });
+    const fault = appliedProblem(boot, { index: process.applied, term: process.appliedTerm });
     if (fault !== undefined) this.#world.fail('STATE', fault);
   }
 }

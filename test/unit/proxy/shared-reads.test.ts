@@ -6,7 +6,7 @@ import { constants } from 'node:os';
 import type { Readable } from 'node:stream';
 import { expect } from 'chai';
 import { acceptHandles } from '../../../src/proxy/socket/accepting.ts';
-import { TcpWire } from '../../../src/proxy/socket/tcp-wire.ts';
+import { TcpSocket } from '../../../src/proxy/socket/tcp-socket.ts';
 import { freePort } from '../../support/free-port.ts';
 import { forwarding, listening, ProxyBed } from '../../support/proxy-bed.ts';
 
@@ -44,7 +44,7 @@ describe('bytes that all sockets of a thread read into', () => {
     bed.atEnd(async () => void server.close());
     const arrived: { bytes: Buffer; text: string }[] = [];
     acceptHandles(server, (handle) => {
-      const accepted = new TcpWire(handle, { halfOpen: true });
+      const accepted = new TcpSocket(handle, { halfOpen: true });
       bed.atEnd(async () => void accepted.destroy());
       accepted.receiver = {
         onBytes: (bytes, length) => {

@@ -7,13 +7,13 @@ import type { ProxyError } from '../../message/proxy-error.ts';
 import type { BodyKind } from '../../message/request.ts';
 import type { ResponseHead } from '../../message/response.ts';
 import type { ResponseReceiver, UpstreamRequest, UpstreamStream } from '../../message/upstream-stream.ts';
+import type { ByteSocket, SocketReceiver } from '../../socket/byte-socket.ts';
 import { lossOf } from '../../socket/loss.ts';
-import type { Wire, WireReceiver } from '../../socket/wire.ts';
 import { Timed, type Wheel } from '../../wheel.ts';
 import { BodyDecoder } from '../body-decoder.ts';
 import { Framing } from '../framing.ts';
-import { HeldBytes } from '../held-bytes.ts';
 import { MessageWriter } from '../message-writer.ts';
+import { ReceiveBuffer } from '../receive-buffer.ts';
 import { renderRequest, renderTrailers } from '../render.ts';
 import { ResponseParser } from '../response-parser.ts';
 
@@ -37,16 +37,16 @@ const interimMax = 100;
 
 type Phase = 'idle' | 'head' | 'body' | 'over';
 
-export class ClientConnection extends Timed implements UpstreamStream, BodySource, WireReceiver {
+export class ClientConnection extends Timed implements UpstreamStream, BodySource, SocketReceiver {
   readonly parser = new ResponseParser(headLimits);
   readonly framing = new Framing();
   readonly #head: ResponseHead = new ParsedHead(this.parser, this.framing);
-  readonly #socket: Wire;
+  readonly #socket: ByteSocket;
   readonly #owner: ConnectionOwner;
   readonly #wheel: Wheel;
   readonly #responseHeaderMs: number;
   readonly #decoder = new BodyDecoder();
-  readonly #held = new HeldBytes();
+  readonly #held = new ReceiveBuffer();
   readonly #writer: MessageWriter;
   #phase: Phase = 'idle';
   #receiver: ResponseReceiver | undefined;
@@ -68,7 +68,7 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
   #interims = 0;
   #answered = false;
 
-  constructor(socket: Wire, owner: ConnectionOwner, { wheel, responseHeaderMs }: ClientConnectionOptions) {
+  constructor(socket: ByteSocket, owner: ConnectionOwner, { wheel, responseHeaderMs }: ClientConnectionOptions) {
     super();
     this.#socket = socket;
     this.#owner = owner;
@@ -237,7 +237,7 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
       const status = this.parser.parse(bytes, at, to);
       if (status === 'more') return at;
       if (status !== 'done') {
-        this.#fail('bad_response', false, this.parser.fault || status);
+        this.#fail('bad_response', false, this.parser.problem || status);
         return to;
       }
       at = this.parser.end;
@@ -251,8 +251,8 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
 
   #takeHead(bytes: Buffer, at: number, to: number): void {
     const { parser, framing } = this;
-    const fault = framing.readResponse(parser, this.#toHead);
-    if (fault !== '') this.#fail('bad_response', false, fault);
+    const problem = framing.readResponse(parser, this.#toHead);
+    if (problem !== '') this.#fail('bad_response', false, problem);
     else if (parser.status === 101) this.#switchProtocols(Buffer.from(bytes.subarray(at, to)));
     else if (parser.status < 200) this.#takeInterim();
     else {
@@ -295,7 +295,7 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
       this.#sinkFull = !this.#sink.data(chunk);
       if (this.#sinkFull) this.pause();
     }
-    if (decoder.fault !== '') this.#cutShort(decoder.fault);
+    if (decoder.problem !== '') this.#cutShort(decoder.problem);
     else if (decoder.done && this.#phase === 'body') this.#complete(at === to);
   }
 
@@ -341,7 +341,7 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
     else if (this.#phase === 'body') {
       this.#decoder.endOfInput();
       if (this.#decoder.done) this.#complete(false);
-      else this.#cutShort(this.#decoder.fault);
+      else this.#cutShort(this.#decoder.problem);
     }
   }
 

@@ -9,17 +9,17 @@ import { fieldId } from '../../fields/field-name.ts';
 import type { BodySink } from '../../message/body.ts';
 import type { TrustedProxies } from '../../message/client-address.ts';
 import { type ProxyError, proxyError } from '../../message/proxy-error.ts';
-import type { Sender } from '../../message/request.ts';
+import type { DownstreamAddress } from '../../message/request.ts';
 import { type Peer, RequestView } from '../../message/request-view.ts';
 import type { ResponseHead } from '../../message/response.ts';
+import type { ByteSocket, SocketReceiver } from '../../socket/byte-socket.ts';
 import type { Security } from '../../socket/security.ts';
 import type { TunnelEnd } from '../../socket/tunnel-end.ts';
-import type { Wire, WireReceiver } from '../../socket/wire.ts';
 import { Timed } from '../../wheel.ts';
 import { BodyDecoder } from '../body-decoder.ts';
 import { Framing } from '../framing.ts';
 import type { HeadStatus } from '../head-parser.ts';
-import { HeldBytes } from '../held-bytes.ts';
+import { ReceiveBuffer } from '../receive-buffer.ts';
 import { renderTrailers, valuesOf } from '../render.ts';
 import { RequestParser } from '../request-parser.ts';
 import { Discard } from './discard.ts';
@@ -46,20 +46,20 @@ const lastCallMs = 200;
  */
 type Reading = 'head' | 'body' | 'done' | 'linger' | 'tunnel' | 'over';
 
-export class ServerConnection extends Timed implements Downstream, Answered, Peer, WireReceiver {
+export class ServerConnection extends Timed implements Downstream, Answered, Peer, SocketReceiver {
   readonly security: Security | undefined;
   requestBytes = 0;
   readonly framing = new Framing();
   readonly request: RequestView;
   readonly response: ServerResponse;
   readonly #parser: RequestParser;
-  readonly #socket: Wire;
+  readonly #socket: ByteSocket;
   readonly #context: ExchangeContext;
   readonly #exchange: Exchange;
   readonly #decoder = new BodyDecoder();
-  readonly #held = new HeldBytes();
+  readonly #held = new ReceiveBuffer();
   readonly #peer: string;
-  #sender: Sender | undefined;
+  #sender: DownstreamAddress | undefined;
   /** What the sender was found by. */
   #senderRule: TrustedProxies | undefined;
   #reading: Reading = 'head';
@@ -80,7 +80,12 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
   readonly #onOver: (connection: ServerConnection) => void;
 
   /** `spentMs` of the client's time for its first head are gone: its connection was secured in it. */
-  constructor(socket: Wire, context: ExchangeContext, onOver: (connection: ServerConnection) => void, spentMs = 0) {
+  constructor(
+    socket: ByteSocket,
+    context: ExchangeContext,
+    onOver: (connection: ServerConnection) => void,
+    spentMs = 0,
+  ) {
     super();
     this.#socket = socket;
     this.security = socket.security;
@@ -116,7 +121,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
     this.#over();
   }
 
-  sender(): Sender {
+  sender(): DownstreamAddress {
     const { trusted } = this.#context.settings();
     if (this.#sender !== undefined && this.#senderRule === trusted && !this.#sender.peerTrusted) return this.#sender;
     this.#senderRule = trusted;
@@ -285,7 +290,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
     this.response.reset();
     this.requestBytes = 0;
     if (status !== 'done') {
-      this.#refuse(refusals[status], this.#parser.fault);
+      this.#refuse(refusals[status], this.#parser.problem);
       return to;
     }
     this.#reads++;
@@ -297,14 +302,14 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
     const { settings, wheel } = this.#context;
     const refused = this.request.read(settings().pathNormalization);
     if (refused !== undefined) {
-      this.#refuse(refused, this.request.fault);
+      this.#refuse(refused, this.request.problem);
       return;
     }
     const { path, canonicalPath } = this.request;
     if (path !== canonicalPath) this.#context.reportPath(path, canonicalPath);
-    const fault = this.framing.readRequest(this.#parser);
-    if (fault !== '') {
-      this.#refuse('bad_request', fault);
+    const problem = this.framing.readRequest(this.#parser);
+    if (problem !== '') {
+      this.#refuse('bad_request', problem);
       return;
     }
     this.#decoder.reset(this.framing.kind, this.framing.length);
@@ -322,8 +327,8 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
       this.requestBytes += decoder.dataEnd - decoder.dataStart;
       if (sink?.data(bytes.subarray(decoder.dataStart, decoder.dataEnd)) === false) this.pause();
     }
-    if (decoder.fault !== '') {
-      this.#refuse('bad_request', decoder.fault);
+    if (decoder.problem !== '') {
+      this.#refuse('bad_request', decoder.problem);
       return to;
     }
     if (decoder.done) {
@@ -336,8 +341,8 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
     return at;
   }
 
-  #refuse(type: ProxyErrorType, fault: string): void {
-    const message = fault === '' ? undefined : `${proxyErrors[type].message}: ${fault}`;
+  #refuse(type: ProxyErrorType, problem: string): void {
+    const message = problem === '' ? undefined : `${proxyErrors[type].message}: ${problem}`;
     this.#exchange.refuse(proxyError(type, {}, message));
   }
 

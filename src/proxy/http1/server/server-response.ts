@@ -5,7 +5,7 @@ import type { DownstreamResponse } from '../../exchange/downstream.ts';
 import type { BodySource } from '../../message/body.ts';
 import type { ProxyError } from '../../message/proxy-error.ts';
 import type { ExchangeResponse, ResponseHead } from '../../message/response.ts';
-import type { Wire } from '../../socket/wire.ts';
+import type { ByteSocket } from '../../socket/byte-socket.ts';
 import { Timed } from '../../wheel.ts';
 import type { BodyKind } from '../framing.ts';
 import { MessageWriter } from '../message-writer.ts';
@@ -44,7 +44,7 @@ export class ServerResponse implements DownstreamResponse {
   #over = false;
   responseBytes = 0;
 
-  constructor(socket: Wire, request: Answered, context: ExchangeContext) {
+  constructor(socket: ByteSocket, request: Answered, context: ExchangeContext) {
     this.#request = request;
     this.#context = context;
     this.#writer = new MessageWriter(socket);

@@ -1,7 +1,8 @@
 // After 101 two sockets are one connection: bytes go both ways, each side waiting for the other, until both have
 // ended. One side may end first and still be sent something, but not be forgotten in that state.
+
+import type { ByteSocket } from '../../socket/byte-socket.ts';
 import type { TunnelEnd } from '../../socket/tunnel-end.ts';
-import type { Wire } from '../../socket/wire.ts';
 import { Timed, type Wheel } from '../../wheel.ts';
 
 /** With one side ended, the tunnel is cut when nothing has come for so long. */
@@ -10,7 +11,7 @@ const halfOpenMs = 60_000;
 const keepAliveMs = 60_000;
 
 export class Tunnel extends Timed {
-  readonly #client: Wire;
+  readonly #client: ByteSocket;
   readonly #upstream: TunnelEnd;
   readonly #wheel: Wheel;
   readonly #onEnd: () => void;
@@ -24,7 +25,7 @@ export class Tunnel extends Timed {
    * `onEnd` is called once, when both are gone. `idleMs`: it is cut when nothing has come for so long; 0 = never.
    * Listeners for drain must have been removed.
    */
-  constructor(client: Wire, upstream: TunnelEnd, wheel: Wheel, idleMs: number, onEnd: () => void) {
+  constructor(client: ByteSocket, upstream: TunnelEnd, wheel: Wheel, idleMs: number, onEnd: () => void) {
     super();
     this.#idleMs = idleMs;
     this.#carriedMs = wheel.nowMs;

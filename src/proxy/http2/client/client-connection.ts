@@ -1,7 +1,7 @@
 // One HTTP/2 connection to an upstream (RFC 9113): as many exchanges at a time as the upstream allows, asked now and
 // then whether it is still there. Made by the endpoint's pool, which is told when there is room and when it ends.
-import type { ConnectionTaker } from '../../message/upstream-stream.ts';
-import type { Wire, WireReceiver } from '../../socket/wire.ts';
+import type { PoolCallbacks } from '../../message/upstream-stream.ts';
+import type { ByteSocket, SocketReceiver } from '../../socket/byte-socket.ts';
 import { Timed, type Wheel } from '../../wheel.ts';
 import { errorCode } from '../error-code.ts';
 import type { BlockLimits } from '../field-block.ts';
@@ -20,8 +20,8 @@ export interface Http2ConnectionOwner {
   /** The socket is closed, or about to be, and nothing is under way. Told once, unless the owner has closed it. */
   onGone(connection: Http2ClientConnection): void;
   /** As `ClientStreamOwner`. */
-  takeHttp1(taker: ConnectionTaker): boolean;
-  cancelHttp1(taker: ConnectionTaker): void;
+  takeHttp1(taker: PoolCallbacks): boolean;
+  cancelHttp1(taker: PoolCallbacks): void;
 }
 
 export interface Http2ClientOptions {
@@ -48,11 +48,11 @@ const pingMs = 10_000;
 const silentAgainMs = 310_000;
 const limits: BlockLimits = { fieldBytesMax: 0, linesMax: 1_000 };
 
-export class Http2ClientConnection extends Timed implements SessionHost, ClientStreamOwner, WireReceiver {
+export class Http2ClientConnection extends Timed implements SessionHost, ClientStreamOwner, SocketReceiver {
   readonly scheme: 'http' | 'https';
   readonly wheel: Wheel;
   readonly responseHeaderMs: number;
-  readonly #socket: Wire;
+  readonly #socket: ByteSocket;
   readonly #owner: Http2ConnectionOwner;
   readonly #session: Session;
   readonly #idleMs: number;
@@ -66,7 +66,7 @@ export class Http2ClientConnection extends Timed implements SessionHost, ClientS
   /** Streams that want to know what the upstream says about itself first. */
   #unsettled: ClientStream[] = [];
 
-  constructor(socket: Wire, owner: Http2ConnectionOwner, options: Http2ClientOptions) {
+  constructor(socket: ByteSocket, owner: Http2ConnectionOwner, options: Http2ClientOptions) {
     super();
     this.#socket = socket;
     this.#owner = owner;
@@ -132,11 +132,11 @@ export class Http2ClientConnection extends Timed implements SessionHost, ClientS
     this.#unsettled.push(stream);
   }
 
-  takeHttp1(taker: ConnectionTaker): boolean {
+  takeHttp1(taker: PoolCallbacks): boolean {
     return this.#owner.takeHttp1(taker);
   }
 
-  cancelHttp1(taker: ConnectionTaker): void {
+  cancelHttp1(taker: PoolCallbacks): void {
     this.#owner.cancelHttp1(taker);
   }
 
@@ -214,8 +214,8 @@ export class Http2ClientConnection extends Timed implements SessionHost, ClientS
     if (this.idle) this.#end('');
   }
 
-  onFailed(fault: string): void {
-    this.#end(fault);
+  onFailed(problem: string): void {
+    this.#end(problem);
   }
 
   #rearm(): void {
@@ -231,10 +231,10 @@ export class Http2ClientConnection extends Timed implements SessionHost, ClientS
   }
 
   /** Says goodbye. */
-  #end(fault: string): void {
+  #end(problem: string): void {
     if (this.#gone) return;
     this.#closing = true;
-    if (fault === '') this.#session.fail(errorCode.none, 'the connection is not needed any more');
+    if (problem === '') this.#session.fail(errorCode.none, 'the connection is not needed any more');
     this.#over();
     this.#socket.end();
     this.#socket.destroySoon();

@@ -9,7 +9,7 @@ import type { ProxyError } from '../../message/proxy-error.ts';
 import type { BodyKind, ExchangeRequest } from '../../message/request.ts';
 import type { ResponseHead } from '../../message/response.ts';
 import type {
-  ConnectionTaker,
+  PoolCallbacks,
   ResponseReceiver,
   UpstreamRequest,
   UpstreamStream,
@@ -37,15 +37,15 @@ export interface ClientStreamOwner {
   /** Calls the stream's `onSettings` once the upstream has said something, or its `onNoConnection`. */
   awaitSettings(stream: ClientStream): void;
   /** Has the taker given a connection of HTTP/1.1 to the same endpoint. False: there it cannot be spoken. */
-  takeHttp1(taker: ConnectionTaker): boolean;
-  cancelHttp1(taker: ConnectionTaker): void;
+  takeHttp1(taker: PoolCallbacks): boolean;
+  cancelHttp1(taker: PoolCallbacks): void;
 }
 
 const none: readonly string[] = [];
 
 export class ClientStream
   extends Timed
-  implements UpstreamStream, BodySource, StreamReceiver, ResponseHead, ConnectionTaker
+  implements UpstreamStream, BodySource, StreamReceiver, ResponseHead, PoolCallbacks
 {
   readonly reason = '';
   readonly named = none;

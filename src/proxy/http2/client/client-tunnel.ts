@@ -1,8 +1,8 @@
 // A WebSocket on a stream of a connection to an upstream (RFC 8441), once the upstream has taken it: what a tunnel sees
 // in place of a socket.
 import { EventEmitter } from 'node:events';
+import type { SocketReceiver } from '../../socket/byte-socket.ts';
 import type { TunnelEnd } from '../../socket/tunnel-end.ts';
-import type { WireReceiver } from '../../socket/wire.ts';
 import type { Wheel } from '../../wheel.ts';
 import { Deadline } from '../deadline.ts';
 import { errorCode } from '../error-code.ts';
@@ -12,7 +12,7 @@ import type { Stream, StreamEnd, StreamReceiver } from '../stream.ts';
 const lingerMs = 1_000;
 
 export class ClientTunnel extends EventEmitter implements TunnelEnd, StreamReceiver {
-  receiver: WireReceiver | undefined;
+  receiver: SocketReceiver | undefined;
   closed = false;
   /** Undefined when it is over. */
   #stream: Stream | undefined;

@@ -1,5 +1,5 @@
 // Reads header blocks (RFC 7541). It never looks beyond the block, allocates by what is there and never by a length it
-// was told, and knows a fault from a field: what is wrong with a field is the head's affair, what is wrong with the
+// was told, and knows a problem from a field: what is wrong with a field is the head's affair, what is wrong with the
 // code leaves the two tables apart and ends the connection.
 import { type FieldInfo, infoOfName, withValue } from '../field-rules.ts';
 import { DynamicTable, type TableEntry } from './dynamic-table.ts';
@@ -31,7 +31,7 @@ export class HpackDecoder {
   #bytes: Buffer = decoded;
   #at = 0;
   #to = 0;
-  #fault = '';
+  #problem = '';
   /** The text read last: where it lies, and in what. */
   #text: Buffer = decoded;
   #textFrom = 0;
@@ -47,9 +47,9 @@ export class HpackDecoder {
     this.#bytes = bytes;
     this.#at = from;
     this.#to = to;
-    this.#fault = '';
+    this.#problem = '';
     let first = true;
-    while (this.#at < to && this.#fault === '') {
+    while (this.#at < to && this.#problem === '') {
       const byte = bytes[this.#at] ?? 0;
       if (byte >= 0x80) this.#indexed(sink);
       else if (byte >= 0x40) this.#literal(6, true, sink);
@@ -61,7 +61,7 @@ export class HpackDecoder {
       }
       first = false;
     }
-    return this.#fault;
+    return this.#problem;
   }
 
   #indexed(sink: FieldSink): void {
@@ -92,16 +92,16 @@ export class HpackDecoder {
 
   #resize(): void {
     const size = this.#integer(5);
-    if (this.#fault !== '') return;
-    if (size > this.#tableBytesMax) this.#fault = 'the table is larger than announced';
+    if (this.#problem !== '') return;
+    if (size > this.#tableBytesMax) this.#problem = 'the table is larger than announced';
     else this.#table.resize(size);
   }
 
   #entry(index: number): TableEntry | undefined {
-    if (this.#fault !== '') return undefined;
+    if (this.#problem !== '') return undefined;
     const entry =
       index <= staticEntries.length ? staticEntries[index - 1] : this.#table.at(index - staticEntries.length);
-    if (entry === undefined) this.#fault = 'no field has this index';
+    if (entry === undefined) this.#problem = 'no field has this index';
     return entry;
   }
 
@@ -117,18 +117,18 @@ export class HpackDecoder {
       if (sum > integerMax) break;
       if (byte < 0x80) return sum;
     }
-    this.#fault = 'invalid integer';
+    this.#problem = 'invalid integer';
     return 0;
   }
 
   /** RFC 7541 §5.2. False when there is none. */
   #readText(): boolean {
-    if (this.#at >= this.#to) this.#fault ||= 'the block ends within a field';
-    if (this.#fault !== '') return false;
+    if (this.#at >= this.#to) this.#problem ||= 'the block ends within a field';
+    if (this.#problem !== '') return false;
     const huffman = (this.#bytes[this.#at] ?? 0) >= 0x80;
     const length = this.#integer(7);
-    if (length > this.#to - this.#at) this.#fault ||= 'the block ends within a text';
-    if (this.#fault !== '') return false;
+    if (length > this.#to - this.#at) this.#problem ||= 'the block ends within a text';
+    if (this.#problem !== '') return false;
     const start = this.#at;
     this.#at += length;
     if (!huffman) {
@@ -141,7 +141,7 @@ export class HpackDecoder {
     this.#text = needed > decoded.length ? Buffer.allocUnsafe(needed) : decoded;
     this.#textFrom = 0;
     this.#textTo = decodeHuffman(this.#bytes, start, this.#at, this.#text);
-    if (this.#textTo < 0) this.#fault = 'invalid Huffman code';
+    if (this.#textTo < 0) this.#problem = 'invalid Huffman code';
     return this.#textTo >= 0;
   }
 }

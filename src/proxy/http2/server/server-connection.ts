@@ -6,9 +6,9 @@ import type { FieldLines } from '../../fields/field-lines.ts';
 import { fieldId } from '../../fields/field-name.ts';
 import { valuesOf } from '../../http1/render.ts';
 import type { TrustedProxies } from '../../message/client-address.ts';
-import type { Sender } from '../../message/request.ts';
+import type { DownstreamAddress } from '../../message/request.ts';
+import type { ByteSocket, SocketReceiver } from '../../socket/byte-socket.ts';
 import type { Security } from '../../socket/security.ts';
-import type { Wire, WireReceiver } from '../../socket/wire.ts';
 import { Timed } from '../../wheel.ts';
 import { resetAfterMs } from '../answered-streams.ts';
 import { Deadline } from '../deadline.ts';
@@ -34,9 +34,9 @@ const stallLookMs = 1_000;
 /** `open`: streams come and go. `linger`: what comes is dropped. `over`: closed. */
 type Phase = 'open' | 'linger' | 'over';
 
-export class Http2Connection extends Timed implements SessionHost, ServerStreamOwner, WireReceiver {
+export class Http2Connection extends Timed implements SessionHost, ServerStreamOwner, SocketReceiver {
   readonly security: Security | undefined;
-  readonly #socket: Wire;
+  readonly #socket: ByteSocket;
   readonly #context: ExchangeContext;
   readonly #onOver: (connection: Http2Connection) => void;
   readonly #session: Session;
@@ -50,7 +50,7 @@ export class Http2Connection extends Timed implements SessionHost, ServerStreamO
   #draining = false;
   /** A preface, frame or block has begun and has to come to its end. */
   #awaiting = true;
-  #sender: Sender | undefined;
+  #sender: DownstreamAddress | undefined;
   /** What the sender was found by. */
   #senderRule: TrustedProxies | undefined;
   /** What the socket still had to write when the connection was looked at last. */
@@ -58,7 +58,12 @@ export class Http2Connection extends Timed implements SessionHost, ServerStreamO
   #looks = 0;
 
   /** `spentMs` of the client's time for its first words are gone. */
-  constructor(socket: Wire, context: ExchangeContext, onOver: (connection: Http2Connection) => void, spentMs = 0) {
+  constructor(
+    socket: ByteSocket,
+    context: ExchangeContext,
+    onOver: (connection: Http2Connection) => void,
+    spentMs = 0,
+  ) {
     super();
     this.#socket = socket;
     this.security = socket.security;
@@ -108,7 +113,7 @@ export class Http2Connection extends Timed implements SessionHost, ServerStreamO
     this.#over();
   }
 
-  senderOf(lines: FieldLines): Sender {
+  senderOf(lines: FieldLines): DownstreamAddress {
     const { trusted } = this.#context.settings();
     if (this.#sender !== undefined && this.#senderRule === trusted && !this.#sender.peerTrusted) return this.#sender;
     this.#senderRule = trusted;
@@ -159,7 +164,7 @@ export class Http2Connection extends Timed implements SessionHost, ServerStreamO
     if (this.#streams.size === 0) this.#lingeringClose();
   }
 
-  onFailed(_fault: string): void {
+  onFailed(_problem: string): void {
     this.#lingeringClose();
   }
 

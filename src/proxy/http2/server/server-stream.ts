@@ -8,7 +8,7 @@ import type { FieldLines } from '../../fields/field-lines.ts';
 import { renderLines } from '../../http1/render.ts';
 import type { BodySink } from '../../message/body.ts';
 import { type ProxyError, proxyError } from '../../message/proxy-error.ts';
-import type { Sender } from '../../message/request.ts';
+import type { DownstreamAddress } from '../../message/request.ts';
 import { type Peer, RequestView } from '../../message/request-view.ts';
 import type { ResponseHead } from '../../message/response.ts';
 import type { Security } from '../../socket/security.ts';
@@ -28,7 +28,7 @@ export interface ServerStreamOwner {
   readonly security: Security | undefined;
   /** Nothing that is written arrives: only the end of the connection tells the client. */
   readonly stuck: boolean;
-  senderOf(lines: FieldLines): Sender;
+  senderOf(lines: FieldLines): DownstreamAddress;
   /** A stream has no room for more at the moment. */
   onBlocked(): void;
   destroy(): void;
@@ -82,7 +82,7 @@ export class ServerStream implements Downstream, StreamReceiver, AnsweredStream,
     }
   }
 
-  sender(): Sender {
+  sender(): DownstreamAddress {
     return this.#owner.senderOf(this.#parsed.head);
   }
 
@@ -215,7 +215,7 @@ export class ServerStream implements Downstream, StreamReceiver, AnsweredStream,
       return proxyError('method_not_allowed');
     if (this.#parsed.upgrade !== '' && this.#parsed.kind !== 'none')
       return refusal('bad_request', 'what is to become a tunnel has no content-length');
-    if (refused !== undefined) return refusal(refused, this.request.fault);
+    if (refused !== undefined) return refusal(refused, this.request.problem);
     const { path, canonicalPath } = this.request;
     if (path !== canonicalPath) this.#context.reportPath(path, canonicalPath);
     return undefined;
@@ -247,6 +247,6 @@ export class ServerStream implements Downstream, StreamReceiver, AnsweredStream,
   }
 }
 
-function refusal(type: ProxyErrorType, fault: string): ProxyError {
-  return proxyError(type, {}, fault === '' ? undefined : `${proxyErrors[type].message}: ${fault}`);
+function refusal(type: ProxyErrorType, problem: string): ProxyError {
+  return proxyError(type, {}, problem === '' ? undefined : `${proxyErrors[type].message}: ${problem}`);
 }

@@ -2,7 +2,7 @@
 import { parseJsonObject } from './json-object.ts';
 
 /** Steps of contract.md §8.4 at which a token may turn out to be none. */
-export type TokenFault =
+export type TokenProblem =
   | 'invalid token format'
   | 'invalid token header'
   | 'invalid token claims'
@@ -23,7 +23,7 @@ export interface Token {
 /** Tokens are a few KB; one beyond this is an attack on whoever has to read it. In characters. */
 const tokenMax = 32_768;
 
-export function parseToken(text: string): Token | TokenFault {
+export function parseToken(text: string): Token | TokenProblem {
   if (text.length > tokenMax) return 'invalid token format';
   const first = text.indexOf('.');
   const second = text.indexOf('.', first + 1);

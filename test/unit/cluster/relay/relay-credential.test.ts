@@ -28,13 +28,13 @@ describe('proof of membership', () => {
     );
 
   /** What is wrong with a header that comes with `request`. */
-  const flawOf = (authorization: string | undefined): string | undefined => {
+  const problemOf = (authorization: string | undefined): string | undefined => {
     const proof = check.read(authorization);
-    return typeof proof === 'string' ? proof : check.flawOf(proof, request);
+    return typeof proof === 'string' ? proof : check.problemOf(proof, request);
   };
 
   it('holds for the request that was signed', () => {
-    expect(flawOf(signed())).to.equal(undefined);
+    expect(problemOf(signed())).to.equal(undefined);
   });
 
   it('is pinned to a known value, so that versions of the program understand each other', () => {
@@ -46,28 +46,28 @@ describe('proof of membership', () => {
 
   it('holds once', () => {
     const authorization = signed();
-    expect(flawOf(authorization)).to.equal(undefined);
-    expect(flawOf(authorization)).to.equal('the proof was used already');
+    expect(problemOf(authorization)).to.equal(undefined);
+    expect(problemOf(authorization)).to.equal('the proof was used already');
   });
 
   it('is remembered for as long as it would be good', () => {
     const authorization = signed({ unixMs: clock.nowMs() + proofWindowMs });
-    expect(flawOf(authorization)).to.equal(undefined);
+    expect(problemOf(authorization)).to.equal(undefined);
     clock.advance(2 * proofWindowMs - 1);
-    expect(flawOf(authorization)).to.equal('the proof was used already');
+    expect(problemOf(authorization)).to.equal('the proof was used already');
     clock.advance(2);
-    expect(flawOf(authorization)).to.equal('the proof is of another time');
+    expect(problemOf(authorization)).to.equal('the proof is of another time');
   });
 
   it('may be 30 s old or ahead and no more', () => {
-    for (const [offset, flaw] of [
+    for (const [offset, problem] of [
       [-proofWindowMs, undefined],
       [proofWindowMs, undefined],
       [-proofWindowMs - 1, 'the proof is of another time'],
       [proofWindowMs + 1, 'the proof is of another time'],
     ] as const) {
       const authorization = signed({ unixMs: clock.nowMs() + offset, nonce: `nonce-of-${offset}`.padEnd(22, '-') });
-      expect(flawOf(authorization), `${offset} ms`).to.equal(flaw);
+      expect(problemOf(authorization), `${offset} ms`).to.equal(problem);
     }
   });
 
@@ -79,19 +79,19 @@ describe('proof of membership', () => {
   ];
   for (const [what, fields] of others) {
     it(`does not hold for ${what}, and that uses nothing up`, () => {
-      expect(flawOf(signed(fields))).to.equal('invalid proof');
-      expect(flawOf(signed())).to.equal(undefined);
+      expect(problemOf(signed(fields))).to.equal('invalid proof');
+      expect(problemOf(signed())).to.equal(undefined);
     });
   }
 
   it('does not hold with another time or nonce than was signed', () => {
     const [, unixMs, mac] = /^Sluice (\d+)\.[^.]+\.(.+)$/.exec(signed()) ?? [];
-    expect(flawOf(`Sluice ${Number(unixMs) + 1}.${nonce}.${mac}`)).to.equal('invalid proof');
-    expect(flawOf(`Sluice ${unixMs}.${'m'.repeat(22)}.${mac}`)).to.equal('invalid proof');
+    expect(problemOf(`Sluice ${Number(unixMs) + 1}.${nonce}.${mac}`)).to.equal('invalid proof');
+    expect(problemOf(`Sluice ${unixMs}.${'m'.repeat(22)}.${mac}`)).to.equal('invalid proof');
   });
 
   it('asks for the scheme', () => {
-    expect(flawOf(undefined)).to.equal('missing authorization header');
+    expect(problemOf(undefined)).to.equal('missing authorization header');
     for (const header of [
       'Bearer a',
       'Sluice ',
@@ -99,7 +99,7 @@ describe('proof of membership', () => {
       signed().replace('Sluice', 'sluice'),
       `${signed()} `,
     ]) {
-      expect(flawOf(header), header).to.equal('authorization header must use Sluice scheme');
+      expect(problemOf(header), header).to.equal('authorization header must use Sluice scheme');
     }
   });
 });

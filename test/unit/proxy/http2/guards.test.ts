@@ -70,7 +70,7 @@ describe('a client that floods', () => {
 
     const many = new SessionBed({ streamsMax: 10 });
     many.answers = false;
-    expect(flood(many, (at) => get(2 * at + 1), 1_000)).to.equal(10 + guards.faults.burst + 1);
+    expect(flood(many, (at) => get(2 * at + 1), 1_000)).to.equal(10 + guards.streamErrors.burst + 1);
 
     const endless = new SessionBed();
     const part = (at: number) =>

@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import { expect } from 'chai';
 import { Http2ClientConnection } from '../../../../src/proxy/http2/client/client-connection.ts';
 import { FlushTurn } from '../../../../src/proxy/http2/flush-turn.ts';
-import type { Wire } from '../../../../src/proxy/socket/wire.ts';
+import type { ByteSocket } from '../../../../src/proxy/socket/byte-socket.ts';
 import { Wheel } from '../../../../src/proxy/wheel.ts';
 import { frame, framesIn, settings } from '../../../support/http2-frames.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
@@ -40,7 +40,7 @@ describe('a silent upstream of HTTP/2', () => {
     const turn = new FlushTurn((act) => acts.push(act));
     const owner = { onRoom() {}, onIdle() {}, onGone() {}, takeHttp1: () => false, cancelHttp1() {} };
     const options = { wheel, responseHeaderMs: 0, idleMs: 90_000, turn };
-    const connection = new Http2ClientConnection(socket as unknown as Wire, owner, options);
+    const connection = new Http2ClientConnection(socket as unknown as ByteSocket, owner, options);
     const hear = (bytes: Buffer): void => socket.receiver?.onBytes(bytes, bytes.length);
     const wait = (ms: number): void => {
       for (let passed = 0; passed < ms; passed += 50) {

@@ -1,7 +1,7 @@
 // The circuit of a destination against a slow, obvious model of contract.md §7.9, several threads on the same row.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { type Admission, CircuitBreaker, type Outcome } from '../../../../src/proxy/upstream/circuit-breaker.ts';
+import { type BreakerVerdict, CircuitBreaker, type Outcome } from '../../../../src/proxy/upstream/circuit-breaker.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { sharedStates } from './balance/serving.ts';
 
@@ -23,7 +23,7 @@ class Model {
     this.#limits = limits;
   }
 
-  admit(now: number): Admission {
+  admit(now: number): BreakerVerdict {
     if (this.active >= this.#limits.activeMax) return 'refused';
     if (this.state === 'open') {
       if (now < this.openUntil) return 'refused';
@@ -36,7 +36,7 @@ class Model {
     return 'probe';
   }
 
-  leave(admission: Admission, outcome: Outcome, now: number): void {
+  leave(admission: BreakerVerdict, outcome: Outcome, now: number): void {
     this.active--;
     if (admission === 'probe') {
       this.probing = false;
@@ -83,7 +83,7 @@ describe('the circuit breaker', () => {
         const states = sharedStates(0, threads).map(({ destination }) => destination);
         const breakers = states.map((state) => new CircuitBreaker(state, limitsOf(wish), clock));
         const model = new Model(wish);
-        const inFlight: { breaker: CircuitBreaker; admission: Admission }[] = [];
+        const inFlight: { breaker: CircuitBreaker; admission: BreakerVerdict }[] = [];
         for (const each of steps) {
           if (each.kind === 'wait') clock.advance(each.ms);
           else if (each.kind === 'admit') {

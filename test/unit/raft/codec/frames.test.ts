@@ -47,7 +47,7 @@ describe('frames', () => {
     for (let at = 4; at < frame!.length; at++) {
       const changed = Buffer.from(frame!);
       changed[at] = changed[at]! ^ 0x10;
-      expect(receive([changed]).fault, `byte ${at}`).to.be.a('string');
+      expect(receive([changed]).problem, `byte ${at}`).to.be.a('string');
     }
   });
 
@@ -66,15 +66,15 @@ describe('frames', () => {
     ['that end a message too early', [opening(), frameOf([protocolVersion, 4])], /shorter than announced/],
     ['too short to begin a message', [frameOf([protocolVersion, 2])], /cut short/],
   ];
-  for (const [what, frames, fault] of broken) {
-    it(`are refused: ${what}`, () => expect(receive(frames).fault).to.match(fault));
+  for (const [what, frames, problem] of broken) {
+    it(`are refused: ${what}`, () => expect(receive(frames).problem).to.match(problem));
   }
 
-  it('are not looked at any more after a fault', () => {
+  it('are not looked at any more after a problem', () => {
     const decoder = new FrameDecoder();
     const good = encodeFrames(Buffer.from('good'), 'urgent')[0]!;
-    const fault = decoder.push(frameOf([protocolVersion, 64]), unexpected);
-    expect(decoder.push(good, unexpected)).to.equal(fault);
+    const problem = decoder.push(frameOf([protocolVersion, 64]), unexpected);
+    expect(decoder.push(good, unexpected)).to.equal(problem);
   });
 
   it('are held to the smaller limits of a connection that has not introduced itself', () => {
@@ -98,14 +98,14 @@ function receive(chunks: readonly Buffer[]) {
   const decoder = new FrameDecoder();
   const messages: Buffer[] = [];
   const lanes: Lane[] = [];
-  let fault: string | undefined;
+  let problem: string | undefined;
   for (const chunk of chunks) {
-    fault = decoder.push(chunk, (message, lane) => {
+    problem = decoder.push(chunk, (message, lane) => {
       messages.push(Buffer.from(message));
       lanes.push(lane);
     });
   }
-  return { messages, lanes, fault };
+  return { messages, lanes, problem };
 }
 
 function headOf(length: number): Buffer {

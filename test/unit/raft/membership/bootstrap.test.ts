@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 
 import {
-  type Candidate,
   discoveredFounding,
+  type Founder,
   type Founding,
   staticFounding,
 } from '../../../../raft/membership/bootstrap.ts';
@@ -67,7 +67,7 @@ describe('who creates the cluster, with discovery', () => {
   });
 });
 
-function node(nodeId: string, different: Partial<Candidate> = {}): Candidate {
+function node(nodeId: string, different: Partial<Founder> = {}): Founder {
   const addresses = { address: `${nodeId}:7000`, clientAddress: `${nodeId}:8080` };
   return { nodeId, incarnation: nodeId.charCodeAt(0), clusterId: undefined, ...addresses, expects: list, ...different };
 }

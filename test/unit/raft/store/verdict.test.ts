@@ -36,18 +36,18 @@ describe('the verdict at start', () => {
   });
 
   it('is poisoned by any hole, mismatch or damaged record', () => {
-    expect(verdict({ faults: ['entry 7 is missing'] })).to.equal('poisoned');
+    expect(verdict({ problems: ['entry 7 is missing'] })).to.equal('poisoned');
   });
 
   it('stays poisoned, for the first reason, whatever is found later', () => {
-    const found = judge({ ...sound, poison: 'write failed: EIO', faults: ['entry 7 is missing'] });
+    const found = judge({ ...sound, poison: 'write failed: EIO', problems: ['entry 7 is missing'] });
     expect(found).to.deep.equal({ kind: 'poisoned', reason: 'write failed: EIO' });
   });
 });
 
 const sound: Evidence = {
   empty: false,
-  faults: [],
+  problems: [],
   complaints: [],
   testimony: { synced: 12 },
   persistSeq: 12,

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 
 import type { Greeting } from '../../../../raft/codec/greeting.ts';
-import { Admission } from '../../../../raft/transport/admission.ts';
 import {
   AcceptorHandshake,
   DiallerHandshake,
   type HandshakeStep,
   tokenKey,
 } from '../../../../raft/transport/handshake.ts';
+import { PeerAdmission } from '../../../../raft/transport/peer-admission.ts';
 import { isPrivateAddress } from '../../../../raft/transport/private-address.ts';
 import { greetingOf } from './nodes.ts';
 
@@ -66,58 +66,56 @@ describe('admission', () => {
   const self = greetingOf('a');
 
   it('refuses a node of another cluster and names both', () => {
-    expect(objection({ clusterId: 'ff'.repeat(16) })).to.equal(
+    expect(problem({ clusterId: 'ff'.repeat(16) })).to.equal(
       `a belongs to cluster ${self.clusterId}, b to cluster ${'ff'.repeat(16)}`,
     );
   });
 
   it('admits a node that belongs to no cluster yet', () => {
-    expect(objection({ clusterId: undefined })).to.equal(undefined);
+    expect(problem({ clusterId: undefined })).to.equal(undefined);
   });
 
   it('refuses a node whose data is under another key, or under none', () => {
-    expect(objection({ keyFingerprint: 'k2' })).to.match(/a does not encrypt, b encrypts with key k2/);
+    expect(problem({ keyFingerprint: 'k2' })).to.match(/a does not encrypt, b encrypts with key k2/);
   });
 
   it('refuses a node with its own identity in another process', () => {
     const copy = { ...self, run: self.run + 1 };
     expect(
-      new Admission(
+      new PeerAdmission(
         () => self,
         () => false,
-      ).objection(copy),
+      ).problem(copy),
     ).to.match(/its directory was copied/);
   });
 
   it('refuses a member that was removed, not its successor of the same name', () => {
-    const admission = new Admission(
+    const admission = new PeerAdmission(
       () => self,
       (id) => id === 'b#1',
     );
-    expect(admission.objection({ ...greetingOf('b'), incarnation: 1 })).to.match(
-      /b was removed.* needs an empty store/,
-    );
-    expect(admission.objection({ ...greetingOf('b'), incarnation: 2 })).to.equal(undefined);
+    expect(admission.problem({ ...greetingOf('b'), incarnation: 1 })).to.match(/b was removed.* needs an empty store/);
+    expect(admission.problem({ ...greetingOf('b'), incarnation: 2 })).to.equal(undefined);
   });
 
   it('knows a copied directory by its boot count', () => {
-    const admission = new Admission(
+    const admission = new PeerAdmission(
       () => self,
       () => false,
     );
     const b = greetingOf('b');
-    expect(admission.objection({ ...b, boots: 4, run: 1 })).to.equal(undefined);
-    expect(admission.objection({ ...b, boots: 4, run: 1 }), 'the same process again').to.equal(undefined);
-    expect(admission.objection({ ...b, boots: 4, run: 2 }), 'another one').to.match(/copied/);
-    expect(admission.objection({ ...b, boots: 5, run: 3 }), 'a restart').to.equal(undefined);
-    expect(admission.objection({ ...b, boots: 4, run: 1 }), 'the older one again').to.match(/copied/);
+    expect(admission.problem({ ...b, boots: 4, run: 1 })).to.equal(undefined);
+    expect(admission.problem({ ...b, boots: 4, run: 1 }), 'the same process again').to.equal(undefined);
+    expect(admission.problem({ ...b, boots: 4, run: 2 }), 'another one').to.match(/copied/);
+    expect(admission.problem({ ...b, boots: 5, run: 3 }), 'a restart').to.equal(undefined);
+    expect(admission.problem({ ...b, boots: 4, run: 1 }), 'the older one again').to.match(/copied/);
   });
 
-  function objection(different: Partial<Greeting>): string | undefined {
-    return new Admission(
+  function problem(different: Partial<Greeting>): string | undefined {
+    return new PeerAdmission(
       () => self,
       () => false,
-    ).objection({ ...greetingOf('b'), ...different });
+    ).problem({ ...greetingOf('b'), ...different });
   }
 
   it('tells private addresses from public ones', () => {
@@ -147,7 +145,7 @@ function party(nodeId: string, { token = sharedToken, nonce = nodeId.charCodeAt(
   return {
     key: tokenKey(token),
     greeting: () => greeting,
-    objection: () => undefined,
+    problem: () => undefined,
     nonce: () => new Uint8Array(16).fill(nonce),
   };
 }

@@ -78,7 +78,7 @@ function open(socket: Socket, nodeId: 'a' | 'b', clock: HandClock): End {
   const party = {
     key: tokenKey('a token'),
     greeting: () => greeting,
-    objection: () => undefined,
+    problem: () => undefined,
     nonce: randomNonce,
   };
   const accepted: Greeting[] = [];

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 
 import { type Config, emptyConfig } from '../../../../raft/core/types.ts';
 import { changeDue } from '../../../../raft/member/recruit.ts';
-import type { Candidate } from '../../../../raft/membership/bootstrap.ts';
+import type { Founder } from '../../../../raft/membership/bootstrap.ts';
 import { renamedConfig } from '../../../../raft/membership/rename.ts';
 
 describe('what a leader does about whom it has met', () => {
@@ -70,7 +70,7 @@ const config: Config = {
 const member = candidate('a', 1, 'ff');
 const newcomer = candidate('b', 2, undefined);
 
-function candidate(nodeId: string, incarnation: number, clusterId: string | undefined): Candidate {
+function candidate(nodeId: string, incarnation: number, clusterId: string | undefined): Founder {
   const addresses = { address: `${nodeId}:7000`, clientAddress: `${nodeId}:8080` };
   return { nodeId, incarnation, clusterId, ...addresses, expects: [] };
 }

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Member, MemberStatus } from '../../../../raft/index.ts';
-import { HashComparison } from '../../../../src/cluster/state-hash/hash-comparison.ts';
+import { CorruptionCheck } from '../../../../src/cluster/state-hash/corruption-check.ts';
 import type { Hashes } from '../../../../src/cluster/state-hash/hash-verdict.ts';
 import { silentLogger } from '../../../../src/telemetry/logger.ts';
 import { ClusterOf, statusOfFour } from '../../../support/cluster-of.ts';
@@ -14,7 +14,7 @@ const turns = async (): Promise<void> => {
 function nodeOf(own: Hashes, answers: Record<string, Hashes>, status: MemberStatus | 'of no cluster' = statusOfFour) {
   const seen: string[] = [];
   const clock = new ManualClock();
-  const comparison = new HashComparison({
+  const comparison = new CorruptionCheck({
     cluster: new ClusterOf(status === 'of no cluster' ? undefined : status),
     own: () => own,
     ask: async ({ id }: Member) => {

@@ -4,7 +4,7 @@ import type { Greeting } from '../codec/greeting.ts';
 import { type MemberId, memberId } from '../core/types.ts';
 
 /** Remembers which run of each identity was met last. One per transport. */
-export class Admission {
+export class PeerAdmission {
   readonly #runs = new Map<MemberId, { readonly boots: number; readonly run: number }>();
   readonly #self: () => Greeting;
   readonly #isRemoved: (id: MemberId) => boolean;
@@ -15,12 +15,12 @@ export class Admission {
   }
 
   /** Why this peer is refused, for its log and ours; undefined lets it in. */
-  objection(peer: Greeting): string | undefined {
+  problem(peer: Greeting): string | undefined {
     const self = this.#self();
     if (self.clusterId !== undefined && peer.clusterId !== undefined && self.clusterId !== peer.clusterId) {
       return `${self.nodeId} belongs to cluster ${self.clusterId}, ${peer.nodeId} to cluster ${peer.clusterId}`;
     }
-    if (self.keyFingerprint !== peer.keyFingerprint) return keyObjection(self, peer);
+    if (self.keyFingerprint !== peer.keyFingerprint) return keyProblem(self, peer);
     const id = memberId(peer);
     if (peer.run === self.run) return `${id} met itself`;
     if (id === memberId(self)) return `${id} is here already: its directory was copied`;
@@ -49,7 +49,7 @@ export class Admission {
 
 const identitiesMax = 256;
 
-function keyObjection(self: Greeting, peer: Greeting): string {
+function keyProblem(self: Greeting, peer: Greeting): string {
   const state = ({ nodeId, keyFingerprint }: Greeting) =>
     keyFingerprint === '' ? `${nodeId} does not encrypt` : `${nodeId} encrypts with key ${keyFingerprint}`;
   return `data at rest: ${state(self)}, ${state(peer)}`;

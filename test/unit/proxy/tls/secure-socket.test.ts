@@ -3,7 +3,7 @@ import { connect as connectPlain, createServer, type Server, type Socket } from 
 import { connect, createSecureContext, type TLSSocket } from 'node:tls';
 import { expect } from 'chai';
 import { acceptHandles } from '../../../../src/proxy/socket/accepting.ts';
-import { SecureWire } from '../../../../src/proxy/tls/secure-wire.ts';
+import { SecureSocket } from '../../../../src/proxy/tls/secure-socket.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { makeCertificate } from '../../../support/made-certificates.ts';
 import { listening } from '../../../support/proxy-bed.ts';
@@ -22,7 +22,7 @@ const secured = {
 
 describe('a connection under TLS', () => {
   let server: Server;
-  let wire: SecureWire;
+  let wire: SecureSocket;
   let client: TLSSocket;
   let plain: Socket;
   /** What the wire's receiver was given. */
@@ -34,10 +34,10 @@ describe('a connection under TLS', () => {
     ended = false;
     server = createServer();
     const port = await listening(server);
-    const accepted = new Promise<SecureWire>((resolve) => {
+    const accepted = new Promise<SecureSocket>((resolve) => {
       acceptHandles(server, (handle) => {
         const side = { context, protocols: ['http/1.1'], askForCertificate: false, insistOnCertificate: false };
-        const made = SecureWire.accept(handle, { ...side, choose: () => context });
+        const made = SecureSocket.accept(handle, { ...side, choose: () => context });
         made.once('secure', () => {
           made.release(secured);
           made.receiver = {

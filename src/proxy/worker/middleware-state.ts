@@ -20,7 +20,7 @@ export interface KeyHearers {
 
 const logsWithinMs = 2_000;
 
-export class MiddlewareDesk {
+export class MiddlewareState {
   /** No client can tell which addresses share a place. */
   readonly seed = randomInt(2 ** 31);
   readonly #buckets = new BucketAllocator();

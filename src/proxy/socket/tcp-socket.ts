@@ -3,6 +3,7 @@
 // tells as a socket would, but for two things: `drain` follows only what the system did not take at once, and `end`
 // is told within the read that found it.
 import { getSystemErrorName } from 'node:util';
+import { arrived, type ByteSocket, drainedBytesMin, type SocketEvent, type SocketReceiver } from './byte-socket.ts';
 import type { Security } from './security.ts';
 import {
   type HandleOwner,
@@ -12,15 +13,14 @@ import {
   type TcpHandle,
   writeRequest,
 } from './stream-handle.ts';
-import { arrived, drainedBytesMin, type Wire, type WireEvent, type WireReceiver } from './wire.ts';
 
 interface Subscription {
-  readonly event: WireEvent;
+  readonly event: SocketEvent;
   readonly act: (error: NodeJS.ErrnoException) => void;
   readonly once: boolean;
 }
 
-export interface TcpWireOptions {
+export interface TcpSocketOptions {
   /** FIN of the other side is not answered by itself. */
   readonly halfOpen: boolean;
   /** The handle reads into `arrived` already. */
@@ -30,8 +30,8 @@ export interface TcpWireOptions {
 /** Not used by any write that is under way. */
 let spare: StreamRequest | undefined;
 
-export class TcpWire implements Wire, HandleOwner {
-  receiver: WireReceiver | undefined;
+export class TcpSocket implements ByteSocket, HandleOwner {
+  receiver: SocketReceiver | undefined;
   readonly security: Security | undefined = undefined;
   closed = false;
   readableEnded = false;
@@ -48,7 +48,7 @@ export class TcpWire implements Wire, HandleOwner {
   #destroyWhenFinished = false;
 
   /** Takes over the connection, and with it the duty to close it. It reads from the first `resume` on. */
-  constructor(handle: TcpHandle, { halfOpen, attached = false }: TcpWireOptions) {
+  constructor(handle: TcpHandle, { halfOpen, attached = false }: TcpSocketOptions) {
     this.#handle = handle;
     this.#halfOpen = halfOpen;
     if (!attached) handle.useUserBuffer(arrived);
@@ -142,22 +142,22 @@ export class TcpWire implements Wire, HandleOwner {
     return this;
   }
 
-  on(event: WireEvent, act: (error: NodeJS.ErrnoException) => void): this {
+  on(event: SocketEvent, act: (error: NodeJS.ErrnoException) => void): this {
     this.#subscriptions.push({ event, act, once: false });
     return this;
   }
 
-  once(event: WireEvent, act: (error: NodeJS.ErrnoException) => void): this {
+  once(event: SocketEvent, act: (error: NodeJS.ErrnoException) => void): this {
     this.#subscriptions.push({ event, act, once: true });
     return this;
   }
 
-  off(event: WireEvent, act: (error: NodeJS.ErrnoException) => void): this {
+  off(event: SocketEvent, act: (error: NodeJS.ErrnoException) => void): this {
     this.#subscriptions = this.#subscriptions.filter((each) => each.event !== event || each.act !== act);
     return this;
   }
 
-  removeAllListeners(event: WireEvent): this {
+  removeAllListeners(event: SocketEvent): this {
     this.#subscriptions = this.#subscriptions.filter((each) => each.event !== event);
     return this;
   }
@@ -215,7 +215,7 @@ export class TcpWire implements Wire, HandleOwner {
     if (error !== undefined) process.nextTick(() => this.#tell('error', error));
   }
 
-  #tell(event: WireEvent, error?: NodeJS.ErrnoException): void {
+  #tell(event: SocketEvent, error?: NodeJS.ErrnoException): void {
     const all = this.#subscriptions;
     const { length } = all;
     for (let i = 0; i < length; i++) {

@@ -3,7 +3,7 @@
 
 const none = Buffer.alloc(0);
 
-export class HeldBytes {
+export class ReceiveBuffer {
   bytes: Buffer = none;
   length = 0;
 

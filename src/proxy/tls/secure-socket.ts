@@ -2,9 +2,9 @@
 // sockets of the thread read to. Node reads TLS this way only on sockets that connect by themselves, so the handle it
 // would make is replaced by the one that is there (see socket/accepting.ts).
 import { type SecureContext, TLSSocket, type TLSSocketOptions } from 'node:tls';
+import { arrived, type SocketReceiver } from '../socket/byte-socket.ts';
 import type { Security } from '../socket/security.ts';
 import type { TcpHandle } from '../socket/stream-handle.ts';
-import { arrived, type WireReceiver } from '../socket/wire.ts';
 
 /** What Node keeps of a connection below what it documents. */
 interface TlsHandle {
@@ -24,20 +24,20 @@ interface TlsHandle {
   reset?(done: () => void): number;
 }
 
-interface SecureWireOptions {
+interface SecureSocketOptions {
   readonly context: SecureContext;
   /** Protocols for ALPN, the first is preferred. */
   readonly protocols: readonly string[];
 }
 
-export interface ServerSide extends SecureWireOptions {
+export interface ServerSide extends SecureSocketOptions {
   readonly askForCertificate: boolean;
   readonly insistOnCertificate: boolean;
   /** Whose key the handshake goes on with; undefined refuses it. `serverName` is as the client sent it, or empty. */
   choose(serverName: string): SecureContext | undefined;
 }
 
-export interface ClientSide extends SecureWireOptions {
+export interface ClientSide extends SecureSocketOptions {
   /** For SNI; undefined sends none. */
   readonly serverName: string | undefined;
   /** Of an earlier connection to the same place. */
@@ -46,8 +46,8 @@ export interface ClientSide extends SecureWireOptions {
   onSession(session: Buffer): void;
 }
 
-export class SecureWire extends TLSSocket {
-  receiver: WireReceiver | undefined;
+export class SecureSocket extends TLSSocket {
+  receiver: SocketReceiver | undefined;
   /** Set when the handshake is over and found good. */
   security: Security | undefined;
   /** Whoever reads wants nothing at the moment. TLS delivers what it had decrypted by then all the same. */
@@ -62,7 +62,7 @@ export class SecureWire extends TLSSocket {
 
   /** Takes over the connection, and with it the duty to close it. 'secure' or 'close' follows. */
   private constructor(handle: TcpHandle, options: TLSSocketOptions) {
-    const own: { wire?: SecureWire } = {};
+    const own: { wire?: SecureSocket } = {};
     const onread = {
       buffer: arrived,
       callback: (length: number): boolean => {
@@ -77,8 +77,8 @@ export class SecureWire extends TLSSocket {
     Reflect.set(this, 'connecting', false);
   }
 
-  static accept(handle: TcpHandle, options: ServerSide): SecureWire {
-    const wire = new SecureWire(handle, {
+  static accept(handle: TcpHandle, options: ServerSide): SecureSocket {
+    const wire = new SecureSocket(handle, {
       isServer: true,
       secureContext: options.context,
       requestCert: options.askForCertificate,
@@ -104,8 +104,8 @@ export class SecureWire extends TLSSocket {
     return wire;
   }
 
-  static connect(handle: TcpHandle, options: ClientSide): SecureWire {
-    const wire = new SecureWire(handle, {
+  static connect(handle: TcpHandle, options: ClientSide): SecureSocket {
+    const wire = new SecureSocket(handle, {
       isServer: false,
       secureContext: options.context,
       session: options.session,

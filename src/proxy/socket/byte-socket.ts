@@ -1,10 +1,10 @@
-// A connection of the data plane as those who speak HTTP on it see it: plain ones are tcp-wire.ts, secured ones
-// tls/secure-wire.ts. All of a thread read into the same bytes, so that reading allocates nothing: what arrived is the
+// A connection of the data plane as those who speak HTTP on it see it: plain ones are tcp-socket.ts, secured ones
+// tls/secure-socket.ts. All of a thread read into the same bytes, so that reading allocates nothing: what arrived is the
 // receiver's for the duration of one call, and whoever wants to keep it copies it.
 import type { Security } from './security.ts';
 import type { TunnelEnd } from './tunnel-end.ts';
 
-export type { WireReceiver } from './receiver.ts';
+export type { SocketReceiver } from './receiver.ts';
 
 /** What one read may bring. */
 const arrivedBytesMax = 64 * 1024;
@@ -14,9 +14,9 @@ export const arrived = Buffer.allocUnsafeSlow(arrivedBytesMax);
 /** With so much still to be taken by the system, writers should wait for `drain`. */
 export const drainedBytesMin = 8 * 1024;
 
-export type WireEvent = 'end' | 'error' | 'close' | 'drain';
+export type SocketEvent = 'end' | 'error' | 'close' | 'drain';
 
-export interface Wire extends TunnelEnd {
+export interface ByteSocket extends TunnelEnd {
   /** Absent where bytes travel as they are. */
   readonly security: Security | undefined;
   /** Undefined when it has gone already. */
@@ -32,6 +32,6 @@ export interface Wire extends TunnelEnd {
   /** Ends it so that the other side notices (RST). */
   resetAndDestroy(): unknown;
   on(event: 'error', listener: (error: NodeJS.ErrnoException) => void): unknown;
-  on(event: WireEvent, listener: () => void): unknown;
-  off(event: WireEvent, listener: () => void): unknown;
+  on(event: SocketEvent, listener: () => void): unknown;
+  off(event: SocketEvent, listener: () => void): unknown;
 }

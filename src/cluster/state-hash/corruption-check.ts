@@ -7,7 +7,7 @@ import type { Logger } from '../../telemetry/logger.ts';
 import type { Cluster } from '../members/cluster.ts';
 import { type HashedPeer, type Hashes, judge } from './hash-verdict.ts';
 
-export interface HashComparisonParts {
+export interface CorruptionCheckParts {
   readonly cluster: Pick<Cluster, 'status'>;
   readonly own: () => Hashes;
   /** Undefined when the member does not answer. Never rejects. */
@@ -28,12 +28,12 @@ interface HashObserver {
 const firstMs = 1_000;
 const everyMs = 60_000;
 
-export class HashComparison {
-  readonly #parts: HashComparisonParts;
+export class CorruptionCheck {
+  readonly #parts: CorruptionCheckParts;
   #cancel: Cancel = () => undefined;
   #ended = false;
 
-  constructor(parts: HashComparisonParts) {
+  constructor(parts: CorruptionCheckParts) {
     this.#parts = parts;
   }
 

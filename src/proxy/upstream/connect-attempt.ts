@@ -3,10 +3,10 @@
 
 import { Socket, type SocketConstructorOpts } from 'node:net';
 import type { ProxyErrorType } from '../../errors.ts';
-import type { ConnectionTaker } from '../message/upstream-stream.ts';
+import type { PoolCallbacks } from '../message/upstream-stream.ts';
 import { detachHandle } from '../socket/accepting.ts';
-import { TcpWire } from '../socket/tcp-wire.ts';
-import { arrived, type Wire } from '../socket/wire.ts';
+import { arrived, type ByteSocket } from '../socket/byte-socket.ts';
+import { TcpSocket } from '../socket/tcp-socket.ts';
 import type { UpstreamSecurity } from '../tls/upstream-security.ts';
 import { Timed, type Wheel } from '../wheel.ts';
 import type { EndpointAddress } from './endpoint-address.ts';
@@ -31,12 +31,12 @@ export interface OpeningTools {
 
 /** Who asked for it, and is told what became of it. */
 export interface OpeningOwner {
-  onOpened(opening: Opening, socket: Wire): void;
-  onNotOpened(opening: Opening): void;
+  onOpened(opening: ConnectAttempt, socket: ByteSocket): void;
+  onNotOpened(opening: ConnectAttempt): void;
 }
 
-export class Opening extends Timed {
-  readonly taker: ConnectionTaker;
+export class ConnectAttempt extends Timed {
+  readonly taker: PoolCallbacks;
   readonly #owner: OpeningOwner;
   readonly #wheel: Wheel;
   readonly #options: OpeningOptions;
@@ -48,7 +48,7 @@ export class Opening extends Timed {
   #settled = false;
 
   constructor(
-    taker: ConnectionTaker,
+    taker: PoolCallbacks,
     address: EndpointAddress,
     owner: OpeningOwner,
     options: OpeningOptions,
@@ -91,7 +91,7 @@ export class Opening extends Timed {
     const { security, tlsHandshakeMs } = this.#options;
     this.#socket.removeAllListeners('error');
     if (security === undefined)
-      this.#succeed(new TcpWire(detachHandle(this.#socket), { halfOpen: false, attached: true }));
+      this.#succeed(new TcpSocket(detachHandle(this.#socket), { halfOpen: false, attached: true }));
     else {
       if (tlsHandshakeMs > 0) this.#wheel.arm(this, tlsHandshakeMs);
       else this.#wheel.disarm(this);
@@ -103,7 +103,7 @@ export class Opening extends Timed {
     }
   }
 
-  #succeed(wire: Wire): void {
+  #succeed(wire: ByteSocket): void {
     if (this.#settled) return;
     this.#settle();
     this.#owner.onOpened(this, wire);

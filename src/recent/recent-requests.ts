@@ -4,18 +4,18 @@ import type { RecentSource } from '../model/recent-request.ts';
 import { limitOf, passesOf } from './recent-question.ts';
 import { RecentStreams } from './recent-streams.ts';
 
-export interface RecentDeskOptions {
+export interface RecentRequestsOptions {
   /** Name of this node, or of this proxy. */
   readonly node: string;
   readonly source: RecentSource;
   readonly clock: Clock;
 }
 
-export class RecentDesk {
+export class RecentRequests {
   readonly streams: RecentStreams;
-  readonly #options: RecentDeskOptions;
+  readonly #options: RecentRequestsOptions;
 
-  constructor(options: RecentDeskOptions) {
+  constructor(options: RecentRequestsOptions) {
     this.#options = options;
     this.streams = new RecentStreams(options.source, options.clock);
   }

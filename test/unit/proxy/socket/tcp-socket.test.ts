@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { acceptHandles } from '../../../../src/proxy/socket/accepting.ts';
-import { TcpWire } from '../../../../src/proxy/socket/tcp-wire.ts';
+import { TcpSocket } from '../../../../src/proxy/socket/tcp-socket.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { listening } from '../../../support/proxy-bed.ts';
 
 describe('a plain connection', () => {
   let server: Server;
-  let wire: TcpWire;
+  let wire: TcpSocket;
   let peer: Socket;
   let told: string[];
   let came: string;
@@ -17,8 +17,8 @@ describe('a plain connection', () => {
   const open = async (halfOpen: boolean): Promise<void> => {
     server = createServer();
     const port = await listening(server);
-    const accepted = new Promise<TcpWire>((resolve) =>
-      acceptHandles(server, (handle) => resolve(new TcpWire(handle, { halfOpen }))),
+    const accepted = new Promise<TcpSocket>((resolve) =>
+      acceptHandles(server, (handle) => resolve(new TcpSocket(handle, { halfOpen }))),
     );
     peer = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => {});
     wire = await accepted;
