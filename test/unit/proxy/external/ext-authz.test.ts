@@ -147,7 +147,11 @@ describe('extAuthz', () => {
     it('refuses in time when the service never ends its handshake', async () => {
       const silent = createNetServer((socket) => socket.on('error', () => {}));
       bed.bed.atEnd(async () => void silent.close());
-      const destination = { host: '127.0.0.1', port: await listening(silent), options: { tls: { mode: 'tls' as const } } };
+      const destination = {
+        host: '127.0.0.1',
+        port: await listening(silent),
+        options: { tls: { mode: 'tls' as const } },
+      };
       await bed.serve([{ type: 'extAuthz', extAuthz: { destinationId: 'authz', decisionTimeout: '50ms' } }], {
         more: { destinations: [{ id: 'authz', name: 'authz', ...destination }] },
       });
