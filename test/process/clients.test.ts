@@ -16,6 +16,7 @@ import { newFolder, type SluiceProcess, startSluice } from '../support/sluice-pr
 import { echoWebSocket } from '../support/web-socket-echo.ts';
 
 const run = promisify(execFile);
+const browser = 'chromium';
 /** Chromium without a window, and without anything that it would ask of others by itself. */
 const quietly = (): string[] => [
   ...['--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--disable-quic', '--no-first-run'],
@@ -140,16 +141,16 @@ describe('a client through the proxy', () => {
   });
 
   it(`may be Chromium, which loads a page with ${assets} assets`, async function () {
-    needs(this, 'chromium');
-    const { stdout } = await run('chromium', [...quietly(), '--dump-dom', `${site}/page`]);
+    needs(this, browser);
+    const { stdout } = await run(browser, [...quietly(), '--dump-dom', `${site}/page`]);
     expect(stdout).to.contain(`<title>loaded ${assets}</title>`);
   });
 
   it(`may be Chromium, which speaks HTTP/2 over TLS, for ${assets} assets and a WebSocket`, async function () {
-    needs(this, 'chromium');
+    needs(this, browser);
     const here = ['--ignore-certificate-errors', `--host-resolver-rules=MAP sluice.test 127.0.0.1:${securePort}`];
     const args = [...quietly(), ...here, '--remote-debugging-port=0', 'https://sluice.test/secure-page'];
-    const chromium = spawn('chromium', args, { stdio: 'ignore', detached: true });
+    const chromium = spawn(browser, args, { stdio: 'ignore', detached: true });
     try {
       await eventually(() => expect(reports).not.to.be.empty, { withinMs: 120_000 });
     } finally {

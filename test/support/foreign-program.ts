@@ -1,25 +1,27 @@
-// Programs in Python with gRPC's own implementation and Envoy's own descriptions (test/python/requirements.txt), in an
-// environment that is there or not: `.ci/run` makes it, a test that needs it is left out by name where it is not.
+// Programs in other languages, with gRPC's own implementations and Envoy's own descriptions (test/python, test/go). What
+// they need is there or not: `.ci/run` brings it, a test that needs it is left out by name where it is not.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-const cache = process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache');
-/** For `needs`. */
-export const python = join(cache, 'sluice/python/bin/python');
+const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'sluice');
+/** With the packages of test/python/requirements.txt. For `needs`, as the next. */
+export const python = join(cache, 'python/bin/python');
+/** What test/go builds to. */
+export const goProgram = join(cache, 'grpc-go');
 
-const scripts = join(import.meta.dirname, '../python');
+export const pythonScript = (name: string): string => join(import.meta.dirname, '../python', name);
 
 /** One that runs until `stop`. */
-export class PythonProgram {
+export class ForeignProgram {
   readonly #child: ChildProcess;
   /** Lines that it has printed. */
   readonly lines: string[] = [];
 
-  constructor(script: string, args: readonly string[] = []) {
-    const child = spawn(python, [join(scripts, script), ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
+  constructor(program: string, args: readonly string[]) {
+    const child = spawn(program, [...args], { stdio: ['pipe', 'pipe', 'inherit'] });
     createInterface({ input: child.stdout }).on('line', (line) => this.lines.push(line));
     this.#child = child;
   }
