@@ -85,7 +85,7 @@ export interface RawUpstream {
 }
 
 /** A client that speaks bytes. */
-export class ByteSocket {
+export class RawClient {
   readonly socket: Socket;
   /** All that has come, one character per byte. */
   received = '';
@@ -195,8 +195,8 @@ export class ProxyBed {
   }
 
   /** A client connection to `port`, closed at the end. */
-  wire(port: number): ByteSocket {
-    const wire = new ByteSocket(port);
+  wire(port: number): RawClient {
+    const wire = new RawClient(port);
     this.atEnd(async () => wire.destroy());
     return wire;
   }

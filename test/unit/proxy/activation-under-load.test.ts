@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
-import { type ByteSocket, forwarding, ProxyBed } from '../../support/proxy-bed.ts';
+import { type RawClient, forwarding, ProxyBed } from '../../support/proxy-bed.ts';
 
 describe('sixty activations', () => {
   let bed: ProxyBed;
@@ -67,7 +67,7 @@ describe('sixty activations', () => {
     }
   });
 
-  const opened = async (count: number, path: string, fields: string, answer: RegExp): Promise<ByteSocket[]> => {
+  const opened = async (count: number, path: string, fields: string, answer: RegExp): Promise<RawClient[]> => {
     const wires = Array.from({ length: count }, () => bed.wire(port));
     for (const wire of wires) {
       wire.send(`GET ${path} HTTP/1.1\r\nHost: x\r\n${fields}\r\n`);

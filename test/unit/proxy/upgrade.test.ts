@@ -5,7 +5,7 @@ import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { needs } from '../../support/needs.ts';
-import { type ByteSocket, forwarding, ProxyBed, type RawUpstream } from '../../support/proxy-bed.ts';
+import { type RawClient, forwarding, ProxyBed, type RawUpstream } from '../../support/proxy-bed.ts';
 
 const upgrade = (protocol: string): string =>
   `GET /chat HTTP/1.1\r\nHost: x\r\nConnection: keep-alive, Upgrade\r\nUpgrade: ${protocol}\r\nX-Key: 1\r\n\r\n`;
@@ -81,7 +81,7 @@ describe('an upgrade', () => {
   describe('of which one side has ended', () => {
     const minute = 60_000 + 200;
     let clock: ManualClock;
-    let wire: ByteSocket;
+    let wire: RawClient;
     let upstream: RawUpstream;
     beforeEach(async () => {
       clock = new ManualClock();

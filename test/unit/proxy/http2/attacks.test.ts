@@ -16,7 +16,7 @@ import {
   uint32,
   WHOLE,
 } from '../../../support/http2-frames.ts';
-import { type ByteSocket, forwarding, ProxyBed } from '../../../support/proxy-bed.ts';
+import { type RawClient, forwarding, ProxyBed } from '../../../support/proxy-bed.ts';
 
 const headers = (id: number): Buffer => frame('HEADERS', END_HEADERS, id, post());
 const calm = 11;
@@ -53,7 +53,7 @@ describe('HTTP/2 under attack', () => {
     part: (id: number) => Buffer,
     times: number,
     before: Buffer = Buffer.alloc(0),
-  ): Promise<ByteSocket> => {
+  ): Promise<RawClient> => {
     const wire = bed.wire(port);
     const parts = Array.from({ length: times }, (_, i) => part(2 * i + 1));
     wire.send(Buffer.concat([greeting, before, ...parts]).toString('latin1'));
@@ -63,7 +63,7 @@ describe('HTTP/2 under attack', () => {
     expect((await client.ask({ ':path': '/good' })).body).to.equal('good');
     return wire;
   };
-  const goAwayOf = (wire: ByteSocket): number => {
+  const goAwayOf = (wire: RawClient): number => {
     const last = framesIn(Buffer.from(wire.received, 'latin1')).find(({ type }) => type === 'GOAWAY');
     return last === undefined ? -1 : last.payload.readUInt32BE(4);
   };

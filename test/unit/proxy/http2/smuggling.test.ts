@@ -18,7 +18,7 @@ import {
 } from '../../../support/http2-frames.ts';
 import { frameUpstream } from '../../../support/http2-upstream.ts';
 import { type Field, instead, malformedRequests, plain } from '../../../support/malformed-requests.ts';
-import { type ByteSocket, forwarding, ProxyBed, rawExchange } from '../../../support/proxy-bed.ts';
+import { type RawClient, forwarding, ProxyBed, rawExchange } from '../../../support/proxy-bed.ts';
 import { refusedBodies, refusedRequests } from '../../../support/refused-requests.ts';
 
 const answer = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n';
@@ -32,8 +32,8 @@ describe('between HTTP/2 and HTTP/1.1', () => {
   });
   afterEach(() => bed.end());
 
-  const frames = (wire: ByteSocket): Frame[] => framesIn(Buffer.from(wire.received, 'latin1'));
-  const sent = async (...parts: readonly Buffer[]): Promise<ByteSocket> => {
+  const frames = (wire: RawClient): Frame[] => framesIn(Buffer.from(wire.received, 'latin1'));
+  const sent = async (...parts: readonly Buffer[]): Promise<RawClient> => {
     const wire = bed.wire(port);
     wire.send(Buffer.concat([greeting, ...parts]).toString('latin1'));
     await eventually(() =>

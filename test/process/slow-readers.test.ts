@@ -1,0 +1,108 @@
+// S17 with streams: a hundred slow readers of 50 MB each on one connection, and others on the same one who read.
+import { readFileSync } from 'node:fs';
+import { type ClientHttp2Session, type ClientHttp2Stream, connect } from 'node:http2';
+import { expect } from 'chai';
+import { apiClient } from '../support/api-client.ts';
+import { eventually } from '../support/eventually.ts';
+import { freePort } from '../support/free-port.ts';
+import { startLoad } from '../support/load.ts';
+import { type SluiceProcess, startSluice } from '../support/sluice-process.ts';
+import { startUpstream, type Upstream } from '../support/upstream.ts';
+
+const part = Buffer.alloc(50_000, 'x');
+const parts = 1_000;
+const readers = 100;
+const boundKb = 64 << 10;
+
+describe(`${readers} slow readers of 50 MB on one connection`, () => {
+  let sluice: SluiceProcess;
+  let upstream: Upstream;
+  let session: ClientHttp2Session;
+  let site: string;
+  /** Parts that the upstream could hand over. */
+  let handed = 0;
+
+  before(async function () {
+    if (process.platform !== 'linux') this.skip();
+    upstream = await startUpstream('large', (request, response) => {
+      response.on('error', () => {});
+      if (request.url === '/small') response.end('ok');
+      else {
+        let left = parts;
+        const more = (): void => {
+          while (left > 0) {
+            left--;
+            handed++;
+            if (!response.write(part)) return void response.once('drain', more);
+          }
+          response.end();
+        };
+        more();
+      }
+    });
+    sluice = await startSluice();
+    const api = apiClient(sluice.url);
+    const port = await freePort();
+    site = `http://127.0.0.1:${port}`;
+    await api.create('listeners', { name: 'web', address: '127.0.0.1', port, http2: true });
+    await api.create('destinations', { id: 'd', name: 'd', host: '127.0.0.1', port: upstream.port });
+    await api.create('routes', { name: 'all', forward: { destinations: [{ destinationId: 'd' }] } });
+    await api.activateAs('v1');
+    const load = startLoad(`${site}/small`, 'ok', { pauseMs: 0 });
+    await eventually(() => expect(load.served).to.be.greaterThan(5_000));
+    await load.stop();
+    session = connect(site);
+    session.on('connect', () => session.setLocalWindowSize(64 << 20));
+  });
+
+  after(async () => {
+    session?.destroy();
+    await sluice?.stop();
+    await upstream?.close();
+  });
+
+  const memoryKb = (): number =>
+    Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${sluice.child.pid}/status`, 'utf8'))?.[1]);
+
+  const ask = (path: string): Promise<number> =>
+    new Promise((resolve, reject) => {
+      let length = 0;
+      const stream = session.request({ ':path': path });
+      stream.on('data', (chunk: Buffer) => {
+        length += chunk.length;
+      });
+      stream.on('end', () => resolve(length)).on('error', reject);
+    });
+
+  it('hold no memory beyond their windows, hold their upstreams back, and hold up nobody else', async () => {
+    const startKb = memoryKb();
+    let most = startKb;
+    let read = 0;
+    const slow: ClientHttp2Stream[] = Array.from({ length: readers }, () => {
+      const stream = session.request({ ':path': '/large' });
+      stream.on('error', () => {});
+      stream.on('data', (chunk: Buffer) => {
+        read += chunk.length;
+        stream.pause();
+        setTimeout(() => stream.resume(), 20);
+      });
+      return stream;
+    });
+    let whole = 0;
+    // Each of the slow has had a fair share, and others had bodies of the same length whole in the same time.
+    while (read < readers * 500_000) {
+      expect(await ask('/small')).to.equal(2);
+      if (whole < 3 && read > readers * 100_000) {
+        expect(await ask('/large')).to.equal(part.length * parts);
+        whole++;
+      }
+      most = Math.max(most, memoryKb());
+    }
+    expect(whole).to.be.greaterThan(0);
+    expect(most - startKb).to.be.lessThan(boundKb);
+    // What the upstreams could hand over is what was read, and what fits between here and there.
+    const others = whole * parts;
+    expect((handed - others) * part.length - read).to.be.lessThan(readers * (4 << 20));
+    for (const stream of slow) stream.close();
+  });
+});
