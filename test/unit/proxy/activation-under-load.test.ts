@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
-import { type RawClient, forwarding, ProxyBed } from '../../support/proxy-bed.ts';
+import { forwarding, ProxyBed, type RawClient } from '../../support/proxy-bed.ts';
 
 describe('sixty activations', () => {
   let bed: ProxyBed;

@@ -5,7 +5,7 @@ import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { needs } from '../../support/needs.ts';
-import { type RawClient, forwarding, ProxyBed, type RawUpstream } from '../../support/proxy-bed.ts';
+import { forwarding, ProxyBed, type RawClient, type RawUpstream } from '../../support/proxy-bed.ts';
 
 const upgrade = (protocol: string): string =>
   `GET /chat HTTP/1.1\r\nHost: x\r\nConnection: keep-alive, Upgrade\r\nUpgrade: ${protocol}\r\nX-Key: 1\r\n\r\n`;

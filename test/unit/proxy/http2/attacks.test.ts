@@ -16,7 +16,7 @@ import {
   uint32,
   WHOLE,
 } from '../../../support/http2-frames.ts';
-import { type RawClient, forwarding, ProxyBed } from '../../../support/proxy-bed.ts';
+import { forwarding, ProxyBed, type RawClient } from '../../../support/proxy-bed.ts';
 
 const headers = (id: number): Buffer => frame('HEADERS', END_HEADERS, id, post());
 const calm = 11;

@@ -18,7 +18,7 @@ import {
 } from '../../../support/http2-frames.ts';
 import { frameUpstream } from '../../../support/http2-upstream.ts';
 import { type Field, instead, malformedRequests, plain } from '../../../support/malformed-requests.ts';
-import { type RawClient, forwarding, ProxyBed, rawExchange } from '../../../support/proxy-bed.ts';
+import { forwarding, ProxyBed, type RawClient, rawExchange } from '../../../support/proxy-bed.ts';
 import { refusedBodies, refusedRequests } from '../../../support/refused-requests.ts';
 
 const answer = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n';

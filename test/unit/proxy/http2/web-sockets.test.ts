@@ -11,7 +11,7 @@ import { Http2Client } from '../../../support/http2-client.ts';
 import { block, END_HEADERS, frame, framesIn, settings } from '../../../support/http2-frames.ts';
 import { http2Upstream } from '../../../support/http2-upstream.ts';
 import { makeCertificate } from '../../../support/made-certificates.ts';
-import { type RawClient, forwarding, listening, ProxyBed } from '../../../support/proxy-bed.ts';
+import { forwarding, listening, ProxyBed, type RawClient } from '../../../support/proxy-bed.ts';
 
 const key = 'dGhlIHNhbXBsZSBub25jZQ==';
 const accept = 's3pPLMBiTxaQ9kYGzzhZRbK+xOo=';
