@@ -1,46 +1,37 @@
-// `npm run bench:tables [-- --routes 100000 --nodes 3]`: a large table from the API to serving: import by batches, capture,
-// activation until a request meets the last route, one route changed and served, memory of the process, the longest time
-// that any event loop was held in each step, and a start with what is there. Targets (issue "Speed", 5 and 6): import 20 s
-// on three nodes, snapshot 3 s, activation 1.5 s, no loop held over 20 ms, 900 MiB with two workers, one route changed
-// 150 ms; a start with 10,000 routes 1.5 s.
+// `npm run bench:tables [-- --routes 100000 --nodes 3 --workers 2 --profile DIR]`: a large table from the API to serving:
+// import by batches, capture, activation until a request meets the last route, one route changed and served, memory of the
+// process, CPU of the leader in each step, the CPU time that any event loop was held at most in it, and a start with what is
+// there. Targets (issue "Speed", 5 and 6): import 20 s on three nodes, snapshot 3 s, activation 1.5 s, no loop held over
+// 20 ms, 900 MiB with two workers, one route changed 150 ms; a start with 10,000 routes 1.5 s.
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { Agent, request, setGlobalDispatcher } from 'undici';
 import { freePort } from '../support/free-port.ts';
+import { askHeld, heldLoopsEnv } from '../support/held-loops.ts';
 import { type ClusterNode, NodeCluster } from '../support/node-cluster.ts';
 import { endAll } from '../support/sluice-process.ts';
 import { startUpstream } from '../support/upstream.ts';
 
 const { values } = parseArgs({
-  options: { routes: { type: 'string', default: '100000' }, nodes: { type: 'string', default: '3' } },
+  options: {
+    routes: { type: 'string', default: '100000' },
+    nodes: { type: 'string', default: '3' },
+    workers: { type: 'string', default: '1' },
+    profile: { type: 'string' },
+  },
 });
 const routes = Number(values.routes);
 const nodeIds = ['a', 'b', 'c'].slice(0, Number(values.nodes));
 const perBatch = 20_000;
+const profiling = values.profile === undefined ? '' : `--cpu-prof --cpu-prof-dir=${values.profile}`;
 setGlobalDispatcher(new Agent({ connections: 16, headersTimeout: 120_000, bodyTimeout: 120_000 }));
-
-/** In every thread: tells on SIGUSR2 how long its loop was held since the last time, whatever thread it is. */
-const monitor = `data:text/javascript,${encodeURIComponent(`
-  import { monitorEventLoopDelay } from 'node:perf_hooks';
-  import { isMainThread, threadId, threadName } from 'node:worker_threads';
-  import { writeSync } from 'node:fs';
-  const delay = monitorEventLoopDelay({ resolution: 1 });
-  delay.enable();
-  const channel = new BroadcastChannel('held');
-  channel.unref();
-  const tell = () => {
-    writeSync(2, 'held ' + (isMainThread ? 'main' : threadName || threadId) + '=' + Math.round(delay.max / 1e6) + '\\n');
-    delay.reset();
-  };
-  channel.onmessage = tell;
-  if (isMainThread) process.on('SIGUSR2', () => { channel.postMessage(0); tell(); });
-`)}`;
 
 const upstream = await startUpstream('backend');
 const port = await freePort();
 const cluster = await NodeCluster.prepare({
   nodeIds,
-  env: () => ({ NODE_OPTIONS: `--import=${monitor}` }),
+  workers: Number(values.workers),
+  env: () => ({ NODE_OPTIONS: `${heldLoopsEnv.NODE_OPTIONS} ${profiling}` }),
 });
 const startedAt = performance.now();
 await Promise.all(cluster.nodes.map((node) => node.start()));
@@ -65,22 +56,27 @@ const route = (at: number, path = `/shop/${at % 100}/${at}`) => ({
 });
 
 async function timed<T>(name: string, run: () => Promise<T>): Promise<T> {
+  const cpuBefore = cpuMs();
   const begun = performance.now();
   const result = await run();
   const ms = performance.now() - begun;
-  console.log(`${name.padEnd(40)} ${ms.toFixed(0).padStart(7)} ms   held, ms: ${await held()}; rss ${rss()} MiB`);
+  const cpu = cpuMs() - cpuBefore;
+  const times = `${ms.toFixed(0).padStart(7)} ms, CPU ${cpu.toFixed(0).padStart(6)} ms`;
+  console.log(`${name.padEnd(38)} ${times}   held, CPU ms: ${await held()}; rss ${rss()} MiB`);
   return result;
 }
 
-/** Longest time that each event loop of each node was held since the last call. */
+/** CPU time that each event loop of each node was held at most since the last call. */
 async function held(): Promise<string> {
   const texts = [];
-  for (const node of cluster.nodes) {
-    const before = node.output.length;
-    node.process?.child.kill('SIGUSR2');
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    const lines = node.output.slice(before).filter((line) => line.startsWith('held '));
-    texts.push(lines.map((line) => line.slice(5)).join(' '));
+  for (const { process, output } of cluster.nodes) {
+    if (process === undefined) continue;
+    const loops = await askHeld({ child: process.child, output });
+    texts.push(
+      Object.entries(loops)
+        .map(([name, ms]) => `${name}=${ms}`)
+        .join(' '),
+    );
   }
   return texts.join(' | ');
 }
@@ -90,6 +86,14 @@ const rss = (): string =>
     .map((node) => /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${node.process?.child.pid}/status`, 'utf8'))?.[1] ?? '0')
     .map((kib) => Math.round(Number(kib) / 1024))
     .join(' ');
+
+/** Of the leader, all threads, in steps of 10 ms; 0 while it does not run. */
+function cpuMs(): number {
+  const pid = leader.process?.child.pid;
+  if (pid === undefined) return 0;
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+  return 10 * (Number(fields[11]) + Number(fields[12]));
+}
 
 /** Until the route answers on every node. */
 async function served(path: string, host: string): Promise<void> {

@@ -26,6 +26,8 @@ export interface ClusterSetup {
   /** Port where the others reach the API of a node, in place of its own. */
   readonly apiVia?: (nodeId: string, ports: NodePorts) => Promise<number>;
   readonly env?: (nodeId: string) => NodeJS.ProcessEnv;
+  /** Of the proxy of each node. Default: 1. */
+  readonly workers?: number;
   /** Further sections of every node's settings file. */
   readonly more?: string;
 }
@@ -165,7 +167,7 @@ async function clusterNode(nodeId: string, ports: NodePorts, around: Surrounding
       return running;
     },
     async start() {
-      const more = `proxy: { workers: 1, bindAddress: ${proxyAddress} }\n${setup.more ?? ''}`;
+      const more = `proxy: { workers: ${setup.workers ?? 1}, bindAddress: ${proxyAddress} }\n${setup.more ?? ''}`;
       const env = { ...setup.resolver?.environment, ...setup.env?.(nodeId) };
       running = launchSluice({ folder, port: ports.api, controlPlane, more, env, output });
       await running.ready;

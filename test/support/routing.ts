@@ -42,8 +42,8 @@ export const configurationOf = ({ routes = [], groups = [], middlewares = [] }: 
 });
 
 /** Compiles with every type of middleware taken for runnable. */
-export const compiled = (routing: Routing, former?: Memory): Compiled =>
-  compile(configurationOf(routing), { canRun: () => true, former });
+export const compiled = (routing: Routing, former?: Memory, layeredFrom?: number): Compiled =>
+  compile(configurationOf(routing), { canRun: () => true, former, layeredFrom });
 
 /** The table; throws when there are problems. */
 export function tableOf(routing: Routing): RoutingTable {

@@ -5,13 +5,14 @@ import type { Middleware } from '../../model/middleware.ts';
 import { type Problem, pointerOf } from '../../model/problem.ts';
 import type { Configuration } from '../../model/proxy-config.ts';
 import type { Route } from '../../model/route.ts';
+import { pairChanges, pairsOf, type RoutePair } from '../../model/route-pairs.ts';
 import type { CompileProblem } from '../compile-problem.ts';
 import type { Entry } from '../match/entry.ts';
-import { RoutingTable } from '../match/routing-table.ts';
+import { compareEntries } from '../match/order.ts';
+import { type Placed, RoutingTable } from '../match/routing-table.ts';
+import { mergeSorted, sortInSteps } from '../match/sort.ts';
 import type { MiddlewareServices } from '../middleware/services.ts';
-import { type CompiledEntry, compileEntry, type EntryContext } from './entry.ts';
-import { compareEntries } from './order.ts';
-import { mergeSorted, sortInSteps } from './sort.ts';
+import { type CompiledEntry, compileEntry, type EntryContext, rankOf } from './entry.ts';
 import type { SoundRoutes } from './sound-routes.ts';
 
 export interface Compiled {
@@ -23,11 +24,15 @@ export interface Compiled {
   readonly memory: Memory;
 }
 
-/** Entries that were made without a problem, by route; an entry whose sources are the same objects is used again. */
+/** The last good table, and what it was made from: whose sources are the same objects is used again. */
 export interface Memory {
-  readonly entries: ReadonlyMap<Route, readonly Entry[]>;
   readonly table: RoutingTable | undefined;
+  readonly source: Source;
+  /** Nothing in it is closed, so that what did not change has nothing to say. */
+  readonly isSound: boolean;
 }
+
+type Source = Pick<Configuration, 'routes' | 'groups' | 'middlewares'>;
 
 export interface CompileOptions {
   readonly former?: Memory | undefined;
@@ -35,6 +40,8 @@ export interface CompileOptions {
   readonly canRun: (type: string) => boolean;
   /** What middlewares run with; absent where nothing is going to run. */
   readonly services?: MiddlewareServices | undefined;
+  /** See `RoutingTable.revised`. */
+  readonly layeredFrom?: number | undefined;
 }
 
 export function compile(configuration: Configuration, options: CompileOptions): Compiled {
@@ -64,39 +71,86 @@ export function* problemsInSteps(
 }
 
 /** Steps take well under a millisecond, but for a set of patterns, which takes up to 30 ms. */
-export function* compileInSteps(
-  { groups, routes, middlewares }: Configuration,
-  { former, canRun, services }: CompileOptions,
-): Generator<void, Compiled> {
-  const context = contextOf(middlewares, canRun, services);
-  const sound = new Map<Route, Entry[]>();
-  const found = new Map<string, Problem>();
+export function* compileInSteps(configuration: Configuration, options: CompileOptions): Generator<void, Compiled> {
+  const { groups, routes, middlewares } = configuration;
+  const context = contextOf(middlewares, options.canRun, options.services);
+  const { former } = options;
+  const revised = former && (yield* revise(configuration, former, context, options.layeredFrom));
+  if (revised !== undefined) return revised;
+  const known = yield* entriesByRoute(former?.table);
+  const problems = new Map<string, Problem>();
   const entries: Entry[] = [];
   let refused = false;
   let count = 0;
-  const byId = yield* indexed(routes);
-  for (const source of pairsOf(groups, byId)) {
+  for (const source of pairsOf(groups, yield* indexed(routes))) {
     const { route, group, position } = source;
-    const known = again(former, context, source);
-    const { entry, problems } = known ?? compileEntry(route, group, position, context);
-    for (const problem of problems) note(found, problem, route, group);
+    const made = again(known, context, source) ?? compileEntry(route, group, position, context);
+    const { entry } = made;
+    for (const problem of made.problems) note(problems, problem, route, group);
     if (entry === undefined) refused = true;
     else entries.push(entry);
-    if (entry !== undefined && problems.length === 0) keep(sound, entry);
     if (++count % 16 === 0) yield;
   }
-  const memory = (table: RoutingTable | undefined): Memory => ({ entries: sound, table });
-  if (refused) return { table: undefined, problems: [...found.values()], memory: memory(former?.table) };
-  const table = new RoutingTable(yield* sorted(entries, former?.table));
-  yield* table.build(former?.table);
-  return { table, problems: [...found.values()], memory: memory(table) };
+  const found = [...problems.values()];
+  if (refused) return { table: undefined, problems: found, memory: former ?? noMemory };
+  const table = yield* RoutingTable.of(yield* sorted(entries, former?.table), former?.table);
+  const isSound = found.length === 0 && context.unavailable.size === 0;
+  return { table, problems: found, memory: { table, source: { groups, routes, middlewares }, isSound } };
+}
+
+const noMemory: Memory = { table: undefined, source: { groups: [], routes: [], middlewares: [] }, isSound: false };
+
+/** From the table before, where little has changed and nothing is wrong with it. It costs what has changed. */
+function* revise(
+  { groups, routes, middlewares }: Configuration,
+  { table, source, isSound }: Memory,
+  context: EntryContext,
+  layeredFrom: number | undefined,
+): Generator<void, Compiled | undefined> {
+  if (table === undefined || !isSound || context.unavailable.size > 0) return undefined;
+  const { length } = middlewares;
+  if (length !== source.middlewares.length || middlewares.some((each, at) => each !== source.middlewares[at]))
+    return undefined;
+  const changes = yield* pairChanges(source, { groups, routes });
+  if (changes === undefined) return undefined;
+  const removed: Placed[] = [];
+  const added: Entry[] = [];
+  for (const { route, group, position } of changes.removed) {
+    const rank = rankOf(route, group, position);
+    if (rank === undefined) return undefined;
+    removed.push({ ...rank, group });
+    if (removed.length % 16 === 0) yield;
+  }
+  for (const { route, group, position } of changes.added) {
+    const { entry, problems } = compileEntry(route, group, position, context);
+    // Whatever is wrong is named as always.
+    if (entry === undefined || problems.length > 0) return undefined;
+    added.push(entry);
+    if (added.length % 16 === 0) yield;
+  }
+  const next = yield* table.revised(removed, added, layeredFrom);
+  return (
+    next && { table: next, problems: [], memory: { table: next, source: { groups, routes, middlewares }, isSound } }
+  );
+}
+
+/** Of a table those that may be used again. */
+function* entriesByRoute(table: RoutingTable | undefined): Generator<void, ReadonlyMap<Route, readonly Entry[]>> {
+  const byRoute = new Map<Route, Entry[]>();
+  for (const entry of table === undefined ? [] : yield* table.entriesInSteps()) {
+    const known = byRoute.get(entry.route);
+    if (known === undefined) byRoute.set(entry.route, [entry]);
+    else known.push(entry);
+    if (byRoute.size % 1024 === 0) yield;
+  }
+  return byRoute;
 }
 
 /** Entries that the former table has stand in its order already. */
-function* sorted(entries: readonly Entry[], former: RoutingTable | undefined): Generator<void, Entry[]> {
+function* sorted(entries: readonly Entry[], former: RoutingTable | undefined): Generator<void, readonly Entry[]> {
   const left = new Set(entries);
   yield;
-  const known = (former?.entries ?? []).filter((entry) => left.delete(entry));
+  const known = former === undefined ? [] : (yield* former.entriesInSteps()).filter((entry) => left.delete(entry));
   yield;
   const fresh = yield* sortInSteps([...left], compareEntries);
   return fresh.length === 0 ? known : yield* mergeSorted(known, fresh, compareEntries);
@@ -112,12 +166,6 @@ const contextOf = (
   services,
 });
 
-interface Source {
-  readonly route: Route;
-  readonly group: Group | undefined;
-  readonly position: number;
-}
-
 function* indexed(routes: readonly Route[]): Generator<void, Map<string, Route>> {
   const byId = new Map<string, Route>();
   for (const route of routes) {
@@ -127,41 +175,17 @@ function* indexed(routes: readonly Route[]): Generator<void, Map<string, Route>>
   return byId;
 }
 
-/** One entry for each group and route pair, and one for a route that is in no group (contract.md §6.5). */
-function* pairsOf(groups: readonly Group[], byId: ReadonlyMap<string, Route>): Generator<Source> {
-  const grouped = new Set<string>();
-  for (const group of groups) {
-    const listed = new Set<string>();
-    for (const id of group.routeIds ?? []) {
-      if (listed.has(id)) continue;
-      const position = listed.size;
-      listed.add(id);
-      const route = byId.get(id);
-      if (route === undefined) continue;
-      grouped.add(id);
-      yield { route, group, position };
-    }
-  }
-  for (const route of byId.values()) if (!grouped.has(route.id)) yield { route, group: undefined, position: 0 };
-}
-
+/** An entry that was closed is made anew: it may be open now, or closed for another reason. */
 function again(
-  former: Memory | undefined,
+  known: ReadonlyMap<Route, readonly Entry[]>,
   { middlewares, unavailable }: EntryContext,
-  { route, group, position }: Source,
+  { route, group, position }: RoutePair,
 ): CompiledEntry | undefined {
-  const entry = former?.entries.get(route)?.find((each) => each.group === group && each.position === position);
-  if (entry === undefined) return undefined;
+  const entry = known.get(route)?.find((each) => each.group === group && each.position === position);
+  if (entry === undefined || entry.closed !== undefined) return undefined;
   const same = entry.chain.every(({ id, middleware }) => middlewares.get(id) === middleware);
-  const wasClosed = entry.closed !== undefined;
   const isClosed = entry.chain.some(({ id, disabled }) => !disabled && unavailable.has(id));
-  return same && wasClosed === isClosed ? { entry, problems: [] } : undefined;
-}
-
-function keep(sound: Map<Route, Entry[]>, entry: Entry): void {
-  const known = sound.get(entry.route);
-  if (known === undefined) sound.set(entry.route, [entry]);
-  else known.push(entry);
+  return same && !isClosed ? { entry, problems: [] } : undefined;
 }
 
 /** A problem of a group or a middleware is found again with each of its routes and said once. */

@@ -8,7 +8,7 @@ import type { CompileProblem } from '../compile-problem.ts';
 import { compileForward } from '../forward/forward-plan.ts';
 import { ForwardAction } from '../forward/forwarding.ts';
 import { retryPlan } from '../forward/retry.ts';
-import type { Action, Entry } from '../match/entry.ts';
+import type { Action, Entry, Ranked } from '../match/entry.ts';
 import {
   celMatcher,
   grpcMatcher,
@@ -17,11 +17,11 @@ import {
   methodsMatcher,
   queryMatcher,
 } from '../match/matchers.ts';
+import { weightOf } from '../match/order.ts';
 import type { MiddlewareServices } from '../middleware/services.ts';
-import { parseHostPattern } from '../target/host.ts';
+import { type HostPattern, parseHostPattern } from '../target/host.ts';
 import { composePath, type EntryPath, type PathProblem } from '../target/path.ts';
 import { compileChain } from './chain.ts';
-import { weightOf } from './order.ts';
 
 /** What entries are made from beside their route and group. */
 export interface EntryContext {
@@ -53,7 +53,7 @@ export function compileEntry(
   if (isProblem(path)) return { entry: undefined, problems };
   const action = compileAction(route, group, path, problems);
   if (problems.some(({ closes }) => closes === undefined)) return { entry: undefined, problems };
-  const hosts = [...(group?.hostnames ?? []), ...(route.match?.hostnames ?? [])].map(parseHostPattern);
+  const hosts = hostsOf(route, group);
   const headers = matchers.filter(({ kind }) => kind === 'header').length;
   const missing = chain.links.some(({ id, disabled }) => !disabled && unavailable.has(id));
   const entry: Entry = {
@@ -72,6 +72,18 @@ export function compileEntry(
   };
   return { entry, problems };
 }
+
+/** Where the entry of a route that compiles without a problem stands. Undefined when it does not. */
+export function rankOf(route: Route, group: Group | undefined, position: number): Ranked | undefined {
+  const path = composePath(group ?? {}, route.match ?? {});
+  if (isProblem(path)) return undefined;
+  const headers = (group?.headers?.length ?? 0) + (route.match?.headers?.length ?? 0);
+  const weight = weightOf(path, hostsOf(route, group), headers, route.match ?? {}, group);
+  return { weight, groupName: group?.name ?? '', position, route };
+}
+
+const hostsOf = (route: Route, group: Group | undefined): HostPattern[] =>
+  [...(group?.hostnames ?? []), ...(route.match?.hostnames ?? [])].map(parseHostPattern);
 
 const isProblem = (path: EntryPath | PathProblem): path is PathProblem => 'message' in path;
 

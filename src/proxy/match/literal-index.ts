@@ -3,8 +3,7 @@
 // what the table has routes.
 
 import type { RoutedRequest } from '../message/routed-request.ts';
-import type { Candidate } from './candidate.ts';
-import type { Entry } from './entry.ts';
+import type { Candidate, Scope } from './candidate.ts';
 import { hashSeed, hashStep } from './hash-slots.ts';
 import { type ListSizes, TextLists } from './text-lists.ts';
 
@@ -41,17 +40,17 @@ export class LiteralIndex {
   }
 
   /** The first entry of this host that agrees and comes before `best`, else `best`. */
-  better(host: number, entries: readonly Entry[], request: RoutedRequest, best: Candidate): Candidate {
+  better(host: number, scope: Scope, request: RoutedRequest, best: Candidate): Candidate {
     const { path } = request;
     const kinds = this.#kinds[host] ?? 0;
     if (kinds >>> exact === 1) {
       const list = this.#exact.find(wholeHash(host, path), host, path, path.length);
-      const better = list < 0 ? best : this.#exact.better(list, entries, request, best);
+      const better = list < 0 ? best : this.#exact.better(list, scope, request, best);
       if (better !== best) return better;
     }
     for (let i = this.#collect(host, path, kinds & ~(1 << exact)) - 1; i >= 0; i--) {
       const list = found[i];
-      const better = list === undefined ? best : this.#prefixes.better(list, entries, request, best);
+      const better = list === undefined ? best : this.#prefixes.better(list, scope, request, best);
       if (better !== best) return better;
     }
     return best;

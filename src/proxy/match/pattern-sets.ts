@@ -2,7 +2,7 @@
 // A pattern stands in its set once, however many entries have it.
 import { compileRegexSet, type RegexSet } from '../../expression/regex.ts';
 import type { RoutedRequest } from '../message/routed-request.ts';
-import { agrees, type Candidate, placeOf } from './candidate.ts';
+import { agrees, type Candidate, placeOf, type Scope } from './candidate.ts';
 import type { Entry } from './entry.ts';
 
 /** Building a set takes time that cannot be divided; 200 patterns stay below 30 ms. */
@@ -19,6 +19,12 @@ export type Automata = Map<string, RegexSet>;
 
 export class PatternSets {
   readonly #sets: PatternSet[] = [];
+  readonly #setSize: number;
+
+  /** @param size how many patterns are looked for in one pass at most */
+  constructor(size = setSize) {
+    this.#setSize = size;
+  }
 
   /** Takes candidates of one host in order. Yields after each set it built, so that a slice of work can end. */
   *build(
@@ -35,8 +41,8 @@ export class PatternSets {
       else known.push(candidate);
     }
     const all = [...lists];
-    for (let start = 0; start < all.length; start += setSize) {
-      const some = all.slice(start, start + setSize);
+    for (let start = 0; start < all.length; start += this.#setSize) {
+      const some = all.slice(start, start + this.#setSize);
       const patterns = some.map(([pattern]) => pattern);
       const key = JSON.stringify(patterns);
       const automaton = kept.get(key) ?? former.get(key) ?? compileRegexSet(patterns);
@@ -47,11 +53,11 @@ export class PatternSets {
   }
 
   /** The first entry that agrees and comes before `best`, else `best`. A later set may hold an earlier entry of a pattern that several share. */
-  better(entries: readonly Entry[], request: RoutedRequest, best: Candidate): Candidate {
+  better(scope: Scope, request: RoutedRequest, best: Candidate): Candidate {
     let better = best;
     for (const { automaton, lists } of this.#sets) {
       for (const index of automaton.match(request.path)) {
-        const first = lists[index]?.find((each) => each >= better || agrees(each, entries, request));
+        const first = lists[index]?.find((each) => each >= better || agrees(each, scope, request));
         if (first !== undefined && first < better) better = first;
       }
     }

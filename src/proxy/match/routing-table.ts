@@ -1,108 +1,149 @@
-// The routing table (contract.md §6.4): which entry wins a request. An index instead of a scan, so that the cost of a
-// look-up does not grow with the number of routes; its answers are those of a scan over the sorted entries.
-
+// The routing table (contract.md §6.4): which entry wins a request. Two indexes: a large one that many tables share one
+// after the other, of which some entries do not count any more, and a small one of what has come since. A change of one
+// route costs the small one; when that has grown, both become one again. A small table is always one index.
 import type { RoutedRequest } from '../message/routed-request.ts';
-import type { HostPattern } from '../target/host.ts';
-import { type Candidate, candidateOf, noCandidate, placeOf } from './candidate.ts';
-import type { Entry } from './entry.ts';
-import { HostIndex } from './host-index.ts';
-import { LiteralIndex } from './literal-index.ts';
-import { type Automata, PatternSets } from './pattern-sets.ts';
+import type { Scope } from './candidate.ts';
+import type { Entry, Ranked } from './entry.ts';
+import { EntryIndex } from './entry-index.ts';
+import { compareEntries } from './order.ts';
+import { mergeSorted, sortInSteps } from './sort.ts';
+
+/** An entry by what it is made of and where it stands. */
+export type Placed = Ranked & Pick<Entry, 'group'>;
+
+/** Below so many entries a table is one index. */
+const layeredFrom = 2_000;
+/** The small index may have one entry for so many of the large one, and the large one lack twice as many. */
+const recentShare = 64;
+const recentMin = 16;
+/** Automata of the small index are made anew with each change, so they are few and short. */
+const recentPatternsMax = 100;
+const recentPatternsInSet = 20;
+/** Entries between two pauses. */
+const stride = 1024;
 
 export class RoutingTable {
-  /** In total order; the first that matches wins. */
-  readonly entries: readonly Entry[];
-  /** Kept for the table that follows this one. */
-  readonly automata: Automata = new Map();
-  readonly #hosts = new HostIndex();
-  #literals = new LiteralIndex({ candidates: 0, units: 0 }, { candidates: 0, units: 0 });
-  /** By number of the host; few have any. */
-  readonly #patterns = new Map<number, PatternSets>();
-  /** Entries with a pattern come after all others. */
-  #firstPattern: Candidate = noCandidate;
+  readonly #base: EntryIndex;
+  readonly #baseScope: Scope;
+  readonly #removedCount: number;
+  readonly #recent: EntryIndex | undefined;
+  readonly #recentScope: Scope;
+  #entries: readonly Entry[] | undefined;
 
-  /** Filled by `build` before anything is matched. */
-  constructor(entries: readonly Entry[]) {
-    this.entries = entries;
+  private constructor(base: EntryIndex, recent?: EntryIndex, removed?: Uint8Array, removedCount = 0) {
+    this.#base = base;
+    this.#baseScope = { entries: base.entries, removed };
+    this.#removedCount = removedCount;
+    this.#recent = recent;
+    this.#recentScope = { entries: recent?.entries ?? [], removed: undefined };
   }
 
-  static readonly empty = new RoutingTable([]);
+  static readonly empty = new RoutingTable(new EntryIndex([]));
 
-  /** Builds the index in steps; between two of them other work may be done. */
-  *build(former: RoutingTable | undefined): Generator<void> {
-    this.#literals = yield* this.#measured();
-    const patterns = new Map<number, Candidate[]>();
-    for (let place = 0; place < this.entries.length; place++) {
-      const entry = this.entries[place];
-      if (entry !== undefined) this.#add(entry, candidateOf(entry, place), patterns);
-      if (place % 64 === 63) yield;
+  /** In steps; between two of them other work may be done. `entries` are in total order. */
+  static *of(entries: readonly Entry[], former?: RoutingTable): Generator<void, RoutingTable> {
+    const base = new EntryIndex(entries);
+    yield* base.build(former?.automata);
+    return new RoutingTable(base);
+  }
+
+  get size(): number {
+    return this.#base.entries.length - this.#removedCount + (this.#recent?.entries.length ?? 0);
+  }
+
+  /** In total order; the first that matches wins. */
+  get entries(): readonly Entry[] {
+    if (this.#entries === undefined) {
+      const steps = this.entriesInSteps();
+      for (let step = steps.next(); !step.done; step = steps.next());
     }
-    for (const [host, candidates] of patterns) {
-      const sets = new PatternSets();
-      yield* sets.build(candidates, this.entries, former?.automata ?? new Map(), this.automata);
-      this.#patterns.set(host, sets);
-    }
+    return this.#entries ?? [];
+  }
+
+  *entriesInSteps(): Generator<void, readonly Entry[]> {
+    const { removed } = this.#baseScope;
+    const all = this.#base.entries;
+    if (this.#entries !== undefined) return this.#entries;
+    const kept = removed === undefined ? all : all.filter((_, place) => removed[place] !== 1);
+    yield;
+    const recent = this.#recent?.entries ?? [];
+    this.#entries = recent.length === 0 ? kept : yield* mergeSorted(kept, recent, compareEntries);
+    return this.#entries;
   }
 
   match(request: RoutedRequest): Entry | undefined {
-    // `OPTIONS *` has no path: nothing matches it.
-    if (request.path.charCodeAt(0) !== slash) return undefined;
-    let best = noCandidate;
-    const count = this.#hosts.collect(request.host, found);
-    for (let i = 0; i < count; i++) best = this.#better(found[i] ?? 0, request, best);
-    return best === noCandidate ? undefined : this.entries[placeOf(best)];
+    const found = this.#base.match(request, this.#baseScope);
+    if (this.#recent === undefined) return found;
+    const recent = this.#recent.match(request, this.#recentScope);
+    if (recent === undefined || found === undefined) return recent ?? found;
+    return compareEntries(recent, found) < 0 ? recent : found;
   }
 
-  /** The first entry of this host that agrees and comes before `best`, else `best`. */
-  #better(host: number, request: RoutedRequest, best: Candidate): Candidate {
-    const better = this.#literals.better(host, this.entries, request, best);
-    if (better < this.#firstPattern || this.#patterns.size === 0) return better;
-    return this.#patterns.get(host)?.better(this.entries, request, better) ?? better;
-  }
-
-  /** An index of the size that the entries need. */
-  *#measured(): Generator<void, LiteralIndex> {
-    const sizes = { exact: { candidates: 0, units: 0 }, prefix: { candidates: 0, units: 0 } };
-    for (let place = 0; place < this.entries.length; place++) {
-      const entry = this.entries[place];
-      if (entry !== undefined && entry.path.type !== 'regex') {
-        const { length } = hostsOf(entry);
-        sizes[entry.path.type].candidates += length;
-        sizes[entry.path.type].units += length * entry.path.text.length;
+  /** The table without some entries and with others. Undefined when one of those is not in it. In steps. */
+  *revised(
+    removed: readonly Placed[],
+    added: readonly Entry[],
+    from = layeredFrom,
+  ): Generator<void, RoutingTable | undefined> {
+    if (removed.length === 0 && added.length === 0) return this;
+    const { length } = this.#base.entries;
+    const flags = this.#baseScope.removed?.slice() ?? new Uint8Array(length);
+    const gone = new Set<Entry>();
+    let removedCount = this.#removedCount;
+    for (const each of removed) {
+      const place = placeIn(this.#base.entries, each);
+      if (place >= 0 && flags[place] === 0) {
+        flags[place] = 1;
+        removedCount++;
+      } else {
+        const at = placeIn(this.#recent?.entries ?? [], each);
+        const entry = this.#recent?.entries[at];
+        if (entry === undefined || gone.has(entry)) return undefined;
+        gone.add(entry);
       }
-      if (place % 1024 === 1023) yield;
+      if (removed.length > stride) yield;
     }
-    return new LiteralIndex(sizes.exact, sizes.prefix);
+    const stays = (this.#recent?.entries ?? []).filter((entry) => !gone.has(entry));
+    const fresh = yield* sortInSteps(added, compareEntries);
+    const recent = yield* mergeSorted(stays, fresh, compareEntries);
+    const layered = new RoutingTable(this.#base, new EntryIndex(recent), flags, removedCount);
+    if (length < from || isLarge(recent, length, removedCount)) {
+      return yield* RoutingTable.of(yield* layered.entriesInSteps(), this);
+    }
+    yield* layered.#recent?.build(this.automata, recentPatternsInSet) ?? [];
+    return layered;
   }
 
-  /** Entries with a pattern are only listed in `patterns`: their sets are built when all are known. */
-  #add(entry: Entry, candidate: Candidate, patterns: Map<number, Candidate[]>): void {
-    const { type, text } = entry.path;
-    if (type === 'regex') this.#firstPattern = Math.min(this.#firstPattern, candidate);
-    for (const pattern of hostsOf(entry)) {
-      const host = this.#hosts.numberOf(pattern);
-      this.#literals.admit(host);
-      if (type === 'exact') this.#literals.addExact(host, text, candidate);
-      // A prefix that does not begin with a slash matches no request.
-      else if (type === 'prefix' && (text === '' || text.startsWith('/')))
-        this.#literals.addPrefix(host, text, candidate);
-      else if (type === 'regex') {
-        const known = patterns.get(host);
-        if (known === undefined) patterns.set(host, [candidate]);
-        else known.push(candidate);
-      }
-    }
+  /** Kept for the table that follows this one. */
+  get automata(): EntryIndex['automata'] {
+    if (this.#recent === undefined || this.#recent.automata.size === 0) return this.#base.automata;
+    return new Map([...this.#base.automata, ...this.#recent.automata]);
   }
 }
 
-const slash = 0x2f;
-
-const anyHost: readonly HostPattern[] = [{ kind: 'any', text: '*' }];
-
-/** The patterns under which an entry stands; who takes any host needs no other. */
-function hostsOf({ hosts }: Entry): readonly HostPattern[] {
-  return hosts.length === 0 || hosts.some(({ kind }) => kind === 'any') ? anyHost : hosts;
+function isLarge(recent: readonly Entry[], base: number, removed: number): boolean {
+  const most = recentMin + base / recentShare;
+  if (recent.length > most || removed > 2 * most) return true;
+  let patterns = 0;
+  for (const { path } of recent) if (path.type === 'regex') patterns++;
+  return patterns > recentPatternsMax;
 }
 
-/** Used again for each look-up; one look-up never begins within another. */
-const found: number[] = [];
+/** Of the entry of that route in that group, -1 when there is none. */
+function placeIn(entries: readonly Entry[], wanted: Placed): number {
+  let low = 0;
+  let high = entries.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const entry = entries[middle];
+    if (entry !== undefined && compareEntries(entry, wanted) < 0) low = middle + 1;
+    else high = middle;
+  }
+  // Groups of one name may list one route at one position: of those that are as good, the one that is meant.
+  for (let place = low; place < entries.length; place++) {
+    const entry = entries[place];
+    if (entry === undefined || compareEntries(entry, wanted) !== 0) return -1;
+    if (entry.route === wanted.route && entry.group === wanted.group) return place;
+  }
+  return -1;
+}

@@ -2,8 +2,7 @@
 // flat arrays that are made once at their full size. A look-up reads a slot and, beside each other, a record and its text.
 
 import type { RoutedRequest } from '../message/routed-request.ts';
-import { agrees, type Candidate } from './candidate.ts';
-import type { Entry } from './entry.ts';
+import { agrees, type Candidate, type Scope } from './candidate.ts';
 import { HashSlots, hashSeed, hashStep } from './hash-slots.ts';
 import { isPacked, packText, wordsOf } from './packed-text.ts';
 
@@ -50,11 +49,11 @@ export class TextLists {
   }
 
   /** The first candidate of a list that agrees and comes before `best`, else `best`. */
-  better(list: number, entries: readonly Entry[], request: RoutedRequest, best: Candidate): Candidate {
+  better(list: number, scope: Scope, request: RoutedRequest, best: Candidate): Candidate {
     let candidate = this.#records[list + at.first] ?? best;
     let link = this.#records[list + at.next] ?? 0;
     while (candidate < best) {
-      if (agrees(candidate, entries, request)) return candidate;
+      if (agrees(candidate, scope, request)) return candidate;
       if (link === 0) return best;
       candidate = this.#links[2 * link] ?? best;
       link = this.#links[2 * link + 1] ?? 0;

@@ -1,6 +1,10 @@
 // What label sets are about, and which of it is configured. A subject is the labels that name a thing, without those that
 // say what became of it: `route="r",group=""`.
+import { perKind } from '../../model/kinds.ts';
+import { editsBetween } from '../../model/list-edits.ts';
 import type { Configuration } from '../../model/proxy-config.ts';
+import type { Route } from '../../model/route.ts';
+import { pairChanges, pairsOf, type RoutePair } from '../../model/route-pairs.ts';
 import { labelsText } from './families.ts';
 
 /** Of the listener itself: as long as it is counted on. */
@@ -32,25 +36,65 @@ export const middlewareSubject = (name: string, type: string): string =>
     ['type', type],
   ]);
 
-/** All but the endpoints, which come and go without an activation. */
-export function configuredSubjects(configurations: readonly Configuration[]): Set<string> {
-  const subjects = new Set<string>([ownSubject]);
-  for (const { routes, groups, destinations, middlewares } of configurations) {
-    const grouped = new Set<string>();
-    const names = new Map(routes.map(({ id, name }) => [id, name]));
-    for (const { name, routeIds = [] } of groups) {
-      for (const id of routeIds) {
-        grouped.add(id);
-        subjects.add(routeSubject(names.get(id) ?? '', name));
-      }
-    }
-    for (const { id, name, forward } of routes) {
-      if (!grouped.has(id)) subjects.add(routeSubject(name, ''));
-      const mirror = forward?.mirror?.destinationId;
-      if (mirror !== undefined) subjects.add(mirrorSubject(name, mirror));
-    }
-    for (const { id } of destinations) subjects.add(destinationSubject(id));
-    for (const { name, type } of middlewares) subjects.add(middlewareSubject(name, type));
+/** Subjects of configurations, all but the endpoints, which come and go without an activation. */
+export class ConfiguredSubjects {
+  /** How often each is configured. */
+  readonly #counts = new Map<string, number>();
+  #followed: readonly Configuration[] = [];
+
+  has(subject: string): boolean {
+    return subject === ownSubject || this.#counts.has(subject);
   }
-  return subjects;
+
+  /** These are all from now on. In steps, to be run to the end; it costs what is not as it was. */
+  *follow(configurations: readonly Configuration[]): Generator<void> {
+    const former = this.#followed;
+    this.#followed = configurations;
+    for (let at = 0; at < Math.max(former.length, configurations.length); at++) {
+      yield* this.#change(former[at] ?? nothing, configurations[at] ?? nothing);
+    }
+  }
+
+  *#change(former: Configuration, next: Configuration): Generator<void> {
+    if (former === next) return;
+    for (const { removed, inserted } of yield* editsBetween(former.routes, next.routes)) {
+      for (const route of removed) this.#count(mirrorOf(route), -1);
+      for (const route of inserted) this.#count(mirrorOf(route), 1);
+      yield;
+    }
+    for (const { removed, inserted } of yield* editsBetween(former.destinations, next.destinations)) {
+      for (const { id } of removed) this.#count(destinationSubject(id), -1);
+      for (const { id } of inserted) this.#count(destinationSubject(id), 1);
+    }
+    for (const { removed, inserted } of yield* editsBetween(former.middlewares, next.middlewares)) {
+      for (const { name, type } of removed) this.#count(middlewareSubject(name, type), -1);
+      for (const { name, type } of inserted) this.#count(middlewareSubject(name, type), 1);
+    }
+    const changes = yield* pairChanges(former, next);
+    yield* this.#countPairs(changes?.removed ?? allPairs(former), -1);
+    yield* this.#countPairs(changes?.added ?? allPairs(next), 1);
+  }
+
+  *#countPairs(pairs: Iterable<RoutePair>, by: 1 | -1): Generator<void> {
+    let done = 0;
+    for (const { route, group } of pairs) {
+      this.#count(routeSubject(route.name, group?.name ?? ''), by);
+      if (++done % 64 === 0) yield;
+    }
+  }
+
+  #count(subject: string | undefined, by: 1 | -1): void {
+    if (subject === undefined) return;
+    const count = (this.#counts.get(subject) ?? 0) + by;
+    if (count === 0) this.#counts.delete(subject);
+    else this.#counts.set(subject, count);
+  }
 }
+
+const nothing: Configuration = perKind(() => []);
+
+const allPairs = ({ groups, routes }: Configuration): Iterable<RoutePair> =>
+  pairsOf(groups, new Map(routes.map((route) => [route.id, route])));
+
+const mirrorOf = ({ name, forward }: Route): string | undefined =>
+  forward?.mirror === undefined ? undefined : mirrorSubject(name, forward.mirror.destinationId);

@@ -94,15 +94,18 @@ export class Exposition {
 
   /** What is about these is shown no more, of no worker. */
   drop(listener: string, subjects: readonly string[]): void {
-    const gone = new Set(subjects);
-    for (const { series } of this.#blocks) {
-      for (const [place, each] of series) {
-        if (each.listener !== listener || !gone.has(each.subject)) continue;
-        series.delete(place);
-        this.#listeners.get(listener)?.get(each.family)?.delete(each.labels);
+    const listed = this.#listeners.get(listener);
+    const refs = this.#subjects.get(listener);
+    for (const subject of subjects) {
+      for (const { values, place } of refs?.get(subject) ?? []) {
+        const block = this.#blocks.find((each) => each.values === values);
+        const series = block?.series.get(place);
+        if (series === undefined) continue;
+        block?.series.delete(place);
+        listed?.get(series.family)?.delete(series.labels);
       }
+      refs?.delete(subject);
     }
-    for (const subject of subjects) this.#subjects.get(listener)?.delete(subject);
   }
 
   /** What the next worker in that place counts on. What was under way in the fallen one is not any more. */
@@ -223,21 +226,25 @@ export async function renderInSlices(
   collected: Collected,
   states: UpstreamStates,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const parts = await inSlices(encoded(exposition.render(listener, collected, states)), sliceMs);
-  const text = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    text.set(part, at);
-    at += part.length;
-  }
-  return text;
+  return await inSlices(encoded(exposition.render(listener, collected, states)), sliceMs);
 }
 
-function* encoded(texts: Iterable<string>): Generator<void, Buffer[]> {
+function* encoded(texts: Iterable<string>): Generator<void, Uint8Array<ArrayBuffer>> {
   const parts: Buffer[] = [];
+  let length = 0;
   for (const text of texts) {
-    parts.push(Buffer.from(text, 'utf8'));
+    const part = Buffer.from(text, 'utf8');
+    parts.push(part);
+    length += part.length;
     yield;
   }
-  return parts;
+  // Of its own, for it is going to be transferred.
+  const whole = Buffer.allocUnsafeSlow(length);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+    yield;
+  }
+  return whole;
 }

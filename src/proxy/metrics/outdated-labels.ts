@@ -2,7 +2,8 @@
 // end and then make room. Main decides for all workers together: a sum over them never shrinks.
 import type { Cancel, Clock } from '../../clock.ts';
 import type { Configuration } from '../../model/proxy-config.ts';
-import { configuredSubjects, endpointSubject } from './configured.ts';
+import { inSlices } from '../slices.ts';
+import { ConfiguredSubjects, endpointSubject } from './configured.ts';
 import type { Exposition, UpstreamStates } from './exposition.ts';
 
 const keepMs = 5 * 60_000;
@@ -14,7 +15,12 @@ export interface OutdatedLabelsOptions {
   readonly clock: Clock;
   /** To all workers: these mean nothing any more. */
   readonly tell: (listener: string, subjects: readonly string[]) => void;
+  /** Runs steps to their end. Default: in slices, beside whatever else the thread has to do. */
+  readonly run?: ((steps: Generator<void>) => Promise<void>) | undefined;
 }
+
+/** So many go at a time. */
+const dropMax = 500;
 
 interface Seen {
   /** Changes with every change. */
@@ -24,8 +30,13 @@ interface Seen {
 
 export class OutdatedLabels {
   readonly #options: OutdatedLabelsOptions;
-  #configured = new Set<string>();
+  readonly #configured = new ConfiguredSubjects();
+  /** What is in force. */
+  #configurations: readonly Configuration[] = [];
   #seen = new Map<string, Seen>();
+  #isLooking = false;
+  #looksAgain = false;
+  #looked: Promise<void> = Promise.resolve();
   #cancel: Cancel = () => {};
 
   constructor(options: OutdatedLabelsOptions) {
@@ -35,34 +46,70 @@ export class OutdatedLabels {
 
   /** These are in force from now on. */
   follow(configurations: readonly Configuration[]): void {
-    this.#configured = configuredSubjects(configurations);
+    this.#configurations = configurations;
     // What is not there any more is looked at from now on.
-    this.look();
+    void this.look();
   }
 
-  look(): void {
-    const { exposition, states, clock, tell } = this.#options;
+  /** Resolves when it has looked; one look at a time. */
+  look(): Promise<void> {
+    this.#looksAgain = true;
+    if (!this.#isLooking) {
+      this.#isLooking = true;
+      this.#looked = (this.#options.run ?? inSlices)(this.#looks());
+    }
+    return this.#looked;
+  }
+
+  *#looks(): Generator<void> {
+    try {
+      while (this.#looksAgain) {
+        this.#looksAgain = false;
+        yield* this.#configured.follow(this.#configurations);
+        yield* this.#look();
+      }
+    } finally {
+      this.#isLooking = false;
+    }
+  }
+
+  *#look(): Generator<void> {
+    const { exposition, states, clock } = this.#options;
     const endpoints = new Set(
       states.endpoints().map(({ destination, endpoint }) => endpointSubject(destination, endpoint)),
     );
     const nowMs = clock.monotonicMs();
     const seen = new Map<string, Seen>();
+    const outdated: [listener: string, subject: string][] = [];
+    let looks = 0;
     for (const [listener, subjects] of exposition.subjects()) {
-      const outdated: string[] = [];
       for (const [subject, tally] of subjects) {
+        if (++looks % 64 === 0) yield;
         if (this.#configured.has(subject) || endpoints.has(subject)) continue;
         const key = `${listener}\n${subject}`;
         const before = this.#seen.get(key);
         const { sum, busy } = tally();
         const isSame = before !== undefined && before.sum === sum && !busy;
-        if (isSame && nowMs - before.sinceMs >= keepMs) outdated.push(subject);
+        if (isSame && nowMs - before.sinceMs >= keepMs) outdated.push([listener, subject]);
         else seen.set(key, isSame ? before : { sum, sinceMs: nowMs });
       }
-      if (outdated.length === 0) continue;
-      exposition.drop(listener, outdated);
-      tell(listener, outdated);
     }
+    yield* this.#drop(outdated);
     this.#seen = seen;
+  }
+
+  /** Nothing goes that a configuration may have again which has come meanwhile. */
+  *#drop(outdated: readonly (readonly [listener: string, subject: string])[]): Generator<void> {
+    const { exposition, tell } = this.#options;
+    for (let from = 0; from < outdated.length && !this.#looksAgain; from += dropMax) {
+      const some = outdated.slice(from, from + dropMax);
+      for (const listener of new Set(some.map(([each]) => each))) {
+        const subjects = some.filter(([each]) => each === listener).map(([, subject]) => subject);
+        exposition.drop(listener, subjects);
+        tell(listener, subjects);
+      }
+      yield;
+    }
   }
 
   close(): void {
@@ -71,7 +118,7 @@ export class OutdatedLabels {
 
   #schedule(): void {
     this.#cancel = this.#options.clock.after(lookEveryMs, () => {
-      this.look();
+      void this.look();
       this.#schedule();
     });
   }

@@ -56,6 +56,8 @@ export interface PackedChange {
     | 'none'
     | { readonly config: PackedConfig; readonly choice: Choice }
     | { readonly promotedAt: number };
+  /** Numbers of the configurations that a later one may change, itself among them. */
+  readonly keep: readonly number[];
 }
 
 export type ToWorker =

@@ -8,7 +8,7 @@ import type { Tracing } from '../../telemetry/traces/tracing.ts';
 import { requestAtHand } from '../message/request-view.ts';
 import { MetricBlock } from '../metrics/metric-block.ts';
 import { RecentRequests } from '../requests/recent-requests.ts';
-import { type ConfigRole, Figures } from '../shared/figures.ts';
+import { Figures } from '../shared/figures.ts';
 import { StoreReach } from '../shared/store-reach.ts';
 import { TicketSecrets } from '../shared/ticket-secrets.ts';
 import { CommonParts } from './common-services.ts';
@@ -83,7 +83,7 @@ function serve(port: MessagePort, start: WorkerStart, tracing: Tracing | undefin
     place,
     generation: () => Atomics.load(cell, 0),
   });
-  const reader = new ConfigReader(() => new Promise((resolve) => setImmediate(resolve)));
+  const reader = new ConfigReader();
   const obey = async (message: InTurn): Promise<void> => {
     if (message.type === 'prepare') say(await prepared(engine, reader, message));
     else if (message.type === 'discovered') await engine.rediscover(message.key, message.endpoints, message.rows);
@@ -122,25 +122,25 @@ function serve(port: MessagePort, start: WorkerStart, tracing: Tracing | undefin
 async function prepared(
   engine: Engine,
   reader: ConfigReader,
-  { generation, stable, candidate }: Extract<ToWorker, { type: 'prepare' }>,
+  { generation, stable, candidate, keep }: Extract<ToWorker, { type: 'prepare' }>,
 ): Promise<FromWorker> {
   try {
-    const change = { stable: stable && (await sourceOf(reader, stable, 'stable')), candidate: await read(candidate) };
+    const change = { stable: stable && (await sourceOf(reader, stable)), candidate: await read(candidate) };
     const problems = await engine.prepare(generation, change);
-    if (candidate === 'none') reader.withdraw();
-    else if (candidate !== 'kept' && 'promotedAt' in candidate) reader.promote();
     return { type: 'prepared', generation, verdict: { problems } };
   } catch (error) {
     return { type: 'prepared', generation, verdict: vetoOf(error) };
+  } finally {
+    reader.retain(keep);
   }
 
   async function read(change: PackedChange['candidate']): Promise<CandidateChange> {
     if (change === 'kept' || change === 'none' || 'promotedAt' in change) return change;
-    return { source: await sourceOf(reader, change.config, 'candidate'), choice: change.choice };
+    return { source: await sourceOf(reader, change.config), choice: change.choice };
   }
 }
 
-async function sourceOf(reader: ConfigReader, packed: PackedConfig, role: ConfigRole): Promise<Source> {
+async function sourceOf(reader: ConfigReader, packed: PackedConfig): Promise<Source> {
   const { rows, discovered, blocks } = packed;
-  return { config: await reader.read(packed, role), rows, discovered, blocks };
+  return { config: await reader.read(packed), rows, discovered, blocks };
 }

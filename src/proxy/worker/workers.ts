@@ -28,7 +28,7 @@ import type { Installer, Offer } from './installer.ts';
 import { type CountingReader, Member } from './member.ts';
 import { MiddlewareState } from './middleware-state.ts';
 import type { PackedConfig } from './packed-config.ts';
-import { EntityPacker } from './packed-entities.ts';
+import { emptyConfiguration, packEdits } from './packed-edits.ts';
 import type { PackedChange, ToWorker, WorkerStart } from './protocol.ts';
 import { SerialQueue } from './serial-queue.ts';
 import type { Choice } from './side.ts';
@@ -59,10 +59,14 @@ const restartMsMin = 1_000;
 /** What a scrape waits for a worker. */
 const tellMsMax = 200;
 
+/** A configuration that every worker has. */
 interface Held {
   readonly configuration: Configuration;
-  readonly packed: PackedConfig;
+  readonly head: PackedHead;
 }
+
+/** What is to be said of a configuration beside its content, and what is known of its destinations at a moment. */
+type PackedHead = Omit<PackedConfig, 'rows' | 'discovered' | 'base' | 'edits'>;
 
 interface HeldCandidate extends Held {
   readonly choice: Choice;
@@ -88,8 +92,9 @@ export class Workers implements Installer {
   readonly #stopRotating: Cancel;
   readonly #members: Member[];
   readonly #turns = new SerialQueue();
-  readonly #packer = new EntityPacker();
   #number = 0;
+  /** Of the configuration that was packed last. */
+  #packedNumber = 0;
   #stable: Held | undefined;
   #candidate: HeldCandidate | undefined;
   #busy: readonly BusyPlace[] = [];
@@ -139,9 +144,9 @@ export class Workers implements Installer {
 
   install(config: ProxyConfig, onThreadDone: (place: number) => void): Promise<readonly Problem[]> {
     return this.#turns.take(async () => {
-      const packed = await this.#pack('stable', config);
+      const { held, packed } = await this.#pack('stable', config);
       const problems = await this.#prepare({ stable: packed, candidate: 'kept' });
-      this.#stable = { configuration: config.snapshot, packed };
+      this.#stable = held;
       await this.#commit(() => this.#supervisor.follow(), onThreadDone);
       return problems;
     });
@@ -149,14 +154,14 @@ export class Workers implements Installer {
 
   offer({ rollout, key, config }: Offer): Promise<readonly Problem[]> {
     return this.#turns.take(async () => {
-      const packed = await this.#pack('candidate', config);
+      const { held, packed } = await this.#pack('candidate', config);
       const share = new ShareCell();
       const choice = { rollout, key, share: share.buffer };
       const asked = [...this.#members];
       const problems = await this.#prepare({ stable: undefined, candidate: { config: packed, choice } }, () =>
         asked.some(({ fallen }) => fallen) ? 'a worker falls while it prepares it' : undefined,
       );
-      this.#candidate = { configuration: config.snapshot, packed, choice, share };
+      this.#candidate = { ...held, choice, share };
       await this.#commit(() => this.#supervisor.follow());
       return problems;
     });
@@ -177,7 +182,7 @@ export class Workers implements Installer {
       if (candidate === undefined) throw new Refusal([], 'there is no candidate that could be promoted');
       await this.#prepare({ stable: undefined, candidate: { promotedAt: config.index } });
       const { index, id, name } = config;
-      this.#stable = { configuration: config.snapshot, packed: { ...candidate.packed, index, id, name } };
+      this.#stable = { configuration: config.snapshot, head: { ...candidate.head, index, id, name } };
       this.#candidate = undefined;
       await this.#commit(() => this.#supervisor.promote(), onThreadDone);
     });
@@ -233,19 +238,27 @@ export class Workers implements Installer {
     await this.#supervisor.close();
   }
 
-  async #pack(role: ConfigRole, { index, id, name, createdAt, snapshot }: ProxyConfig): Promise<PackedConfig> {
+  /** As a change of what everybody gets. */
+  async #pack(
+    role: ConfigRole,
+    { index, id, name, createdAt, snapshot }: ProxyConfig,
+  ): Promise<{ held: Held; packed: PackedConfig }> {
     this.#supervisor.prepare(role, snapshot.destinations);
-    const blocks = this.#desk.blocksFor(snapshot);
-    const entities = await inSlices(this.#packer.pack(snapshot));
-    // Only now: endpoints may have been discovered meanwhile.
-    const [rows, discovered] = [this.#supervisor.rows(role), this.#supervisor.discoveredBy(role)];
-    return { index, id, name, createdAt, rows, discovered, blocks, entities };
+    const head = { index, id, name, createdAt, number: ++this.#packedNumber, blocks: this.#desk.blocksFor(snapshot) };
+    const held = { configuration: snapshot, head };
+    return { held, packed: await this.#asNow(role, held, this.#stable) };
   }
 
   /** All have it, or none; `veto` may have a last word. */
-  async #prepare(change: PackedChange, veto: () => string | undefined = () => undefined): Promise<readonly Problem[]> {
+  async #prepare(
+    change: Omit<PackedChange, 'keep'>,
+    veto: () => string | undefined = () => undefined,
+  ): Promise<readonly Problem[]> {
     const generation = ++this.#number;
-    const verdicts = await Promise.all(this.#members.map((member) => member.prepare(generation, change)));
+    const keep = [this.#stable?.head.number, this.#candidate?.head.number, this.#packedNumber].filter(
+      (number) => number !== undefined,
+    );
+    const verdicts = await Promise.all(this.#members.map((member) => member.prepare(generation, { ...change, keep })));
     const refused = verdicts.find((verdict) => verdict.veto !== undefined);
     const reason = refused?.veto ?? veto();
     if (reason === undefined) return verdicts.find(({ problems }) => problems.length > 0)?.problems ?? [];
@@ -363,9 +376,12 @@ export class Workers implements Installer {
     return renderInSlices(this.#exposition, listener, collected, this.#supervisor);
   }
 
-  /** With the rows and endpoints of this moment. */
-  #asNow(role: ConfigRole, packed: PackedConfig | undefined): PackedConfig | undefined {
-    return packed && { ...packed, rows: this.#supervisor.rows(role), discovered: this.#supervisor.discoveredBy(role) };
+  /** As a change of `base`, with the rows and endpoints of this moment. */
+  async #asNow(role: ConfigRole, { configuration, head }: Held, base: Held | undefined): Promise<PackedConfig> {
+    const edits = await inSlices(packEdits(base?.configuration ?? emptyConfiguration, configuration));
+    // Only now: endpoints may have been discovered meanwhile.
+    const [rows, discovered] = [this.#supervisor.rows(role), this.#supervisor.discoveredBy(role)];
+    return { ...head, rows, discovered, base: base?.head.number, edits };
   }
 
   /** Nobody can say for sure what a worker has fallen over: while somebody is served by a candidate, it was that. */
@@ -382,13 +398,16 @@ export class Workers implements Installer {
     const { logger } = this.#options.telemetry;
     const member = this.#startMember(place);
     this.#members[place] = member;
-    const stable = this.#asNow('stable', this.#stable?.packed);
-    if (stable === undefined) return;
-    const config = this.#asNow('candidate', this.#candidate?.packed);
-    const choice = this.#candidate?.choice;
+    const [held, tried] = [this.#stable, this.#candidate];
+    if (held === undefined) return;
+    const stable = await this.#asNow('stable', held, undefined);
     const generation = Atomics.load(this.#cell, 0);
-    const candidate = config === undefined || choice === undefined ? 'none' : { config, choice };
-    const { veto } = await member.prepare(generation, { stable, candidate });
+    const candidate =
+      tried === undefined
+        ? 'none'
+        : ({ config: await this.#asNow('candidate', tried, held), choice: tried.choice } as const);
+    const keep = [held, ...(tried === undefined ? [] : [tried])].map(({ head }) => head.number);
+    const { veto } = await member.prepare(generation, { stable, candidate, keep });
     if (veto !== undefined)
       logger.error({ reason: veto }, 'a new proxy worker cannot serve the configuration in force');
     await member.commit(generation, this.#busy);

@@ -67,7 +67,7 @@ export async function bytesPerRoute(
   const timed = await compileTimed(routes);
   warm(tableOf(timed));
   const bytes = (held() - before) / routes.length;
-  return timed.compiled.memory.entries.size === routes.length ? bytes : Number.NaN;
+  return timed.compiled.table?.size === routes.length ? bytes : Number.NaN;
 }
 
 function held(): number {

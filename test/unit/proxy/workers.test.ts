@@ -6,7 +6,7 @@ import { createProxy, type Proxy as DataPlane } from '../../../src/proxy/proxy.t
 import { UpstreamBook } from '../../../src/proxy/shared/upstream-states.ts';
 import { bodyLimits } from '../../../src/proxy/worker/body-limits.ts';
 import { ConfigReader } from '../../../src/proxy/worker/packed-config.ts';
-import { EntityPacker } from '../../../src/proxy/worker/packed-entities.ts';
+import { emptyConfiguration, packEdits } from '../../../src/proxy/worker/packed-edits.ts';
 import { Workers } from '../../../src/proxy/worker/workers.ts';
 import { drain } from '../../../src/state/slices.ts';
 import { silentLogger } from '../../../src/telemetry/logger.ts';
@@ -239,25 +239,35 @@ describe('a packed configuration', () => {
     },
   };
 
-  const packer = new EntityPacker();
-  const packed = ({ snapshot, ...head }: typeof config) => ({
+  const packed = ({ snapshot, ...head }: typeof config, number: number, former?: typeof config) => ({
     ...head,
     rows: new UpstreamBook(1).assign([]),
     discovered: new Map(),
     blocks: new Map(),
-    entities: drain(packer.pack(snapshot)),
+    number,
+    base: former && number - 1,
+    edits: drain(packEdits(former?.snapshot ?? emptyConfiguration, snapshot)),
   });
 
   it('is read as it was', async () => {
-    expect(await new ConfigReader(async () => {}).read(packed(config))).to.deep.equal(config);
+    expect(await new ConfigReader().read(packed(config, 1))).to.deep.equal(config);
   });
 
   it('gives the same object again for an entity that has not changed', async () => {
-    const reader = new ConfigReader(async () => {});
-    const first = await reader.read(packed(config));
+    const reader = new ConfigReader();
+    const first = await reader.read(packed(config, 1));
     const routes = [...config.snapshot.routes.slice(1), { id: 'new', name: 'new' }];
-    const second = await reader.read(packed({ ...config, index: 8, snapshot: { ...config.snapshot, routes } }));
+    const changed = { ...config, index: 8, snapshot: { ...config.snapshot, routes } };
+    const second = await reader.read(packed(changed, 2, config));
     expect(second.snapshot.routes[0]).to.equal(first.snapshot.routes[1]);
     expect(second.snapshot.routes.at(-1)).to.deep.equal({ id: 'new', name: 'new' });
+  });
+
+  it('cannot be read by who does not have what it changes', async () => {
+    const reader = new ConfigReader();
+    await reader.read(packed(config, 1));
+    reader.retain([7]);
+    const failure = await reader.read(packed(config, 2, config)).catch((error: Error) => error);
+    expect(failure).to.be.instanceOf(Error).with.property('message', 'configuration 1, which 2 changes, is not here');
   });
 });

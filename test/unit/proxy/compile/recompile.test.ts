@@ -11,6 +11,9 @@ const headers = (id: string): Middleware => ({ id, name: id, type: 'headers' });
 const pointersOf = ({ problems }: Compiled): string[] => problems.map(({ pointer }) => pointer);
 const entriesOf = ({ table }: Compiled) => table?.entries ?? [];
 
+const byId = (routes: readonly Route[]): readonly Route[] =>
+  [...routes].sort((one, other) => (one.id < other.id ? -1 : 1));
+
 describe('what cannot be compiled', () => {
   const broken: readonly (readonly [what: string, routing: Routing, pointer: string])[] = [
     ['a path regex', { routes: [aRoute('r', { pathRegex: '(' })] }, '/routes/r/match/pathRegex'],
@@ -164,22 +167,75 @@ describe('a compilation that follows another', () => {
     expect(entriesOf(compiled(before, refused.memory)).every((entry) => known.has(entry))).to.equal(true);
   });
 
-  it('answers as a compilation from nothing does, along random changes', () => {
-    const draw = new Draw(seededRandom(11));
-    let routing: RandomRouting = randomRouting(draw, 30);
-    let former = compiled(routing);
-    for (let step = 0; step < 60; step++) {
-      routing = changed(routing, draw);
-      const again = compiled(routing, former.memory);
-      const anew = compiled(routing);
-      expect(again.problems).to.deep.equal(anew.problems);
-      expect(named(again)).to.deep.equal(named(anew));
-      for (let i = 0; i < 10; i++) {
-        const request = new TestRequest(randomRequest(draw));
-        expect(nameOf(again, request)).to.equal(nameOf(anew, request));
+  for (const [what, layeredFrom, sort] of [
+    ['one index', undefined, byId],
+    ['two indexes', 0, byId],
+    ['routes in no order', 0, (routes: readonly Route[]) => routes],
+  ] as const) {
+    it(`answers as a compilation from nothing does, along random changes: ${what}`, () => {
+      const draw = new Draw(seededRandom(11));
+      const first: RandomRouting = randomRouting(draw, 30);
+      let routing = { ...first, routes: sort(first.routes) };
+      let former = compiled(routing);
+      for (let step = 0; step < 80; step++) {
+        const next = changed(routing, draw);
+        routing = { ...next, routes: sort(next.routes) };
+        const again = compiled(routing, former.memory, layeredFrom);
+        const anew = compiled(routing);
+        expect(again.problems).to.deep.equal(anew.problems);
+        expect(again.table?.size).to.equal(anew.table?.size);
+        // Asked before anybody has looked at the entries.
+        for (let i = 0; i < 20; i++) {
+          const request = new TestRequest(randomRequest(draw));
+          expect(nameOf(again, request)).to.equal(nameOf(anew, request));
+        }
+        expect(named(again)).to.deep.equal(named(anew));
+        former = again;
       }
-      former = again;
-    }
+    });
+  }
+
+  it('leaves the table before it as it was', () => {
+    const some = byId(Array.from({ length: 50 }, (_, at) => aRoute(`r${at}`, { pathPrefix: `/r${at}` })));
+    const first = compiled({ routes: some });
+    const second = compiled({ routes: some.slice(1) }, first.memory, 0);
+    const third = compiled({ routes: byId([...some, aRoute('new', { pathPrefix: '/r0/x' })]) }, first.memory, 0);
+    const request = new TestRequest({ target: '/r0/x' });
+    expect([first, second, third].map((each) => nameOf(each, request))).to.deep.equal([
+      'undefined/r0',
+      undefined,
+      'undefined/new',
+    ]);
+  });
+
+  it('tells groups of one name apart that list one route at one place', () => {
+    const route = aRoute('r', { pathPrefix: '/r' });
+    const twins = [aGroup('g', ['r'], { id: 'g1' }), aGroup('g', ['r'], { id: 'g2' })];
+    const first = compiled({ routes: [route], groups: twins });
+    const second = compiled({ routes: [route], groups: twins.slice(1) }, first.memory, 0);
+    expect(entriesOf(second).map(({ group }) => group?.id)).to.deep.equal(['g2']);
+  });
+
+  it('with a change of one of many routes makes nothing anew but its entry, and looks at no other', () => {
+    let looks = 0;
+    const many = byId(
+      Array.from({ length: 3_000 }, (_, at) => {
+        const route = aRoute(`r${at}`, { pathPrefix: `/r${at}` });
+        const get = () => {
+          looks++;
+          return route.match;
+        };
+        return Object.defineProperty({ ...route }, 'match', { enumerable: true, get });
+      }),
+    );
+    const first = compiled({ routes: many });
+    looks = 0;
+    const [one] = many;
+    const second = compiled({ routes: many.with(0, aRoute(one?.id ?? '', { pathPrefix: '/other' })) }, first.memory);
+    expect(looks).to.be.below(20);
+    expect(nameOf(second, new TestRequest({ target: '/other/x' }))).to.equal(`undefined/${one?.id}`);
+    expect(nameOf(second, new TestRequest({ target: '/r0' }))).to.equal(undefined);
+    expect(nameOf(second, new TestRequest({ target: '/r17' }))).to.equal('undefined/r17');
   });
 });
 

@@ -2,9 +2,9 @@
 // are one subtraction; names decide only between entries that are equally specific.
 import type { Group } from '../../model/group.ts';
 import type { Match } from '../../model/match.ts';
-import type { Ranked } from '../match/entry.ts';
 import type { HostPattern } from '../target/host.ts';
 import type { EntryPath } from '../target/path.ts';
+import type { Ranked } from './entry.ts';
 
 export function compareEntries(a: Ranked, b: Ranked): number {
   return (
