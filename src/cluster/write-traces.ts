@@ -3,7 +3,6 @@
 import type { RequestId } from '../state/command.ts';
 import type { Applied } from '../state/config-state.ts';
 import type { WorkSpan, WorkTraces } from '../telemetry/traces/work-traces.ts';
-import type { LogPort } from './log/log-port.ts';
 
 export class WriteTraces {
   readonly #work: WorkTraces;
@@ -68,17 +67,6 @@ export class WriteTraces {
     if (key !== undefined && this.#byRequest.get(key) === span) this.#byRequest.delete(key);
   }
 }
-
-/** The log with a span for each proposal. */
-export const tracedProposals = (port: Pick<LogPort, 'propose'>, traces: WriteTraces): Pick<LogPort, 'propose'> => ({
-  propose(bytes, ended) {
-    const committed = traces.committing();
-    port.propose(bytes, (answer) => {
-      committed('refused' in answer ? answer.refused.outcome : '');
-      ended(answer);
-    });
-  },
-});
 
 const keyOf = ({ origin, incarnation, boot, seq }: RequestId): string => [origin, incarnation, boot, seq].join('-');
 

@@ -9,7 +9,7 @@ import type { Activation, Applied } from '../../state/config-state.ts';
 import type { DurableState } from '../../state/durable-state.ts';
 import type { WorkTraces } from '../../telemetry/traces/work-traces.ts';
 import type { ReceivedOutcome, Relay, RelayRequest, RelayTarget } from '../relay/relay.ts';
-import { tracedProposals, WriteTraces } from '../write-traces.ts';
+import { WriteTraces } from '../write-traces.ts';
 import { AppliedWaiters } from './applied-waiters.ts';
 import { ApplyQueue } from './apply-queue.ts';
 import type { Adopted, Committed, FromLog, Leader, LogPort } from './log-port.ts';
@@ -17,6 +17,7 @@ import { deadlineMs, PendingProposals } from './pending-proposals.ts';
 import { ReadBarriers } from './read-barriers.ts';
 import { RelayedWrites } from './relayed-writes.ts';
 import type { ReplicatedLog } from './replicated-log.ts';
+import { tracedProposals } from './traced-proposals.ts';
 import { WriteHold } from './write-hold.ts';
 
 /** Told what happens here; for metrics. */
