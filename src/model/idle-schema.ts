@@ -11,10 +11,8 @@ export type IdleSchema =
   | { readonly type: 'object'; readonly properties: Readonly<Record<string, IdleSchema>> }
   | { readonly type: 'object'; readonly additionalProperties: IdleSchema; readonly maxProperties: number };
 
-export const idleSchemaOf = (cls: Class): IdleSchema => ({
-  type: 'object',
-  properties: Object.fromEntries([...fieldsOf(cls)].map(([name, { shape }]) => [name, idle(shape)])),
-});
+export const idlePropertiesOf = (cls: Class): Record<string, IdleSchema> =>
+  Object.fromEntries([...fieldsOf(cls)].map(([name, { shape }]) => [name, idle(shape)]));
 
 function idle(shape: Shape): IdleSchema {
   switch (shape.is) {
@@ -32,7 +30,7 @@ function idle(shape: Shape): IdleSchema {
 }
 
 const idleElement = (element: Element): IdleSchema =>
-  element.is === 'object' ? idleSchemaOf(element.of) : idleScalar(element.scalar);
+  element.is === 'object' ? { type: 'object', properties: idlePropertiesOf(element.of) } : idleScalar(element.scalar);
 
 const idleScalar = ({ json, schema }: Scalar): IdleSchema =>
   schema.type === 'integer' ? { type: 'integer', minimum: 0, maximum: uintMax } : { type: json };
