@@ -99,7 +99,7 @@ export const schemas: Schemas = {
         type: 'array',
         items: { $ref: '#/components/schemas/SnapshotWarning' },
         description:
-          'Dangling references, listeners that ask for the same port, parts without effect. Each place once.',
+          'Dangling references, listeners that ask for the same port, certificates that cannot be used. Each place once.',
       },
     },
   },

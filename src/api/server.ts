@@ -78,6 +78,8 @@ export function createServer({
   const fastify = adapter.getInstance();
   if (tls?.clientAuth === 'optional') fastify.server.on('secureConnection', refuseUnverified);
   fastify.server.on('connect', (_request, socket: Socket) => refuseConnection({ code: 'CONNECT' }, socket, clock));
+  // Node's own refusal of an expectation that it does not know has no body; such a one may be ignored (RFC 9110 §10.1.1).
+  fastify.server.on('checkExpectation', (request, response) => fastify.server.emit('request', request, response));
   new Connections({ max: connections, clock, logger }).watch(fastify.server);
   fastify.server.on('request', (request) => lingerAfter(request, clock));
   fastify.removeAllContentTypeParsers();

@@ -47,9 +47,9 @@ export const inOrder = (low: string, high: string, scale: readonly string[], fal
 
 const constraints = new Map<string, readonly Constraint[]>();
 
-/** For `@Rules`. */
+/** Adds to what is known of the class. */
 export const recordConstraints = (owner: { readonly name: string }, said: readonly Constraint[]): void =>
-  void constraints.set(owner.name, said);
+  void constraints.set(owner.name, [...(constraints.get(owner.name) ?? []), ...said]);
 
 /** Schemas by class name with what the rules of each class say. */
 export const withConstraints = <T extends object>(schemas: Readonly<Record<string, T>>): Record<string, T> =>

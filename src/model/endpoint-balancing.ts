@@ -90,22 +90,21 @@ export class EndpointSticky {
 }
 
 export type EndpointAlgorithm = (typeof endpointAlgorithms)[number];
-const selected = (algorithm: EndpointAlgorithm) => (balancing: EndpointBalancing) => balancing.algorithm === algorithm;
 
 export class EndpointBalancing {
   @OneOf(endpointAlgorithms, 'How an endpoint is picked.', { default: algorithm })
   readonly algorithm?: EndpointAlgorithm;
 
-  @Nested(RingHash, 'Settings of RING_HASH.', { when: selected('RING_HASH') })
+  @Nested(RingHash, 'Settings of RING_HASH.', { when: { algorithm: 'RING_HASH' } })
   readonly ringHash?: RingHash;
 
-  @Nested(Maglev, 'Settings of MAGLEV.', { when: selected('MAGLEV') })
+  @Nested(Maglev, 'Settings of MAGLEV.', { when: { algorithm: 'MAGLEV' } })
   readonly maglev?: Maglev;
 
-  @Nested(LeastRequest, 'Settings of LEAST_REQUEST.', { when: selected('LEAST_REQUEST') })
+  @Nested(LeastRequest, 'Settings of LEAST_REQUEST.', { when: { algorithm: 'LEAST_REQUEST' } })
   readonly leastRequest?: LeastRequest;
 
-  @Nested(EndpointSticky, 'Settings of STICKY.', { when: selected('STICKY') })
+  @Nested(EndpointSticky, 'Settings of STICKY.', { when: { algorithm: 'STICKY' } })
   readonly sticky?: EndpointSticky;
 }
 

@@ -3,6 +3,8 @@
 // class and nowhere else.
 import { ApiExtraModels, ApiProperty, type ApiPropertyOptions, getSchemaPath } from '@nestjs/swagger';
 import { IsDefined, IsOptional, ValidateBy, ValidateIf, ValidateNested } from 'class-validator';
+import { has, recordConstraints, whenever } from './constraint.ts';
+import { idleSchemaOf } from './idle-schema.ts';
 import * as scalars from './scalar.ts';
 import { type Class, type Element, type Field, recordField, type Shape, type Shorthand } from './schema.ts';
 import { mapEntriesMax, shapeProblemsOf } from './shape.ts';
@@ -19,9 +21,9 @@ export interface FieldOptions {
   readonly readOnly?: boolean;
 }
 
-export interface NestedOptions<T> extends FieldOptions {
-  /** The block counts only then; otherwise it is kept as it is, JSON types checked and nothing else. */
-  readonly when?: (owner: T) => boolean;
+export interface NestedOptions extends FieldOptions {
+  /** The block counts only beside this value of that field; otherwise it is kept as it is, JSON types checked and nothing else. */
+  readonly when?: { readonly [field: string]: string };
 }
 
 export interface ListOptions extends FieldOptions {
@@ -87,14 +89,31 @@ export const Cel = (
 ): PropertyDecorator => of(scalars.cel(environment, result))(description, options);
 
 /** An object of another class. */
-export const Nested = <T = never>(cls: Class, description: string, options: NestedOptions<T> = {}): PropertyDecorator =>
-  all(
-    ...(options.when === undefined ? [] : [ValidateIf(options.when)]),
-    field({ is: 'object', of: cls }, { type: () => cls }, description, options, {
-      conditional: options.when !== undefined,
-    }),
+export const Nested = (cls: Class, description: string, options: NestedOptions = {}): PropertyDecorator => {
+  const [choice] = Object.entries(options.when ?? {});
+  if (choice !== undefined) return chosen(cls, description, options, ...choice);
+  return all(field({ is: 'object', of: cls }, { type: () => cls }, description, options), ValidateNested());
+};
+
+/** One of several blocks, which counts only where `by` is `value`. */
+const chosen = (
+  cls: Class,
+  description: string,
+  options: FieldOptions,
+  by: string,
+  value: string,
+): PropertyDecorator => {
+  const judged = { $ref: getSchemaPath(cls) };
+  const schema = { type: Object, anyOf: [judged, idleSchemaOf(cls)] };
+  return all(
+    ValidateIf((owner: Readonly<Record<string, unknown>>) => owner[by] === value),
+    field({ is: 'object', of: cls }, schema, description, options, { conditional: true }),
     ValidateNested(),
+    known(cls),
+    (target, name) =>
+      recordConstraints(target.constructor, [whenever(has(by, value), { properties: { [name]: judged } })]),
   );
+};
 
 /** An object of another class, for which some texts may stand. It is stored and answered as the object. */
 export const NestedOrText = (

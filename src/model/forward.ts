@@ -9,7 +9,6 @@ import { problemIf, Rules } from './rule.ts';
 const destinationAlgorithms = ['WEIGHTED_RANDOM', 'WEIGHTED_CONSISTENT_HASH', 'STICKY'] as const;
 
 type Algorithm = (typeof destinationAlgorithms)[number];
-const selected = (algorithm: Algorithm) => (balancing: DestinationBalancing) => balancing.algorithm === algorithm;
 
 export class WeightedDestination {
   @Reference('Id of the destination. It may be listed more than once.', { required: true, example: 'catalog' })
@@ -30,10 +29,10 @@ export class DestinationBalancing {
   })
   readonly algorithm?: Algorithm;
 
-  @Nested(DestinationPin, 'Settings of WEIGHTED_CONSISTENT_HASH.', { when: selected('WEIGHTED_CONSISTENT_HASH') })
+  @Nested(DestinationPin, 'Settings of WEIGHTED_CONSISTENT_HASH.', { when: { algorithm: 'WEIGHTED_CONSISTENT_HASH' } })
   readonly weightedConsistentHash?: DestinationPin;
 
-  @Nested(DestinationPin, 'Settings of STICKY.', { when: selected('STICKY') })
+  @Nested(DestinationPin, 'Settings of STICKY.', { when: { algorithm: 'STICKY' } })
   readonly sticky?: DestinationPin;
 }
 

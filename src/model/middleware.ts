@@ -29,8 +29,6 @@ export type MiddlewareType = (typeof middlewareTypes)[number];
 /** Without a block these two do nothing, which harms nobody; any other would be a protection that is not there. */
 const mayLackBlock: readonly MiddlewareType[] = ['cors', 'headers'];
 
-const selected = (type: MiddlewareType) => (middleware: Middleware) => middleware.type === type;
-
 @Rules<Middleware>(
   {
     hasItsBlock: (middleware) => {
@@ -50,27 +48,27 @@ export class Middleware extends Entity {
   })
   readonly type!: MiddlewareType;
 
-  @Nested(CorsConfig, 'Cross-origin requests.', { when: selected('cors') })
+  @Nested(CorsConfig, 'Cross-origin requests.', { when: { type: 'cors' } })
   readonly cors?: CorsConfig;
 
-  @Nested(HeadersConfig, 'Changes to request and response headers.', { when: selected('headers') })
+  @Nested(HeadersConfig, 'Changes to request and response headers.', { when: { type: 'headers' } })
   readonly headers?: HeadersConfig;
 
-  @Nested(RateLimitConfig, 'Requests per second and client.', { when: selected('rateLimit') })
+  @Nested(RateLimitConfig, 'Requests per second and client.', { when: { type: 'rateLimit' } })
   readonly rateLimit?: RateLimitConfig;
 
-  @Nested(JwtConfig, 'JSON Web Tokens.', { when: selected('jwt') })
+  @Nested(JwtConfig, 'JSON Web Tokens.', { when: { type: 'jwt' } })
   readonly jwt?: JwtConfig;
 
-  @Nested(ExtAuthzConfig, 'A service that allows or denies.', { when: selected('extAuthz') })
+  @Nested(ExtAuthzConfig, 'A service that allows or denies.', { when: { type: 'extAuthz' } })
   readonly extAuthz?: ExtAuthzConfig;
 
-  @Nested(ExtProcConfig, 'A service that reads and changes requests and responses.', { when: selected('extProc') })
+  @Nested(ExtProcConfig, 'A service that reads and changes requests and responses.', { when: { type: 'extProc' } })
   readonly extProc?: ExtProcConfig;
 
-  @Nested(AccessLogConfig, 'A line per request and response.', { when: selected('accessLog') })
+  @Nested(AccessLogConfig, 'A line per request and response.', { when: { type: 'accessLog' } })
   readonly accessLog?: AccessLogConfig;
 
-  @Nested(InlineAuthzConfig, 'Rules that allow or deny.', { when: selected('inlineAuthz') })
+  @Nested(InlineAuthzConfig, 'Rules that allow or deny.', { when: { type: 'inlineAuthz' } })
   readonly inlineAuthz?: InlineAuthzConfig;
 }

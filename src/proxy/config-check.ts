@@ -1,12 +1,11 @@
-// What a snapshot must be told before it is created: problems refuse it, warnings name what is accepted but not
-// built yet (architecture.md §6.11, §6.19, §6.20). What dangles and listeners in each other's way are src/snapshot's
-// to say. Handed to the snapshot resource as a function.
+// What a snapshot must be told before it is created: problems refuse it, warnings name what stays down alone
+// (architecture.md §6.19, §6.30). What dangles and listeners in each other's way are src/snapshot's to say. Handed to the
+// snapshot resource as a function.
 import type { Problem } from '../model/problem.ts';
 import type { Configuration } from '../model/proxy-config.ts';
 import { problemsInSteps } from './compile/compile.ts';
 import { canRun } from './compile/slices.ts';
 import { SoundRoutes } from './compile/sound-routes.ts';
-import { findUnsupported } from './compile/unsupported.ts';
 import { inSlices } from './slices.ts';
 import { destinationProblems } from './tls/destination-material.ts';
 import { listenerProblems } from './tls/terminators.ts';
@@ -22,9 +21,9 @@ const sound = new SoundRoutes();
 /** Compiles as a proxy would at that time, Unix milliseconds, in slices. Pointers name entities by id: `/routes/<id>/match/pathRegex`. */
 export async function checkConfig(configuration: Configuration, nowMs: number): Promise<ConfigCheck> {
   const problems = await inSlices(problemsInSteps(configuration, { canRun, sound }));
-  const others = [
+  const warnings = [
     ...(await listenerProblems(configuration, nowMs)),
     ...configuration.destinations.flatMap((destination) => destinationProblems(destination, nowMs)),
   ];
-  return { problems, warnings: [...findUnsupported(configuration), ...others] };
+  return { problems, warnings };
 }

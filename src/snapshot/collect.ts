@@ -2,9 +2,8 @@
 // (contract.md §2.9). Says of every one that has no value where it stands.
 import { configKinds } from '../model/kinds.ts';
 import { type Problem, pointerOf } from '../model/problem.ts';
-import { findReferences, leftovers, type PlacedReference } from '../model/secret-reference.ts';
+import { findReferences, leftovers, type PlacedReference, replaceReferences } from '../model/secret-reference.ts';
 import type { Stored } from '../state/view.ts';
-import { resolvedSpec } from './build.ts';
 import type { SecretSources, SourceValue } from './secret-sources.ts';
 import type { Staged } from './staged.ts';
 
@@ -46,7 +45,7 @@ export async function resolveReferences(staged: Staged, sources: SecretSources):
   return {
     values: resolved,
     external: Object.fromEntries(external),
-    problems: [...problems, ...leftoverProblems(staged, resolved, problems), ...sizeProblems(external)],
+    problems: [...problems, ...leftoverProblems(staged, resolved), ...sizeProblems(external)],
   };
 }
 
@@ -68,13 +67,21 @@ async function lookUp(
 }
 
 /** After resolution nothing may look like a reference any more: a proxy would take it for the value. */
-function leftoverProblems(staged: Staged, values: Resolution['values'], known: readonly Problem[]): Problem[] {
-  const reported = new Set(known.map(({ pointer }) => pointer));
-  return withSecrets(staged.entities)
-    .flatMap(({ entity, at }) => leftovers(resolvedSpec(entity, values)).map((pointer) => at + pointer))
-    .filter((pointer) => !reported.has(pointer))
-    .map((pointer) => ({ pointer, message: 'holds a secret reference that cannot be resolved' }));
+function leftoverProblems(staged: Staged, values: Resolution['values']): Problem[] {
+  return withSecrets(staged.entities).flatMap(({ entity, at }) => {
+    const written = new Set(leftovers(replaceReferences(entity.spec, () => blank)));
+    const resolved = replaceReferences(entity.spec, ({ text }) => (Object.hasOwn(values, text) ? values[text] : blank));
+    return leftovers(resolved).map((pointer) => ({
+      pointer: at + pointer,
+      message: written.has(pointer)
+        ? 'holds {{secret: without a known source, an argument and }}'
+        : 'holds a secret whose value holds {{secret: itself',
+    }));
+  });
 }
+
+/** In the place of references that are told of elsewhere. No part of a text becomes a reference by it. */
+const blank = ' ';
 
 function sizeProblems(external: ReadonlyMap<string, string>): Problem[] {
   let bytes = 0;

@@ -195,6 +195,30 @@ describe('OpenAPI document', () => {
     }
   });
 
+  it('describes blocks that are not chosen, which are answered as they were sent', async () => {
+    const idle = {
+      destinations: { options: { endpointBalancing: { ringHash: { hashPolicy: [{}], ringSize: { min: 0.5 } } } } },
+      middlewares: { type: 'cors', jwt: { claimToHeaders: [{}] }, accessLog: { onRequest: { fields: { a: '' } } } },
+      routes: {
+        forward: { destinations: [{ destinationId: 'd' }], destinationBalancing: { sticky: { cookie: { ttl: 'x' } } } },
+      },
+    };
+    const { schemas } = document.components;
+    const written: string[] = [];
+    for (const [kind, fields] of Object.entries(idle)) {
+      const sent = { ...body('destinations', 'idle'), ...fields };
+      const { status, json, text, headers } = await api.call('POST', `/${kind}`, { body: sent });
+      expect(status, text).to.equal(201);
+      expect(json, kind).to.deep.include(fields);
+      written.push(headers.location?.slice('/api/v1'.length) ?? '');
+    }
+    const { json } = await api.call('GET', '/debug/config');
+    expect(faults({ $ref: 'DebugConfig' }, json, schemas)).to.deep.equal([]);
+    const captured = await api.call('POST', '/snapshots', { body: { name: 'idle' } });
+    expect(faults({ $ref: 'CreatedSnapshot' }, captured.json, schemas)).to.deep.equal([]);
+    for (const path of written) await api.call('DELETE', path);
+  });
+
   it('fills in bodies that are accepted as they stand, one after the other', async () => {
     for (const kind of editableKinds) {
       for (const operation of [document.paths[`/${kind}`]?.post, document.paths[`/${kind}/{id}`]?.put]) {

@@ -36,6 +36,7 @@ export function valuesOf(
   const valid = (one: Schema): fc.Arbitrary<Json> => {
     if (one.$ref !== undefined) return named(one.$ref);
     const { allOf, anyOf, oneOf, not } = one;
+    if (anyOf !== undefined && one.properties === undefined) return fc.oneof(...anyOf.map(valid));
     const values =
       one.type !== undefined || (oneOf ?? allOf) === undefined
         ? plain(one)

@@ -69,7 +69,8 @@ function location(plan: RedirectPlan, matched: EntryPath, request: RoutedRequest
   if (scheme === undefined && host === undefined) return target;
   const newScheme = scheme ?? request.scheme;
   const authority = host ?? (newScheme === request.scheme ? request.authority : withoutDefaultPort(request));
-  return `${newScheme}://${authority}${target}`;
+  // A request of HTTP/1.0 may name no host to go on from.
+  return authority === '' ? target : `${newScheme}://${authority}${target}`;
 }
 
 /** The rest of the path follows the override only where the route itself matched a prefix, or said nothing of paths. */

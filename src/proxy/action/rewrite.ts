@@ -6,6 +6,7 @@ import type { Rewrite } from '../../model/rewrite.ts';
 import type { CompileProblem } from '../compile-problem.ts';
 import type { RoutedRequest } from '../message/routed-request.ts';
 import { canonicalLiteral } from '../target/canonical-path.ts';
+import { authorityForm } from '../target/host.ts';
 import type { EntryPath } from '../target/path.ts';
 import { canonicalLike, replaceMatched } from './join-path.ts';
 
@@ -62,7 +63,8 @@ export function upstreamHost(
     return destinationHost.includes(':') && !destinationHost.startsWith('[') ? `[${destinationHost}]` : destinationHost;
   const named = plan?.hostFromHeader;
   const fromHeader = named === undefined ? undefined : named === 'host' ? ownHost : request.header(named);
-  return fromHeader || ownHost;
+  // What cannot stand in Host is nobody's name.
+  return fromHeader !== undefined && authorityForm.test(fromHeader) ? fromHeader : ownHost;
 }
 
 const withQuery = (path: string, query: string): string => (query === '' ? path : `${path}?${query}`);

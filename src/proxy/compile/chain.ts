@@ -39,11 +39,15 @@ export function compileChain(
   const links = Array.from(ids, (id): ChainLink => {
     const middleware = middlewares.get(id);
     const of = listed.group.includes(id) ? 'group' : 'route';
-    if (!middleware) {
+    const refuse = (message: string): void => {
       const path = ['middlewareIds', listed[of].indexOf(id)];
-      problems.push({ of, path, message: `names no middleware: ${id}`, closes: 'middleware_unavailable' });
-    }
-    return linkOf(id, middleware, group, route, problems);
+      problems.push({ of, path, message, closes: 'middleware_unavailable' });
+    };
+    if (!middleware) refuse(`names no middleware: ${id}`);
+    const link = linkOf(id, middleware, group, route, problems);
+    if (middleware && !link.disabled && buildOf(middleware.type) === undefined)
+      refuse(`names a middleware of a type that is not known: ${id}`);
+    return link;
   });
   const running =
     services === undefined || problems.length > 0 ? [] : links.flatMap((link) => runningLink(link, services));

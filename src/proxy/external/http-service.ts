@@ -33,8 +33,12 @@ export class HttpService {
     this.#pool = new Pool(originOf(destination), { connect, headersTimeout: 0, bodyTimeout: 0, pipelining: 1 });
   }
 
-  /** Redirects are not followed. Rejects when there is no whole answer. */
-  async ask({ method, path, headers, body, signal }: ServiceRequest): Promise<ServiceAnswer> {
+  /** Redirects are not followed. Rejects when there is no whole answer, and at once when the signal says so. */
+  ask(request: ServiceRequest): Promise<ServiceAnswer> {
+    return untilAborted(this.#answerTo(request), request.signal);
+  }
+
+  async #answerTo({ method, path, headers, body, signal }: ServiceRequest): Promise<ServiceAnswer> {
     const answer = await this.#pool.request({
       method,
       path,
@@ -57,6 +61,16 @@ export class HttpService {
   close(): void {
     void this.#pool.close();
   }
+}
+
+/** undici hears of a signal only once a connection stands: whoever waits for one that never does would wait on. */
+function untilAborted(answer: Promise<ServiceAnswer>, signal: AbortSignal): Promise<ServiceAnswer> {
+  return new Promise((resolve, reject) => {
+    const giveUp = (): void => reject(new ExternalFailure('not waited for'));
+    if (signal.aborted) giveUp();
+    else signal.addEventListener('abort', giveUp, { once: true });
+    answer.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp));
+  });
 }
 
 /** Asked for raw, headers are names and values in turn, as buffers or texts; otherwise a record. */

@@ -13,6 +13,8 @@ export class Head implements FieldLines {
   count = 0;
   /** Sum of the lengths of all names and values. */
   fieldBytes = 0;
+  /** Some value has more around it than the one blank after its colon: its line is not to travel as it came. */
+  padded = false;
   /** The whole head, start line and final empty line included; Latin-1, a byte per character. Empty until it is whole. */
   text = '';
   // Plain arrays, which grow as lines come: a typed one lies outside the heap and costs a new connection more than all
@@ -23,6 +25,7 @@ export class Head implements FieldLines {
   clear(): void {
     this.count = 0;
     this.fieldBytes = 0;
+    this.padded = false;
     this.text = '';
   }
 
@@ -35,6 +38,7 @@ export class Head implements FieldLines {
     valueStart: number,
     valueEnd: number,
   ): void {
+    if (valueStart > nameEnd + 2 || bytes[start + valueEnd] !== CR) this.padded = true;
     const i = this.count++;
     const at = i * stride;
     this.#at[at] = nameStart;

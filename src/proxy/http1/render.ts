@@ -81,7 +81,7 @@ export function renderAnswer(response: ExchangeResponse, settings: ResponseSetti
 
 /** Trailers that may travel on, as lines. */
 export const renderTrailers = (head: Head | undefined, named: readonly string[]): string =>
-  head === undefined ? '' : keptLines(head, named, keptFromClient);
+  head === undefined ? '' : keptText(head, undefined, named, keptFromClient);
 
 /** The same of lines that another version of HTTP brought. */
 export const renderLines = (lines: FieldLines): string => keptText(lines, undefined, noNames, keptFromClient);
@@ -117,7 +117,7 @@ export const bodilessUnderOwnName = tableWithout(...ownToHop, fieldId.contentLen
 export const keptWithoutBody = (kept: KeptTable): KeptTable =>
   kept === keptFromUpstream ? bodiless : bodilessUnderOwnName;
 
-/** `named` by Connection are removed too, but never the framing. */
+/** Of a head without blanks to lose. `named` by Connection are removed too, but never the framing. */
 function keptLines(head: Head, named: readonly string[], kept: KeptTable): string {
   let text = '';
   let runStart = -1;
@@ -138,7 +138,8 @@ const isNamed = (head: Head, line: number, named: readonly string[]): boolean =>
 
 /** Lines that stay, after the edits, as text. Untouched lines of a head are copied whole runs at a time. */
 function keptText(lines: FieldLines, edits: FieldEdits | undefined, named: readonly string[], kept: KeptTable): string {
-  if (lines instanceof Head && (edits === undefined || edits.empty)) return keptLines(lines, named, kept);
+  if (lines instanceof Head && !lines.padded && (edits === undefined || edits.empty))
+    return keptLines(lines, named, kept);
   let text = '';
   for (let i = 0; i < lines.count; i++) {
     const id = lines.id(i);

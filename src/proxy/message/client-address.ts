@@ -26,7 +26,7 @@ export class TrustedProxies {
     if (this.#none || !this.#trusts(peerIp)) return { peerIp, clientIp: peerIp, peerTrusted: false };
     let clientIp = peerIp;
     for (const hop of (forwardedFor ?? '').split(',').reverse()) {
-      const address = plainIp(hop.trim());
+      const address = plainIp(withoutPort(hop.trim()));
       if (isIP(address) === 0) break;
       clientIp = address;
       if (!this.#trusts(address)) break;
@@ -48,6 +48,9 @@ export class TrustedProxies {
     this.#blocks.addSubnet(address, length, family === 6 ? 'ipv6' : 'ipv4');
   }
 }
+
+/** Some proxies append the port of their client as well: `192.0.2.1:4711`, `[2001:db8::7]:4711`. */
+const withoutPort = (hop: string): string => /^(\[[^\]]*\]|[\d.]+):\d{1,5}$/.exec(hop)?.[1] ?? hop;
 
 /** `::ffff:10.0.0.1` and `::ffff:a00:1` are `10.0.0.1`; brackets and a zone are left out. */
 export function plainIp(address: string): string {

@@ -2,7 +2,7 @@
 // RFC 9110 §7.2). What does not name exactly one host is refused; CONNECT is not offered at all.
 import type { ProxyErrorType } from '../../errors.ts';
 import { fieldId } from '../fields/field-name.ts';
-import { canonicalHost } from '../target/host.ts';
+import { authorityForm, canonicalHost } from '../target/host.ts';
 import type { ParsedRequest } from './parsed-request.ts';
 
 /** Filled again for each request; belongs to a connection. */
@@ -77,6 +77,3 @@ export class RequestTarget {
     return 'bad_request';
   }
 }
-
-/** A name or IPv4 address, or an IPv6 address in brackets; then a port. No user information. */
-const authorityForm = /^(\[[0-9a-fA-F:.]+\]|(?:[A-Za-z0-9\-._~!$&'()*+,;=]|%[0-9a-fA-F]{2})+)(?::([0-9]{0,5}))?$/;

@@ -14,7 +14,7 @@ import { buildJwt, keySourceOf } from './jwt.ts';
 import { buildRateLimit } from './rate-limit.ts';
 import type { BuildMiddleware, Instantiate } from './services.ts';
 
-const middlewareTypes: { readonly [Type in MiddlewareType]?: BuildMiddleware } = {
+const middlewareTypes: Readonly<Record<MiddlewareType, BuildMiddleware>> = {
   cors: onePerMiddleware(({ cors }) => always(buildCors(cors))),
   headers: (middleware, override) =>
     override?.headers === undefined ? headersOf(middleware, undefined) : always(buildHeaders(override.headers)),

@@ -1,7 +1,7 @@
 // Accepts connections below Node's sockets. Node's server makes its own sockets and has no option for how they read
-// (`onread` is for sockets that connect), so the callback of its handle is replaced. Together with tls/secure-socket.ts
+// (`onread` is for sockets that connect), so the callback of its handle is replaced. Together with tls/tls-handle.ts
 // this relies on how Node is built; unit tests hold that it still is.
-import { type Server, Socket } from 'node:net';
+import type { Server, Socket } from 'node:net';
 import type { TcpHandle } from './stream-handle.ts';
 
 interface AcceptingHandle {
@@ -33,13 +33,4 @@ export function detachHandle(socket: Socket): TcpHandle {
   if (handle === null) throw new Error('the socket has no connection');
   Reflect.set(socket, '_handle', null);
   return handle;
-}
-
-/** Writes to a connection that has no socket. */
-export function writeTo(handle: TcpHandle, bytes: Uint8Array): void {
-  const options: object = { handle, manualStart: true };
-  const socket = new Socket(options);
-  socket.on('error', () => {});
-  socket.write(bytes);
-  Reflect.set(socket, '_handle', null);
 }

@@ -1,22 +1,15 @@
 // What Node's own sockets are made of, below what it documents: the handle of a connection and the requests it takes. It
-// is the place, with accepting.ts and tls/secure-socket.ts, that relies on how Node is built; unit tests hold that it
+// is the place, with accepting.ts and tls/tls-handle.ts, that relies on how Node is built; unit tests hold that it
 // still is.
 
-/** A connection of the system's, before or without a socket of Node's. */
-export interface TcpHandle {
-  setNoDelay(on: boolean): number;
-  setKeepAlive(on: boolean, afterSeconds: number): number;
-  getpeername(out: { address?: string }): number;
-  /** Ends it so that the other side notices (RST). */
-  reset(done: () => void): number;
-  close(done?: () => void): void;
-  readonly bytesRead: number;
+/** What bytes are read from and written to. */
+export interface StreamHandle {
   /** What is read goes there from now on, always from its beginning. */
   useUserBuffer(bytes: Uint8Array): void;
   readStart(): number;
   readStop(): number;
   /** Called after each read; `streamState` tells of it. */
-  onread: (this: TcpHandle) => void;
+  onread: (this: StreamHandle) => void;
   /** 0, or a negative error. The request is used only when `lastWriteIsAsync` then. */
   writeLatin1String(request: StreamRequest, text: string): number;
   writeBuffer(request: StreamRequest, bytes: Uint8Array): number;
@@ -24,6 +17,17 @@ export interface TcpHandle {
   shutdown(request: StreamRequest): number;
   /** Ours: who has taken the connection over. */
   owner?: HandleOwner;
+}
+
+/** A connection of the system's, before or without a socket of Node's. */
+export interface TcpHandle extends StreamHandle {
+  setNoDelay(on: boolean): number;
+  setKeepAlive(on: boolean, afterSeconds: number): number;
+  getpeername(out: { address?: string }): number;
+  /** Ends it so that the other side notices (RST). */
+  reset(done: () => void): number;
+  close(done?: () => void): void;
+  readonly bytesRead: number;
 }
 
 export interface HandleOwner {
@@ -72,6 +76,13 @@ export const streamState = {
     return state[kLastWriteWasAsync] !== 0;
   },
 };
+
+/** For `oncomplete` of a request that has `owner` and `data`. */
+export function onWriteDone(this: StreamRequest, status: number): void {
+  const length = this.data?.length ?? 0;
+  this.data = undefined;
+  this.owner?.onWritten(status, length);
+}
 
 export const writeRequest = (): StreamRequest => new WriteWrap();
 export const shutdownRequest = (): StreamRequest => new ShutdownWrap();

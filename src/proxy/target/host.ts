@@ -1,5 +1,9 @@
 // Hosts of requests and the patterns that match them (contract.md §6.3).
 
+/** A name or IPv4 address, or an IPv6 address in brackets; then a port. No user information (RFC 9110 §7.2). */
+export const authorityForm =
+  /^(\[[0-9a-fA-F:.]+\]|(?:[A-Za-z0-9\-._~!$&'()*+,;=]|%[0-9a-fA-F]{2})+)(?::([0-9]{0,5}))?$/;
+
 /** Authority without port, as hosts are compared: `[::1]:8080` is `::1`. */
 export function hostOf(authority: string): string {
   if (authority.startsWith('[')) return canonicalHost(authority.slice(0, authority.indexOf(']') + 1));

@@ -6,8 +6,8 @@ import type { SecureSocket } from './secure-socket.ts';
 import type { TlsTerminator } from './terminator.ts';
 
 export interface HandshakeOwner {
-  /** The wire is the owner's from here on, its `security` set. Its client has spent `spentMs` of its time. */
-  onSecured(handshake: Handshake, wire: SecureSocket, spentMs: number): void;
+  /** The socket is the owner's from here on, its `security` set. Its client has spent `spentMs` of its time. */
+  onSecured(handshake: Handshake, socket: SecureSocket, spentMs: number): void;
   /** The connection is gone. No reason: it ended before a word was said. */
   onNotSecured(handshake: Handshake, reason: string | undefined): void;
 }
@@ -15,7 +15,7 @@ export interface HandshakeOwner {
 export class Handshake extends Timed {
   readonly #owner: HandshakeOwner;
   readonly #wheel: Wheel;
-  readonly #wire: SecureSocket;
+  readonly #socket: SecureSocket;
   readonly #startedMs: number;
   #refusal: string | undefined;
   #settled = false;
@@ -27,12 +27,12 @@ export class Handshake extends Timed {
     this.#wheel = wheel;
     if (withinMs > 0) wheel.arm(this, withinMs);
     this.#startedMs = wheel.nowMs;
-    const wire = terminator.accept(handle, () => this.#refuse());
-    this.#wire = wire;
-    wire.on('error', this.#onError);
-    wire.once('end', this.#onEnd);
-    wire.once('close', this.#onClose);
-    wire.once('secure', () => this.#onSecure(terminator));
+    const socket = terminator.accept(handle, () => this.#refuse());
+    this.#socket = socket;
+    socket.on('error', this.#onError);
+    socket.once('end', this.#onEnd);
+    socket.once('close', this.#onClose);
+    socket.once('secure', () => this.#onSecure(terminator));
   }
 
   /** Nobody waits for it any more. */
@@ -46,18 +46,18 @@ export class Handshake extends Timed {
 
   #onSecure(terminator: TlsTerminator): void {
     if (this.#settled) return;
-    const wire = this.#wire;
-    const security = terminator.judge(wire);
+    const socket = this.#socket;
+    const security = terminator.judge(socket);
     if (typeof security === 'string') {
       this.#end(security);
       return;
     }
     this.#settle();
-    wire.off('error', this.#onError);
-    wire.off('end', this.#onEnd);
-    wire.off('close', this.#onClose);
-    wire.release(security);
-    this.#owner.onSecured(this, wire, this.#wheel.nowMs - this.#startedMs);
+    socket.off('error', this.#onError);
+    socket.off('end', this.#onEnd);
+    socket.off('close', this.#onClose);
+    socket.release(security);
+    this.#owner.onSecured(this, socket, this.#wheel.nowMs - this.#startedMs);
   }
 
   /** Within OpenSSL: the connection ends when it has returned. */
@@ -71,15 +71,14 @@ export class Handshake extends Timed {
   readonly #onEnd = (): void => this.#onClose();
 
   readonly #onClose = (): void => {
-    const { tcp } = this.#wire;
+    const { tcp } = this.#socket;
     this.#end(tcp !== undefined && tcp.bytesRead === 0 ? undefined : 'client_closed');
   };
 
   #end(reason: string | undefined): void {
     if (this.#settled) return;
     this.#settle();
-    this.#wire.on('error', () => {});
-    this.#wire.destroy();
+    this.#socket.destroy();
     this.#owner.onNotSecured(this, reason);
   }
 

@@ -1,40 +1,27 @@
-// A connection under TLS with the same receiver as a plain wire has: what was decrypted arrives in the bytes that all
-// sockets of the thread read to. Node reads TLS this way only on sockets that connect by themselves, so the handle it
-// would make is replaced by the one that is there (see socket/accepting.ts).
-import { type SecureContext, TLSSocket, type TLSSocketOptions } from 'node:tls';
-import { arrived, type SocketReceiver } from '../socket/byte-socket.ts';
+// A connection under TLS, straight on the handle that does it, without a socket of Node's: it has the same receiver as a
+// plain one, and what was decrypted arrives in the bytes that all sockets of the thread read to.
+import type { X509Certificate } from 'node:crypto';
+import { type SecureContext, TLSSocket } from 'node:tls';
+import { arrived, type ByteSocket, drainedBytesMin } from '../socket/byte-socket.ts';
+import { HandleSocket } from '../socket/handle-socket.ts';
 import type { Security } from '../socket/security.ts';
-import type { TcpHandle } from '../socket/stream-handle.ts';
-
-/** What Node keeps of a connection below what it documents. */
-interface TlsHandle {
-  /** Serves the client in place of `oncertcb` of Node's own. */
-  oncertcb(hello: { readonly servername?: string }): void;
-  enableCertCb(): void;
-  certCbDone(): void;
-  /** Not empty: the server name is acknowledged, and belongs to the session. */
-  sni_context: unknown;
-  onnewsession(id: Buffer, session: Buffer): void;
-  enableSessionCallbacks(): void;
-  setServername(name: string): void;
-  verifyError(): NodeJS.ErrnoException | null | undefined;
-  start(): void;
-  readonly _parent: TcpHandle;
-  /** Called by a socket that is reset; TLS brings none. */
-  reset?(done: () => void): number;
-}
+import { onWriteDone, streamState, type TcpHandle, writeRequest } from '../socket/stream-handle.ts';
+import { nativeOf, secureHandle, type TlsHandle } from './tls-handle.ts';
 
 interface SecureSocketOptions {
   readonly context: SecureContext;
-  /** Protocols for ALPN, the first is preferred. */
-  readonly protocols: readonly string[];
+  /** Protocols for ALPN as `alpnList` makes them. */
+  readonly protocols: Buffer;
 }
 
 export interface ServerSide extends SecureSocketOptions {
   readonly askForCertificate: boolean;
   readonly insistOnCertificate: boolean;
-  /** Whose key the handshake goes on with; undefined refuses it. `serverName` is as the client sent it, or empty. */
-  choose(serverName: string): SecureContext | undefined;
+  /**
+   * Whose key the handshake goes on with; undefined refuses it. `serverName` is as the client sent it, or empty. Without
+   * it the key is that of `context`.
+   */
+  readonly choose?: (serverName: string) => SecureContext | undefined;
 }
 
 export interface ClientSide extends SecureSocketOptions {
@@ -42,92 +29,98 @@ export interface ClientSide extends SecureSocketOptions {
   readonly serverName: string | undefined;
   /** Of an earlier connection to the same place. */
   readonly session: Buffer | undefined;
-  /** Sessions that the server offers, for later connections; none before the wire is released. */
+  /** Sessions that the server offers, for later connections; none before the socket is released. */
   onSession(session: Buffer): void;
 }
 
-export class SecureSocket extends TLSSocket {
-  receiver: SocketReceiver | undefined;
+export class SecureSocket extends HandleSocket implements ByteSocket {
   /** Set when the handshake is over and found good. */
   security: Security | undefined;
+  readonly #tls: TlsHandle;
+  /** 'secure' was told. */
+  #secured = false;
   /** Whoever reads wants nothing at the moment. TLS delivers what it had decrypted by then all the same. */
   #stopped = false;
-  /** What came while stopped, in order. */
-  #kept: Buffer[] = [];
+  /** What came while stopped, in order; undefined: nothing. */
+  #kept: Buffer[] | undefined;
   #endKept = false;
+  #delivering = false;
+  /** TLS takes one write at a time. */
+  #writing = false;
+  /** Writes that wait for their turn, in order; undefined: none. */
+  #waiting: (string | Uint8Array)[] | undefined;
   /** Offered before anybody had judged the handshake. */
   #session: Buffer | undefined;
   #onSession: ((session: Buffer) => void) | undefined;
-  #delivering = false;
 
   /** Takes over the connection, and with it the duty to close it. 'secure' or 'close' follows. */
-  private constructor(handle: TcpHandle, options: TLSSocketOptions) {
-    const own: { wire?: SecureSocket } = {};
-    const onread = {
-      buffer: arrived,
-      callback: (length: number): boolean => {
-        own.wire?.onArrived(length);
-        return true;
-      },
-    };
-    adopted = handle;
-    // TLS takes nothing at once: `drain` follows each write, so that what was lent for it comes back.
-    super(undefined as never, { ...options, onread, highWaterMark: 1 } as TLSSocketOptions);
-    own.wire = this;
-    Reflect.set(this, 'connecting', false);
+  private constructor(tcp: TcpHandle, tls: TlsHandle, halfOpen: boolean) {
+    super(tcp, tls, halfOpen);
+    this.#tls = tls;
+    tls.useUserBuffer(arrived);
+    tls.onhandshakedone = () => this.#onHandshakeDone();
+    tls.onerror = (error) => this.destroy(error);
   }
 
-  static accept(handle: TcpHandle, options: ServerSide): SecureSocket {
-    const wire = new SecureSocket(handle, {
-      isServer: true,
-      secureContext: options.context,
-      requestCert: options.askForCertificate,
-      rejectUnauthorized: options.insistOnCertificate,
-      ALPNProtocols: [...options.protocols],
-      allowHalfOpen: true,
-    } as TLSSocketOptions);
-    const tls = wire.#tls;
+  static accept(tcp: TcpHandle, options: ServerSide): SecureSocket {
+    const tls = secureHandle(tcp, options.context, true);
+    const socket = new SecureSocket(tcp, tls, true);
+    const { askForCertificate, insistOnCertificate } = options;
+    if (askForCertificate || insistOnCertificate) tls.setVerifyMode(askForCertificate, insistOnCertificate);
+    tls.setALPNProtocols(options.protocols);
     tls.sni_context = nativeOf(options.context);
-    tls.oncertcb = ({ servername = '' }) => {
-      try {
-        const chosen = options.choose(servername);
-        tls.sni_context = undefined;
-        if (chosen === undefined) return;
-        wire.setKeyCert(chosen);
-        tls.certCbDone();
-      } catch (error) {
-        // Whatever it is, it is this handshake's alone.
-        wire.destroy(error instanceof Error ? error : new Error(String(error)));
-      }
-    };
-    tls.enableCertCb();
-    return wire;
+    const { choose } = options;
+    if (choose !== undefined) {
+      tls.oncertcb = ({ servername = '' }) => socket.#chooseKey(choose, servername);
+      tls.enableCertCb();
+    }
+    socket.resume();
+    return socket;
   }
 
-  static connect(handle: TcpHandle, options: ClientSide): SecureSocket {
-    const wire = new SecureSocket(handle, {
-      isServer: false,
-      secureContext: options.context,
-      session: options.session,
-      ALPNProtocols: [...options.protocols],
-    } as TLSSocketOptions);
-    const tls = wire.#tls;
+  static connect(tcp: TcpHandle, options: ClientSide): SecureSocket {
+    const tls = secureHandle(tcp, options.context, false);
+    const socket = new SecureSocket(tcp, tls, false);
+    // Whatever certificate comes is judged once the handshake is over.
+    tls.setVerifyMode(true, false);
+    if (options.session !== undefined) tls.setSession(options.session);
     tls.onnewsession = (_id, session) => {
-      if (wire.security === undefined) wire.#session = session;
+      if (socket.security === undefined) socket.#session = session;
       else options.onSession(session);
     };
-    wire.#onSession = options.onSession;
+    socket.#onSession = options.onSession;
     tls.enableSessionCallbacks();
+    tls.setALPNProtocols(options.protocols);
     if (options.serverName !== undefined) tls.setServername(options.serverName);
+    socket.resume();
     tls.start();
-    return wire;
+    return socket;
   }
 
-  /** Not to be asked for once it is closed. */
-  get #tls(): TlsHandle {
-    const tls = handleOf(this);
-    if (tls === null) throw new Error('the connection is closed');
-    return tls;
+  // What a handshake came to; to be asked for before the connection is closed.
+
+  /** As the client sent it, or empty. */
+  get serverName(): string {
+    return this.#tls.getServername() || '';
+  }
+
+  /** Chosen by ALPN; empty when nothing was. */
+  get protocol(): string {
+    return this.#tls.getALPNNegotiatedProtocol() || '';
+  }
+
+  /** `TLSv1.3` */
+  get version(): string {
+    return this.#tls.getProtocol() ?? '';
+  }
+
+  /** The session goes on from an earlier connection. */
+  get resumed(): boolean {
+    return this.#tls.isSessionReused();
+  }
+
+  get peerCertificate(): X509Certificate | undefined {
+    return certificateOf.call({ _handle: this.#tls });
   }
 
   /** Why the other side's certificate does not lead to one that is trusted; undefined when it does. */
@@ -136,30 +129,21 @@ export class SecureSocket extends TLSSocket {
     return error ? (error.code ?? error.message) : undefined;
   }
 
-  /** The connection below. Undefined once it is closed. */
-  get tcp(): TcpHandle | undefined {
-    return handleOf(this)?._parent;
-  }
-
-  /** The handshake is over and found good. From here on errors are the owner's, as on any socket. */
+  /** The handshake is over and found good. */
   release(security: Security): void {
     this.security = security;
-    releaseOfNode.call(this);
     if (this.#session !== undefined) this.#onSession?.(this.#session);
     this.#session = undefined;
   }
 
-  /** Called by Node within the constructor. */
-  _wrapHandle(_wrap: unknown, handle: TcpHandle | undefined): unknown {
-    const tcp = adopted ?? handle;
-    adopted = undefined;
-    return wrapOfNode.call(this, null, tcp, false);
-  }
-
-  /** `arrived[0..length)` was decrypted. */
-  onArrived(length: number): void {
-    if (this.#stopped || this.#kept.length > 0) this.#kept.push(Buffer.from(arrived.subarray(0, length)));
-    else this.receiver?.onBytes(arrived, length);
+  /** `drain` follows each write, so that what was lent for it comes back: TLS says later what the system has taken. */
+  write(data: string | Uint8Array, _encoding?: 'latin1'): boolean {
+    if (!this.writable || data.length === 0) return true;
+    this.writableLength += data.length;
+    if (!this.#writing) this.#write(data);
+    else if (this.#waiting === undefined) this.#waiting = [data];
+    else this.#waiting.push(data);
+    return this.writableLength < drainedBytesMin;
   }
 
   override pause(): this {
@@ -169,55 +153,121 @@ export class SecureSocket extends TLSSocket {
 
   override resume(): this {
     this.#stopped = false;
-    if (this.#kept.length === 0) return super.resume();
+    if (this.#kept === undefined && !this.#endKept) return super.resume();
     if (!this.#delivering) {
       this.#delivering = true;
-      // As a socket would: never before the caller has returned.
+      // Never before the caller has returned.
       process.nextTick(() => this.#deliver());
     }
     return this;
   }
 
-  override push(chunk: unknown, encoding?: BufferEncoding): boolean {
-    if (chunk !== null || this.#kept.length === 0) return super.push(chunk, encoding);
-    this.#endKept = true;
-    return false;
+  /** What was decrypted lies in `arrived`. */
+  override onRead(count: number): void {
+    if (count > 0) {
+      if (!this.#stopped && this.#kept === undefined) this.receiver?.onBytes(arrived, count);
+      else this.#keep(Buffer.from(arrived.subarray(0, count)));
+    } else if (count === streamState.endOfFile) {
+      if (this.#stopped || this.#kept !== undefined) this.#endKept = true;
+      else this.finishReading();
+    } else if (count < 0) this.fail(count, 'read');
   }
 
-  /** Without a goodbye: the other side must not take what it has for the whole. */
-  override resetAndDestroy(): this {
-    const tls = handleOf(this);
-    if (tls !== null) {
-      tls.reset = (done) => tls._parent.reset(done);
-      Reflect.set(this, 'resetAndClosing', true);
+  override onWritten(status: number, length: number): void {
+    this.#writing = false;
+    this.writableLength -= length;
+    if (this.destroyed) return;
+    if (status < 0) {
+      this.fail(status, 'write');
+      return;
     }
-    return this.destroy();
+    const next = this.#takeWaiting();
+    if (next !== undefined) this.#write(next);
+    else {
+      this.tell('drain');
+      if (this.ended && !this.#writing) super.shutDown();
+    }
+  }
+
+  /** The goodbye goes behind everything written. */
+  protected override shutDown(): void {
+    if (!this.#writing) super.shutDown();
+  }
+
+  protected override onClosed(): void {
+    this.#kept = undefined;
+    this.#waiting = undefined;
+    this.#tls.destroySSL();
+  }
+
+  #onHandshakeDone(): void {
+    // TLS 1.2 may do it again, and 1.3 says it of tickets too.
+    if (this.#secured || this.destroyed) return;
+    this.#secured = true;
+    this.tell('secure');
+  }
+
+  #chooseKey(choose: NonNullable<ServerSide['choose']>, serverName: string): void {
+    const tls = this.#tls;
+    try {
+      const chosen = choose(serverName);
+      tls.sni_context = undefined;
+      if (chosen === undefined) return;
+      tls.setKeyCert(nativeOf(chosen));
+      tls.certCbDone();
+    } catch (error) {
+      // Whatever it is, it is this handshake's alone.
+      this.destroy(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+
+  #write(data: string | Uint8Array): void {
+    const { stream } = this;
+    const request = writeRequest();
+    request.owner = this;
+    request.data = data;
+    request.oncomplete = onWriteDone;
+    this.#writing = true;
+    const status =
+      typeof data === 'string' ? stream.writeLatin1String(request, data) : stream.writeBuffer(request, data);
+    if (status !== 0) this.fail(status, 'write');
+  }
+
+  /** Texts that wait leave as one. */
+  #takeWaiting(): string | Uint8Array | undefined {
+    const waiting = this.#waiting;
+    const first = waiting?.shift();
+    if (waiting === undefined || typeof first !== 'string') return first;
+    let text = first;
+    while (typeof waiting[0] === 'string') text += waiting.shift();
+    return text;
+  }
+
+  #keep(bytes: Buffer): void {
+    if (this.#kept === undefined) this.#kept = [bytes];
+    else this.#kept.push(bytes);
   }
 
   #deliver(): void {
     this.#delivering = false;
+    const kept = this.#kept ?? [];
     while (!this.#stopped && !this.destroyed) {
-      const bytes = this.#kept[0];
+      const bytes = kept[0];
       if (bytes === undefined) break;
-      this.#kept.shift();
+      kept.shift();
       this.receiver?.onBytes(bytes, bytes.length);
     }
-    if (this.#kept.length > 0 || this.destroyed) return;
+    if (this.#stopped || this.destroyed) return;
+    this.#kept = undefined;
     if (this.#endKept) {
-      super.push(null);
-      this.read(0);
-    } else if (!this.#stopped) super.resume();
+      this.#endKept = false;
+      this.finishReading();
+    } else super.resume();
   }
 }
 
-/** The connection that the wire being made takes over: Node asks for it before `this` exists. */
-let adopted: TcpHandle | undefined;
-
-const handleOf = (wire: object): TlsHandle | null => Reflect.get(wire, '_handle');
-const wrapOfNode: (wrap: null, handle: unknown, writing: boolean) => unknown = Reflect.get(
+/** What Node makes of a handle's certificate, which it does not offer otherwise. */
+const certificateOf: (this: { readonly _handle: TlsHandle }) => X509Certificate | undefined = Reflect.get(
   TLSSocket.prototype,
-  '_wrapHandle',
+  'getPeerX509Certificate',
 );
-const releaseOfNode: () => boolean = Reflect.get(TLSSocket.prototype, '_releaseControl');
-
-const nativeOf = (context: SecureContext): unknown => Reflect.get(context, 'context');

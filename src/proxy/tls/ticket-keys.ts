@@ -1,6 +1,6 @@
 // Session tickets of one listener with one policy for client certificates: no other can open them, for their keys are
 // derived from what they belong to. All workers derive the same, so a session goes on in any of them.
-import { hkdfSync, randomBytes } from 'node:crypto';
+import { hkdfSync, randomFillSync } from 'node:crypto';
 import type { SecureContext } from 'node:tls';
 import type { TicketSecrets } from '../shared/ticket-secrets.ts';
 
@@ -10,7 +10,10 @@ interface Keys {
   readonly aes: Buffer;
 }
 
-/** What OpenSSL is told: the ticket is none of ours, good, or good and to be replaced. */
+/**
+ * What OpenSSL is told: the ticket is none of ours, good, or good and to be replaced. Those of ours always are: clients
+ * of TLS 1.3 use each once (RFC 8446 §C.4), and OpenSSL gives them no new one otherwise.
+ */
 const unknown = 0;
 const good = 1;
 const renewed = 2;
@@ -29,8 +32,8 @@ export function useTicketKeys(context: SecureContext, secrets: TicketSecrets, sc
   native.enableTicketKeyCallback();
   native.onticketkeycallback = (name, _iv, sealing) => {
     const { current, former } = derived.now();
-    if (sealing) return [good, current.hmac, current.aes, current.name, randomBytes(ivBytes)];
-    if (name.equals(current.name)) return [good, current.hmac, current.aes];
+    if (sealing) return [good, current.hmac, current.aes, current.name, ivs.next()];
+    if (name.equals(current.name)) return [renewed, current.hmac, current.aes];
     if (name.equals(former.name)) return [renewed, former.hmac, former.aes];
     return [unknown, current.hmac, current.aes];
   };
@@ -38,6 +41,25 @@ export function useTicketKeys(context: SecureContext, secrets: TicketSecrets, sc
 
 const ivBytes = 16;
 const partBytes = 16;
+
+/** Asking the system for each alone costs more than the rest of a ticket. */
+class Ivs {
+  readonly #bytes = Buffer.alloc(256 * ivBytes);
+  #at = this.#bytes.length;
+
+  /** Not used before. To be copied before the next is asked for. */
+  next(): Buffer {
+    if (this.#at === this.#bytes.length) {
+      randomFillSync(this.#bytes);
+      this.#at = 0;
+    }
+    const from = this.#at;
+    this.#at += ivBytes;
+    return this.#bytes.subarray(from, this.#at);
+  }
+}
+
+const ivs = new Ivs();
 
 class DerivedKeys {
   readonly #secrets: TicketSecrets;

@@ -7,6 +7,7 @@ import type { Security } from '../socket/security.ts';
 import type { TcpHandle } from '../socket/stream-handle.ts';
 import { contextOf, type DestinationTls, sentName, tlsOf, verifiedName } from './destination-material.ts';
 import { SecureSocket } from './secure-socket.ts';
+import { alpnList } from './tls-handle.ts';
 
 export class UpstreamSecurity {
   readonly #tls: DestinationTls;
@@ -44,33 +45,32 @@ export class UpstreamSecurity {
     const context = contextOf(this.#tls);
     const known = this.#sessions.get(endpoint);
     const former = known !== undefined && known.endsMs > Date.now() ? known : undefined;
-    const wire = SecureSocket.connect(handle, {
+    const socket = SecureSocket.connect(handle, {
       context,
-      protocols: [this.#protocol],
+      protocols: alpnList([this.#protocol]),
       serverName: sentName(this.#name),
       session: former?.ticket,
       onSession: (ticket) => {
-        const endsMs = wire.getPeerX509Certificate()?.validToDate.getTime() ?? former?.endsMs ?? 0;
+        const endsMs = socket.peerCertificate?.validToDate.getTime() ?? former?.endsMs ?? 0;
         this.#sessions.set(endpoint, { ticket, endsMs });
       },
     });
-    return wire;
+    return socket;
   }
 
   /** What a handshake came to. A text: why the endpoint is not whom it should be, for people. */
-  judge(wire: SecureSocket): Security | string {
-    const { distrust } = wire;
+  judge(socket: SecureSocket): Security | string {
+    const { distrust } = socket;
     if (distrust !== undefined) return `its certificate is not trusted: ${distrust}`;
-    if (!wire.isSessionReused() && !this.#covers(wire.getPeerX509Certificate()))
-      return `its certificate is not for ${this.#name}`;
-    const protocol = wire.alpnProtocol || 'http/1.1';
+    if (!socket.resumed && !this.#covers(socket.peerCertificate)) return `its certificate is not for ${this.#name}`;
+    const protocol = socket.protocol || 'http/1.1';
     if (protocol !== this.#protocol)
       return `it does not speak ${this.#protocol === 'h2' ? 'HTTP/2' : 'HTTP/1.1'} over TLS`;
     return {
-      version: wire.getProtocol() ?? '',
+      version: socket.version,
       serverName: this.#name,
       protocol,
-      resumed: wire.isSessionReused(),
+      resumed: socket.resumed,
       client: undefined,
       covers: () => true,
     };

@@ -12,10 +12,10 @@ export class Securing {
   readonly #security: UpstreamSecurity;
   readonly #endpoint: string;
   readonly #onOutcome: (outcome: ByteSocket | string) => void;
-  #wire: SecureSocket | undefined;
+  #secureSocket: SecureSocket | undefined;
   #settled = false;
 
-  /** `onOutcome` is called once, perhaps before `begin` returns, with the wire or with why there is none, for people. */
+  /** `onOutcome` is called once, perhaps before `begin` returns, with the socket or with why there is none, for people. */
   constructor(
     socket: Socket,
     security: UpstreamSecurity,
@@ -30,21 +30,20 @@ export class Securing {
 
   begin(): void {
     const handle = detachHandle(this.#socket);
-    const wire = this.#secured(handle);
-    if (wire === undefined) return;
-    this.#wire = wire;
-    wire.on('error', this.#onError);
-    wire.once('end', this.#onEnd);
-    wire.once('close', this.#onEnd);
-    wire.once('secure', () => this.#onSecure(wire));
+    const socket = this.#secured(handle);
+    if (socket === undefined) return;
+    this.#secureSocket = socket;
+    socket.on('error', this.#onError);
+    socket.once('end', this.#onEnd);
+    socket.once('close', this.#onEnd);
+    socket.once('secure', () => this.#onSecure(socket));
   }
 
   /** Nobody waits any more. */
   abandon(): void {
     if (this.#settled) return;
     this.#settled = true;
-    this.#wire?.on('error', () => {});
-    this.#wire?.destroy();
+    this.#secureSocket?.destroy();
   }
 
   #secured(handle: TcpHandle): SecureSocket | undefined {
@@ -58,19 +57,19 @@ export class Securing {
     }
   }
 
-  #onSecure(wire: SecureSocket): void {
+  #onSecure(socket: SecureSocket): void {
     if (this.#settled) return;
-    const security = this.#security.judge(wire);
+    const security = this.#security.judge(socket);
     if (typeof security === 'string') {
       this.#fail(security);
       return;
     }
     this.#settled = true;
-    wire.off('error', this.#onError);
-    wire.off('end', this.#onEnd);
-    wire.off('close', this.#onEnd);
-    wire.release(security);
-    this.#onOutcome(wire);
+    socket.off('error', this.#onError);
+    socket.off('end', this.#onEnd);
+    socket.off('close', this.#onEnd);
+    socket.release(security);
+    this.#onOutcome(socket);
   }
 
   readonly #onError = ({ code, message }: NodeJS.ErrnoException): void => this.#fail(code ?? message);

@@ -28,8 +28,16 @@ describe('the fields that travel on', () => {
       .filter((line) => line !== '');
 
   it('keep their order, spelling and duplicates', async () => {
-    const { request } = await ask('b-B: 1\r\nAccept: x\r\nb-b:  2 \r\nCookie: c=d\r\n');
-    expect(lines(request).slice(0, 5)).to.deep.equal(['Host: x', 'b-B: 1', 'Accept: x', 'b-b:  2 ', 'Cookie: c=d']);
+    const { request } = await ask('b-B: 1\r\nAccept: x\r\nb-b: 2\r\nCookie: c=d\r\n');
+    expect(lines(request).slice(0, 5)).to.deep.equal(['Host: x', 'b-B: 1', 'Accept: x', 'b-b: 2', 'Cookie: c=d']);
+  });
+
+  // A head without edits was copied as it came, blanks included (architecture.md §6.27).
+  it('travel without the blanks around their values, in both directions', async () => {
+    sent = 'X-A:  1 \r\nX-B:\t2\t \r\n';
+    const { request, answer } = await ask('X-C:   3\r\nX-D:4\t\r\nX-E: \r\n');
+    expect(lines(request).slice(1, 4)).to.deep.equal(['X-C: 3', 'X-D: 4', 'X-E: ']);
+    expect(lines(answer).slice(0, 2)).to.deep.equal(['X-A: 1', 'X-B: 2']);
   });
 
   it('are without what Connection names, and Sluice’s own come after', async () => {

@@ -63,6 +63,16 @@ describe('collecting secret references', () => {
     expect(problems.map(({ pointer }) => pointer)).to.deep.equal(['/routes/a/x', '/routes/b/y', '/routes/c/z']);
   });
 
+  it('names what looks like a reference beside references without a value, and quotes no secret', async () => {
+    const moment = staged({ routes: { a: { x: '{{secret:env:GONE}} {{secret:vault:k}}', y: '{{secret:env:A}}' } } });
+    const { problems } = await resolveReferences(moment, sources({ A: 'MARKER {{secret:' }));
+    expect(problems).to.deep.equal([
+      { pointer: '/routes/a/x', message: 'holds a secret reference without a value: unset' },
+      { pointer: '/routes/a/x', message: 'holds {{secret: without a known source, an argument and }}' },
+      { pointer: '/routes/a/y', message: 'holds a secret whose value holds {{secret: itself' },
+    ]);
+  });
+
   it('finds no secret by a name of the prototype', async () => {
     const moment = staged({ routes: { a: { x: '{{secret:value:constructor}}' } } });
     expect((await resolveReferences(moment, sources({}))).problems).to.have.length(1);

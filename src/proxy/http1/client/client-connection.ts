@@ -8,6 +8,7 @@ import type { BodyKind } from '../../message/request.ts';
 import type { ResponseHead } from '../../message/response.ts';
 import type { ResponseReceiver, UpstreamRequest, UpstreamStream } from '../../message/upstream-stream.ts';
 import type { ByteSocket, SocketReceiver } from '../../socket/byte-socket.ts';
+import { lossOf } from '../../socket/loss.ts';
 import { Timed, type Wheel } from '../../wheel.ts';
 import { BodyDecoder } from '../body-decoder.ts';
 import { Framing } from '../framing.ts';
@@ -347,8 +348,10 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
   #onError(error: NodeJS.ErrnoException): void {
     if (this.#phase === 'body' && this.#sink === undefined) this.#ended = true;
     else if (this.#phase === 'idle') this.#endIdle();
-    else if (this.#phase === 'head') this.#fail('connection_reset', this.#isUntouched(), error.code ?? error.message);
-    else if (this.#phase === 'body') this.#cutShort(error.code ?? error.message);
+    else if (this.#phase === 'head') {
+      const { type, message } = lossOf(error.code ?? error.message);
+      this.#fail(type, this.#isUntouched(), message);
+    } else if (this.#phase === 'body') this.#cutShort(error.code ?? error.message);
   }
 
   #isUntouched(): boolean {

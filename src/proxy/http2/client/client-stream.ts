@@ -14,6 +14,7 @@ import type {
   UpstreamRequest,
   UpstreamStream,
 } from '../../message/upstream-stream.ts';
+import { lossOf } from '../../socket/loss.ts';
 import { Timed, type Wheel } from '../../wheel.ts';
 import { errorCode } from '../error-code.ts';
 import { encoder } from '../hpack/encoder.ts';
@@ -237,8 +238,8 @@ export class ClientStream
     receiver?.onSettled();
   }
 
-  onReset(_stream: Stream, { untouched, faulty, unanswered, message }: StreamEnd): void {
-    const type = faulty ? 'bad_response' : 'connection_reset';
+  onReset(_stream: Stream, { untouched, faulty, unanswered, message: reason }: StreamEnd): void {
+    const { type, message } = faulty ? { type: 'bad_response' as const, message: reason } : lossOf(reason);
     const sink = this.#sink;
     const receiver = this.#receiver;
     const responded = this.#responded;

@@ -66,6 +66,7 @@ const rows: readonly (readonly [row: string, match: Match, redirect: Redirect, s
   ['path: none keeps the path', old, { stripQuery: true }, there, '/old/a'],
   ['query: stripped', old, { path: '/new', stripQuery: true }, there, '/new/a'],
   ['form: relative without scheme and host', old, { path: 'new' }, there, '/new/a?q=1'],
+  ['host: none was named', old, { scheme: 'https' }, { target: '/old/a', authority: '' }, '/old/a'],
   [
     'order: scheme, host and path together',
     old,

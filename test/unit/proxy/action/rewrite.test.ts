@@ -102,6 +102,8 @@ describe('a rewrite', () => {
     ['hostFromHeader', { hostFromHeader: 'X-Host' }, { 'x-host': 'b.test' }, 'b.test'],
     ['hostFromHeader, absent', { hostFromHeader: 'x-host' }, {}, 'shop.test:8080'],
     ['hostFromHeader, empty', { hostFromHeader: 'x-host' }, { 'x-host': '' }, 'shop.test:8080'],
+    ['hostFromHeader, no host', { hostFromHeader: 'x-host' }, { 'x-host': 'a b' }, 'shop.test:8080'],
+    ['hostFromHeader, a path', { hostFromHeader: 'x-host' }, { 'x-host': 'a/../b' }, 'shop.test:8080'],
     ['autoHost', { autoHost: true }, {}, 'catalog.internal'],
     ['autoHost: false', { autoHost: false }, {}, 'shop.test:8080'],
   ];

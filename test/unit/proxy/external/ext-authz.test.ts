@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
+import { createServer as createNetServer } from 'node:net';
 import { expect } from 'chai';
 import type { ExtAuthzConfig } from '../../../../src/model/middleware/ext-authz.ts';
 import { ca, server as certified } from '../../../support/certificates.ts';
@@ -140,6 +141,24 @@ describe('extAuthz', () => {
       expect([status, body]).to.deep.equal([403, '{"error":"ext_authz: timeout"}']);
       expect(headers['content-type']).to.equal('application/json');
       expect(bed.reached).to.have.length(0);
+    });
+
+    // The signal of a request that has no connection yet was heard only once it had one.
+    it('refuses in time when the service never ends its handshake', async () => {
+      const silent = createNetServer((socket) => socket.on('error', () => {}));
+      bed.bed.atEnd(async () => void silent.close());
+      const destination = {
+        host: '127.0.0.1',
+        port: await listening(silent),
+        options: { tls: { mode: 'tls' as const } },
+      };
+      await bed.serve([{ type: 'extAuthz', extAuthz: { destinationId: 'authz', decisionTimeout: '50ms' } }], {
+        more: { destinations: [{ id: 'authz', name: 'authz', ...destination }] },
+      });
+      const fromMs = performance.now();
+      const { status, body } = await bed.ask();
+      expect([status, body]).to.deep.equal([403, '{"error":"ext_authz: timeout"}']);
+      expect(performance.now() - fromMs).to.be.below(3_000);
     });
   });
 

@@ -15,6 +15,8 @@ describe('the client of a request (architecture.md §6.9, security.md S14)', () 
     ['a client of IPv4 within IPv6', '10.0.0.1', '::ffff:198.51.100.7', '198.51.100.7'],
     ['the same in hexadecimal', '10.0.0.1', '::ffff:c633:6407', '198.51.100.7'],
     ['a proxy in hexadecimal', '10.0.0.1', '198.51.100.7, ::FFFF:0a00:0002', '198.51.100.7'],
+    ['a port behind an address', '10.0.0.1', '203.0.113.9, 198.51.100.7:4711, 10.0.0.2:80', '198.51.100.7'],
+    ['a port behind IPv6', '10.0.0.1', '[2001:db8::7]:4711', '2001:db8::7'],
     ['IPv6, in brackets or not', 'fd00::1', '[2001:db8::7], fd00::2', '2001:db8::7'],
   ];
   for (const [what, peer, forwardedFor, client] of rows) {

@@ -4,6 +4,7 @@ import { connect, createSecureContext, type TLSSocket } from 'node:tls';
 import { expect } from 'chai';
 import { acceptHandles } from '../../../../src/proxy/socket/accepting.ts';
 import { SecureSocket } from '../../../../src/proxy/tls/secure-socket.ts';
+import { alpnList } from '../../../../src/proxy/tls/tls-handle.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { makeCertificate } from '../../../support/made-certificates.ts';
 import { listening } from '../../../support/proxy-bed.ts';
@@ -36,7 +37,12 @@ describe('a connection under TLS', () => {
     const port = await listening(server);
     const accepted = new Promise<SecureSocket>((resolve) => {
       acceptHandles(server, (handle) => {
-        const side = { context, protocols: ['http/1.1'], askForCertificate: false, insistOnCertificate: false };
+        const side = {
+          context,
+          protocols: alpnList(['http/1.1']),
+          askForCertificate: false,
+          insistOnCertificate: false,
+        };
         const made = SecureSocket.accept(handle, { ...side, choose: () => context });
         made.once('secure', () => {
           made.release(secured);
@@ -119,6 +125,37 @@ describe('a connection under TLS', () => {
     wire.resume();
     await eventually(() => expect(ended).to.equal(true));
     expect(came).to.equal('onetwothree');
+  });
+
+  it('sends what was written while it was at work in order, and its goodbye behind all of it', async () => {
+    let received = '';
+    client.on('data', (chunk: Buffer) => (received += chunk.toString('latin1')));
+    const over = new Promise((resolve) => client.once('end', resolve));
+    for (const part of ['one ', 'two ', Buffer.from('three '), Buffer.from('four '), 'five ', 'six']) wire.write(part);
+    wire.end();
+    wire.write('too late');
+    expect(wire.writable).to.equal(false);
+    await over;
+    expect(received).to.equal('one two three four five six');
+    expect(wire.writableLength).to.equal(0);
+  });
+
+  it('closes once everything written has left', async () => {
+    let received = 0;
+    client.on('data', (chunk: Buffer) => (received += chunk.length));
+    const closed = new Promise((resolve) => wire.once('close', resolve));
+    for (let write = 0; write < 8; write++) wire.write(Buffer.alloc(200_000));
+    wire.destroySoon();
+    await closed;
+    await eventually(() => expect(received).to.equal(1_600_000));
+  });
+
+  it('closes at once although writes wait', async () => {
+    const closed = new Promise((resolve) => wire.once('close', resolve));
+    for (let write = 0; write < 8; write++) wire.write(Buffer.alloc(1 << 20));
+    wire.destroy();
+    await closed;
+    expect(wire.destroyed).to.equal(true);
   });
 
   it('is reset without a goodbye', async () => {

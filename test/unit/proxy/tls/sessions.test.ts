@@ -71,6 +71,19 @@ describe('TLS sessions', () => {
       expect((await ask(port, { ...only, ...again(next.session) })).reused).to.equal(true);
     });
 
+    it(`are given another ticket each time, for clients that use each once, in ${version}`, async () => {
+      await serve(own);
+      const used = new Set<string>();
+      let { session } = await ask(port, only);
+      for (let time = 0; time < 3; time++) {
+        used.add(session?.toString('base64') ?? '');
+        const next = await ask(port, { ...only, ...again(session) });
+        expect(next.reused).to.equal(true);
+        ({ session } = next);
+      }
+      expect(used.size).to.equal(3);
+    });
+
     it(`of one listener are nothing to another in ${version}`, async () => {
       await serve(own);
       const { session } = await ask(port, only);

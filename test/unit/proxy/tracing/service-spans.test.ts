@@ -1,6 +1,7 @@
 // Calls of middlewares to services: a span each, and the service is told of it.
 import { expect } from 'chai';
 import { eventually } from '../../../support/eventually.ts';
+import { freePort } from '../../../support/free-port.ts';
 import { GrpcService } from '../../../support/grpc-service.ts';
 import { MiddlewareBed } from '../../../support/middleware-bed.ts';
 import { outline, type TraceBook, traceBook } from '../../../support/trace-book.ts';
@@ -59,7 +60,7 @@ describe('spans of services', () => {
   });
 
   it('extAuthz that cannot be reached', async () => {
-    await bed.serve([{ type: 'extAuthz', extAuthz: { destinationId: 's' } }], to(1));
+    await bed.serve([{ type: 'extAuthz', extAuthz: { destinationId: 's' } }], to(await freePort()));
     await bed.ask();
     await book.served(1);
     expect(outline(book.spans)).to.deep.equal([

@@ -1,0 +1,175 @@
+// A connection straight on handles of the system's, plain or under TLS: a `net.Socket` brings two streams, an emitter and
+// a turn of the tick queue for each write, which cost more than all that a proxy does with a small request. It reads,
+// ends and tells as a socket would, but that `end` is told within the read that found it.
+import { getSystemErrorName } from 'node:util';
+import type { SocketReceiver } from './byte-socket.ts';
+import { SocketEvents } from './socket-events.ts';
+import {
+  type HandleOwner,
+  type StreamHandle,
+  type StreamRequest,
+  shutdownRequest,
+  streamState,
+  type TcpHandle,
+} from './stream-handle.ts';
+
+export abstract class HandleSocket extends SocketEvents implements HandleOwner {
+  receiver: SocketReceiver | undefined;
+  closed = false;
+  readableEnded = false;
+  /** Bytes that were given to `write` and are not with the system yet. */
+  writableLength = 0;
+  /** What is read and written; the connection itself where it is plain. */
+  protected readonly stream: StreamHandle;
+  /** Nothing more is written. */
+  protected ended = false;
+  protected reading = false;
+  #tcp: TcpHandle | undefined;
+  readonly #halfOpen: boolean;
+  /** FIN has left behind everything written. */
+  #finished = false;
+  #destroyWhenFinished = false;
+
+  /** Takes over the connection, and with it the duty to close it. `halfOpen`: FIN is not answered by itself. */
+  constructor(tcp: TcpHandle, stream: StreamHandle, halfOpen: boolean) {
+    super();
+    this.#tcp = tcp;
+    this.stream = stream;
+    this.#halfOpen = halfOpen;
+    tcp.owner = this;
+    stream.owner = this;
+    stream.onread = onRead;
+  }
+
+  /** Undefined once it is closed. */
+  get tcp(): TcpHandle | undefined {
+    return this.#tcp;
+  }
+
+  get destroyed(): boolean {
+    return this.#tcp === undefined;
+  }
+
+  get writable(): boolean {
+    return this.#tcp !== undefined && !this.ended;
+  }
+
+  get remoteAddress(): string | undefined {
+    const place: { address?: string } = {};
+    return this.#tcp?.getpeername(place) === 0 ? place.address : undefined;
+  }
+
+  end(): this {
+    if (!this.writable) return this;
+    this.ended = true;
+    this.shutDown();
+    return this;
+  }
+
+  destroy(error?: NodeJS.ErrnoException): this {
+    this.#close(false, error);
+    return this;
+  }
+
+  resetAndDestroy(): this {
+    this.#close(true, undefined);
+    return this;
+  }
+
+  destroySoon(): this {
+    this.end();
+    if (this.#finished) this.destroy();
+    else this.#destroyWhenFinished = true;
+    return this;
+  }
+
+  pause(): this {
+    if (!this.reading) return this;
+    this.reading = false;
+    if (this.#tcp !== undefined) this.stream.readStop();
+    return this;
+  }
+
+  resume(): this {
+    if (this.reading || this.readableEnded || this.#tcp === undefined) return this;
+    this.reading = true;
+    const status = this.stream.readStart();
+    if (status !== 0) this.fail(status, 'read');
+    return this;
+  }
+
+  setKeepAlive(on: boolean, afterMs: number): this {
+    this.#tcp?.setKeepAlive(on, Math.floor(afterMs / 1_000));
+    return this;
+  }
+
+  abstract onRead(count: number): void;
+
+  abstract onWritten(status: number, length: number): void;
+
+  onShutdown(status: number): void {
+    if (this.#tcp === undefined) return;
+    if (status < 0 && status !== streamState.notConnected) {
+      this.fail(status, 'shutdown');
+      return;
+    }
+    this.#finished = true;
+    if (this.#destroyWhenFinished || this.readableEnded) this.destroy();
+  }
+
+  /** Everything written is with the system, or in its queue: FIN goes behind it. */
+  protected shutDown(): void {
+    const request = shutdownRequest();
+    request.owner = this;
+    request.oncomplete = onShutdown;
+    const status = this.stream.shutdown(request);
+    // Done at once, or the other side has gone: the next read tells.
+    if (status === 1 || status === streamState.notConnected) this.onShutdown(0);
+    else if (status !== 0) this.fail(status, 'shutdown');
+  }
+
+  /** The other side has ended. */
+  protected finishReading(): void {
+    if (this.readableEnded) return;
+    this.reading = false;
+    this.readableEnded = true;
+    this.tell('end');
+    if (!this.#halfOpen) this.end();
+    if (this.#finished) this.destroy();
+  }
+
+  protected fail(status: number, call: string): void {
+    const code = getSystemErrorName(status);
+    this.destroy(Object.assign(new Error(`${call} ${code}`), { code, errno: status, syscall: call }));
+  }
+
+  /** Nothing of the connection is left with the system. */
+  protected onClosed(): void {}
+
+  #close(reset: boolean, error: NodeJS.ErrnoException | undefined): void {
+    const tcp = this.#tcp;
+    if (tcp === undefined) return;
+    this.#tcp = undefined;
+    this.stream.onread = onReadOfClosed;
+    const closed = (): void => {
+      this.closed = true;
+      this.onClosed();
+      this.tell('close');
+    };
+    // What is being ended already cannot be reset.
+    if (reset && !this.ended) tcp.reset(closed);
+    else tcp.close(closed);
+    // Whoever caused it is still at work.
+    if (error !== undefined) process.nextTick(() => this.tell('error', error));
+  }
+}
+
+function onRead(this: StreamHandle): void {
+  this.owner?.onRead(streamState.lastRead);
+}
+
+function onReadOfClosed(): void {}
+
+function onShutdown(this: StreamRequest, status: number): void {
+  this.owner?.onShutdown(status);
+}
