@@ -1,11 +1,16 @@
 // Writes the fixed-width fields that ByteReader reads. Used by frames, messages and records.
 
-const initialBytes = 256;
+const usualBytes = 256;
 
 /** All integers are big-endian. Writing a number that its field cannot hold throws: that is a bug, not input. */
 export class ByteWriter {
-  #buffer: Buffer = Buffer.allocUnsafe(initialBytes);
+  #buffer: Buffer;
   #length = 0;
+
+  /** `bytes`: what will be written, where that is known; more makes it grow. */
+  constructor(bytes = usualBytes) {
+    this.#buffer = Buffer.allocUnsafe(bytes);
+  }
 
   get length(): number {
     return this.#length;

@@ -3,7 +3,7 @@
 import type { Message, MessageType } from '../core/message.ts';
 import { ByteWriter } from './byte-writer.ts';
 import type { Lane } from './frames.ts';
-import { writeCheckpointMeta, writeEntries } from './values.ts';
+import { entryBytesOf, writeCheckpointMeta, writeEntries } from './values.ts';
 
 /** A message begins with the place of its type in this list. Places are never used again for something else. */
 export const messageTypes = [
@@ -29,13 +29,25 @@ export function laneOf(type: MessageType): Lane {
   return type === 'append' || type === 'checkpointBegin' || type === 'checkpointChunk' ? 'bulk' : 'urgent';
 }
 
+/** Longer only with long names of nodes. */
+const usualBytes = 256;
+
 /** Layout: type u8 · cluster id (16 bytes) · from · to · term u64 · the fields of its type. */
 export function encodeMessage(message: Message): Buffer {
-  const writer = new ByteWriter();
+  const writer = new ByteWriter(bytesOf(message));
   writer.u8(messageTypes.indexOf(message.type)).bytes(Buffer.from(message.clusterId, 'hex'));
   writer.text(message.from).text(message.to).u64(message.term);
   writeFields(writer, message);
   return writer.finish();
+}
+
+/** Enough for most, so that nothing is copied while it is written. */
+function bytesOf(message: Message): number {
+  if (message.type === 'checkpointChunk') return usualBytes + message.data.length;
+  if (message.type !== 'append') return usualBytes;
+  let bytes = usualBytes;
+  for (const entry of message.entries) bytes += entryBytesOf(entry);
+  return bytes;
 }
 
 function writeFields(writer: ByteWriter, message: Message): void {

@@ -6,11 +6,20 @@ import { crc32 } from 'node:zlib';
 import type { CheckpointMeta, Entry, HardState, LogPosition, StoreIdentity } from '../core/types.ts';
 import { ByteReader } from './byte-reader.ts';
 import { ByteWriter } from './byte-writer.ts';
-import { memberIdBytesMax, readCheckpointMeta, readEntry, writeCheckpointMeta, writeEntry } from './values.ts';
+import {
+  entryBytesOf,
+  memberIdBytesMax,
+  readCheckpointMeta,
+  readEntry,
+  writeCheckpointMeta,
+  writeEntry,
+} from './values.ts';
 
 /** Raised when a layout changes; a record of another version is unreadable, not reinterpreted. */
 const formatVersion = 1;
 const crcBytes = 4;
+/** Kind and format version. */
+const headBytes = 2;
 
 export interface EntryRecord {
   readonly entry: Entry;
@@ -55,9 +64,17 @@ export function chainAfter(previous: number, entry: Entry): number {
 }
 
 export function encodeEntryRecord(entry: Entry, previousChain: number): { value: Buffer; chain: number } {
-  const bytes = encodeEntry(entry);
-  const chain = chainOf(previousChain, bytes);
-  return { value: seal('entry', (writer) => writer.bytes(bytes).u32(chain)), chain };
+  let chain = 0;
+  const value = seal(
+    'entry',
+    (writer) => {
+      writeEntry(writer, entry);
+      chain = chainOf(previousChain, writer.finish().subarray(headBytes));
+      writer.u32(chain);
+    },
+    headBytes + entryBytesOf(entry) + 4 + crcBytes,
+  );
+  return { value, chain };
 }
 
 export function decodeEntryRecord(value: Uint8Array): EntryRecord | undefined {
@@ -155,8 +172,8 @@ const recordKinds = [
 type RecordKind = (typeof recordKinds)[number];
 
 /** Kind u8 · format version u8 · fields · crc32 u32 of all before. */
-function seal(kind: RecordKind, write: (writer: ByteWriter) => void): Buffer {
-  const writer = new ByteWriter();
+function seal(kind: RecordKind, write: (writer: ByteWriter) => void, bytes?: number): Buffer {
+  const writer = new ByteWriter(bytes);
   writer.u8(recordKinds.indexOf(kind)).u8(formatVersion);
   write(writer);
   return writer.u32(crc32(writer.finish())).finish();
@@ -174,7 +191,7 @@ function unseal<T>(kind: RecordKind, value: Uint8Array, read: (reader: ByteReade
 }
 
 function encodeEntry(entry: Entry): Buffer {
-  const writer = new ByteWriter();
+  const writer = new ByteWriter(entryBytesOf(entry));
   writeEntry(writer, entry);
   return writer.finish();
 }

@@ -16,6 +16,11 @@ const entryBytesMin = 29;
 
 const kinds = { command: 1, config: 2, noop: 3 } as const;
 
+/** Bytes that `writeEntry` writes for a command or a no-op; for a configuration a guess. */
+export function entryBytesOf(entry: Entry): number {
+  return entryBytesMin + (entry.kind === 'command' ? entry.payload.length : entry.kind === 'config' ? 512 : 0);
+}
+
 export function writeEntry(writer: ByteWriter, entry: Entry): void {
   writer.u8(kinds[entry.kind]).u64(entry.index).u64(entry.term).u64(entry.time);
   switch (entry.kind) {

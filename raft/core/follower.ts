@@ -13,7 +13,7 @@ export function onAppend(state: CoreState, message: Append): void {
   const { log } = state;
   const { from, prevIndex, prevTerm, entries, commit, sendSeq, youAcked } = message;
   if (prevIndex < log.committed) {
-    acknowledge(state, from, log.committed, sendSeq);
+    if (sendSeq > 0) acknowledge(state, from, log.committed, sendSeq);
     return;
   }
   if (log.term(prevIndex) !== prevTerm) {
@@ -29,7 +29,7 @@ export function onAppend(state: CoreState, message: Append): void {
   commitTo(state, Math.min(commit, agreed));
   const isVouchedFor = message.vouchedBoot === state.settings.boot;
   if (state.suspect && isVouchedFor && agreed >= commit && log.term(commit) === message.term) trust(state);
-  acknowledge(state, from, agreed, sendSeq);
+  if (sendSeq > 0) acknowledge(state, from, agreed, sendSeq);
 }
 
 /**

@@ -47,7 +47,10 @@ export interface Append extends Header {
   readonly prevTerm: Term;
   readonly entries: readonly Entry[];
   readonly commit: Index;
-  /** Numbers the sender's appends to this peer; echoed, so that late refusals are recognised. */
+  /**
+   * Numbers the sender's appends to this peer; echoed, so that late refusals are recognised. 0: it carries the commit
+   * index alone, and only a refusal is answered.
+   */
   readonly sendSeq: number;
   /** Highest index that the sender counts as durable at the receiver: lets it discover lost data. */
   readonly youAcked: Index;

@@ -80,8 +80,15 @@ export class Progress {
     return this.sentCommit < Math.min(commit, this.#next - 1);
   }
 
-  /** Numbers the append that is about to leave. */
+  /**
+   * Numbers the append that is about to leave. 0: it says nothing but the commit index, and nobody waits for an answer.
+   * Should it be lost, the next append or heartbeat says the same.
+   */
   sending(last: Index | undefined, bytes: number, commit: Index): number {
+    if (last === undefined && this.#state === 'replicate' && !this.#nudged && !this.#suspect) {
+      this.sentCommit = commit;
+      return 0;
+    }
     this.#nudged = false;
     this.sentCommit = commit;
     if (this.#state === 'probe') this.#waiting = true;

@@ -4,6 +4,7 @@
 import type { LogPosition } from '../core/types.ts';
 import type { RaftNode } from '../driver/host.ts';
 import type { MemberHost } from './member-host.ts';
+import type { PackedBatch } from './packed-batch.ts';
 import type { MemberStatus } from './status.ts';
 
 /** What main may call of the member in its worker. */
@@ -16,7 +17,8 @@ export interface NodeCalls extends Omit<RaftNode, 'stop'> {
 }
 
 /** What the member may call of main. */
-export interface HostCalls extends MemberHost {
+export interface HostCalls extends Omit<MemberHost, 'committed'> {
+  committed(batch: PackedBatch): void;
   status(id: number, status: MemberStatus | undefined): void;
   stopped(): void;
 }

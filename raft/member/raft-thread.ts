@@ -8,13 +8,14 @@ import type { MembershipChange, Outcome } from '../driver/host.ts';
 import { type Call, CallQueue, callerOf, carryOut, type HostCalls, type NodeCalls, nodeCalls } from './bridge.ts';
 import type { MemberHost } from './member-host.ts';
 import type { RaftOptions } from './options.ts';
+import { unpackBatch } from './packed-batch.ts';
 import type { MemberStatus } from './status.ts';
 
 const stopWithinMs = 10_000;
 /** How often main says `alive`. A leader whose main is silent for 5 s hands over. */
 const aliveEveryMs = 250;
-/** Raft needs to know it for its credit and its checkpoints, neither of which is urgent. */
-const appliedWithinMs = 5;
+/** Raft needs to know it for its credit and its checkpoints, neither of which is urgent; while nothing else is to be said, this wakes a thread on each node. */
+const appliedWithinMs = 25;
 /** Entries that are not applied yet, with room for a burst. The rest of the heap stays small, for pauses of its collection are pauses of elections. */
 const heapMiB = 512;
 
@@ -127,6 +128,7 @@ export class RaftThread {
   #answers(): HostCalls {
     return {
       ...this.#host,
+      committed: (batch) => this.#host.committed(unpackBatch(batch)),
       outcome: (id, outcome) => answer(this.#outcomes, id, outcome),
       readable: (id, index) => answer(this.#reads, id, index),
       status: (id, status) => answer(this.#statuses, id, status),

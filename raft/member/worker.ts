@@ -5,7 +5,9 @@ import { parentPort, workerData } from 'node:worker_threads';
 
 import { type Call, CallQueue, callerOf, carryOut, type HostCalls, hostCalls, type NodeCalls } from './bridge.ts';
 import { RaftMember } from './member.ts';
+import type { MemberHost } from './member-host.ts';
 import type { RaftOptions } from './options.ts';
+import { packBatch } from './packed-batch.ts';
 import { systemClock } from './system-clock.ts';
 import { watchThread } from './thread-report.ts';
 
@@ -23,18 +25,19 @@ const queue = new CallQueue(
   (calls) => port.postMessage(calls),
   (run) => process.nextTick(run),
 );
-const host = callerOf<HostCalls>(hostCalls, queue.add);
+const main = callerOf<HostCalls>(hostCalls, queue.add);
+const host: MemberHost = { ...main, committed: (batch) => main.committed(packBatch(batch)) };
 const member = new RaftMember({ options, host, clock: systemClock, random: randomFillSync });
 const report = watchThread();
 const node: Pick<NodeCalls, 'begin' | 'status' | 'stop'> = {
   begin: (applied) => member.begin(applied),
   status: (id) => {
     const status = member.status();
-    host.status(id, status && { ...status, thread: report() });
+    main.status(id, status && { ...status, thread: report() });
   },
   stop: () =>
     member.stop(() => {
-      host.stopped();
+      main.stopped();
       process.nextTick(() => port.close());
     }),
 };

@@ -1,6 +1,6 @@
 // Encryption at rest: AES-256-GCM, `nonce(12) ‖ ciphertext ‖ tag(16)` (contract.md §1.3). Nonces follow from what they
 // protect, so writing a row needs no chance: two rows share a nonce only if index, key and content are the same.
-import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, hash, randomBytes } from 'node:crypto';
 import type { CommandSeal } from './command-codec.ts';
 import type { DigestOf } from './state-hash.ts';
 
@@ -28,7 +28,7 @@ export class Cipher implements CommandSeal {
 
   /** Digest of a sealed row. Keyed, because a plain one would let a reader of the disk try values until one fits. */
   readonly digestOf: DigestOf = (key, body) =>
-    createHash('sha256').update(this.#digestSalt).update(key).update('\0').update(body).digest().readBigUInt64BE();
+    hash('sha256', Buffer.concat([this.#digestSalt, Buffer.from(`${key}\0`), body]), 'buffer').readBigUInt64BE();
 
   /** Bound to its key: a sealed body cannot be moved to another row. */
   sealRow(key: string, index: number, digest: bigint, body: Uint8Array): Buffer {

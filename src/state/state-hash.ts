@@ -1,6 +1,6 @@
 // The state hash: the digests of all rows added up modulo 2^64, so that the order of writing does not matter and a change
 // costs one subtraction and one addition. Equal on all nodes at equal applied index (raft.md A17).
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { keys } from './keys.ts';
 import type { RoundRows } from './round-rows.ts';
 
@@ -15,7 +15,7 @@ interface HashedRow {
 }
 
 export const plainDigest: DigestOf = (key, body) =>
-  createHash('sha256').update(key).update('\0').update(body).digest().readBigUInt64BE();
+  hash('sha256', Buffer.concat([Buffer.from(`${key}\0`), body]), 'buffer').readBigUInt64BE();
 
 export class StateHash {
   readonly #digestOf: DigestOf;

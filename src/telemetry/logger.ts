@@ -1,6 +1,7 @@
 // Logger, one for the process, made in main.ts and handed down (contract.md §1.6).
 import { type Logger as Pino, pino } from 'pino';
 import { PinoPretty } from 'pino-pretty';
+import { gatheredLines } from './gathered-lines.ts';
 import { type LevelCell, type LogLevel, LogLevels, type LogModule } from './log-levels.ts';
 import type { Traces } from './traces/traces.ts';
 
@@ -44,7 +45,8 @@ export function createLogger({ format, level }: { format: LogFormat; level: LogL
 function sinkOf(format: LogFormat): Pino {
   const options = { level: 'debug', base: null, timestamp: pino.stdTimeFunctions.isoTime };
   if (format === 'json') {
-    return pino({ ...options, formatters: { level: (label) => ({ level: label }) } }, pino.destination(1));
+    const lines = gatheredLines(pino.destination(1), (run) => process.once('exit', run));
+    return pino({ ...options, formatters: { level: (label) => ({ level: label }) } }, lines);
   }
   const stream = PinoPretty({
     sync: true,

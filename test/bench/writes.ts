@@ -1,14 +1,15 @@
-// `npm run bench:writes [-- --seconds 2 --rounds 3 --clients 1,64 --through leader|follower --warm 5000 --profile DIR]`: what one write
+// `npm run bench:writes [-- --seconds 2 --rounds 3 --clients 1,64 --through leader|follower --warm 30000 --profile DIR]`: what one write
 // of 512 bytes costs on three real nodes, in time and in CPU of every thread of the leader, of a follower and of the
 // clients. CPU is read from /proc, so it holds on a machine that does other things, too. With `--profile` each thread of
-// each node leaves a CPU profile in that directory.
+// each node leaves a CPU profile in that directory. Before anything is measured the code has to be compiled: tens of thousands of
+// writes, for V8 takes its time with functions that run once a batch.
 import { readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { Agent, request, setGlobalDispatcher } from 'undici';
 
 import { type ClusterNode, NodeCluster } from '../support/node-cluster.ts';
 import { endAll } from '../support/sluice-process.ts';
+import { KeepAliveClient, requestBytes } from './keep-alive-client.ts';
 import { report } from './raft/report.ts';
 
 const { values } = parseArgs({
@@ -17,7 +18,7 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '3' },
     clients: { type: 'string', default: '1,64' },
     through: { type: 'string', default: 'leader' },
-    warm: { type: 'string', default: '5000' },
+    warm: { type: 'string', default: '30000' },
     profile: { type: 'string' },
   },
 });
@@ -25,8 +26,6 @@ const seconds = Number(values.seconds);
 const clientCounts = values.clients.split(',').map(Number);
 /** Of /proc: a hundredth of a second on every Linux that Node runs on. */
 const tickMs = 10;
-
-setGlobalDispatcher(new Agent({ connections: 64 }));
 
 const route = (client: number, body: string) =>
   JSON.stringify({
@@ -36,11 +35,9 @@ const route = (client: number, body: string) =>
     directResponse: { status: 200, body },
   });
 
-async function send(node: ClusterNode, method: 'POST' | 'PUT', path: string, body: string): Promise<void> {
-  const headers = { 'content-type': 'application/json' };
-  const answer = await request(`${node.url}/api/v1${path}`, { method, headers, body });
-  const text = await answer.body.text();
-  if (answer.statusCode >= 300) throw new Error(`${method} ${path}: ${answer.statusCode} ${text}`);
+async function send(client: KeepAliveClient, request: Uint8Array): Promise<void> {
+  const status = await client.send(request);
+  if (status >= 300) throw new Error(`a write was answered by ${status}`);
 }
 
 /** CPU milliseconds so far, by name of the thread; threads of one name together. */
@@ -69,24 +66,26 @@ function cpuReport(who: string, before: Map<string, number>, after: Map<string, 
   console.log(`  CPU per write, µs: ${who} ${sum.toFixed(0)} (${threads})`);
 }
 
-async function measure(clients: number, to: ClusterNode, watched: readonly (readonly [string, number])[]) {
+async function measure(clients: number, watched: readonly (readonly [string, number])[]) {
+  const connections = await connect(clients);
   const latenciesMs: number[] = [];
   const before = watched.map(([, pid]) => cpuOf(pid));
   const startedAt = performance.now();
-  const body = 'y'.repeat(512);
-  const loop = async (_: unknown, client: number) => {
+  const loop = async (connection: KeepAliveClient, client: number) => {
+    const request = replacing(client, 'y'.repeat(512));
     while (performance.now() - startedAt < seconds * 1000) {
       const askedAt = performance.now();
-      await send(to, 'PUT', `/routes/c${client}`, route(client, body));
+      await send(connection, request);
       latenciesMs.push(performance.now() - askedAt);
     }
   };
-  await Promise.all(Array.from({ length: clients }, loop));
+  await Promise.all(connections.map(loop));
   const took = (performance.now() - startedAt) / 1000;
   report(`writes through the ${values.through}, ${clients} clients`, { latenciesMs, seconds: took, lost: 0 });
   for (const [at, [who, pid]] of watched.entries()) {
     cpuReport(who, before[at] ?? new Map(), cpuOf(pid), latenciesMs.length);
   }
+  for (const connection of connections) connection.close();
 }
 
 process.once('exit', endAll);
@@ -105,15 +104,25 @@ const watched = [
   ['follower', pidOf(follower)],
   ['clients', process.pid],
 ] as const;
-for (let client = 0; client < 64; client++) await send(leader, 'POST', '/routes', route(client, 'at first'));
+const creating = (client: number): Buffer =>
+  requestBytes('POST', `${leader.url}/api/v1/routes`, route(client, 'at first'));
+const replacing = (client: number, body: string): Buffer =>
+  requestBytes('PUT', `${to.url}/api/v1/routes/c${client}`, route(client, body));
+const creator = await KeepAliveClient.open(leader.url);
+for (let client = 0; client < 64; client++) await send(creator, creating(client));
+creator.close();
+const connect = (clients: number): Promise<KeepAliveClient[]> =>
+  Promise.all(Array.from({ length: clients }, () => KeepAliveClient.open(to.url)));
 const warm = Number(values.warm);
 let warmed = 0;
-const warmUp = async (_: unknown, client: number) => {
-  while (warmed++ < warm) await send(to, 'PUT', `/routes/c${client}`, route(client, 'to compile the code'));
+const warmUp = async (connection: KeepAliveClient, client: number) => {
+  const request = replacing(client, 'to compile the code');
+  while (warmed++ < warm) await send(connection, request);
+  connection.close();
 };
-await Promise.all(Array.from({ length: 64 }, warmUp));
+await Promise.all((await connect(64)).map(warmUp));
 for (let round = 0; round < Number(values.rounds); round++) {
-  for (const clients of clientCounts) await measure(clients, to, watched);
+  for (const clients of clientCounts) await measure(clients, watched);
 }
 // A profile is written by those alone that end by themselves.
 await Promise.all(cluster.nodes.map((node) => node.stop('SIGTERM')));

@@ -1,7 +1,7 @@
 // A log in memory for tests of what stands above it: a command has its index as soon as the batch before it is applied,
 // and what arrives meanwhile forms the next batch.
 import type { Clock } from '../../src/clock.ts';
-import type { CommittedEntry, FromLog, LogPort, Refusal, ToLog } from '../../src/cluster/log/log-port.ts';
+import type { CommittedEntry, FromLog, LogAnswer, LogPort, Refusal } from '../../src/cluster/log/log-port.ts';
 
 const batchMax = 256;
 const batchBytesMax = 8 * 1024 * 1024;
@@ -15,8 +15,8 @@ export interface LocalLogOptions {
 }
 
 interface Proposal {
-  readonly id: number;
   readonly bytes: Uint8Array;
+  readonly ended: (answer: LogAnswer) => void;
 }
 
 const stopped: Refusal = { outcome: 'not-applied', reason: 'the log is stopped' };
@@ -45,45 +45,28 @@ export class LocalLog implements LogPort {
     this.#send({ type: 'role', role: 'leader', leader: { nodeId: this.#nodeId, address: '' } });
   }
 
-  post(message: ToLog): void {
-    switch (message.type) {
-      case 'propose':
-        this.#propose(message);
-        return;
-      case 'read':
-        this.#read(message.id);
-        return;
-      case 'applied':
-        this.#advance(message.index);
-        return;
-      case 'stop':
-        this.#stop();
-        return;
-    }
-  }
-
-  #propose(proposal: Proposal): void {
-    if (this.#stopped) this.#refuse([proposal], stopped);
+  propose(bytes: Uint8Array, ended: (answer: LogAnswer) => void): void {
+    if (this.#stopped) this.#refuse([{ bytes, ended }], stopped);
     else {
-      this.#queue.push(proposal);
+      this.#queue.push({ bytes, ended });
       this.#schedule();
     }
   }
 
   /** Answers are given after apply, so whatever was acknowledged is at or below the applied index. */
-  #read(id: number): void {
+  read(answered: (answer: LogAnswer) => void): void {
     const answer = this.#stopped ? { refused: stopped } : { index: this.#applied };
-    this.#send({ type: 'readable', id, ...answer });
+    queueMicrotask(() => answered(answer));
   }
 
-  #advance(index: number): void {
+  applied(index: number): void {
     this.#applied = Math.max(this.#applied, index);
     if (this.#applied < this.#last) return;
     this.#outstanding = [];
     this.#schedule();
   }
 
-  #stop(): void {
+  stop(): void {
     this.#stopped = true;
     this.#refuse(this.#outstanding, cutOff);
     this.#refuse(this.#queue, stopped);
@@ -106,12 +89,12 @@ export class LocalLog implements LogPort {
     const first = this.#last + 1;
     const entries: CommittedEntry[] = this.#outstanding.map(({ bytes }, at) => ({ index: first + at, bytes }));
     this.#last += entries.length;
-    for (const [at, { id }] of this.#outstanding.entries()) this.#receiver({ type: 'outcome', id, index: first + at });
+    for (const [at, { ended }] of this.#outstanding.entries()) ended({ index: first + at });
     this.#receiver({ type: 'committed', first, last: this.#last, term: 1, logTime: this.#clock.nowMs(), entries });
   }
 
   #refuse(proposals: readonly Proposal[], refused: Refusal): void {
-    for (const { id } of proposals) this.#send({ type: 'outcome', id, refused });
+    for (const { ended } of proposals) queueMicrotask(() => ended({ refused }));
   }
 
   #send(message: FromLog): void {

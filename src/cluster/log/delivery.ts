@@ -3,8 +3,7 @@
 import type { Cancel, Clock } from '../../clock.ts';
 import type { RequestId, Result } from '../../state/command.ts';
 import type { Relay, RelayOutcome } from '../relay/relay.ts';
-import type { AttemptEnd, Attempts } from './attempts.ts';
-import type { Leader } from './log-port.ts';
+import type { Leader, LogAnswer, LogPort } from './log-port.ts';
 
 export const retryMs = 50;
 
@@ -18,7 +17,9 @@ export interface Proposal {
 }
 
 export interface DeliveryParts {
-  readonly attempts: Attempts;
+  readonly port: Pick<LogPort, 'propose'>;
+  /** The log has said its word about an attempt. */
+  readonly answered?: () => void;
   readonly relay: Relay | undefined;
   readonly clock: Clock;
 }
@@ -77,12 +78,12 @@ export class Delivery {
     if (this.#over) return;
     this.#cancelRetry();
     const attempt = ++this.#attempt;
-    const { attempts, relay, clock } = this.#parts;
+    const { port, relay, clock } = this.#parts;
     const { requestId, bytes, deadline } = this.#proposal;
     const leader = this.#leader;
     if (leader === undefined || leader === 'self' || relay === undefined) {
       this.#under = 'log';
-      attempts.propose(bytes, (end) => this.#logged(attempt, end));
+      port.propose(bytes, (answer) => this.#logged(attempt, answer));
       return;
     }
     this.#under = 'relay';
@@ -92,12 +93,13 @@ export class Delivery {
       .then((outcome) => this.#relayed(attempt, outcome));
   }
 
-  #logged(attempt: number, end: AttemptEnd): void {
-    if ('refused' in end) this.#failed(attempt, end.refused);
+  #logged(attempt: number, answer: LogAnswer): void {
+    if ('refused' in answer) this.#failed(attempt, answer.refused);
     else {
       this.#inLog = true;
       this.#under = undefined;
     }
+    this.#parts.answered?.();
   }
 
   #relayed(attempt: number, outcome: RelayOutcome): void {

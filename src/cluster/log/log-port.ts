@@ -2,21 +2,14 @@
 // behind `RaftLog`. Commands are opaque bytes on this line.
 import { identityOf, type Outcome, type Committed as RaftCommitted, type RoleReport } from '../../../raft/index.ts';
 
-export type ToLog =
-  /** Hands a command over. `id` names this attempt on this line only. */
-  | { readonly type: 'propose'; readonly id: number; readonly bytes: Uint8Array }
-  /** Asks for an index that covers everything acknowledged before now. */
-  | { readonly type: 'read'; readonly id: number }
-  /** Everything up to `index` is visible; gives credit for the next `committed`. */
-  | { readonly type: 'applied'; readonly index: number }
-  /** Hand nothing over any more, and answer what is pending. */
-  | { readonly type: 'stop' };
-
 /** Why a proposal has no index, and whether it can have had an effect. */
 export interface Refusal {
   readonly outcome: 'not-applied' | 'unknown';
   readonly reason: string;
 }
+
+/** `index`: of a proposal, it is in the log for good and is applied with everything up to there; of a read, where to read. */
+export type LogAnswer = { readonly index: number } | { readonly refused: Refusal };
 
 export interface CommittedEntry {
   readonly index: number;
@@ -51,16 +44,20 @@ export interface Leader {
 export type FromLog =
   | Committed
   | Adopted
-  | { readonly type: 'outcome'; readonly id: number; readonly index: number }
-  | { readonly type: 'outcome'; readonly id: number; readonly refused: Refusal }
-  | { readonly type: 'readable'; readonly id: number; readonly index: number }
-  | { readonly type: 'readable'; readonly id: number; readonly refused: Refusal }
   | { readonly type: 'role'; readonly role: 'leader' | 'follower' | 'candidate'; readonly leader: Leader | undefined }
   | { readonly type: 'fatal'; readonly reason: string };
 
+/** Nothing comes back within a call of it, and what comes back comes in order. */
 export interface LogPort {
-  post(message: ToLog): void;
-  /** One receiver; messages come in order, never within a call of `post`. */
+  /** Hands a command over; `ended` is called once. Each call is an attempt of its own, whatever the bytes. */
+  propose(bytes: Uint8Array, ended: (answer: LogAnswer) => void): void;
+  /** Asks for an index that covers everything acknowledged before now; `answered` is called once. */
+  read(answered: (answer: LogAnswer) => void): void;
+  /** Everything up to `index` is visible; gives credit for the next `committed`. */
+  applied(index: number): void;
+  /** Hand nothing over any more, and answer what is pending. */
+  stop(): unknown;
+  /** One receiver. */
   receive(receiver: (message: FromLog) => void): void;
 }
 
@@ -71,15 +68,15 @@ export function committedMessage({ first, last, term, logTime, entries }: RaftCo
   return { type: 'committed', first, last, term, logTime, entries: commands };
 }
 
-export function outcomeMessage(id: number, outcome: Outcome): FromLog {
-  if (outcome.kind === 'committed') return { type: 'outcome', id, index: outcome.index };
+export function answerOf(outcome: Outcome): LogAnswer {
+  if (outcome.kind === 'committed') return { index: outcome.index };
   const { kind, why } = outcome;
-  return { type: 'outcome', id, refused: { outcome: kind === 'unknown' ? 'unknown' : 'not-applied', reason: why } };
+  return { refused: { outcome: kind === 'unknown' ? 'unknown' : 'not-applied', reason: why } };
 }
 
 /** Without an index no quorum confirmed it. */
-export const readableMessage = (id: number, index: number | undefined): FromLog =>
-  index === undefined ? { type: 'readable', id, refused: noQuorum } : { type: 'readable', id, index };
+export const readAnswer = (index: number | undefined): LogAnswer =>
+  index === undefined ? { refused: noQuorum } : { index };
 
 export const roleMessage = ({ role, leader }: RoleReport): FromLog => ({
   type: 'role',

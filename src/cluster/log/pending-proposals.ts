@@ -5,9 +5,8 @@ import { SluiceError } from '../../errors.ts';
 import type { RequestId, Result } from '../../state/command.ts';
 import type { Relay } from '../relay/relay.ts';
 import type { AppliedWaiters } from './applied-waiters.ts';
-import type { Attempts } from './attempts.ts';
-import { Delivery } from './delivery.ts';
-import type { Leader } from './log-port.ts';
+import { Delivery, type DeliveryParts } from './delivery.ts';
+import type { Leader, LogPort } from './log-port.ts';
 
 export const deadlineMs = 10_000;
 /** No more than results are kept for one start of a node (raft.md A15). */
@@ -15,7 +14,7 @@ export const inFlightMax = 4_096;
 const inFlightBytesMax = 64 * 1024 * 1024;
 
 export interface PendingProposalsParts {
-  readonly attempts: Attempts;
+  readonly port: Pick<LogPort, 'propose'>;
   readonly relay: Relay | undefined;
   readonly clock: Clock;
   readonly waiters: AppliedWaiters;
@@ -34,6 +33,7 @@ interface Pending {
 
 export class PendingProposals {
   readonly #parts: PendingProposalsParts;
+  readonly #deliveryParts: DeliveryParts;
   /** Ascending: the first one is the lowest that is not answered. */
   readonly #writes = new Map<number, Pending>();
   #leader: Leader | 'self' | undefined;
@@ -42,6 +42,11 @@ export class PendingProposals {
 
   constructor(parts: PendingProposalsParts) {
     this.#parts = parts;
+    const { port, relay, clock, failed } = parts;
+    const answered = (): void => {
+      if (failed() !== undefined) this.refuseSettled();
+    };
+    this.#deliveryParts = { port, relay, clock, answered };
   }
 
   /** The lowest seq that is not answered; undefined when all are. */
@@ -62,7 +67,7 @@ export class PendingProposals {
       const cancelDeadline = clock.after(deadlineMs, () => this.#giveUp(seq));
       const deadline = clock.monotonicMs() + deadlineMs;
       const applied = (index: number, result: Result): void => void this.#appliedElsewhere(seq, index, result);
-      const delivery = new Delivery(this.#parts, { requestId, bytes, deadline, applied }, this.#leader);
+      const delivery = new Delivery(this.#deliveryParts, { requestId, bytes, deadline, applied }, this.#leader);
       this.#writes.set(seq, { requestId, bytes: bytes.length, resolve, reject, cancelDeadline, delivery });
       this.#bytes += bytes.length;
     });

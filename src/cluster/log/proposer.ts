@@ -12,12 +12,12 @@ import type { ReceivedOutcome, Relay, RelayRequest, RelayTarget } from '../relay
 import { WriteTraces } from '../write-traces.ts';
 import { AppliedWaiters } from './applied-waiters.ts';
 import { ApplyQueue } from './apply-queue.ts';
-import { Attempts } from './attempts.ts';
 import type { Adopted, Committed, FromLog, Leader, LogPort } from './log-port.ts';
 import { deadlineMs, PendingProposals } from './pending-proposals.ts';
 import { ReadBarriers } from './read-barriers.ts';
 import { RelayedWrites } from './relayed-writes.ts';
 import type { ReplicatedLog } from './replicated-log.ts';
+import { tracedProposals } from './traced-proposals.ts';
 import { WriteHold } from './write-hold.ts';
 
 /** Told what happens here; for metrics. */
@@ -54,7 +54,6 @@ export class Proposer implements ReplicatedLog, RelayTarget {
   readonly #adopt: (generation: number) => Promise<void>;
   readonly #observer: ProposerObserver;
   readonly #writes: PendingProposals;
-  readonly #attempts: Attempts;
   readonly #relayed: RelayedWrites;
   readonly #reads: ReadBarriers;
   readonly #waiters: AppliedWaiters;
@@ -77,13 +76,12 @@ export class Proposer implements ReplicatedLog, RelayTarget {
     this.#adopt = adopt ?? refuseToAdopt;
     this.#observer = observer;
     this.#traces = traces && new WriteTraces(traces);
-    const attempts = new Attempts(port, this.#traces);
+    const proposals = this.#traces === undefined ? port : tracedProposals(port, this.#traces);
     const waiters = new AppliedWaiters(clock, state.view.applied);
-    this.#attempts = attempts;
     this.#waiters = waiters;
-    this.#writes = new PendingProposals({ attempts, relay, clock, waiters, failed: () => this.failed });
+    this.#writes = new PendingProposals({ port: proposals, relay, clock, waiters, failed: () => this.failed });
     this.#hold = new WriteHold(clock);
-    this.#relayed = new RelayedWrites({ attempts, state, clock, hold: this.#hold });
+    this.#relayed = new RelayedWrites({ port: proposals, state, clock, hold: this.#hold });
     this.#reads = new ReadBarriers({ port, clock });
     port.receive((message) => this.#receive(message));
     state.onFailure((reason) => {
@@ -178,7 +176,7 @@ export class Proposer implements ReplicatedLog, RelayTarget {
   async #end(): Promise<void> {
     await this.#writes.answered();
     this.#reads.fail(new SluiceError('UNAVAILABLE', 'shutting down', retryAfter));
-    this.#port.post({ type: 'stop' });
+    this.#port.stop();
   }
 
   async #propose(draft: Draft): Promise<Result> {
@@ -212,17 +210,9 @@ export class Proposer implements ReplicatedLog, RelayTarget {
         this.#applyQueue.add(message);
         void this.#applyAll();
         return;
-      case 'outcome':
-        this.#attempts.outcome(message);
-        if (this.failed !== undefined) this.#writes.refuseSettled();
-        return;
-      case 'readable':
-        this.#reads.answer(message);
-        return;
       case 'fatal':
         this.#logFailed = message.reason;
         this.#endAll(message.reason);
-        this.#attempts.fail(message.reason);
         this.#writes.giveUpAll();
         return;
       case 'role':
@@ -268,7 +258,7 @@ export class Proposer implements ReplicatedLog, RelayTarget {
       if (activation !== undefined) this.#publish(activation);
       if (changesRollout) this.#publishRollout();
     }
-    this.#port.post({ type: 'applied', index: last });
+    this.#port.applied(last);
   }
 
   async #adoptState({ generation }: Adopted): Promise<void> {
@@ -301,7 +291,7 @@ export class Proposer implements ReplicatedLog, RelayTarget {
 
   /** Storage is gone: the log says of each write what is known of it, and no read can be promised any more. */
   #endAll(reason: string): void {
-    this.#port.post({ type: 'stop' });
+    this.#port.stop();
     const failed = new SluiceError('UNAVAILABLE', reason, retryAfter);
     this.#reads.fail(failed);
     this.#relayed.fail(reason);

@@ -15,14 +15,14 @@ import {
 } from '../../../raft/index.ts';
 import type { Cluster } from '../members/cluster.ts';
 import {
+  answerOf,
   committedMessage,
   type FromLog,
   fatalMessage,
+  type LogAnswer,
   type LogPort,
-  outcomeMessage,
-  readableMessage,
+  readAnswer,
   roleMessage,
-  type ToLog,
 } from './log-port.ts';
 
 /** Who writes checkpoints of the state and builds states from them. Each request is answered by one call of `RaftLog.node`. */
@@ -122,29 +122,16 @@ export class RaftLog implements LogPort, Cluster {
     this.#receiver = receiver;
   }
 
-  post(message: ToLog): void {
-    switch (message.type) {
-      case 'propose':
-        void this.#propose(message.id, message.bytes);
-        return;
-      case 'read':
-        void this.#read(message.id);
-        return;
-      case 'applied':
-        this.node.applied(message.index);
-        return;
-      case 'stop':
-        void this.stop();
-        return;
-    }
+  propose(bytes: Uint8Array, ended: (answer: LogAnswer) => void): void {
+    void this.#thread.propose(bytes).then((outcome) => ended(answerOf(outcome)));
   }
 
-  async #propose(id: number, bytes: Uint8Array): Promise<void> {
-    this.#receiver(outcomeMessage(id, await this.#thread.propose(bytes)));
+  read(answered: (answer: LogAnswer) => void): void {
+    void this.#thread.read().then((index) => answered(readAnswer(index)));
   }
 
-  async #read(id: number): Promise<void> {
-    this.#receiver(readableMessage(id, await this.#thread.read()));
+  applied(index: number): void {
+    this.node.applied(index);
   }
 
   status(): Promise<MemberStatus | undefined> {

@@ -2,7 +2,7 @@
 // hidden from readers as it is from writers (raft.md A12).
 import type { Cancel, Clock } from '../../clock.ts';
 import { SluiceError } from '../../errors.ts';
-import type { FromLog, LogPort } from './log-port.ts';
+import type { LogAnswer, LogPort } from './log-port.ts';
 
 interface PendingRead {
   readonly resolve: (index: number) => void;
@@ -15,14 +15,13 @@ interface PendingRead {
 const retryMs = 50;
 
 export class ReadBarriers {
-  readonly #port: LogPort;
+  readonly #port: Pick<LogPort, 'read'>;
   readonly #clock: Clock;
-  readonly #reads = new Map<number, PendingRead>();
-  /** Refused, and to be asked again. */
+  readonly #reads = new Set<PendingRead>();
+  /** Those of them that were refused, and are to be asked again. */
   readonly #refused = new Set<PendingRead>();
-  #id = 0;
 
-  constructor({ port, clock }: { readonly port: LogPort; readonly clock: Clock }) {
+  constructor({ port, clock }: { readonly port: Pick<LogPort, 'read'>; readonly clock: Clock }) {
     this.#port = port;
     this.#clock = clock;
   }
@@ -31,19 +30,18 @@ export class ReadBarriers {
     return new Promise((resolve, reject) => {
       const cancelDeadline = this.#clock.after(withinMs, () => this.#end(read).reject(unavailable(read.reason)));
       const read: PendingRead = { resolve, reject, cancelDeadline, cancelRetry: () => undefined, reason: late };
+      this.#reads.add(read);
       this.#ask(read);
     });
   }
 
-  answer(message: Extract<FromLog, { type: 'readable' }>): void {
-    const read = this.#reads.get(message.id);
-    if (read === undefined) return;
-    this.#reads.delete(message.id);
-    if ('index' in message) {
-      this.#end(read).resolve(message.index);
+  #answer(read: PendingRead, answer: LogAnswer): void {
+    if (!this.#reads.has(read)) return;
+    if ('index' in answer) {
+      this.#end(read).resolve(answer.index);
       return;
     }
-    read.reason = message.refused.reason;
+    read.reason = answer.refused.reason;
     this.#refused.add(read);
     read.cancelRetry = this.#clock.after(retryMs, () => this.#ask(read));
   }
@@ -53,22 +51,20 @@ export class ReadBarriers {
   }
 
   fail(error: SluiceError): void {
-    for (const read of [...this.#reads.values(), ...this.#refused]) this.#end(read).reject(error);
+    for (const read of [...this.#reads]) this.#end(read).reject(error);
   }
 
   #ask(read: PendingRead): void {
     read.cancelRetry();
     this.#refused.delete(read);
-    const id = ++this.#id;
-    this.#reads.set(id, read);
-    this.#port.post({ type: 'read', id });
+    this.#port.read((answer) => this.#answer(read, answer));
   }
 
   #end(read: PendingRead): PendingRead {
     read.cancelDeadline();
     read.cancelRetry();
     this.#refused.delete(read);
-    for (const [id, other] of this.#reads) if (other === read) this.#reads.delete(id);
+    this.#reads.delete(read);
     return read;
   }
 }

@@ -4,15 +4,14 @@ import type { Cancel, Clock } from '../../clock.ts';
 import type { Command, RequestId, Result } from '../../state/command.ts';
 import type { DurableState } from '../../state/durable-state.ts';
 import type { ReceivedOutcome, RelayRequest } from '../relay/relay.ts';
-import type { AttemptEnd, Attempts } from './attempts.ts';
-import type { Leader } from './log-port.ts';
+import type { Leader, LogAnswer, LogPort } from './log-port.ts';
 import type { WriteHold } from './write-hold.ts';
 
 const relayedMax = 4_096;
 const longestMs = 10_000;
 
 export interface RelayedWritesParts {
-  readonly attempts: Attempts;
+  readonly port: Pick<LogPort, 'propose'>;
   readonly state: DurableState;
   readonly clock: Clock;
   readonly hold: WriteHold;
@@ -47,7 +46,7 @@ export class RelayedWrites {
       this.#waiting.add(waiting);
       const propose = (): void => {
         if (!this.#waiting.has(waiting)) return;
-        this.#parts.attempts.propose(command, (end) => this.#proposed(waiting, end, otherLeader));
+        this.#parts.port.propose(command, (answer) => this.#proposed(waiting, answer, otherLeader));
       };
       const held = this.#parts.hold.enter(decoded);
       if (held === undefined) propose();
@@ -67,9 +66,9 @@ export class RelayedWrites {
     for (const waiting of this.#waiting) this.#end(waiting, { outcome: 'unknown', reason });
   }
 
-  #proposed(waiting: Waiting, end: AttemptEnd, otherLeader: () => Leader | undefined): void {
-    if (!('refused' in end)) return;
-    const { refused } = end;
+  #proposed(waiting: Waiting, answer: LogAnswer, otherLeader: () => Leader | undefined): void {
+    if (!('refused' in answer)) return;
+    const { refused } = answer;
     const isElsewhere = refused.outcome === 'not-applied' && refused.reason === 'not leader';
     this.#end(waiting, isElsewhere ? { outcome: 'not-leader', leader: otherLeader() } : refused);
   }

@@ -32,9 +32,13 @@ export const guards = {
   idleFramesPerData: 4,
   /** DATA without a byte, or of padding alone, that does not end its stream. Some clients send one now and then. */
   emptyData: { burst: 100, perSecond: 20 },
-  /** DATA of ours cut below `crumbBytes` by a window: windows of a byte turn a response into as many frames. */
+  /**
+   * DATA of ours cut below `crumbBytes` by a window: windows of a byte turn a response into as many frames. Windows that
+   * no multiple of a frame fills leave a few bytes over each time, as Node's do; so DATA of `loafBytes` earns one.
+   */
   crumbs: { burst: 1_000, perSecond: 200 },
   crumbBytes: 64,
+  loafBytes: 1_024,
   /** More streams than this that cannot send for want of window … */
   stalledStreamsMax: 64,
   /** … for so long, milliseconds … */

@@ -2,6 +2,8 @@
 // since when nobody has read anything.
 import { Allowance, guards } from './guards.ts';
 
+const betweenLooksMsMax = 1_250;
+
 export class Patience {
   readonly #nowMs: () => number;
   readonly resets: Allowance;
@@ -11,7 +13,9 @@ export class Patience {
   readonly idleFrames: Allowance;
   readonly emptyData: Allowance;
   readonly crumbs: Allowance;
-  #progressMs: number;
+  /** How long next to nothing has been taken, as far as it was looked at. */
+  #stalledMs = 0;
+  #lookedMs: number;
   /** Since then. */
   #sentBytes = 0;
   /** Many streams waited when it was asked last. */
@@ -19,7 +23,7 @@ export class Patience {
 
   constructor(nowMs: () => number, resetsPerSecond: number) {
     this.#nowMs = nowMs;
-    this.#progressMs = nowMs();
+    this.#lookedMs = nowMs();
     this.resets = new Allowance({ burst: resetsPerSecond, perSecond: resetsPerSecond }, nowMs);
     this.problems = new Allowance(guards.streamErrors, nowMs);
     this.settings = new Allowance(guards.settings, nowMs);
@@ -33,11 +37,12 @@ export class Patience {
     this.#sentBytes += bytes;
     this.pings.earn(guards.pingsPerData);
     this.idleFrames.earn(guards.idleFramesPerData);
+    if (bytes >= guards.loafBytes) this.crumbs.earn(1);
   }
 
   /** The other side takes what is sent. */
   onProgress(): void {
-    this.#progressMs = this.#nowMs();
+    this.#stalledMs = 0;
     this.#sentBytes = 0;
   }
 
@@ -46,10 +51,16 @@ export class Patience {
     this.#stalling = false;
   }
 
-  /** To be asked now and then while many wait: whether next to nothing has been taken for too long. */
+  /**
+   * To be asked each second while many wait: whether next to nothing has been taken for too long. What lies between two
+   * looks counts for little more than that: a thread that was held up itself has not seen what came meanwhile.
+   */
   isStalled(): boolean {
+    const now = this.#nowMs();
     if (!this.#stalling || this.#sentBytes >= guards.stalledBytesMin) this.onProgress();
+    else this.#stalledMs += Math.min(now - this.#lookedMs, betweenLooksMsMax);
     this.#stalling = true;
-    return this.#nowMs() - this.#progressMs >= guards.stalledMs;
+    this.#lookedMs = now;
+    return this.#stalledMs >= guards.stalledMs;
   }
 }

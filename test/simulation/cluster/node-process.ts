@@ -6,13 +6,7 @@ import type { ProgramHost } from '../../../raft/testing/sim/machine.ts';
 import { clusterId } from '../../../raft/testing/sim/sim-node.ts';
 import type { Clock } from '../../../src/clock.ts';
 import { type GenerationStores, Generations } from '../../../src/cluster/checkpoints/generations.ts';
-import {
-  committedMessage,
-  fatalMessage,
-  outcomeMessage,
-  readableMessage,
-  roleMessage,
-} from '../../../src/cluster/log/log-port.ts';
+import { committedMessage, fatalMessage, roleMessage } from '../../../src/cluster/log/log-port.ts';
 import { Proposer } from '../../../src/cluster/log/proposer.ts';
 import type { LeaderCall } from '../../../src/cluster/relay/leader-connections.ts';
 import { RelayClient } from '../../../src/cluster/relay/relay-client.ts';
@@ -139,11 +133,11 @@ export class NodeProcess implements ProgramHost {
 
   outcome(id: number, outcome: Outcome): void {
     // Membership changes are asked for by the operator, not by this program.
-    if (id < firstChangeId) this.#line.say(outcomeMessage(id, outcome));
+    if (id < firstChangeId) this.#line.outcome(id, outcome);
   }
 
   readable(id: number, index: number | undefined): void {
-    this.#line.say(readableMessage(id, index));
+    this.#line.readable(id, index);
   }
 
   role(report: RoleReport): void {

@@ -1,13 +1,15 @@
 // The line between raft and the program above it, as between two threads: what is said arrives later, in order, and never
 // within the call that said it.
-import type { RaftNode } from '../../../raft/driver/host.ts';
-import type { FromLog, LogPort, ToLog } from '../../../src/cluster/log/log-port.ts';
+import type { Outcome, RaftNode } from '../../../raft/driver/host.ts';
+import { answerOf, type FromLog, type LogAnswer, type LogPort, readAnswer } from '../../../src/cluster/log/log-port.ts';
 
 const crossingMs = 0.03;
 
 export class RaftLine implements LogPort {
   readonly #later: (ms: number, run: () => void) => void;
   readonly #said: (() => void)[] = [];
+  readonly #asked = new Map<number, (answer: LogAnswer) => void>();
+  #id = 0;
   #receiver: (message: FromLog) => void = () => undefined;
   #node: RaftNode | undefined;
   /** What happens when the program has nothing more to say. */
@@ -30,30 +32,47 @@ export class RaftLine implements LogPort {
     this.cross(() => this.#receiver(message));
   }
 
-  post(message: ToLog): void {
-    this.cross(() => this.#take(message));
+  propose(bytes: Uint8Array, ended: (answer: LogAnswer) => void): void {
+    const id = this.#ask(ended);
+    this.cross(() => this.#node?.propose(id, bytes));
+  }
+
+  read(answered: (answer: LogAnswer) => void): void {
+    const id = this.#ask(answered);
+    this.cross(() => this.#node?.read(id));
+  }
+
+  applied(index: number): void {
+    this.cross(() => this.#node?.applied(index));
+  }
+
+  stop(): void {
+    this.cross(() => this.whenStopped());
+  }
+
+  outcome(id: number, outcome: Outcome): void {
+    this.cross(() => this.#answer(id, answerOf(outcome)));
+  }
+
+  readable(id: number, index: number | undefined): void {
+    this.cross(() => this.#answer(id, readAnswer(index)));
+  }
+
+  #ask(answered: (answer: LogAnswer) => void): number {
+    this.#id += 1;
+    this.#asked.set(this.#id, answered);
+    return this.#id;
+  }
+
+  #answer(id: number, answer: LogAnswer): void {
+    const answered = this.#asked.get(id);
+    this.#asked.delete(id);
+    answered?.(answer);
   }
 
   /** Both directions share one queue: each of them keeps its order, however late a crossing is noticed. */
   cross(run: () => void): void {
     this.#said.push(run);
     this.#later(crossingMs, () => this.#said.shift()?.());
-  }
-
-  #take(message: ToLog): void {
-    switch (message.type) {
-      case 'propose':
-        this.#node?.propose(message.id, message.bytes);
-        return;
-      case 'read':
-        this.#node?.read(message.id);
-        return;
-      case 'applied':
-        this.#node?.applied(message.index);
-        return;
-      case 'stop':
-        this.whenStopped();
-        return;
-    }
   }
 }

@@ -1,7 +1,5 @@
 import { expect } from 'chai';
-import { Attempts } from '../../../../src/cluster/log/attempts.ts';
 import { Delivery, retryMs } from '../../../../src/cluster/log/delivery.ts';
-import type { ToLog } from '../../../../src/cluster/log/log-port.ts';
 import type { Relay, RelayOutcome, RelayRequest } from '../../../../src/cluster/relay/relay.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
@@ -29,8 +27,8 @@ class HeldRelay implements Relay {
 function bed(leader: typeof b | 'self' | undefined) {
   const clock = new ManualClock();
   const relay = new HeldRelay();
-  const posted: ToLog[] = [];
-  const attempts = new Attempts({ post: (message) => posted.push(message), receive: () => undefined });
+  const proposed: Uint8Array[] = [];
+  const port = { propose: (bytes: Uint8Array) => void proposed.push(bytes) };
   const applied: number[] = [];
   const proposal = {
     requestId,
@@ -38,21 +36,21 @@ function bed(leader: typeof b | 'self' | undefined) {
     deadline: clock.monotonicMs() + 10_000,
     applied: (index: number) => applied.push(index),
   };
-  const delivery = new Delivery({ attempts, relay, clock }, proposal, leader);
-  return { clock, relay, posted, attempts, applied, delivery };
+  const delivery = new Delivery({ port, relay, clock }, proposal, leader);
+  return { clock, relay, proposed, applied, delivery };
 }
 
 describe('Delivery', () => {
   it('proposes on the node that leads, and is uncertain from then on', () => {
-    const { posted, relay, delivery } = bed('self');
-    expect(posted.map(({ type }) => type)).to.deep.equal(['propose']);
+    const { proposed, relay, delivery } = bed('self');
+    expect(proposed).to.deep.equal([Buffer.from('command')]);
     expect(relay.requests).to.deep.equal([]);
     expect(delivery.isUncertain).to.equal(true);
   });
 
   it('relays to another leader with the time that is left', () => {
-    const { relay, posted } = bed(b);
-    expect(posted).to.deep.equal([]);
+    const { relay, proposed } = bed(b);
+    expect(proposed).to.deep.equal([]);
     expect(relay.requests).to.deep.equal([
       { leader: b, requestId, command: Buffer.from('command'), remainingMs: 10_000 },
     ]);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { commandBytesMax } from '../../../../raft/index.ts';
 import { retryMs } from '../../../../src/cluster/log/delivery.ts';
-import type { FromLog, LogPort, Refusal, ToLog } from '../../../../src/cluster/log/log-port.ts';
+import type { FromLog, LogAnswer, LogPort, Refusal } from '../../../../src/cluster/log/log-port.ts';
 import { deadlineMs, inFlightMax } from '../../../../src/cluster/log/pending-proposals.ts';
 import { Proposer } from '../../../../src/cluster/log/proposer.ts';
 import { SluiceError } from '../../../../src/errors.ts';
@@ -27,28 +27,29 @@ async function refusal(promise: Promise<unknown>): Promise<SluiceError> {
 
 /** A log that answers nothing by itself: the test plays it. */
 class SilentPort implements LogPort {
-  readonly posted: ToLog[] = [];
+  readonly proposed: { bytes: Uint8Array; command: Command; ended: (answer: LogAnswer) => void }[] = [];
+  stops = 0;
   /** Given to every proposal, when there is one. */
   refusal: Refusal | undefined;
   send: (message: FromLog) => void = () => undefined;
 
-  post(message: ToLog): void {
-    this.posted.push(message);
+  propose(bytes: Uint8Array, ended: (answer: LogAnswer) => void): void {
+    const command = decodeCommand(bytes);
+    if (!('malformed' in command)) this.proposed.push({ bytes, command, ended });
     const refused = this.refusal;
-    if (message.type !== 'propose' || refused === undefined) return;
-    queueMicrotask(() => this.send({ type: 'outcome', id: message.id, refused }));
+    if (refused !== undefined) queueMicrotask(() => ended({ refused }));
+  }
+
+  read(): void {}
+
+  applied(): void {}
+
+  stop(): void {
+    this.stops += 1;
   }
 
   receive(receiver: (message: FromLog) => void): void {
     this.send = receiver;
-  }
-
-  get proposed(): { id: number; bytes: Uint8Array; command: Command }[] {
-    return this.posted.flatMap((message) => {
-      if (message.type !== 'propose') return [];
-      const command = decodeCommand(message.bytes);
-      return 'malformed' in command ? [] : [{ ...message, command }];
-    });
   }
 }
 
@@ -105,7 +106,7 @@ describe('a command that no entry of the log can hold', () => {
     const error = await refusal(log.propose({ op: 'put', kind: 'routes', id: 'a', mode: 'create', spec }));
     expect(error.status).to.equal(413);
     expect(error.message).to.match(/^the write takes 4194\d{4} bytes of the log, which takes 4456448 at once$/);
-    expect(port.posted).to.deep.equal([]);
+    expect(port.proposed).to.deep.equal([]);
   });
 
   it('names the references of a snapshot, whose request is small', async () => {
@@ -155,7 +156,7 @@ describe('Proposer and its log', () => {
     let answered = false;
     void log.propose(routeDraft('a')).then(() => (answered = true));
     const [a] = port.proposed;
-    port.send({ type: 'outcome', id: a?.id ?? 0, index: 1 });
+    a?.ended({ index: 1 });
     await turn();
     expect(answered).to.equal(false);
     port.send({
@@ -179,7 +180,7 @@ describe('Proposer and its log', () => {
     expect(timedOut.code).to.equal('OUTCOME_UNKNOWN');
     expect(timedOut.details.body).to.deep.equal({ requestId: `n1-${incarnation}-1-1`, outcome: 'unknown' });
     const unknown = log.propose(routeDraft('b'));
-    port.send({ type: 'outcome', id: 2, refused: { outcome: 'unknown', reason: 'stepped down' } });
+    port.proposed[1]?.ended({ refused: { outcome: 'unknown', reason: 'stepped down' } });
     clock.advance(deadlineMs);
     expect((await refusal(unknown)).status).to.equal(504);
   });
@@ -236,10 +237,13 @@ describe('Proposer, order of events', () => {
     const events: string[] = [];
     const seen = (event: string) => events.push(`${event} at ${state.view.applied}, writes ${disk.writes}`);
     const watched: LogPort = {
-      post(message) {
-        if (message.type === 'applied') seen('acknowledged');
-        port.post(message);
+      propose: (bytes, ended) => port.propose(bytes, ended),
+      read: (answered) => port.read(answered),
+      applied(index) {
+        seen('acknowledged');
+        port.applied(index);
       },
+      stop: () => port.stop(),
       receive: (receiver) => port.receive(receiver),
     };
     const log = new Proposer({ port: watched, state, clock, nodeId: 'single' });
@@ -354,6 +358,6 @@ describe('Proposer, stopping', () => {
     expect((await pending).code).to.equal('OUTCOME_UNKNOWN');
     await Promise.all(stops);
     await log.stop();
-    expect(port.posted.filter(({ type }) => type === 'stop')).to.have.length(1);
+    expect(port.stops).to.equal(1);
   });
 });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { RaftOptions } from '../../../../raft/index.ts';
-import type { Committed, FromLog } from '../../../../src/cluster/log/log-port.ts';
+import type { Committed, FromLog, LogAnswer } from '../../../../src/cluster/log/log-port.ts';
 import { type CheckpointKeeper, RaftLog, type StateAtStart } from '../../../../src/cluster/log/raft-log.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { rejection } from '../../../support/rejection.ts';
@@ -12,7 +12,7 @@ import { rejection } from '../../../support/rejection.ts';
 const nothing = { applied: 0, term: 0 };
 const keeper: CheckpointKeeper = { make: () => undefined, install: () => undefined, discard: () => undefined };
 const clustered: RaftOptions['cluster'] = {
-  bindAddress: '127.0.0.1:1',
+  bindAddress: '127.0.0.1:0',
   advertiseAddress: '127.0.0.1:1',
   peers: [],
   discovery: undefined,
@@ -53,12 +53,15 @@ describe('the log of a node', () => {
     const said: FromLog[] = [];
     log.receive((message) => {
       said.push(message);
-      if (message.type === 'committed') log.post({ type: 'applied', index: message.last });
+      if (message.type === 'committed') log.applied(message.last);
     });
     log.begin(state, keeper);
     await eventually(() => expect(said.some((each) => each.type === 'role' && each.role === 'leader')).to.equal(true));
     return { log, said };
   };
+
+  const proposed = (log: RaftLog, text: string): Promise<LogAnswer> =>
+    new Promise((resolve) => log.propose(Buffer.from(text), resolve));
 
   const commandsIn = (said: readonly FromLog[]): string[] =>
     said
@@ -67,12 +70,12 @@ describe('the log of a node', () => {
 
   it('gives a command an index, hands it over, and keeps it for the next start', async () => {
     const { log, said } = await lead();
-    log.post({ type: 'propose', id: 7, bytes: Buffer.from('a command') });
+    const answered = proposed(log, 'a command');
     await eventually(() => expect(commandsIn(said)).to.deep.equal(['a command']));
     const batch = said.find(
       (message): message is Committed => message.type === 'committed' && message.entries.length > 0,
     );
-    await eventually(() => expect(said).to.deep.include({ type: 'outcome', id: 7, index: batch?.entries[0]?.index }));
+    expect(await answered).to.deep.equal({ index: batch?.entries[0]?.index });
     await log.stop();
     const again = await lead();
     await eventually(() => expect(commandsIn(again.said)).to.deep.equal(['a command']));
@@ -84,29 +87,21 @@ describe('the log of a node', () => {
 
   it('hands over only what the state does not have yet', async () => {
     const { log, said } = await lead();
-    log.post({ type: 'propose', id: 1, bytes: Buffer.from('applied') });
+    void proposed(log, 'applied');
     await eventually(() => expect(commandsIn(said)).to.deep.equal(['applied']));
     const { last = 0, term = 0 } =
       said.filter((message): message is Committed => message.type === 'committed').at(-1) ?? {};
     await log.stop();
     const again = await lead({ applied: last, term });
-    again.log.post({ type: 'propose', id: 1, bytes: Buffer.from('new') });
+    void proposed(again.log, 'new');
     await eventually(() => expect(commandsIn(again.said)).to.deep.equal(['new']));
   });
 
   it('answers a read with an index that covers what was acknowledged', async () => {
-    const { log, said } = await lead();
-    log.post({ type: 'propose', id: 1, bytes: Buffer.from('before') });
-    await eventually(() => expect(said.some(({ type }) => type === 'outcome')).to.equal(true));
-    log.post({ type: 'read', id: 2 });
-    const readable = await eventually(() => {
-      const found = said.find((message) => message.type === 'readable');
-      if (found?.type !== 'readable' || !('index' in found)) throw new Error('not readable yet');
-      return found;
-    });
-    const outcome = said.find((message) => message.type === 'outcome');
-    expect(readable.id).to.equal(2);
-    expect(readable.index).to.be.at.least(outcome?.type === 'outcome' && 'index' in outcome ? outcome.index : Infinity);
+    const { log } = await lead();
+    const { index = Number.POSITIVE_INFINITY } = { ...(await proposed(log, 'before')) } as { index?: number };
+    const answer = await new Promise<LogAnswer>((resolve) => log.read(resolve));
+    expect('index' in answer && answer.index).to.be.at.least(index);
   });
 
   it('says by name who leads, and tells its status', async () => {
@@ -122,28 +117,21 @@ describe('the log of a node', () => {
 
   it('refuses, as not applied, what is proposed before it begins', async () => {
     const log = await open();
-    const said: FromLog[] = [];
-    log.receive((message) => said.push(message));
-    log.post({ type: 'propose', id: 3, bytes: Buffer.from('too early') });
-    log.post({ type: 'read', id: 4 });
-    await eventually(() => expect(said).to.have.length(2));
-    expect(said).to.deep.equal([
-      { type: 'outcome', id: 3, refused: { outcome: 'not-applied', reason: 'not leader' } },
-      { type: 'readable', id: 4, refused: { outcome: 'not-applied', reason: 'no quorum could be reached' } },
-    ]);
+    expect(await proposed(log, 'too early')).to.deep.equal({
+      refused: { outcome: 'not-applied', reason: 'not leader' },
+    });
+    expect(await new Promise((resolve) => log.read(resolve))).to.deep.equal({
+      refused: { outcome: 'not-applied', reason: 'no quorum could be reached' },
+    });
   });
 
   it('keeps changes of the members apart from proposals', async () => {
     const { log, said } = await lead();
     const { id = '' } = (await log.status()) ?? {};
-    const [outcome] = await Promise.all([
-      log.change({ op: 'demote', id }),
-      log.post({ type: 'propose', id: 1, bytes: Buffer.from('meanwhile') }),
-    ]);
+    const [outcome, answer] = await Promise.all([log.change({ op: 'demote', id }), proposed(log, 'meanwhile')]);
     expect(outcome).to.include({ kind: 'notApplied' });
+    expect(answer).to.have.property('index');
     await eventually(() => expect(commandsIn(said)).to.deep.equal(['meanwhile']));
-    const ids = () => said.flatMap((message) => (message.type === 'outcome' ? [message.id] : []));
-    await eventually(() => expect(ids()).to.deep.equal([1]));
   });
 
   it('leaves nobody waiting for a change when it stops, and stops once', async () => {
@@ -160,7 +148,7 @@ describe('the log of a node', () => {
     await member.stop();
     await rm(join(directory, 'raft'), { recursive: true });
     const { log, said } = await lead({ applied: 12, term: 3 });
-    log.post({ type: 'propose', id: 1, bytes: Buffer.from('after') });
+    void proposed(log, 'after');
     await eventually(() => expect(commandsIn(said)).to.deep.equal(['after']));
     expect(said.find((message): message is Committed => message.type === 'committed')?.first).to.equal(13);
   });

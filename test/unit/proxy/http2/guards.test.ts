@@ -106,6 +106,22 @@ describe('a client that floods', () => {
     expect(sent).to.be.at.most(guards.crumbs.burst + 1);
   });
 
+  it('is not one whose windows leave a byte over each time, as Node’s do with large responses', () => {
+    const bed = new SessionBed();
+    bed.answers = false;
+    bed.arrive(Buffer.concat([greeting, settings(4, 1), get(1)]));
+    bed.encoder.begin();
+    bed.encoder.status(200);
+    bed.stream(1).sendHead(bed.encoder, false);
+    const window = uint32(2 * 16_384 + 1);
+    const windows = 2 * guards.crumbs.burst;
+    for (let at = 0; at < windows; at++) {
+      if (at % 100 === 0) bed.stream(1).sendData(Buffer.alloc(100 * (2 * 16_384 + 1) + 1));
+      bed.arrive(Buffer.concat([frame('WINDOW_UPDATE', 0, 0, window), frame('WINDOW_UPDATE', 0, 1, window)]));
+    }
+    expect(bed.failed).to.equal(undefined);
+  });
+
   it('lets no streams wait for ever with windows of nothing', () => {
     const bed = new SessionBed();
     bed.answers = false;
@@ -127,6 +143,29 @@ describe('a client that floods', () => {
       bed.session.checkStall();
     }
     expect(bed.failed).to.include('ENHANCE_YOUR_CALM');
+  });
+
+  it('does not hold it against a client that the thread itself was held up for seconds', () => {
+    const bed = new SessionBed();
+    bed.answers = false;
+    bed.arrive(Buffer.concat([greeting, settings(4, 0)]));
+    for (let at = 0; at <= guards.stalledStreamsMax; at++) {
+      bed.arrive(get(2 * at + 1));
+      bed.encoder.begin();
+      bed.encoder.status(200);
+      bed.stream(2 * at + 1).sendHead(bed.encoder, false);
+      bed.stream(2 * at + 1).sendData(Buffer.alloc(60_000));
+    }
+    bed.session.checkStall();
+    bed.clock.advance(60_000);
+    bed.session.checkStall();
+    expect(bed.failed).to.equal(undefined);
+    bed.arrive(frame('WINDOW_UPDATE', 0, 1, uint32(5_000)));
+    for (let second = 0; second < 2; second++) {
+      bed.clock.advance(1_000);
+      bed.session.checkStall();
+    }
+    expect(bed.failed).to.equal(undefined);
   });
 
   it('is not one whose many streams are read slowly', () => {

@@ -40,6 +40,22 @@ describe('replication', () => {
     expect(cluster.wire.filter(({ type }) => type === 'appendResp')).to.have.length(1);
   });
 
+  it('tells the commit index alone without asking for an answer', () => {
+    const cluster = ledByFirst(2);
+    propose(cluster, 1, 'a');
+    cluster.node(1).ready();
+    cluster.deliver([2]);
+    cluster.node(2).ready();
+    cluster.deliver([1]);
+    cluster.node(1).ready();
+    const told = cluster.wire.filter(({ type }) => type === 'append');
+    expect(told).to.deep.include.members([{ ...told[0], entries: [], commit: 12, sendSeq: 0 }]);
+    cluster.deliver([2]);
+    cluster.node(2).ready();
+    expect(line(cluster, 2)).to.equal('follower t1 c12/12');
+    expect(cluster.wire).to.be.empty;
+  });
+
   it('commits on a follower no further than the message reaches', () => {
     const cluster = ledByFirst(2);
     const { core } = cluster.node(2);
