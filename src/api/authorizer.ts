@@ -8,6 +8,7 @@ import type { ApiKeys } from './api-keys.ts';
 import { guardAgainstPages } from './browser-guard.ts';
 import { OperationPaths } from './operation-paths.ts';
 import type { PeerRoutes } from './peer-routes.ts';
+import { hostProblem } from './request-host.ts';
 
 interface AuthorizerOptions {
   readonly keys: ApiKeys;
@@ -60,11 +61,9 @@ export class Authorizer {
 
   /** Page guard and credentials, for requests that no operation could be found for. Throws INVALID, FORBIDDEN, UNAUTHENTICATED. */
   identify(request: FastifyRequest): Caller {
-    const { method, headers, headersDistinct, httpVersionMinor, socket } = request.raw;
-    const hosts = headersDistinct.host?.length ?? 0;
-    if (hosts > 1 || (hosts === 0 && httpVersionMinor > 0)) {
-      throw new SluiceError('INVALID', 'a request has exactly one Host header', { headers: { Connection: 'close' } });
-    }
+    const { method, headers, socket } = request.raw;
+    const problem = hostProblem(request.raw);
+    if (problem !== undefined) throw new SluiceError('INVALID', problem, { headers: { Connection: 'close' } });
     guardAgainstPages({ method: method ?? '', headers, localAddress: socket.localAddress }, this.#allowedHosts);
     return needsKey(request) ? this.#keys.callerOf(headers.authorization) : anybody;
   }

@@ -47,15 +47,59 @@ export const inOrder = (low: string, high: string, scale: readonly string[], fal
 
 const constraints = new Map<string, readonly Constraint[]>();
 
-/** Adds to what is known of the class. */
+/** For `@Rules`. */
 export const recordConstraints = (owner: { readonly name: string }, said: readonly Constraint[]): void =>
-  void constraints.set(owner.name, [...(constraints.get(owner.name) ?? []), ...said]);
+  void constraints.set(owner.name, said);
+
+/** One of several blocks, which counts only where the field `by` is `value`. */
+export interface Choice {
+  readonly by: string;
+  readonly value: string;
+  readonly block: string;
+  /** What holds for the block where it counts. */
+  readonly judged: Constraint;
+  /** It must be there then. */
+  readonly needed: boolean;
+}
+
+const choices = new Map<string, Choice[]>();
+
+/** For `@Nested`. All choices of a class are by one field. */
+export const recordChoice = ({ name }: { readonly name: string }, choice: Choice): void => {
+  const known = choices.get(name);
+  if (known === undefined) choices.set(name, [choice]);
+  else known.push(choice);
+};
+
+/** A schema of a class, as far as it is looked into here. */
+interface ClassSchema {
+  readonly properties?: Readonly<Record<string, object>>;
+}
 
 /** Schemas by class name with what the rules of each class say. */
 export const withConstraints = <T extends object>(schemas: Readonly<Record<string, T>>): Record<string, T> =>
   Object.fromEntries(
-    Object.entries(schemas).map(([name, schema]) => [name, { ...schema, ...joined(schema, constraints.get(name)) }]),
+    Object.entries(schemas).map(([name, schema]) => {
+      const said = [...(constraints.get(name) ?? []), ...chosen(schema, choices.get(name))];
+      return [name, { ...schema, ...joined(schema, said) }];
+    }),
   );
+
+/** An alternative for each block that may be chosen, and one for the values that choose none: generators follow them. */
+const chosen = ({ properties = {} }: ClassSchema, [first, ...more]: readonly Choice[] = []): Constraint[] => {
+  if (first === undefined) return [];
+  const { by } = first;
+  const all = [first, ...more];
+  const branches = all.map(({ value, block, judged, needed }) => ({
+    required: needed ? [by, block] : [by],
+    properties: { [by]: { enum: [value] }, [block]: judged },
+  }));
+  const rest = enumOf(properties[by]).filter((word) => all.every(({ value }) => value !== word));
+  return [anyOf(...branches, ...(rest.length > 0 ? [hasOrLacks(by, ...rest)] : []))];
+};
+
+const enumOf = (schema: object | undefined): string[] =>
+  schema !== undefined && 'enum' in schema && Array.isArray(schema.enum) ? schema.enum : [];
 
 /** Beside the class's own words where none of them is said twice, else as parts. */
 const joined = (schema: object, [first, ...more]: readonly Constraint[] = []): Constraint => {

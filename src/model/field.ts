@@ -3,8 +3,8 @@
 // class and nowhere else.
 import { ApiExtraModels, ApiProperty, type ApiPropertyOptions, getSchemaPath } from '@nestjs/swagger';
 import { IsDefined, IsOptional, ValidateBy, ValidateIf, ValidateNested } from 'class-validator';
-import { has, recordConstraints, whenever } from './constraint.ts';
-import { idleSchemaOf } from './idle-schema.ts';
+import { recordChoice } from './constraint.ts';
+import { idlePropertiesOf } from './idle-schema.ts';
 import * as scalars from './scalar.ts';
 import { type Class, type Element, type Field, recordField, type Shape, type Shorthand } from './schema.ts';
 import { mapEntriesMax, shapeProblemsOf } from './shape.ts';
@@ -24,6 +24,8 @@ export interface FieldOptions {
 export interface NestedOptions extends FieldOptions {
   /** The block counts only beside this value of that field; otherwise it is kept as it is, JSON types checked and nothing else. */
   readonly when?: { readonly [field: string]: string };
+  /** With `when`: a rule of the class refuses its absence there. */
+  readonly needed?: boolean;
 }
 
 export interface ListOptions extends FieldOptions {
@@ -99,19 +101,19 @@ export const Nested = (cls: Class, description: string, options: NestedOptions =
 const chosen = (
   cls: Class,
   description: string,
-  options: FieldOptions,
+  options: NestedOptions,
   by: string,
   value: string,
 ): PropertyDecorator => {
+  const { needed = false } = options;
   const judged = { $ref: getSchemaPath(cls) };
-  const schema = { type: Object, anyOf: [judged, idleSchemaOf(cls)] };
+  const schema = { type: Object, properties: idlePropertiesOf(cls) };
   return all(
     ValidateIf((owner: Readonly<Record<string, unknown>>) => owner[by] === value),
     field({ is: 'object', of: cls }, schema, description, options, { conditional: true }),
     ValidateNested(),
     known(cls),
-    (target, name) =>
-      recordConstraints(target.constructor, [whenever(has(by, value), { properties: { [name]: judged } })]),
+    (target, name) => recordChoice(target.constructor, { by, value, block: String(name), judged, needed }),
   );
 };
 

@@ -1,6 +1,5 @@
 // A middleware: something that stands between a request and its action (contract.md §2.7, §8). Only the block named
 // like `type` counts; the others are kept as they are.
-import { has, whenever } from './constraint.ts';
 import { Entity } from './entity.ts';
 import { Nested, OneOf } from './field.ts';
 import { AccessLogConfig } from './middleware/access-log.ts';
@@ -29,18 +28,13 @@ export type MiddlewareType = (typeof middlewareTypes)[number];
 /** Without a block these two do nothing, which harms nobody; any other would be a protection that is not there. */
 const mayLackBlock: readonly MiddlewareType[] = ['cors', 'headers'];
 
-@Rules<Middleware>(
-  {
-    hasItsBlock: (middleware) => {
-      const type = middlewareTypes.find((known) => known === middleware.type);
-      const missing = type !== undefined && !mayLackBlock.includes(type) && middleware[type] === undefined;
-      return problemIf(missing, `/${type}`, `is required when type is ${type}`);
-    },
+@Rules<Middleware>({
+  hasItsBlock: (middleware) => {
+    const type = middlewareTypes.find((known) => known === middleware.type);
+    const missing = type !== undefined && !mayLackBlock.includes(type) && middleware[type] === undefined;
+    return problemIf(missing, `/${type}`, `is required when type is ${type}`);
   },
-  ...middlewareTypes
-    .filter((type) => !mayLackBlock.includes(type))
-    .map((type) => whenever(has('type', type), has(type))),
-)
+})
 export class Middleware extends Entity {
   @OneOf(middlewareTypes, 'What the middleware does; the block of that name configures it.', {
     required: true,
@@ -54,21 +48,24 @@ export class Middleware extends Entity {
   @Nested(HeadersConfig, 'Changes to request and response headers.', { when: { type: 'headers' } })
   readonly headers?: HeadersConfig;
 
-  @Nested(RateLimitConfig, 'Requests per second and client.', { when: { type: 'rateLimit' } })
+  @Nested(RateLimitConfig, 'Requests per second and client.', { when: { type: 'rateLimit' }, needed: true })
   readonly rateLimit?: RateLimitConfig;
 
-  @Nested(JwtConfig, 'JSON Web Tokens.', { when: { type: 'jwt' } })
+  @Nested(JwtConfig, 'JSON Web Tokens.', { when: { type: 'jwt' }, needed: true })
   readonly jwt?: JwtConfig;
 
-  @Nested(ExtAuthzConfig, 'A service that allows or denies.', { when: { type: 'extAuthz' } })
+  @Nested(ExtAuthzConfig, 'A service that allows or denies.', { when: { type: 'extAuthz' }, needed: true })
   readonly extAuthz?: ExtAuthzConfig;
 
-  @Nested(ExtProcConfig, 'A service that reads and changes requests and responses.', { when: { type: 'extProc' } })
+  @Nested(ExtProcConfig, 'A service that reads and changes requests and responses.', {
+    when: { type: 'extProc' },
+    needed: true,
+  })
   readonly extProc?: ExtProcConfig;
 
-  @Nested(AccessLogConfig, 'A line per request and response.', { when: { type: 'accessLog' } })
+  @Nested(AccessLogConfig, 'A line per request and response.', { when: { type: 'accessLog' }, needed: true })
   readonly accessLog?: AccessLogConfig;
 
-  @Nested(InlineAuthzConfig, 'Rules that allow or deny.', { when: { type: 'inlineAuthz' } })
+  @Nested(InlineAuthzConfig, 'Rules that allow or deny.', { when: { type: 'inlineAuthz' }, needed: true })
   readonly inlineAuthz?: InlineAuthzConfig;
 }

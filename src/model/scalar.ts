@@ -52,13 +52,22 @@ export interface FlagScalar {
 
 export type Scalar = TextScalar | NumberScalar | FlagScalar;
 
+export const uintMax = 4_294_967_295;
+
 const articles = { string: 'a string', number: 'a finite number', boolean: 'true or false' } as const;
 
-/** What is wrong with the JSON type of a value. No coercion (J7). `1e999` is read as infinite and has no JSON type. */
-export const typeProblemOf = (scalar: Scalar, value: unknown): string | undefined =>
-  typeof value === scalar.json && (typeof value !== 'number' || Number.isFinite(value))
-    ? undefined
-    : `must be ${articles[scalar.json]}`;
+/**
+ * What is wrong with the JSON type of a value. No coercion (J7). `1e999` is read as infinite and has no JSON type. An
+ * integer is a type of its own (J8): typed receivers read it into 32 bits, in blocks that are not chosen too.
+ */
+export const typeProblemOf = (scalar: Scalar, value: unknown): string | undefined => {
+  if (typeof value !== scalar.json || (typeof value === 'number' && !Number.isFinite(value)))
+    return `must be ${articles[scalar.json]}`;
+  const isInteger = scalar.json === 'number' && scalar.schema.type === 'integer';
+  return isInteger && typeof value === 'number' && !isUint(value) ? scalar.check(value) : undefined;
+};
+
+const isUint = (value: number): boolean => Number.isInteger(value) && value >= 0 && value <= uintMax;
 
 /** What is wrong with a value of unknown type; undefined when it is fine. */
 export const scalarProblemOf = (scalar: Scalar, value: unknown): string | undefined => {
@@ -187,8 +196,6 @@ export interface Bounds {
   readonly min?: number;
   readonly max?: number;
 }
-
-const uintMax = 4_294_967_295;
 
 /** An integer 0…4294967295 or within narrower bounds (J8). */
 export const uint = ({ min = 0, max = uintMax }: Bounds = {}): NumberScalar => ({

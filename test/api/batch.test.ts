@@ -137,6 +137,19 @@ describe('batch', () => {
       expect(twice).to.include({ status: 400 });
     });
 
+    it('that is empty is refused under a key that stands for another', async () => {
+      const headers = { 'idempotency-key': 'of-a-batch' };
+      const operations = [{ op: 'create', kind: 'groups', body: { name: 'under a key' } }];
+      expect((await api.call('POST', '/batch', { headers, body: { operations } })).status).to.equal(200);
+      const empty = await api.call('POST', '/batch', { headers, body: { operations: [] } });
+      expect(empty.status).to.equal(422);
+      const unfit = await api.call('POST', '/batch', {
+        headers: { 'idempotency-key': 'a b' },
+        body: { operations: [] },
+      });
+      expect(unfit.status).to.equal(400);
+    });
+
     it('that is empty writes nothing', async () => {
       const before = (await api.call('GET', '/groups')).headers['x-sluice-revision'];
       const answer = await accepted([]);

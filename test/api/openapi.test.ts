@@ -197,7 +197,7 @@ describe('OpenAPI document', () => {
 
   it('describes blocks that are not chosen, which are answered as they were sent', async () => {
     const idle = {
-      destinations: { options: { endpointBalancing: { ringHash: { hashPolicy: [{}], ringSize: { min: 0.5 } } } } },
+      destinations: { options: { endpointBalancing: { ringHash: { hashPolicy: [{}], ringSize: { min: 0 } } } } },
       middlewares: { type: 'cors', jwt: { claimToHeaders: [{}] }, accessLog: { onRequest: { fields: { a: '' } } } },
       routes: {
         forward: { destinations: [{ destinationId: 'd' }], destinationBalancing: { sticky: { cookie: { ttl: 'x' } } } },

@@ -14,6 +14,19 @@ describe('transport', () => {
 
   after(() => api.stop());
 
+  /** All that comes until the server closes. */
+  const exchanged = async (bytes: string): Promise<string> => {
+    const socket = connect(api.api.address.port, '127.0.0.1');
+    let text = '';
+    socket.setEncoding('latin1').on('data', (chunk: string) => {
+      text += chunk;
+    });
+    socket.write(bytes);
+    await once(socket, 'end');
+    socket.destroy();
+    return text;
+  };
+
   describe('paths', () => {
     const unknown = [
       '//',
@@ -88,17 +101,40 @@ describe('transport', () => {
     ];
     for (const [bytes, status] of corpus) {
       it(`answers ${JSON.stringify(bytes.slice(0, 60))} with ${status} in the usual form and closes`, async () => {
-        const socket = connect(api.api.address.port, '127.0.0.1');
-        let text = '';
-        socket.setEncoding('latin1').on('data', (chunk: string) => {
-          text += chunk;
-        });
-        socket.write(bytes);
-        await once(socket, 'end');
-        socket.destroy();
+        const text = await exchanged(bytes);
         expect(text.slice(0, 13)).to.equal(`HTTP/1.1 ${status} `);
         expect(text.toLowerCase()).to.contain('content-type: application/json\r\n');
         expect(JSON.parse(text.split('\r\n\r\n')[1] ?? '')).to.have.all.keys('error');
+      });
+    }
+  });
+
+  describe('hosts (S30)', () => {
+    const wrong: [host: string, target: string][] = [
+      ['', '/api/v1/groups'],
+      ['a b', '/api/v1/groups'],
+      ['localhost:99999', '/api/v1/groups'],
+      ['localhost:x', '/api/v1/groups'],
+      ['user@localhost', '/api/v1/groups'],
+      ['127.0.0.1', 'http://evil.test/api/v1/groups'],
+      ['127.0.0.1', 'http://user@127.0.0.1/api/v1/groups'],
+      ['127.0.0.1', 'http://127.0.0.1:1/api/v1/groups'],
+    ];
+    for (const [host, target] of wrong) {
+      it(`are 400 as ${JSON.stringify(host)} for ${target}`, async () => {
+        const text = await exchanged(`GET ${target} HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+        expect(text).to.match(/^HTTP\/1\.1 400 /);
+        expect(JSON.parse(text.split('\r\n\r\n')[1] ?? '')).to.have.all.keys('error');
+      });
+    }
+    for (const [host, target] of [
+      ['LOCALHOST:', '/api/v1/groups'],
+      ['[::1]:80', '/api/v1/groups'],
+      ['localhost:80', 'HTTP://LocalHost:80/api/v1/groups'],
+    ]) {
+      it(`are served as ${host} for ${target}`, async () => {
+        const text = await exchanged(`GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+        expect(text).to.match(/^HTTP\/1\.1 200 /);
       });
     }
   });

@@ -34,10 +34,11 @@ describe('the store of sticky sessions', () => {
     });
 
   it('keeps values for as long as it was told, and knows what it does not know', async () => {
-    expect((await get('nobody')).value).to.equal('');
+    // An answer that a busy machine makes late is no answer.
+    await eventually(async () => expect((await get('nobody')).value).to.equal(''));
     store.set('sluice:sticky:abc:r1', 'dest-1', 100);
-    expect((await get('sluice:sticky:abc:r1')).value).to.equal('dest-1');
-    expect(await redis.command('TTL sluice:sticky:abc:r1')).to.match(/^:(100|99)\r\n$/);
+    await eventually(async () => expect((await get('sluice:sticky:abc:r1')).value).to.equal('dest-1'));
+    expect(await redis.command('TTL sluice:sticky:abc:r1')).to.match(/^:(100|9\d)\r\n$/);
     store.set('short', 'x', 0);
     await get('short');
     expect(await redis.command('TTL short')).to.match(/^:[01]\r\n$/);
@@ -56,7 +57,7 @@ describe('the store of sticky sessions', () => {
     await redis.start();
     await untilUp();
     store.set('k', 'v', 10);
-    expect((await get('k')).value).to.equal('v');
+    await eventually(async () => expect((await get('k')).value).to.equal('v'));
   });
 
   it('costs a request a moment once when it hangs, then nothing, and is down after a second until it answers', async () => {
@@ -73,7 +74,8 @@ describe('the store of sticky sessions', () => {
       redis.signal('SIGCONT');
     }
     await untilUp();
-    expect((await get('nobody')).value).to.equal('');
+    // An answer that a busy machine makes late is no answer.
+    await eventually(async () => expect((await get('nobody')).value).to.equal(''));
   });
 
   it('is made anew after a hang of more than a second', async () => {

@@ -81,7 +81,7 @@ describe(`${megabytes} MiB through the proxy`, () => {
   /** A process that has served nothing yet grows with its first requests, whatever their size. */
   const warmUp = async () => {
     const load = startLoad(`${site}small`, 'ok', { pauseMs: 0 });
-    await eventually(() => expect(load.served).to.be.greaterThan(5_000));
+    await eventually(() => expect(load.served).to.be.greaterThan(5_000), { withinMs: 120_000 });
     await load.stop();
   };
   /** The most it ever had, against what it had before. */

@@ -36,15 +36,15 @@ export function valuesOf(
   const valid = (one: Schema): fc.Arbitrary<Json> => {
     if (one.$ref !== undefined) return named(one.$ref);
     const { allOf, anyOf, oneOf, not } = one;
-    if (anyOf !== undefined && one.properties === undefined) return fc.oneof(...anyOf.map(valid));
-    const values =
-      one.type !== undefined || (oneOf ?? allOf) === undefined
-        ? plain(one)
-        : oneOf === undefined
-          ? fc.oneof(...(allOf ?? []).slice(0, 1).map(valid))
-          : fc.oneof(...oneOf.map(valid));
     const isRuled = [allOf, anyOf, oneOf, not].some((part) => part !== undefined);
-    return isRuled ? values.filter((value) => faults(one, value, schemas).length === 0) : values;
+    return isRuled ? ruled(one).filter((value) => faults(one, value, schemas).length === 0) : plain(one);
+  };
+  const ruled = (one: Schema): fc.Arbitrary<Json> => {
+    const { type, allOf = [], anyOf = [], oneOf } = one;
+    const choices = anyOf.filter(({ properties }) => properties !== undefined);
+    if (choices.length > 0) return fc.oneof(...choices.map((choice) => plain(withChoice(one, choice))));
+    if (type !== undefined) return plain(one);
+    return fc.oneof(...(oneOf ?? allOf.slice(0, 1)).map(valid));
   };
   const plain = (one: Schema): fc.Arbitrary<Json> => {
     if (one.enum !== undefined) return fc.constantFrom(...(one.enum as Json[]));
@@ -76,6 +76,13 @@ export function valuesOf(
   };
   return valid(schema);
 }
+
+/** An object of which an alternative says more. */
+const withChoice = (one: Schema, choice: Schema): Schema => ({
+  ...one,
+  properties: { ...one.properties, ...choice.properties },
+  required: [...(one.required ?? []), ...(choice.required ?? [])],
+});
 
 const withoutAbsent = (object: Record<string, unknown>): Json =>
   Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as Json;

@@ -4,8 +4,8 @@
 import type { Cancel, Clock } from '../../clock.ts';
 import type { Capture, Draft, Result } from '../../state/command.ts';
 
-/** The longest that a write is kept back. */
-export const holdMs = 500;
+/** The longest that a write is kept back: long enough to check a large configuration once more on a busy machine. */
+export const holdMs = 2_000;
 
 interface Waiting {
   readonly go: () => void;

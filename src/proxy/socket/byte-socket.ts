@@ -27,8 +27,11 @@ export interface ByteSocket extends TunnelEnd {
   readonly readableEnded: boolean;
   /** Bytes that the system has not taken yet. */
   readonly writableLength: number;
+  /** Text may wait for the end of the turn. */
   write(text: string, encoding: 'latin1'): boolean;
   write(bytes: Uint8Array): boolean;
+  /** What was written and waits leaves now. */
+  flush(): void;
   /** Ends it so that the other side notices (RST). */
   resetAndDestroy(): unknown;
   on(event: 'error', listener: (error: NodeJS.ErrnoException) => void): unknown;

@@ -17,6 +17,8 @@ let spare: StreamRequest | undefined;
 
 export class TcpSocket extends HandleSocket implements ByteSocket {
   readonly security: Security | undefined = undefined;
+  /** Latin-1; leaves at the end of the turn. */
+  #text = '';
 
   /** Takes over the connection, and with it the duty to close it. It reads from the first `resume` on. */
   constructor(handle: TcpHandle, { halfOpen, attached = false }: TcpSocketOptions) {
@@ -24,9 +26,58 @@ export class TcpSocket extends HandleSocket implements ByteSocket {
     if (!attached) handle.useUserBuffer(arrived);
   }
 
-  /** False: `drain` follows. What is written after the end is dropped. */
+  /**
+   * False: `drain` follows. What is written after the end is dropped. Text leaves at the end of the turn, in one write and
+   * along with that of other connections, or as soon as there is much of it; bytes at once, behind it.
+   */
   write(data: string | Uint8Array, _encoding?: 'latin1'): boolean {
     if (!this.writable) return true;
+    if (typeof data !== 'string') {
+      if (this.#text !== '') this.flush();
+      return this.#write(data);
+    }
+    if (this.#text === '') leaveLater(this);
+    this.#text += data;
+    if (this.#text.length < drainedBytesMin) return this.writableLength < drainedBytesMin;
+    this.flush();
+    return this.writableLength < drainedBytesMin;
+  }
+
+  /** What was written is with the system, or in its queue, when this returns. */
+  flush(): void {
+    const text = this.#text;
+    if (text === '') return;
+    this.#text = '';
+    if (!this.destroyed) this.#write(text);
+  }
+
+  override end(): this {
+    this.flush();
+    return super.end();
+  }
+
+  override destroy(error?: NodeJS.ErrnoException): this {
+    // What failed takes nothing more, and is told by its own error.
+    if (error === undefined) this.flush();
+    else this.#text = '';
+    return super.destroy(error);
+  }
+
+  /** What came lies in `arrived`. */
+  override onRead(count: number): void {
+    if (count > 0) this.receiver?.onBytes(arrived, count);
+    else if (count === streamState.endOfFile) this.finishReading();
+    else if (count < 0) this.fail(count, 'read');
+  }
+
+  override onWritten(status: number, length: number): void {
+    this.writableLength -= length;
+    if (this.destroyed) return;
+    if (status < 0) this.fail(status, 'write');
+    else if (this.writableLength === 0) this.tell('drain');
+  }
+
+  #write(data: string | Uint8Array): boolean {
     const { stream } = this;
     spare ??= writeRequest();
     const request = spare;
@@ -44,18 +95,26 @@ export class TcpSocket extends HandleSocket implements ByteSocket {
     this.writableLength += data.length;
     return this.writableLength < drainedBytesMin;
   }
+}
 
-  /** What came lies in `arrived`. */
-  override onRead(count: number): void {
-    if (count > 0) this.receiver?.onBytes(arrived, count);
-    else if (count === streamState.endOfFile) this.finishReading();
-    else if (count < 0) this.fail(count, 'read');
-  }
+/** Those whose text waits for the end of the turn. */
+let waiting: TcpSocket[] = [];
+/** Empty; takes the place of `waiting` while that is gone through. */
+let spareList: TcpSocket[] = [];
 
-  override onWritten(status: number, length: number): void {
-    this.writableLength -= length;
-    if (this.destroyed) return;
-    if (status < 0) this.fail(status, 'write');
-    else if (this.writableLength === 0) this.tell('drain');
-  }
+/**
+ * A turn brings requests and responses of many connections. Writing for each of them in between makes the system's code
+ * and ours push each other out of the caches, and wakes each reader by itself.
+ */
+function leaveLater(socket: TcpSocket): void {
+  if (waiting.length === 0) setImmediate(leave);
+  waiting.push(socket);
+}
+
+function leave(): void {
+  const leaving = waiting;
+  waiting = spareList;
+  for (let i = 0; i < leaving.length; i++) leaving[i]?.flush();
+  leaving.length = 0;
+  spareList = leaving;
 }

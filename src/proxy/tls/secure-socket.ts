@@ -146,6 +146,9 @@ export class SecureSocket extends HandleSocket implements ByteSocket {
     return this.writableLength < drainedBytesMin;
   }
 
+  /** Nothing waits but for its turn. */
+  flush(): void {}
+
   override pause(): this {
     this.#stopped = true;
     return super.pause();

@@ -50,11 +50,14 @@ export class BatchService {
 
   async #written(batch: SentBatch, request: ApiRequest): Promise<Answer> {
     const { reader, newId } = this.#parts;
+    const idempotency = idempotencyOf(request);
     if (batch.heads.length === 0 && batch.snapshot === undefined) {
       await reader.barrier();
-      return answered(reader.view.applied, [], undefined, []);
+      // It writes nothing, so its key is not kept either; one that stands for another batch is refused all the same.
+      const earlier = idempotency.idempotency && (await this.#earlier(idempotency.idempotency));
+      return answered(reader.view.applied, [], undefined, [], earlier && acceptedHeaders(earlier));
     }
-    const draft = { op: 'batch', id: newId(), operations: batch.operations, ...idempotencyOf(request) } as const;
+    const draft = { op: 'batch', id: newId(), operations: batch.operations, ...idempotency } as const;
     const { result, warnings } =
       batch.snapshot === undefined
         ? { result: await this.#once(draft), warnings: [] }

@@ -16,6 +16,8 @@ describeRows('middlewares: type and block (contract.md §2.7, §2.11)', 'middlew
   ['headers without its block', { name: 'm', type: 'headers' }],
   ['unfinished blocks of other types', { name: 'm', type: 'cors', jwt: {}, inlineAuthz: { rules: [] } }],
   ['wrong types even in those', { name: 'm', type: 'cors', jwt: { issuer: 5 } }, ['/jwt/issuer']],
+  ['no uint even in those', { name: 'm', type: 'cors', rateLimit: { burst: 0.5 } }, ['/rateLimit/burst']],
+  ['numbers out of bounds in those', { name: 'm', type: 'cors', extProc: { statusOnError: 7 } }],
   ...middlewareTypes.map((type) => [`a ${type} block that is no object`, body(type, 'on'), [`/${type}`]] as const),
 ]);
 

@@ -365,6 +365,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
   /** What is still to come is read and dropped for a while, for closing with bytes unread would reset the connection. */
   #lingeringClose(): void {
     this.response.flush();
+    this.#socket.flush();
     if (this.#nothingFollows()) {
       this.destroy();
       return;

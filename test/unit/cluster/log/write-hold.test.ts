@@ -93,7 +93,7 @@ describe('writes that wait for a capture', () => {
     expect(gone).to.deep.equal(['a']);
   });
 
-  it('wait half a second at most, however often captures are tried again', async () => {
+  it('wait two seconds at most, however often captures are tried again', async () => {
     enter(capture('s', true));
     clock.advance(100);
     enter(routeDraft('a'));

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { acceptHandles } from '../../../../src/proxy/socket/accepting.ts';
+import type { TcpHandle } from '../../../../src/proxy/socket/stream-handle.ts';
 import { TcpSocket } from '../../../../src/proxy/socket/tcp-socket.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { listening } from '../../../support/proxy-bed.ts';
@@ -73,6 +74,45 @@ describe('a plain connection', () => {
     wire.write('.', 'latin1');
     wire.end();
     expect(await all(peer)).to.equal('é\u0000ÿ.');
+  });
+
+  it('sends the text of one turn in one piece, by the end of the turn', async () => {
+    const pieces: string[] = [];
+    peer.on('data', (chunk: Buffer) => pieces.push(chunk.toString('latin1')));
+    wire.write('one ', 'latin1');
+    wire.write('two ', 'latin1');
+    await eventually(() => expect(pieces).to.deep.equal(['one two ']));
+    wire.write('three', 'latin1');
+    await eventually(() => expect(pieces).to.deep.equal(['one two ', 'three']));
+  });
+
+  it('sends text that waits when it is flushed, ended or destroyed, and none when it is reset', async () => {
+    const { handle, writes } = recording();
+    const other = new TcpSocket(handle, { halfOpen: true });
+    other.write('flushed', 'latin1');
+    other.flush();
+    expect(writes).to.deep.equal(['flushed']);
+    other.write('ended', 'latin1');
+    other.end();
+    expect(writes).to.deep.equal(['flushed', 'ended']);
+    for (const [act, sent] of [
+      ['destroy', ['last']],
+      ['resetAndDestroy', []],
+    ] as const) {
+      const { handle: its, writes: what } = recording();
+      const one = new TcpSocket(its, { halfOpen: true });
+      one.write('last', 'latin1');
+      one[act]();
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(what).to.deep.equal(sent);
+    }
+  });
+
+  it('does not let much text wait', () => {
+    const { handle, writes } = recording();
+    const other = new TcpSocket(handle, { halfOpen: true });
+    for (let i = 0; i < 100; i++) other.write('x'.repeat(1_000), 'latin1');
+    expect(writes.map(({ length }) => length)).to.deep.equal(Array.from({ length: 11 }, () => 9_000));
   });
 
   it('keeps what the system does not take, in order, and tells when it has been taken', async () => {
@@ -183,3 +223,20 @@ describe('a plain connection', () => {
     expect(heard).to.deep.equal(['once']);
   });
 });
+
+/** A handle that takes all it is given at once. */
+function recording(): { readonly handle: TcpHandle; readonly writes: string[] } {
+  const writes: string[] = [];
+  const handle = {
+    useUserBuffer: () => {},
+    readStop: () => 0,
+    writeLatin1String: (_request: object, text: string) => {
+      writes.push(text);
+      return 0;
+    },
+    shutdown: () => 0,
+    close: () => {},
+    reset: () => 0,
+  };
+  return { handle: handle as unknown as TcpHandle, writes };
+}

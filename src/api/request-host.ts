@@ -1,0 +1,22 @@
+// Host of a request to the API (RFC 9112 §3.2, security.md S30): one header, which could be a host, and the host of the
+// target where that names one. Whom it may name is the browser guard's.
+import type { IncomingMessage } from 'node:http';
+import { parseAuthority } from '../model/host.ts';
+
+type Head = Pick<IncomingMessage, 'headersDistinct' | 'httpVersionMinor' | 'url'>;
+
+/** What is wrong with it; undefined: nothing. */
+export function hostProblem({ headersDistinct, httpVersionMinor, url }: Head): string | undefined {
+  const hosts = headersDistinct.host ?? [];
+  const [host] = hosts;
+  if (hosts.length > 1 || (host === undefined && httpVersionMinor > 0)) return 'a request has exactly one Host header';
+  if (host !== undefined && !isAuthority(host)) return 'the Host header is no host';
+  const named = absolute.exec(url ?? '')?.[1]?.toLowerCase();
+  if (named === undefined || named === host?.toLowerCase()) return undefined;
+  return 'the Host header is not that of the request target';
+}
+
+/** An empty port is the usual one (RFC 3986 §3.2.3). */
+const isAuthority = (host: string): boolean => parseAuthority(host.replace(/:$/, '')) !== undefined;
+
+const absolute = /^https?:\/\/([^/?#]*)/i;
