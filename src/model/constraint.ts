@@ -85,7 +85,10 @@ export const withConstraints = <T extends object>(schemas: Readonly<Record<strin
     }),
   );
 
-/** An alternative for each block that may be chosen, and one for the values that choose none: generators follow them. */
+/**
+ * An alternative for each block that may be chosen, and one for the values that choose none: generators follow them. Apart
+ * from the fields, for beside them some take it for an alternative to them.
+ */
 const chosen = ({ properties = {} }: ClassSchema, [first, ...more]: readonly Choice[] = []): Constraint[] => {
   if (first === undefined) return [];
   const { by } = first;
@@ -95,7 +98,7 @@ const chosen = ({ properties = {} }: ClassSchema, [first, ...more]: readonly Cho
     properties: { [by]: { enum: [value] }, [block]: judged },
   }));
   const rest = enumOf(properties[by]).filter((word) => all.every(({ value }) => value !== word));
-  return [anyOf(...branches, ...(rest.length > 0 ? [hasOrLacks(by, ...rest)] : []))];
+  return [allOf(anyOf(...branches, ...(rest.length > 0 ? [hasOrLacks(by, ...rest)] : [])))];
 };
 
 const enumOf = (schema: object | undefined): string[] =>

@@ -72,3 +72,18 @@ export const fieldsOf = (owner: object): ReadonlyMap<string, Field> => {
 /** The rule of that name, or undefined when the name is a field's. */
 export const ruleOf = (owner: object, name: string): ((object: object) => readonly Problem[]) | undefined =>
   rules.get(owner)?.get(name);
+
+type Check = (object: object) => readonly Problem[];
+
+const completeRules = new Map<object, readonly Check[]>();
+
+/** Rules of the class and of its parents. */
+export const rulesOf = (owner: object): readonly Check[] => {
+  const known = completeRules.get(owner);
+  if (known !== undefined) return known;
+  const parent: unknown = Object.getPrototypeOf(owner);
+  const inherited = typeof parent === 'function' && parent !== Function.prototype ? rulesOf(parent) : [];
+  const all = [...inherited, ...(rules.get(owner)?.values() ?? [])];
+  completeRules.set(owner, all);
+  return all;
+};

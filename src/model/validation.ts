@@ -9,6 +9,7 @@ import { type Class, fieldsOf, ruleOf } from './schema.ts';
 import { Secret } from './secret.ts';
 import { isRecord, shapeProblemsOf } from './shape.ts';
 import { Snapshot } from './snapshot.ts';
+import { isSound } from './soundness.ts';
 import { rememberRules } from './validation-metadata.ts';
 
 rememberRules();
@@ -52,6 +53,7 @@ interface OwnedProblem extends Problem {
 }
 
 const problemsOf = ({ object, mapped, problems }: Admission): Problem[] => {
+  if (problems.length === 0 && isSound(object) && mapped.every((placed) => isSound(placed.object))) return [];
   const found = [{ pointer: '', object }, ...mapped].flatMap(ownedProblemsOf);
   // What was refused before is absent now. That is no second problem, and rules across fields cannot judge the rest.
   const isFollowUp = ({ pointer, owner }: OwnedProblem) =>

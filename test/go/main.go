@@ -1,15 +1,19 @@
 // A gRPC service of bytes and its client, on gRPC's implementation in Go. `serve` prints its port and serves until its
 // input ends; `kinds ADDRESS CA` makes a call of each kind and prints what came of each as JSON; `calls ADDRESS CA COUNT`
-// makes so many over ever new connections and prints how many were served and what failed.
+// makes so many over ever new connections and prints how many were served and what failed. `website` serves HTTP/2 in
+// cleartext, prints its port, and reads and writes in small pieces; `read URL SIZE` gets a body and `write URL SIZE` posts
+// one, in pieces of that size, and prints what came of it.
 package main
 
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"strconv"
 	"sync"
@@ -25,9 +29,12 @@ import (
 // raw passes bytes as they are.
 type raw struct{}
 
-func (raw) Marshal(v any) ([]byte, error)      { return *v.(*[]byte), nil }
-func (raw) Unmarshal(data []byte, v any) error { *v.(*[]byte) = append([]byte(nil), data...); return nil }
-func (raw) Name() string                       { return "raw" }
+func (raw) Marshal(v any) ([]byte, error) { return *v.(*[]byte), nil }
+func (raw) Unmarshal(data []byte, v any) error {
+	*v.(*[]byte) = append([]byte(nil), data...)
+	return nil
+}
+func (raw) Name() string { return "raw" }
 
 const most = 32 << 20
 
@@ -140,7 +147,8 @@ func connect(address, authority string) *grpc.ClientConn {
 }
 
 func within(duration time.Duration) context.Context {
-	ctx, _ := context.WithTimeout(context.Background(), duration)
+	ctx, cancel := context.WithTimeout(context.Background(), duration)
+	time.AfterFunc(duration, cancel)
 	return ctx
 }
 
@@ -242,6 +250,78 @@ func calls(address, authority string, count int) {
 	must(json.NewEncoder(os.Stdout).Encode(map[string]any{"served": served, "failed": failed}))
 }
 
+// copyIn reads in pieces of a size and gives how much there was.
+func copyIn(from io.Reader, size int) int {
+	total, piece := 0, make([]byte, size)
+	for {
+		n, err := from.Read(piece)
+		total += n
+		if err == io.EOF {
+			return total
+		}
+		must(err)
+	}
+}
+
+const bodyBytes = 50_000_000
+
+type pieces struct{ size, left int }
+
+func (p *pieces) Read(into []byte) (int, error) {
+	if p.left == 0 {
+		return 0, io.EOF
+	}
+	n := min(p.size, p.left, len(into))
+	p.left -= n
+	return n, nil
+}
+
+func website() {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	must(err)
+	protocols := new(http.Protocols)
+	protocols.SetUnencryptedHTTP2(true)
+	server := http.Server{Protocols: protocols, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == "POST" {
+			fmt.Fprintf(w, "%s %d", r.Proto, copyIn(r.Body, 1000))
+			return
+		}
+		piece := make([]byte, 1000)
+		for left := bodyBytes; left > 0; left -= len(piece) {
+			if _, err := w.Write(piece); err != nil {
+				return
+			}
+		}
+	})}
+	fmt.Println(listener.Addr().(*net.TCPAddr).Port)
+	go func() {
+		io.Copy(io.Discard, os.Stdin)
+		server.Close()
+	}()
+	server.Serve(listener)
+}
+
+func client() *http.Client {
+	return &http.Client{Transport: &http.Transport{
+		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true},
+		ForceAttemptHTTP2: true,
+	}}
+}
+
+func read(url string, size int) {
+	response, err := client().Get(url)
+	must(err)
+	fmt.Println(response.Proto, copyIn(response.Body, size))
+}
+
+func write(url string, size int) {
+	response, err := client().Post(url, "text/plain", &pieces{size, bodyBytes})
+	must(err)
+	text, err := io.ReadAll(response.Body)
+	must(err)
+	fmt.Println(response.Proto, string(text))
+}
+
 func must(err error) {
 	if err != nil {
 		panic(err)
@@ -254,6 +334,16 @@ func main() {
 		serve()
 	case "kinds":
 		kinds(os.Args[2], os.Args[3])
+	case "website":
+		website()
+	case "read", "write":
+		size, err := strconv.Atoi(os.Args[3])
+		must(err)
+		if os.Args[1] == "read" {
+			read(os.Args[2], size)
+		} else {
+			write(os.Args[2], size)
+		}
 	case "calls":
 		count, err := strconv.Atoi(os.Args[4])
 		must(err)

@@ -41,7 +41,8 @@ export function valuesOf(
   };
   const ruled = (one: Schema): fc.Arbitrary<Json> => {
     const { type, allOf = [], anyOf = [], oneOf } = one;
-    const choices = anyOf.filter(({ properties }) => properties !== undefined);
+    const alternatives = [...anyOf, ...allOf.flatMap((part) => part.anyOf ?? [])];
+    const choices = type === undefined ? [] : alternatives.filter(({ properties }) => properties !== undefined);
     if (choices.length > 0) return fc.oneof(...choices.map((choice) => plain(withChoice(one, choice))));
     if (type !== undefined) return plain(one);
     return fc.oneof(...(oneOf ?? allOf.slice(0, 1)).map(valid));

@@ -26,6 +26,8 @@ export abstract class HeadParser {
   protected limits: HeadLimits;
   /** Start of the line not read yet, from the beginning of the head. */
   #line = 0;
+  /** Where the field lines begin, from the beginning of the head. */
+  #fields = 0;
   /** How far that line is known to hold no LF; 0 = not looked at. */
   #scanned = 0;
   #started = false;
@@ -55,13 +57,25 @@ export abstract class HeadParser {
       if (status === 'more') return this.#incomplete(to - from);
       if (status !== 'done') return status;
       this.#started = true;
-      this.#line = this.end - from;
+      this.#fields = this.end - from;
+      this.#line = this.#fields;
+      if (this.#repeats(bytes, from, to)) return this.#checked(from);
     }
     return this.#parseFields(bytes, from, to);
   }
 
   /** Reads the start line and sets `end` behind it. */
   protected abstract parseStartLine(bytes: Buffer, from: number, to: number): HeadStatus;
+
+  /** The fields are those of the head before, byte for byte: they are not read again. Sets `end` behind them. */
+  #repeats(bytes: Buffer, from: number, to: number): boolean {
+    const length = this.head.fieldsLength;
+    const end = this.end + length;
+    if (length === 0 || end > to || bytes[end - 1] !== LF || bytes[end - 3] !== LF) return false;
+    if (!this.head.repeat(bytes.toString('latin1', from, end), this.#fields)) return false;
+    this.end = end;
+    return true;
+  }
 
   protected malformed(problem: string): HeadStatus {
     this.problem = problem;
@@ -82,7 +96,9 @@ export abstract class HeadParser {
 
   #parseFields(bytes: Buffer, from: number, to: number): HeadStatus {
     const { head } = this;
+    const start = from + this.#fields;
     let at = from + this.#line;
+    head.forget();
     for (;;) {
       this.#line = at - from;
       if (at >= to) return this.#incomplete(to - from);
@@ -105,17 +121,23 @@ export abstract class HeadParser {
       while (valueEnd > valueStart && (bytes[valueEnd - 1] === SP || bytes[valueEnd - 1] === HT)) valueEnd--;
       at += 2;
       if (head.count === this.limits.linesMax) return 'head-too-large';
-      head.addLine(bytes, from, nameStart - from, nameEnd - from, valueStart - from, valueEnd - from);
+      head.addLine(bytes, start, nameStart - start, nameEnd - start, valueStart - start, valueEnd - start);
     }
   }
 
   #finish(bytes: Buffer, from: number, end: number): HeadStatus {
-    const { fieldBytesMax, headBytesMax } = this.limits;
-    if (end - from > headBytesMax || (fieldBytesMax > 0 && this.head.fieldBytes > fieldBytesMax))
-      return 'head-too-large';
-    this.head.text = bytes.toString('latin1', from, end);
     this.end = end;
-    return 'done';
+    const status = this.#checked(from);
+    if (status === 'done') this.head.finish(bytes.toString('latin1', from, end), this.#fields);
+    return status;
+  }
+
+  /** Limits may have changed since the same fields were read. */
+  #checked(from: number): HeadStatus {
+    const { fieldBytesMax, headBytesMax, linesMax } = this.limits;
+    const { fieldBytes, count } = this.head;
+    const tooLarge = this.end - from > headBytesMax || (fieldBytesMax > 0 && fieldBytes > fieldBytesMax);
+    return tooLarge || count > linesMax ? 'head-too-large' : 'done';
   }
 }
 

@@ -5,7 +5,7 @@ import type { FieldLines } from '../fields/field-lines.ts';
 import { type FieldId, fieldId, identify } from '../fields/field-name.ts';
 import { CR } from './characters.ts';
 
-/** Positions kept per line: where the name starts and ends, where the value starts and ends. */
+/** Positions kept per line, from where the first begins: where the name starts and ends, where the value starts and ends. */
 const stride = 4;
 
 export class Head implements FieldLines {
@@ -21,6 +21,14 @@ export class Head implements FieldLines {
   // that its first request needs of it.
   readonly #at: number[] = [];
   readonly #ids: FieldId[] = [];
+  /** Where the first line begins in `text`. */
+  #start = 0;
+  /** The field lines of the last whole head, final empty line included; empty when others were read since. */
+  #fields = '';
+  #found = { count: 0, fieldBytes: 0, padded: false };
+  /** What is left of those lines by a table of names, and that table. */
+  #kept = '';
+  #keptBy: Uint8Array | undefined;
 
   clear(): void {
     this.count = 0;
@@ -29,7 +37,55 @@ export class Head implements FieldLines {
     this.text = '';
   }
 
-  /** The head lies at `start` of the bytes; all other positions count from there. */
+  /** How long the fields of the last whole head were, final empty line included; 0: they are not known any more. */
+  get fieldsLength(): number {
+    return this.#fields.length;
+  }
+
+  /** Other lines than those of the last head are about to be read. */
+  forget(): void {
+    this.#fields = '';
+    this.#keptBy = undefined;
+  }
+
+  /** The head is whole, and its fields begin at `start`. */
+  finish(text: string, start: number): void {
+    this.text = text;
+    this.#start = start;
+    this.#fields = text.slice(start);
+    const found = this.#found;
+    found.count = this.count;
+    found.fieldBytes = this.fieldBytes;
+    found.padded = this.padded;
+  }
+
+  /**
+   * Takes over `text` if its fields, which begin at `start`, are those of the last whole head, as they mostly are on one
+   * connection: what was found in them still holds.
+   */
+  repeat(text: string, start: number): boolean {
+    if (text.slice(start) !== this.#fields) return false;
+    this.text = text;
+    this.#start = start;
+    const { count, fieldBytes, padded } = this.#found;
+    this.count = count;
+    this.fieldBytes = fieldBytes;
+    this.padded = padded;
+    return true;
+  }
+
+  /** The lines that stay by the table, if somebody has remembered them. */
+  keptBy(table: Uint8Array): string | undefined {
+    return this.#keptBy === table ? this.#kept : undefined;
+  }
+
+  /** `kept` are the lines that stay by the table, for as long as the fields are the same. */
+  rememberKept(table: Uint8Array, kept: string): void {
+    this.#keptBy = table;
+    this.#kept = kept;
+  }
+
+  /** The first field line begins at `start` of the bytes; all other positions count from there. */
   addLine(
     bytes: Buffer,
     start: number,
@@ -55,21 +111,21 @@ export class Head implements FieldLines {
   }
 
   name(line: number): string {
-    return this.text.slice(this.#at[line * stride], this.#at[line * stride + 1]);
+    return this.#part(line * stride);
   }
 
   value(line: number): string {
-    return this.text.slice(this.#at[line * stride + 2], this.#at[line * stride + 3]);
+    return this.#part(line * stride + 2);
   }
 
   /** Blanks stand between the value and the end of its line. */
   isPadded(line: number): boolean {
-    return this.text.charCodeAt(this.#at[line * stride + 3] ?? 0) !== CR;
+    return this.text.charCodeAt(this.#start + (this.#at[line * stride + 3] ?? 0)) !== CR;
   }
 
   /** Where the line begins in `text`. */
   lineStart(line: number): number {
-    return this.#at[line * stride] ?? 0;
+    return this.#start + (this.#at[line * stride] ?? 0);
   }
 
   /** The first line with this id, or −1. */
@@ -83,7 +139,7 @@ export class Head implements FieldLines {
     for (let i = 0; i < this.count; i++) {
       const start = this.#at[i * stride] ?? 0;
       const end = this.#at[i * stride + 1] ?? 0;
-      if (end - start === lowerName.length && this.#nameIs(start, lowerName)) return this.value(i);
+      if (end - start === lowerName.length && this.#nameIs(this.#start + start, lowerName)) return this.value(i);
     }
     return undefined;
   }
@@ -91,6 +147,11 @@ export class Head implements FieldLines {
   /** Bytes of a part of the head, positions counted from its beginning. */
   slice(start: number, end: number): string {
     return this.text.slice(start, end);
+  }
+
+  /** Between a position and the one after it. */
+  #part(place: number): string {
+    return this.text.slice(this.#start + (this.#at[place] ?? 0), this.#start + (this.#at[place + 1] ?? 0));
   }
 
   #nameIs(start: number, lowerName: string): boolean {

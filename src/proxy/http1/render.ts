@@ -119,6 +119,15 @@ export const keptWithoutBody = (kept: KeptTable): KeptTable =>
 
 /** Of a head without blanks to lose. `named` by Connection are removed too, but never the framing. */
 function keptLines(head: Head, named: readonly string[], kept: KeptTable): string {
+  if (named.length > 0) return linesLeft(head, named, kept);
+  const known = head.keptBy(kept);
+  if (known !== undefined) return known;
+  const text = linesLeft(head, named, kept);
+  head.rememberKept(kept, text);
+  return text;
+}
+
+function linesLeft(head: Head, named: readonly string[], kept: KeptTable): string {
   let text = '';
   let runStart = -1;
   for (let i = 0; i < head.count; i++) {
@@ -160,7 +169,15 @@ function keptText(lines: FieldLines, edits: FieldEdits | undefined, named: reado
 }
 
 /** What tells the upstream whose request it is; what a middleware set itself stays as it set it. */
-export function forwardedText({ lines, edits, named, authority }: ExchangeRequest, sender: DownstreamAddress): string {
+export function forwardedText(request: ExchangeRequest, sender: DownstreamAddress): string {
+  // What somebody else may have said counts only where a trusted peer has, or a middleware.
+  if (sender.peerTrusted || !request.edits.empty) return forwardedLines(request, sender);
+  if (sender.told?.authority !== request.authority)
+    sender.told = { authority: request.authority, lines: forwardedLines(request, sender) };
+  return sender.told.lines;
+}
+
+function forwardedLines({ lines, edits, named, authority }: ExchangeRequest, sender: DownstreamAddress): string {
   const { peerIp, peerTrusted, scheme, certificateUris } = sender;
   const first = (name: string): string | undefined => (edits.empty ? lines.first(name) : edits.first(lines, name));
   const stays = (name: string): boolean => peerTrusted && first(name) !== undefined && !named.includes(name);

@@ -117,6 +117,7 @@ export class FieldBlock implements FieldSink, FieldLines {
   field(name: string, value: string, info: FieldInfo): void {
     this.listBytes += name.length + value.length + 32;
     if (++this.#fields > guards.fieldsMax || this.listBytes > guards.listBytesMax) this.tooLarge = true;
+    if (this.tooLarge) this.#keepType(name, value, idOf(info));
     if (this.tooLarge || this.problem !== '') return;
     if (hasBadValue(info)) {
       this.problem = `invalid value of ${name}`;
@@ -146,8 +147,16 @@ export class FieldBlock implements FieldSink, FieldLines {
     this.fieldBytes += name.length + value.length;
     if (this.count === linesMax || (fieldBytesMax > 0 && this.fieldBytes > fieldBytesMax)) {
       this.tooLarge = true;
-      return;
-    }
+      this.#keepType(name, value, id);
+    } else this.#keep(name, value, id);
+  }
+
+  /** Whoever asks by gRPC is to be told in its way that this is too much. */
+  #keepType(name: string, value: string, id: FieldId): void {
+    if (name === 'content-type' && this.first(name) === undefined) this.#keep(name, value, id);
+  }
+
+  #keep(name: string, value: string, id: FieldId): void {
     this.#names[this.count] = name;
     this.#values[this.count] = value;
     this.#ids[this.count++] = id;

@@ -5,6 +5,8 @@
 export interface Allowed {
   readonly burst: number;
   readonly perSecond: number;
+  /** The most that can be left when more is earned; default: `burst`. */
+  readonly earnedMax?: number;
 }
 
 export const guards = {
@@ -27,9 +29,13 @@ export const guards = {
   /** Each is answered. Go's gRPC measures with one per round trip as long as data comes, so DATA sent earns more. */
   pings: { burst: 500, perSecond: 100 },
   pingsPerData: 2,
-  /** WINDOW_UPDATE, PRIORITY and unknown frames: nothing to answer, but work. DATA sent earns more. */
-  idleFrames: { burst: 1_000, perSecond: 500 },
+  /**
+   * WINDOW_UPDATE, PRIORITY and unknown frames: nothing to answer, but work. DATA sent earns more: Go's client opens both
+   * windows for each 4 KiB that are read, others for each kilobyte, and the last 4 MiB long after they were sent.
+   */
+  idleFrames: { burst: 1_000, perSecond: 500, earnedMax: 20_000 },
   idleFramesPerData: 4,
+  bytesPerIdleFrame: 512,
   /** DATA without a byte, or of padding alone, that does not end its stream. Some clients send one now and then. */
   emptyData: { burst: 100, perSecond: 20 },
   /**
@@ -73,7 +79,7 @@ export class Allowance {
   }
 
   earn(count: number): void {
-    this.#left = Math.min(this.#allowed.burst, this.#left + count);
+    this.#left = Math.min(this.#allowed.earnedMax ?? this.#allowed.burst, this.#left + count);
   }
 
   #refill(): void {

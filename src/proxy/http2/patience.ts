@@ -36,7 +36,7 @@ export class Patience {
   onDataSent(bytes: number): void {
     this.#sentBytes += bytes;
     this.pings.earn(guards.pingsPerData);
-    this.idleFrames.earn(guards.idleFramesPerData);
+    this.idleFrames.earn(guards.idleFramesPerData + Math.floor(bytes / guards.bytesPerIdleFrame));
     if (bytes >= guards.loafBytes) this.crumbs.earn(1);
   }
 

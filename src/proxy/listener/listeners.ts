@@ -2,6 +2,7 @@
 // open says why and holds up nothing else (contract.md §2.2, architecture.md §9).
 import { listenerDefaults } from '../../model/defaults.ts';
 import type { Listener } from '../../model/listener.ts';
+import { type ListenerPlace, overlap } from '../../model/listener-place.ts';
 import { describe, type Problem } from '../../model/problem.ts';
 import type { TicketSecrets } from '../shared/ticket-secrets.ts';
 import { Terminators } from '../tls/terminators.ts';
@@ -69,21 +70,30 @@ export class Listeners {
   }
 
   /**
-   * Ascending by id, so the first of two with one place is the one that opens; `busy` places are not tried. Not to be
-   * called again before it resolves.
+   * Ascending by id, so the first of those whose places overlap is the one that opens, or waits; `busy` places are not
+   * tried. Not to be called again before it resolves.
    * What `prepare` was not called with has no TLS to open with.
    */
   async install(listeners: readonly Listener[], busy: readonly BusyPlace[]): Promise<void> {
     const wanted = new Map<string, Listener>();
     const status: ListenerStatus[] = [];
+    const claims: (ListenerPlace & { readonly name: string })[] = [];
     for (const listener of listeners) {
-      const key = keyOf(this.#placeOf(listener));
-      const first = wanted.get(key);
+      const place = this.#placeOf(listener);
+      const key = keyOf(place);
+      const first = claims.find((claim) => overlap(claim, place));
       const taken = busy.find(({ place }) => place === key);
       const unusable = this.#unusable(listener);
-      if (unusable !== undefined) status.push(this.#in('closed', listener, unusable));
-      else if (first !== undefined) status.push(this.#in('closed', listener, `listener "${first.name}" has this port`));
-      else if (taken !== undefined) status.push(this.#in('waiting', listener, taken.reason));
+      if (unusable !== undefined) {
+        status.push(this.#in('closed', listener, unusable));
+        continue;
+      }
+      if (first !== undefined) {
+        status.push(this.#in('closed', listener, `listener "${first.name}" has this port`));
+        continue;
+      }
+      claims.push({ ...place, name: listener.name });
+      if (taken !== undefined) status.push(this.#in('waiting', listener, taken.reason));
       else wanted.set(key, listener);
     }
     for (const [key, open] of this.#open) if (!wanted.has(key)) this.#retire(key, open);

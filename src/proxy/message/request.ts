@@ -12,6 +12,8 @@ export interface DownstreamAddress extends ClientAddress {
   readonly scheme: 'http' | 'https';
   /** Value of X-Forwarded-Client-Cert: URI names of the verified client certificate; empty when there are none. */
   readonly certificateUris: string;
+  /** What upstreams were told of it last, and for which authority: that seldom changes on one connection. */
+  told?: { readonly authority: string; readonly lines: string };
 }
 
 /** `stream`: nobody knows how long it is going to be. */

@@ -3,6 +3,7 @@
 import { createServer } from 'node:net';
 import type { Cancel, Clock } from '../../clock.ts';
 import type { Listener } from '../../model/listener.ts';
+import { overlap } from '../../model/listener-place.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { Configuration, ProxyConfig } from '../../model/proxy-config.ts';
 import { LevelCell } from '../../telemetry/log-levels.ts';
@@ -300,7 +301,7 @@ export class Workers implements Installer {
 
   /**
    * `reusePort` lets a port be shared with strangers as well, so a port that no worker has yet is bound once without
-   * it (architecture.md §9).
+   * it (architecture.md §9). Where an own listener is in the way, one that is about to close, that would tell nothing.
    */
   async #probe(listeners: readonly Listener[]): Promise<BusyPlace[]> {
     const opened = this.#everyList().flatMap((list) => list.filter(({ state }) => state === 'open'));
@@ -311,6 +312,7 @@ export class Workers implements Installer {
       const key = keyOf(place);
       if (known.has(key)) continue;
       known.add(key);
+      if (opened.some((status) => overlap(status, place))) continue;
       const reason = await bindOnce(place);
       if (reason !== undefined) busy.push({ place: key, reason });
     }

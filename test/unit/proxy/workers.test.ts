@@ -113,6 +113,26 @@ describe('proxy workers', () => {
     for (let i = 0; i < 12; i++) expect(await fresh()).to.equal('ok');
   });
 
+  it('open the first by id of listeners whose places overlap, which could share the port, also when it comes later', async () => {
+    const free = await freePort();
+    const own = createProxy({ source, clock: systemClock, telemetry: { logger: silentLogger }, workers: 2 });
+    bed.atEnd(() => own.close({ withinMs: 0 }));
+    const on = (id: string, address: string) => ({ id, name: id, address, port: free });
+    const states = () => own.listeners().map(({ id, state, reason }) => `${id} ${state} ${reason ?? ''}`.trim());
+    const config = answering('x');
+    source.publish(1, { ...config, listeners: [on('b', '127.0.0.1'), on('c', '0.0.0.0'), on('d', 'localhost')] });
+    await own.start();
+    expect(states().sort()).to.deep.equal([
+      'b open',
+      'c closed listener "b" has this port',
+      'd closed listener "b" has this port',
+    ]);
+    source.publish(2, { ...config, listeners: [on('a', '0.0.0.0'), on('b', '127.0.0.1')] });
+    await own.installed(2, 5_000);
+    expect(states().sort()).to.deep.equal(['a open', 'b closed listener "a" has this port']);
+    expect((await send(`http://127.0.0.1:${free}/`)).statusCode).to.equal(200);
+  });
+
   it('leave a port alone that another process has, and open the others', async () => {
     const busy = await bed.upstream((_request, response) => void response.end());
     const config = answering('x');

@@ -106,6 +106,25 @@ describe('a client that floods', () => {
     expect(sent).to.be.at.most(guards.crumbs.burst + 1);
   });
 
+  it('is not one that opens both windows for each 4 KiB that it reads, as Go’s does, nor when it reads late', () => {
+    const bed = new SessionBed();
+    bed.answers = false;
+    const room = uint32(4 << 20);
+    bed.arrive(Buffer.concat([greeting, settings(4, 4 << 20), frame('WINDOW_UPDATE', 0, 0, room), get(1)]));
+    bed.encoder.begin();
+    bed.encoder.status(200);
+    bed.stream(1).sendHead(bed.encoder, false);
+    const read = uint32(4_096);
+    const both = Buffer.concat([frame('WINDOW_UPDATE', 0, 0, read), frame('WINDOW_UPDATE', 0, 1, read)]);
+    bed.stream(1).sendData(Buffer.alloc(4 << 20));
+    for (let at = 0; at < 1_024; at++) bed.arrive(both);
+    for (let at = 0; at < 5_000; at++) {
+      if (at % 100 === 0) bed.stream(1).sendData(Buffer.alloc(100 * 4_096));
+      bed.arrive(both);
+    }
+    expect(bed.failed).to.equal(undefined);
+  });
+
   it('is not one whose windows leave a byte over each time, as Node’s do with large responses', () => {
     const bed = new SessionBed();
     bed.answers = false;

@@ -138,6 +138,21 @@ describe('a listener that speaks HTTP/2', () => {
     expect(client.closed).to.equal(false);
   });
 
+  it('tells gRPC in its own terms that a head is too large, wherever its content-type stands', async () => {
+    await bed.install(forwardTo(1));
+    const many = Object.fromEntries(Array.from({ length: 140 }, (_, i) => [`x-${i}`, 'y']));
+    const head = { ':method': 'POST', ':path': '/pkg.Service/Call' };
+    const grpc = { 'content-type': 'application/grpc' };
+    for (const fields of [
+      { ...head, ...grpc, ...many },
+      { ...head, ...many, ...grpc },
+    ]) {
+      const { status, headers, body } = await connect().ask(fields);
+      expect([status, headers['grpc-status'], body]).to.deep.equal([200, '3', '']);
+      expect(headers['grpc-message']).to.equal('request_headers_too_large: request headers too large');
+    }
+  });
+
   it('tells gRPC in its own terms', async () => {
     await bed.install({ ...forwardTo(await freePort()), routes: forwardTo(1).routes?.slice(1) ?? [] });
     const { status, headers, body } = await connect().ask(

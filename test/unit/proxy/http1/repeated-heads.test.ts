@@ -1,0 +1,86 @@
+// A parser that has read a head before reads the next one as a new parser does, whether its fields are the same or not.
+import { expect } from 'chai';
+import { Head } from '../../../../src/proxy/http1/head.ts';
+import type { HeadLimits, HeadStatus } from '../../../../src/proxy/http1/head-parser.ts';
+import { keptFromClient, keptFromTrusted, renderTrailers } from '../../../../src/proxy/http1/render.ts';
+import { RequestParser } from '../../../../src/proxy/http1/request-parser.ts';
+import { mutated, seededRandom } from '../../../support/mutation.ts';
+
+const limits = { startLineBytesMax: 1_000, headBytesMax: 2_000, fieldBytesMax: 300, linesMax: 10 };
+
+/** All that others can see of a head. */
+function seen(parser: RequestParser, status: HeadStatus, from: number): object {
+  if (status !== 'done') return { status, problem: parser.problem };
+  const { head, method, target, minor, end } = parser;
+  const { count, fieldBytes, padded, text } = head;
+  const lines = Array.from({ length: count }, (_, i) => [
+    ...[head.name(i), head.value(i), head.id(i), head.isPadded(i), head.lineStart(i)],
+    head.first(head.name(i).toLowerCase()),
+  ]);
+  return { method, target, minor, length: end - from, count, fieldBytes, padded, text, lines, sent: sent(head) };
+}
+
+const sent = (head: Head): string[] => [
+  renderTrailers(head, []),
+  renderTrailers(head, ['b']),
+  renderTrailers(head, []),
+];
+
+function read(parser: RequestParser, bytes: Buffer, from: number, of: HeadLimits): object {
+  parser.reset(of);
+  return seen(parser, parser.parse(bytes, from, bytes.length), from);
+}
+
+const fields = [
+  '\r\n',
+  'Host: x\r\n\r\n',
+  'Host: x\r\nB: 1\r\nConnection: keep-alive\r\n\r\n',
+  'Host: x\r\nB: 2\r\nConnection: keep-alive\r\n\r\n',
+  'Host: x\r\nB:  2 \r\nX-Forwarded-For: 1.2.3.4\r\nContent-Length: 3\r\n\r\n',
+  `Host: x\r\nB: ${'v'.repeat(200)}\r\n\r\n`,
+];
+const starts = ['GET / HTTP/1.1\r\n', 'GET /longer?q=1 HTTP/1.1\r\n', 'POST /a HTTP/1.0\r\n', '\r\nGET / HTTP/1.1\r\n'];
+
+describe('a head after another', () => {
+  it('is read as by a new parser, in whatever order they come', () => {
+    const random = seededRandom(7);
+    const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
+    const parser = new RequestParser(limits);
+    let repeated = 0;
+    let before = '';
+    for (let run = 0; run < 3_000; run++) {
+      const own = pick(fields);
+      if (own === before) repeated++;
+      before = own;
+      const whole = Buffer.from(pick(starts) + own + pick(['', 'abc', 'GET / HTTP/1.1\r\nHost: x\r\n\r\n']), 'latin1');
+      const bytes = random() < 0.3 ? mutated([whole], random) : whole;
+      const from = random() < 0.2 ? Math.min(2, bytes.length) : 0;
+      const of =
+        random() < 0.1 ? { ...limits, ...pick([{ linesMax: 1 }, { headBytesMax: 60 }, { fieldBytesMax: 9 }]) } : limits;
+      expect(read(parser, bytes, from, of), JSON.stringify(bytes.toString('latin1'))).to.deep.equal(
+        read(new RequestParser(of), bytes, from, of),
+      );
+    }
+    expect(repeated).to.be.greaterThan(300);
+  });
+
+  it('is the same although it came in parts', () => {
+    const parser = new RequestParser(limits);
+    const bytes = Buffer.from(`GET /next HTTP/1.1\r\n${fields[2]}`, 'latin1');
+    const expected = read(new RequestParser(limits), bytes, 0, limits);
+    for (let cut = 1; cut < bytes.length; cut++) {
+      read(parser, Buffer.from(`GET / HTTP/1.1\r\n${fields[2]}`, 'latin1'), 0, limits);
+      parser.reset(limits);
+      expect(parser.parse(bytes, 0, cut)).to.equal('more');
+      expect(seen(parser, parser.parse(bytes, 0, bytes.length), 0)).to.deep.equal(expected);
+    }
+  });
+
+  it('is passed on by the table that is asked for, not by the one asked for before', () => {
+    const head = new Head();
+    head.rememberKept(keptFromClient, 'some');
+    expect([head.keptBy(keptFromClient), head.keptBy(keptFromTrusted)]).to.deep.equal(['some', undefined]);
+    head.forget();
+    expect(head.keptBy(keptFromClient)).to.equal(undefined);
+  });
+});
