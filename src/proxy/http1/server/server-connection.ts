@@ -22,7 +22,7 @@ import type { HeadStatus } from '../head-parser.ts';
 import { ReceiveBuffer } from '../receive-buffer.ts';
 import { renderTrailers, valuesOf } from '../render.ts';
 import { RequestParser } from '../request-parser.ts';
-import { Discard } from './discard.ts';
+import { Discard, discardedBytesMax } from './discard.ts';
 import { type Answered, ServerResponse } from './server-response.ts';
 import { Tunnel } from './tunnel.ts';
 
@@ -143,7 +143,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
   }
 
   get mayGoOn(): boolean {
-    return this.framing.keepAlive && !this.#halfClosed;
+    return this.framing.keepAlive && !this.#halfClosed && !this.#restIsLong();
   }
 
   get holdsBodyBack(): boolean {
@@ -413,6 +413,12 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
     this.response.close();
     this.#context.wheel.remove(this);
     this.#onOver(this);
+  }
+
+  /** More of the request is to come than would be taken for the sake of the connection: clients are told that it ends. */
+  #restIsLong(): boolean {
+    const { kind, length } = this.framing;
+    return this.#reading === 'body' && kind === 'length' && length - this.requestBytes > discardedBytesMax;
   }
 
   /** The last response is still on its way to a client that takes it, or has not stood still for long. */
