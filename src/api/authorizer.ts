@@ -1,7 +1,7 @@
 // Authorization of every request before its operation: page guard → credentials → path and method → role
 // (architecture.md §8). Installed as Fastify's first hook, so no body has been read yet.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { largeBodyMax, relayBodyMax } from '../cluster/relay/relay-wire.ts';
+import { largeBodyMax, peerBodyMax, relayBodyMax } from '../cluster/relay/relay-wire.ts';
 import { SluiceError } from '../errors.ts';
 import { anybody, type Caller, holds } from '../resources/caller.ts';
 import type { ApiKeys } from './api-keys.ts';
@@ -18,10 +18,11 @@ interface AuthorizerOptions {
 
 /** Reveal nothing but ok or not ok, so they need no key (architecture.md §6.21). */
 const open = new Set(['/healthz', '/readyz'].flatMap((path) => [path, `/api/v1${path}`]));
-const largePath = '/sync/raft/large';
+const relayPath = '/sync/raft';
+const largePath = `${relayPath}/large`;
 /** Nodes prove themselves to each other by a credential of their own; an API key opens nothing here. */
 const relayPaths = new Set(
-  ['/sync/raft', largePath, '/sync/state-hash', '/sync/fleet'].flatMap((path) => [path, `/api/v1${path}`]),
+  [relayPath, largePath, '/sync/state-hash', '/sync/fleet'].flatMap((path) => [path, `/api/v1${path}`]),
 );
 
 const batchPath = '/api/v1/batch';
@@ -44,7 +45,8 @@ export class Authorizer {
     fastify.decorateRequest('caller');
     fastify.addHook('onRoute', (operation) => {
       this.#paths.add(operation.url, [operation.method].flat());
-      if (relayPaths.has(operation.url)) operation.bodyLimit = relayBodyMax;
+      if (relayPaths.has(operation.url)) operation.bodyLimit = peerBodyMax;
+      if (operation.url.endsWith(relayPath)) operation.bodyLimit = relayBodyMax;
       if (operation.url.endsWith(largePath)) operation.bodyLimit = largeBodyMax;
       if (operation.url === batchPath) operation.bodyLimit = batchBodyMax;
     });

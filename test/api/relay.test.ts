@@ -84,7 +84,7 @@ describe('POST /sync/raft', () => {
       const headers = signed('//sync/raft', oversized);
       expect(await api.call('POST', '//sync/raft', { body: oversized, headers })).to.deep.include({
         status: 413,
-        json: { error: 'body is larger than 6 MiB' },
+        json: { error: 'body is larger than 4 MiB' },
       });
     });
 

@@ -26,14 +26,18 @@ export async function expectLinearizable(clients: RegisterClients): Promise<Coun
   return { acknowledged: clients.acknowledgedAt.length, reads, failures: Object.fromEntries(failures) };
 }
 
-/** Stops all nodes, which run, once each has applied what the newest one has, and compares what they hold. */
+/**
+ * Stops all nodes, which run, once each has applied what the newest one has, and compares what they hold. In order, for a
+ * store follows the log; the leader last, for it would hand over, and whoever takes over writes an entry.
+ */
 export async function expectSameState({ nodes }: Pick<NodeCluster, 'nodes'>): Promise<void> {
   const [first] = nodes;
-  const { body } = (await first?.api.get<{ applied: number }>('/cluster')) ?? {};
+  const { body } = (await first?.api.get<{ applied: number; leader: string | null }>('/cluster')) ?? {};
   const last = await first?.api.post('/groups', { name: `the last one after ${body?.applied}` });
   const revision = Number(last?.headers.get('x-sluice-revision'));
   for (const { api } of nodes) expect((await api.get(`/groups?minRevision=${revision}`)).status).to.equal(200);
-  await Promise.all(nodes.map((node) => node.stop('SIGKILL')));
+  await Promise.all(nodes.map((node) => (node.nodeId === body?.leader ? undefined : node.stop('SIGTERM'))));
+  await Promise.all(nodes.map((node) => node.stop('SIGTERM')));
   const states = await Promise.all(nodes.map(({ storePath }) => stateOf(storePath)));
   expect(new Set(states.map(({ applied, hash }) => `${applied} ${hash}`)).size, JSON.stringify(states)).to.equal(1);
   expect(states[0]?.applied).to.be.at.least(revision);

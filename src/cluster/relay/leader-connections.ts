@@ -2,7 +2,7 @@
 // here; a call that failed says whether the leader can have seen it (raft.md A16).
 import { Agent, type Dispatcher } from 'undici';
 import type { Clock } from '../../clock.ts';
-import { relayBodyMax } from './relay-wire.ts';
+import { peerBodyMax } from './relay-wire.ts';
 
 export interface LeaderConnectionsOptions {
   /** PEM texts. Present: https, this certificate is shown, and the chain of the other one is checked. */
@@ -106,7 +106,7 @@ class Attempt implements Dispatcher.DispatchHandler {
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#length += chunk.length;
-    if (this.#length > relayBodyMax) controller.abort(new Error('its answer is too long'));
+    if (this.#length > peerBodyMax) controller.abort(new Error('its answer is too long'));
     else this.#chunks.push(chunk);
   }
 

@@ -13,8 +13,10 @@ export interface RelayEnvelope {
   readonly remainingMs: number;
 }
 
-/** Longest JSON body in either direction: room for the longest command but a batch, in base64. */
-export const relayBodyMax = 6 * 1024 * 1024;
+/** Longest JSON body of a relayed write, which is far longer than the longest command that travels in one (architecture.md §8). */
+export const relayBodyMax = 4 * 1024 * 1024;
+/** Longest JSON body of an answer, and of what nodes ask each other beside writes. */
+export const peerBodyMax = 6 * 1024 * 1024;
 /** Longest body with the command as it is, and what is said of it. */
 export const largeBodyMax = commandBytesMax + 64 * 1024;
 /** Longer commands travel as they are: writing tens of megabytes as base64 would hold the thread. */

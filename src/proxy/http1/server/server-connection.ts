@@ -192,9 +192,13 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
   // The request's body goes out here.
 
   start(sink: BodySink): void {
+    if (this.#reading === 'done') {
+      // Nothing comes any more. To whom the next body goes, the next request says.
+      sink.end('');
+      return;
+    }
     this.#sink = sink;
-    if (this.#reading === 'done') sink.end('');
-    else if (!this.#processing) this.#goOn();
+    if (!this.#processing) this.#goOn();
   }
 
   pause(): void {
@@ -349,6 +353,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
   #next(): void {
     const { headLimits, idleMs } = this.#context.settings();
     this.#parser.reset(headLimits);
+    this.#sink = undefined;
     this.#reading = 'head';
     this.#headStartedMs = -1;
     // The port may have closed after a head had gone out without `Connection: close`: the client knows nothing of it.
