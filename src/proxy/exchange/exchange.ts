@@ -204,6 +204,7 @@ export class Exchange implements ActionExchange {
     const { response } = this;
     if (response.own !== undefined) return { bytes: Buffer.from(response.own), whole: true };
     if (response.bodyKind === 'none' || response.source === undefined) return { bytes: nothing, whole: true };
+    response.keepLines();
     const held = response.source instanceof HeldBody ? response.source : new HeldBody(response.source);
     response.source = held;
     return collected(held, bytesMax);
@@ -225,6 +226,7 @@ export class Exchange implements ActionExchange {
     // What has no body on the wire has none to wrap.
     if (response.bodyKind === 'none' || this.request.method === 'HEAD') return;
     if (response.own !== undefined) response.edits.setLength(response.own.length);
+    response.keepLines();
     const source = response.source ?? new WholeBody(response.own ?? nothing);
     response.source = wrap(source);
     response.own = undefined;

@@ -62,6 +62,18 @@ export class ExchangeResponse implements ResponseHead {
     this.own = undefined;
   }
 
+  /**
+   * To be called before its body is taken: a connection that has given its whole body may be another exchange's, and its
+   * lines those of another response, before this one is sent.
+   */
+  keepLines(): void {
+    const { lines } = this;
+    if (lines instanceof FieldList) return;
+    const flat: string[] = [];
+    for (let i = 0; i < lines.count; i++) flat.push(lines.name(i), lines.value(i));
+    this.lines = new FieldList(flat);
+  }
+
   /** A response of Sluice's own. */
   local(status: number, fields: readonly string[], body: Uint8Array): void {
     this.status = status;

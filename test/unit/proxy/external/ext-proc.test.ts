@@ -213,6 +213,32 @@ describe('extProc', () => {
       expect(bed.lastBody).to.equal('last');
     });
 
+    // The connection that a body had come from whole was another exchange's by then, and the head was the other's too.
+    it('gives each response its own head when bodies are held and connections go on with other requests', async () => {
+      const upstream = await bed.bed.upstream((request, response) => {
+        response.setHeader('x-path', request.url ?? '');
+        request.resume().on('end', () => response.end(`body of ${request.url}`));
+      });
+      const slow = await http(echo);
+      await bed.serve(
+        [{ type: 'extProc', extProc: { destinationId: 'proc', mode: 'http', phaseTimeout: '5s', phases: all } }],
+        {
+          route: { forward: { destinations: [{ destinationId: 'up' }] } },
+          more: {
+            destinations: [
+              { id: 'proc', name: 'proc', host: '127.0.0.1', port: slow },
+              { id: 'up', name: 'up', host: '127.0.0.1', port: upstream, options: { maxConnsPerHost: 2 } },
+            ],
+          },
+        },
+      );
+      const paths = Array.from({ length: 40 }, (_, i) => `/${'x'.repeat(i)}`);
+      const answers = await Promise.all(paths.map((path) => bed.ask({ path })));
+      expect(answers.map(({ status, headers, body }) => [status, headers['x-path'], body])).to.deep.equal(
+        paths.map((path) => [200, path, `body of ${path}`]),
+      );
+    });
+
     it('takes an answer to another phase for none', async () => {
       await processedBy(await http(() => ({ action: 'responseBody', setHeaders: [{ key: 'x-a', value: '1' }] })), {
         mode: 'http',
