@@ -97,6 +97,13 @@ const rows = [
     takes: [90, 640],
   },
   {
+    name: 'confirmations',
+    what: 'the leader is killed around the deadline of a confirmation',
+    test: ['test/cluster/confirmation.test.ts', 'kills around'],
+    lengths: { SLUICE_CONFIRMATION_KILLS: [6, 50] },
+    takes: [80, 620],
+  },
+  {
     name: 'kills',
     what: 'edits and activations under leader kills',
     test: ['test/faults/leader-changes.test.ts'],

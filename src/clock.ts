@@ -1,5 +1,8 @@
 // Time is an argument: whatever waits or stamps takes a Clock, so that tests advance time by hand.
 
+// The global of that name is looked up, and asks a getter, each time.
+import { performance } from 'node:perf_hooks';
+
 export type Cancel = () => void;
 
 export interface Clock {

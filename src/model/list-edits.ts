@@ -16,6 +16,8 @@ interface Identified {
 
 /** Items between two pauses. */
 const stride = 4096;
+/** Pointers are compared so fast that more of them may be. */
+const runMax = 65_536;
 
 /**
  * Ascending, no two of them beside each other. Lists that ascend by id give the fewest; any others give some that are true
@@ -38,10 +40,18 @@ export function* editsBetween<T extends Identified>(
     inserted = [];
   };
   for (let steps = 1; from < former.length || to < next.length; steps++) {
+    const same = sameRun(former, from, next, to);
+    if (same > 0) {
+      note();
+      from += same;
+      to += same;
+      yield;
+      continue;
+    }
     if (steps % stride === 0) yield;
     const one = former[from];
     const other = next[to];
-    if (one === other || (one?.id === other?.id && one !== undefined && other !== undefined && isSame(one, other))) {
+    if (one !== undefined && other !== undefined && one.id === other.id && isSame(one, other)) {
       note();
       from++;
       to++;
@@ -60,6 +70,14 @@ export function* editsBetween<T extends Identified>(
   return edits;
 }
 
+/** How many items from there on are the same objects in both, `runMax` at most. */
+function sameRun<T>(former: readonly T[], from: number, next: readonly T[], to: number): number {
+  const most = Math.min(runMax, former.length - from, next.length - to);
+  let length = 0;
+  while (length < most && former[from + length] === next[to + length]) length++;
+  return length;
+}
+
 /** The list after edits that take out so many and put in what they name. */
 export function* edited<T>(
   former: readonly T[],
@@ -68,9 +86,10 @@ export function* edited<T>(
   const list: T[] = [];
   let from = 0;
   const keep = function* (end: number): Generator<void> {
-    for (; from < end; from++) {
-      list.push(former[from] as T);
-      if (from % stride === 0) yield;
+    while (from < end) {
+      const stop = Math.min(end, from + stride);
+      for (; from < stop; from++) list.push(former[from] as T);
+      yield;
     }
   };
   for (const { at, removed, inserted } of edits) {

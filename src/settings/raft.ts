@@ -58,12 +58,18 @@ function advertised(bindAddress: Address, { peers, nodeId }: Pick<RaftSettings, 
 }
 
 function readPeers(section: Section): RaftSettings['peers'] {
+  const named = new Set<string>();
   return (section.texts('peers') ?? []).flatMap((text, at) => {
     const [, nodeId = '', addressText = ''] = /^([^=]+)=(.+)$/.exec(text) ?? [];
     const address = parseAddress(addressText);
-    if (address && address.host !== '') return [{ nodeId, address }];
-    section.error(`peers[${at}]`, 'must be nodeId=host:port');
-    return [];
+    if (address === undefined || address.host === '') {
+      section.error(`peers[${at}]`, 'must be nodeId=host:port');
+      return [];
+    }
+    const place = `=${address.host}:${address.port}`;
+    if (named.has(nodeId) || named.has(place)) section.error(`peers[${at}]`, 'names a node or an address twice');
+    named.add(nodeId).add(place);
+    return [{ nodeId, address }];
   });
 }
 

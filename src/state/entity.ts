@@ -35,8 +35,13 @@ export class Entity implements Stored {
   }
 
   get canonical(): string {
-    this.#canonical ??= canonicalJson(this.spec);
+    this.#canonical ??= this.#oneText(canonicalJson(this.spec));
     return this.#canonical;
+  }
+
+  /** Many clients write their fields in that order: one text is kept then, not two. */
+  #oneText(canonical: string): string {
+    return canonical === this.json ? this.json : canonical;
   }
 
   get name(): string {

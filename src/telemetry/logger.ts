@@ -1,6 +1,6 @@
 // Logger, one for the process, made in main.ts and handed down (contract.md §1.6).
+import { createRequire } from 'node:module';
 import { type Logger as Pino, pino } from 'pino';
-import { PinoPretty } from 'pino-pretty';
 import { gatheredLines } from './gathered-lines.ts';
 import { type LevelCell, type LogLevel, LogLevels, type LogModule } from './log-levels.ts';
 import type { Traces } from './traces/traces.ts';
@@ -48,6 +48,8 @@ function sinkOf(format: LogFormat): Pino {
     const lines = gatheredLines(pino.destination(1), (run) => process.once('exit', run));
     return pino({ ...options, formatters: { level: (label) => ({ level: label }) } }, lines);
   }
+  // Loaded for people alone.
+  const { PinoPretty } = createRequire(import.meta.url)('pino-pretty') as typeof import('pino-pretty');
   const stream = PinoPretty({
     sync: true,
     destination: 1,

@@ -23,6 +23,9 @@ export interface Chain {
   readonly problems: readonly CompileProblem[];
 }
 
+/** Of most routes. */
+const noChain: Chain = { links: [], running: [], problems: [] };
+
 export function compileChain(
   group: Group | undefined,
   route: Route,
@@ -30,6 +33,7 @@ export function compileChain(
   services: MiddlewareServices | undefined,
 ): Chain {
   const problems: CompileProblem[] = [];
+  if (!group?.middlewareIds?.length && !route.middlewareIds?.length) return noChain;
   const listed = { group: group?.middlewareIds ?? [], route: route.middlewareIds ?? [] };
   const ids = new Set([...listed.group, ...listed.route]);
   const links = Array.from(ids, (id): ChainLink => {

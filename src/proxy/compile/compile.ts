@@ -13,6 +13,7 @@ import { type Placed, RoutingTable } from '../match/routing-table.ts';
 import { mergeSorted, sortInSteps } from '../match/sort.ts';
 import type { MiddlewareServices } from '../middleware/services.ts';
 import { type CompiledEntry, compileEntry, type EntryContext, rankOf } from './entry.ts';
+import { SharedParts } from './shared-parts.ts';
 import type { SoundRoutes } from './sound-routes.ts';
 
 export interface Compiled {
@@ -164,6 +165,7 @@ const contextOf = (
   middlewares: new Map(middlewares.map((middleware) => [middleware.id, middleware])),
   unavailable: new Set(middlewares.filter(({ type }) => !canRun(type)).map(({ id }) => id)),
   services,
+  parts: new SharedParts(),
 });
 
 function* indexed(routes: readonly Route[]): Generator<void, Map<string, Route>> {

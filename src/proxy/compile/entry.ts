@@ -9,19 +9,13 @@ import { compileForward } from '../forward/forward-plan.ts';
 import { ForwardAction } from '../forward/forwarding.ts';
 import { retryPlan } from '../forward/retry.ts';
 import type { Action, Entry, Ranked } from '../match/entry.ts';
-import {
-  celMatcher,
-  grpcMatcher,
-  headerMatcher,
-  type Matcher,
-  methodsMatcher,
-  queryMatcher,
-} from '../match/matchers.ts';
+import { celMatcher, grpcMatcher, headerMatcher, type Matcher, queryMatcher } from '../match/matchers.ts';
 import { weightOf } from '../match/order.ts';
 import type { MiddlewareServices } from '../middleware/services.ts';
-import { type HostPattern, parseHostPattern } from '../target/host.ts';
+import { parseHostPattern } from '../target/host.ts';
 import { composePath, type EntryPath, type PathProblem } from '../target/path.ts';
 import { compileChain } from './chain.ts';
+import type { SharedParts } from './shared-parts.ts';
 
 /** What entries are made from beside their route and group. */
 export interface EntryContext {
@@ -30,6 +24,8 @@ export interface EntryContext {
   readonly unavailable: ReadonlySet<string>;
   /** What middlewares run with; undefined where nothing is going to run, as in a check. */
   readonly services: MiddlewareServices | undefined;
+  /** Parts that many entries have alike. */
+  readonly parts: SharedParts;
 }
 
 export interface CompiledEntry {
@@ -42,18 +38,18 @@ export function compileEntry(
   route: Route,
   group: Group | undefined,
   position: number,
-  { middlewares, unavailable, services }: EntryContext,
+  { middlewares, unavailable, services, parts }: EntryContext,
 ): CompiledEntry {
   const problems: CompileProblem[] = [];
   const path = composePath(group ?? {}, route.match ?? {});
   if (isProblem(path)) problems.push(pathProblem(path));
-  const matchers = compileMatchers(route, group, problems);
+  const matchers = compileMatchers(route, group, parts, problems);
   const chain = compileChain(group, route, middlewares, services);
   problems.push(...chain.problems);
   if (isProblem(path)) return { entry: undefined, problems };
-  const action = compileAction(route, group, path, problems);
+  const action = compileAction(route, group, path, parts, problems);
   if (problems.some(({ closes }) => closes === undefined)) return { entry: undefined, problems };
-  const hosts = hostsOf(route, group);
+  const hosts = parts.hosts(hostnamesOf(route, group));
   const headers = matchers.filter(({ kind }) => kind === 'header').length;
   const missing = chain.links.some(({ id, disabled }) => !disabled && unavailable.has(id));
   const entry: Entry = {
@@ -78,12 +74,14 @@ export function rankOf(route: Route, group: Group | undefined, position: number)
   const path = composePath(group ?? {}, route.match ?? {});
   if (isProblem(path)) return undefined;
   const headers = (group?.headers?.length ?? 0) + (route.match?.headers?.length ?? 0);
-  const weight = weightOf(path, hostsOf(route, group), headers, route.match ?? {}, group);
+  const weight = weightOf(path, hostnamesOf(route, group).map(parseHostPattern), headers, route.match ?? {}, group);
   return { weight, groupName: group?.name ?? '', position, route };
 }
 
-const hostsOf = (route: Route, group: Group | undefined): HostPattern[] =>
-  [...(group?.hostnames ?? []), ...(route.match?.hostnames ?? [])].map(parseHostPattern);
+const hostnamesOf = (route: Route, group: Group | undefined): readonly string[] => [
+  ...(group?.hostnames ?? []),
+  ...(route.match?.hostnames ?? []),
+];
 
 const isProblem = (path: EntryPath | PathProblem): path is PathProblem => 'message' in path;
 
@@ -93,7 +91,12 @@ const pathProblem = ({ of, field, message }: PathProblem): CompileProblem => ({
   message,
 });
 
-function compileMatchers({ match = {} }: Route, group: Group | undefined, problems: CompileProblem[]): Matcher[] {
+function compileMatchers(
+  { match = {} }: Route,
+  group: Group | undefined,
+  parts: SharedParts,
+  problems: CompileProblem[],
+): readonly Matcher[] {
   const made: Matcher[] = [];
   const add = (of: CompileProblem['of'], path: CompileProblem['path'], make: () => Matcher): void => {
     try {
@@ -103,7 +106,7 @@ function compileMatchers({ match = {} }: Route, group: Group | undefined, proble
     }
   };
   const { methods = [], headers = [], queryParams = [], grpc, cel } = match;
-  if (methods.length > 0) made.push(methodsMatcher(methods));
+  if (methods.length > 0) made.push(parts.methods(methods));
   if (grpc === true) made.push(grpcMatcher);
   group?.headers?.forEach((header, i) => {
     add('group', ['headers', i, 'value'], () => headerMatcher(header));
@@ -115,13 +118,14 @@ function compileMatchers({ match = {} }: Route, group: Group | undefined, proble
     add('route', ['match', 'queryParams', i, 'value'], () => queryMatcher(param));
   });
   if (cel !== undefined) add('route', ['match', 'cel'], () => celMatcher(cel));
-  return made;
+  return parts.matchers(made);
 }
 
 function compileAction(
   route: Route,
   group: Group | undefined,
   path: EntryPath,
+  parts: SharedParts,
   problems: CompileProblem[],
 ): Action | undefined {
   const { forward, redirect, directResponse } = route;
@@ -142,6 +146,7 @@ function compileAction(
       rewrite,
       retry,
       attemptCount: group?.includeAttemptCount === true,
+      choice: parts.choice(forward),
     }),
   );
 }

@@ -1,6 +1,7 @@
 // An external service over HTTP: one pool of connections per destination and worker, answers bounded.
-import { Pool } from 'undici';
+import type { Pool } from 'undici';
 import type { Destination } from '../../model/destination.ts';
+import { undici } from '../on-demand.ts';
 import { ExternalFailure } from './external-failure.ts';
 import { connectorOf } from './http-connector.ts';
 import { originOf } from './service-address.ts';
@@ -30,6 +31,7 @@ export class HttpService {
 
   constructor(destination: Destination) {
     const connect = connectorOf(destination, false);
+    const { Pool } = undici();
     this.#pool = new Pool(originOf(destination), { connect, headersTimeout: 0, bodyTimeout: 0, pipelining: 1 });
   }
 

@@ -1,6 +1,7 @@
 // The messages of external services as protocol buffers: our own, and the part of Envoy's that Sluice speaks
 // (contract.md §8.5, §8.6.2; architecture.md §6.29). Field numbers are the wire format; names are ours to read.
-import protobuf from 'protobufjs';
+import type protobuf from 'protobufjs';
+import { protobuf as loaded } from '../on-demand.ts';
 
 const own = `
 syntax = "proto3";
@@ -103,7 +104,7 @@ function messageType(text: string, name: string): MessageType {
   const found = (): protobuf.Type => {
     let root = roots.get(text);
     if (root === undefined) {
-      root = protobuf.parse(text, { keepCase: true }).root;
+      root = loaded().parse(text, { keepCase: true }).root;
       roots.set(text, root);
     }
     type ??= root.lookupType(name);

@@ -1,8 +1,10 @@
 // Level 1: which of the destinations of a route a request goes to (contract.md §7.5). Only those that exist and have an
 // available endpoint take part.
+import { routeDefaults } from '../../model/defaults.ts';
+import type { Forward } from '../../model/forward.ts';
 import { crc32 } from '../upstream/balance/crc32.ts';
 import { built, HashRing } from '../upstream/balance/hash-ring.ts';
-import type { CookiePlan } from '../upstream/destination-plan.ts';
+import { type CookiePlan, cookiePlan } from '../upstream/destination-plan.ts';
 import type { Upstream, Upstreams } from '../upstream/upstreams.ts';
 
 export type DestinationAlgorithm = 'WEIGHTED_RANDOM' | 'WEIGHTED_CONSISTENT_HASH' | 'STICKY';
@@ -78,6 +80,19 @@ export class DestinationChoice {
     }
     return { count, total };
   }
+}
+
+/** What a route asks for. Routes that ask for the same may share it. */
+export function destinationChoice({ destinations, destinationBalancing }: Forward): DestinationChoice {
+  const defaults = routeDefaults.destinationBalancing;
+  const algorithm = destinationBalancing?.algorithm ?? defaults.algorithm;
+  const pin = algorithm === 'STICKY' ? destinationBalancing?.sticky : destinationBalancing?.weightedConsistentHash;
+  return new DestinationChoice(
+    destinations.map(({ destinationId }) => destinationId),
+    destinations.map(({ weight = routeDefaults.weight }) => weight),
+    algorithm,
+    cookiePlan(pin?.cookie, defaults.cookie),
+  );
 }
 
 function ringMembers(ids: readonly string[], weights: readonly number[]) {

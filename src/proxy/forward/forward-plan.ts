@@ -5,8 +5,7 @@ import type { Forward } from '../../model/forward.ts';
 import type { RewritePlan } from '../action/rewrite.ts';
 import { durationMs } from '../duration.ts';
 import type { EntryPath } from '../target/path.ts';
-import { cookiePlan } from '../upstream/destination-plan.ts';
-import { DestinationChoice } from './destination-choice.ts';
+import type { DestinationChoice } from './destination-choice.ts';
 import type { RetryPlan } from './retry.ts';
 
 export interface ForwardPlan {
@@ -38,31 +37,16 @@ export interface ForwardSurroundings {
   readonly rewrite: RewritePlan | undefined;
   readonly retry: RetryPlan | undefined;
   readonly attemptCount: boolean;
+  readonly choice: DestinationChoice;
 }
 
 export function compileForward(forward: Forward, surroundings: ForwardSurroundings): ForwardPlan {
-  const { destinations, timeouts, mirror, maxGrpcTimeout } = forward;
+  const { timeouts, mirror, maxGrpcTimeout } = forward;
   const share = (mirror?.percentage ?? routeDefaults.mirrorPercentage) / 100;
   return {
     ...surroundings,
-    choice: destinationChoice(forward, destinations),
     budgetMs: timeouts?.request === undefined ? undefined : durationMs(timeouts.request, 0),
     mirror: mirror === undefined || share === 0 ? undefined : { destinationId: mirror.destinationId, share },
     grpcTimeoutMsMax: durationMs(maxGrpcTimeout, 0),
   };
-}
-
-function destinationChoice(
-  { destinationBalancing }: Forward,
-  destinations: Forward['destinations'],
-): DestinationChoice {
-  const defaults = routeDefaults.destinationBalancing;
-  const algorithm = destinationBalancing?.algorithm ?? defaults.algorithm;
-  const pin = algorithm === 'STICKY' ? destinationBalancing?.sticky : destinationBalancing?.weightedConsistentHash;
-  return new DestinationChoice(
-    destinations.map(({ destinationId }) => destinationId),
-    destinations.map(({ weight = routeDefaults.weight }) => weight),
-    algorithm,
-    cookiePlan(pin?.cookie, defaults.cookie),
-  );
 }

@@ -1,10 +1,11 @@
 // One request for a JWKS document: straight to the destination's host and port, with its TLS, past its endpoints and
 // everything that guards them (contract.md §8.0).
-import { Agent, request } from 'undici';
+import type { Agent } from 'undici';
 import { destinationDefaults } from '../../model/defaults.ts';
 import type { Destination } from '../../model/destination.ts';
 import { connectorOf } from '../external/http-connector.ts';
 import { connectMsOf, isSecure, originOf } from '../external/service-address.ts';
+import { undici } from '../on-demand.ts';
 import { needsSystemRoots, readySystemRoots } from '../tls/system-roots.ts';
 
 export interface JwksPlace {
@@ -21,7 +22,8 @@ const bytesMax = 1024 * 1024;
 /** The text of a 200, of any content type. Rejects with the reason for everything else. */
 export async function requestJwks({ destination, path }: JwksPlace, signal: AbortSignal): Promise<string> {
   if (needsSystemRoots(destination)) await readySystemRoots();
-  const agent = new Agent({ ...connecting(destination), connections: 1 });
+  const { Agent: OwnAgent, request } = undici();
+  const agent = new OwnAgent({ ...connecting(destination), connections: 1 });
   try {
     const { statusCode, body } = await request(`${originOf(destination)}${path}`, {
       dispatcher: agent,

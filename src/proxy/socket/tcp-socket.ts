@@ -4,6 +4,7 @@ import { arrived, type ByteSocket, drainedBytesMin } from './byte-socket.ts';
 import { HandleSocket } from './handle-socket.ts';
 import type { Security } from './security.ts';
 import { onWriteDone, type StreamRequest, streamState, type TcpHandle, writeRequest } from './stream-handle.ts';
+import { flushLater } from './turn-end.ts';
 
 export interface TcpSocketOptions {
   /** FIN of the other side is not answered by itself. */
@@ -36,7 +37,7 @@ export class TcpSocket extends HandleSocket implements ByteSocket {
       if (this.#text !== '') this.flush();
       return this.#write(data);
     }
-    if (this.#text === '') leaveLater(this);
+    if (this.#text === '') flushLater(this);
     this.#text += data;
     if (this.#text.length < drainedBytesMin) return this.writableLength < drainedBytesMin;
     this.flush();
@@ -95,26 +96,4 @@ export class TcpSocket extends HandleSocket implements ByteSocket {
     this.writableLength += data.length;
     return this.writableLength < drainedBytesMin;
   }
-}
-
-/** Those whose text waits for the end of the turn. */
-let waiting: TcpSocket[] = [];
-/** Empty; takes the place of `waiting` while that is gone through. */
-let spareList: TcpSocket[] = [];
-
-/**
- * A turn brings requests and responses of many connections. Writing for each of them in between makes the system's code
- * and ours push each other out of the caches, and wakes each reader by itself.
- */
-function leaveLater(socket: TcpSocket): void {
-  if (waiting.length === 0) setImmediate(leave);
-  waiting.push(socket);
-}
-
-function leave(): void {
-  const leaving = waiting;
-  waiting = spareList;
-  for (let i = 0; i < leaving.length; i++) leaving[i]?.flush();
-  leaving.length = 0;
-  spareList = leaving;
 }

@@ -6,6 +6,7 @@ import { arrived, type ByteSocket, drainedBytesMin } from '../socket/byte-socket
 import { HandleSocket } from '../socket/handle-socket.ts';
 import type { Security } from '../socket/security.ts';
 import { onWriteDone, streamState, type TcpHandle, writeRequest } from '../socket/stream-handle.ts';
+import { flushLater } from '../socket/turn-end.ts';
 import { nativeOf, secureHandle, type TlsHandle } from './tls-handle.ts';
 
 interface SecureSocketOptions {
@@ -49,6 +50,9 @@ export class SecureSocket extends HandleSocket implements ByteSocket {
   #writing = false;
   /** Writes that wait for their turn, in order; undefined: none. */
   #waiting: (string | Uint8Array)[] | undefined;
+  #saidGoodbye = false;
+  /** It is going to be flushed at the end of the turn. */
+  #later = false;
   /** Offered before anybody had judged the handshake. */
   #session: Buffer | undefined;
   #onSession: ((session: Buffer) => void) | undefined;
@@ -136,18 +140,35 @@ export class SecureSocket extends HandleSocket implements ByteSocket {
     this.#session = undefined;
   }
 
-  /** `drain` follows each write, so that what was lent for it comes back: TLS says later what the system has taken. */
+  /**
+   * `drain` follows each write, so that what was lent for it comes back: TLS says later what the system has taken. Text
+   * leaves at the end of the turn, bytes as soon as it is their turn.
+   */
   write(data: string | Uint8Array, _encoding?: 'latin1'): boolean {
     if (!this.writable || data.length === 0) return true;
     this.writableLength += data.length;
-    if (!this.#writing) this.#write(data);
-    else if (this.#waiting === undefined) this.#waiting = [data];
+    if (this.#waiting === undefined) this.#waiting = [data];
     else this.#waiting.push(data);
+    if (typeof data !== 'string' || this.writableLength >= drainedBytesMin) this.flush();
+    else if (!this.#later) {
+      this.#later = true;
+      flushLater(this);
+    }
     return this.writableLength < drainedBytesMin;
   }
 
-  /** Nothing waits but for its turn. */
-  flush(): void {}
+  flush(): void {
+    this.#later = false;
+    if (this.#writing || this.destroyed) return;
+    const next = this.#takeWaiting();
+    if (next !== undefined) this.#write(next);
+  }
+
+  override destroy(error?: NodeJS.ErrnoException): this {
+    // As far as TLS takes it at once.
+    if (error === undefined && this.#later) this.flush();
+    return super.destroy(error);
+  }
 
   override pause(): this {
     this.#stopped = true;
@@ -188,19 +209,26 @@ export class SecureSocket extends HandleSocket implements ByteSocket {
     if (next !== undefined) this.#write(next);
     else {
       this.tell('drain');
-      if (this.ended && !this.#writing) super.shutDown();
+      if (this.ended && !this.#writing) this.#sayGoodbye();
     }
   }
 
   /** The goodbye goes behind everything written. */
   protected override shutDown(): void {
-    if (!this.#writing) super.shutDown();
+    this.flush();
+    if (!this.#writing) this.#sayGoodbye();
   }
 
   protected override onClosed(): void {
     this.#kept = undefined;
     this.#waiting = undefined;
     this.#tls.destroySSL();
+  }
+
+  #sayGoodbye(): void {
+    if (this.#saidGoodbye || this.destroyed) return;
+    this.#saidGoodbye = true;
+    super.shutDown();
   }
 
   #onHandshakeDone(): void {

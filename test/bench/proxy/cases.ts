@@ -1,5 +1,6 @@
 // The cases of `npm run bench`: who takes part in each, and what is done to them.
-import { fixedRate, h2load, handshakes, idleConnections, type Load, wrk } from './loads.ts';
+import { heldLoopsEnv } from '../../support/held-loops.ts';
+import { fixedRate, h2load, handshakes, idleConnections, type Load, telling, wrk } from './loads.ts';
 import {
   type Contestant,
   caddy,
@@ -23,6 +24,8 @@ export interface Case {
   readonly figure?: 'micros' | 'p99' | 'kb';
 }
 
+/** Says how long its loops are held. */
+const told = [heldLoopsEnv.NODE_OPTIONS ?? ''];
 const plain: Scene = { routes: 1, tls: false, http2: false, grpc: false };
 const others = [nginx(), haproxy, caddy];
 const all = [sluice('sluice'), sluice('sluice-2', { workers: 2 }), ...others];
@@ -64,6 +67,17 @@ export const cases: readonly Case[] = [
     scene: { ...plain, routes: 1_000 },
     proxies: all,
     load: fixedRate('/service-500/api/x', 5_000, 50),
+    figure: 'p99',
+  },
+  {
+    name: 'reloads',
+    title: '50 changes a second of 5,000 routes, 2,000 requests a second: latency, and loops held',
+    scene: { ...plain, routes: 5_000 },
+    proxies: [
+      sluice('sluice', { nodeOptions: told }),
+      sluice('sluice-reloads', { features: ['reloads'], nodeOptions: told }),
+    ],
+    load: telling(fixedRate('/service-4500/api/x', 2_000, 50)),
     figure: 'p99',
   },
   {

@@ -1,6 +1,7 @@
 // What a benchmark does to a proxy, and what one run of it shows.
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { eventually } from '../../support/eventually.ts';
 import { cpuSeconds, type Machine, rssKb } from './machine.ts';
 import type { Running } from './proxies.ts';
 
@@ -13,6 +14,8 @@ export interface Sample {
   readonly p99: number;
   /** KB of an idle connection; NaN where that is not asked. */
   readonly kb?: number;
+  /** CPU time of the longest turn of an event loop, milliseconds; absent where that is not asked. */
+  readonly heldMs?: number;
   /** What went wrong, in the tool's words; empty: nothing. */
   readonly failed: string;
 }
@@ -125,6 +128,29 @@ export const fixedRate = (path: string, rate: number, clients: number): Load => 
       p99: sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN,
       failed: failed === 0 ? '' : `${failed} failed`,
     };
+  },
+});
+
+/** The same load, and how long a loop was held meanwhile: of a Sluice that `heldLoopsEnv` is preloaded into. */
+export const telling = (load: Load): Load => ({
+  ...load,
+  async run(target, tls, seconds, machine) {
+    const held = async (): Promise<number> => {
+      const output = (): string[] => readFileSync(join(machine.folder, `${target.name}.log`), 'utf8').split('\n');
+      const before = output().length;
+      process.kill(target.pid, 'SIGUSR2');
+      const line = await eventually(() => {
+        const found = output()
+          .slice(before - 1, -1)
+          .find((each) => each.startsWith('held '));
+        if (found === undefined) throw new Error('the proxy does not say how long its loops were held');
+        return found;
+      });
+      return Math.max(...Object.values(JSON.parse(line.slice(5)) as Record<string, number>));
+    };
+    await held();
+    const sample = await load.run(target, tls, seconds, machine);
+    return { ...sample, heldMs: await held() };
   },
 });
 

@@ -27,7 +27,7 @@ export interface SluiceWish {
 /**
  * What is on beside forwarding. `policies`: retries, breaker, outlier detection and health checks. `common`: the
  * middlewares headers, cors and rateLimit. `traces`: 1 % of them, `all-traces`: each. The others are one middleware each,
- * and `metrics`.
+ * and `metrics`. `reloads`: 50 times a second another route is a different one.
  */
 export type Feature =
   | 'policies'
@@ -39,7 +39,8 @@ export type Feature =
   | 'log'
   | 'authz-http'
   | 'authz-grpc'
-  | 'proc';
+  | 'proc'
+  | 'reloads';
 
 /** Of nobody: tokens of the benchmark are signed with it. */
 const privateKey = createPrivateKey({
@@ -62,6 +63,7 @@ const middlewaresOf = (folder: string): Readonly<Record<Feature, readonly object
   metrics: [],
   traces: [],
   'all-traces': [],
+  reloads: [],
   common: [
     {
       type: 'headers',
@@ -99,7 +101,12 @@ const middlewaresOf = (folder: string): Readonly<Record<Feature, readonly object
   ],
 });
 
-function configOf(wish: SluiceWish): object {
+interface BenchConfig {
+  readonly [kind: string]: readonly object[];
+  readonly routes: readonly { readonly id: string; readonly match: object }[];
+}
+
+function configOf(wish: SluiceWish): BenchConfig {
   const { features, tls } = wish;
   const on = (feature: Feature): boolean => features.includes(feature);
   const known = middlewaresOf(wish.folder);
@@ -111,7 +118,14 @@ function configOf(wish: SluiceWish): object {
   const looking = on('policies') ? { circuitBreaker: {}, outlierDetection: {}, healthCheck: { path: '/' } } : {};
   const options = { ...looking, ...(wish.upstreamHttp2 && { http2: true }) };
   const routes = Array.from({ length: wish.routes - 1 }, (_, i) => ({
-    ...{ id: `r${i}`, name: `r${i}`, match: { pathPrefix: `/service-${i}/api` }, forward, ...chain },
+    // Ascending, as a control plane gives them.
+    ...{
+      id: `r${String(i).padStart(6, '0')}`,
+      name: `r${i}`,
+      match: { pathPrefix: `/service-${i}/api` },
+      forward,
+      ...chain,
+    },
   }));
   return {
     listeners: [
@@ -125,7 +139,7 @@ function configOf(wish: SluiceWish): object {
       { id: 'd', name: 'd', host: '127.0.0.1', port: wish.upstreamPort, options },
       { id: 'service', name: 'service', host: '127.0.0.1', port: wish.servicePort },
     ],
-    routes: [...routes, { id: 'rest', name: 'rest', match: { pathPrefix: '/' }, forward, ...chain }],
+    routes: [...routes, { id: 's-rest', name: 'rest', match: { pathPrefix: '/' }, forward, ...chain }],
     groups: [],
     middlewares,
   };
@@ -142,12 +156,27 @@ async function tracesOf({ features, servicePort, tree }: SluiceWish, parts: { cl
   return openTraces({ ...parts, ...names, endpoint, headers: {}, sampleRatio });
 }
 
+/** 50 a second. */
+const reloadEveryMs = 20;
+/** Place of a route that no reload changes. */
+const keptRoute = 500;
+
 async function serve(wish: SluiceWish): Promise<void> {
   const from = <M>(path: string): Promise<M> => import(`${wish.tree}/src/${path}`);
   const { systemClock } = await from<typeof import('../../../src/clock.ts')>('clock.ts');
   const { createProxy } = await from<typeof import('../../../src/proxy/proxy.ts')>('proxy/proxy.ts');
   const { silentLogger } = await from<typeof import('../../../src/telemetry/logger.ts')>('telemetry/logger.ts');
-  const snapshot = configOf(wish);
+  let snapshot = configOf(wish);
+  let publish = (_index: number): void => {};
+  let index = 1;
+  const change = (): void => {
+    const { routes } = snapshot;
+    // The one that the load asks for stays; the last one takes what no other does.
+    const place = index % Math.max(1, Math.min(routes.length - 1, keptRoute));
+    const route = { ...routes[place], id: routes[place]?.id ?? '', match: { pathPrefix: `/changed-${++index}` } };
+    snapshot = { ...snapshot, routes: routes.with(place, route) };
+    publish(index);
+  };
   const traces = await tracesOf(wish, { clock: systemClock, logger: silentLogger });
   const proxy = createProxy({
     clock: systemClock,
@@ -158,13 +187,15 @@ async function serve(wish: SluiceWish): Promise<void> {
     },
     source: {
       subscribe(subscriber) {
-        const about = { index: 1, id: 'bench', name: 'bench', createdAt: '2026-01-01T00:00:00Z' };
-        subscriber({ ...about, snapshot } as Parameters<typeof subscriber>[0]);
+        const about = { id: 'bench', name: 'bench', createdAt: '2026-01-01T00:00:00Z' };
+        publish = (index) => subscriber({ ...about, index, snapshot } as unknown as Parameters<typeof subscriber>[0]);
+        publish(1);
         return () => {};
       },
     },
   });
   await proxy.start();
+  if (wish.features.includes('reloads')) setInterval(() => change(), reloadEveryMs);
   // A profile is written on exit only.
   process.once('SIGTERM', () => process.exit(0));
 }

@@ -16,6 +16,39 @@ describe('a body', () => {
   });
   afterEach(() => bed.end());
 
+  // After a request with `Content-Length: 0` its upstream connection was still where the client's next body went, until
+  // that had a connection of its own: into the request of whoever had the first one by then.
+  it('goes with its own request, also behind one of no length whose connection another client has', async () => {
+    const got = new Map<string, string>();
+    const begun = new Set<string | undefined>();
+    const upstream = await bed.upstream((request, response) => {
+      begun.add(request.url);
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        got.set(request.url ?? '', Buffer.concat(chunks).toString());
+        response.end(request.url);
+      });
+    });
+    await bed.install(forwarding(port, upstream));
+    const post = (path: string, length: number, body: string): string =>
+      `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n${body}`;
+    const [first, other] = [bed.wire(port), bed.wire(port)];
+    for (let i = 0; i < 5; i++) {
+      first.send(post(`/empty${i}`, 0, ''));
+      await first.until(new RegExp(`/empty${i}$`));
+      other.send(post(`/other${i}`, 10, 'other'));
+      await eventually(() => expect(begun).to.include(`/other${i}`));
+      first.send(post(`/first${i}`, 5, 'first'));
+      await first.until(new RegExp(`/first${i}$`));
+      other.send('wise.');
+      await other.until(new RegExp(`/other${i}$`));
+    }
+    for (let i = 0; i < 5; i++) {
+      expect([got.get(`/first${i}`), got.get(`/other${i}`)]).to.deep.equal(['first', 'otherwise.']);
+    }
+  });
+
   it('stops flowing from an upstream whose client does not read, and goes on when it does', async () => {
     let written = 0;
     const upstream = await bed.upstream((_request, response) => {

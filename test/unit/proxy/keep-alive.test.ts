@@ -133,6 +133,20 @@ describe('a client connection', () => {
     expect((await wire.untilClosed()).match(/HTTP\/1\.1 404/g)).to.have.length(2);
   });
 
+  it('is told that it ends when more of its request is to come than is going to be taken', async () => {
+    const upstream = await bed.rawUpstream((socket) => socket.write('HTTP/1.1 413 No\r\nContent-Length: 2\r\n\r\nno'));
+    await bed.install(forwarding(port, upstream.port));
+    for (const [length, connection] of [
+      [1_000_000, 'close'],
+      [1_000, ''],
+    ] as const) {
+      const client = bed.wire(port);
+      client.send(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n01234`);
+      const answer = await client.until(/no$/);
+      expect(/\r\nConnection: (.*)\r\n/.exec(answer)?.[1] ?? '').to.equal(connection);
+    }
+  });
+
   it('is closed behind a response that had begun when its port was closed', async () => {
     await bed.end();
     const clock = new ManualClock();

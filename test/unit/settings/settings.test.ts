@@ -262,6 +262,16 @@ describe('settings that are refused (contract.md §1.7)', () => {
       'controlPlane.raft.peers[0] must be nodeId=host:port',
     ],
     [
+      'one node twice',
+      'controlPlane: { raft: { nodeId: a, bindAddress: ":1", peers: ["a=b:1", "a=c:1"] } }',
+      'controlPlane.raft.peers[1] names a node or an address twice',
+    ],
+    [
+      'one address twice',
+      'controlPlane: { raft: { nodeId: a, bindAddress: ":1", peers: ["a=b:1", "c=b:1"] } }',
+      'controlPlane.raft.peers[1] names a node or an address twice',
+    ],
+    [
       'peers without this node',
       'controlPlane: { raft: { nodeId: a, bindAddress: ":1", peers: ["b=c:1"] } }',
       'controlPlane.raft.peers must contain this node',

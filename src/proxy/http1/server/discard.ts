@@ -2,7 +2,8 @@
 import type { BodySink, BodySource } from '../../message/body.ts';
 import type { ProxyError } from '../../message/proxy-error.ts';
 
-const bytesMax = 64 * 1024;
+/** More than this is not taken: the connection ends instead. */
+export const discardedBytesMax = 64 * 1024;
 
 export class Discard implements BodySink {
   readonly #onTooMuch: () => void;
@@ -16,7 +17,7 @@ export class Discard implements BodySink {
 
   data(chunk: Buffer): boolean {
     this.#bytes += chunk.length;
-    if (this.#bytes > bytesMax) this.#onTooMuch();
+    if (this.#bytes > discardedBytesMax) this.#onTooMuch();
     return true;
   }
 

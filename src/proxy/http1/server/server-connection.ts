@@ -22,7 +22,7 @@ import type { HeadStatus } from '../head-parser.ts';
 import { ReceiveBuffer } from '../receive-buffer.ts';
 import { renderTrailers, valuesOf } from '../render.ts';
 import { RequestParser } from '../request-parser.ts';
-import { Discard } from './discard.ts';
+import { Discard, discardedBytesMax } from './discard.ts';
 import { type Answered, ServerResponse } from './server-response.ts';
 import { Tunnel } from './tunnel.ts';
 
@@ -143,7 +143,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
   }
 
   get mayGoOn(): boolean {
-    return this.framing.keepAlive && !this.#halfClosed;
+    return this.framing.keepAlive && !this.#halfClosed && !this.#restIsLong();
   }
 
   get holdsBodyBack(): boolean {
@@ -192,9 +192,13 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
   // The request's body goes out here.
 
   start(sink: BodySink): void {
+    if (this.#reading === 'done') {
+      // Nothing comes any more. To whom the next body goes, the next request says.
+      sink.end('');
+      return;
+    }
     this.#sink = sink;
-    if (this.#reading === 'done') sink.end('');
-    else if (!this.#processing) this.#goOn();
+    if (!this.#processing) this.#goOn();
   }
 
   pause(): void {
@@ -349,6 +353,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
   #next(): void {
     const { headLimits, idleMs } = this.#context.settings();
     this.#parser.reset(headLimits);
+    this.#sink = undefined;
     this.#reading = 'head';
     this.#headStartedMs = -1;
     // The port may have closed after a head had gone out without `Connection: close`: the client knows nothing of it.
@@ -408,6 +413,12 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
     this.response.close();
     this.#context.wheel.remove(this);
     this.#onOver(this);
+  }
+
+  /** More of the request is to come than would be taken for the sake of the connection: clients are told that it ends. */
+  #restIsLong(): boolean {
+    const { kind, length } = this.framing;
+    return this.#reading === 'body' && kind === 'length' && length - this.requestBytes > discardedBytesMax;
   }
 
   /** The last response is still on its way to a client that takes it, or has not stood still for long. */

@@ -8,6 +8,7 @@ import type { ExchangeResponse, ResponseHead } from '../../message/response.ts';
 import type { ByteSocket } from '../../socket/byte-socket.ts';
 import { Timed } from '../../wheel.ts';
 import type { BodyKind } from '../framing.ts';
+import { Head } from '../head.ts';
 import { MessageWriter } from '../message-writer.ts';
 import { renderAnswer, renderResponse } from '../render.ts';
 
@@ -75,7 +76,8 @@ export class ServerResponse implements DownstreamResponse {
   }
 
   relay(response: ExchangeResponse): void {
-    const { bodyKind } = response;
+    const bodyKind = this.#announcesTrailers(response) ? 'stream' : response.bodyKind;
+    if (bodyKind !== response.bodyKind) response.edits.dropLength();
     // RFC 9112 §6.1: no Transfer-Encoding for a client of HTTP/1.0, nor on what has no body.
     const own = bodyKind === 'stream' ? (this.#request.minor === 1 ? 'chunked' : 'close') : bodyKind;
     this.#keepAlive = this.#mayKeepAlive(own);
@@ -155,6 +157,13 @@ export class ServerResponse implements DownstreamResponse {
     this.#blocked = false;
     this.#context.wheel.disarm(this.#deadline);
     this.#request.onAnswered(this.#keepAlive);
+  }
+
+  /** HTTP/2 has trailers behind a body of known length too (RFC 9113 §8.1), HTTP/1.1 behind chunks alone. */
+  #announcesTrailers({ bodyKind, lines }: ExchangeResponse): boolean {
+    const { method, minor } = this.#request;
+    if (bodyKind !== 'length' || lines instanceof Head || minor === 0 || method === 'HEAD') return false;
+    return lines.first('trailer') !== undefined;
   }
 
   #render(head: ResponseHead, connectionLines: string): string {

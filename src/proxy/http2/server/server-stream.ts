@@ -69,6 +69,7 @@ export class ServerStream implements Downstream, StreamReceiver, AnsweredStream,
     this.stream = stream;
     stream.receiver = this;
     this.requestBytes = 0;
+    this.#sink = undefined;
     this.#answering = true;
     this.response.reset();
     this.#parsed.read(stream);
@@ -203,6 +204,7 @@ export class ServerStream implements Downstream, StreamReceiver, AnsweredStream,
     this.stream = undefined;
     this.#tunnel?.onOver();
     this.#answering = false;
+    this.#sink = undefined;
     this.#exchange.abandon();
     this.#settle();
   }

@@ -1,6 +1,8 @@
 // Lists and watches collections of the Kubernetes API. A few hundred lines on undici, which is here anyway, in place of
 // a client library: of its hundreds of kinds two are read, and what matters is how a watch is picked up again.
-import { Agent } from 'undici';
+
+import type { Agent } from 'undici';
+import { undici } from '../../on-demand.ts';
 import type { ClusterAccess } from './cluster-access.ts';
 
 export interface KubernetesObject {
@@ -38,7 +40,7 @@ export class KubernetesApi {
   constructor(access: ClusterAccess) {
     this.#access = access;
     const { ca, cert, key, serverName, insecure } = access;
-    this.#agent = new Agent({
+    this.#agent = new (undici().Agent)({
       bodyTimeout: 0,
       headersTimeout: listMs,
       connect: {

@@ -1,10 +1,11 @@
 // One probe of an endpoint (contract.md §7.10, architecture.md §6.26): a connection of its own, one question, an answer
 // in time or none. A probe never throws.
+
 import { connect as connectHttp2 } from 'node:http2';
 import { connect, type LookupFunction, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
-import { Client } from 'undici';
 import type { Cancel, Clock } from '../../../clock.ts';
+import { undici } from '../../on-demand.ts';
 import { checkRequest, isServing } from './grpc-health.ts';
 
 export interface ProbePlan {
@@ -89,7 +90,7 @@ const judge = (status: number, { statuses }: ProbePlan): ProbeVerdict =>
   statuses.some(([from, to]) => status >= from && status <= to) ? undefined : `status ${status}`;
 
 async function askHttp1(socket: Socket, { name }: ProbeTarget, plan: ProbePlan): Promise<ProbeVerdict> {
-  const client = new Client(`http://${name}`, {
+  const client = new (undici().Client)(`http://${name}`, {
     connect: (_, done) => setImmediate(done, null, socket),
   });
   try {

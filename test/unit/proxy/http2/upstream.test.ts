@@ -53,6 +53,22 @@ describe('a destination that speaks HTTP/2', () => {
     });
   };
 
+  // HTTP/1.1 has no place for them behind a Content-Length: they were lost.
+  it('has trailers that it announces behind a content-length passed on in chunks', async () => {
+    const upstream = await http2Upstream(bed, (stream) => {
+      stream.respond({ ':status': 200, 'content-length': '4', trailer: 'x-sum' }, { waitForTrailers: true });
+      stream.on('wantTrailers', () => stream.sendTrailers({ 'x-sum': '4' }));
+      stream.end('body');
+    });
+    await bed.install(to(upstream.port));
+    const answer = await rawExchange(port, 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    expect(answer)
+      .to.match(/\r\n\r\n4\r\nbody\r\n0\r\nx-sum: 4\r\n\r\n$/)
+      .and.not.match(/content-length/i);
+    const { headers, trailers } = await connect().ask({ ':path': '/' });
+    expect([headers['content-length'], trailers['x-sum']]).to.deep.equal(['4', '4']);
+  });
+
   it('is sent requests of both versions, and its heads, bodies, trailers and hints come back', async () => {
     const upstream = await http2Upstream(bed, echo);
     await bed.install(to(upstream.port));

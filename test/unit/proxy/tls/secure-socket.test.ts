@@ -140,6 +140,18 @@ describe('a connection under TLS', () => {
     expect(wire.writableLength).to.equal(0);
   });
 
+  it('says goodbye once when it is ended by whoever hears that there is room', async () => {
+    let received = '';
+    client.on('data', (chunk: Buffer) => (received += chunk.toString('latin1')));
+    const over = new Promise((resolve) => client.once('end', resolve));
+    wire.once('drain', () => wire.end());
+    wire.write('all');
+    await over;
+    client.end();
+    await eventually(() => expect(wire.closed).to.equal(true));
+    expect(received).to.equal('all');
+  });
+
   it('closes once everything written has left', async () => {
     let received = 0;
     client.on('data', (chunk: Buffer) => (received += chunk.length));

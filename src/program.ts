@@ -1,0 +1,117 @@
+// The program behind the command line: reads the settings, starts what they say, stops it on signals.
+import { existsSync, readFileSync } from 'node:fs';
+import { banner } from './banner.ts';
+import type { ControlPlane } from './control-plane.ts';
+import { tracesOf } from './process-traces.ts';
+import { embeddedDefault, parseSettings, type Settings } from './settings/settings.ts';
+import { createLogger, type Logger, type RootLogger } from './telemetry/logger.ts';
+import { programVersion } from './version.ts';
+
+/** What is done to a store instead of serving from it. */
+export type Recovery = 'restore' | 'force-new-cluster';
+
+/** Serves until a signal comes. */
+export async function run(configFile: string | undefined): Promise<void> {
+  const settings = parseSettings(readSettingsText(configFile), process.env);
+  const logger = createLogger(settings.log);
+  for (const warning of settings.warnings) logger.warn({}, `settings: ${warning}`);
+  await (settings.mode === 'proxy' ? runProxy : runControlPlane)(settings, logger);
+}
+
+async function runControlPlane(settings: Settings, logger: RootLogger): Promise<void> {
+  const startedAt = performance.now();
+  const starting = start(settings, logger);
+  stopOnSignals(starting, logger);
+  reopenLogsOnHangup(starting);
+  const controlPlane = await starting;
+  logger.info({ address: controlPlane.address }, 'the API listens');
+  await controlPlane.ready;
+  logger.info({ address: controlPlane.address, ms: Math.round(performance.now() - startedAt) }, 'ready');
+  if (settings.log.format === 'console') process.stdout.write(banner({ version: programVersion(), controlPlane }));
+}
+
+/** Nothing of the control plane is loaded. */
+async function runProxy(settings: Settings, logger: RootLogger): Promise<void> {
+  const startedAt = performance.now();
+  const starting = import('./proxy-mode.ts').then(({ startProxy }) => startProxy(settings, logger, programVersion()));
+  stopOnSignals(starting, logger);
+  reopenLogsOnHangup(starting);
+  const { id, adminAddress: address, ready } = await starting;
+  logger.info({ id, address }, 'the proxy runs');
+  await ready;
+  logger.info({ id, address, ms: Math.round(performance.now() - startedAt) }, 'ready');
+}
+
+/** Imported only now: --help and a wrong key need not wait for the frameworks. */
+async function start(settings: Settings, logger: RootLogger): Promise<ControlPlane> {
+  const instanceId = settings.controlPlane.raft?.nodeId ?? 'single';
+  const traces = await tracesOf(settings, { instanceId, version: programVersion() }, logger);
+  const core = import('./cluster/core.ts').then(({ openCore }) =>
+    openCore({
+      settings: settings.controlPlane,
+      traces: traces?.work,
+      logger: logger.module('raft'),
+      level: logger.levels.cell('raft'),
+    }),
+  );
+  // Waited for a moment later; a failure meanwhile is not lost.
+  core.catch(() => undefined);
+  const { startControlPlane } = await import('./control-plane.ts');
+  return startControlPlane(settings, { core, logger, traces, onFatal: () => process.exit(1) });
+}
+
+/** Runs while no node uses the store; gives what it did, for people. */
+export async function recover(
+  task: Recovery,
+  { config, backup }: { readonly config?: string | undefined; readonly backup?: string | undefined },
+): Promise<string> {
+  const { controlPlane } = parseSettings(readSettingsText(config), process.env);
+  const { forceNewCluster, restore } = await import('./cluster/checkpoints/recovery.ts');
+  return task === 'restore' ? await restore(controlPlane, backup ?? '') : await forceNewCluster(controlPlane);
+}
+
+function readSettingsText(configFile: string | undefined): string {
+  const file = configFile ?? (existsSync('config.yaml') ? 'config.yaml' : undefined);
+  if (file === undefined) return embeddedDefault;
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new Error(`cannot read ${file}: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+/** From the first moment on: without a handler, the first process of a container would not hear a signal at all. */
+function stopOnSignals(starting: Promise<{ stop(): Promise<void> }>, logger: Logger): void {
+  let stopping = false;
+  const stop = async (signal: NodeJS.Signals) => {
+    if (stopping) {
+      logger.warn({ signal }, 'second signal: stopping at once');
+      process.exit(130);
+    }
+    stopping = true;
+    logger.info({ signal }, 'stopping: requests in flight may finish');
+    // The timers of the parts do not keep a process alive, and what does may be closed already.
+    setInterval(() => undefined, 2 ** 30);
+    try {
+      const running = await starting;
+      await running.stop();
+      logger.info({}, 'stopped');
+      process.exit(0);
+    } catch (error) {
+      logger.error({ err: error }, 'stopping failed');
+      process.exit(1);
+    }
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+}
+
+/** What logrotate sends after it has moved the files away. */
+function reopenLogsOnHangup(starting: Promise<{ reopenLogs(): void }>): void {
+  process.on('SIGHUP', () => {
+    starting.then(
+      (running) => running.reopenLogs(),
+      () => undefined,
+    );
+  });
+}
