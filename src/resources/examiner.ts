@@ -13,6 +13,7 @@ import { findDangling } from '../snapshot/dangling.ts';
 import { overlappingListeners } from '../snapshot/listener-overlap.ts';
 import type { SecretSources } from '../snapshot/secret-sources.ts';
 import { type Captured, type Staged, stagedOf } from '../snapshot/staged.ts';
+import { inSlices } from '../state/slices.ts';
 import type { StateView, Stored } from '../state/view.ts';
 import { withoutValues } from './masked-values.ts';
 
@@ -71,14 +72,15 @@ export class Examiner {
   /** What was doubtful about a snapshot when it was created: it has not changed since. */
   async warningsOf(captured: Captured): Promise<readonly Problem[]> {
     const config = configurationOf(captured);
+    const dangling = await inSlices(findDangling(config));
     const { warnings } = await this.#checkConfig(config);
-    return problemsOf(captured, [findDangling(config).warnings, overlappingListeners(config.listeners), warnings]);
+    return problemsOf(captured, [dangling.warnings, overlappingListeners(config.listeners), warnings]);
   }
 
   /** All problems of the first step that has any. */
   async #check(captured: Captured, strict: boolean): Promise<CheckResult> {
     const config = configurationOf(captured);
-    const dangling = findDangling(config);
+    const dangling = await inSlices(findDangling(config));
     const refused = (problems: readonly Problem[]): CheckResult => ({
       problems: masked(problems, captured.values),
       warnings: [],

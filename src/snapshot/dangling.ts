@@ -30,34 +30,60 @@ const places: readonly Place[] = [
   { in: 'middlewares', path: ['extProc', 'destinationId'], to: 'destinations' },
 ];
 
-/** Looks at a configuration with its references resolved. Pointers are `/<kind>/<id>/…`. */
-export function findDangling(configuration: Configuration): ReferenceProblems {
+/** Looks at a configuration with its references resolved, in steps. Pointers are `/<kind>/<id>/…`. */
+export function* findDangling(configuration: Configuration): Generator<void, ReferenceProblems> {
   const problems: Problem[] = [];
   const warnings: Problem[] = [];
   for (const place of places) {
-    const known = new Set(configuration[place.to].map(({ id }) => id));
+    const entities = configuration[place.in];
+    if (entities.length === 0) continue;
+    const known = yield* idsOf(configuration[place.to]);
     const found = place.to === 'middlewares' ? problems : warnings;
-    for (const entity of configuration[place.in]) {
-      const dangling = danglingIn(entity, place, known);
-      if (dangling.length > 0) found.push(...dangling);
+    for (const [at, entity] of entities.entries()) {
+      if (at % stride === 0) yield;
+      // Nearly every id leads somewhere: where one does not is looked for only then.
+      if (leadsNowhere(entity, place.path, 0, known)) found.push(...danglingIn(entity, place, known));
     }
   }
   return { problems, warnings };
 }
 
+/** Entities between two pauses. */
+const stride = 256;
+
+function* idsOf(entities: readonly { readonly id: string }[]): Generator<void, ReadonlySet<string>> {
+  const ids = new Set<string>();
+  for (const { id } of entities) {
+    ids.add(id);
+    if (ids.size % stride === 0) yield;
+  }
+  return ids;
+}
+
+/** Whether any text there is not known. */
+function leadsNowhere(value: unknown, path: readonly string[], depth: number, known: ReadonlySet<string>): boolean {
+  const step = path[depth];
+  if (step === undefined) return typeof value === 'string' && !known.has(value);
+  if (typeof value !== 'object' || value === null) return false;
+  if (step !== '*') {
+    if (!Object.hasOwn(value, step)) return false;
+    return leadsNowhere((value as Readonly<Record<string, unknown>>)[step], path, depth + 1, known);
+  }
+  if (Array.isArray(value))
+    for (let at = 0; at < value.length; at++) if (leadsNowhere(value[at], path, depth + 1, known)) return true;
+  return false;
+}
+
 function danglingIn(entity: { readonly id: string }, place: Place, known: ReadonlySet<string>): Problem[] {
-  if (isUnusedBlock(entity, place)) return none;
-  let found: Problem[] | undefined;
+  if (isUnusedBlock(entity, place)) return [];
+  const found: Problem[] = [];
   eachText(entity, place.path, 0, (text, steps) => {
     if (known.has(text)) return;
-    found ??= [];
     const pointer = pointerOf(place.in, entity.id, ...steps);
     found.push({ pointer, message: `names ${nounOf(place.to)} "${text}", which does not exist` });
   });
-  return found ?? none;
+  return found;
 }
-
-const none: Problem[] = [];
 
 /** Of a middleware only the block of its type counts (contract.md §2.7). */
 const isUnusedBlock = (entity: object, place: Place): boolean =>
@@ -65,7 +91,6 @@ const isUnusedBlock = (entity: object, place: Place): boolean =>
 
 type OnText = (text: string, steps: readonly (string | number)[]) => void;
 
-/** Nearly every text leads somewhere, so that nothing is made of one before it is known not to. */
 function eachText(value: unknown, path: readonly string[], depth: number, onText: OnText): void {
   const step = path[depth];
   if (step === undefined) {

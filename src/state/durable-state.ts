@@ -2,6 +2,7 @@
 // never sees what is not on disk: it is in the log, and what proxies run waits for the store as well. The first failed write
 // is the last one: what is on disk is not known any more, so nothing is applied until the process starts again (raft.md P13).
 
+import { configKinds } from '../model/kinds.ts';
 import { fillStore, imageOf, type StateImage } from './checkpoint.ts';
 import type { Command } from './command.ts';
 import { CommandNotUnderstood, decodeCommand, encodeCommand, type Malformed } from './command-codec.ts';
@@ -123,8 +124,9 @@ export class DurableState {
     if (this.#applying) throw new Error('a round is being applied already');
     this.#applying = true;
     try {
-      const steps = this.#state.prepareInSteps(this.#decoded(entries), last, entry);
-      const bytes = entries.reduce((sum, { bytes: { length } }) => sum + length, 0);
+      const decoded = this.#decoded(entries);
+      const steps = this.#state.prepareInSteps(decoded, last, entry);
+      const bytes = entries.reduce((sum, { bytes: { length } }) => sum + length, this.#capturedBytes(decoded));
       const round = await workThrough(bytes, steps, this.#run);
       const { results, activation, changesRollout, rows, applied, hash, commit } = round;
       const isAwaited = activation !== undefined || changesRollout;
@@ -196,6 +198,12 @@ export class DurableState {
     return this.#opened.state;
   }
 
+  /** About as much as captures among them write: their commands are short. */
+  #capturedBytes(entries: readonly Entry[]): number {
+    if (!entries.some(({ command }) => isCapture(command))) return 0;
+    return configKinds.reduce((sum, kind) => sum + this.#state.list(kind).length, 0) * bytesOfEntity;
+  }
+
   #decoded(entries: readonly CommandEntry[]): Entry[] {
     return entries.map(({ index, bytes }) => ({ index, command: this.decode(bytes) }));
   }
@@ -214,3 +222,9 @@ export class DurableState {
     for (const subscriber of this.#subscribers) subscriber(this.#failed);
   }
 }
+
+/** Of a short one. */
+const bytesOfEntity = 256;
+
+const isCapture = (command: Entry['command']): boolean =>
+  'op' in command && (command.op === 'capture' || (command.op === 'batch' && command.snapshot !== undefined));

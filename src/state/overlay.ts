@@ -5,7 +5,7 @@ import { type ActivationRecord, historyMax, type PendingConfirmation } from './h
 import { keys } from './keys.ts';
 import { finishedMax, isUnderWay, type Rollout } from './rollout.ts';
 import { RoundRows } from './round-rows.ts';
-import { snapshotText } from './snapshot-row.ts';
+import { snapshotBytes } from './snapshot-row.ts';
 import { type Named, type Order, Table, type TableOverlay } from './table.ts';
 import type { Active, Stored, StoredSnapshot } from './view.ts';
 
@@ -110,7 +110,7 @@ export class Overlay {
 
   putSnapshot(snapshot: StoredSnapshot): void {
     this.#snapshots.put(snapshot);
-    this.rows.put(keys.snapshot(snapshot.id), snapshotText(snapshot), snapshot.revision);
+    this.rows.put(keys.snapshot(snapshot.id), () => snapshotBytes(snapshot), snapshot.revision);
   }
 
   deleteSnapshot(id: string, index: number): void {

@@ -1,8 +1,11 @@
 // The rows that one apply round writes. A row changed twice in a round is written once, as it is at the end.
 
+/** What is in a row, or the steps that make its bytes where it is long. */
+export type RowContent = string | (() => Generator<void, Buffer>);
+
 export interface RowText {
   /** Undefined: the row goes. */
-  readonly text: string | undefined;
+  readonly text: RowContent | undefined;
   /** Index of the command that wrote it last. */
   readonly index: number;
 }
@@ -10,7 +13,7 @@ export interface RowText {
 export class RoundRows {
   #rows = new Map<string, RowText>();
 
-  put(key: string, text: string, index: number): void {
+  put(key: string, text: RowContent, index: number): void {
     this.#rows.set(key, { text, index });
   }
 

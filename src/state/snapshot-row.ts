@@ -15,15 +15,30 @@ interface Head {
 /** Finds an entity that is in memory already, so that snapshots share what they have in common. */
 export type Intern = (kind: ConfigKind, entity: Entity) => Stored;
 
-export function snapshotText(snapshot: StoredSnapshot): string {
+/** UTF-8 of the row, in steps: memory of its size is made once, and filled a little at a time. */
+export function* snapshotBytes(snapshot: StoredSnapshot): Generator<void, Buffer> {
   const { name, revision, createdAt, values, entities } = snapshot;
   const counts = Object.fromEntries(configKinds.map((kind) => [kind, entities[kind].length]));
-  const lines = [JSON.stringify({ name, revision, createdAt, values, counts })];
-  for (const kind of configKinds) {
-    for (const entity of entities[kind]) lines.push(`${entity.revision} ${entity.id} ${entity.json}`);
+  const head = JSON.stringify({ name, revision, createdAt, values, counts });
+  const all = configKinds.flatMap((kind) => entities[kind]);
+  let length = Buffer.byteLength(head);
+  for (const [at, entity] of all.entries()) {
+    length += 1 + Buffer.byteLength(lineOf(entity));
+    if (at % stride === 0) yield;
   }
-  return lines.join('\n');
+  const bytes = Buffer.allocUnsafe(length);
+  let end = bytes.write(head);
+  for (const [at, entity] of all.entries()) {
+    end += bytes.write(`\n${lineOf(entity)}`, end);
+    if (at % stride === 0) yield;
+  }
+  return bytes;
 }
+
+/** Entities between two pauses. */
+const stride = 64;
+
+const lineOf = ({ revision, id, json }: Stored): string => `${revision} ${id} ${json}`;
 
 export function parseSnapshotText(id: string, text: string, intern: Intern): StoredSnapshot {
   const lines = text.split('\n');

@@ -38,7 +38,7 @@ export class StateHash {
   *fold(rows: RoundRows, last: number): Generator<void, HashedRow[]> {
     const hashed: HashedRow[] = [];
     for (const [key, { text, index }] of rows.entries()) {
-      const body = text === undefined ? undefined : Buffer.from(text);
+      const body = typeof text === 'function' ? yield* text() : text === undefined ? undefined : Buffer.from(text);
       const digest = body === undefined ? 0n : this.#digestOf(key, body);
       this.add(key, body === undefined ? undefined : digest);
       hashed.push({ key, index, body, digest });

@@ -2,10 +2,11 @@ import { expect } from 'chai';
 import type { EditableKind } from '../../../src/model/kinds.ts';
 import { configurationOf } from '../../../src/snapshot/build.ts';
 import { findDangling } from '../../../src/snapshot/dangling.ts';
+import { drain } from '../../../src/state/slices.ts';
 import { staged } from '../../support/staged.ts';
 
 const findings = (specs: Partial<Record<EditableKind, Record<string, object>>>) =>
-  findDangling(configurationOf({ entities: staged(specs).entities, values: {} }));
+  drain(findDangling(configurationOf({ entities: staged(specs).entities, values: {} })));
 
 describe('ids that lead nowhere', () => {
   it('are no finding when everything exists', () => {
