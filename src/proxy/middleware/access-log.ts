@@ -17,6 +17,7 @@ export function buildAccessLog(config: AccessLogConfig, sink: LineSink): Middlew
   const json = config.json ?? accessLogDefaults.json;
   const onRequest = compileLine(config.onRequest, json);
   const onResponse = compileLine(config.onResponse, json);
+  const readsLines = Object.values(config.onResponse?.fields ?? {}).some((text) => text.includes('${response.header.'));
   const moment = (exchange: MiddlewareExchange, slot: number, complete: boolean): LogMoment => ({
     exchange,
     slot,
@@ -35,11 +36,17 @@ export function buildAccessLog(config: AccessLogConfig, sink: LineSink): Middlew
     ...(onResponse === undefined
       ? {}
       : {
+          // The line is written when the upstream's connection may be another exchange's.
+          ...(readsLines ? { onResponse: keepLines } : {}),
           onFinish(exchange: MiddlewareExchange, slot: number) {
             sink.write(onResponse(moment(exchange, slot, true)));
           },
         }),
   };
+}
+
+function keepLines({ response }: MiddlewareExchange): undefined {
+  response.keepLines();
 }
 
 type LineWriter = (moment: LogMoment) => string;

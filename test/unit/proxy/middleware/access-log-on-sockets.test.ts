@@ -35,6 +35,25 @@ describe('access log and rate limit on real sockets', () => {
     expect(answers.filter(({ status }) => status === 429)).to.have.length(40);
   });
 
+  // Whoever waited for the connection had cleared its head before the line was written.
+  it('accessLog: headers of the response are its own when others wait for its connection', async () => {
+    const upstream = await bed.bed.upstream((request, response) => {
+      response.setHeader('x-path', request.url ?? '');
+      response.end('body');
+    });
+    const fields = { path: '${request.path}', header: '${response.header.x-path}' };
+    const place = { host: '127.0.0.1', port: upstream, options: { maxConnsPerHost: 1 } };
+    await bed.serve([{ type: 'accessLog', accessLog: { path, json: true, onResponse: { fields } } }], {
+      route: { forward: { destinations: [{ destinationId: 'up' }] } },
+      more: { destinations: [{ id: 'up', name: 'up', ...place }] },
+    });
+    await Promise.all(Array.from({ length: 20 }, (_, i) => bed.ask({ path: `/${i}` })));
+    for (const line of await untilLines(20)) {
+      const { path: asked, header } = JSON.parse(line);
+      expect(header).to.equal(asked);
+    }
+  });
+
   it('accessLog: a line when a request comes and one when its response is complete', async () => {
     bed.answer = { status: 207, headers: { 'x-r': 'from upstream', 'set-cookie': 'a=b' }, body: 'twelve bytes' };
     const fields = {
