@@ -90,9 +90,7 @@ function processingPhases(
 ): MiddlewarePhases {
   return {
     onRequest(exchange, slot) {
-      const processing = new Processing(plan, open(exchange, slot), exchange);
-      exchange.state[slot] = processing;
-      return processing.request();
+      return new Processing(plan, open(exchange, slot), exchange, slot).request();
     },
     onResponse({ state }, slot) {
       const processing = state[slot];

@@ -63,6 +63,8 @@ export class ClientStream
   /** The request is whole. */
   #sent = false;
   #responded = false;
+  /** How the body was lost before anybody took it. */
+  #lost: ProxyError | undefined;
   /** What is to become a tunnel, until it is known whether it does. */
   #upgrading: UpstreamRequest | undefined;
   /** Takes its place where an upgrade goes over HTTP/1.1. */
@@ -168,6 +170,10 @@ export class ClientStream
   // The response's body comes out here.
 
   start(sink: BodySink): void {
+    if (this.#lost !== undefined) {
+      sink.fail(this.#lost);
+      return;
+    }
     this.#sink = sink;
     this.#stream?.resume();
   }
@@ -244,7 +250,9 @@ export class ClientStream
     const receiver = this.#receiver;
     const responded = this.#responded;
     this.#finish();
-    if (responded) sink?.fail({ type, message });
+    // Response phases may still be asked about the head.
+    if (responded && sink === undefined) this.#lost = { type, message };
+    else if (responded) sink?.fail({ type, message });
     else receiver?.onFailure(type, unanswered, message, untouched);
     receiver?.onSettled();
   }

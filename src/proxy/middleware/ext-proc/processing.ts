@@ -4,7 +4,7 @@ import type { LocalReply, MiddlewareExchange, Verdict } from '../../exchange/pha
 import { reasonOf } from '../../external/external-failure.ts';
 import { applyChange, type ChangeableFields } from '../../external/header-change.ts';
 import { rejection } from '../rejection.ts';
-import type { Action, BodyMode, Conversation, PhaseMessage, PhaseModes, PhaseName } from './answer.ts';
+import type { Action, Answer, BodyMode, Conversation, PhaseMessage, PhaseModes, PhaseName } from './answer.ts';
 import { ProcessedBody } from './processed-body.ts';
 import { hasNoBody, requestFields, responseFields } from './shown-fields.ts';
 
@@ -45,12 +45,16 @@ export class Processing {
   readonly #plan: ProcessingPlan;
   readonly #conversation: Conversation;
   readonly #exchange: MiddlewareExchange;
+  readonly #slot: number;
   #modes: PhaseModes = {};
 
-  constructor(plan: ProcessingPlan, conversation: Conversation, exchange: MiddlewareExchange) {
+  /** Keeps itself at its slot of the exchange's state: it is over when it is there no more. */
+  constructor(plan: ProcessingPlan, conversation: Conversation, exchange: MiddlewareExchange, slot: number) {
     this.#plan = plan;
     this.#conversation = conversation;
     this.#exchange = exchange;
+    this.#slot = slot;
+    exchange.state[slot] = this;
   }
 
   async request(): Promise<Verdict> {
@@ -94,6 +98,7 @@ export class Processing {
     }
     const most = mode === 'bufferedPartial' ? this.#plan.maxBodyBytes : heldBytesMax;
     const body = await this.#collect(direction, most);
+    this.#stopWhenOver();
     if (body === undefined) return undefined;
     if (mode !== 'bufferedPartial' && !body.whole) return this.#tooLarge(direction);
     const shown = body.bytes.subarray(0, most);
@@ -149,16 +154,24 @@ export class Processing {
   ): Promise<Outcome> {
     const { timeoutMs, disableReject, allowModeOverride } = this.#plan;
     const message: PhaseMessage = { phase, ...content, endOfStream, observeOnly: false };
+    let answer: Answer;
     try {
-      const answer = await this.#conversation.ask(message, timeoutMs);
-      if (answer.kind === 'goOn') return goOn;
-      if (answer.kind === 'reject') return disableReject ? goOn : { action: undefined, reply: answer.reply };
-      if (allowModeOverride && answer.modes !== undefined) this.#modes = { ...this.#modes, ...answer.modes };
-      // An answer to another phase than was asked says nothing.
-      return answer.phase === phase ? { action: answer, reply: undefined } : goOn;
+      answer = await this.#conversation.ask(message, timeoutMs);
     } catch (error) {
+      this.#stopWhenOver();
       return this.#plan.allowOnError ? goOn : { action: undefined, reply: this.#failed(reasonOf(error)) };
     }
+    this.#stopWhenOver();
+    if (answer.kind === 'goOn') return goOn;
+    if (answer.kind === 'reject') return disableReject ? goOn : { action: undefined, reply: answer.reply };
+    if (allowModeOverride && answer.modes !== undefined) this.#modes = { ...this.#modes, ...answer.modes };
+    // An answer to another phase than was asked says nothing.
+    return answer.phase === phase ? { action: answer, reply: undefined } : goOn;
+  }
+
+  /** After every wait: an exchange that has ended is used again, for a request that is none of ours. */
+  #stopWhenOver(): void {
+    if (this.#exchange.state[this.#slot] !== this) throw new Error('the exchange is over');
   }
 
   #apply(direction: Direction, action: Action | undefined): void {

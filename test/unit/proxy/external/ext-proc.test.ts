@@ -1,4 +1,5 @@
 import { createServer, type Server } from 'node:http';
+import { constants, createServer as createHttp2Server } from 'node:http2';
 import { expect } from 'chai';
 import type { ExtProcConfig } from '../../../../src/model/middleware/ext-proc.ts';
 import { eventually } from '../../../support/eventually.ts';
@@ -237,6 +238,47 @@ describe('extProc', () => {
       expect(answers.map(({ status, headers, body }) => [status, headers['x-path'], body])).to.deep.equal(
         paths.map((path) => [200, path, `body of ${path}`]),
       );
+    });
+
+    // The loss was told to nobody, for nobody took the body yet, and the client waited for ever.
+    it('cuts a response that an upstream of HTTP/2 resets while the processor is shown its head', async () => {
+      const reset = Promise.withResolvers<void>();
+      let cut = (): void => {};
+      const website = createHttp2Server().on('stream', (stream) => {
+        stream.on('error', () => {}).on('close', () => reset.resolve());
+        stream.respond({ ':status': 200, 'content-length': '1000' });
+        stream.write('a part');
+        cut = () => stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+      });
+      const port = await listening(website as unknown as Server);
+      const processor = createServer((request, response) => {
+        request.resume();
+        cut();
+        void reset.promise.then(() => response.end(JSON.stringify({ action: 'responseHeaders' })));
+      });
+      bed.bed.atEnd(async () => {
+        processor.close();
+        processor.closeAllConnections();
+        website.close();
+      });
+      const phases = { requestHeaders: 'skip', responseHeaders: 'send', responseBody: 'buffered' } as const;
+      await bed.serve(
+        [{ type: 'extProc', extProc: { destinationId: 'proc', mode: 'http', phaseTimeout: '9s', phases } }],
+        {
+          route: { forward: { destinations: [{ destinationId: 'up' }] } },
+          more: {
+            destinations: [
+              { id: 'proc', name: 'proc', host: '127.0.0.1', port: await listening(processor) },
+              { id: 'up', name: 'up', host: '127.0.0.1', port, options: { http2: true } },
+            ],
+          },
+        },
+      );
+      const failure = await bed.ask().then(
+        ({ status }) => String(status),
+        () => 'cut',
+      );
+      expect(failure).to.equal('cut');
     });
 
     it('takes an answer to another phase for none', async () => {
