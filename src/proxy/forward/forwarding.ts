@@ -279,8 +279,10 @@ class Forwarding extends Timed implements ActionRun, PoolCallbacks, ResponseRece
       return;
     }
     this.#upstream = upstream;
-    const query = exchange.upstreamQuery ?? this.request.query;
-    this.target = upstreamTarget(plan.rewrite, plan.path, { path: this.request.path, query });
+    const { path, queryIsEmpty } = this.request;
+    const query = exchange.upstreamQuery;
+    const sent = query === undefined ? { path, query: this.request.query, queryIsEmpty } : { path, query };
+    this.target = upstreamTarget(plan.rewrite, plan.path, sent);
     // A request of HTTP/1.0 may name no host.
     const ownHost = this.request.edits.added('host');
     this.host = upstreamHost(plan.rewrite, this.request, upstream.host, ownHost) || upstream.host;
