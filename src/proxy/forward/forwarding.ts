@@ -113,7 +113,7 @@ class Forwarding extends Timed implements ActionRun, PoolCallbacks, ResponseRece
     const stream = this.#stream;
     this.#leavePool();
     this.over();
-    stream?.destroy();
+    stream?.destroy(this);
   }
 
   over(): void {
@@ -141,7 +141,7 @@ class Forwarding extends Timed implements ActionRun, PoolCallbacks, ResponseRece
     this.#leavePool();
     this.#stream = undefined;
     this.#fail('timeout', 'the request budget is spent');
-    stream?.destroy();
+    stream?.destroy(this);
   }
 
   /** This try has taken too long. */
@@ -151,7 +151,7 @@ class Forwarding extends Timed implements ActionRun, PoolCallbacks, ResponseRece
     this.#choice++;
     this.#stream = undefined;
     this.#attemptFailed('timeout', 'no response to this try in time');
-    stream?.destroy();
+    stream?.destroy(this);
     this.#exchange.downstream.response.flush();
   }
 
@@ -196,8 +196,8 @@ class Forwarding extends Timed implements ActionRun, PoolCallbacks, ResponseRece
       exchange.trace?.endAttempt(head.status, '');
       // A connection that is still being sent the request cannot be used again.
       const sent = exchange.bodyKind === 'none' || this.#held?.whole === true;
-      if (!sent) stream?.destroy();
-      else if (stream !== undefined) discardResponse(stream, head, body, exchange.wheel);
+      if (!sent) stream?.destroy(this);
+      else if (stream !== undefined) discardResponse(stream, this, head, body, exchange.wheel);
       this.#retrySoon();
       return;
     }

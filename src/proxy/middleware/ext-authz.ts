@@ -46,7 +46,10 @@ export function buildExtAuthz(config: ExtAuthzConfig): (external: ExternalDirect
     ): Promise<Verdict> => {
       const asked: Asked = { abort: new AbortController(), toClient: [] };
       exchange.state[slot] = asked;
+      // Whoever has waited looks whether the exchange is still the same one: it is used again for other requests.
+      const isOver = (): boolean => exchange.state[slot] !== asked;
       const body = check.includeBody ? await exchange.collectRequestBody(bodyBytesMax) : undefined;
+      if (isOver()) return undefined;
       if (body?.whole === false) return rejection(413, 'request body too large');
       const cancel = timeoutMs > 0 ? clock.after(timeoutMs, () => asked.abort.abort()) : () => {};
       let decision: Decision;
@@ -54,6 +57,7 @@ export function buildExtAuthz(config: ExtAuthzConfig): (external: ExternalDirect
         const { signal } = asked.abort;
         decision = await ask({ check, exchange, slot, body: body?.bytes, services, signal, timeoutMs });
       } catch (error) {
+        if (isOver()) return undefined;
         claimed.clear(exchange);
         if (config.failureModeAllow === true) return undefined;
         const reason = asked.abort.signal.aborted ? 'timeout' : reasonOf(error);
@@ -61,6 +65,7 @@ export function buildExtAuthz(config: ExtAuthzConfig): (external: ExternalDirect
       } finally {
         cancel();
       }
+      if (isOver()) return undefined;
       if (!decision.allowed) return decision.reply;
       claimed.clear(exchange);
       pass(exchange, decision);

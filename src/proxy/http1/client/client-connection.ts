@@ -118,8 +118,12 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
     this.#writer.flush();
   }
 
-  /** The connection ends with the exchange. */
-  destroy(): void {
+  /** The connection ends with the exchange, unless it carries another's already. */
+  destroy(receiver: ResponseReceiver): void {
+    if (this.#receiver === receiver) this.#end();
+  }
+
+  #end(): void {
     if (this.#phase === 'over') return;
     const busy = this.#phase !== 'idle';
     this.#finish();
@@ -156,7 +160,7 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
   }
 
   fail(_why: ProxyError): void {
-    this.destroy();
+    this.#end();
   }
 
   // The response's body comes out here.
@@ -194,7 +198,7 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
   }
 
   abort(_why: ProxyError): void {
-    this.destroy();
+    this.#end();
   }
 
   override onDeadline(): void {

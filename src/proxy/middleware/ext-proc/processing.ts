@@ -46,6 +46,8 @@ export class Processing {
   readonly #conversation: Conversation;
   readonly #exchange: MiddlewareExchange;
   #modes: PhaseModes = {};
+  /** Its exchange has ended; the object of that may be another's by the time an answer comes. */
+  #over = false;
 
   constructor(plan: ProcessingPlan, conversation: Conversation, exchange: MiddlewareExchange) {
     this.#plan = plan;
@@ -84,6 +86,7 @@ export class Processing {
   }
 
   end(): void {
+    this.#over = true;
     this.#conversation.end();
   }
 
@@ -94,6 +97,7 @@ export class Processing {
     }
     const most = mode === 'bufferedPartial' ? this.#plan.maxBodyBytes : heldBytesMax;
     const body = await this.#collect(direction, most);
+    if (this.#over) throw nobodyWaits();
     if (body === undefined) return undefined;
     if (mode !== 'bufferedPartial' && !body.whole) return this.#tooLarge(direction);
     const shown = body.bytes.subarray(0, most);
@@ -149,14 +153,17 @@ export class Processing {
   ): Promise<Outcome> {
     const { timeoutMs, disableReject, allowModeOverride } = this.#plan;
     const message: PhaseMessage = { phase, ...content, endOfStream, observeOnly: false };
+    if (this.#over) throw nobodyWaits();
     try {
       const answer = await this.#conversation.ask(message, timeoutMs);
+      if (this.#over) throw nobodyWaits();
       if (answer.kind === 'goOn') return goOn;
       if (answer.kind === 'reject') return disableReject ? goOn : { action: undefined, reply: answer.reply };
       if (allowModeOverride && answer.modes !== undefined) this.#modes = { ...this.#modes, ...answer.modes };
       // An answer to another phase than was asked says nothing.
       return answer.phase === phase ? { action: answer, reply: undefined } : goOn;
     } catch (error) {
+      if (this.#over) throw nobodyWaits();
       return this.#plan.allowOnError ? goOn : { action: undefined, reply: this.#failed(reasonOf(error)) };
     }
   }
@@ -206,5 +213,7 @@ export class Processing {
     return rejection(this.#plan.statusOnError, `ext_proc: ${reason}`);
   }
 }
+
+const nobodyWaits = (): Error => new Error('the exchange is over');
 
 const bodyPhase = { request: 'requestBody', response: 'responseBody' } as const;
