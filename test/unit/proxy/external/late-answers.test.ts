@@ -5,6 +5,7 @@ import { type ClientHttp2Session, connect, constants } from 'node:http2';
 import { expect } from 'chai';
 import type { Middleware } from '../../../../src/model/middleware.ts';
 import { eventually } from '../../../support/eventually.ts';
+import { GrpcService } from '../../../support/grpc-service.ts';
 import { MiddlewareBed } from '../../../support/middleware-bed.ts';
 import { listening } from '../../../support/proxy-bed.ts';
 
@@ -109,6 +110,36 @@ describe('an exchange that ends while a service is asked', () => {
     expect(phasesSeen()).to.deep.equal(['requestHeaders', 'requestHeaders', 'requestBody']);
     expect(bed.lastBody).to.equal('seen 3');
   });
+
+  // The chunk that was being shown went into the next stream, or its refusal took the place of that one's response.
+  for (const allowOnError of [true, false]) {
+    it(`extProc with allowOnError ${allowOnError}: what it held of a streamed body is for nobody else`, async () => {
+      let shown = 0;
+      const name = 'envoy.service.ext_proc.v3.ExternalProcessor';
+      const processor = new GrpcService().stream('envoy-processing.proto', name, 'Process', (message, stream) => {
+        if (++shown > 1) stream.write('response_body' in message ? { response_body: {} } : {});
+      });
+      bed.bed.atEnd(async () => processor.stop());
+      await processor.start();
+      const upstream = await bed.bed.upstream((request, response) => response.end(`body of ${request.url}`));
+      const phases = { requestHeaders: 'skip', responseHeaders: 'skip', responseBody: 'streamed' };
+      await bed.serve([processedBy({ mode: 'grpc', protocol: 'envoy', allowOnError, phases })], {
+        listener: { http2: true },
+        route: { forward: { destinations: [{ destinationId: 'up' }] } },
+        more: {
+          destinations: [
+            { id: 's', name: 's', host: '127.0.0.1', port: processor.port },
+            { id: 'up', name: 'up', host: '127.0.0.1', port: upstream },
+          ],
+        },
+      });
+      const { stream } = begin({ ':path': '/first' }, '');
+      await eventually(() => expect(shown).to.equal(1));
+      stream.close(constants.NGHTTP2_CANCEL);
+      const { answer } = begin({ ':path': '/second' }, '');
+      expect(await answer).to.deep.equal({ status: 200, body: 'body of /second' });
+    });
+  }
 
   // The late failure removed what a middleware of the next stream had set.
   it('extAuthz: leaves the next stream of the connection alone', async () => {
