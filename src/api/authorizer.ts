@@ -6,6 +6,7 @@ import { SluiceError } from '../errors.ts';
 import { anybody, type Caller, holds } from '../resources/caller.ts';
 import type { ApiKeys } from './api-keys.ts';
 import { guardAgainstPages } from './browser-guard.ts';
+import { docsFiles, docsPattern } from './docs.controller.ts';
 import { OperationPaths } from './operation-paths.ts';
 import type { PeerRoutes } from './peer-routes.ts';
 import { hostProblem } from './request-host.ts';
@@ -44,7 +45,8 @@ export class Authorizer {
   install(fastify: FastifyInstance): void {
     fastify.decorateRequest('caller');
     fastify.addHook('onRoute', (operation) => {
-      this.#paths.add(operation.url, [operation.method].flat());
+      const rests = operation.url === docsPattern ? docsFiles : undefined;
+      this.#paths.add(operation.url, [operation.method].flat(), rests);
       if (relayPaths.has(operation.url)) operation.bodyLimit = peerBodyMax;
       if (operation.url.endsWith(relayPath)) operation.bodyLimit = relayBodyMax;
       if (operation.url.endsWith(largePath)) operation.bodyLimit = largeBodyMax;
@@ -84,7 +86,7 @@ export class Authorizer {
 
   #unroutable({ raw }: FastifyRequest): SluiceError {
     const path = pathOf(raw.url);
-    const methods = this.#paths.methodsOf(path);
+    const methods = this.#paths.methodsOf(raw.url ?? '');
     if (methods.length === 0) return new SluiceError('NOT_FOUND', `no such path: ${path}`);
     const Allow = methods.join(', ');
     return new SluiceError('METHOD_NOT_ALLOWED', `${raw.method} is not allowed here`, { headers: { Allow } });

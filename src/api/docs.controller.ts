@@ -48,6 +48,10 @@ const packaged: Readonly<Record<string, string>> = {
   'favicon-32x32.png': 'image/png',
 };
 
+/** All that is below `base`, as paths are collected; for whoever has to know what is not there. */
+export const docsPattern = `${base}*`;
+export const docsFiles: ReadonlySet<string> = new Set([...Object.keys(own), ...Object.keys(packaged)]);
+
 @ApiExcludeController()
 @Controller('api/v1/docs')
 export class DocsController {

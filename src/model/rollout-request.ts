@@ -94,6 +94,7 @@ export class RolloutRequest {
     RolloutStepRequest,
     'In order; share 100 is added when it is missing. Absent: 1 % 30 s, 10 % 1 m, 50 % 1 m.',
     {
+      lengthMin: 1,
       lengthMax: 100,
     },
   )

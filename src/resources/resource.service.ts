@@ -7,8 +7,7 @@ import type { EditableKind } from '../model/kinds.ts';
 import type { Class } from '../model/schema.ts';
 import { findReferences } from '../model/secret-reference.ts';
 import { classOf } from '../model/validation.ts';
-import type { Spec } from '../state/command.ts';
-import type { Stored } from '../state/view.ts';
+import type { Result, Spec } from '../state/command.ts';
 import { type Answer, type ApiRequest, entityTag, jsonArray, revisionHeader } from './answer.ts';
 import { seesSecrets } from './caller.ts';
 import { checkedBody } from './checked-body.ts';
@@ -58,7 +57,7 @@ export class ResourceService {
     const spec = { id, ...fields };
     const result = await this.#log.propose({ op: 'put', kind, id, mode: 'create', spec, ...idempotency });
     const accepted = acceptedHeaders(result);
-    const created = result.replay === undefined ? spec : (result.replay.spec ?? this.#current(kind, result.id)?.spec);
+    const created = result.replay === undefined ? spec : this.#asCreated(kind, result, spec);
     if (created === undefined) throw goneSince(result);
     const Location = `/api/v1/${kind}/${encodeURIComponent(result.id)}`;
     return {
@@ -90,8 +89,10 @@ export class ResourceService {
     return { status: 204, headers: acceptedHeaders(result), body: '' };
   }
 
-  #current(kind: EditableKind, id: string): Stored | undefined {
-    return this.#reader.view.get(kind, id);
+  /** Of a secret nothing is kept with the key; but a replay has the body of the first request, and with it the name. */
+  #asCreated(kind: EditableKind, { id, replay }: Result, sent: Spec): Spec | undefined {
+    if (kind === 'secrets') return { ...sent, id };
+    return replay?.spec ?? this.#reader.view.get(kind, id)?.spec;
   }
 }
 

@@ -1,6 +1,6 @@
 // Snapshots as JSON text, for the API, the stream and the debug page. Put together from the texts that are kept, so that
 // ten thousand routes cost a join; only entities with references are written anew. The same bytes on every node.
-import { writtenKinds } from '../model/kinds.ts';
+import { type ConfigKind, writtenKinds } from '../model/kinds.ts';
 import { holdsSecret } from '../model/secret-reference.ts';
 import type { Stored, StoredSnapshot } from '../state/view.ts';
 import { resolvedSpec } from './build.ts';
@@ -16,9 +16,13 @@ export function renderSnapshot(snapshot: StoredSnapshot, form: Form): string {
   return `${head.slice(0, -1)},"snapshot":${renderConfiguration(snapshot, form)}}`;
 }
 
-/** `{"listeners":[…],"routes":[…],"groups":[…],"destinations":[…],"middlewares":[…]}` */
-export function renderConfiguration(captured: Captured, form: Form): string {
-  const lists = writtenKinds.map((kind) => {
+/** `{"listeners":[…],"routes":[…],"groups":[…],"destinations":[…],"middlewares":[…]}`, or in the order of `kinds`. */
+export function renderConfiguration(
+  captured: Captured,
+  form: Form,
+  kinds: readonly ConfigKind[] = writtenKinds,
+): string {
+  const lists = kinds.map((kind) => {
     const texts = captured.entities[kind].map((entity) => textOf(entity, captured, form));
     return `"${kind}":[${texts.join(',')}]`;
   });

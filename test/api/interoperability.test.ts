@@ -103,6 +103,8 @@ describe('foreign clients', () => {
     await api.call('POST', `${headers.location?.slice('/api/v1'.length)}/activate`);
     await api.call('DELETE', '/routes/r');
     const { json } = await api.call('GET', '/debug/config');
+    expect(Object.keys(json as object)).to.deep.equal([...five, 'snapshot', 'staged']);
+    expect(Object.keys((json as { staged: object }).staged)).to.deep.equal(five);
     expect(json).to.have.nested.include({ 'routes[0].directResponse.body': '***' });
     expect(json).to.deep.nested.include({ 'staged.routes': [] });
     const { id, createdAt } = created as { id: string; createdAt: string };

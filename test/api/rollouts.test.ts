@@ -99,6 +99,7 @@ describe('rollouts', () => {
   it('are refused with every fault of their body', async () => {
     await begin();
     const faults: [body: object, text: string][] = [
+      [{ steps: [] }, '/steps'],
       [{ steps: [{ share: 0 }] }, '/steps/0/share'],
       [{ steps: [{ share: 101 }] }, '/steps/0/share'],
       [{ steps: [{ hold: '5s' }] }, '/steps/0'],

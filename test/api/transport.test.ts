@@ -61,6 +61,10 @@ describe('transport', () => {
       ['DELETE', '/sync/snapshot', 'GET, HEAD'],
       ['GET', '//sync/raft', 'POST'],
       ['POST', '/docs/', 'GET, HEAD'],
+      ['POST', '/docs/swagger-ui.css', 'GET, HEAD'],
+      ['POST', '/docs/doc.json', 'GET, HEAD'],
+      ['PATCH', '/%72outes', 'GET, HEAD, POST'],
+      ['PATCH', '/routes/a%2Fb', 'DELETE, GET, HEAD, PUT'],
     ];
     for (const [method, path, allow] of wrong) {
       it(`answers 405 for ${method} ${path} and names ${allow}`, async () => {
@@ -70,6 +74,19 @@ describe('transport', () => {
         expect(json).to.have.all.keys('error');
       });
     }
+
+    it('answers 405 with Allow for a target in absolute form', async () => {
+      const text = await exchanged(
+        'PATCH http://localhost/api/v1/routes HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n',
+      );
+      expect(text).to.match(/^HTTP\/1\.1 405 /);
+      expect(text.toLowerCase()).to.contain('allow: get, head, post\r\n');
+    });
+
+    it('answers 404 for POST to a path below docs that is not there', async () => {
+      expect(await api.call('POST', '/docs/none')).to.include({ status: 404 });
+      expect(await api.call('POST', '/docs/doc.json/x')).to.include({ status: 404 });
+    });
 
     for (const path of ['/routes/%zz', '//%', '/routes/%c3%28']) {
       it(`answers 400 or 404 in the usual form for the malformed ${path}`, async () => {

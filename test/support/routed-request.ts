@@ -22,6 +22,7 @@ export class TestRequest implements RoutedRequest {
   readonly method: string;
   readonly path: string;
   readonly query: string;
+  readonly queryIsEmpty: boolean;
   readonly authority: string;
   readonly host: string;
   readonly scheme: 'http' | 'https';
@@ -37,6 +38,7 @@ export class TestRequest implements RoutedRequest {
     if (canonical === undefined) throw new Error(`no canonical form: ${path}`);
     this.path = canonical;
     this.query = query.join('?');
+    this.queryIsEmpty = query.length > 0 && this.query === '';
     this.method = sent.method ?? 'GET';
     this.authority = sent.authority ?? 'shop.test';
     this.host = hostOf(this.authority);

@@ -63,7 +63,8 @@ export function redirectAnswer(plan: RedirectPlan, matched: EntryPath, request: 
 }
 
 function location(plan: RedirectPlan, matched: EntryPath, request: RoutedRequest): string {
-  const query = plan.stripQuery || request.query === '' ? '' : `?${request.query}`;
+  const { query: sent, queryIsEmpty } = request;
+  const query = plan.stripQuery || (sent === '' && queryIsEmpty !== true) ? '' : `?${sent}`;
   const target = sendable(oneSlash(pathOf(plan, matched, request.path)) + query);
   const { scheme, host } = plan;
   if (scheme === undefined && host === undefined) return target;

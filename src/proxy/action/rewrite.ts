@@ -35,17 +35,19 @@ export function compileRewrite(rewrite: Rewrite | undefined, problems: CompilePr
 export function upstreamTarget(
   plan: RewritePlan | undefined,
   matched: EntryPath,
-  request: Pick<RoutedRequest, 'path' | 'query'>,
+  request: Pick<RoutedRequest, 'path' | 'query' | 'queryIsEmpty'>,
 ): string {
-  const { path, query } = request;
-  if (plan?.path !== undefined) return withQuery(replaceMatched(matched, path, plan.path), query);
-  if (!plan?.pathRegex) return withQuery(path, query);
+  const { path, queryIsEmpty } = request;
+  const query = queryIsEmpty === true ? '?' : request.query === '' ? '' : `?${request.query}`;
+  if (plan?.path !== undefined) return replaceMatched(matched, path, plan.path) + query;
+  if (!plan?.pathRegex) return path + query;
   const { regex, substitution } = plan.pathRegex;
   const made = regex.replaceAll(path, substitution);
   const mark = made.indexOf('?');
-  if (mark < 0) return withQuery(canonicalLike(path, made), query);
+  if (mark < 0) return canonicalLike(path, made) + query;
   const first = escapeQuery(made.slice(mark + 1));
-  return withQuery(canonicalLike(path, made.slice(0, mark)), [first, query].filter(Boolean).join('&'));
+  const both = [first, request.query].filter(Boolean).join('&');
+  return canonicalLike(path, made.slice(0, mark)) + (both === '' ? query : `?${both}`);
 }
 
 /**
@@ -66,8 +68,6 @@ export function upstreamHost(
   // What cannot stand in Host is nobody's name.
   return fromHeader !== undefined && authorityForm.test(fromHeader) ? fromHeader : ownHost;
 }
-
-const withQuery = (path: string, query: string): string => (query === '' ? path : `${path}?${query}`);
 
 /** A substitution is free text: what cannot stand in a request line is escaped. */
 const escapeQuery = (query: string): string =>

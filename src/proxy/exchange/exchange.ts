@@ -236,6 +236,7 @@ export class Exchange implements ActionExchange {
   }
 
   interrupt(reply: LocalReply): void {
+    if (this.#phase === 'idle') return;
     if (this.#phase === 'sending') {
       this.downstream.response.cut();
       return;

@@ -25,6 +25,7 @@ export class ExplainedRequest implements RoutedRequest {
   /** Canonical; empty when there is no canonical form, and then the request is answered 400. */
   readonly path: string;
   readonly query: string;
+  readonly queryIsEmpty: boolean;
   readonly clientIp: string;
   readonly tls: RequestTls | undefined = undefined;
   readonly view: RequestView;
@@ -45,6 +46,7 @@ export class ExplainedRequest implements RoutedRequest {
     this.host = hostOf(this.authority);
     this.path = canonicalPath(path === '' && authority !== undefined ? '/' : path) ?? '';
     this.query = queryAt < 0 ? '' : target.slice(queryAt + 1);
+    this.queryIsEmpty = queryAt >= 0 && this.query === '';
     this.clientIp = clientIp;
     this.view = new RequestView(this);
     this.view.attachBody({ raw: body, whole: true });

@@ -12,6 +12,7 @@ export class CopiedRequest implements ExchangeRequest {
   readonly host: string;
   readonly path: string;
   readonly query: string;
+  readonly queryIsEmpty: boolean;
   readonly target: string;
   readonly clientIp: string;
   readonly tls: RequestTls | undefined;
@@ -38,6 +39,7 @@ export class CopiedRequest implements ExchangeRequest {
     this.host = request.host;
     this.path = request.path;
     this.query = request.query;
+    this.queryIsEmpty = request.queryIsEmpty === true;
     this.target = request.target;
     this.clientIp = request.clientIp;
     this.tls = request.tls;

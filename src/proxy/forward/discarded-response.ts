@@ -2,25 +2,34 @@
 // used again; anything else ends its connection.
 import type { BodySink, BodySource } from '../message/body.ts';
 import type { ResponseHead } from '../message/response.ts';
-import type { UpstreamStream } from '../message/upstream-stream.ts';
+import type { ResponseReceiver, UpstreamStream } from '../message/upstream-stream.ts';
 import { Timed, type Wheel } from '../wheel.ts';
 
 const bytesMax = 16 * 1024;
 const withinMs = 1_000;
 
-export function discardResponse(stream: UpstreamStream, head: ResponseHead, body: BodySource, wheel: Wheel): void {
+/** `receiver`: whose response it was. */
+export function discardResponse(
+  stream: UpstreamStream,
+  receiver: ResponseReceiver,
+  head: ResponseHead,
+  body: BodySource,
+  wheel: Wheel,
+): void {
   const short = head.bodyKind === 'none' || (head.bodyKind === 'length' && head.bodyLength <= bytesMax);
-  if (short) body.start(new Discarded(stream, wheel));
-  else stream.destroy();
+  if (short) body.start(new Discarded(stream, receiver, wheel));
+  else stream.destroy(receiver);
 }
 
 class Discarded extends Timed implements BodySink {
   readonly #stream: UpstreamStream;
+  readonly #receiver: ResponseReceiver;
   readonly #wheel: Wheel;
 
-  constructor(stream: UpstreamStream, wheel: Wheel) {
+  constructor(stream: UpstreamStream, receiver: ResponseReceiver, wheel: Wheel) {
     super();
     this.#stream = stream;
+    this.#receiver = receiver;
     this.#wheel = wheel;
     wheel.arm(this, withinMs);
   }
@@ -40,6 +49,6 @@ class Discarded extends Timed implements BodySink {
   }
 
   override onDeadline(): void {
-    this.#stream.destroy();
+    this.#stream.destroy(this.#receiver);
   }
 }

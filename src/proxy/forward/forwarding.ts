@@ -113,7 +113,7 @@ class Forwarding extends Timed implements ActionRun, PoolCallbacks, ResponseRece
     const stream = this.#stream;
     this.#leavePool();
     this.over();
-    stream?.destroy();
+    stream?.destroy(this);
   }
 
   over(): void {
@@ -141,7 +141,7 @@ class Forwarding extends Timed implements ActionRun, PoolCallbacks, ResponseRece
     this.#leavePool();
     this.#stream = undefined;
     this.#fail('timeout', 'the request budget is spent');
-    stream?.destroy();
+    stream?.destroy(this);
   }
 
   /** This try has taken too long. */
@@ -151,7 +151,7 @@ class Forwarding extends Timed implements ActionRun, PoolCallbacks, ResponseRece
     this.#choice++;
     this.#stream = undefined;
     this.#attemptFailed('timeout', 'no response to this try in time');
-    stream?.destroy();
+    stream?.destroy(this);
     this.#exchange.downstream.response.flush();
   }
 
@@ -196,8 +196,8 @@ class Forwarding extends Timed implements ActionRun, PoolCallbacks, ResponseRece
       exchange.trace?.endAttempt(head.status, '');
       // A connection that is still being sent the request cannot be used again.
       const sent = exchange.bodyKind === 'none' || this.#held?.whole === true;
-      if (!sent) stream?.destroy();
-      else if (stream !== undefined) discardResponse(stream, head, body, exchange.wheel);
+      if (!sent) stream?.destroy(this);
+      else if (stream !== undefined) discardResponse(stream, this, head, body, exchange.wheel);
       this.#retrySoon();
       return;
     }
@@ -279,8 +279,10 @@ class Forwarding extends Timed implements ActionRun, PoolCallbacks, ResponseRece
       return;
     }
     this.#upstream = upstream;
-    const query = exchange.upstreamQuery ?? this.request.query;
-    this.target = upstreamTarget(plan.rewrite, plan.path, { path: this.request.path, query });
+    const { path, queryIsEmpty } = this.request;
+    const query = exchange.upstreamQuery;
+    const sent = query === undefined ? { path, query: this.request.query, queryIsEmpty } : { path, query };
+    this.target = upstreamTarget(plan.rewrite, plan.path, sent);
     // A request of HTTP/1.0 may name no host.
     const ownHost = this.request.edits.added('host');
     this.host = upstreamHost(plan.rewrite, this.request, upstream.host, ownHost) || upstream.host;

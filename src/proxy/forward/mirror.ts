@@ -253,7 +253,7 @@ export class Mirror extends Timed implements PoolCallbacks, ResponseReceiver, Up
     if (this.#over) return;
     if (stream === undefined && endpoint !== undefined) this.#upstream.pool.cancel(endpoint.pool, this);
     this.#end();
-    stream?.destroy();
+    stream?.destroy(this);
   }
 
   #end(): void {

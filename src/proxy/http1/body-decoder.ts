@@ -81,6 +81,26 @@ export class BodyDecoder {
     return end;
   }
 
+  /**
+   * Before the first `decode`: what it will find wrong with the chunks in `bytes[from..to)`, trailers aside; empty when
+   * nothing. Leaves everything as it is.
+   */
+  foresee(bytes: Buffer, from: number, to: number): string {
+    if (this.#kind !== 'chunked') return '';
+    let at = from;
+    while (at < to && this.#state !== state.trailers && this.problem === '') {
+      if (this.#state === state.data) {
+        const end = Math.min(to, at + this.#left);
+        this.#left -= end - at;
+        if (this.#left === 0) this.#state = state.dataCr;
+        at = end;
+      } else this.#step(bytes[at++] ?? 0);
+    }
+    const { problem } = this;
+    this.reset('chunked', 0);
+    return problem;
+  }
+
   /** The connection has ended. A body that lasts until then is complete; every other is cut short. */
   endOfInput(): void {
     if (this.#kind === 'close') this.done = true;

@@ -108,7 +108,8 @@ class Source {
   readonly #id: string;
   readonly #options: JwksFetcherOptions;
   #place: JwksPlace | undefined;
-  #startedMs = Number.NEGATIVE_INFINITY;
+  /** When a token last made it fetch; what it fetches of itself does not count against the next token. */
+  #askedMs = Number.NEGATIVE_INFINITY;
   #under: AbortController | undefined;
   #cancel: Cancel = () => {};
 
@@ -138,8 +139,13 @@ class Source {
 
   ask(): void {
     if (this.#under !== undefined) return;
-    if (this.#options.clock.monotonicMs() - this.#startedMs >= refetchMsMin) this.#fetch();
-    else this.#options.tell(this.#id, this.document);
+    const nowMs = this.#options.clock.monotonicMs();
+    if (nowMs - this.#askedMs < refetchMsMin) {
+      this.#options.tell(this.#id, this.document);
+      return;
+    }
+    this.#askedMs = nowMs;
+    this.#fetch();
   }
 
   end(): void {
@@ -151,7 +157,6 @@ class Source {
   #fetch(): void {
     const { clock, logger, request = requestJwks } = this.#options;
     this.end();
-    this.#startedMs = clock.monotonicMs();
     this.#cancel = clock.after(refreshMs, () => this.#fetch());
     const place = this.#place;
     if (place === undefined) {

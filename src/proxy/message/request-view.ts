@@ -85,6 +85,10 @@ export class RequestView implements ExchangeRequest {
     return this.#target.query.slice(1);
   }
 
+  get queryIsEmpty(): boolean {
+    return this.#target.query.length === 1;
+  }
+
   get target(): string {
     return this.path + this.#target.query;
   }

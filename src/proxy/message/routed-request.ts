@@ -8,5 +8,7 @@ import type { RequestFacts, RequestView } from '../../expression/cel/view.ts';
  */
 export interface RoutedRequest extends RequestFacts {
   readonly authority: string;
+  /** Its target ends with a `?` that nothing follows: another target than without it (RFC 3986 §6.2.3). */
+  readonly queryIsEmpty?: boolean;
   readonly view: RequestView;
 }

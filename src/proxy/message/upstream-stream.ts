@@ -54,8 +54,11 @@ export interface UpstreamStream extends BodySink {
   send(receiver: ResponseReceiver, request: UpstreamRequest): void;
   /** What the request's source delivered at once has been taken. */
   flush(): void;
-  /** Ends the exchange without another word. The receiver hears nothing more. */
-  destroy(): void;
+  /**
+   * Ends the exchange of that receiver without another word; it hears nothing more. An exchange that is over has none to
+   * end: what carried it may be another's by then.
+   */
+  destroy(receiver: ResponseReceiver): void;
 }
 
 /** Whoever needs a connection. Exactly one of the two is called, perhaps before `take` returns. */

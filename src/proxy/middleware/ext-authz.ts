@@ -46,7 +46,7 @@ export function buildExtAuthz(config: ExtAuthzConfig): (external: ExternalDirect
     ): Promise<Verdict> => {
       const asked: Asked = { abort: new AbortController(), toClient: [] };
       exchange.state[slot] = asked;
-      // After every wait: an exchange that has ended is used again, for a request that this decision is not about.
+      // Whoever has waited looks whether the exchange is still the same one: it is used again for other requests.
       const isOver = (): boolean => exchange.state[slot] !== asked;
       const body = check.includeBody ? await exchange.collectRequestBody(bodyBytesMax) : undefined;
       if (isOver()) return undefined;

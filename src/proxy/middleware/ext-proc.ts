@@ -90,7 +90,9 @@ function processingPhases(
 ): MiddlewarePhases {
   return {
     onRequest(exchange, slot) {
-      return new Processing(plan, open(exchange, slot), exchange, slot).request();
+      const processing = new Processing(plan, open(exchange, slot), exchange);
+      exchange.state[slot] = processing;
+      return processing.request();
     },
     onResponse({ state }, slot) {
       const processing = state[slot];

@@ -32,6 +32,14 @@ describe('the fields that travel on', () => {
     expect(lines(request).slice(0, 5)).to.deep.equal(['Host: x', 'b-B: 1', 'Accept: x', 'b-b: 2', 'Cookie: c=d']);
   });
 
+  it('go with the target as it came: a `?` with nothing behind it stays', async () => {
+    await bed.install(forwarding(port, upstream.port));
+    for (const target of ['/a?', '/?', '/a?b', '/a??', '/a'])
+      await rawExchange(port, `GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    const targets = upstream.requests.map((request) => request.split(' ')[1]);
+    expect(targets).to.deep.equal(['/a?', '/?', '/a?b', '/a??', '/a']);
+  });
+
   // A head without edits was copied as it came, blanks included (architecture.md §6.27).
   it('travel without the blanks around their values, in both directions', async () => {
     sent = 'X-A:  1 \r\nX-B:\t2\t \r\n';

@@ -183,6 +183,46 @@ describe('an upgrade', () => {
     expect(upstream.requests[0]).not.to.match(/upgrade|http2-settings/i);
   });
 
+  const badSwitches: readonly (readonly [string, string, string])[] = [
+    ['a 101 without Upgrade', 'websocket', 'Connection: Upgrade'],
+    ['a 101 with an empty Upgrade', 'websocket', 'Connection: Upgrade\r\nUpgrade:'],
+    ['a 101 to another protocol than was asked for', 'websocket', 'Connection: Upgrade\r\nUpgrade: echo'],
+    ['a 101 to one more than was asked for', 'websocket', 'Connection: Upgrade\r\nUpgrade: websocket, echo'],
+    ['a 101 to another version than was asked for', 'echo/2', 'Connection: Upgrade\r\nUpgrade: echo/1'],
+    ['a 101 to another version of HTTP', 'websocket', 'Connection: Upgrade\r\nUpgrade: h2c'],
+  ];
+  for (const [name, asked, fields] of badSwitches) {
+    it(`is refused after ${name}: a bad response, and no tunnel`, async () => {
+      const upstream = await bed.rawUpstream(
+        (socket) => void socket.write(`HTTP/1.1 101 Switching Protocols\r\n${fields}\r\n\r\ntunnelled`),
+      );
+      await bed.install(forwarding(port, upstream.port));
+      const wire = bed.wire(port);
+      wire.send(upgrade(asked));
+      await wire.until(/^HTTP\/1\.1 502 [\s\S]*"error":"bad_response"/);
+      expect(wire.received).not.to.contain('tunnelled');
+      await eventually(() => expect(upstream.sockets.size).to.equal(0));
+    });
+  }
+
+  const goodSwitches: readonly (readonly [string, string, string])[] = [
+    ['one of several that were asked for', 'echo/2, websocket', 'WebSocket'],
+    ['all that were asked for', 'tls/1.0, echo', 'TLS/1.0, echo'],
+  ];
+  for (const [name, asked, answered] of goodSwitches) {
+    it(`may be to ${name}, in any case`, async () => {
+      const upstream = await bed.rawUpstream(
+        (socket) =>
+          void socket.write(`HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: ${answered}\r\n\r\ntunnelled`),
+      );
+      await bed.install(forwarding(port, upstream.port));
+      const wire = bed.wire(port);
+      wire.send(upgrade(asked));
+      await wire.until(/^HTTP\/1\.1 101 [\s\S]*\r\n\r\ntunnelled$/);
+      expect(wire.received).to.contain(`\r\nUpgrade: ${answered}\r\n`);
+    });
+  }
+
   it('that nobody asked for is a bad response', async () => {
     const upstream = await bed.rawUpstream((socket) => void socket.write(switching));
     await bed.install(forwarding(port, upstream.port));

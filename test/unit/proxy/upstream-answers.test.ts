@@ -39,6 +39,22 @@ describe('an upstream connection', () => {
     });
   }
 
+  const chunked = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
+  const unreadableChunks: readonly (readonly [string, string])[] = [
+    ['a chunk size that is none', 'zz\r\nhello\r\n0\r\n\r\n'],
+    ['a chunk size that overflows', 'fffffffffffffffff\r\nhello'],
+    ['a chunk longer than its size', '3\r\nhello\r\n0\r\n\r\n'],
+    ['a second chunk that is none', '5\r\nhello\r\n-1\r\n'],
+  ];
+  for (const [name, body] of unreadableChunks) {
+    it(`is given up after ${name} that came with the head, and the client gets 502 and is not cut`, async () => {
+      const upstream = await upstreamSaying(chunked + body);
+      expect(await rawExchange(port, get('/1'))).to.match(/^HTTP\/1\.1 502 [\s\S]*"error":"bad_response"/);
+      expect(await rawExchange(port, get('/2'))).to.match(/\/2$/);
+      expect(upstream.connections).to.equal(2);
+    });
+  }
+
   it('is used again after a plain response', async () => {
     const upstream = await upstreamSaying(ok('/1'));
     for (const path of ['/1', '/2', '/3']) expect(await rawExchange(port, get(path))).to.match(new RegExp(`${path}$`));

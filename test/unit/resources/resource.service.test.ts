@@ -53,13 +53,14 @@ describe('resource service', () => {
     expect(await create({ name: 'g' }, repeat)).to.deep.equal(first);
   });
 
-  it('cannot replay a secret that is gone, for its spec is never kept', async () => {
+  it('replays a secret as it was created, renamed or gone since, and never its value', async () => {
     const request = apiRequest({ body: { name: 's', value: 'CANARY' }, headers: { 'idempotency-key': 'k' } });
-    await resources.create('secrets', request);
+    const first = await resources.create('secrets', request);
+    expect(first.body).to.equal('{"id":"made-up","name":"s"}');
+    await resources.replace('secrets', 'made-up', apiRequest({ body: { name: 'other', value: 'x' } }));
+    expect(await resources.create('secrets', request)).to.deep.equal(first);
     await resources.remove('secrets', 'made-up', apiRequest());
-    const error = await rejection(resources.create('secrets', request));
-    expect(error).to.be.instanceOf(SluiceError).and.include({ code: 'NOT_FOUND' });
-    expect(error.message).to.not.contain('CANARY');
+    expect(await resources.create('secrets', request)).to.deep.equal(first);
   });
 
   describe('on a node that lags behind', () => {

@@ -16,6 +16,7 @@ import { MessageWriter } from '../message-writer.ts';
 import { ReceiveBuffer } from '../receive-buffer.ts';
 import { renderRequest, renderTrailers } from '../render.ts';
 import { ResponseParser } from '../response-parser.ts';
+import { notAsked } from './switched.ts';
 
 /** The pool's side. */
 export interface ConnectionOwner {
@@ -63,7 +64,8 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
   /** The other side has ended while nobody took the body yet. */
   #ended = false;
   #toHead = false;
-  #upgrading = false;
+  /** Protocols that the request asks for; empty when it asks for none. */
+  #asked = '';
   #uses = 0;
   #interims = 0;
   #answered = false;
@@ -98,7 +100,7 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
     this.#receiver = receiver;
     this.#phase = 'head';
     this.#toHead = method === 'HEAD';
-    this.#upgrading = upgrade !== '';
+    this.#asked = upgrade;
     this.#sent = request.bodyKind === 'none';
     this.#interims = 0;
     this.#answered = false;
@@ -116,8 +118,12 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
     this.#writer.flush();
   }
 
-  /** The connection ends with the exchange. */
-  destroy(): void {
+  /** The connection ends with the exchange, unless it carries another's already. */
+  destroy(receiver: ResponseReceiver): void {
+    if (this.#receiver === receiver) this.#end();
+  }
+
+  #end(): void {
     if (this.#phase === 'over') return;
     const busy = this.#phase !== 'idle';
     this.#finish();
@@ -154,7 +160,7 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
   }
 
   fail(_why: ProxyError): void {
-    this.destroy();
+    this.#end();
   }
 
   // The response's body comes out here.
@@ -192,7 +198,7 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
   }
 
   abort(_why: ProxyError): void {
-    this.destroy();
+    this.#end();
   }
 
   override onDeadline(): void {
@@ -256,9 +262,15 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
     else if (parser.status === 101) this.#switchProtocols(Buffer.from(bytes.subarray(at, to)));
     else if (parser.status < 200) this.#takeInterim();
     else {
+      this.#decoder.reset(framing.kind, framing.length);
+      // While nobody has seen the head, what cannot be read is still an answer of its own, and not a client that is cut.
+      const unreadable = this.#decoder.foresee(bytes, at, to);
+      if (unreadable !== '') {
+        this.#fail('bad_response', false, unreadable);
+        return;
+      }
       this.#phase = 'body';
       this.#wheel.disarm(this);
-      this.#decoder.reset(framing.kind, framing.length);
       this.#receiver?.onResponse(this.#head, this);
     }
   }
@@ -272,8 +284,10 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
   }
 
   #switchProtocols(rest: Buffer): void {
-    if (!this.#upgrading) {
-      this.#fail('bad_response', false, '101 to a request that asked for none');
+    const problem =
+      this.#asked === '' ? '101 to a request that asked for none' : notAsked(this.parser.head, this.#asked);
+    if (problem !== '') {
+      this.#fail('bad_response', false, problem);
       return;
     }
     const receiver = this.#receiver;

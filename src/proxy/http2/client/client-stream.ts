@@ -133,10 +133,11 @@ export class ClientStream
   destroy(): void {
     const stream = this.#stream;
     const instead = this.#instead;
+    const receiver = this.#receiver;
     if (this.#upgrading !== undefined && stream === undefined && instead === undefined) this.#owner.cancelHttp1(this);
     this.#finish();
     stream?.reset(errorCode.cancel);
-    instead?.destroy();
+    if (receiver !== undefined) instead?.destroy(receiver);
   }
 
   // The request's body goes in here.

@@ -4,7 +4,7 @@ import type { LocalReply, MiddlewareExchange, Verdict } from '../../exchange/pha
 import { reasonOf } from '../../external/external-failure.ts';
 import { applyChange, type ChangeableFields } from '../../external/header-change.ts';
 import { rejection } from '../rejection.ts';
-import type { Action, Answer, BodyMode, Conversation, PhaseMessage, PhaseModes, PhaseName } from './answer.ts';
+import type { Action, BodyMode, Conversation, PhaseMessage, PhaseModes, PhaseName } from './answer.ts';
 import { ProcessedBody } from './processed-body.ts';
 import { hasNoBody, requestFields, responseFields } from './shown-fields.ts';
 
@@ -45,16 +45,14 @@ export class Processing {
   readonly #plan: ProcessingPlan;
   readonly #conversation: Conversation;
   readonly #exchange: MiddlewareExchange;
-  readonly #slot: number;
   #modes: PhaseModes = {};
+  /** Its exchange has ended; the object of that may be another's by the time an answer comes. */
+  #over = false;
 
-  /** Keeps itself at its slot of the exchange's state: it is over when it is there no more. */
-  constructor(plan: ProcessingPlan, conversation: Conversation, exchange: MiddlewareExchange, slot: number) {
+  constructor(plan: ProcessingPlan, conversation: Conversation, exchange: MiddlewareExchange) {
     this.#plan = plan;
     this.#conversation = conversation;
     this.#exchange = exchange;
-    this.#slot = slot;
-    exchange.state[slot] = this;
   }
 
   async request(): Promise<Verdict> {
@@ -88,6 +86,7 @@ export class Processing {
   }
 
   end(): void {
+    this.#over = true;
     this.#conversation.end();
   }
 
@@ -98,7 +97,7 @@ export class Processing {
     }
     const most = mode === 'bufferedPartial' ? this.#plan.maxBodyBytes : heldBytesMax;
     const body = await this.#collect(direction, most);
-    this.#stopWhenOver();
+    if (this.#over) throw nobodyWaits();
     if (body === undefined) return undefined;
     if (mode !== 'bufferedPartial' && !body.whole) return this.#tooLarge(direction);
     const shown = body.bytes.subarray(0, most);
@@ -154,24 +153,19 @@ export class Processing {
   ): Promise<Outcome> {
     const { timeoutMs, disableReject, allowModeOverride } = this.#plan;
     const message: PhaseMessage = { phase, ...content, endOfStream, observeOnly: false };
-    let answer: Answer;
+    if (this.#over) throw nobodyWaits();
     try {
-      answer = await this.#conversation.ask(message, timeoutMs);
+      const answer = await this.#conversation.ask(message, timeoutMs);
+      if (this.#over) throw nobodyWaits();
+      if (answer.kind === 'goOn') return goOn;
+      if (answer.kind === 'reject') return disableReject ? goOn : { action: undefined, reply: answer.reply };
+      if (allowModeOverride && answer.modes !== undefined) this.#modes = { ...this.#modes, ...answer.modes };
+      // An answer to another phase than was asked says nothing.
+      return answer.phase === phase ? { action: answer, reply: undefined } : goOn;
     } catch (error) {
-      this.#stopWhenOver();
+      if (this.#over) throw nobodyWaits();
       return this.#plan.allowOnError ? goOn : { action: undefined, reply: this.#failed(reasonOf(error)) };
     }
-    this.#stopWhenOver();
-    if (answer.kind === 'goOn') return goOn;
-    if (answer.kind === 'reject') return disableReject ? goOn : { action: undefined, reply: answer.reply };
-    if (allowModeOverride && answer.modes !== undefined) this.#modes = { ...this.#modes, ...answer.modes };
-    // An answer to another phase than was asked says nothing.
-    return answer.phase === phase ? { action: answer, reply: undefined } : goOn;
-  }
-
-  /** After every wait: an exchange that has ended is used again, for a request that is none of ours. */
-  #stopWhenOver(): void {
-    if (this.#exchange.state[this.#slot] !== this) throw new Error('the exchange is over');
   }
 
   #apply(direction: Direction, action: Action | undefined): void {
@@ -219,5 +213,7 @@ export class Processing {
     return rejection(this.#plan.statusOnError, `ext_proc: ${reason}`);
   }
 }
+
+const nobodyWaits = (): Error => new Error('the exchange is over');
 
 const bodyPhase = { request: 'requestBody', response: 'responseBody' } as const;

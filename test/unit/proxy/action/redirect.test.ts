@@ -64,6 +64,7 @@ const rows: readonly (readonly [row: string, match: Match, redirect: Redirect, s
   ['path: exact takes the override alone', { path: '/old/a' }, { path: '/new' }, there, '/new?q=1'],
   ['path: regex takes the override alone', { pathRegex: '/old' }, { path: '/new' }, there, '/new?q=1'],
   ['path: none keeps the path', old, { stripQuery: true }, there, '/old/a'],
+  ['query: kept though it is empty', old, { path: '/new' }, { target: '/old/a?' }, '/new/a?'],
   ['query: stripped', old, { path: '/new', stripQuery: true }, there, '/new/a'],
   ['form: relative without scheme and host', old, { path: 'new' }, there, '/new/a?q=1'],
   ['host: none was named', old, { scheme: 'https' }, { target: '/old/a', authority: '' }, '/old/a'],

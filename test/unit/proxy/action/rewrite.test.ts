@@ -29,6 +29,9 @@ const api: Match = { pathPrefix: '/api/v1' };
 
 const rows: readonly (readonly [row: string, match: Match, rewrite: Rewrite, sent: string, upstream: string])[] = [
   ['design 1: prefix and rest', api, { path: '/internal' }, '/api/v1/users', '/internal/users'],
+  ['an empty query stays one', {}, {}, '/a?', '/a?'],
+  ['an empty query stays one behind another path', api, { path: '/internal' }, '/api/v1/users?', '/internal/users?'],
+  ['an empty query adds nothing to a made one', {}, { pathRegex: users }, '/users/4/orders/9?', '/v2/orders/9?user=4'],
   ['design 2: prefix alone', api, { path: '/internal' }, '/api/v1', '/internal'],
   ['design 3: strip the prefix', api, { path: '/' }, '/api/v1/users', '/users'],
   ['design 4: strip all there is', api, { path: '/' }, '/api/v1', '/'],

@@ -100,12 +100,21 @@ describe('jwt with keys from a destination', () => {
     expect(asked).to.equal(1);
   });
 
-  it('an unknown kid within ten seconds of a fetch makes no request: a flood of them cannot', async () => {
+  it('an unknown kid right after the first fetch is looked for, and is good when the keys were changed', async () => {
+    await serve();
+    expect(await ask(token())).to.equal(200);
+    const other = signerOf('EdDSA');
+    document = jwksOf({ ...other.jwk, kid: 'two' });
+    expect(await ask(token(other, 'two'))).to.equal(200);
+    expect(asked).to.equal(2);
+  });
+
+  it('unknown kids make one request in ten seconds: a flood of them no more', async () => {
     await serve();
     expect(await ask(token())).to.equal(200);
     const flood = await Promise.all(Array.from({ length: 50 }, (_, i) => ask(token(signerOf('ES256'), `k${i}`))));
     expect(new Set(flood)).to.deep.equal(new Set([401]));
-    expect(asked).to.equal(1);
+    expect(asked).to.equal(2);
   });
 
   it('a changed middleware fetches again, the old keys serving until the new ones are there', async () => {

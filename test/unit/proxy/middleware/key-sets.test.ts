@@ -19,7 +19,7 @@ class World {
     [];
   readonly told: (string | undefined)[] = [];
   readonly sets = new KeySets(this.clock, (id) => this.fetcher.ask(id));
-  #name = 'j';
+  name = 'j';
   readonly fetcher: JwksFetcher = new JwksFetcher({
     clock: this.clock,
     logger: silentLogger,
@@ -36,7 +36,7 @@ class World {
   });
 
   get source() {
-    return this.sets.sourceOf(this.#name, 3_000);
+    return this.sets.sourceOf(this.name, 3_000);
   }
 
   follow(jwt: Partial<JwtConfig> = {}, destination: Partial<Destination> | null = {}): void {
@@ -44,7 +44,7 @@ class World {
     const known = { id: 'd', name: 'd', host: 'keys.example.com', port: 443, ...destination };
     const middleware = { id: 'j', name: 'j', type: 'jwt', jwt: config } as const;
     const destinations = destination === null ? [] : [known];
-    this.#name = keySetName(middleware, destinations[0]);
+    this.name = keySetName(middleware, destinations[0]);
     this.fetcher.follow([{ listeners: [], routes: [], groups: [], middlewares: [middleware], destinations }]);
   }
 }
@@ -148,14 +148,38 @@ describe('keys that are fetched (contract.md §8.4)', () => {
     expect(world.asked).to.have.length(3);
   });
 
-  it('asked for too soon after a fetch, the answer is what is known', async () => {
+  // The first fetch counted: keys rotated within ten seconds of it were refused.
+  it('are fetched again for an unknown kid right after a fetch of another reason', async () => {
+    const world = new World();
+    world.follow();
+    world.asked[0]?.answer(jwksOf());
+    await turn();
+    const news = world.source.refetched();
+    expect(world.asked).to.have.length(2);
+    world.asked[1]?.answer(document);
+    await news;
+    expect(world.source.keys).to.have.length(1);
+    world.clock.advance(299_999);
+    world.clock.advance(1);
+    expect(world.asked).to.have.length(3);
+    world.asked[2]?.answer(jwksOf());
+    await turn();
+    void world.source.refetched();
+    expect(world.asked).to.have.length(4);
+  });
+
+  it('asked for too soon by another worker, the answer is what is known', async () => {
     const world = new World();
     world.follow();
     world.asked[0]?.answer(document);
     await turn();
-    await world.source.refetched();
-    expect(world.asked).to.have.length(1);
-    expect(world.source.keys).to.have.length(1);
+    const other = new KeySets(world.clock, (id) => world.fetcher.ask(id));
+    const first = world.source.refetched();
+    world.asked[1]?.answer(document);
+    await first;
+    void other.sourceOf(world.name, 3_000).refetched();
+    expect(world.asked).to.have.length(2);
+    expect(world.told).to.have.length(3);
   });
 
   it('are forgotten with their middleware: whoever comes back under its id waits for its own', async () => {

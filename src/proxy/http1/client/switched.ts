@@ -1,0 +1,24 @@
+// Which protocol a 101 changes to (RFC 9110 §7.8): it names one or more, and none that was not asked for (S02).
+import type { FieldLines } from '../../fields/field-lines.ts';
+import { fieldId } from '../../fields/field-name.ts';
+
+/** Why a 101 with such fields does not answer a request with `Upgrade: asked`; empty when it does. */
+export function notAsked(lines: FieldLines, asked: string): string {
+  const offered = protocolsOf(asked);
+  let named = false;
+  for (let i = 0; i < lines.count; i++) {
+    if (lines.id(i) !== fieldId.upgrade) continue;
+    for (const protocol of protocolsOf(lines.value(i))) {
+      if (!offered.includes(protocol)) return '101 to another protocol than was asked for';
+      named = true;
+    }
+  }
+  return named ? '' : '101 without the protocol it changes to';
+}
+
+/** In lower case. */
+const protocolsOf = (value: string): string[] =>
+  value
+    .split(',')
+    .map((protocol) => protocol.trim().toLowerCase())
+    .filter((protocol) => protocol !== '');
