@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http';
-import { constants, createServer as createHttp2Server } from 'node:http2';
+import { constants, createServer as createHttp2Server, type ServerHttp2Stream } from 'node:http2';
 import { expect } from 'chai';
 import type { ExtProcConfig } from '../../../../src/model/middleware/ext-proc.ts';
 import { eventually } from '../../../support/eventually.ts';
@@ -244,7 +244,7 @@ describe('extProc', () => {
     it('cuts a response that an upstream of HTTP/2 resets while the processor is shown its head', async () => {
       const reset = Promise.withResolvers<void>();
       let cut = (): void => {};
-      const website = createHttp2Server().on('stream', (stream) => {
+      const website = createHttp2Server().on('stream', (stream: ServerHttp2Stream) => {
         stream.on('error', () => {}).on('close', () => reset.resolve());
         stream.respond({ ':status': 200, 'content-length': '1000' });
         stream.write('a part');
