@@ -233,7 +233,8 @@ func (m *mixer) exchange(random *rand.Rand, id string) {
 	}
 	// What is answered before a long body of unknown length ends may close the connection unannounced.
 	isUnread := (p.deny || p.mode == "early") && p.chunked && p.sent > 50_000
-	if random.Intn(30) == 0 || isUnread {
+	// Over HTTP/2 the library would take the connection from other requests.
+	if p.place.transport.Protocols.HTTP1() && (random.Intn(30) == 0 || isUnread) {
 		request.Close = true
 	}
 	response, err := p.place.transport.RoundTrip(request)
