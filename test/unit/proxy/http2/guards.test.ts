@@ -97,9 +97,7 @@ describe('a client that floods', () => {
     const bed = new SessionBed();
     bed.answers = false;
     bed.arrive(Buffer.concat([greeting, settings(4, 0), get(1)]));
-    bed.encoder.begin();
-    bed.encoder.status(200);
-    bed.stream(1).sendHead(bed.encoder, false);
+    answer(bed, 1);
     bed.stream(1).sendData(Buffer.alloc(60_000));
     let sent = 0;
     for (; bed.failed === undefined && sent < 60_000; sent++) bed.arrive(frame('WINDOW_UPDATE', 0, 1, uint32(1)));
@@ -111,9 +109,7 @@ describe('a client that floods', () => {
     bed.answers = false;
     const room = uint32(4 << 20);
     bed.arrive(Buffer.concat([greeting, settings(4, 4 << 20), frame('WINDOW_UPDATE', 0, 0, room), get(1)]));
-    bed.encoder.begin();
-    bed.encoder.status(200);
-    bed.stream(1).sendHead(bed.encoder, false);
+    answer(bed, 1);
     const read = uint32(4_096);
     const both = Buffer.concat([frame('WINDOW_UPDATE', 0, 0, read), frame('WINDOW_UPDATE', 0, 1, read)]);
     bed.stream(1).sendData(Buffer.alloc(4 << 20));
@@ -129,9 +125,7 @@ describe('a client that floods', () => {
     const bed = new SessionBed();
     bed.answers = false;
     bed.arrive(Buffer.concat([greeting, settings(4, 1), get(1)]));
-    bed.encoder.begin();
-    bed.encoder.status(200);
-    bed.stream(1).sendHead(bed.encoder, false);
+    answer(bed, 1);
     const window = uint32(2 * 16_384 + 1);
     const windows = 2 * guards.crumbs.burst;
     for (let at = 0; at < windows; at++) {
@@ -147,9 +141,7 @@ describe('a client that floods', () => {
     bed.arrive(Buffer.concat([greeting, settings(4, 0)]));
     for (let at = 0; at <= guards.stalledStreamsMax; at++) {
       bed.arrive(get(2 * at + 1));
-      bed.encoder.begin();
-      bed.encoder.status(200);
-      bed.stream(2 * at + 1).sendHead(bed.encoder, false);
+      answer(bed, 2 * at + 1);
       bed.stream(2 * at + 1).sendData(Buffer.alloc(100));
     }
     bed.clock.advance(60_000);
@@ -170,9 +162,7 @@ describe('a client that floods', () => {
     bed.arrive(Buffer.concat([greeting, settings(4, 0)]));
     for (let at = 0; at <= guards.stalledStreamsMax; at++) {
       bed.arrive(get(2 * at + 1));
-      bed.encoder.begin();
-      bed.encoder.status(200);
-      bed.stream(2 * at + 1).sendHead(bed.encoder, false);
+      answer(bed, 2 * at + 1);
       bed.stream(2 * at + 1).sendData(Buffer.alloc(60_000));
     }
     bed.session.checkStall();
@@ -193,9 +183,7 @@ describe('a client that floods', () => {
     bed.arrive(Buffer.concat([greeting, settings(4, 0)]));
     for (let at = 0; at < 100; at++) {
       bed.arrive(get(2 * at + 1));
-      bed.encoder.begin();
-      bed.encoder.status(200);
-      bed.stream(2 * at + 1).sendHead(bed.encoder, false);
+      answer(bed, 2 * at + 1);
       bed.stream(2 * at + 1).sendData(Buffer.alloc(60_000));
     }
     for (let second = 0; second < 20; second++) {
@@ -217,6 +205,13 @@ describe('a client that floods', () => {
     expect(held).to.be.at.most(Math.ceil(guards.openHeadBytesMax / 400_000) + 1);
   });
 });
+
+/** The head of a response whose body is to come. */
+function answer(bed: SessionBed, id: number): void {
+  bed.encoder.begin();
+  bed.encoder.status(200);
+  bed.stream(id).sendHead(bed.encoder, false);
+}
 
 function reset(id: number): Buffer {
   return frame('RST_STREAM', 0, id, uint32(8));
