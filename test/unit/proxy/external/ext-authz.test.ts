@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+import { type IncomingMessage, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { createServer as createNetServer } from 'node:net';
 import { expect } from 'chai';
@@ -26,7 +26,7 @@ describe('extAuthz', () => {
 
     const service = async (answer: RequestListener): Promise<number> => {
       checks = [];
-      const server: Server = createServer((request, response) => {
+      return bed.bed.upstream((request, response) => {
         const chunks: Buffer[] = [];
         request.on('data', (chunk: Buffer) => chunks.push(chunk));
         request.on('end', () => {
@@ -34,14 +34,6 @@ describe('extAuthz', () => {
           answer(request, response);
         });
       });
-      bed.bed.atEnd(
-        () =>
-          new Promise((resolve) => {
-            server.close(() => resolve());
-            server.closeAllConnections();
-          }),
-      );
-      return listening(server);
     };
 
     it('asks with the method of the client, the path of the middleware and the headers that were named', async () => {

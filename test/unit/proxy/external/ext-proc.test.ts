@@ -27,7 +27,7 @@ describe('extProc', () => {
 
   /** Answers every message over HTTP; a string is sent as it is, undefined never. */
   const http = async (answer: Answers): Promise<number> => {
-    const server: Server = createServer((request, response) => {
+    return bed.bed.upstream((request, response) => {
       const chunks: Buffer[] = [];
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('end', () => {
@@ -37,14 +37,6 @@ describe('extProc', () => {
         if (said !== undefined) response.end(typeof said === 'string' ? said : JSON.stringify(said));
       });
     });
-    bed.bed.atEnd(
-      () =>
-        new Promise((resolve) => {
-          server.close(() => resolve());
-          server.closeAllConnections();
-        }),
-    );
-    return listening(server);
   };
 
   const base64 = (text: string): string => Buffer.from(text).toString('base64');

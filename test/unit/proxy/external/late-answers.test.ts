@@ -1,13 +1,12 @@
 // What an exchange leaves behind when it ends while somebody is asked: its object goes on with other requests, and so
 // does the connection that its response came on.
-import { createServer, type ServerResponse } from 'node:http';
+import { type ServerResponse } from 'node:http';
 import { type ClientHttp2Session, connect, constants } from 'node:http2';
 import { expect } from 'chai';
 import type { Middleware } from '../../../../src/model/middleware.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { GrpcService } from '../../../support/grpc-service.ts';
 import { MiddlewareBed } from '../../../support/middleware-bed.ts';
-import { listening } from '../../../support/proxy-bed.ts';
 
 interface Asked {
   readonly message: Record<string, unknown>;
@@ -32,7 +31,7 @@ describe('an exchange that ends while a service is asked', () => {
   });
 
   const service = async (): Promise<number> => {
-    const server = createServer((request, response) => {
+    return bed.bed.upstream((request, response) => {
       const chunks: Buffer[] = [];
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('end', () => {
@@ -50,14 +49,6 @@ describe('an exchange that ends while a service is asked', () => {
         if (said !== undefined) response.end(JSON.stringify(said));
       });
     });
-    bed.bed.atEnd(
-      () =>
-        new Promise((resolve) => {
-          server.close(() => resolve());
-          server.closeAllConnections();
-        }),
-    );
-    return listening(server);
   };
 
   const phasesSeen = () => asked.map(({ message }) => message.phase);
