@@ -20,7 +20,7 @@ export interface Listed {
   readonly version: string;
 }
 
-export interface WatchEvent {
+interface WatchEvent {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
   readonly object: KubernetesObject & { readonly code?: number; readonly message?: string };
 }
