@@ -66,6 +66,8 @@ export class Mirror extends Timed implements PoolCallbacks, ResponseReceiver, Up
   readonly expectContinue = false;
   readonly grpcTimeout: string;
   trace: TraceFields | undefined;
+  /** Nobody waits for a copy. */
+  readonly overdue = false;
   readonly #upstream: Upstream;
   readonly #admitted: Admitted;
   readonly #wheel: Wheel;
