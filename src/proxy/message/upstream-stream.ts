@@ -30,6 +30,8 @@ export interface UpstreamRequest {
   readonly grpcTimeout: string;
   /** What it is told of the trace; undefined: what the client said. */
   readonly trace: TraceFields | undefined;
+  /** The caller's deadline (`grpc-timeout`) has passed: whatever ends the exchange now, that is why. */
+  readonly overdue: boolean;
 }
 
 /** Whoever sent the request. Exactly one of `onResponse`, `onUpgrade` and `onFailure` follows; `onSettled` any number of times. */
