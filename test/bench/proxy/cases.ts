@@ -165,6 +165,7 @@ export const cases: readonly Case[] = [
     proxies: [
       sluice('sluice'),
       sluice('sluice-traces', { features: ['traces'] }),
+      sluice('sluice-no-traces', { features: ['no-traces'] }),
       sluice('sluice-all-traces', { features: ['all-traces'] }),
     ],
     load: wrk('/'),

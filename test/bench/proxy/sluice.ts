@@ -34,6 +34,7 @@ export type Feature =
   | 'metrics'
   | 'traces'
   | 'all-traces'
+  | 'no-traces'
   | 'common'
   | 'jwt'
   | 'log'
@@ -63,6 +64,7 @@ const middlewaresOf = (folder: string): Readonly<Record<Feature, readonly object
   metrics: [],
   traces: [],
   'all-traces': [],
+  'no-traces': [],
   reloads: [],
   common: [
     {
@@ -147,7 +149,7 @@ function configOf(wish: SluiceWish): BenchConfig {
 
 /** Spans go to the service, which takes everything. */
 async function tracesOf({ features, servicePort, tree }: SluiceWish, parts: { clock: Clock; logger: Logger }) {
-  const sampleRatio = features.includes('all-traces') ? 1 : features.includes('traces') ? 0.01 : undefined;
+  const sampleRatio = features.includes('all-traces') ? 1 : features.includes('traces') ? 0.01 : features.includes('no-traces') ? 0 : undefined;
   if (sampleRatio === undefined) return undefined;
   const path = `${tree}/src/telemetry/traces/exporting.ts`;
   const { openTraces }: typeof import('../../../src/telemetry/traces/exporting.ts') = await import(path);
