@@ -27,7 +27,17 @@
 
 export { payloadBytesMax as commandBytesMax } from './codec/values.ts';
 export type { Role } from './core/output.ts';
-export type { CheckpointMeta, CommandEntry, Config, Identity, Index, Member, MemberId, Term } from './core/types.ts';
+export type {
+  CheckpointMeta,
+  CommandEntry,
+  Config,
+  Entry,
+  Identity,
+  Index,
+  Member,
+  MemberId,
+  Term,
+} from './core/types.ts';
 export { identityOf, memberId } from './core/types.ts';
 export type {
   CheckpointImage,
@@ -38,6 +48,7 @@ export type {
   RoleReport,
 } from './driver/host.ts';
 export type { Durations, MemberCounts } from './driver/stats.ts';
+export { type LogRemains, readLogRemains } from './member/log-remains.ts';
 export type { MemberHost, OpenedReport } from './member/member-host.ts';
 export { type ClusterOptions, checkpointDirectory, type RaftOptions, type StaticPeer } from './member/options.ts';
 export { type NodeReports, RaftThread, type ThreadHost } from './member/raft-thread.ts';

@@ -8,6 +8,7 @@ import type { Clock } from '../clock.ts';
 import type { ApiTls } from '../settings/control-plane.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { WorkTraces } from '../telemetry/traces/work-traces.ts';
+import { Arrivals, takeInSlices } from './arrivals.ts';
 import type { Authorizer } from './authorizer.ts';
 import { Connections } from './connections.ts';
 import { sendError } from './error-filter.ts';
@@ -85,6 +86,8 @@ export function createServer({
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   if (traces !== undefined) traceRequests(fastify, traces);
+  const later = (run: () => void): void => void setImmediate(run);
+  takeInSlices(fastify, new Arrivals({ now: () => clock.monotonicMs(), later }));
   authorizer.install(fastify);
   logRequests(fastify, logger);
   measureRequests(fastify, observer);

@@ -54,6 +54,11 @@ export class Convergences {
     this.heard(node, { proxies: [{ id: node, state: 'pending', problems: [] }] });
   }
 
+  /** Proxies that have been heard of. */
+  get size(): number {
+    return this.#seen.size;
+  }
+
   get isOver(): boolean {
     const { wanted, installed, refused } = this.result(0);
     return refused > 0 || installed >= wanted;

@@ -36,6 +36,8 @@ export interface FleetAdminOptions {
 const askMs = 1_000;
 /** How often others are asked while an activation is waited for. */
 const lookMs = 100;
+/** Between two looks at so many proxies pass at least so many milliseconds each: a thousand may speak within one second. */
+const lookPerProxyMs = 1 / 20;
 
 export class FleetAdmin {
   readonly #options: FleetAdminOptions;
@@ -119,7 +121,7 @@ export class FleetAdmin {
         convergences.heard(nodeId, fleet.progress(index));
         const tookMs = clock.monotonicMs() - startedMs;
         if (convergences.isOver || tookMs >= withinMs) return convergences.result(tookMs);
-        await news.wait(Math.min(lookMs, withinMs - tookMs));
+        await news.wait(convergences.size * lookPerProxyMs, Math.min(lookMs, withinMs - tookMs));
       }
     } finally {
       news.close();
@@ -163,7 +165,18 @@ class News {
     });
   }
 
-  wait(withinMs: number): Promise<void> {
+  /** Not before `leastMs` unless that is under a millisecond, and not after `mostMs`. */
+  async wait(leastMs: number, mostMs: number): Promise<void> {
+    const restMs = Math.min(leastMs, mostMs);
+    if (restMs >= 1) await new Promise<void>((resolve) => void this.#clock.after(restMs, resolve));
+    await this.#next(mostMs - restMs);
+  }
+
+  close(): void {
+    this.#unsubscribe();
+  }
+
+  #next(withinMs: number): Promise<void> {
     return new Promise((resolve) => {
       const wake = (): void => {
         cancel();
@@ -175,10 +188,6 @@ class News {
       this.#wake = wake;
       if (this.#isNew) wake();
     });
-  }
-
-  close(): void {
-    this.#unsubscribe();
   }
 }
 

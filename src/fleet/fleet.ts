@@ -11,6 +11,7 @@ import type { Logger } from '../telemetry/logger.ts';
 import type { CandidateShares } from './candidate-shares.ts';
 import { type NodeView, type ProxyState, proxyStates, type Version } from './fleet-view.ts';
 import { introductionOf } from './introduction.ts';
+import { LiveStreams } from './live-streams.ts';
 import type { AcknowledgementMessage, ReportMessage } from './messages.ts';
 import { type Progress, type ProxyFacts, ProxyRecord } from './proxy-record.ts';
 import { RolloutTally } from './rollout-tally.ts';
@@ -52,8 +53,7 @@ const nobody: Follower = {
 
 export class Fleet {
   readonly #options: FleetOptions;
-  /** Live streams, by token. */
-  readonly #live = new Map<string, ProxyRecord>();
+  readonly #live = new LiveStreams();
   /** Those that have left, by id, longest ago first. */
   readonly #gone = new Map<string, ProxyRecord>();
   readonly #snapshots = new Map<number, string>();
@@ -67,6 +67,8 @@ export class Fleet {
   #wanted: ProxyConfig | undefined;
   /** Of the activation that is on its way to the proxies. */
   #publishedMs: number | undefined;
+  /** One that did not have it when somebody looked last. */
+  #behind: ProxyRecord | undefined;
 
   constructor(options: FleetOptions) {
     this.#options = options;
@@ -120,7 +122,7 @@ export class Fleet {
     const record = new ProxyRecord({ id, boot, labels, version, embedded: false, node: nodeId, address, connectedMs });
     const token = streamToken(nodeId, newRandom());
     this.#gone.delete(id);
-    this.#live.set(token, record);
+    this.#live.enter(token, record);
     this.#changed();
     return {
       isOurs: true,
@@ -230,14 +232,21 @@ export class Fleet {
     for (const subscriber of [...this.#subscribers]) subscriber();
     const wanted = this.#wanted;
     if (wanted === undefined || this.#publishedMs === undefined) return;
-    for (const record of this.#everyLive()) if (record.progress(wanted.index) !== 'installed') return;
+    const lacksIt = (record: ProxyRecord): boolean => record.progress(wanted.index) !== 'installed';
+    // Whoever was found is asked first, so that a thousand that speak are not all looked at a thousand times.
+    if (this.#behind?.isLive === true && lacksIt(this.#behind)) return;
+    for (const record of this.#everyLive()) {
+      if (!lacksIt(record)) continue;
+      this.#behind = record;
+      return;
+    }
     this.#options.onConverged((this.#options.clock.monotonicMs() - this.#publishedMs) / 1000);
     this.#publishedMs = undefined;
   }
 
   *#everyLive(): Generator<ProxyRecord> {
     if (this.#own !== undefined) yield this.#own;
-    yield* this.#live.values();
+    yield* this.#live.records();
   }
 
   #stranger(): Follower {
@@ -247,9 +256,8 @@ export class Fleet {
 
   /** The same process comes again before its old stream was seen to end; another of the same name is a mistake. */
   #replace(id: string, boot: string, address: string): void {
-    for (const [token, { facts }] of this.#live) {
-      if (facts.id !== id) continue;
-      if (facts.boot === boot) this.#live.delete(token);
+    for (const [token, { facts }] of this.#live.of(id)) {
+      if (facts.boot === boot) this.#live.exit(token);
       else {
         const about = { proxy: id, addresses: [facts.address, address] };
         this.#options.logger.warn(about, 'two proxies have one id: set proxy.id of one of them to another');
@@ -258,15 +266,13 @@ export class Fleet {
   }
 
   #leave(token: string): void {
-    const record = this.#live.get(token);
+    const record = this.#live.exit(token);
     if (record === undefined) return;
-    this.#live.delete(token);
-    const isElsewhere = [...this.#live.values()].some(({ facts }) => facts.id === record.facts.id);
-    if (!isElsewhere) {
-      record.isLive = false;
+    const { id } = record.facts;
+    if (this.#live.of(id).length === 0) {
       record.lastSeenMs = this.#options.clock.nowMs();
-      this.#gone.delete(record.facts.id);
-      this.#gone.set(record.facts.id, record);
+      this.#gone.delete(id);
+      this.#gone.set(id, record);
     }
     this.#changed();
   }

@@ -56,6 +56,9 @@ func fail(_ any, ctx context.Context, decode func(any) error, _ grpc.UnaryServer
 }
 
 func wait(_ any, ctx context.Context, decode func(any) error, _ grpc.UnaryServerInterceptor) (any, error) {
+	if md, _ := metadata.FromIncomingContext(ctx); len(md.Get("x-begin")) > 0 {
+		grpc.SendHeader(ctx, metadata.MD{})
+	}
 	deadline, has := ctx.Deadline()
 	told := "none"
 	if has {
@@ -147,9 +150,10 @@ func connect(address, authority string) *grpc.ClientConn {
 	return connection
 }
 
+// within ends by its deadline alone: a second timer of the same length that cancels would win half of the time.
 func within(duration time.Duration) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), duration)
-	time.AfterFunc(duration, cancel)
+	context.AfterFunc(ctx, cancel)
 	return ctx
 }
 
@@ -213,12 +217,18 @@ func kinds(address, authority string) {
 	found["fail"] = []string{status.Code(err).String(), status.Convert(err).Message(), fmt.Sprintf("%x", trailer.Get("x-reason-bin")[0])}
 	err = c.Invoke(within(time.Minute), "/echo.Echo/Nothing", &in, &out)
 	found["unimplemented"] = status.Code(err).String()
-	err = c.Invoke(within(500*time.Millisecond), "/echo.Echo/Wait", &in, &out)
+	err = c.Invoke(within(2*time.Second), "/echo.Echo/Wait", &in, &out)
 	found["deadline"] = status.Code(err).String()
-	ctx, cancel := context.WithCancel(context.Background())
-	time.AfterFunc(300*time.Millisecond, cancel)
-	err = c.Invoke(ctx, "/echo.Echo/Wait", &in, &out)
-	found["cancel"] = status.Code(err).String()
+	// The service has begun with it when it is cancelled.
+	ctx, cancel := context.WithCancel(metadata.AppendToOutgoingContext(context.Background(), "x-begin", "1"))
+	stream, err = c.NewStream(ctx, &grpc.StreamDesc{StreamName: "Wait", ServerStreams: true}, "/echo.Echo/Wait")
+	must(err)
+	must(stream.SendMsg(&in))
+	must(stream.CloseSend())
+	_, err = stream.Header()
+	must(err)
+	cancel()
+	found["cancel"] = status.Code(stream.RecvMsg(&out)).String()
 	must(json.NewEncoder(os.Stdout).Encode(found))
 }
 

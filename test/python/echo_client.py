@@ -45,13 +45,12 @@ def kinds(address, authority):
     found["fail"] = [error.code().name, error.details(), dict(error.trailing_metadata())["x-reason-bin"].hex()]
     found["unimplemented"] = failure_of(lambda: channel.unary_unary("/echo.Echo/Nothing")(b"", timeout=60)).code().name
     waiting = channel.unary_unary("/echo.Echo/Wait")
-    found["deadline"] = failure_of(lambda: waiting(b"", timeout=0.5)).code().name
-    cancelled = waiting.future(b"")
-    threading.Timer(0.3, cancelled.cancel).start()
-    try:
-        cancelled.result()
-    except grpc.FutureCancelledError:
-        found["cancel"] = "CANCELLED"
+    found["deadline"] = failure_of(lambda: waiting(b"", timeout=2)).code().name
+    # Cancelled when the service has begun with it: a call with a stream of answers says when.
+    cancelled = channel.unary_stream("/echo.Echo/Wait")(b"", metadata=[("x-begin", "1")])
+    cancelled.initial_metadata()
+    cancelled.cancel()
+    found["cancel"] = failure_of(lambda: next(cancelled)).code().name
     print(json.dumps(found), flush=True)
 
 

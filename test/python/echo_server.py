@@ -35,6 +35,8 @@ def fail(_request, context):
 
 def wait(_request, context):
     """Never answers; says when nobody waits any more, and with which deadline the call came."""
+    if ("x-begin", "1") in context.invocation_metadata():
+        context.send_initial_metadata(())
     remaining = context.time_remaining()
     while context.is_active():
         time.sleep(0.01)

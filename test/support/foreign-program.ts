@@ -33,8 +33,12 @@ export class ForeignProgram {
     return this.lines.join('\n');
   }
 
+  get hasEnded(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null;
+  }
+
   async stop(): Promise<void> {
-    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    if (this.hasEnded) return;
     const ended = once(this.#child, 'close');
     this.#child.kill('SIGKILL');
     await ended;

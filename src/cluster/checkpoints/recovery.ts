@@ -3,13 +3,13 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, readFile, rename } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { type Entry, readLogRemains } from '../../../raft/index.ts';
 import type { ControlPlaneSettings } from '../../settings/control-plane.ts';
 import { fillStore } from '../../state/checkpoint.ts';
 import { DurableState } from '../../state/durable-state.ts';
 import { Cipher } from '../../state/encryption.ts';
 import { generationDirectory, LevelStore } from '../../state/level-store.ts';
 import { newIdentity } from '../../state/opening.ts';
-import { RaftLog } from '../log/raft-log.ts';
 import { raftOptions } from '../log/raft-options.ts';
 import { readBackup, slicesOf } from './backup.ts';
 
@@ -34,14 +34,16 @@ export async function restore(settings: ControlPlaneSettings, file: string): Pro
   );
 }
 
-/** Makes the state of this node the beginning of a new cluster. Its former log is kept beside. */
+/**
+ * Makes what this node has the beginning of a new cluster: its state, and what its log holds beyond it, for the state
+ * follows the log. The former log is kept beside.
+ */
 export async function forceNewCluster(settings: ControlPlaneSettings): Promise<string> {
   const storePath = resolve(settings.storePath);
   const options = raftOptions(settings, storePath);
-  const log = await RaftLog.open({ raft: { ...options, cluster: undefined }, notice: () => undefined });
-  const { generation } = log;
-  await log.stop();
-  const last = await leaveLog(await LevelStore.open(generationDirectory(storePath, generation)), settings);
+  const { generation, entriesAfter } = await readLogRemains(options);
+  const store = await LevelStore.open(generationDirectory(storePath, generation));
+  const last = await leaveLog(store, settings, entriesAfter);
   const aside = `${options.directory}.before-${last}`;
   await rename(options.directory, aside);
   if (generation !== 1) await renameGeneration(storePath, generation);
@@ -51,15 +53,35 @@ export async function forceNewCluster(settings: ControlPlaneSettings): Promise<s
   );
 }
 
-async function leaveLog(store: LevelStore, { encryptionKey }: ControlPlaneSettings): Promise<number> {
+/** Of the entries of a log, so many are applied at a time. */
+const entriesPerRound = 256;
+
+async function leaveLog(
+  store: LevelStore,
+  { encryptionKey }: ControlPlaneSettings,
+  entriesAfter: (applied: number) => readonly Entry[] = () => [],
+): Promise<number> {
   const state = await DurableState.open(store, { encryptionKey, randomBytes });
   try {
+    const entries = entriesAfter(state.view.applied);
+    for (let from = 0; from < entries.length; from += entriesPerRound) {
+      await applyRound(state, entries.slice(from, from + entriesPerRound));
+    }
     const last = state.view.applied + indexBump;
     await state.leaveLog(last);
     return last;
   } finally {
     await state.close();
   }
+}
+
+async function applyRound(state: DurableState, entries: readonly Entry[]): Promise<void> {
+  const end = entries.at(-1);
+  if (end === undefined) return;
+  const commands = entries.flatMap((entry) =>
+    entry.kind === 'command' ? [{ index: entry.index, bytes: entry.payload }] : [],
+  );
+  await state.apply(commands, end.index, { term: end.term, time: end.time });
 }
 
 async function refuseFull(storePath: string): Promise<void> {

@@ -1,14 +1,12 @@
 // Why an external service gave no usable answer, in words for the client's error body and for logs.
 export class ExternalFailure extends Error {
   override readonly name = 'ExternalFailure';
-  /** The service ended the stream in good order, without an answer. */
-  readonly clean: boolean;
-
-  constructor(reason: string, clean = false) {
-    super(reason);
-    this.clean = clean;
-  }
 }
+
+/** There was no answer in time, whichever side's clock said so first: it is one outcome, under one name. */
+export const timedOut = (): ExternalFailure => new ExternalFailure('timeout');
+
+export const isTimeout = (error: unknown): boolean => error instanceof ExternalFailure && error.message === 'timeout';
 
 export const reasonOf = (error: unknown): string =>
   error instanceof ExternalFailure ? error.message : error instanceof Error ? errorText(error) : String(error);

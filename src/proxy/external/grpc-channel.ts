@@ -1,29 +1,14 @@
 // Calls to one gRPC service: all of a worker share one HTTP/2 connection per destination, made when the first call needs
 // it and again when it has ended. A service that cannot be reached is not tried more often than a back-off allows.
-import { type ClientHttp2Session, type ClientHttp2Stream, connect as connectHttp2, constants } from 'node:http2';
+import { type ClientHttp2Session, connect as connectHttp2, constants } from 'node:http2';
 import type { Clock } from '../../clock.ts';
 import type { Destination } from '../../model/destination.ts';
-import { ExternalFailure } from './external-failure.ts';
-import { frameOf, MessageReader } from './grpc-frames.ts';
+import { ExternalFailure, timedOut } from './external-failure.ts';
+import { type Call, type CallReceiver, RunningCall } from './grpc-call.ts';
 import { connectMsOf, originOf, tlsOptionsOf } from './service-address.ts';
 
-/** Whoever makes a call. Exactly one `onEnd` comes last. */
-export interface CallReceiver {
-  onMessage(message: Buffer): void;
-  /** Undefined: the service ended the call with status OK. */
-  onEnd(failure: ExternalFailure | undefined): void;
-}
-
-export interface Call {
-  send(message: Uint8Array): void;
-  /** Nothing more is going to be sent. */
-  end(): void;
-  /** Nobody waits any more; the receiver hears nothing more. */
-  cancel(): void;
-}
-
 export interface CallOptions {
-  /** The service is told, and has to keep to it itself; 0 = nothing. */
+  /** The service is told, and ends the call by itself; whoever waits keeps a timer of its own. 0 = no limit. */
   readonly timeoutMs?: number;
   /** On behalf of which span. */
   readonly traceparent?: string | undefined;
@@ -57,7 +42,7 @@ export class GrpcChannel {
       ...(timeoutMs > 0 ? { 'grpc-timeout': `${Math.ceil(timeoutMs)}m` } : {}),
       ...(traceparent === undefined ? {} : { traceparent }),
     });
-    return new RunningCall(stream, receiver);
+    return new RunningCall(stream, receiver, this.#clock, timeoutMs);
   }
 
   /** One question, one answer. Rejects with ExternalFailure. */
@@ -76,7 +61,7 @@ export class GrpcChannel {
       };
       const abort = (): void => {
         call?.cancel();
-        reject(new ExternalFailure('timeout'));
+        reject(timedOut());
       };
       let call: Call | undefined;
       try {
@@ -167,85 +152,3 @@ export class GrpcChannel {
     });
   }
 }
-
-class RunningCall implements Call {
-  readonly #stream: ClientHttp2Stream;
-  readonly #receiver: CallReceiver;
-  readonly #reader = new MessageReader();
-  #status: string | undefined;
-  #message = '';
-  #refusal: ExternalFailure | undefined;
-  #over = false;
-
-  constructor(stream: ClientHttp2Stream, receiver: CallReceiver) {
-    this.#stream = stream;
-    this.#receiver = receiver;
-    stream.on('response', (headers) => {
-      this.#note(headers);
-      const status = headers[':status'];
-      if (status !== 200) this.#refusal = new ExternalFailure(`answers ${status}`);
-    });
-    stream.on('trailers', (headers) => this.#note(headers));
-    stream.on('data', (chunk: Buffer) => this.#take(chunk));
-    stream.on('end', () => {
-      // The service has said all it is going to: what this side still has to say interests nobody.
-      this.#end(this.#outcome());
-      stream.close();
-    });
-    stream.on('error', (error: NodeJS.ErrnoException) => this.#end(new ExternalFailure(unreachable(error))));
-    stream.on('close', () => this.#end(this.#outcome()));
-  }
-
-  send(message: Uint8Array): void {
-    if (!this.#over && this.#stream.writable) this.#stream.write(frameOf(message));
-  }
-
-  end(): void {
-    if (!this.#over && this.#stream.writable) this.#stream.end();
-  }
-
-  cancel(): void {
-    if (this.#over) return;
-    this.#over = true;
-    this.#stream.close(constants.NGHTTP2_CANCEL);
-  }
-
-  #note(headers: Readonly<Record<string, unknown>>): void {
-    const status = headers['grpc-status'];
-    if (status === undefined) return;
-    this.#status = String(status);
-    this.#message = String(headers['grpc-message'] ?? '');
-  }
-
-  #take(chunk: Buffer): void {
-    if (this.#over || this.#refusal !== undefined) return;
-    try {
-      for (const message of this.#reader.read(chunk)) {
-        if (this.#over) return;
-        this.#receiver.onMessage(message);
-      }
-    } catch (error) {
-      const failure = error instanceof ExternalFailure ? error : new ExternalFailure(String(error));
-      this.#end(failure);
-      this.#stream.close(constants.NGHTTP2_CANCEL);
-    }
-  }
-
-  #outcome(): ExternalFailure | undefined {
-    if (this.#refusal !== undefined) return this.#refusal;
-    if (this.#status === undefined) return new ExternalFailure('the stream broke off');
-    if (this.#status !== '0') return new ExternalFailure(`status ${this.#status}${detail(this.#message)}`);
-    return this.#reader.partial ? new ExternalFailure('a message was cut short') : undefined;
-  }
-
-  #end(failure: ExternalFailure | undefined): void {
-    if (this.#over) return;
-    this.#over = true;
-    this.#receiver.onEnd(failure);
-  }
-}
-
-const detail = (message: string): string => (message === '' ? '' : `: ${message}`);
-
-const unreachable = (error: NodeJS.ErrnoException): string =>
-  error instanceof ExternalFailure ? error.message : `unreachable: ${error.code ?? error.message}`;

@@ -1,4 +1,5 @@
 // A question to a service of which the trace is told: what the service learns of it, and how it ended.
+import { isTimeout } from '../external/external-failure.ts';
 import type { TracedCall } from './exchange-trace.ts';
 
 /** The fields of a request, names in lower case and values in turn, with the trace's in place of any that is there. */
@@ -24,7 +25,7 @@ export async function tracedAnswer<Answer>(
     traced.end(statusOf(given), '');
     return given;
   } catch (error) {
-    traced.end(0, signal.aborted ? 'timeout' : 'unavailable');
+    traced.end(0, signal.aborted || isTimeout(error) ? 'timeout' : 'unavailable');
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 // The cases of `npm run bench`: who takes part in each, and what is done to them.
 import { heldLoopsEnv } from '../../support/held-loops.ts';
-import { fixedRate, h2load, handshakes, idleConnections, type Load, telling, wrk } from './loads.ts';
+import { fixedRate, h2load, handshakes, idleConnections, type Load, telling, weighing, wrk } from './loads.ts';
 import {
   type Contestant,
   caddy,
@@ -150,6 +150,22 @@ export const cases: readonly Case[] = [
     scene: plain,
     proxies: [sluice('sluice'), sluice('sluice-policies', { features: ['policies'] })],
     load: wrk('/'),
+  },
+  {
+    name: 'mirror-upload',
+    title: '50 uploads of 1 MB a second, copied to where nobody reads: latency, and memory',
+    scene: plain,
+    proxies: [sluice('sluice'), sluice('sluice-mirror', { features: ['mirror'] })],
+    load: weighing(fixedRate('/upload', 50, 10, '1m')),
+    figure: 'p99',
+  },
+  {
+    name: 'mirror',
+    title: '2,000 small GETs a second, copied to where nobody reads: latency, and memory',
+    scene: plain,
+    proxies: [sluice('sluice'), sluice('sluice-mirror', { features: ['mirror'] })],
+    load: weighing(fixedRate('/', 2_000, 50)),
+    figure: 'p99',
   },
   {
     name: 'metrics',

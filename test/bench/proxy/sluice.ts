@@ -20,6 +20,8 @@ export interface SluiceWish {
   readonly features: readonly Feature[];
   /** Port of the service that middlewares ask. */
   readonly servicePort: number;
+  /** Where nobody reads. */
+  readonly deafPort: number;
   /** Folder for what it writes. */
   readonly folder: string;
 }
@@ -27,7 +29,7 @@ export interface SluiceWish {
 /**
  * What is on beside forwarding. `policies`: retries, breaker, outlier detection and health checks. `common`: the
  * middlewares headers, cors and rateLimit. `traces`: 1 % of them, `all-traces`: each. The others are one middleware each,
- * and `metrics`. `reloads`: 50 times a second another route is a different one.
+ * and `metrics`. `mirror`: copies go to where nobody reads. `reloads`: 50 times a second another route is a different one.
  */
 export type Feature =
   | 'policies'
@@ -41,6 +43,7 @@ export type Feature =
   | 'authz-http'
   | 'authz-grpc'
   | 'proc'
+  | 'mirror'
   | 'reloads';
 
 /** Of nobody: tokens of the benchmark are signed with it. */
@@ -65,6 +68,7 @@ const middlewaresOf = (folder: string): Readonly<Record<Feature, readonly object
   traces: [],
   'all-traces': [],
   'no-traces': [],
+  mirror: [],
   reloads: [],
   common: [
     {
@@ -116,7 +120,11 @@ function configOf(wish: SluiceWish): BenchConfig {
     .flatMap((feature) => known[feature])
     .map((middleware, i) => ({ id: `m${i}`, name: `m${i}`, ...middleware }));
   const chain = middlewares.length > 0 ? { middlewareIds: middlewares.map(({ id }) => id) } : {};
-  const forward = { destinations: [{ destinationId: 'd' }], ...(on('policies') && { retry: { attempts: 2 } }) };
+  const forward = {
+    destinations: [{ destinationId: 'd' }],
+    ...(on('policies') && { retry: { attempts: 2 } }),
+    ...(on('mirror') && { mirror: { destinationId: 'deaf' } }),
+  };
   const looking = on('policies') ? { circuitBreaker: {}, outlierDetection: {}, healthCheck: { path: '/' } } : {};
   const options = { ...looking, ...(wish.upstreamHttp2 && { http2: true }) };
   const routes = Array.from({ length: wish.routes - 1 }, (_, i) => ({
@@ -139,6 +147,7 @@ function configOf(wish: SluiceWish): BenchConfig {
     ],
     destinations: [
       { id: 'd', name: 'd', host: '127.0.0.1', port: wish.upstreamPort, options },
+      { id: 'deaf', name: 'deaf', host: '127.0.0.1', port: wish.deafPort },
       { id: 'service', name: 'service', host: '127.0.0.1', port: wish.servicePort },
     ],
     routes: [...routes, { id: 's-rest', name: 'rest', match: { pathPrefix: '/' }, forward, ...chain }],

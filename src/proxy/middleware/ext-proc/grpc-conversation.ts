@@ -1,8 +1,8 @@
 // Processing over gRPC: one stream per exchange, one answer per message, in our own protocol and in Envoy's (contract.md
 // §8.6.2, architecture.md §6.28, §6.29). The two differ in their messages and in what the end of a stream means.
 import type { Cancel } from '../../../clock.ts';
-import { ExternalFailure } from '../../external/external-failure.ts';
-import type { Call, CallReceiver } from '../../external/grpc-channel.ts';
+import { ExternalFailure, timedOut } from '../../external/external-failure.ts';
+import type { Call, CallReceiver } from '../../external/grpc-call.ts';
 import type { TracedCall } from '../../tracing/exchange-trace.ts';
 import type { Answer, Conversation, PhaseMessage, ProcessorTools } from './answer.ts';
 
@@ -76,7 +76,7 @@ class GrpcConversation implements Conversation {
       this.#traced?.end(0, 'timeout');
       this.#call?.cancel();
       this.#call = undefined;
-      this.#fail(new ExternalFailure('timeout'));
+      this.#fail(timedOut());
     });
   }
 

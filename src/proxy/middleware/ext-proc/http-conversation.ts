@@ -1,5 +1,5 @@
 // Processing over HTTP: one POST per message, JSON both ways (contract.md §8.6.1).
-import { ExternalFailure } from '../../external/external-failure.ts';
+import { ExternalFailure, timedOut } from '../../external/external-failure.ts';
 import { changesOfPairs, headerPairs } from '../../external/header-change.ts';
 import { type Message, messagesIn, numberIn, textIn, textsIn } from '../../external/message-reading.ts';
 import { told, tracedAnswer } from '../../tracing/traced-answer.ts';
@@ -27,7 +27,7 @@ export function openHttp({ services, clock, destinationId, traced: begin }: Proc
         if (answer.status !== 200) throw new ExternalFailure(`answers ${answer.status}`);
         return answerOf(answer.body);
       } catch (error) {
-        throw abort.signal.aborted ? new ExternalFailure('timeout') : error;
+        throw abort.signal.aborted ? timedOut() : error;
       } finally {
         cancel();
         under = undefined;

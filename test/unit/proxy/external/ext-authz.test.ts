@@ -1,6 +1,6 @@
 import { type IncomingMessage, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import { createServer as createNetServer } from 'node:net';
+import { createServer as createNetServer, type Socket } from 'node:net';
 import { expect } from 'chai';
 import type { ExtAuthzConfig } from '../../../../src/model/middleware/ext-authz.ts';
 import { ca, server as certified } from '../../../support/certificates.ts';
@@ -17,7 +17,7 @@ describe('extAuthz', () => {
   afterEach(() => bed.end());
 
   const guardedBy = (port: number, config: Partial<ExtAuthzConfig> = {}): Promise<void> =>
-    bed.serve([{ type: 'extAuthz', extAuthz: { destinationId: 'authz', ...config } }], {
+    bed.serve([{ type: 'extAuthz', extAuthz: { destinationId: 'authz', decisionTimeout: '60s', ...config } }], {
       more: { destinations: [{ id: 'authz', name: 'authz', host: '127.0.0.1', port }] },
     });
 
@@ -137,20 +137,22 @@ describe('extAuthz', () => {
 
     // The signal of a request that has no connection yet was heard only once it had one.
     it('refuses in time when the service never ends its handshake', async () => {
-      const silent = createNetServer((socket) => socket.on('error', () => {}));
-      bed.bed.atEnd(async () => void silent.close());
+      const sockets: Socket[] = [];
+      const silent = createNetServer((socket) => sockets.push(socket.on('error', () => {})));
+      bed.bed.atEnd(async () => {
+        silent.close();
+        for (const socket of sockets) socket.destroy();
+      });
       const destination = {
         host: '127.0.0.1',
         port: await listening(silent),
-        options: { tls: { mode: 'tls' as const } },
+        options: { tls: { mode: 'tls' as const }, timeouts: { connect: '10m' } },
       };
       await bed.serve([{ type: 'extAuthz', extAuthz: { destinationId: 'authz', decisionTimeout: '50ms' } }], {
         more: { destinations: [{ id: 'authz', name: 'authz', ...destination }] },
       });
-      const fromMs = performance.now();
       const { status, body } = await bed.ask();
       expect([status, body]).to.deep.equal([403, '{"error":"ext_authz: timeout"}']);
-      expect(performance.now() - fromMs).to.be.below(3_000);
     });
   });
 
@@ -260,6 +262,14 @@ describe('extAuthz', () => {
   });
 
   describe('that cannot be asked', () => {
+    const babbling = (): Promise<number> => {
+      const server = createNetServer((socket) => {
+        socket.on('error', () => {}).resume();
+        socket.end('rubbish\r\n\r\n');
+      });
+      bed.bed.atEnd(async () => void server.close());
+      return listening(server);
+    };
     const ways: Readonly<Record<string, (mode: 'http' | 'grpc') => Promise<Partial<ExtAuthzConfig>>>> = {
       'missing destination': async (mode) => {
         await guardedBy(1, { mode, destinationId: 'nobody' });
@@ -271,11 +281,8 @@ describe('extAuthz', () => {
     for (const mode of ['http', 'grpc'] as const) {
       for (const way of Object.keys(ways)) {
         it(`keeps requests from the upstream: ${mode}, ${way}; unless failureModeAllow`, async () => {
-          const port =
-            way === 'garbage'
-              ? await bed.bed.rawUpstream((socket) => socket.end('rubbish\r\n\r\n')).then((raw) => raw.port)
-              : await freePort();
-          const config = { mode, decisionTimeout: '500ms', ...(await ways[way]?.(mode)) } as const;
+          const port = way === 'garbage' ? await babbling() : await freePort();
+          const config = { mode, ...(await ways[way]?.(mode)) } as const;
           await guardedBy(port, { ...config, onAllow: { copyToUpstream: ['x-user'] } });
           const closed = await bed.ask({ headers: { 'x-user': 'eve' } });
           expect(closed.status).to.equal(403);

@@ -20,7 +20,7 @@ describe('extProc', () => {
   afterEach(() => bed.end());
 
   const processedBy = (port: number, config: Partial<ExtProcConfig> = {}, route: Surroundings['route'] = {}) =>
-    bed.serve([{ type: 'extProc', extProc: { destinationId: 'proc', phaseTimeout: '2s', ...config } }], {
+    bed.serve([{ type: 'extProc', extProc: { destinationId: 'proc', phaseTimeout: '60s', ...config } }], {
       route,
       more: { destinations: [{ id: 'proc', name: 'proc', host: '127.0.0.1', port }] },
     });
@@ -214,7 +214,7 @@ describe('extProc', () => {
       });
       const slow = await http(echo);
       await bed.serve(
-        [{ type: 'extProc', extProc: { destinationId: 'proc', mode: 'http', phaseTimeout: '5s', phases: all } }],
+        [{ type: 'extProc', extProc: { destinationId: 'proc', mode: 'http', phaseTimeout: '60s', phases: all } }],
         {
           route: { forward: { destinations: [{ destinationId: 'up' }] } },
           more: {
@@ -255,7 +255,7 @@ describe('extProc', () => {
       });
       const phases = { requestHeaders: 'skip', responseHeaders: 'send', responseBody: 'buffered' } as const;
       await bed.serve(
-        [{ type: 'extProc', extProc: { destinationId: 'proc', mode: 'http', phaseTimeout: '9s', phases } }],
+        [{ type: 'extProc', extProc: { destinationId: 'proc', mode: 'http', phaseTimeout: '60s', phases } }],
         {
           route: { forward: { destinations: [{ destinationId: 'up' }] } },
           more: {
@@ -285,14 +285,15 @@ describe('extProc', () => {
       let answer: Fields | string | undefined;
       const port = await http(() => answer);
       for (answer of ['rubbish', '[]', '{}', '{"action":"dance"}', undefined]) {
-        await processedBy(port, { mode: 'http', statusOnError: 502, phaseTimeout: '200ms' });
+        const late = answer === undefined ? { phaseTimeout: '50ms' } : {};
+        await processedBy(port, { mode: 'http', statusOnError: 502, ...late });
         const closed = await bed.ask();
         expect(closed.status, String(answer)).to.equal(502);
         expect(closed.body).to.match(/^\{"error":"ext_proc: .+"\}$/);
         expect(closed.headers['content-type']).to.equal('application/json');
       }
       expect(bed.reached).to.have.length(0);
-      await processedBy(port, { mode: 'http', allowOnError: true, phaseTimeout: '200ms' });
+      await processedBy(port, { mode: 'http', allowOnError: true, phaseTimeout: '50ms' });
       expect((await bed.ask()).body).to.equal('upstream');
     });
 
@@ -390,7 +391,7 @@ describe('extProc', () => {
       const seen: Record<string, number> = {};
       for (const [way, process] of Object.entries(ways)) {
         const service = await grpc(process);
-        await processedBy(service.port, { phaseTimeout: '200ms' });
+        await processedBy(service.port, way === 'says nothing' ? { phaseTimeout: '50ms' } : {});
         seen[way] = (await bed.ask()).status;
       }
       expect(seen).to.deep.equal({ rejects: 418, fails: 500, 'says nothing': 500 });

@@ -55,7 +55,7 @@ describe('an exchange that ends while a service is asked', () => {
   const all = { requestHeaders: 'send', requestBody: 'buffered', responseBody: 'buffered' } as const;
   const processedBy = (config: object): Omit<Middleware, 'id' | 'name'> => ({
     type: 'extProc',
-    extProc: { destinationId: 's', mode: 'http', phaseTimeout: '20s', allowOnError: true, ...config },
+    extProc: { destinationId: 's', mode: 'http', phaseTimeout: '10m', allowOnError: true, ...config },
   });
 
   const begin = (headers: Record<string, string>, body: string) => {
@@ -136,7 +136,7 @@ describe('an exchange that ends while a service is asked', () => {
   it('extAuthz: leaves the next stream of the connection alone', async () => {
     const port = await service();
     answers = () => undefined;
-    const check = { destinationId: 's', decisionTimeout: '20s' };
+    const check = { destinationId: 's', decisionTimeout: '10m' };
     const onAllow = { copyToUpstream: ['x-user'] };
     await bed.serve(
       [

@@ -1,0 +1,30 @@
+// What the log of a stopped node holds, for a program that goes on without the cluster it belonged to (raft.md A20).
+import { randomFillSync } from 'node:crypto';
+import type { Entry, Index } from '../core/types.ts';
+import { MemberLog } from './member-log.ts';
+import type { RaftOptions } from './options.ts';
+import { systemClock } from './system-clock.ts';
+
+export interface LogRemains {
+  /** Which generation of the program's state counts. */
+  readonly generation: number;
+  /**
+   * Every entry that follows `applied` without a gap. Which of the last ones were committed, the lost quorum alone could
+   * tell; all that was acknowledged and reached this node is among them.
+   */
+  entriesAfter(applied: Index): readonly Entry[];
+}
+
+/** Rejects when another process holds the log, and with the reason when it is unreadable or poisoned. */
+export async function readLogRemains(options: Pick<RaftOptions, 'directory' | 'nodeId'>): Promise<LogRemains> {
+  const log = new MemberLog({
+    options,
+    clock: systemClock,
+    random: randomFillSync,
+    host: { notice: () => undefined },
+  });
+  const { generation, boot } = await log.open();
+  await log.store.close({ clean: true });
+  const { base, entries } = boot;
+  return { generation, entriesAfter: (applied) => (applied < base.index ? [] : entries.slice(applied - base.index)) };
+}

@@ -1,0 +1,73 @@
+// Requests for the stream of activations, taken in slices: a thousand proxies that come back at once are read from the
+// system in one turn of the loop, and whoever else asks something must not wait until all of them have been answered.
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+
+export interface ArrivalsOptions {
+  /** Monotonic milliseconds. */
+  readonly now: () => number;
+  /** Runs in a later turn of the loop. */
+  readonly later: (run: () => void) => void;
+}
+
+interface Arrival {
+  readonly isGone: () => boolean;
+  readonly take: () => void;
+}
+
+/** The thread is kept for so many milliseconds at a stretch. */
+const sliceMs = 8;
+
+export class Arrivals {
+  readonly #options: ArrivalsOptions;
+  #waiting: Arrival[] = [];
+  #endMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: ArrivalsOptions) {
+    this.#options = options;
+  }
+
+  /** Takes it now, if this turn has time left, or in its order later. Those that have gone meanwhile are passed over. */
+  add(arrival: Arrival): void {
+    const { now, later } = this.#options;
+    if (this.#waiting.length === 0) {
+      if (this.#endMs === Number.NEGATIVE_INFINITY) {
+        this.#endMs = now() + sliceMs;
+        later(() => this.#turn());
+      }
+      if (now() < this.#endMs) {
+        arrival.take();
+        return;
+      }
+    }
+    this.#waiting.push(arrival);
+  }
+
+  #turn(): void {
+    const { now, later } = this.#options;
+    const waiting = this.#waiting;
+    this.#endMs = now() + sliceMs;
+    let at = 0;
+    try {
+      while (at < waiting.length && now() < this.#endMs) {
+        const arrival = waiting[at++];
+        if (arrival?.isGone() === false) arrival.take();
+      }
+    } finally {
+      this.#waiting = waiting.slice(at);
+      if (this.#waiting.length > 0) later(() => this.#turn());
+      else this.#endMs = Number.NEGATIVE_INFINITY;
+    }
+  }
+}
+
+const streamPaths = new Set(['/sync/snapshot', '/api/v1/sync/snapshot']);
+
+/** Has to be the first hook, for it is before the work of the others that a request waits. */
+export function takeInSlices(fastify: FastifyInstance, arrivals: Arrivals): void {
+  fastify.addHook('onRequest', (request, reply, done) => {
+    if (!streamPaths.has(pathOf(request))) done();
+    else arrivals.add({ isGone: () => reply.raw.destroyed, take: done });
+  });
+}
+
+const pathOf = ({ raw: { url = '' } }: FastifyRequest): string => url.split('?', 1)[0] ?? '';
