@@ -176,7 +176,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: 'traces',
-    title: 'traces: off, of 1 % of the requests, of all',
+    title: 'traces: off, of 1 % of the requests, of none, of all',
     scene: plain,
     proxies: [
       sluice('sluice'),
