@@ -2,7 +2,7 @@
 // garbage (protobuf.dev, Encoding). A message within another begins where its length will stand, and is moved when that
 // takes more bytes than were left for it.
 
-export const wire = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;
+const wire = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;
 
 /** Longest text that is written character by character: beyond it a call out of JavaScript pays. */
 const shortMax = 48;
