@@ -132,6 +132,13 @@ const rows = [
     takes: [20, 20],
   },
   {
+    name: 'discovery',
+    what: 'the API of Kubernetes is gone under traffic',
+    test: ['test/process/discovery.test.ts'],
+    lengths: { SLUICE_DISCOVERY_AWAY_SECONDS: [10, 60] },
+    takes: [20, 75],
+  },
+  {
     name: 'transfer',
     what: 'large bodies each way',
     test: ['test/process/transfer.test.ts'],

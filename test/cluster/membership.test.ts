@@ -37,7 +37,7 @@ describe('members of a running cluster', () => {
         const { members } = await leader.overview();
         expect(members.find(({ nodeId }) => nodeId === 'd')).to.include({ role: 'learner', lag: 0, healthy: true });
       },
-      { withinMs: 20_000 },
+      { withinMs: 60_000 },
     );
     const { body } = await cluster.node('d').api.get<{ name: string }[]>('/groups');
     expect(body.map(({ name }) => name)).to.deep.equal(['from before']);
@@ -64,7 +64,7 @@ describe('members of a running cluster', () => {
         const { members } = await leader.overview();
         expect(members.find(({ nodeId }) => nodeId === 'd')).to.include({ healthy: false });
       },
-      { withinMs: 20_000 },
+      { withinMs: 60_000 },
     );
     const refused = await leader.api.delete(`/cluster/members/${other?.nodeId}`);
     expect(refused.status).to.equal(409);
@@ -85,7 +85,7 @@ describe('members of a running cluster', () => {
     started.catch(() => undefined);
     const why = 'd was removed from this cluster: to come back it needs an empty store';
     for (const { output } of [leader, removed]) {
-      await eventually(() => expect(output.join('\n')).to.include(why), { withinMs: 20_000 });
+      await eventually(() => expect(output.join('\n')).to.include(why), { withinMs: 60_000 });
     }
     expect((await call(removed.url, 'GET', '/readyz')).status).to.equal(503);
     expect(await removed.stop()).to.equal(0);
@@ -114,7 +114,7 @@ describe('a member that lost its store', () => {
         if (candidate === undefined) throw new Error('it has not introduced itself yet');
         return candidate.raftAddress;
       },
-      { withinMs: 20_000 },
+      { withinMs: 60_000 },
     );
     const added = await leader.api.post('/cluster/members', { nodeId: lost.nodeId, address });
     expect(added.status, JSON.stringify(added.body)).to.equal(201);
@@ -127,7 +127,7 @@ describe('a member that lost its store', () => {
         const { status } = await leader.api.post(`/cluster/members/${lost.nodeId}/replace`, { by: lost.nodeId });
         expect(status).to.equal(200);
       },
-      { withinMs: 20_000 },
+      { withinMs: 60_000 },
     );
     const own = (await leader.overview()).members.filter(({ nodeId }) => nodeId === lost.nodeId);
     expect(own.map(({ role, incarnation }) => [role, incarnation])).to.deep.equal([['voter', added.body.incarnation]]);

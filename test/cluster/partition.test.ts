@@ -28,13 +28,13 @@ describe('a leader that is cut off', () => {
     await former.api.create('groups', { name: 'before' });
     for (const { from, to, link } of links)
       if ([from, to].includes(former.nodeId)) link.cut({ there: true, back: true });
-    const created = await eventually(() => others[0]?.api.create('groups', { name: 'during' }), { withinMs: 20_000 });
+    const created = await eventually(() => others[0]?.api.create('groups', { name: 'during' }), { withinMs: 60_000 });
     const lonely = await former.api.post('/groups', { name: 'alone' });
     expect([201, 503, 504]).to.include(lonely.status);
     if (lonely.status === 201) expect((await others[1]?.api.get(`/groups/${lonely.body.id}`))?.status).to.equal(200);
     for (const { link } of links) link.heal();
     await eventually(async () => expect((await former.api.get(`/groups/${created}`)).status).to.equal(200), {
-      withinMs: 20_000,
+      withinMs: 60_000,
     });
     const lists = await Promise.all(cluster.nodes.map(({ api }) => api.get('/groups')));
     for (const { body } of lists) expect(body).to.deep.equal(lists[0]?.body);

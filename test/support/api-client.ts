@@ -1,4 +1,5 @@
 // The REST API as an operator's script uses it.
+import { randomUUID } from 'node:crypto';
 
 interface Answer<Body = Record<string, unknown>> {
   readonly status: number;
@@ -11,29 +12,41 @@ export interface ApiClient {
   post<Body = Record<string, unknown>>(path: string, body?: unknown): Promise<Answer<Body>>;
   put<Body = Record<string, unknown>>(path: string, body: unknown): Promise<Answer<Body>>;
   delete(path: string): Promise<Answer>;
-  /** POST that must create; gives the new id. */
+  /** POST that must create; gives the new id. Asks again while a cluster has no leader that can tell, as `careful` says. */
   create(kind: string, body: unknown): Promise<string>;
-  /** Captures and activates; gives the snapshot's id. */
+  /** Captures and activates, as carefully; gives the snapshot's id. */
   activateAs(name: string): Promise<string>;
 }
 
+/** A busy machine may be without a leader for several elections in a row. */
+const leaderlessMsMax = 60_000;
+
 /** `url` as of `startSluice`; paths are below `/api/v1`. */
 export function apiClient(url: string, headers: Record<string, string> = {}): ApiClient {
-  async function call<Body>(method: string, path: string, body?: unknown): Promise<Answer<Body>> {
+  async function call<Body>(method: string, path: string, body?: unknown, key?: string): Promise<Answer<Body>> {
     const init = body === undefined ? {} : { body: JSON.stringify(body) };
     const response = await fetch(`${url}/api/v1${path}`, {
       method,
-      headers: { ...headers, 'content-type': 'application/json' },
+      headers: { ...headers, 'content-type': 'application/json', ...(key && { 'idempotency-key': key }) },
       ...init,
     });
     const text = await response.text();
     return { status: response.status, headers: response.headers, body: (text === '' ? {} : JSON.parse(text)) as Body };
   }
 
-  async function expectStatus(answer: Promise<Answer>, status: number): Promise<Answer> {
-    const { status: actual, body } = await answer;
-    if (actual !== status) throw new Error(`expected ${status}, got ${actual}: ${JSON.stringify(body)}`);
-    return answer;
+  /** A POST that takes effect once: 503 and 504 say that nobody leads or nobody knows, so it is asked again with its key. */
+  async function careful(path: string, body: unknown, expected: number): Promise<Answer> {
+    const key = randomUUID();
+    const end = performance.now() + leaderlessMsMax;
+    for (;;) {
+      const answer = await call<Record<string, unknown>>('POST', path, body, key);
+      if (answer.status === expected) return answer;
+      const isTransient = answer.status === 503 || answer.status === 504;
+      if (!isTransient || performance.now() > end) {
+        throw new Error(`expected ${expected}, got ${answer.status}: ${JSON.stringify(answer.body)}`);
+      }
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
   }
 
   const client: ApiClient = {
@@ -42,12 +55,12 @@ export function apiClient(url: string, headers: Record<string, string> = {}): Ap
     put: (path, body) => call('PUT', path, body),
     delete: (path) => call('DELETE', path),
     async create(kind, body) {
-      const { body: created } = await expectStatus(client.post(`/${kind}`, body), 201);
+      const { body: created } = await careful(`/${kind}`, body, 201);
       return String(created.id);
     },
     async activateAs(name) {
       const id = await client.create('snapshots', { name });
-      await expectStatus(client.post(`/snapshots/${id}/activate`), 200);
+      await careful(`/snapshots/${id}/activate`, undefined, 200);
       return id;
     },
   };

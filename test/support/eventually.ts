@@ -1,5 +1,5 @@
 /** Waits until `look` returns without throwing and gives its value; fails with its last error after `withinMs`. */
-export async function eventually<T>(look: () => T | Promise<T>, { withinMs = 15_000 } = {}): Promise<T> {
+export async function eventually<T>(look: () => T | Promise<T>, { withinMs = 60_000 } = {}): Promise<T> {
   const end = performance.now() + withinMs;
   for (;;) {
     try {

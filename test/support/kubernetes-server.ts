@@ -24,8 +24,11 @@ export class KubernetesServer {
   readonly requests: string[] = [];
   /** What a request has to show; undefined: nothing. */
   token: string | undefined;
+  /** Connections that came while it was away. */
+  missed = 0;
   #server: Server | undefined;
   #port = 0;
+  #isAway = false;
   #version = 100;
   #compacted = 0;
   readonly #objects = new Map<string, Map<string, Item>>();
@@ -44,6 +47,11 @@ export class KubernetesServer {
   async start(): Promise<void> {
     const server = createServer((request, response) => this.#answer(request, response));
     this.#server = server;
+    server.on('connection', (socket) => {
+      if (!this.#isAway) return;
+      this.missed++;
+      socket.destroy();
+    });
     await new Promise<void>((resolve) => {
       server.listen(this.#port, '127.0.0.1', () => resolve());
     });
@@ -56,6 +64,17 @@ export class KubernetesServer {
     server?.closeAllConnections();
     await new Promise((resolve) => (server === undefined ? resolve(undefined) : server.close(resolve)));
     this.#watchers.clear();
+  }
+
+  /** Nobody reaches it until it is back; its port stays its own. */
+  leave(): void {
+    this.#isAway = true;
+    this.#server?.closeAllConnections();
+    this.#watchers.clear();
+  }
+
+  comeBack(): void {
+    this.#isAway = false;
   }
 
   service(namespace: string, name: string, spec: object): void {

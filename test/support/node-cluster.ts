@@ -116,7 +116,7 @@ export class NodeCluster {
         }
         throw new Error('nobody leads');
       },
-      { withinMs: 15_000 },
+      { withinMs: 60_000 },
     );
   }
 

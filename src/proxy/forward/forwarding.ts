@@ -22,7 +22,7 @@ import type { TunnelEnd } from '../socket/tunnel-end.ts';
 import { placed } from '../tracing/exchange-trace.ts';
 import type { Outcome } from '../upstream/circuit-breaker.ts';
 import type { Endpoint } from '../upstream/endpoint-group.ts';
-import { parseGrpcTimeout, renderGrpcTimeout } from '../upstream/grpc-timeout.ts';
+import { deadlinePassed, parseGrpcTimeout, renderGrpcTimeout } from '../upstream/grpc-timeout.ts';
 import { backoffMs } from '../upstream/retry-backoff.ts';
 import { destinationKey } from '../upstream/session/session-store.ts';
 import type { Upstream } from '../upstream/upstreams.ts';
@@ -34,6 +34,7 @@ import type { ForwardPlan } from './forward-plan.ts';
 import { type Mirror, startMirror } from './mirror.ts';
 import { isWorthRetrying } from './retry.ts';
 import { Sessions } from './sessions.ts';
+import { callTo } from './upstream-call.ts';
 
 export class ForwardAction implements Action {
   readonly kind = 'forward';
@@ -107,6 +108,11 @@ class Forwarding extends Timed implements ActionRun, PoolCallbacks, ResponseRece
     if (choice.ids.length === 1) this.#enter(upstreams.get(choice.ids[0] ?? ''));
     else if (choice.algorithm === 'WEIGHTED_RANDOM') this.#enter(choice.byWeight(upstreams, Math.random));
     else this.#chooseBySession(plan);
+  }
+
+  get overdue(): boolean {
+    const { clock, startedMs } = this.#exchange;
+    return deadlinePassed(this.request, this.#plan?.grpcTimeoutMsMax ?? 0, clock.monotonicMs() - startedMs);
   }
 
   cancel(): void {
@@ -335,10 +341,10 @@ class Forwarding extends Timed implements ActionRun, PoolCallbacks, ResponseRece
   #tracedAttempt(upstream: Upstream, endpoint: string): TraceFields | undefined {
     const { trace, attempts: attempt } = this.#exchange;
     if (trace === undefined) return undefined;
-    const { http2, security } = upstream.pool.options;
-    const { target } = this;
-    const call = { destinationId: upstream.id, endpoint, secure: security !== undefined, http2, target, attempt };
-    const fields = trace.beginAttempt(call);
+    const fields =
+      trace.unrecorded === undefined
+        ? trace.beginAttempt(callTo(upstream, endpoint, this.target, attempt))
+        : trace.unrecorded.fields;
     if (!this.request.edits.empty) this.request.view.forgetHeaders();
     return placed(fields, this.request);
   }
@@ -348,7 +354,7 @@ class Forwarding extends Timed implements ActionRun, PoolCallbacks, ResponseRece
     this.#exchange.trace?.endAttempt(0, type);
     this.#observe(type === 'timeout' ? 504 : 502);
     this.#endAttemptTimers();
-    if (this.#plan?.retry?.onConnectionFailure === true && this.#mayRetry()) this.#retrySoon();
+    if (this.#plan?.retry?.onConnectionFailure === true && !this.overdue && this.#mayRetry()) this.#retrySoon();
     else this.#fail(type, message);
   }
 

@@ -25,18 +25,16 @@ import { EndpointChooser } from './endpoint-chooser.ts';
 import type { ForwardPlan, MirrorPlan } from './forward-plan.ts';
 import { Sessions } from './sessions.ts';
 import { Tee } from './tee.ts';
+import { callTo } from './upstream-call.ts';
+import { WaitingCopy } from './waiting-copy.ts';
 
-/** What a copy may have waiting for its connection. */
-const waitingBytesMax = 1 << 20;
-/** And all copies of a worker together. */
-const allWaitingBytesMax = 64 << 20;
 /** Copies under way in a worker. */
 const copiesMax = 1_024;
 /** How long a copy may take where its destination does not say. */
 const longestMs = 60_000;
 
 /** Of this worker. */
-const underWay = { copies: 0, waitingBytes: 0 };
+const underWay = { copies: 0 };
 
 /** Undefined where this request is not copied, or nobody is there to copy it to. */
 export function startMirror(
@@ -69,6 +67,8 @@ export class Mirror extends Timed implements PoolCallbacks, ResponseReceiver, Up
   readonly expectContinue = false;
   readonly grpcTimeout: string;
   trace: TraceFields | undefined;
+  /** Nobody waits for a copy. */
+  readonly overdue = false;
   readonly #upstream: Upstream;
   readonly #admitted: Admitted;
   readonly #wheel: Wheel;
@@ -76,8 +76,7 @@ export class Mirror extends Timed implements PoolCallbacks, ResponseReceiver, Up
   #stream: UpstreamStream | undefined;
   #tee: Tee | undefined;
   /** Copied and not yet taken by the connection. */
-  #waiting: Buffer[] = [];
-  #waitingBytes = 0;
+  readonly #waiting = new WaitingCopy();
   #blocked = true;
   #ended = false;
   #trailers = '';
@@ -118,11 +117,7 @@ export class Mirror extends Timed implements PoolCallbacks, ResponseReceiver, Up
     }
     this.#endpoint = endpoint;
     if (trace !== undefined) {
-      const { http2, security } = upstream.pool.options;
-      const secure = security !== undefined;
-      const { target } = this;
-      const to = { destinationId: upstream.id, endpoint: endpoint.name, secure, http2, target, attempt: 0 };
-      this.#traced = trace.copy(to);
+      this.#traced = trace.copy(callTo(upstream, endpoint.name, this.target, 0));
       this.trace = placed(this.#traced.fields, this.request);
     }
     this.#admitted.enterEndpoint(endpoint);
@@ -144,14 +139,11 @@ export class Mirror extends Timed implements PoolCallbacks, ResponseReceiver, Up
 
   copy(chunk: Buffer): void {
     if (this.#over) return;
-    if (this.#stream !== undefined && !this.#blocked && this.#waiting.length === 0) {
+    if (this.#stream !== undefined && !this.#blocked && this.#waiting.empty) {
       this.#blocked = !this.#stream.data(chunk);
       return;
     }
-    this.#waiting.push(Buffer.from(chunk));
-    this.#waitingBytes += chunk.length;
-    underWay.waitingBytes += chunk.length;
-    if (this.#waitingBytes <= waitingBytesMax && underWay.waitingBytes <= allWaitingBytesMax) return;
+    if (this.#waiting.push(chunk)) return;
     this.#upstream.breaker.countLostCopy();
     this.#drop();
   }
@@ -159,7 +151,7 @@ export class Mirror extends Timed implements PoolCallbacks, ResponseReceiver, Up
   copyEnd(trailers: string): void {
     this.#ended = true;
     this.#trailers = trailers;
-    if (this.#stream !== undefined && !this.#blocked && this.#waiting.length === 0) this.#stream.end(trailers);
+    if (this.#stream !== undefined && !this.#blocked && this.#waiting.empty) this.#stream.end(trailers);
   }
 
   // As the source of the copied body.
@@ -175,18 +167,15 @@ export class Mirror extends Timed implements PoolCallbacks, ResponseReceiver, Up
 
   resume(): void {
     this.#blocked = false;
-    while (!this.#blocked && this.#waiting.length > 0 && this.#stream !== undefined) {
-      const chunk = this.#waiting.shift();
-      if (chunk === undefined) break;
-      this.#forgetBytes(chunk.length);
-      this.#blocked = !this.#stream.data(chunk);
+    while (!this.#blocked && !this.#waiting.empty && this.#stream !== undefined) {
+      this.#blocked = !this.#waiting.give(this.#stream);
     }
-    if (!this.#blocked && this.#waiting.length === 0 && this.#ended) this.#stream?.end(this.#trailers);
+    if (!this.#blocked && this.#waiting.empty && this.#ended) this.#stream?.end(this.#trailers);
   }
 
   abort(): void {
     // The upstream has answered and does not want the rest of the body.
-    this.#forgetAll();
+    this.#waiting.clear();
   }
 
   // From the upstream.
@@ -262,19 +251,9 @@ export class Mirror extends Timed implements PoolCallbacks, ResponseReceiver, Up
     this.#traced?.end(this.#status, this.#status === 0 ? 'aborted' : '');
     underWay.copies--;
     this.#stream = undefined;
-    this.#forgetAll();
+    this.#waiting.clear();
     this.#wheel.remove(this);
     this.#admitted.leave();
-  }
-
-  #forgetBytes(bytes: number): void {
-    this.#waitingBytes -= bytes;
-    underWay.waitingBytes -= bytes;
-  }
-
-  #forgetAll(): void {
-    this.#waiting = [];
-    this.#forgetBytes(this.#waitingBytes);
   }
 }
 

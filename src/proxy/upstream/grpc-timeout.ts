@@ -1,5 +1,7 @@
 // The `grpc-timeout` field and the cap that a route may put on it (contract.md §7.13).
 
+import type { ExchangeRequest } from '../message/request.ts';
+
 /** Nanoseconds per unit. */
 const units: Readonly<Record<string, number>> = {
   H: 3_600e9,
@@ -25,6 +27,21 @@ export function renderGrpcTimeout(ms: number): string {
     if (value <= 99_999_999) return `${value}${unit}`;
   }
   return '99999999H';
+}
+
+/** Services count on clocks of their own, and in whole milliseconds. */
+const clocksDifferMs = 1;
+
+/**
+ * Whether a caller of gRPC, heard of `elapsedMs` ago, has stopped waiting. Its service stops then too, with a bare reset
+ * (CANCEL) that says nothing of a deadline and may well be here before the caller's own.
+ * @param capMs what the service was told at most; 0 = no cap.
+ */
+export function deadlinePassed(request: ExchangeRequest, capMs: number, elapsedMs: number): boolean {
+  const asked = request.header('grpc-timeout');
+  if (asked === undefined || request.header('content-type')?.startsWith('application/grpc') !== true) return false;
+  const ms = parseGrpcTimeout(asked);
+  return ms !== undefined && elapsedMs + clocksDifferMs >= (capMs > 0 ? Math.min(ms, capMs) : ms);
 }
 
 const coarser: readonly (readonly [unit: string, ms: number])[] = [

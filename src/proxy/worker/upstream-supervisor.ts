@@ -42,6 +42,13 @@ interface Side {
   readonly keys: ReadonlyMap<string, string>;
 }
 
+/** The pods of a service; they are those of a destination for as long as it names that service. */
+interface Found {
+  readonly host: string;
+  readonly port: number;
+  readonly endpoints: readonly FoundAddress[];
+}
+
 const noSide: Side = { destinations: [], keys: new Map() };
 
 const sweepMsMin = 50;
@@ -57,7 +64,7 @@ export class UpstreamSupervisor implements ShownStates, KnownStates {
   readonly #prober: HealthProber;
   readonly #discovery: KubernetesDiscovery;
   /** By key. */
-  readonly #discovered = new Map<string, readonly FoundAddress[]>();
+  readonly #discovered = new Map<string, Found>();
   #stable = noSide;
   /** Of the configuration that is tried out beside the other. */
   #candidate: Side | undefined;
@@ -84,7 +91,7 @@ export class UpstreamSupervisor implements ShownStates, KnownStates {
       logger,
       random: () => randomInt(2 ** 32) / 2 ** 32,
       findCluster,
-      onEndpoints: (key, endpoints) => this.#found(key, endpoints),
+      onEndpoints: ({ id, host, port }, endpoints) => this.#found(id, { host, port, endpoints }),
     });
   }
 
@@ -130,9 +137,10 @@ export class UpstreamSupervisor implements ShownStates, KnownStates {
   /** Endpoints that were discovered for it, by id. */
   discoveredBy(role: ConfigRole): Discovered {
     const found = new Map<string, readonly FoundAddress[]>();
-    for (const [id, key] of this.#sideOf(role).keys) {
-      const endpoints = this.#discovered.get(key);
-      if (endpoints !== undefined) found.set(id, endpoints);
+    const { destinations, keys } = this.#sideOf(role);
+    for (const destination of destinations) {
+      const endpoints = this.#foundOf(destination, keys.get(destination.id) ?? destination.id);
+      if (endpoints !== undefined) found.set(destination.id, endpoints);
     }
     return found;
   }
@@ -242,12 +250,18 @@ export class UpstreamSupervisor implements ShownStates, KnownStates {
   }
 
   #namesOf(destination: Destination, key: string): string[] {
-    return endpointsOf(destination, this.#discovered.get(key)).map(({ name }) => name);
+    return endpointsOf(destination, this.#foundOf(destination, key)).map(({ name }) => name);
   }
 
-  #found(key: string, endpoints: readonly FoundAddress[]): void {
+  #foundOf(destination: Destination, key: string): readonly FoundAddress[] | undefined {
+    const found = isDiscovered(destination) ? this.#discovered.get(key) : undefined;
+    return found?.host === destination.host && found.port === destination.port ? found.endpoints : undefined;
+  }
+
+  #found(key: string, found: Found): void {
     if (this.#closed) return;
-    this.#discovered.set(key, endpoints);
+    const { endpoints } = found;
+    this.#discovered.set(key, found);
     this.#attend();
     const sides = [this.#stable, this.#candidate ?? noSide, this.#preparing?.side ?? noSide];
     const side = sides.find(({ keys }) => [...keys.values()].includes(key));
@@ -269,7 +283,7 @@ export class UpstreamSupervisor implements ShownStates, KnownStates {
     for (const { destination, key } of all) {
       const { options } = destination;
       const state = this.#states.destination(key);
-      const endpoints = endpointsOf(destination, this.#discovered.get(key)).map((address) => ({
+      const endpoints = endpointsOf(destination, this.#foundOf(destination, key)).map((address) => ({
         ...address,
         state: this.#states.endpoint(key, address.name),
       }));
@@ -298,10 +312,13 @@ export class UpstreamSupervisor implements ShownStates, KnownStates {
   }
 
   #discover(): void {
-    const found = this.#all().filter(({ destination }) => destination.options?.discovery?.type === 'kubernetes');
+    const found = this.#all().filter(({ destination }) => isDiscovered(destination));
     this.#discovery.follow(found.map(({ destination: { host, port }, key }) => ({ id: key, host, port })));
-    const keys = new Set(found.map(({ key }) => key));
-    for (const key of this.#discovered.keys()) if (!keys.has(key)) this.#discovered.delete(key);
+    const followed = new Map(found.map(({ destination, key }) => [key, destination]));
+    for (const [key, { host, port }] of this.#discovered) {
+      const destination = followed.get(key);
+      if (destination?.host !== host || destination.port !== port) this.#discovered.delete(key);
+    }
   }
 
   /** An endpoint that leaves while it is ejected does not count as ejected any more. */
@@ -321,6 +338,8 @@ export class UpstreamSupervisor implements ShownStates, KnownStates {
     });
   }
 }
+
+const isDiscovered = ({ options }: Destination): boolean => options?.discovery?.type === 'kubernetes';
 
 const isSame = (one: Destination | undefined, other: Destination): boolean =>
   one === other || JSON.stringify(one) === JSON.stringify(other);

@@ -1,6 +1,6 @@
 // The cases of `npm run bench`: who takes part in each, and what is done to them.
 import { heldLoopsEnv } from '../../support/held-loops.ts';
-import { fixedRate, h2load, handshakes, idleConnections, type Load, telling, wrk } from './loads.ts';
+import { fixedRate, h2load, handshakes, idleConnections, type Load, telling, weighing, wrk } from './loads.ts';
 import {
   type Contestant,
   caddy,
@@ -152,6 +152,22 @@ export const cases: readonly Case[] = [
     load: wrk('/'),
   },
   {
+    name: 'mirror-upload',
+    title: '50 uploads of 1 MB a second, copied to where nobody reads: latency, and memory',
+    scene: plain,
+    proxies: [sluice('sluice'), sluice('sluice-mirror', { features: ['mirror'] })],
+    load: weighing(fixedRate('/upload', 50, 10, '1m')),
+    figure: 'p99',
+  },
+  {
+    name: 'mirror',
+    title: '2,000 small GETs a second, copied to where nobody reads: latency, and memory',
+    scene: plain,
+    proxies: [sluice('sluice'), sluice('sluice-mirror', { features: ['mirror'] })],
+    load: weighing(fixedRate('/', 2_000, 50)),
+    figure: 'p99',
+  },
+  {
     name: 'metrics',
     title: 'metrics on the listener',
     scene: plain,
@@ -160,11 +176,12 @@ export const cases: readonly Case[] = [
   },
   {
     name: 'traces',
-    title: 'traces: off, of 1 % of the requests, of all',
+    title: 'traces: off, of 1 % of the requests, of none, of all',
     scene: plain,
     proxies: [
       sluice('sluice'),
       sluice('sluice-traces', { features: ['traces'] }),
+      sluice('sluice-no-traces', { features: ['no-traces'] }),
       sluice('sluice-all-traces', { features: ['all-traces'] }),
     ],
     load: wrk('/'),

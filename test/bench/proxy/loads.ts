@@ -14,6 +14,8 @@ export interface Sample {
   readonly p99: number;
   /** KB of an idle connection; NaN where that is not asked. */
   readonly kb?: number;
+  /** The most memory that the proxy held, MB; absent where that is not asked. */
+  readonly rssMb?: number;
   /** CPU time of the longest turn of an event loop, milliseconds; absent where that is not asked. */
   readonly heldMs?: number;
   /** What went wrong, in the tool's words; empty: nothing. */
@@ -106,14 +108,18 @@ export const h2load = (path: string, { connections, streams, grpc = false, bytes
   },
 });
 
-/** Requests come at a rate that every proxy keeps up with; what counts is how long each takes. */
-export const fixedRate = (path: string, rate: number, clients: number): Load => ({
+/**
+ * Requests come at a rate that every proxy keeps up with; what counts is how long each takes. `body`: name of the file
+ * that each uploads.
+ */
+export const fixedRate = (path: string, rate: number, clients: number, body?: string): Load => ({
   command: 'h2load',
   async run(target, tls, seconds, machine) {
     const file = join(machine.folder, 'latency.log');
     rmSync(file, { force: true });
     const requests = rate * seconds;
     const args = ['--h1', `-c${clients}`, '-t1', `-n${requests}`, `--rps=${rate / clients}`, `--log-file=${file}`];
+    if (body !== undefined) args.push('-d', join(machine.folder, body));
     const before = cpuSeconds(target.pid);
     await machine.run('h2load', [...args, urlOf(target, tls, path)]);
     const cpu = cpuSeconds(target.pid) - before;
@@ -128,6 +134,25 @@ export const fixedRate = (path: string, rate: number, clients: number): Load => 
       p99: sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN,
       failed: failed === 0 ? '' : `${failed} failed`,
     };
+  },
+});
+
+/** The same load, and how much memory the proxy took meanwhile. */
+export const weighing = (load: Load): Load => ({
+  ...load,
+  async run(target, tls, seconds, machine) {
+    let rssMb = 0;
+    const weigh = (): void => {
+      rssMb = Math.max(rssMb, rssKb(target.pid) / 1024);
+    };
+    const timer = setInterval(weigh, 100);
+    try {
+      const sample = await load.run(target, tls, seconds, machine);
+      weigh();
+      return { ...sample, rssMb };
+    } finally {
+      clearInterval(timer);
+    }
   },
 });
 

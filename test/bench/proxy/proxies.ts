@@ -63,6 +63,7 @@ export function sluice(
         ...{ port, routes: scene.routes, workers, tree, http2: scene.http2, upstreamHttp2: scene.grpc, tls, features },
         upstreamPort: scene.grpc ? behind.grpc : behind.upstream,
         servicePort: overGrpc ? behind.grpcService : behind.service,
+        deafPort: behind.deaf,
         folder: machine.folder,
       };
       const file = machine.file(`${name}.json`, JSON.stringify(wish));

@@ -13,6 +13,8 @@ export interface Row {
   readonly p50?: number | undefined;
   readonly p99?: number | undefined;
   readonly kb?: number | undefined;
+  /** The most of all runs. */
+  readonly rssMb?: number | undefined;
   /** Milliseconds of CPU, the longest of all runs. */
   readonly heldMs?: number | undefined;
   /** Median of what this one takes of what another takes in the same round, by name. Of Sluice alone. */
@@ -41,7 +43,8 @@ export function rowsOf(results: ReadonlyMap<string, readonly Sample[]>, figure: 
     }
     return {
       ...{ proxy, micros: of('micros'), perSecond: of('perSecond'), p50: of('p50'), p99: of('p99'), kb: of('kb') },
-      heldMs: longest(samples),
+      rssMb: most(samples, 'rssMb'),
+      heldMs: most(samples, 'heldMs'),
       spread: own.length < 2 ? Number.NaN : (quantile(own, 0.75) - quantile(own, 0.25)) / quantile(own, 0.5),
       ratios,
       failed: samples.find(({ failed }) => failed !== '')?.failed ?? '',
@@ -49,8 +52,10 @@ export function rowsOf(results: ReadonlyMap<string, readonly Sample[]>, figure: 
   });
 }
 
-const longest = (samples: readonly Sample[]): number | undefined =>
-  samples.some(({ heldMs }) => heldMs === undefined) ? undefined : Math.max(...samples.map(({ heldMs = 0 }) => heldMs));
+function most(samples: readonly Sample[], key: 'rssMb' | 'heldMs'): number | undefined {
+  if (samples.some((sample) => sample[key] === undefined)) return undefined;
+  return Math.max(...samples.map((sample) => sample[key] ?? 0));
+}
 
 function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
@@ -67,6 +72,7 @@ export function tableOf(rows: readonly Row[], figure: Figure): string {
     ['per second', ({ perSecond }) => number(perSecond, 0)],
     ['p50 ms', ({ p50 }) => number(p50, 2)],
     ['p99 ms', ({ p99 }) => number(p99, 2)],
+    ['RSS MB', ({ rssMb }) => number(rssMb, 0)],
     ['held ms', ({ heldMs }) => number(heldMs, 1)],
     ['spread', ({ spread }) => (Number.isNaN(spread) ? '' : `±${(spread * 50).toFixed(0)} %`)],
     ...others.map((other) => [`× ${other}`, ({ ratios }: Row) => number(ratios[other], 2)] as const),

@@ -1,7 +1,9 @@
 // What stands behind the proxies: nginx as upstream for every protocol, and a service that middlewares ask.
-// `node services.ts <port of HTTP/1.1> <port of gRPC>` is that service: it allows everything and changes nothing.
+// `node services.ts <port of HTTP/1.1> <port of gRPC> <port of nobody>` is that service: it allows everything and changes
+// nothing, and at the last port it accepts connections that it never reads.
 import { createServer as createHttp } from 'node:http';
 import { createServer as createHttp2, type ServerHttp2Stream } from 'node:http2';
+import { createServer as createTcp } from 'node:net';
 import { join } from 'node:path';
 import { cores, freePort, type Machine } from './machine.ts';
 
@@ -12,6 +14,8 @@ export interface Behind {
   readonly grpc: number;
   readonly service: number;
   readonly grpcService: number;
+  /** Takes connections and reads nothing. */
+  readonly deaf: number;
 }
 
 /** A message of 100 bytes behind the five that gRPC puts before it. */
@@ -29,12 +33,14 @@ ${http} ${server} }`,
   );
 
 export async function startBehind(machine: Machine): Promise<Behind> {
-  const [upstream, grpc, service, grpcService] = [
+  const [upstream, grpc, service, grpcService, deaf] = [
+    await freePort(),
     await freePort(),
     await freePort(),
     await freePort(),
     await freePort(),
   ];
+  machine.file('1m', Buffer.alloc(1 << 20, 'x'));
   machine.file('64k', Buffer.alloc(65_536, 'x'));
   machine.file('10m', Buffer.alloc(10 << 20, 'x'));
   machine.file('grpc-message', grpcMessage);
@@ -48,12 +54,15 @@ location / { error_page 405 =200 /grpc-message; try_files /grpc-message =404; de
   const started = [
     [machine.start(cores.load, 'upstream', 'nginx', ['-c', nginxFile(machine, 'upstream', server)]), upstream],
     [
-      machine.start(cores.load, 'service', process.execPath, [import.meta.filename, `${service}`, `${grpcService}`]),
+      machine.start(cores.load, 'service', process.execPath, [
+        import.meta.filename,
+        ...[service, grpcService, deaf].map(String),
+      ]),
       grpcService,
     ],
   ] as const;
   for (const [pid, port] of started) await machine.listening(port, pid, port === upstream ? 'upstream' : 'service');
-  return { upstream, grpc, service, grpcService };
+  return { upstream, grpc, service, grpcService, deaf };
 }
 
 /** `allowed: true` of a check; of a processor the same phase as asked, with nothing in it. */
@@ -62,7 +71,8 @@ function answerOf(path: string, message: Buffer): Buffer {
   return Buffer.concat([Buffer.of(0, 0, 0, 0, answer.length), answer]);
 }
 
-function serve(httpPort: number, grpcPort: number): void {
+function serve(httpPort: number, grpcPort: number, deafPort: number): void {
+  createTcp({ pauseOnConnect: true }, (socket) => socket.on('error', () => {})).listen(deafPort, '127.0.0.1');
   createHttp((request, response) => {
     request.resume();
     response.end();
@@ -87,4 +97,7 @@ function serve(httpPort: number, grpcPort: number): void {
   server.listen(grpcPort, '127.0.0.1');
 }
 
-if (process.argv[1] === import.meta.filename) serve(Number(process.argv[2]), Number(process.argv[3]));
+if (process.argv[1] === import.meta.filename) {
+  const [http = 0, grpc = 0, deaf = 0] = process.argv.slice(2).map(Number);
+  serve(http, grpc, deaf);
+}

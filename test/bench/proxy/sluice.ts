@@ -20,26 +20,30 @@ export interface SluiceWish {
   readonly features: readonly Feature[];
   /** Port of the service that middlewares ask. */
   readonly servicePort: number;
+  /** Where nobody reads. */
+  readonly deafPort: number;
   /** Folder for what it writes. */
   readonly folder: string;
 }
 
 /**
  * What is on beside forwarding. `policies`: retries, breaker, outlier detection and health checks. `common`: the
- * middlewares headers, cors and rateLimit. `traces`: 1 % of them, `all-traces`: each. The others are one middleware each,
- * and `metrics`. `reloads`: 50 times a second another route is a different one.
+ * middlewares headers, cors and rateLimit. `traces`: 1 % of them, `no-traces`: none, `all-traces`:
+ * each. The others are one middleware each, and `metrics`. `mirror`: copies go to where nobody reads. `reloads`: 50 times a second another route is a different one.
  */
 export type Feature =
   | 'policies'
   | 'metrics'
   | 'traces'
   | 'all-traces'
+  | 'no-traces'
   | 'common'
   | 'jwt'
   | 'log'
   | 'authz-http'
   | 'authz-grpc'
   | 'proc'
+  | 'mirror'
   | 'reloads';
 
 /** Of nobody: tokens of the benchmark are signed with it. */
@@ -63,6 +67,8 @@ const middlewaresOf = (folder: string): Readonly<Record<Feature, readonly object
   metrics: [],
   traces: [],
   'all-traces': [],
+  'no-traces': [],
+  mirror: [],
   reloads: [],
   common: [
     {
@@ -114,7 +120,11 @@ function configOf(wish: SluiceWish): BenchConfig {
     .flatMap((feature) => known[feature])
     .map((middleware, i) => ({ id: `m${i}`, name: `m${i}`, ...middleware }));
   const chain = middlewares.length > 0 ? { middlewareIds: middlewares.map(({ id }) => id) } : {};
-  const forward = { destinations: [{ destinationId: 'd' }], ...(on('policies') && { retry: { attempts: 2 } }) };
+  const forward = {
+    destinations: [{ destinationId: 'd' }],
+    ...(on('policies') && { retry: { attempts: 2 } }),
+    ...(on('mirror') && { mirror: { destinationId: 'deaf' } }),
+  };
   const looking = on('policies') ? { circuitBreaker: {}, outlierDetection: {}, healthCheck: { path: '/' } } : {};
   const options = { ...looking, ...(wish.upstreamHttp2 && { http2: true }) };
   const routes = Array.from({ length: wish.routes - 1 }, (_, i) => ({
@@ -137,6 +147,7 @@ function configOf(wish: SluiceWish): BenchConfig {
     ],
     destinations: [
       { id: 'd', name: 'd', host: '127.0.0.1', port: wish.upstreamPort, options },
+      { id: 'deaf', name: 'deaf', host: '127.0.0.1', port: wish.deafPort },
       { id: 'service', name: 'service', host: '127.0.0.1', port: wish.servicePort },
     ],
     routes: [...routes, { id: 's-rest', name: 'rest', match: { pathPrefix: '/' }, forward, ...chain }],
@@ -145,9 +156,11 @@ function configOf(wish: SluiceWish): BenchConfig {
   };
 }
 
+const ratios: Partial<Record<Feature, number>> = { 'all-traces': 1, traces: 0.01, 'no-traces': 0 };
+
 /** Spans go to the service, which takes everything. */
 async function tracesOf({ features, servicePort, tree }: SluiceWish, parts: { clock: Clock; logger: Logger }) {
-  const sampleRatio = features.includes('all-traces') ? 1 : features.includes('traces') ? 0.01 : undefined;
+  const sampleRatio = features.map((feature) => ratios[feature]).find((ratio) => ratio !== undefined);
   if (sampleRatio === undefined) return undefined;
   const path = `${tree}/src/telemetry/traces/exporting.ts`;
   const { openTraces }: typeof import('../../../src/telemetry/traces/exporting.ts') = await import(path);

@@ -65,6 +65,7 @@ export class ClientStream
   #responded = false;
   /** How the body was lost before anybody took it. */
   #lost: ProxyError | undefined;
+  #order: UpstreamRequest | undefined;
   /** What is to become a tunnel, until it is known whether it does. */
   #upgrading: UpstreamRequest | undefined;
   /** Takes its place where an upgrade goes over HTTP/1.1. */
@@ -77,6 +78,7 @@ export class ClientStream
 
   send(receiver: ResponseReceiver, order: UpstreamRequest): void {
     this.#receiver = receiver;
+    this.#order = order;
     if (order.request.upgrade !== '') {
       this.#upgrading = order;
       this.#awaitHead();
@@ -246,7 +248,7 @@ export class ClientStream
   }
 
   onReset(_stream: Stream, { untouched, faulty, unanswered, message: reason }: StreamEnd): void {
-    const { type, message } = faulty ? { type: 'bad_response' as const, message: reason } : lossOf(reason);
+    const { type, message } = this.#failureOf(reason, faulty);
     const sink = this.#sink;
     const receiver = this.#receiver;
     const responded = this.#responded;
@@ -263,6 +265,12 @@ export class ClientStream
   }
 
   onOver(): void {}
+
+  #failureOf(reason: string, faulty: boolean): { readonly type: ProxyErrorType; readonly message: string } {
+    if (this.#order?.overdue === true)
+      return { type: 'timeout', message: `the call's deadline has passed (${reason})` };
+    return faulty ? { type: 'bad_response', message: reason } : lossOf(reason);
+  }
 
   #switchProtocols(stream: Stream, request: ExchangeRequest): void {
     const receiver = this.#receiver;
@@ -299,6 +307,7 @@ export class ClientStream
 
   #finish(): void {
     this.#stream = undefined;
+    this.#order = undefined;
     this.#upgrading = undefined;
     this.#instead = undefined;
     this.#receiver = undefined;

@@ -1,7 +1,9 @@
 // What callers of gRPC are told when Sluice itself answers: a response of trailers only, as their own libraries make
 // them (architecture.md §6.23). The answer's body says why.
 
+import { proxyErrors } from '../../../errors.ts';
 import { FieldList } from '../../fields/field-lines.ts';
+import type { ErrorDetail, ProxyError } from '../../message/proxy-error.ts';
 import type { ExchangeRequest } from '../../message/request.ts';
 import type { ExchangeResponse } from '../../message/response.ts';
 
@@ -30,6 +32,13 @@ export function answerGrpc(response: ExchangeResponse): void {
   ]);
   response.edits.set('content-type', 'application/grpc');
   response.own = undefined;
+}
+
+/** Trailers, as text, that end a response which has begun as one of gRPC and cannot be completed. */
+export function grpcTrailers(error: ProxyError, detail: ErrorDetail): string {
+  const { status, message } = proxyErrors[error.type];
+  const why = detail === 'minimal' ? error.type : `${error.type}: ${error.message ?? message}`;
+  return `grpc-status: ${grpcStatus(status, error.type)}\r\ngrpc-message: ${percentEncoded(why)}\r\n`;
 }
 
 const statuses: Readonly<Record<number, number>> = { 401: 16, 403: 7, 429: 8, 502: 14, 503: 14, 504: 4 };

@@ -112,6 +112,13 @@ export class ServerStream implements Downstream, StreamReceiver, AnsweredStream,
     this.#settle();
   }
 
+  onAnsweredShort(): void {
+    this.#answering = false;
+    this.#sink = undefined;
+    this.#exchange.abandon();
+    this.#settle();
+  }
+
   onCut(): void {
     this.#abandon(errorCode.internal);
   }

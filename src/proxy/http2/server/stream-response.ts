@@ -10,7 +10,7 @@ import { Deadline } from '../deadline.ts';
 import { encoder } from '../hpack/encoder.ts';
 import { encodeAnswer, encodeLines, encodeResponse } from '../outgoing-head.ts';
 import type { Stream } from '../stream.ts';
-import { answerGrpc } from './grpc-answer.ts';
+import { answerGrpc, grpcTrailers } from './grpc-answer.ts';
 
 /** What the response must know of the request it answers, and whom it tells how it ended. */
 export interface AnsweredStream {
@@ -25,6 +25,8 @@ export interface AnsweredStream {
   readonly holdsBodyBack: boolean;
   /** The response has been given to the connection to its end. */
   onAnswered(): void;
+  /** The same, but it is not the whole response: its trailers say why. */
+  onAnsweredShort(): void;
   /** The response cannot be completed: the client must see that it is not. */
   onCut(): void;
   /** The client has no room for more at the moment. */
@@ -49,6 +51,8 @@ export class StreamResponse implements DownstreamResponse {
   #source: BodySource | undefined;
   #continued = false;
   #blocked = false;
+  /** What is being relayed is of gRPC: trailers say how it ends. */
+  #relaysGrpc = false;
 
   constructor(request: AnsweredStream, context: ExchangeContext) {
     this.#request = request;
@@ -62,6 +66,7 @@ export class StreamResponse implements DownstreamResponse {
     this.#continued = false;
     this.#blocked = false;
     this.#source = undefined;
+    this.#relaysGrpc = false;
   }
 
   /** Nothing is written any more: all has left, or never will. */
@@ -76,6 +81,7 @@ export class StreamResponse implements DownstreamResponse {
     const { clientResponseMs, serverName } = this.#context.settings();
     encodeResponse(encoder, response, serverName);
     this.#markEnd(response.status);
+    this.#relaysGrpc = this.#request.grpc && response.header('content-type')?.startsWith('application/grpc') === true;
     this.#request.stream?.sendHead(encoder, false);
     if (clientResponseMs > 0) this.#context.wheel.arm(this.#deadline, clientResponseMs);
   }
@@ -175,6 +181,22 @@ export class StreamResponse implements DownstreamResponse {
   }
 
   end(trailers: string): void {
+    if (this.#request.stream === undefined) return;
+    this.#sendEnd(trailers);
+    this.#request.onAnswered();
+  }
+
+  /** Callers of gRPC hear that time ran out; whatever else is lost they see as a stream that breaks off. */
+  fail(why: ProxyError): void {
+    if (!this.#relaysGrpc || why.type !== 'timeout' || this.#request.stream === undefined) {
+      this.#request.onCut();
+      return;
+    }
+    this.#sendEnd(grpcTrailers(why, this.#context.settings().detail));
+    this.#request.onAnsweredShort();
+  }
+
+  #sendEnd(trailers: string): void {
     const { stream } = this.#request;
     if (stream === undefined) return;
     this.#source = undefined;
@@ -185,11 +207,6 @@ export class StreamResponse implements DownstreamResponse {
       encodeLines(encoder, trailers);
       stream.sendTrailers(encoder);
     }
-    this.#request.onAnswered();
-  }
-
-  fail(_why: ProxyError): void {
-    this.#request.onCut();
   }
 
   /** The client has taken what waited. */

@@ -20,9 +20,16 @@ export interface Listed {
   readonly version: string;
 }
 
-export interface WatchEvent {
+interface WatchEvent {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
   readonly object: KubernetesObject & { readonly code?: number; readonly message?: string };
+}
+
+export interface WatchOptions {
+  readonly signal: AbortSignal;
+  /** The API has agreed to tell. */
+  readonly onOpen: () => void;
+  readonly onEvent: (event: WatchEvent) => void;
 }
 
 /** The API does not have the history from that version on any more: list again. */
@@ -74,13 +81,13 @@ export class KubernetesApi {
     path: string,
     version: string,
     seconds: number,
-    onEvent: (event: WatchEvent) => void,
-    signal: AbortSignal,
+    { signal, onOpen, onEvent }: WatchOptions,
   ): Promise<void> {
     const query = `?watch=1&allowWatchBookmarks=true&timeoutSeconds=${seconds}&resourceVersion=${encodeURIComponent(version)}`;
     // A connection that died without a word ends here: the server would have ended the watch by then.
     const over = AbortSignal.any([signal, AbortSignal.timeout((seconds + 30) * 1_000)]);
     const body = await this.#get(`${path}${query}`, over);
+    onOpen();
     const decoder = new TextDecoder();
     let rest = '';
     for await (const chunk of body) {

@@ -20,7 +20,7 @@ export interface DiscoveryTools {
   /** Undefined when there is no cluster. */
   readonly findCluster: () => Promise<ClusterAccess | undefined>;
   /** What a destination's endpoints are from now on; empty: the configured ones. Called only for changes. */
-  readonly onEndpoints: (destinationId: string, endpoints: readonly DiscoveredEndpoint[]) => void;
+  readonly onEndpoints: (destination: DiscoveredDestination, endpoints: readonly DiscoveredEndpoint[]) => void;
 }
 
 /** Changes are gathered for so long. */
@@ -39,7 +39,7 @@ interface Namespace {
 export class KubernetesDiscovery {
   readonly #tools: DiscoveryTools;
   readonly #namespaces = new Map<string, Namespace>();
-  /** What was told last, as text, by destination. */
+  /** What was told last, as text, by destination and the service that it named then. */
   readonly #told = new Map<string, string>();
   #followed: readonly Followed[] = [];
   #api: Promise<KubernetesApi | undefined> | undefined;
@@ -53,8 +53,8 @@ export class KubernetesDiscovery {
   /** From now on these and no others. */
   follow(destinations: readonly DiscoveredDestination[]): void {
     this.#followed = destinations.flatMap((destination) => this.#located(destination));
-    const ids = new Set(this.#followed.map(({ id }) => id));
-    for (const id of this.#told.keys()) if (!ids.has(id)) this.#told.delete(id);
+    const followed = new Set(this.#followed.map(identity));
+    for (const each of this.#told.keys()) if (!followed.has(each)) this.#told.delete(each);
     if (this.#followed.length > 0 || this.#namespaces.size > 0) void this.#watchNamespaces();
   }
 
@@ -124,19 +124,23 @@ export class KubernetesDiscovery {
 
   #tell(): void {
     const slicesOf = new Map<string, Map<string, KubernetesObject[]>>();
-    for (const { id, service, namespace, port } of this.#followed) {
+    for (const destination of this.#followed) {
+      const { id, service, namespace, host, port } = destination;
       const known = this.#namespaces.get(namespace);
       if (known === undefined || !known.services.known || !known.slices.known) continue;
       const byService = slicesOf.get(namespace) ?? grouped(known.slices.objects.values());
       slicesOf.set(namespace, byService);
       const endpoints = serviceEndpoints(known.services.objects.get(service), byService.get(service) ?? [], port);
       const text = JSON.stringify(endpoints);
-      if ((this.#told.get(id) ?? '[]') === text) continue;
-      this.#told.set(id, text);
-      this.#tools.onEndpoints(id, endpoints);
+      const one = identity(destination);
+      if ((this.#told.get(one) ?? '[]') === text) continue;
+      this.#told.set(one, text);
+      this.#tools.onEndpoints({ id, host, port }, endpoints);
     }
   }
 }
+
+const identity = ({ id, host, port }: DiscoveredDestination): string => JSON.stringify([id, host, port]);
 
 function grouped(slices: Iterable<KubernetesObject>): Map<string, KubernetesObject[]> {
   const groups = new Map<string, KubernetesObject[]>();

@@ -26,6 +26,8 @@ export class Reflector {
   readonly #onChange: () => void;
   readonly #over = new AbortController();
   #version = '';
+  /** What is known may be old, and the log says so. */
+  #lost = false;
   #cancel: Cancel = () => {};
   #wake: () => void = () => {};
 
@@ -51,12 +53,13 @@ export class Reflector {
         await this.#watch(() => {
           failures = 0;
         });
+        failures = 0;
         // A server that ends every watch at once is not to be asked without a pause.
         await this.#pause(backoffMsMin * this.#tools.random());
       } catch (error) {
         if (this.#over.signal.aborted) return;
         if (error instanceof GoneError) this.#version = '';
-        else if (failures === 0) this.#warn(error);
+        else this.#noteLoss(error);
         failures++;
         const span = Math.min(backoffMsMax, backoffMsMin * 2 ** Math.min(failures, 10));
         await this.#pause(span / 2 + (this.#tools.random() * span) / 2);
@@ -75,11 +78,10 @@ export class Reflector {
 
   #watch(onEvent: () => void): Promise<void> {
     const seconds = Math.floor(watchSecondsMin * (1 + this.#tools.random()));
-    return this.#tools.api.watch(
-      this.#path,
-      this.#version,
-      seconds,
-      ({ type, object }) => {
+    return this.#tools.api.watch(this.#path, this.#version, seconds, {
+      signal: this.#over.signal,
+      onOpen: () => this.#noteReturn(),
+      onEvent: ({ type, object }) => {
         onEvent();
         this.#version = object.metadata.resourceVersion ?? this.#version;
         if (type === 'BOOKMARK') return;
@@ -87,11 +89,18 @@ export class Reflector {
         else this.objects.set(object.metadata.name, object);
         this.#onChange();
       },
-      this.#over.signal,
-    );
+    });
   }
 
-  #warn(error: unknown): void {
+  #noteReturn(): void {
+    if (!this.#lost) return;
+    this.#lost = false;
+    this.#tools.logger.info({ path: this.#path }, 'Kubernetes is watched again');
+  }
+
+  #noteLoss(error: unknown): void {
+    if (this.#lost) return;
+    this.#lost = true;
     const reason = error instanceof Error ? error.message : String(error);
     this.#tools.logger.warn({ path: this.#path, reason }, 'Kubernetes cannot be watched: what is known stays in use');
   }

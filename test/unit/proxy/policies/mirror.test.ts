@@ -1,6 +1,7 @@
 // Mirrors of contract.md §7.13: what they get, and that the request itself knows nothing of them.
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
+import { allWaitingBytes, waitingBytesMax } from '../../../../src/proxy/forward/waiting-copy.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { freePort } from '../../../support/free-port.ts';
 import { PolicyBed } from '../../../support/named-upstreams.ts';
@@ -105,6 +106,22 @@ describe('mirrors', () => {
     // It is heard of only by who reads.
     for (const socket of stuck.sockets) socket.resume();
     await eventually(() => expect(stuck.sockets.size).to.equal(0));
+  });
+
+  it('that take nothing hold no more than a mebibyte each, and nothing once they are given up', async () => {
+    const stuck = await bed.rawUpstream((socket) => socket.pause());
+    let most = 0;
+    ports = await bed.named(['counting'], async (_, request, response) => {
+      for await (const _chunk of request) most = Math.max(most, allWaitingBytes());
+      response.end('all');
+    });
+    await mirroring(stuck.port);
+    const body = 'x'.repeat(30 << 20);
+    const answers = await Promise.all(Array.from({ length: 3 }, () => bed.ask({}, { method: 'POST', body })));
+    expect(answers.map((answer) => answer.body)).to.deep.equal(Array(3).fill('all'));
+    expect(bed.proxy.upstreams().lostCopies).to.deep.equal([{ destination: 'm', count: 3 }]);
+    expect(most).to.be.within(1, 3 * waitingBytesMax);
+    expect(allWaitingBytes()).to.equal(0);
   });
 
   it('get no upgrades', async () => {

@@ -32,7 +32,7 @@ describe('Kubernetes discovery', () => {
         authorization: async () => (server.token === undefined ? undefined : `Bearer ${server.token}`),
         insecure: false,
       }),
-      onEndpoints: (id, endpoints) => told.set(id, endpoints.map(({ host, port }) => `${host}:${port}`).join(' ')),
+      onEndpoints: ({ id }, endpoints) => told.set(id, endpoints.map(({ host, port }) => `${host}:${port}`).join(' ')),
     });
   });
   afterEach(async () => {

@@ -1,7 +1,10 @@
 // Which destinations of two configurations are one thing, by the rows in which threads count (fleet.md §7).
 import { expect } from 'chai';
+import { systemClock } from '../../../../src/clock.ts';
 import { UpstreamSupervisor } from '../../../../src/proxy/worker/upstream-supervisor.ts';
 import { silentLogger } from '../../../../src/telemetry/logger.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { KubernetesServer } from '../../../support/kubernetes-server.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
 describe('the rows of two configurations', () => {
@@ -58,5 +61,44 @@ describe('the rows of two configurations', () => {
     expect(install('stable', ['a', 2])).to.deep.equal(candidate);
     supervisor.withdraw();
     expect(Object.fromEntries(supervisor.rows('stable').destinations)).to.deep.equal(candidate);
+  });
+});
+
+describe('pods that were discovered', () => {
+  it('are not those of another service that their destination names next', async () => {
+    const server = new KubernetesServer();
+    await server.start();
+    const ports = [{ name: 'http', port: 8080 }];
+    for (const [service, host] of [
+      ['cart', '10.0.0.1'],
+      ['web', '10.0.0.2'],
+    ] as const) {
+      server.service('shop', service, { ports: [{ name: 'http', port: 80 }] });
+      server.slice('shop', service, service, ports, [{ addresses: [host] }]);
+    }
+    const supervisor = new UpstreamSupervisor({
+      threads: 1,
+      clock: systemClock,
+      logger: silentLogger,
+      findCluster: async () => ({ url: server.url, authorization: async () => undefined, insecure: false }),
+      onDiscovered: () => undefined,
+    });
+    const known = () => supervisor.discoveredBy('stable').get('d');
+    const named = (host: string, discovery?: { type: 'kubernetes' }) =>
+      supervisor.prepare('stable', [{ id: 'd', name: 'd', host, port: 80, options: { discovery } }]);
+    try {
+      named('cart.shop', { type: 'kubernetes' });
+      supervisor.follow();
+      await eventually(() => expect(known()).to.deep.equal([{ host: '10.0.0.1', port: 8080 }]));
+      named('web.shop', { type: 'kubernetes' });
+      expect(known()).to.equal(undefined);
+      supervisor.follow();
+      await eventually(() => expect(known()).to.deep.equal([{ host: '10.0.0.2', port: 8080 }]));
+      named('web.shop');
+      expect(known()).to.equal(undefined);
+    } finally {
+      await supervisor.close();
+      await server.stop();
+    }
   });
 });
