@@ -6,6 +6,7 @@ import { tracesOf } from './process-traces.ts';
 import { embeddedDefault, parseSettings, type Settings } from './settings/settings.ts';
 import { createLogger, type Logger, type RootLogger } from './telemetry/logger.ts';
 import { programVersion } from './version.ts';
+import { releaseYoungGeneration } from './young-generation.ts';
 
 /** What is done to a store instead of serving from it. */
 export type Recovery = 'restore' | 'force-new-cluster';
@@ -26,6 +27,7 @@ async function runControlPlane(settings: Settings, logger: RootLogger): Promise<
   const controlPlane = await starting;
   logger.info({ address: controlPlane.address }, 'the API listens');
   await controlPlane.ready;
+  releaseYoungGeneration();
   logger.info({ address: controlPlane.address, ms: Math.round(performance.now() - startedAt) }, 'ready');
   if (settings.log.format === 'console') process.stdout.write(banner({ version: programVersion(), controlPlane }));
 }
@@ -39,6 +41,7 @@ async function runProxy(settings: Settings, logger: RootLogger): Promise<void> {
   const { id, adminAddress: address, ready } = await starting;
   logger.info({ id, address }, 'the proxy runs');
   await ready;
+  releaseYoungGeneration();
   logger.info({ id, address, ms: Math.round(performance.now() - startedAt) }, 'ready');
 }
 

@@ -1,8 +1,12 @@
 // Connections from a proxy to its control planes, on undici: one stream of events at a time, and short calls beside it.
 // Knows HTTP and the event-stream grammar, and nothing of what the events say (contract.md §4.2).
+import { createRequire } from 'node:module';
 import { createParser } from 'eventsource-parser';
-import { Agent, type Dispatcher } from 'undici';
+import type { Agent, Dispatcher } from 'undici';
 import type { Cancel, Clock } from '../clock.ts';
+
+/** By its file: the rest of the package is half of what a proxy would wait for at its start. */
+const UndiciAgent = createRequire(import.meta.url)('undici/lib/dispatcher/agent.js') as typeof Agent;
 
 export interface LinkOptions {
   /** PEM texts: what this proxy shows, and whom it believes. */
@@ -43,7 +47,7 @@ export class ControlPlaneLink {
   constructor({ tls, apiKey, clock }: LinkOptions) {
     this.#clock = clock;
     this.#authorization = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
-    this.#agent = new Agent({
+    this.#agent = new UndiciAgent({
       // Silence is judged here, by one rule for heads and bodies.
       headersTimeout: 0,
       bodyTimeout: 0,

@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts';
 import { measureLoopLag } from '../telemetry/loop-lag.ts';
 import type { Exposition } from '../telemetry/metrics.ts';
 import { threadMetrics } from '../telemetry/thread-metrics.ts';
-import { measureThread, type NamedThread, newVitalBytes, readVitals } from '../telemetry/thread-vitals.ts';
+import type { NamedThread } from '../telemetry/thread-vitals.ts';
 import { type UpstreamFigures, upstreamMetrics } from '../telemetry/upstream-metrics.ts';
 import type { CopyKeeper } from './copy-keeper.ts';
 import type { EventCounts } from './event-counts.ts';
@@ -15,7 +15,7 @@ interface Parts {
   readonly source: Pick<RemoteSource, 'installed' | 'stream'>;
   readonly keeper: Pick<CopyKeeper, 'ageSeconds'>;
   readonly counts: EventCounts;
-  /** Of the data plane. */
+  /** Of the whole process. */
   readonly threads: () => readonly NamedThread[];
   readonly upstreams: () => UpstreamFigures;
   readonly clock: Clock;
@@ -57,10 +57,8 @@ export function proxyMetrics({ source, keeper, counts, threads, upstreams, clock
       for (const [event, count] of counts.entries()) this.inc({ event }, count);
     },
   });
-  const own = newVitalBytes();
-  measureThread(own, clock);
   return async () => {
-    const all = threadMetrics([{ thread: 'main', vitals: readVitals(own) }, ...threads()]);
+    const all = threadMetrics(threads());
     const texts = await Promise.all([registry.metrics(), all.metrics(), upstreamMetrics(upstreams()).metrics()]);
     return { contentType: registry.contentType, text: texts.join('\n') };
   };

@@ -1,13 +1,17 @@
-// Rollouts and activations while nodes and proxies are killed and started again, under traffic on every proxy (fleet.md §7):
+// Rollouts and activations while nodes and proxies are killed and started again and the network between them is cut, under
+// traffic on every proxy, those within the nodes too (fleet.md §7):
 // nothing fails but what a broken candidate's upstream fails, nobody is served an older activation after a newer one, every
 // rollout ends as its rules say, and what the fleet says of each proxy is what the proxy says of itself.
+import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { FleetView } from '../../src/fleet/fleet-view.ts';
+import { CuttableLink } from '../support/cuttable-link.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
 import { call } from '../support/http-call.ts';
+import { LinkedCluster } from '../support/linked-cluster.ts';
 import { drawnRandom, pause, say, secondsOf } from '../support/long-run.ts';
-import { NodeCluster } from '../support/node-cluster.ts';
+import type { ClusterNode } from '../support/node-cluster.ts';
 import { launchProxy, type ProxyProcess } from '../support/proxy-process.ts';
 import { untilAccepted } from '../support/until-accepted.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
@@ -16,6 +20,8 @@ import { type Visit, Visitors } from '../support/visitors.ts';
 const seconds = secondsOf('ROLLOUTS', 60);
 const proxyCount = Number(process.env.SLUICE_ROLLOUT_PROXIES ?? 3);
 const wait = { withinMs: 60_000 };
+/** A node gives an answer within ten seconds, if it runs. */
+const longerThanANode = 15_000;
 
 interface Rollout {
   readonly id: string;
@@ -23,20 +29,32 @@ interface Rollout {
   readonly events: readonly { readonly kind: string; readonly values: unknown }[];
 }
 
-/** A proxy process that may be down for a while. */
-interface Edge {
+/** From when to when connections of a proxy may fail; from `endedMs` on its former life answers nobody. */
+interface Down {
+  readonly fromMs: number;
+  endedMs: number;
+  toMs: number;
+}
+
+/** A proxy that may be down for a while. */
+interface Place {
   readonly url: string;
+  readonly down: Down[];
+}
+
+/** A proxy in a process of its own, and its ways to the nodes. */
+interface Edge extends Place {
   process: ProxyProcess;
-  /** From when to when its connections may fail. */
-  readonly down: { fromMs: number; toMs: number }[];
+  readonly links: readonly CuttableLink[];
 }
 
 describe('rollouts of a fleet under faults', function () {
   this.timeout(seconds * 3_000 + 240_000);
   const random = drawnRandom();
-  let cluster: NodeCluster;
+  let cluster: LinkedCluster;
+  let within: Place[] = [];
   let broken: Upstream;
-  let edges: Edge[] = [];
+  const edges: Edge[] = [];
   let visitors: Visitors;
   /** Numbers of what became active, with the moment when that was known; and of what was broken. */
   const active = new Map<number, number>();
@@ -44,24 +62,26 @@ describe('rollouts of a fleet under faults', function () {
   let newest = 0;
 
   before(async () => {
-    cluster = await NodeCluster.start();
+    cluster = await LinkedCluster.start();
     broken = await startUpstream('broken', (_request, response) => {
       response.statusCode = 500;
       response.end('broken');
     });
     const port = await freePort();
-    const { api } = await cluster.leader();
+    const { api } = await cluster.cluster.leader();
     await api.create('listeners', { id: 'web', name: 'web', address: '127.0.0.1', port });
     await api.create('destinations', { id: 'broken', name: 'broken', host: '127.0.0.1', port: broken.port });
     await api.create('routes', { id: 'r', name: 'r', directResponse: { status: 200, body: '0' } });
     await activate();
-    edges = Array.from({ length: proxyCount }, (_, at) => {
+    within = cluster.cluster.nodes.map(({ proxyAddress }) => ({ url: `http://${proxyAddress}:${port}/`, down: [] }));
+    for (let at = 0; at < proxyCount; at++) {
+      const links = await Promise.all(cluster.cluster.nodes.map(({ ports }) => CuttableLink.to(ports.api)));
       const address = `127.0.0.${at + 11}`;
-      return { url: `http://${address}:${port}/`, process: launch(`p${at}`, address), down: [] };
-    });
+      edges.push({ url: `http://${address}:${port}/`, process: launch(`p${at}`, address, links), links, down: [] });
+    }
     for (const edge of edges) await eventually(() => edge.process.ready(), wait);
     visitors = new Visitors(
-      edges.map(({ url }) => url),
+      places().map(({ url }) => url),
       24,
     );
   });
@@ -69,31 +89,42 @@ describe('rollouts of a fleet under faults', function () {
   after(async () => {
     await visitors?.stop();
     await Promise.all(edges.map((edge) => edge.process.stop('SIGKILL')));
+    await Promise.all(edges.flatMap(({ links }) => links.map((link) => link.close())));
     await broken?.close();
     await cluster?.stop();
   });
 
-  const launch = (id: string, address: string, folder?: string): ProxyProcess =>
+  const oneOf = <T>(all: readonly T[]): T => all[Math.floor(random() * all.length)] as T;
+  const places = (): readonly Place[] => [...within, ...edges];
+  const launch = (id: string, address: string, links: readonly CuttableLink[], folder?: string): ProxyProcess =>
     launchProxy({
-      controlPlanes: cluster.nodes.map(({ url }) => url),
+      controlPlanes: links.map(({ port }) => `http://127.0.0.1:${port}`),
       proxy: `  id: ${id}\n  bindAddress: ${address}`,
       ...(folder !== undefined && { folder }),
     });
 
-  /** Some node that runs answers, sooner or later. */
-  const ask = async (method: string, path: string, body?: unknown, done?: number) =>
-    await untilAccepted(async () => {
-      const running = cluster.nodes.filter((node) => node.process !== undefined);
-      const node = running[Math.floor(random() * running.length)];
-      return await call(node?.url ?? '', method, `/api/v1${path}`, {
-        withinMs: 5_000,
+  /**
+   * Some node that runs answers, sooner or later. What is asked for again takes effect once: the first time may be on its
+   * way still, and come after what is asked for next.
+   */
+  const ask = async (method: string, path: string, body?: unknown, done?: number) => {
+    const headers = { 'idempotency-key': randomUUID() };
+    return await untilAccepted(async () => {
+      const running = cluster.cluster.nodes.filter((node) => node.process !== undefined);
+      const { url } = oneOf(running);
+      return await call(url, method, `/api/v1${path}`, {
+        withinMs: longerThanANode,
+        headers,
         ...(body !== undefined && { body }),
       });
     }, done);
+  };
 
   const capture = async (route: object): Promise<[number, string]> => {
     const number = ++newest;
-    await ask('PUT', '/routes/r', { name: 'r', ...route });
+    await ask('POST', '/batch', {
+      operations: [{ op: 'update', kind: 'routes', id: 'r', body: { name: 'r', ...route } }],
+    });
     const name = `s${number}`;
     await ask('POST', '/snapshots', { name }, 409);
     const known = (await ask('GET', '/snapshots')).json as { id: string; name: string }[];
@@ -133,53 +164,90 @@ describe('rollouts of a fleet under faults', function () {
     return over.state;
   }
 
+  const beginDown = ({ down }: Place): Down => {
+    const begun = { fromMs: performance.now(), endedMs: Number.POSITIVE_INFINITY, toMs: Number.POSITIVE_INFINITY };
+    down.push(begun);
+    return begun;
+  };
+
   const restart = async (edge: Edge): Promise<void> => {
-    const down = { fromMs: performance.now(), toMs: Number.POSITIVE_INFINITY };
-    edge.down.push(down);
+    const down = beginDown(edge);
     const { folder } = edge.process;
     const at = edges.indexOf(edge);
     await edge.process.stop(random() < 0.5 ? 'SIGKILL' : 'SIGTERM');
-    edge.process = launch(`p${at}`, new URL(edge.url).hostname, folder);
+    down.endedMs = performance.now();
+    edge.process = launch(`p${at}`, new URL(edge.url).hostname, edge.links, folder);
     await eventually(() => edge.process.ready(), wait);
     down.toMs = performance.now();
   };
 
-  const strike = async (): Promise<void> => {
-    const draw = random();
-    if (draw < 0.35) {
-      const edge = edges[Math.floor(random() * edges.length)];
-      if (edge !== undefined) await restart(edge);
-      return;
-    }
-    const leader = await cluster.leader();
-    const node = draw < 0.75 ? leader : cluster.nodes[Math.floor(random() * cluster.nodes.length)];
-    if (draw > 0.9) {
-      node?.process?.child.kill('SIGSTOP');
-      await pause(1_000 + 2_000 * random());
-      node?.process?.child.kill('SIGCONT');
-      return;
-    }
-    await node?.stop('SIGKILL');
+  const kill = async (node: ClusterNode): Promise<void> => {
+    const place = within[cluster.cluster.nodes.indexOf(node)];
+    if (place === undefined) throw new Error(`no proxy within ${node.nodeId}`);
+    const down = beginDown(place);
+    await node.stop('SIGKILL');
+    down.endedMs = performance.now();
     await pause(500 * random());
-    await node?.start();
+    await node.start();
+    down.toMs = performance.now();
   };
+
+  const suspend = async (node: ClusterNode): Promise<void> => {
+    node.process?.child.kill('SIGSTOP');
+    await pause(1_000 + 2_000 * random());
+    node.process?.child.kill('SIGCONT');
+  };
+
+  /** It hears of nobody and nobody of it; its own proxy goes on, and those that follow it hear it. */
+  const isolate = async (node: ClusterNode): Promise<void> => {
+    cluster.isolate(node);
+    await pause(1_000 + 5_000 * random());
+    cluster.heal();
+  };
+
+  /** Nothing passes between a proxy and any node, or only what it says. */
+  const cutOff = async ({ links }: Edge): Promise<void> => {
+    const there = random() < 0.5;
+    for (const link of links) link.cut({ there, back: true });
+    await pause(1_000 + 4_000 * random());
+    for (const link of links) link.heal();
+  };
+
+  const resetAll = async ({ links }: Edge): Promise<void> => {
+    for (const link of links) link.reset();
+  };
+
+  /** What happens, and how often compared with the others. */
+  const strikes: Readonly<Record<string, readonly [number, () => Promise<void>]>> = {
+    'proxy restarted': [6, () => restart(oneOf(edges))],
+    'leader killed': [6, async () => kill(await cluster.cluster.leader())],
+    'node killed': [3, () => kill(oneOf(cluster.cluster.nodes))],
+    'node stopped': [2, () => suspend(oneOf(cluster.cluster.nodes))],
+    'leader cut off': [3, async () => isolate(await cluster.cluster.leader())],
+    'node cut off': [2, () => isolate(oneOf(cluster.cluster.nodes))],
+    'proxy cut off': [3, () => cutOff(oneOf(edges))],
+    'connections reset': [2, () => resetAll(oneOf(edges))],
+  };
+  const lots = Object.entries(strikes).flatMap(([name, [weight]]) => Array<string>(weight).fill(name));
 
   it(`keeps its promises for ${seconds} s`, async () => {
     const end = performance.now() + seconds * 1_000;
-    const tally = { activations: 0, completed: 0, rolledBack: 0, strikes: 0 };
+    const tally = { activations: 0, completed: 0, rolledBack: 0 };
+    const struck: Record<string, number> = {};
     const striking = (async () => {
       while (performance.now() < end) {
-        await strike();
-        tally.strikes++;
+        const name = oneOf(lots);
+        await strikes[name]?.[1]();
+        struck[name] = (struck[name] ?? 0) + 1;
         await pause(1_500 * random());
       }
     })();
     while (performance.now() < end) {
       const draw = random();
-      if (draw < 0.5) {
+      if (draw < 0.88) {
         await activate();
         tally.activations++;
-      } else if ((await rollOut(draw > 0.75)) === 'completed') tally.completed++;
+      } else if ((await rollOut(draw > 0.94)) === 'completed') tally.completed++;
       else tally.rolledBack++;
     }
     await striking;
@@ -189,7 +257,7 @@ describe('rollouts of a fleet under faults', function () {
       expect(new Set(lately.map(({ said }) => said))).to.deep.equal(new Set([String(newest)]));
     }, wait);
     await visitors.stop();
-    say(`${JSON.stringify(tally)}, ${visitors.visits.length} requests`);
+    say(`${JSON.stringify(tally)}, ${visitors.visits.length} requests, ${JSON.stringify(struck)}`);
     const failed = visitors.visits.filter((visit) => visit.status !== 200);
     expect(failed.filter((visit) => visit.said !== 'broken' && !isDown(visit))).to.deep.equal([]);
     expect(stale()).to.deep.equal([]);
@@ -197,18 +265,20 @@ describe('rollouts of a fleet under faults', function () {
   });
 
   const isDown = ({ url, fromMs, atMs }: Visit): boolean =>
-    edges.some((edge) => edge.url === url && edge.down.some((down) => atMs >= down.fromMs && fromMs <= down.toMs));
+    places().some(
+      (place) => place.url === url && place.down.some((down) => atMs >= down.fromMs && fromMs <= down.toMs),
+    );
 
   /** Requests that a proxy served from an activation older than one that it had served to everybody in the same life. */
   const stale = (): Visit[] => {
     const found: Visit[] = [];
-    for (const { url, down } of edges) {
+    for (const { url, down } of places()) {
       let newestMs = new Map<number, number>();
       let lives = 0;
       const visits = visitors.visits.filter((visit) => visit.url === url && visit.status === 200);
       for (const visit of visits.toSorted((one, other) => one.atMs - other.atMs)) {
         const number = Number(visit.said);
-        const life = down.filter(({ fromMs }) => visit.fromMs >= fromMs).length;
+        const life = down.filter(({ endedMs }) => visit.fromMs >= endedMs).length;
         if (life !== lives) newestMs = new Map();
         lives = life;
         // Seen by somebody once it was active for all: whoever asks later must not get less.
