@@ -17,10 +17,42 @@ export function configDigest(lists: Readonly<Partial<Record<(typeof configKinds)
 
 /** RFC 8785 text of a JSON value. Members that are undefined are left out. */
 export function canonicalJson(value: unknown): string {
+  const copy = ordered(value);
+  if (copy !== unordered) return JSON.stringify(copy ?? null);
   const pieces: string[] = [];
   addCanonical(value, pieces);
   // Joined once: a text that is put together by and by keeps every piece of it in memory, seven times its length.
   return pieces.join('');
+}
+
+/** No object can have the members of this one in canonical order. */
+const unordered = Symbol('unordered');
+
+/** A copy with the members of each object in canonical order: its text takes half as long as one put together by hand. */
+function ordered(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) {
+    const copies = value.map(ordered);
+    return copies.includes(unordered) ? unordered : copies;
+  }
+  const members = value as Readonly<Record<string, unknown>>;
+  const copy: Record<string, unknown> = {};
+  for (const key of sortedKeys(members)) {
+    // Objects have members with such names in an order of their own.
+    if (isIndex.test(key) || key === '__proto__') return unordered;
+    const member = ordered(members[key]);
+    if (member === unordered) return unordered;
+    copy[key] = member;
+  }
+  return copy;
+}
+
+const isIndex = /^[0-9]+$/;
+
+function sortedKeys(members: object): string[] {
+  const keys = Object.keys(members);
+  for (let at = 1; at < keys.length; at++) if ((keys[at - 1] ?? '') > (keys[at] ?? '')) return keys.sort();
+  return keys;
 }
 
 function addCanonical(value: unknown, pieces: string[]): void {

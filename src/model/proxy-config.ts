@@ -22,6 +22,8 @@ export interface ProxyConfig {
   /** RFC 3339 UTC. */
   readonly createdAt: string;
   readonly snapshot: Configuration;
+  /** JSON of the entity at that place of `snapshot`, where its text is known: whoever needs it need not write it again. */
+  readonly textOf?: (kind: ConfigKind, place: number) => string | undefined;
   /** JSON pointers of strings that came from secrets: `/snapshot/listeners/0/tls/key`. Absent: nobody knows. */
   readonly secrets?: readonly string[];
   /** `configDigest` of `snapshot`, where it is known. */

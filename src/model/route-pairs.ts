@@ -23,8 +23,22 @@ export interface PairChanges {
   readonly added: readonly RoutePair[];
 }
 
+/** Routes by id, and in their order. */
+export type RoutesById = Pick<ReadonlyMap<string, Route>, 'get' | 'values'>;
+
+/** Lists that ascend are their own index. In steps. */
+export function* routesById(routes: readonly Route[]): Generator<void, RoutesById> {
+  if (yield* ascends(routes)) return { get: (id) => routeOf(routes, id), values: () => routes.values() };
+  const byId = new Map<string, Route>();
+  for (const route of routes) {
+    byId.set(route.id, route);
+    if (byId.size % 256 === 0) yield;
+  }
+  return byId;
+}
+
 /** What groups list and nobody has makes no pair. */
-export function* pairsOf(groups: readonly Group[], byId: ReadonlyMap<string, Route>): Generator<RoutePair> {
+export function* pairsOf(groups: readonly Group[], byId: RoutesById): Generator<RoutePair> {
   const grouped = new Set<string>();
   for (const group of groups) {
     const listed = new Set<string>();
@@ -38,7 +52,9 @@ export function* pairsOf(groups: readonly Group[], byId: ReadonlyMap<string, Rou
       yield { route, group, position };
     }
   }
-  for (const route of byId.values()) if (!grouped.has(route.id)) yield { route, group: undefined, position: 0 };
+  for (const route of byId.values()) {
+    if (grouped.size === 0 || !grouped.has(route.id)) yield { route, group: undefined, position: 0 };
+  }
 }
 
 /**
@@ -49,11 +65,18 @@ export function* pairChanges(former: PairSource, next: PairSource): Generator<vo
   const routes = yield* editsBetween(former.routes, next.routes);
   const groups = former.groups === next.groups ? [] : yield* editsBetween(former.groups, next.groups);
   const touched = new Set<string>();
-  for (const { removed, inserted } of routes) for (const { id } of [...removed, ...inserted]) touched.add(id);
+  const most = touchedMin + next.routes.length / touchedShare;
+  for (const { removed, inserted } of routes) {
+    if (removed.length + inserted.length > 2 * most) return undefined;
+    for (const { id } of removed) touched.add(id);
+    for (const { id } of inserted) touched.add(id);
+    if (touched.size > most) return undefined;
+  }
   for (const { removed, inserted } of groups) {
     for (const { routeIds = [] } of [...removed, ...inserted]) for (const id of routeIds) touched.add(id);
+    if (touched.size > most) return undefined;
+    yield;
   }
-  if (touched.size > touchedMin + next.routes.length / touchedShare) return undefined;
   if (!(yield* ascends(former.routes)) || !ascendsStill(next.routes, routes)) return undefined;
   ascending.add(next.routes);
   const before = yield* pairsAmong(former, touched);

@@ -16,18 +16,23 @@ export const proxyConfigOf = (snapshot: StoredSnapshot, index: number, sha256?: 
   name: snapshot.name,
   createdAt: snapshot.createdAt,
   snapshot: configurationOf(snapshot),
+  textOf: (kind, place) => {
+    const entity = snapshot.entities[kind][place];
+    return entity === undefined || entity.holdsReferences ? undefined : entity.json;
+  },
   secrets: secretsOf(snapshot),
   ...(sha256 != null && { sha256 }),
 });
 
 /** Where values of secrets stand in the configuration. */
 function secretsOf({ entities }: Captured): string[] {
-  const placed = configKinds.flatMap((kind) =>
-    entities[kind].flatMap(({ holdsReferences, spec }, at) =>
-      holdsReferences ? findReferences(spec).map(({ pointer }) => pointerOf('snapshot', kind, at) + pointer) : [],
-    ),
-  );
-  return [...new Set(placed)];
+  const placed = new Set<string>();
+  for (const kind of configKinds) {
+    for (const [at, { spec }] of specsOf(kind, entities[kind]).holders) {
+      for (const { pointer } of findReferences(spec)) placed.add(pointerOf('snapshot', kind, at) + pointer);
+    }
+  }
+  return [...placed];
 }
 
 /** What proxies are to try out now; undefined when no rollout is under way. @public */
@@ -52,7 +57,41 @@ export function candidateOf(view: Pick<StateView, 'rollouts' | 'snapshot'>): Can
 
 /** Entities without references are the stored objects themselves, not copies. */
 export const configurationOf = ({ entities, values }: Captured): Configuration =>
-  asConfiguration(perKind((kind) => entities[kind].map((entity) => resolvedSpec(entity, values))));
+  asConfiguration(
+    perKind((kind) => {
+      const { specs, holders } = specsOf(kind, entities[kind]);
+      if (holders.size === 0) return specs;
+      const resolved = specs.slice();
+      for (const [at, entity] of holders) resolved[at] = resolvedSpec(entity, values);
+      return resolved;
+    }),
+  );
+
+/** What a list is made of. */
+interface Specs {
+  readonly list: readonly Stored[];
+  /** As they are stored. */
+  readonly specs: readonly Spec[];
+  /** Those with references, by place. */
+  readonly holders: ReadonlyMap<number, Stored>;
+}
+
+/** Of the list of each kind that was looked at last: one list is captured, checked and activated. */
+const lastSpecs = new Map<ConfigKind, Specs>();
+
+function specsOf(kind: ConfigKind, list: readonly Stored[]): Specs {
+  const known = lastSpecs.get(kind);
+  if (known?.list === list) return known;
+  const specs: Spec[] = [];
+  const holders = new Map<number, Stored>();
+  for (const entity of list) {
+    if (entity.holdsReferences) holders.set(specs.length, entity);
+    specs.push(entity.spec);
+  }
+  const found = { list, specs, holders };
+  lastSpecs.set(kind, found);
+  return found;
+}
 
 /** Only validated entities reach the state, so a stored one has the type of its kind; this is where that is said. */
 const asConfiguration = (lists: Readonly<Record<ConfigKind, unknown>>): Configuration => lists as Configuration;

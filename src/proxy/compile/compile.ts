@@ -5,7 +5,7 @@ import type { Middleware } from '../../model/middleware.ts';
 import { type Problem, pointerOf } from '../../model/problem.ts';
 import type { Configuration } from '../../model/proxy-config.ts';
 import type { Route } from '../../model/route.ts';
-import { pairChanges, pairsOf, type RoutePair } from '../../model/route-pairs.ts';
+import { pairChanges, pairsOf, type RoutePair, routesById } from '../../model/route-pairs.ts';
 import type { CompileProblem } from '../compile-problem.ts';
 import type { Entry } from '../match/entry.ts';
 import { compareEntries } from '../match/order.ts';
@@ -61,7 +61,7 @@ export function* problemsInSteps(
   const context = contextOf(middlewares, canRun, undefined);
   const found = new Map<string, Problem>();
   let count = 0;
-  for (const { route, group, position } of pairsOf(groups, yield* indexed(routes))) {
+  for (const { route, group, position } of pairsOf(groups, yield* routesById(routes))) {
     if (++count % 64 === 0) yield;
     if (sound.has(route, group, context.middlewares)) continue;
     const { problems } = compileEntry(route, group, position, context);
@@ -83,7 +83,7 @@ export function* compileInSteps(configuration: Configuration, options: CompileOp
   const entries: Entry[] = [];
   let refused = false;
   let count = 0;
-  for (const source of pairsOf(groups, yield* indexed(routes))) {
+  for (const source of pairsOf(groups, yield* routesById(routes))) {
     const { route, group, position } = source;
     const made = again(known, context, source) ?? compileEntry(route, group, position, context);
     const { entry } = made;
@@ -149,9 +149,10 @@ function* entriesByRoute(table: RoutingTable | undefined): Generator<void, Reado
 
 /** Entries that the former table has stand in its order already. */
 function* sorted(entries: readonly Entry[], former: RoutingTable | undefined): Generator<void, readonly Entry[]> {
+  if (former === undefined) return yield* sortInSteps(entries, compareEntries);
   const left = new Set(entries);
   yield;
-  const known = former === undefined ? [] : (yield* former.entriesInSteps()).filter((entry) => left.delete(entry));
+  const known = (yield* former.entriesInSteps()).filter((entry) => left.delete(entry));
   yield;
   const fresh = yield* sortInSteps([...left], compareEntries);
   return fresh.length === 0 ? known : yield* mergeSorted(known, fresh, compareEntries);
@@ -167,15 +168,6 @@ const contextOf = (
   services,
   parts: new SharedParts(),
 });
-
-function* indexed(routes: readonly Route[]): Generator<void, Map<string, Route>> {
-  const byId = new Map<string, Route>();
-  for (const route of routes) {
-    byId.set(route.id, route);
-    if (byId.size % 256 === 0) yield;
-  }
-  return byId;
-}
 
 /** An entry that was closed is made anew: it may be open now, or closed for another reason. */
 function again(

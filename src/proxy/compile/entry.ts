@@ -1,13 +1,11 @@
 import type { Group } from '../../model/group.ts';
+import type { Match } from '../../model/match.ts';
 import type { Middleware } from '../../model/middleware.ts';
 import type { Route } from '../../model/route.ts';
 import { compileDirectResponse, DirectResponseAction } from '../action/direct-response.ts';
 import { compileRedirect, RedirectAction } from '../action/redirect.ts';
 import { compileRewrite } from '../action/rewrite.ts';
 import type { CompileProblem } from '../compile-problem.ts';
-import { compileForward } from '../forward/forward-plan.ts';
-import { ForwardAction } from '../forward/forwarding.ts';
-import { retryPlan } from '../forward/retry.ts';
 import type { Action, Entry, Ranked } from '../match/entry.ts';
 import { celMatcher, grpcMatcher, headerMatcher, type Matcher, queryMatcher } from '../match/matchers.ts';
 import { weightOf } from '../match/order.ts';
@@ -15,6 +13,8 @@ import type { MiddlewareServices } from '../middleware/services.ts';
 import { parseHostPattern } from '../target/host.ts';
 import { composePath, type EntryPath, type PathProblem } from '../target/path.ts';
 import { compileChain } from './chain.ts';
+import { forwardOf } from './forward-of.ts';
+import { type MakesAction, RouteEntry } from './route-entry.ts';
 import type { SharedParts } from './shared-parts.ts';
 
 /** What entries are made from beside their route and group. */
@@ -38,21 +38,21 @@ export function compileEntry(
   route: Route,
   group: Group | undefined,
   position: number,
-  { middlewares, unavailable, services, parts }: EntryContext,
+  { middlewares, unavailable, services, parts: shared }: EntryContext,
 ): CompiledEntry {
   const problems: CompileProblem[] = [];
   const path = composePath(group ?? {}, route.match ?? {});
   if (isProblem(path)) problems.push(pathProblem(path));
-  const matchers = compileMatchers(route, group, parts, problems);
+  const matchers = compileMatchers(route, group, shared, problems);
   const chain = compileChain(group, route, middlewares, services);
   problems.push(...chain.problems);
   if (isProblem(path)) return { entry: undefined, problems };
-  const action = compileAction(route, group, path, parts, problems);
+  const action = compileAction(route, group, path, shared, problems);
   if (problems.some(({ closes }) => closes === undefined)) return { entry: undefined, problems };
-  const hosts = parts.hosts(hostnamesOf(route, group));
+  const hosts = shared.hosts(hostnamesOf(route, group));
   const headers = matchers.filter(({ kind }) => kind === 'header').length;
   const missing = chain.links.some(({ id, disabled }) => !disabled && unavailable.has(id));
-  const entry: Entry = {
+  const parts = {
     weight: weightOf(path, hosts, headers, route.match ?? {}, group),
     groupName: group?.name ?? '',
     position,
@@ -61,12 +61,11 @@ export function compileEntry(
     path,
     hosts,
     matchers,
-    action,
     chain: chain.links,
     links: chain.running,
     closed: problems[0]?.closes ?? (missing ? 'middleware_unavailable' : undefined),
   };
-  return { entry, problems };
+  return { entry: new RouteEntry(parts, action), problems };
 }
 
 /** Where the entry of a route that compiles without a problem stands. Undefined when it does not. */
@@ -97,6 +96,7 @@ function compileMatchers(
   parts: SharedParts,
   problems: CompileProblem[],
 ): readonly Matcher[] {
+  if (group?.headers === undefined && asksForMethodsAlone(match)) return parts.methodsAlone(match.methods ?? []);
   const made: Matcher[] = [];
   const add = (of: CompileProblem['of'], path: CompileProblem['path'], make: () => Matcher): void => {
     try {
@@ -118,8 +118,11 @@ function compileMatchers(
     add('route', ['match', 'queryParams', i, 'value'], () => queryMatcher(param));
   });
   if (cel !== undefined) add('route', ['match', 'cel'], () => celMatcher(cel));
-  return parts.matchers(made);
+  return made;
 }
+
+const asksForMethodsAlone = ({ headers, queryParams, grpc, cel }: Match): boolean =>
+  headers === undefined && queryParams === undefined && grpc !== true && cel === undefined;
 
 function compileAction(
   route: Route,
@@ -127,9 +130,9 @@ function compileAction(
   path: EntryPath,
   parts: SharedParts,
   problems: CompileProblem[],
-): Action | undefined {
+): Action | MakesAction | undefined {
   const { forward, redirect, directResponse } = route;
-  if ([forward, redirect, directResponse].filter((action) => action !== undefined).length !== 1) {
+  if (countOf(forward) + countOf(redirect) + countOf(directResponse) !== 1) {
     const message = 'must have exactly one of forward, redirect, directResponse';
     problems.push({ of: 'route', path: [], message, closes: 'middleware_unavailable' });
     return undefined;
@@ -137,16 +140,9 @@ function compileAction(
   if (redirect) return new RedirectAction(compileRedirect(redirect, problems), path);
   if (directResponse) return new DirectResponseAction(compileDirectResponse(directResponse));
   if (!forward) return undefined;
-  const rewrite = compileRewrite(forward.rewrite, problems);
-  const retry = retryPlan(forward.retry, group?.retryDefault);
-  return new ForwardAction(
-    compileForward(forward, {
-      routeId: route.id,
-      path,
-      rewrite,
-      retry,
-      attemptCount: group?.includeAttemptCount === true,
-      choice: parts.choice(forward),
-    }),
-  );
+  const choice = parts.choice(forward);
+  if (forward.rewrite === undefined) return parts.plainForward(choice);
+  return forwardOf(route, group, path, choice, compileRewrite(forward.rewrite, problems));
 }
+
+const countOf = (action: object | undefined): 0 | 1 => (action === undefined ? 0 : 1);

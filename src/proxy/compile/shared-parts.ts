@@ -4,37 +4,50 @@ import type { Forward } from '../../model/forward.ts';
 import { type DestinationChoice, destinationChoice } from '../forward/destination-choice.ts';
 import { type Matcher, methodsMatcher } from '../match/matchers.ts';
 import { type HostPattern, parseHostPattern } from '../target/host.ts';
+import { PlainForward } from './forward-of.ts';
 
 /** What nobody shares is not worth remembering without end. */
 const kindsMax = 10_000;
 
+const noHosts: readonly HostPattern[] = [];
 const noMatchers: readonly Matcher[] = [];
 
 export class SharedParts {
   readonly #hosts = new Map<string, readonly HostPattern[]>();
-  readonly #methods = new Map<string, Matcher>();
-  readonly #alone = new Map<Matcher, readonly Matcher[]>();
+  readonly #methods = new Map<string, readonly Matcher[]>();
   readonly #choices = new Map<string, DestinationChoice>();
+  readonly #oneHost = new Map<string, readonly HostPattern[]>();
+  readonly #oneDestination = new Map<string, DestinationChoice>();
+  readonly #plainForwards = new Map<DestinationChoice, PlainForward>();
 
   hosts(names: readonly string[]): readonly HostPattern[] {
+    const [only, second] = names;
+    if (only === undefined) return noHosts;
+    if (second === undefined) return shared(this.#oneHost, only, () => names.map(parseHostPattern));
     return shared(this.#hosts, JSON.stringify(names), () => names.map(parseHostPattern));
   }
 
   methods(methods: readonly string[]): Matcher {
-    return shared(this.#methods, JSON.stringify(methods), () => methodsMatcher(methods));
+    return this.methodsAlone(methods)[0] ?? methodsMatcher(methods);
   }
 
-  /** A list of matchers; those that have one alone, or none, share theirs. */
-  matchers(made: readonly Matcher[]): readonly Matcher[] {
-    const [only, second] = made;
-    if (only === undefined) return noMatchers;
-    return second === undefined && only.kind === 'methods' ? shared(this.#alone, only, () => made) : made;
+  /** Of an entry that asks for nothing else. */
+  methodsAlone(methods: readonly string[]): readonly Matcher[] {
+    if (methods.length === 0) return noMatchers;
+    return shared(this.#methods, JSON.stringify(methods), () => [methodsMatcher(methods)]);
   }
 
   choice(forward: Forward): DestinationChoice {
     const { destinations, destinationBalancing } = forward;
+    const [only, second] = destinations;
+    if (only !== undefined && second === undefined && only.weight === undefined && destinationBalancing === undefined)
+      return shared(this.#oneDestination, only.destinationId, () => destinationChoice(forward));
     const key = JSON.stringify([destinations, destinationBalancing]);
     return shared(this.#choices, key, () => destinationChoice(forward));
+  }
+
+  plainForward(choice: DestinationChoice): PlainForward {
+    return shared(this.#plainForwards, choice, () => new PlainForward(choice));
   }
 }
 

@@ -24,19 +24,19 @@ export function weightOf(
   match: Match,
   group: Group | undefined,
 ): number {
-  const keys: readonly (readonly [value: number, range: number])[] = [
-    [{ exact: 0, prefix: 1, regex: 2 }[path.type], 3],
-    [path.type === 'prefix' ? descending(path.text.length, 65536) : 0, 65536],
-    [descending(headers, 1024), 1024],
-    [hostClass(hosts), 3],
-    [descending(match.queryParams?.length ?? 0, 1024), 1024],
-    [match.methods && match.methods.length > 0 ? 0 : 1, 2],
-    [match.grpc === true ? 0 : 1, 2],
-    [match.cel !== undefined ? 0 : 1, 2],
-    [group ? 0 : 1, 2],
-  ];
-  return keys.reduce((weight, [value, range]) => weight * range + value, 0);
+  const { queryParams, methods, grpc, cel } = match;
+  let weight: number = pathClass[path.type];
+  weight = weight * 65536 + (path.type === 'prefix' ? descending(path.text.length, 65536) : 0);
+  weight = weight * 1024 + descending(headers, 1024);
+  weight = weight * 3 + hostClass(hosts);
+  weight = weight * 1024 + descending(queryParams?.length ?? 0, 1024);
+  weight = weight * 2 + (methods !== undefined && methods.length > 0 ? 0 : 1);
+  weight = weight * 2 + (grpc === true ? 0 : 1);
+  weight = weight * 2 + (cel !== undefined ? 0 : 1);
+  return weight * 2 + (group ? 0 : 1);
 }
+
+const pathClass = { exact: 0, prefix: 1, regex: 2 } as const;
 
 const descending = (count: number, range: number): number => range - 1 - Math.min(count, range - 1);
 

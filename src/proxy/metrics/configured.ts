@@ -4,7 +4,7 @@ import { perKind } from '../../model/kinds.ts';
 import { editsBetween } from '../../model/list-edits.ts';
 import type { Configuration } from '../../model/proxy-config.ts';
 import type { Route } from '../../model/route.ts';
-import { pairChanges, pairsOf, type RoutePair } from '../../model/route-pairs.ts';
+import { pairChanges, pairsOf, type RoutePair, routesById } from '../../model/route-pairs.ts';
 import { labelsText } from './families.ts';
 
 /** Of the listener itself: as long as it is counted on. */
@@ -58,9 +58,8 @@ export class ConfiguredSubjects {
   *#change(former: Configuration, next: Configuration): Generator<void> {
     if (former === next) return;
     for (const { removed, inserted } of yield* editsBetween(former.routes, next.routes)) {
-      for (const route of removed) this.#count(mirrorOf(route), -1);
-      for (const route of inserted) this.#count(mirrorOf(route), 1);
-      yield;
+      yield* this.#countMirrors(removed, -1);
+      yield* this.#countMirrors(inserted, 1);
     }
     for (const { removed, inserted } of yield* editsBetween(former.destinations, next.destinations)) {
       for (const { id } of removed) this.#count(destinationSubject(id), -1);
@@ -71,8 +70,15 @@ export class ConfiguredSubjects {
       for (const { name, type } of inserted) this.#count(middlewareSubject(name, type), 1);
     }
     const changes = yield* pairChanges(former, next);
-    yield* this.#countPairs(changes?.removed ?? allPairs(former), -1);
-    yield* this.#countPairs(changes?.added ?? allPairs(next), 1);
+    yield* this.#countPairs(changes?.removed ?? (yield* allPairs(former)), -1);
+    yield* this.#countPairs(changes?.added ?? (yield* allPairs(next)), 1);
+  }
+
+  *#countMirrors(routes: readonly Route[], by: 1 | -1): Generator<void> {
+    for (const [at, route] of routes.entries()) {
+      this.#count(mirrorOf(route), by);
+      if (at % 256 === 0) yield;
+    }
   }
 
   *#countPairs(pairs: Iterable<RoutePair>, by: 1 | -1): Generator<void> {
@@ -93,8 +99,9 @@ export class ConfiguredSubjects {
 
 const nothing: Configuration = perKind(() => []);
 
-const allPairs = ({ groups, routes }: Configuration): Iterable<RoutePair> =>
-  pairsOf(groups, new Map(routes.map((route) => [route.id, route])));
+function* allPairs({ groups, routes }: Configuration): Generator<void, Iterable<RoutePair>> {
+  return pairsOf(groups, yield* routesById(routes));
+}
 
 const mirrorOf = ({ name, forward }: Route): string | undefined =>
   forward?.mirror === undefined ? undefined : mirrorSubject(name, forward.mirror.destinationId);

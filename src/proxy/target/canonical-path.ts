@@ -4,6 +4,7 @@
 
 const unreserved = /^[A-Za-z0-9\-._~]$/;
 const needsWork = /%|\/\/|\/\.|\\|[^\x21-\x7e]/;
+const literalNeedsWork = /[%?#]|\/\/|\/\.|\\|[^\x21-\x7e]/;
 const unusable = /[^\x21-\x7e]|%(?![0-9a-fA-F]{2})|%00/;
 
 /**
@@ -24,6 +25,7 @@ export function canonicalPath(raw: string): string | undefined {
  * path is escaped first. Undefined for a text with NUL. A text without a leading slash is kept: it matches no request.
  */
 export function canonicalLiteral(text: string): string | undefined {
+  if (!literalNeedsWork.test(text)) return text;
   const escaped = text
     .replace(/%(?![0-9a-fA-F]{2})/g, '%25')
     .replace(/[^\x21-\x7e]+|[?#]/gu, (found) => (found === '?' ? '%3F' : found === '#' ? '%23' : escapeBytes(found)));

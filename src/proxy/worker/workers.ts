@@ -63,6 +63,7 @@ const tellMsMax = 200;
 /** A configuration that every worker has. */
 interface Held {
   readonly configuration: Configuration;
+  readonly textOf: ProxyConfig['textOf'];
   readonly head: PackedHead;
 }
 
@@ -183,7 +184,11 @@ export class Workers implements Installer {
       if (candidate === undefined) throw new Refusal([], 'there is no candidate that could be promoted');
       await this.#prepare({ stable: undefined, candidate: { promotedAt: config.index } });
       const { index, id, name } = config;
-      this.#stable = { configuration: config.snapshot, head: { ...candidate.head, index, id, name } };
+      this.#stable = {
+        configuration: config.snapshot,
+        textOf: config.textOf,
+        head: { ...candidate.head, index, id, name },
+      };
       this.#candidate = undefined;
       await this.#commit(() => this.#supervisor.promote(), onThreadDone);
     });
@@ -242,11 +247,11 @@ export class Workers implements Installer {
   /** As a change of what everybody gets. */
   async #pack(
     role: ConfigRole,
-    { index, id, name, createdAt, snapshot }: ProxyConfig,
+    { index, id, name, createdAt, snapshot, textOf }: ProxyConfig,
   ): Promise<{ held: Held; packed: PackedConfig }> {
     this.#supervisor.prepare(role, snapshot.destinations);
     const head = { index, id, name, createdAt, number: ++this.#packedNumber, blocks: this.#desk.blocksFor(snapshot) };
-    const held = { configuration: snapshot, head };
+    const held = { configuration: snapshot, textOf, head };
     return { held, packed: await this.#asNow(role, held, this.#stable) };
   }
 
@@ -379,8 +384,8 @@ export class Workers implements Installer {
   }
 
   /** As a change of `base`, with the rows and endpoints of this moment. */
-  async #asNow(role: ConfigRole, { configuration, head }: Held, base: Held | undefined): Promise<PackedConfig> {
-    const edits = await inSlices(packEdits(base?.configuration ?? emptyConfiguration, configuration));
+  async #asNow(role: ConfigRole, { configuration, textOf, head }: Held, base: Held | undefined): Promise<PackedConfig> {
+    const edits = await inSlices(packEdits(base?.configuration ?? emptyConfiguration, configuration, textOf));
     // Only now: endpoints may have been discovered meanwhile.
     const [rows, discovered] = [this.#supervisor.rows(role), this.#supervisor.discoveredBy(role)];
     return { ...head, rows, discovered, base: base?.head.number, edits };

@@ -7,6 +7,7 @@ import { digestOf } from '../../snapshot/digest.ts';
 import { type Form, renderSnapshot } from '../../snapshot/render.ts';
 import type { Draft, Result } from '../../state/command.ts';
 import { inSlices } from '../../state/slices.ts';
+import type { StoredSnapshot } from '../../state/view.ts';
 import { accountOf } from '../account.ts';
 import { installedHeaders, installWaitMs } from '../activation-report.ts';
 import { activationWaitOf, withConvergence } from '../activation-wait.ts';
@@ -28,6 +29,7 @@ const mostCaptures = 5;
 
 export class SnapshotService {
   readonly #parts: ServiceParts;
+  readonly #digests = new WeakMap<StoredSnapshot['entities'], Promise<string>>();
 
   constructor(parts: ServiceParts) {
     this.#parts = parts;
@@ -66,6 +68,8 @@ export class SnapshotService {
     if (snapshot === undefined) throw goneSince(result);
     const Location = `/api/v1/snapshots/${snapshot.id}`;
     const found = warnings ?? (await this.#parts.examiner.warningsOf(snapshot));
+    // Its activation, which is waited for, finds it done.
+    void this.#digestOf(snapshot);
     return {
       status: 201,
       headers: { Location, ...entityTag(result.index), ...accepted, ...unknownFields },
@@ -96,7 +100,9 @@ export class SnapshotService {
       ...confirmWithinOf(request),
       ...forceOf(request),
     };
-    const sha256 = await this.#digestOf(id);
+    // Absent when this node does not have it yet.
+    const captured = reader.view.snapshot(id);
+    const sha256 = captured === undefined ? {} : { sha256: await this.#digestOf(captured) };
     const result = await log.propose({ op: 'activate', id, ...conditions, ...account, ...sha256 });
     const accepted = acceptedHeaders(result);
     const snapshot = reader.view.snapshot(id);
@@ -132,10 +138,13 @@ export class SnapshotService {
     return { status: 200, headers, body: snapshotSummary(snapshot, reader.view) };
   }
 
-  /** Of what proxies get of it; absent when this node does not have it yet. */
-  async #digestOf(id: string): Promise<{ sha256?: string }> {
-    const snapshot = this.#parts.reader.view.snapshot(id);
-    return snapshot === undefined ? {} : { sha256: await inSlices(digestOf(snapshot)) };
+  /** Of what proxies get of it; computed once. */
+  #digestOf(snapshot: StoredSnapshot): Promise<string> {
+    const known = this.#digests.get(snapshot.entities);
+    if (known !== undefined) return known;
+    const digest = inSlices(digestOf(snapshot));
+    this.#digests.set(snapshot.entities, digest);
+    return digest;
   }
 
   async #capture(name: string, request: ApiRequest, strict: boolean): Promise<Captured> {

@@ -30,6 +30,13 @@ describe('digest of a configuration', () => {
     );
     expect(canonicalJson({ b: undefined, a: 1 })).to.equal('{"a":1}');
   });
+
+  it('orders members by name where objects have an order of their own', () => {
+    const within = JSON.parse('{"b":[{"z":{"9":1,"a":{"d":1,"c":2},"10":2}}],"__proto__":1,"a":[null]}');
+    expect(canonicalJson(within)).to.equal('{"__proto__":1,"a":[null],"b":[{"z":{"10":2,"9":1,"a":{"c":2,"d":1}}}]}');
+    expect(canonicalJson({ b: [{ y: [1], x: ['ä"'] }], a: {} })).to.equal('{"a":{},"b":[{"x":["ä\\""],"y":[1]}]}');
+    expect(canonicalJson(undefined)).to.equal('null');
+  });
 });
 
 function reversed(value: unknown): unknown {

@@ -3,14 +3,15 @@ import fc from 'fast-check';
 import { type ConfigKind, configKinds } from '../../../src/model/kinds.ts';
 import type { Configuration } from '../../../src/model/proxy-config.ts';
 import { emptyConfiguration, packEdits, unpackEdits } from '../../../src/proxy/worker/packed-edits.ts';
+import { PackedRoute } from '../../../src/proxy/worker/packed-route.ts';
 import { drain } from '../../../src/state/slices.ts';
 import { aRoute, configurationOf } from '../../support/routing.ts';
 
-const after = (former: Configuration, base: Configuration, next: Configuration): Configuration =>
-  drain(unpackEdits(base, drain(packEdits(former, next))));
+const changed = (former: Configuration, base: Configuration, next: Configuration, packedMin?: number): Configuration =>
+  drain(unpackEdits(base, drain(packEdits(former, next)), packedMin));
 
 const textsIn = (former: Configuration, next: Configuration): number =>
-  drain(packEdits(former, next)).ends.byteLength / 4;
+  drain(packEdits(former, next)).ends.byteLength / 12;
 
 /** Entities of every kind; the same id and text is another object each time. */
 const configuration: fc.Arbitrary<Configuration> = fc
@@ -38,7 +39,7 @@ describe('packed edits', () => {
         let workers = emptyConfiguration;
         for (const next of all) {
           const before = workers;
-          workers = after(mains, workers, next);
+          workers = changed(mains, workers, next);
           expect(workers).to.deep.equal(next);
           for (const kind of configKinds) {
             for (const entity of workers[kind]) {
@@ -50,6 +51,46 @@ describe('packed edits', () => {
         }
       }),
     );
+  });
+
+  it('leave many new routes as text, which say what they are when they are asked', () => {
+    fc.assert(
+      fc.property(configuration, configuration, (first, second) => {
+        const packed = changed(emptyConfiguration, emptyConfiguration, first, 1);
+        const next = changed(first, packed, second, 1);
+        expect(JSON.parse(JSON.stringify(next))).to.deep.equal(second);
+        expect(next.routes.map(({ id, name }) => ({ id, name }))).to.deep.equal(
+          second.routes.map(({ id, name }) => ({ id, name })),
+        );
+        for (const [at, { id }] of first.routes.entries()) {
+          if (second.routes.some((each) => JSON.stringify(each) === JSON.stringify(first.routes[at])))
+            expect(next.routes).to.include(packed.routes[at], id);
+        }
+      }),
+    );
+    const routes = [
+      aRoute('a', { path: '/a' }, { name: '', middlewareIds: ['m'], middlewareOverrides: { m: { disabled: true } } }),
+      aRoute('b', {}, { redirect: { path: '/ß' } }),
+      aRoute('c', {}, { directResponse: { status: 200, body: 'é' } }),
+    ];
+    const packed = changed(emptyConfiguration, emptyConfiguration, configurationOf({ routes }), 3);
+    for (const [at, route] of routes.entries()) {
+      const { id, name, match, forward, redirect, directResponse } = packed.routes[at] ?? aRoute('none');
+      const { middlewareIds, middlewareOverrides } = packed.routes[at] ?? aRoute('none');
+      const all = { id, name, match, forward, redirect, directResponse, middlewareIds, middlewareOverrides };
+      expect(JSON.parse(JSON.stringify(all))).to.deep.equal(route);
+      expect(packed.routes[at]).to.be.instanceOf(PackedRoute);
+    }
+  });
+
+  it('take texts that are known as they are', () => {
+    const routes = [aRoute('a'), aRoute('b', { path: '/b' }), aRoute('c')];
+    const [former, next] = [configurationOf({ routes: routes.slice(0, 1) }), configurationOf({ routes })];
+    const known = { ...aRoute('c'), name: 'c', match: { path: '/known' } };
+    const textOf = (kind: ConfigKind, place: number): string | undefined =>
+      kind === 'routes' && place === 2 ? JSON.stringify(known) : undefined;
+    const made = drain(unpackEdits(former, drain(packEdits(former, next, textOf))));
+    expect(made.routes).to.deep.equal([...routes.slice(0, 2), known]);
   });
 
   it('carry the text of what has changed and of nothing else', () => {

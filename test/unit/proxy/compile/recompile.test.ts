@@ -14,6 +14,26 @@ const entriesOf = ({ table }: Compiled) => table?.entries ?? [];
 const byId = (routes: readonly Route[]): readonly Route[] =>
   [...routes].sort((one, other) => (one.id < other.id ? -1 : 1));
 
+describe('a plain forward', () => {
+  it('is made when it is first asked for, once, with what its group adds', () => {
+    const forward = { destinations: [{ destinationId: 'd' }], timeouts: { request: '2s' } };
+    const routing = {
+      routes: [aRoute('alone', {}, { forward }), aRoute('grouped', {}, { forward })],
+      groups: [aGroup('g', ['grouped'], { includeAttemptCount: true, retryDefault: { attempts: 2 } })],
+    };
+    const plans = entriesOf(compiled(routing)).map((entry) => {
+      const { route, action } = entry;
+      expect(entry.action).to.equal(action);
+      return [route.name, action?.kind === 'forward' ? action.plan : undefined] as const;
+    });
+    const planOf = (name: string) => plans.find(([of]) => of === name)?.[1];
+    expect(planOf('alone')).to.include({ routeId: 'alone', budgetMs: 2_000, attemptCount: false, retry: undefined });
+    expect(planOf('grouped')).to.include({ routeId: 'grouped', budgetMs: 2_000, attemptCount: true });
+    expect(planOf('grouped')?.retry?.attempts).to.equal(2);
+    expect(planOf('grouped')?.choice).to.equal(planOf('alone')?.choice);
+  });
+});
+
 describe('what cannot be compiled', () => {
   const broken: readonly (readonly [what: string, routing: Routing, pointer: string])[] = [
     ['a path regex', { routes: [aRoute('r', { pathRegex: '(' })] }, '/routes/r/match/pathRegex'],

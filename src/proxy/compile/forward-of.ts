@@ -1,0 +1,40 @@
+// The action of an entry that sends its requests on.
+import type { Forward } from '../../model/forward.ts';
+import type { Group } from '../../model/group.ts';
+import type { Route } from '../../model/route.ts';
+import type { RewritePlan } from '../action/rewrite.ts';
+import type { DestinationChoice } from '../forward/destination-choice.ts';
+import { compileForward } from '../forward/forward-plan.ts';
+import { ForwardAction } from '../forward/forwarding.ts';
+import { retryPlan } from '../forward/retry.ts';
+import type { Entry } from '../match/entry.ts';
+import type { EntryPath } from '../target/path.ts';
+import type { MakesAction } from './route-entry.ts';
+
+export function forwardOf(
+  route: Route,
+  group: Group | undefined,
+  path: EntryPath,
+  choice: DestinationChoice,
+  rewrite: RewritePlan | undefined,
+): ForwardAction {
+  const { id, forward = noForward } = route;
+  const retry = retryPlan(forward.retry, group?.retryDefault);
+  const attemptCount = group?.includeAttemptCount === true;
+  return new ForwardAction(compileForward(forward, { routeId: id, path, rewrite, retry, attemptCount, choice }));
+}
+
+const noForward: Forward = { destinations: [] };
+
+/** Of all that have the same choice and rewrite nothing. Whatever is in such a forward, a plan can be made of it. */
+export class PlainForward implements MakesAction {
+  readonly #choice: DestinationChoice;
+
+  constructor(choice: DestinationChoice) {
+    this.#choice = choice;
+  }
+
+  actionOf({ route, group, path }: Pick<Entry, 'route' | 'group' | 'path'>): ForwardAction {
+    return forwardOf(route, group, path, this.#choice, undefined);
+  }
+}

@@ -1,0 +1,58 @@
+// A route that lies as text in the memory that main has written, and is read when somebody asks for more than its name: of a
+// hundred thousand routes most are asked once, when they are compiled. A worker keeps no tree of objects for them.
+import type { Route } from '../../model/route.ts';
+
+/** The one that was read last: whoever compiles a route asks for one field after the other. */
+let last: { readonly route: PackedRoute; readonly content: Route } | undefined;
+
+export class PackedRoute implements Route {
+  readonly id: string;
+  readonly name: string;
+  readonly #texts: Buffer;
+  readonly #from: number;
+  readonly #end: number;
+
+  /** `texts` holds the JSON of the route, UTF-8, from one place to the other, and does not change. */
+  constructor(id: string, name: string, texts: Buffer, from: number, end: number) {
+    this.id = id;
+    this.name = name;
+    this.#texts = texts;
+    this.#from = from;
+    this.#end = end;
+  }
+
+  get match(): Route['match'] {
+    return this.#content.match;
+  }
+
+  get forward(): Route['forward'] {
+    return this.#content.forward;
+  }
+
+  get redirect(): Route['redirect'] {
+    return this.#content.redirect;
+  }
+
+  get directResponse(): Route['directResponse'] {
+    return this.#content.directResponse;
+  }
+
+  get middlewareIds(): Route['middlewareIds'] {
+    return this.#content.middlewareIds;
+  }
+
+  get middlewareOverrides(): Route['middlewareOverrides'] {
+    return this.#content.middlewareOverrides;
+  }
+
+  toJSON(): Route {
+    return this.#content;
+  }
+
+  get #content(): Route {
+    if (last?.route === this) return last.content;
+    const content = JSON.parse(this.#texts.toString('utf8', this.#from, this.#end)) as Route;
+    last = { route: this, content };
+    return content;
+  }
+}
