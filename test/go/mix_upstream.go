@@ -171,6 +171,11 @@ func (v *visit) answer() {
 			early = v.size%2 == 0
 		}
 	}
+	// To Go's server of HTTP/2, trailers that are on their way when it has answered are an error of the whole connection:
+	// it closes that, with all that others have on it. RFC 9113 §5.1 would have them ignored.
+	if v.r.ProtoMajor == 2 && v.r.Header.Get("X-Trailer-Sent") != "" {
+		early = false
+	}
 	if v.mode != "echo" && !early && !v.read() {
 		panic(http.ErrAbortHandler)
 	}

@@ -4,13 +4,6 @@ import { goProgram } from '../support/foreign-program.ts';
 import { mixedExchanges } from '../support/mixed-exchanges.ts';
 import { needs } from '../support/needs.ts';
 
-/**
- * About once in 10,000 exchanges a connection to the upstream over HTTP/2 is lost though nobody cut it, for a reason that
- * is not known; clients see an end that is no end. `npm run fuzz:exchanges` reports each of these.
- */
-const lost =
-  /unexpected EOF$|INTERNAL_ERROR; received from peer$|connection reset by peer$|the upstream closed the connection/;
-
 describe('mixed exchanges', () => {
   before(function () {
     needs(this, goProgram);
@@ -22,9 +15,7 @@ describe('mixed exchanges', () => {
   ] as const) {
     it(`are each of one client ${rough ? 'while upstreams break off' : 'and go as they should'}`, async () => {
       const { failures, counts } = await mixedExchanges({ seed, seconds: 7, rough });
-      const others = failures.filter((failure) => !lost.test(failure));
-      expect(others.slice(0, 10)).to.deep.equal([]);
-      expect(failures.length, failures.join('\n')).to.be.at.most(3);
+      expect(failures.slice(0, 10)).to.deep.equal([]);
       for (const kind of ['plain', 'wait', 'retry', 'mirror', 'fields', 'authz', 'streamed', 'pipelines', 'tunnels'])
         expect(counts[kind], kind).to.be.greaterThan(0);
     }).timeout(120_000);

@@ -11,6 +11,8 @@ export class ControlFrames {
   settingsSeen = false;
   /** The other side begins no streams any more, or takes none. */
   goingAway = false;
+  /** What an upstream has against the connection, which it is about to close; empty: nothing. */
+  complaint = '';
 
   constructor(core: SessionCore) {
     this.#core = core;
@@ -119,6 +121,7 @@ export class ControlFrames {
     const code = uint32At(bytes, from + 4);
     if (!core.options.server) {
       this.goingAway = true;
+      if (code !== errorCode.none) this.complaint = nameOfCode(code);
       const message = `the upstream is closing the connection: ${nameOfCode(code)}`;
       for (const stream of core.streams.all()) {
         if (stream.id > lastId && !stream.over)

@@ -162,7 +162,8 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
 
   /** The socket is gone. */
   lost(message: string): undefined {
-    this.#end(errorCode.cancel, message, false);
+    const { complaint } = this.#control;
+    this.#end(errorCode.cancel, complaint === '' ? message : `${message} after GOAWAY: ${complaint}`, false);
     this.writer.close();
   }
 
@@ -406,7 +407,9 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     this.#reader.stop();
     this.#headers.assembly.end();
     for (const stream of this.streams.all()) {
-      const unanswered = !faulty && this.#reads > 0 && stream.begunAtRead === this.#reads;
+      // One stream may have been the matter; the others on the connection have done nothing.
+      const isSilent = this.#reads > 0 && stream.begunAtRead === this.#reads;
+      const unanswered = !faulty && (isSilent || this.#control.complaint !== '');
       this.tellReset(stream, { code, untouched: false, faulty, unanswered, message }, true);
     }
   }

@@ -16,7 +16,10 @@ export interface StreamEnd {
   readonly untouched: boolean;
   /** The other side has said what it may not. */
   readonly faulty: boolean;
-  /** The connection ended without a byte since the stream began, though there had been some before. */
+  /**
+   * The connection ended without a byte since the stream began, though there had been some before; or for something that
+   * the other side had against it. Matters to streams without a response.
+   */
   readonly unanswered: boolean;
   readonly message: string;
 }

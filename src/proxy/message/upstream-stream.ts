@@ -10,6 +10,8 @@ import type { ResponseHead } from './response.ts';
 export interface TraceFields {
   /** Value of `traceparent`. */
   readonly traceparent: string;
+  /** The same as a whole field line of HTTP/1.1. */
+  readonly line: string;
   /** Names, in lower case, of the client's lines that go. */
   readonly replaced: readonly string[];
 }
@@ -43,8 +45,8 @@ export interface ResponseReceiver {
   /** 101 to a request that asked for it: the socket is the receiver's from here on. `rest` came behind the head. */
   onUpgrade(head: ResponseHead, socket: TunnelEnd, rest: Buffer): void;
   /**
-   * No response. `untouched`: a connection used before ended without a byte in answer. `refused`: the upstream says that
-   * it has done nothing with the request.
+   * No response. `untouched`: a connection used before ended without a byte in answer, or for what the upstream had
+   * against all that it carried. `refused`: the upstream says that it has done nothing with the request.
    */
   onFailure(type: ProxyErrorType, untouched: boolean, message: string, refused?: boolean): void;
   /** Everything that arrived together has been dealt with: what was written may leave. */

@@ -7,7 +7,7 @@ import type { Configuration } from '../../../../src/model/proxy-config.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { freePort } from '../../../support/free-port.ts';
 import { Http2Client } from '../../../support/http2-client.ts';
-import { block, END_HEADERS, frame, settings, uint32, WHOLE } from '../../../support/http2-frames.ts';
+import { block, END_HEADERS, END_STREAM, frame, settings, uint32, WHOLE } from '../../../support/http2-frames.ts';
 import { frameUpstream, http2Upstream } from '../../../support/http2-upstream.ts';
 import { makeCertificate } from '../../../support/made-certificates.ts';
 import { forwarding, ProxyBed, rawExchange } from '../../../support/proxy-bed.ts';
@@ -185,6 +185,29 @@ describe('a destination that speaks HTTP/2', () => {
     expect((await client.ask({ ':path': '/' })).status).to.equal(204);
     expect((await client.ask({ ':path': '/' })).status).to.equal(204);
     expect(asked).to.deep.equal(['1 1', '1 3', '2 1']);
+  });
+
+  // Go's server does so when the trailers of another request come after its answer.
+  it('that has something against its connection is asked again on another what can do no harm', async () => {
+    const asked: string[] = [];
+    const upstreamPort = await frameUpstream(bed, ({ type, flags, streamId }, socket, connection) => {
+      if (type === 'HEADERS' || (type === 'DATA' && flags === END_STREAM)) asked.push(`${connection} ${streamId}`);
+      if (connection > 1) {
+        if (type === 'HEADERS') socket.write(frame('HEADERS', WHOLE, streamId, block([':status', '204'])));
+      } else if (asked.length === 3) {
+        socket.write(frame('GOAWAY', 0, 0, Buffer.concat([uint32(3), uint32(1)])));
+        socket.end();
+      }
+    });
+    await bed.install(to(upstreamPort));
+    const client = connect();
+    const answers = await Promise.all([
+      client.ask({ ':method': 'POST', ':path': '/' }, 'body'),
+      client.ask({ ':path': '/' }),
+    ]);
+    expect(answers.map(({ status }) => status)).to.deep.equal([502, 204]);
+    expect(answers[0]?.body).to.include('the upstream closed the connection after GOAWAY: PROTOCOL_ERROR');
+    expect(asked.sort()).to.deep.equal(['1 1', '1 1', '1 3', '2 1']);
   });
 
   it('that resets, lies about a length or speaks nonsense fails one request or its connection, as an error', async () => {
