@@ -22,7 +22,12 @@ export const fieldId = {
   server: 14,
   /** A name with `_` that would be one of the above with `-`: some servers cannot tell them apart. */
   alias: 15,
+  /** What a client says of the trace that it is part of: traceparent, tracestate. */
+  trace: 16,
 } as const;
+
+/** How many there are. */
+export const fieldIds = Object.keys(fieldId).length;
 
 export type FieldId = (typeof fieldId)[keyof typeof fieldId];
 
@@ -47,6 +52,8 @@ const known: readonly (readonly [string, FieldId])[] = [
   ['forwarded', fieldId.forwarded],
   ['x-real-ip', fieldId.forwarded],
   ['server', fieldId.server],
+  ['traceparent', fieldId.trace],
+  ['tracestate', fieldId.trace],
 ];
 
 interface Candidate {

@@ -34,6 +34,7 @@ import type { ForwardPlan } from './forward-plan.ts';
 import { type Mirror, startMirror } from './mirror.ts';
 import { isWorthRetrying } from './retry.ts';
 import { Sessions } from './sessions.ts';
+import { callTo } from './upstream-call.ts';
 
 export class ForwardAction implements Action {
   readonly kind = 'forward';
@@ -340,10 +341,10 @@ class Forwarding extends Timed implements ActionRun, PoolCallbacks, ResponseRece
   #tracedAttempt(upstream: Upstream, endpoint: string): TraceFields | undefined {
     const { trace, attempts: attempt } = this.#exchange;
     if (trace === undefined) return undefined;
-    const { http2, security } = upstream.pool.options;
-    const { target } = this;
-    const call = { destinationId: upstream.id, endpoint, secure: security !== undefined, http2, target, attempt };
-    const fields = trace.beginAttempt(call);
+    const fields =
+      trace.unrecorded === undefined
+        ? trace.beginAttempt(callTo(upstream, endpoint, this.target, attempt))
+        : trace.unrecorded.fields;
     if (!this.request.edits.empty) this.request.view.forgetHeaders();
     return placed(fields, this.request);
   }

@@ -25,6 +25,7 @@ import { EndpointChooser } from './endpoint-chooser.ts';
 import type { ForwardPlan, MirrorPlan } from './forward-plan.ts';
 import { Sessions } from './sessions.ts';
 import { Tee } from './tee.ts';
+import { callTo } from './upstream-call.ts';
 import { WaitingCopy } from './waiting-copy.ts';
 
 /** Copies under way in a worker. */
@@ -116,11 +117,7 @@ export class Mirror extends Timed implements PoolCallbacks, ResponseReceiver, Up
     }
     this.#endpoint = endpoint;
     if (trace !== undefined) {
-      const { http2, security } = upstream.pool.options;
-      const secure = security !== undefined;
-      const { target } = this;
-      const to = { destinationId: upstream.id, endpoint: endpoint.name, secure, http2, target, attempt: 0 };
-      this.#traced = trace.copy(to);
+      this.#traced = trace.copy(callTo(upstream, endpoint.name, this.target, 0));
       this.trace = placed(this.#traced.fields, this.request);
     }
     this.#admitted.enterEndpoint(endpoint);

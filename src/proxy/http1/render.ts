@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import type { FieldEdits } from '../fields/field-edits.ts';
 import type { FieldLines } from '../fields/field-lines.ts';
-import { fieldId, identifyName } from '../fields/field-name.ts';
+import { fieldId, fieldIds, identifyName } from '../fields/field-name.ts';
 import type { DownstreamAddress, ExchangeRequest } from '../message/request.ts';
 import type { ExchangeResponse, ResponseHead } from '../message/response.ts';
 import type { UpstreamRequest } from '../message/upstream-stream.ts';
@@ -26,7 +26,7 @@ export function renderRequest(order: UpstreamRequest): string {
   if (acceptsTrailers(lines)) text += 'TE: trailers\r\n';
   if (attempt > 0) text += `X-Gateway-Attempt-Count: ${attempt}\r\n`;
   if (grpcTimeout !== '') text += `grpc-timeout: ${grpcTimeout}\r\n`;
-  if (trace !== undefined) text += `traceparent: ${trace.traceparent}\r\n`;
+  if (trace !== undefined) text += trace.line;
   return `${text}${forwardedText(request, sender)}\r\n`;
 }
 
@@ -92,7 +92,7 @@ const noNames: readonly string[] = [];
 export type KeptTable = Uint8Array;
 
 const tableWithout = (...ids: readonly number[]): KeptTable =>
-  Uint8Array.from({ length: 16 }, (_, id) => (ids.includes(id) ? 0 : 1));
+  Uint8Array.from({ length: fieldIds }, (_, id) => (ids.includes(id) ? 0 : 1));
 
 const { transferEncoding, connection, upgrade, te, hopByHop } = fieldId;
 const ownToHop = [transferEncoding, connection, upgrade, te, hopByHop];

@@ -10,6 +10,8 @@ import type { ResponseHead } from './response.ts';
 export interface TraceFields {
   /** Value of `traceparent`. */
   readonly traceparent: string;
+  /** The same as a whole field line of HTTP/1.1. */
+  readonly line: string;
   /** Names, in lower case, of the client's lines that go. */
   readonly replaced: readonly string[];
 }

@@ -58,6 +58,8 @@ export interface TracedCall {
 
 export interface ExchangeTrace {
   readonly traceId: string;
+  /** Undefined: the exchange is recorded. Else what upstreams are told of it, or that the client's own lines pass. */
+  readonly unrecorded: { readonly fields: TraceFields | undefined } | undefined;
   /** An entry has won the request. */
   matched(entry: { readonly links: readonly NamedLink[] }): void;
   /** The try before it, if it is still open, ends with nothing to say. Gives what the upstream is told, as `fields`. */

@@ -2,8 +2,8 @@
 // decided here, so that a request that is not costs next to nothing.
 import type { Clock } from '../../clock.ts';
 import { parseTraceParent, type TraceParent } from '../../telemetry/traces/trace-parent.ts';
-import type { Tracing } from '../../telemetry/traces/tracing.ts';
-import { allValues, type FieldLines } from '../fields/field-lines.ts';
+import { isSampled, startOf, type Tracing } from '../../telemetry/traces/tracing.ts';
+import { fieldId } from '../fields/field-name.ts';
 import type { ExchangeRequest } from '../message/request.ts';
 import type { ExchangeTrace } from './exchange-trace.ts';
 import { RecordedTrace } from './recorded-trace.ts';
@@ -19,30 +19,45 @@ export class ExchangeTraces {
   }
 
   begin(request: ExchangeRequest): ExchangeTrace {
-    const tracing = this.#tracing;
     const { lines } = request;
-    const carried = lines.first('traceparent');
-    const parent = carried === undefined ? undefined : parentIn(lines, carried);
-    const start = tracing.begin(parent);
-    if (start.sampled) {
-      const replaced = parent === undefined ? staleIn(lines, carried) : ownField;
-      return new RecordedTrace({ tracing, clock: this.#clock, start, request, replaced });
+    for (let i = 0; i < lines.count; i++) if (lines.id(i) === fieldId.trace) return this.#continued(request, i);
+    return this.#begun(request, none);
+  }
+
+  /** The client has said something of a trace; first in that line. */
+  #continued(request: ExchangeRequest, line: number): ExchangeTrace {
+    const { lines } = request;
+    let parents = 0;
+    let carried = '';
+    let states = false;
+    for (let i = line; i < lines.count; i++) {
+      if (lines.id(i) !== fieldId.trace) continue;
+      if (lines.name(i).length !== 'traceparent'.length) states = true;
+      else if (parents++ === 0) carried = lines.value(i);
     }
-    const traceparent = tracing.unrecorded(start);
-    const fields = parent === undefined ? { traceparent, replaced: staleIn(lines, carried) } : undefined;
-    return new UnrecordedTrace(traceparent, fields);
+    // Two of them are none (W3C Trace Context §4.3).
+    const parent = parents === 1 ? parseTraceParent(carried) : undefined;
+    if (parent !== undefined) return this.#joined(request, parent);
+    // What is said of a trace that nobody can follow ends here: its state belongs to no other.
+    return this.#begun(request, states ? bothFields : ownField);
+  }
+
+  #joined(request: ExchangeRequest, parent: TraceParent): ExchangeTrace {
+    const tracing = this.#tracing;
+    const start = tracing.begin(parent);
+    if (!start.sampled) return UnrecordedTrace.passing(tracing.unrecorded(start));
+    return new RecordedTrace({ tracing, clock: this.#clock, start, request, replaced: ownField });
+  }
+
+  #begun(request: ExchangeRequest, replaced: readonly string[]): ExchangeTrace {
+    const tracing = this.#tracing;
+    const line = tracing.newTrace();
+    if (!isSampled(line)) return new UnrecordedTrace(line, true, replaced);
+    const start = startOf(line);
+    return new RecordedTrace({ tracing, clock: this.#clock, start, request, replaced });
   }
 }
 
 const none: readonly string[] = [];
 const ownField: readonly string[] = ['traceparent'];
-
-/** Two of them are none (W3C Trace Context §4.3). */
-const parentIn = (lines: FieldLines, carried: string): TraceParent | undefined =>
-  allValues(lines, 'traceparent').length > 1 ? undefined : parseTraceParent(carried);
-
-/** What a client says of a trace that nobody can follow ends here: its state belongs to no other. */
-function staleIn(lines: FieldLines, carried: string | undefined): readonly string[] {
-  if (lines.first('tracestate') !== undefined) return ['traceparent', 'tracestate'];
-  return carried === undefined ? none : ownField;
-}
+const bothFields: readonly string[] = ['traceparent', 'tracestate'];

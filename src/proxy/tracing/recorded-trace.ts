@@ -4,6 +4,7 @@
 import type { Attributes, Span } from '@opentelemetry/api';
 import type { Clock } from '../../clock.ts';
 import { hostOf, methodAttributes, methodName, pathOf, portOf, versionOf } from '../../telemetry/traces/span-texts.ts';
+import { lineOf } from '../../telemetry/traces/trace-parent.ts';
 import { type TraceStart, type Tracing, traceParentOf } from '../../telemetry/traces/tracing.ts';
 import { readableText } from '../fields/field-lines.ts';
 import type { ExchangeRequest } from '../message/request.ts';
@@ -46,6 +47,10 @@ export class RecordedTrace implements ExchangeTrace {
     this.#method = request.method;
     this.#replaced = replaced;
     this.#server = tracing.enter(start, 'server', methodName(request.method), this.#nowMs());
+  }
+
+  get unrecorded(): undefined {
+    return undefined;
   }
 
   get traceId(): string {
@@ -149,7 +154,8 @@ class CallSpan implements TracedCall {
 
   constructor(span: Span, replaced: readonly string[], tracing: Tracing, nowMs: () => number) {
     this.span = span;
-    this.fields = { traceparent: traceParentOf(span), replaced };
+    const traceparent = traceParentOf(span);
+    this.fields = { traceparent, line: lineOf(traceparent), replaced };
     this.#tracing = tracing;
     this.#nowMs = nowMs;
   }

@@ -1,21 +1,39 @@
-// The trace of an exchange that is not recorded: everybody behind is told so, and nothing else happens.
-
-import { traceIdIn } from '../../telemetry/traces/trace-parent.ts';
+// The trace of an exchange that is not recorded: everybody behind is told so, and nothing else happens. It is nearly
+// every exchange's, so one object is the trace, the calls made for it and what they say.
+import { lineOf, traceIdIn, traceParentIn } from '../../telemetry/traces/trace-parent.ts';
 import type { TraceFields } from '../message/upstream-stream.ts';
 import type { ExchangeTrace, TracedCall } from './exchange-trace.ts';
 
-export class UnrecordedTrace implements ExchangeTrace, TracedCall {
-  readonly traceparent: string;
-  readonly fields: TraceFields | undefined;
+export class UnrecordedTrace implements ExchangeTrace, TracedCall, TraceFields {
+  readonly line: string;
+  readonly replaced: readonly string[];
+  readonly #own: boolean;
 
-  /** Without `fields` the client's own lines pass. */
-  constructor(traceparent: string, fields: TraceFields | undefined) {
-    this.traceparent = traceparent;
-    this.fields = fields;
+  /** `own`: its trace begins here. Else the client's own lines pass. */
+  constructor(line: string, own: boolean, replaced: readonly string[]) {
+    this.line = line;
+    this.replaced = replaced;
+    this.#own = own;
+  }
+
+  static passing(traceparent: string): UnrecordedTrace {
+    return new UnrecordedTrace(lineOf(traceparent), false, []);
+  }
+
+  get traceparent(): string {
+    return traceParentIn(this.line);
   }
 
   get traceId(): string {
     return traceIdIn(this.traceparent);
+  }
+
+  get fields(): TraceFields | undefined {
+    return this.#own ? this : undefined;
+  }
+
+  get unrecorded(): this {
+    return this;
   }
 
   matched(): void {}

@@ -21,7 +21,9 @@ import { systemMs } from './system-time.ts';
 import { vetoOf } from './verdict.ts';
 
 if (parentPort === null) throw new Error('a proxy worker is a thread of its own');
-const spans = new SpanBatches(systemClock, (batch) => parentPort?.postMessage({ type: 'spans', batch }));
+const spans = new SpanBatches(systemClock, (batch) =>
+  parentPort?.postMessage({ type: 'spans', batch }, [batch.bytes.buffer]),
+);
 serve(parentPort, workerData, await tracingOf(workerData));
 
 /** OpenTelemetry's SDK is loaded for it. */

@@ -2,8 +2,9 @@
 // only where the settings name a collector, and OpenTelemetry with it.
 import type { Clock } from '../../clock.ts';
 import type { Logger } from '../logger.ts';
-import { readableOf, type SpanOrigin } from './finished-span.ts';
 import { openTracing } from './opening.ts';
+import { SpanBatches } from './span-batches.ts';
+import { exportRequestOf, type PackedSpans, type SpanOrigin } from './span-encoding.ts';
 import { SpanQueue } from './span-queue.ts';
 import type { Traces } from './traces.ts';
 import { WorkTraces } from './work-traces.ts';
@@ -24,40 +25,54 @@ const postMsMax = 5_000;
 const closeMsMax = 1_000;
 
 export async function openTraces(options: TracesOptions): Promise<Traces> {
-  const { endpoint, headers, sampleRatio, serviceName, serviceVersion, instanceId, clock, logger } = options;
-  const [{ OTLPTraceExporter }, { resourceFromAttributes }] = await Promise.all([
-    import('@opentelemetry/exporter-trace-otlp-proto'),
-    import('@opentelemetry/resources'),
-  ]);
-  const exporter = new OTLPTraceExporter({ url: endpoint, headers: { ...headers }, timeoutMillis: postMsMax });
-  const origin: SpanOrigin = {
-    resource: resourceFromAttributes({
+  const { sampleRatio, serviceName, serviceVersion, instanceId, clock, logger } = options;
+  const exporter = await exporterOf(options, {
+    resource: {
       'service.name': serviceName,
       'service.version': serviceVersion,
       'service.instance.id': instanceId,
-    }),
+    },
     scope: { name: 'sluice', version: serviceVersion },
-  };
+  });
   const queue = new SpanQueue({
     clock,
     logger,
     send(spans, done) {
-      const readable = spans.map((span) => readableOf(span, origin));
-      exporter.export(readable, ({ error, code }) => done(code === 0 ? undefined : reasonOf(error)));
+      exporter.export(spans, ({ error, code }) => done(code === 0 ? undefined : reasonOf(error)));
     },
   });
-  const tracing = await openTracing(sampleRatio, (span) => queue.add([span]));
+  const own = new SpanBatches(clock, (batch) => {
+    queue.add(batch, batch.lost);
+    own.taken();
+  });
+  const tracing = await openTracing(sampleRatio, (span) => own.add(span));
   return {
     sampleRatio,
     tracing,
     work: new WorkTraces(tracing, clock),
-    take: ({ spans, lost }) => queue.add(spans, lost),
+    take: (batch) => queue.add(batch, batch.lost),
     async close() {
+      own.flush();
       await queue.close(closeMsMax);
       // Waits for posts that the queue has given up.
       void exporter.shutdown().catch(() => undefined);
     },
   };
+}
+
+/** OpenTelemetry's exporter for OTLP over HTTP, which repeats what a collector may take later; spans are packed already. */
+async function exporterOf({ endpoint, headers }: TracesOptions, origin: SpanOrigin) {
+  const { convertLegacyHttpOptions, createOtlpHttpExportDelegate } = await import(
+    '@opentelemetry/otlp-exporter-base/node-http'
+  );
+  const config = { url: endpoint, headers: { ...headers }, timeoutMillis: postMsMax };
+  return createOtlpHttpExportDelegate<readonly PackedSpans[], object>(
+    convertLegacyHttpOptions(config, 'TRACES', 'v1/traces', { 'Content-Type': 'application/x-protobuf' }),
+    { serializeRequest: (spans) => exportRequestOf(origin, spans), deserializeResponse: () => ({}) },
+    'otlp_http_span_exporter',
+    { name: 'span', countItems: (spans) => spans.reduce((sum, { count }) => sum + count, 0) },
+    undefined,
+  );
 }
 
 /** Several addresses of one name fail with no text but their codes. */

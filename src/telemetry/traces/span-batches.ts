@@ -1,14 +1,17 @@
-// The spans of one worker on their way to main: in batches, and never more under way than main has taken.
+// The spans of one thread on their way to the queue in main: packed as they end, in batches, and never more under way
+// than main has taken.
 import type { Cancel, Clock } from '../../clock.ts';
 import type { FinishedSpan } from './finished-span.ts';
+import { MessageWriter } from './message-writer.ts';
+import { type PackedSpans, writeSpan } from './span-encoding.ts';
 
-export interface SpanBatch {
-  readonly spans: readonly FinishedSpan[];
+export interface SpanBatch extends PackedSpans {
   /** How many more there were for which there was no room. */
   readonly lost: number;
 }
 
 const batchMax = 256;
+const batchBytesMax = 512 * 1024;
 const gatherMs = 500;
 /** Batches that main has not taken yet; meanwhile one more is gathered. */
 const underWayMax = 4;
@@ -16,7 +19,8 @@ const underWayMax = 4;
 export class SpanBatches {
   readonly #clock: Clock;
   readonly #send: (batch: SpanBatch) => void;
-  #spans: FinishedSpan[] = [];
+  readonly #writer = new MessageWriter();
+  #count = 0;
   #lost = 0;
   #underWay = 0;
   #cancel: Cancel | undefined;
@@ -27,34 +31,39 @@ export class SpanBatches {
   }
 
   add(span: FinishedSpan): void {
-    if (this.#spans.length >= batchMax) {
+    if (this.#full) {
       this.#lost++;
       return;
     }
-    this.#spans.push(span);
-    if (this.#spans.length >= batchMax) this.flush();
+    writeSpan(this.#writer, span);
+    this.#count++;
+    if (this.#full) this.flush();
     else this.#cancel ??= this.#clock.after(gatherMs, () => this.flush());
   }
 
   /** Main has one more. */
   taken(): void {
     this.#underWay--;
-    if (this.#spans.length >= batchMax) this.flush();
+    if (this.#full) this.flush();
   }
 
   /** Sends what is there, if main keeps up. */
   flush(): void {
     this.#cancel?.();
     this.#cancel = undefined;
-    if (this.#spans.length + this.#lost === 0) return;
+    if (this.#count + this.#lost === 0) return;
     if (this.#underWay >= underWayMax) {
       this.#cancel = this.#clock.after(gatherMs, () => this.flush());
       return;
     }
     this.#underWay++;
-    const batch = { spans: this.#spans, lost: this.#lost };
-    this.#spans = [];
+    const batch = { bytes: this.#writer.take(), count: this.#count, lost: this.#lost };
+    this.#count = 0;
     this.#lost = 0;
     this.#send(batch);
+  }
+
+  get #full(): boolean {
+    return this.#count >= batchMax || this.#writer.length >= batchBytesMax;
   }
 }

@@ -2,10 +2,10 @@
 // down, slow or fails costs spans and one warning a minute, and nobody waits for it.
 import type { Cancel, Clock } from '../../clock.ts';
 import type { Logger } from '../logger.ts';
-import type { FinishedSpan } from './finished-span.ts';
+import type { PackedSpans } from './span-encoding.ts';
 
 /** Posts them. Calls back once, `failure` says why they were not taken. */
-type ExportSpans = (spans: readonly FinishedSpan[], done: (failure: string | undefined) => void) => void;
+type ExportSpans = (spans: readonly PackedSpans[], done: (failure: string | undefined) => void) => void;
 
 export interface SpanQueueOptions {
   readonly send: ExportSpans;
@@ -15,7 +15,7 @@ export interface SpanQueueOptions {
 
 /** Spans that wait; more are lost. */
 export const queueMax = 4_096;
-/** Spans of one post. */
+/** Spans of one post, or those of one batch. */
 export const postMax = 512;
 /** How long the first of a post waits for others. */
 export const gatherMs = 1_000;
@@ -25,7 +25,8 @@ export const warnMsMin = 60_000;
 
 export class SpanQueue {
   readonly #options: SpanQueueOptions;
-  #waiting: FinishedSpan[] = [];
+  #waiting: PackedSpans[] = [];
+  #count = 0;
   #lost = 0;
   #reason = '';
   #warnedMs = Number.NEGATIVE_INFINITY;
@@ -44,17 +45,17 @@ export class SpanQueue {
 
   /** Spans that wait to be posted. */
   get length(): number {
-    return this.#waiting.length;
+    return this.#count;
   }
 
   /** `lost`: how many more there were, which somebody else had no room for. */
-  add(spans: readonly FinishedSpan[], lost = 0): void {
-    const room = Math.max(0, queueMax - this.#waiting.length);
-    for (let i = 0; i < Math.min(room, spans.length); i++) {
-      const span = spans[i];
-      if (span !== undefined) this.#waiting.push(span);
+  add(spans: PackedSpans, lost = 0): void {
+    const fits = this.#count + spans.count <= queueMax;
+    if (fits && spans.count > 0) {
+      this.#waiting.push(spans);
+      this.#count += spans.count;
     }
-    const missed = lost + Math.max(0, spans.length - room);
+    const missed = lost + (fits ? 0 : spans.count);
     if (missed > 0) this.#lose(missed, 'they come faster than the collector takes them');
     this.#arm();
   }
@@ -71,34 +72,35 @@ export class SpanQueue {
       if (!this.#posting) this.#next();
     });
     this.#cancel?.();
-    this.#lost += this.#waiting.length + (this.#posting ? this.#underWay : 0);
+    this.#lost += this.#count + (this.#posting ? this.#underWay : 0);
     this.#waiting = [];
+    this.#count = 0;
     this.#warn();
   }
 
   #arm(): void {
-    if (this.#posting || this.#waiting.length === 0) return;
-    if (this.#waiting.length >= postMax || this.#closing) this.#next();
+    if (this.#posting || this.#count === 0) return;
+    if (this.#count >= postMax || this.#closing) this.#next();
     else this.#cancel ??= this.#options.clock.after(gatherMs, () => this.#next());
   }
 
   #next(): void {
     this.#cancel?.();
     this.#cancel = undefined;
-    if (this.#waiting.length === 0) {
+    if (this.#count === 0) {
       this.#onIdle();
       return;
     }
-    const spans = this.#waiting.splice(0, postMax);
+    const { spans, count } = this.#take();
     const post = ++this.#post;
     this.#posting = true;
-    this.#underWay = spans.length;
+    this.#underWay = count;
     const giveUp = this.#options.clock.after(postMsMax, () => settle('it does not answer'));
     const settle = (failure: string | undefined): void => {
       if (post !== this.#post || !this.#posting) return;
       giveUp();
       this.#posting = false;
-      if (failure !== undefined) this.#lose(spans.length, failure);
+      if (failure !== undefined) this.#lose(count, failure);
       if (this.#closing) this.#next();
       else this.#arm();
     };
@@ -107,6 +109,18 @@ export class SpanQueue {
     } catch (error) {
       settle(error instanceof Error ? error.message : String(error));
     }
+  }
+
+  #take(): { spans: PackedSpans[]; count: number } {
+    let batches = 0;
+    let count = 0;
+    for (const { count: more } of this.#waiting) {
+      if (batches > 0 && count + more > postMax) break;
+      batches++;
+      count += more;
+    }
+    this.#count -= count;
+    return { spans: this.#waiting.splice(0, batches), count };
   }
 
   #lose(count: number, reason: string): void {

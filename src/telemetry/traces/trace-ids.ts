@@ -1,61 +1,86 @@
 // Ids of traces and spans, and which traces are recorded: by the id alone, so that everybody who samples the same share
-// decides alike (OpenTelemetry, Probability Sampling: the id's last 56 bits against a threshold).
+// decides alike (OpenTelemetry, Probability Sampling: the id's last 56 bits against a threshold). Nearly every request
+// begins a trace, so those are made many at once, each as the text in which an upstream is told of it.
+import { formatTraceParent, lineOf, placeInLine } from './trace-parent.ts';
 
 /** Fills the buffer with random bytes. */
 export type RandomFill = (bytes: Buffer) => void;
 
-const traceDigits = 32;
-const spanDigits = 16;
-/** Made at once: most of what an id costs is the call, not the bytes. */
-const poolBytes = 6_144;
-/** Digits before those that the threshold is held against, and how many of those are looked at. */
-const skipped = 18;
-const compared = 8;
+const traceBytes = 16;
+const spanBytes = 8;
+/** Traces that are made at once. They share a text, all of which stays while one is kept: they are not many. */
+const atOnce = 64;
+/** Batches for which there are random bytes: most of what those cost is the call. */
+const batches = 16;
+/** Bytes of a trace's id before those that the threshold is held against. */
+const skipped = 9;
+
+const sample = lineOf(formatTraceParent('0'.repeat(2 * traceBytes), '0'.repeat(2 * spanBytes), false));
 
 export class TraceIds {
   readonly #fill: RandomFill;
-  readonly #pool = Buffer.allocUnsafeSlow(poolBytes);
-  /** Digits as large, or larger, are of a trace that is recorded: as many are compared, so their order is that of texts. */
-  readonly #least: string;
-  /** The pool in hexadecimal digits. */
-  #digits = '';
+  readonly #random = Buffer.allocUnsafeSlow(batches * atOnce * (traceBytes + spanBytes));
+  #used = this.#random.length;
+  readonly #lines = Buffer.from(sample.repeat(atOnce), 'latin1');
+  readonly #view = new DataView(this.#lines.buffer, this.#lines.byteOffset, this.#lines.length);
+  /** Numbers as large, or larger, are of a trace that is recorded. */
+  readonly #least: number;
+  #text = '';
   #at = 0;
 
   /** `sampleRatio`: 0 to 1. */
   constructor(sampleRatio: number, fill: RandomFill) {
     this.#fill = fill;
-    const least = Math.ceil((1 - sampleRatio) * 2 ** (4 * compared));
-    this.#least = least === 2 ** (4 * compared) ? beyondAll : least.toString(16).padStart(compared, '0');
+    this.#least = Math.ceil((1 - sampleRatio) * 2 ** 32);
   }
 
-  traceId(): string {
-    return this.#take(traceDigits);
+  /** Of a trace that begins: its `traceparent` as a field line, with the id of a span and whether it is recorded. */
+  newTrace(): string {
+    if (this.#at === this.#text.length) this.#make();
+    const at = this.#at;
+    this.#at = at + sample.length;
+    return this.#text.slice(at, this.#at);
   }
 
   spanId(): string {
-    return this.#take(spanDigits);
+    return this.newTrace().slice(placeInLine.spanId, placeInLine.spanId + 2 * spanBytes);
   }
 
-  /** Whether a trace that begins with this id is recorded. */
-  isSampled(traceId: string): boolean {
-    return traceId.slice(skipped, skipped + compared) >= this.#least;
-  }
-
-  #take(count: number): string {
-    for (;;) {
-      if (this.#at + count > this.#digits.length) {
-        this.#fill(this.#pool);
-        this.#digits = this.#pool.toString('hex');
-        this.#at = 0;
-      }
-      const text = this.#digits.slice(this.#at, this.#at + count);
-      this.#at += count;
-      // All zero is no id.
-      if (text.charCodeAt(0) !== zero || !/^0+$/.test(text)) return text;
+  #make(): void {
+    if (this.#used === this.#random.length) {
+      this.#fill(this.#random);
+      this.#used = 0;
     }
+    for (let line = 0; line < this.#lines.length; line += sample.length) {
+      const isSampled = this.#random.readUInt32BE(this.#used + skipped) >= this.#least;
+      this.#lines[line + placeInLine.flag] = isSampled ? one : zero;
+      this.#write(line + placeInLine.traceId, traceBytes);
+      this.#write(line + placeInLine.spanId, spanBytes);
+    }
+    this.#text = this.#lines.toString('latin1');
+    this.#at = 0;
+  }
+
+  /** The next random bytes, as digits. */
+  #write(to: number, count: number): void {
+    const random = this.#random;
+    const view = this.#view;
+    const from = this.#used;
+    let any = 0;
+    for (let i = 0; i < count; i++) {
+      const byte = random[from + i] ?? 0;
+      any |= byte;
+      view.setUint16(to + 2 * i, digits[byte] ?? 0);
+    }
+    // All zero is no id.
+    if (any === 0) this.#lines[to] = one;
+    this.#used = from + count;
   }
 }
 
 const zero = 48;
-/** No digit comes after it. */
-const beyondAll = 'g';
+const one = 49;
+/** The two digits of a byte, the first in the upper half. */
+const digits = Uint16Array.from({ length: 256 }, (_, byte) =>
+  Buffer.from(byte.toString(16).padStart(2, '0')).readUInt16BE(),
+);

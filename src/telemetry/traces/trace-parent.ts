@@ -29,3 +29,19 @@ export const formatTraceParent = (traceId: string, spanId: string, sampled: bool
 
 /** Of one that is known to be sound. */
 export const traceIdIn = (traceparent: string): string => traceparent.slice(3, 35);
+
+const lineStart = 'traceparent: ';
+
+/** As a field line of HTTP/1.1. */
+export const lineOf = (traceparent: string): string => `${lineStart}${traceparent}\r\n`;
+
+/** The other way round. */
+export const traceParentIn = (line: string): string => line.slice(lineStart.length, -2);
+
+/** Places in the line of a version 00, from its beginning. */
+export const placeInLine = {
+  traceId: lineStart.length + 3,
+  spanId: lineStart.length + 36,
+  /** The flags' last digit: `1` = it is recorded. */
+  flag: lineStart.length + 54,
+} as const;

@@ -2,7 +2,8 @@
 // span, so that what is not recorded never meets the SDK. Made by opening.ts, and only where traces are on.
 import type * as Api from '@opentelemetry/api';
 import type { Attributes, Span, SpanContext, SpanKind } from '@opentelemetry/api';
-import { formatTraceParent, type TraceParent } from './trace-parent.ts';
+import type { TraceIds } from './trace-ids.ts';
+import { formatTraceParent, placeInLine, type TraceParent, traceIdIn, traceParentIn } from './trace-parent.ts';
 
 /** What of OpenTelemetry's interface is used; its module is loaded only when traces are on. */
 export type TraceApi = Pick<typeof Api, 'ROOT_CONTEXT' | 'SpanKind' | 'SpanStatusCode' | 'trace'>;
@@ -26,7 +27,7 @@ export interface TracingParts {
     parent: SpanContext | undefined,
     rootId: string,
   ) => Span;
-  readonly ids: { traceId(): string; spanId(): string; isSampled(traceId: string): boolean };
+  readonly ids: Pick<TraceIds, 'newTrace' | 'spanId'>;
 }
 
 export class Tracing {
@@ -46,8 +47,12 @@ export class Tracing {
   /** The parent's decision is followed; a trace that begins here is decided by its id. */
   begin(parent: TraceParent | undefined): TraceStart {
     if (parent !== undefined) return { traceId: parent.traceId, parent, sampled: parent.sampled };
-    const traceId = this.#ids.traceId();
-    return { traceId, parent, sampled: this.#ids.isSampled(traceId) };
+    return startOf(this.newTrace());
+  }
+
+  /** As `begin` without a parent, for whoever does without an object: the line as in TraceIds. */
+  newTrace(): string {
+    return this.#ids.newTrace();
   }
 
   /** What others are told of a trace that is not recorded. */
@@ -76,6 +81,18 @@ export class Tracing {
     return this.#startSpan(name, startTime === undefined ? { kind } : { kind, startTime }, parent, rootId);
   }
 }
+
+/** Whether the trace that begins with the line is recorded. */
+export const isSampled = (line: string): boolean => line.charCodeAt(placeInLine.flag) === one;
+
+const one = 49;
+
+/** The trace that begins with the line. */
+export const startOf = (line: string): TraceStart => ({
+  traceId: traceIdIn(traceParentIn(line)),
+  parent: undefined,
+  sampled: isSampled(line),
+});
 
 /** What tells others that they are asked on behalf of that span. */
 export function traceParentOf(span: Span): string {

@@ -176,11 +176,12 @@ export const cases: readonly Case[] = [
   },
   {
     name: 'traces',
-    title: 'traces: off, of 1 % of the requests, of all',
+    title: 'traces: off, of 1 % of the requests, of none, of all',
     scene: plain,
     proxies: [
       sluice('sluice'),
       sluice('sluice-traces', { features: ['traces'] }),
+      sluice('sluice-no-traces', { features: ['no-traces'] }),
       sluice('sluice-all-traces', { features: ['all-traces'] }),
     ],
     load: wrk('/'),

@@ -28,14 +28,15 @@ export interface SluiceWish {
 
 /**
  * What is on beside forwarding. `policies`: retries, breaker, outlier detection and health checks. `common`: the
- * middlewares headers, cors and rateLimit. `traces`: 1 % of them, `all-traces`: each. The others are one middleware each,
- * and `metrics`. `mirror`: copies go to where nobody reads. `reloads`: 50 times a second another route is a different one.
+ * middlewares headers, cors and rateLimit. `traces`: 1 % of them, `no-traces`: none, `all-traces`:
+ * each. The others are one middleware each, and `metrics`. `mirror`: copies go to where nobody reads. `reloads`: 50 times a second another route is a different one.
  */
 export type Feature =
   | 'policies'
   | 'metrics'
   | 'traces'
   | 'all-traces'
+  | 'no-traces'
   | 'common'
   | 'jwt'
   | 'log'
@@ -66,6 +67,7 @@ const middlewaresOf = (folder: string): Readonly<Record<Feature, readonly object
   metrics: [],
   traces: [],
   'all-traces': [],
+  'no-traces': [],
   mirror: [],
   reloads: [],
   common: [
@@ -154,9 +156,11 @@ function configOf(wish: SluiceWish): BenchConfig {
   };
 }
 
+const ratios: Partial<Record<Feature, number>> = { 'all-traces': 1, traces: 0.01, 'no-traces': 0 };
+
 /** Spans go to the service, which takes everything. */
 async function tracesOf({ features, servicePort, tree }: SluiceWish, parts: { clock: Clock; logger: Logger }) {
-  const sampleRatio = features.includes('all-traces') ? 1 : features.includes('traces') ? 0.01 : undefined;
+  const sampleRatio = features.map((feature) => ratios[feature]).find((ratio) => ratio !== undefined);
   if (sampleRatio === undefined) return undefined;
   const path = `${tree}/src/telemetry/traces/exporting.ts`;
   const { openTraces }: typeof import('../../../src/telemetry/traces/exporting.ts') = await import(path);

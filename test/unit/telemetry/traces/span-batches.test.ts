@@ -1,9 +1,21 @@
 import { expect } from 'chai';
 import type { FinishedSpan } from '../../../../src/telemetry/traces/finished-span.ts';
+import { MessageWriter } from '../../../../src/telemetry/traces/message-writer.ts';
 import { type SpanBatch, SpanBatches } from '../../../../src/telemetry/traces/span-batches.ts';
+import { writeSpan } from '../../../../src/telemetry/traces/span-encoding.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
-const span = { name: 'x' } as unknown as FinishedSpan;
+const span: FinishedSpan = {
+  ...{ traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), parentId: '', remote: false, name: 'x', kind: 0 },
+  ...{ start: [1, 0], end: [2, 0], status: { code: 0 }, attributes: {}, events: [] },
+};
+const packed = packedSpan();
+
+function packedSpan(): Uint8Array {
+  const writer = new MessageWriter();
+  writeSpan(writer, span);
+  return writer.take();
+}
 
 function gathering() {
   const clock = new ManualClock();
@@ -15,7 +27,7 @@ function gathering() {
   return { clock, sent, batches, add };
 }
 
-const sizes = (sent: readonly SpanBatch[]): number[] => sent.map(({ spans }) => spans.length);
+const sizes = (sent: readonly SpanBatch[]): number[] => sent.map(({ count }) => count);
 
 describe('spans of a worker on their way to main', () => {
   it('go in batches: when one is full, or has waited', () => {
@@ -41,6 +53,13 @@ describe('spans of a worker on their way to main', () => {
     for (let i = 0; i < 4; i++) batches.taken();
     add(1);
     clock.advance(500);
-    expect(sent[5]).to.deep.equal({ spans: [span], lost: 0 });
+    expect(sent[5]).to.deep.equal({ bytes: packed, count: 1, lost: 0 });
+  });
+
+  it('go early when they are long', () => {
+    const { sent, batches } = gathering();
+    const long = { ...span, name: 'x'.repeat(200 * 1024) };
+    for (let i = 0; i < 3; i++) batches.add(long);
+    expect(sizes(sent)).to.deep.equal([3]);
   });
 });

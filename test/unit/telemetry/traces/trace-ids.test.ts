@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { TraceIds } from '../../../../src/telemetry/traces/trace-ids.ts';
+import { parseTraceParent, traceParentIn } from '../../../../src/telemetry/traces/trace-parent.ts';
 import { seededRandom } from '../../../support/random.ts';
 
 function filler(seed: number): (bytes: Buffer) => void {
@@ -10,42 +11,49 @@ function filler(seed: number): (bytes: Buffer) => void {
   };
 }
 
+const parsed = (line: string) => parseTraceParent(traceParentIn(line)) ?? expect.fail(line);
+
 describe('ids of traces', () => {
   it('are hexadecimal, never all zero, and do not repeat', () => {
-    let calls = 0;
-    const fill = (bytes: Buffer): void => {
-      if (calls++ === 0) bytes.fill(0);
-      else filler(calls)(bytes);
-    };
-    const ids = new TraceIds(1, fill);
+    const zeros = new TraceIds(1, (bytes) => bytes.fill(0));
+    expect(zeros.newTrace()).to.equal(`traceparent: 00-${'1'.padEnd(32, '0')}-${'1'.padEnd(16, '0')}-01\r\n`);
+    const ids = new TraceIds(1, filler(7));
     const seen = new Set<string>();
     for (let i = 0; i < 1_000; i++) {
-      const [trace, span] = [ids.traceId(), ids.spanId()];
-      expect(trace).to.match(/^(?!0+$)[0-9a-f]{32}$/);
+      const { traceId, parentId } = parsed(ids.newTrace());
+      const span = ids.spanId();
       expect(span).to.match(/^(?!0+$)[0-9a-f]{16}$/);
-      seen.add(trace).add(span);
+      seen.add(traceId).add(parentId).add(span);
     }
-    expect(seen.size).to.equal(2_000);
+    expect(seen.size).to.equal(3_000);
   });
 
-  it('decide whether a trace is recorded, everywhere alike: a larger share holds all of a smaller one', () => {
-    const hex = fc.stringMatching(/^[0-9a-f]{32}$/);
-    const ratio = fc.double({ min: 0, max: 1, noNaN: true });
+  it('are the random bytes, and decide whether a trace is recorded by the last 56 bits', () => {
+    const bytes = fc.uint8Array({ minLength: 24, maxLength: 24 });
+    const ratio = fc.oneof(fc.constantFrom(0, 1), fc.double({ min: 0, max: 1, noNaN: true }));
     fc.assert(
-      fc.property(hex, ratio, ratio, (id, a, b) => {
-        const [less, more] = [Math.min(a, b), Math.max(a, b)].map((share) => new TraceIds(share, () => {}));
-        // The slow way: the last 56 bits as a number.
-        const isSampled = BigInt(`0x${id.slice(18)}`) >= BigInt(Math.ceil((1 - Math.min(a, b)) * 2 ** 32)) << 24n;
-        expect(less?.isSampled(id)).to.equal(isSampled);
-        if (less?.isSampled(id)) expect(more?.isSampled(id)).to.equal(true);
+      fc.property(bytes, ratio, (random, share) => {
+        const ids = new TraceIds(share, (pool) => {
+          for (let at = 0; at < pool.length; at += random.length) pool.set(random, at);
+        });
+        const text = Buffer.from(random).toString('hex');
+        fc.pre(!/^0{31}|0{15}$/.test(text));
+        // The slow way: those bits as a number, against a threshold of 32 of them.
+        const least = BigInt(Math.ceil((1 - share) * 2 ** 32)) << 24n;
+        const sampled = BigInt(`0x${text.slice(18, 32)}`) >= least;
+        for (let i = 0; i < 70; i++) {
+          const found = parsed(ids.newTrace());
+          expect(found).to.deep.equal({ traceId: text.slice(0, 32), parentId: text.slice(32), sampled });
+        }
       }),
+      { numRuns: 30 },
     );
   });
 
   it('all at 1, none at 0, and about as many as asked for in between', () => {
     const count = (ratio: number): number => {
       const ids = new TraceIds(ratio, filler(7));
-      return Array.from({ length: 10_000 }, () => ids.isSampled(ids.traceId())).filter(Boolean).length;
+      return Array.from({ length: 10_000 }, () => parsed(ids.newTrace()).sampled).filter(Boolean).length;
     };
     expect(count(1)).to.equal(10_000);
     expect(count(0)).to.equal(0);
