@@ -1,6 +1,7 @@
-// `npm run bench:attacks -- --rounds 3 --seconds 2`: what a well-behaved client of HTTP/2 notices of each attack on another
-// connection (issue: S05 to S09 and their like): p50 and p99 calm and attacked in turn, how long an offender stays, and how
-// much memory the process takes more. Proxy, upstream, offenders and the client are processes of their own.
+// `node test/bench/attacks.ts --rounds 3 --seconds 2 --offenders 1 [ATTACK ...]`: what a well-behaved client of HTTP/2
+// notices of each attack on another connection (S05 to S09 and their like): p50 and p99 calm and attacked in turn, how long
+// an offender stays, and how much memory the process takes more. Proxy, upstream, offenders and the client are processes of
+// their own.
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -14,7 +15,6 @@ import { spawnNode, startSluice } from '../support/sluice-process.ts';
 import { type AttackName, attacks } from './attacks/attacks.ts';
 
 const clients = 4;
-const offenders = 4;
 /** Between two connections of an offender, and between two parts of what it says. */
 const pauseMs = 50;
 
@@ -65,7 +65,7 @@ function offend(
   });
 }
 
-async function attack(port: number, name: AttackName, seconds: number): Promise<void> {
+async function attack(port: number, name: AttackName, seconds: number, offenders: number): Promise<void> {
   const told = { connections: 0, livedMs: [] };
   const untilMs = performance.now() + seconds * 1_000;
   for (let i = 0; i < offenders; i++) offend(port, name, untilMs, told);
@@ -129,7 +129,13 @@ async function main(rounds: number, seconds: number, wanted: readonly AttackName
         const watch = setInterval(() => {
           most = Math.max(most, memoryMib());
         }, 20);
-        const { child, line } = await firstLine('attack', String(port), name, String(attacks[name].seconds ?? seconds));
+        const { child, line } = await firstLine(
+          'attack',
+          String(port),
+          name,
+          String(attacks[name].seconds ?? seconds),
+          values.offenders,
+        );
         const attackedMs = await latencies(port, attacks[name].seconds ?? seconds);
         const told: Told = JSON.parse(await line);
         await once(child, 'close');
@@ -156,11 +162,15 @@ async function main(rounds: number, seconds: number, wanted: readonly AttackName
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { rounds: { type: 'string', default: '3' }, seconds: { type: 'string', default: '2' } },
+  options: {
+    rounds: { type: 'string', default: '3' },
+    seconds: { type: 'string', default: '2' },
+    offenders: { type: 'string', default: '1' },
+  },
 });
 const [role, ...rest] = positionals;
 if (role === 'upstream') await upstream();
-else if (role === 'attack') await attack(Number(rest[0]), rest[1] as AttackName, Number(rest[2]));
+else if (role === 'attack') await attack(Number(rest[0]), rest[1] as AttackName, Number(rest[2]), Number(rest[3]));
 else {
   const names = Object.keys(attacks) as AttackName[];
   await main(

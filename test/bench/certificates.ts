@@ -1,4 +1,4 @@
-// `npm run bench:certificates -- --count 500 --seconds 10`: many certificates on one port: what the choice by server name
+// `node --import ./test/support/decorators.mjs test/bench/certificates.ts --count 500 --seconds 10`: many certificates on one port: what the choice by server name
 // costs, what a running Sluice takes more memory with all of them in use, and how many connections fail while all of them
 // are replaced again and again under 200 new ones a second. Targets (issue: check 6): 2 µs, 30 KB each, none.
 import { readFileSync } from 'node:fs';
