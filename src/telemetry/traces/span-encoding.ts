@@ -85,10 +85,26 @@ function writeAttributes(out: MessageWriter, field: number, attributes: Attribut
 
 /** `KeyValue`. */
 function writeAttribute(out: MessageWriter, field: number, key: string, value: AttributeValue): void {
+  const name = keyOf(key);
+  if (typeof value === 'string' && out.shortPair(field, name, value)) return;
   const pair = out.begin(field);
-  out.text(1, key);
+  out.raw(name);
   writeValue(out, 2, value);
   out.end(pair);
+}
+
+/** Field `key` of `KeyValue`, by name: there are few. */
+const keys = new Map<string, Uint8Array>();
+const keysMax = 256;
+
+function keyOf(name: string): Uint8Array {
+  const known = keys.get(name);
+  if (known !== undefined) return known;
+  const writer = new MessageWriter();
+  writer.text(1, name);
+  const bytes = writer.take();
+  if (keys.size < keysMax) keys.set(name, bytes);
+  return bytes;
 }
 
 /** `AnyValue`. */

@@ -96,4 +96,26 @@ describe('messages of protocol buffers', () => {
     expect(read(out.take())).to.deep.equal(plain(node));
     expect(out.take().length).to.equal(0);
   });
+
+  it('a short pair is what it is when it is written piece by piece, or is not written', () => {
+    const key = Uint8Array.of(10, 1, 107);
+    const text = fc.oneof(fc.string({ maxLength: 140 }), fc.string({ unit: 'binary', maxLength: 140 }));
+    fc.assert(
+      fc.property(text, (value) => {
+        const slow = new MessageWriter();
+        const pair = slow.begin(9);
+        slow.raw(key);
+        const inner = slow.begin(2);
+        slow.text(1, value);
+        slow.end(inner);
+        slow.end(pair);
+        const expected = slow.take();
+        const fast = new MessageWriter();
+        const isShort = fast.shortPair(9, key, value);
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII has them
+        expect(isShort).to.equal(/^[\x00-\x7f]*$/.test(value) && expected.length < 130);
+        expect(fast.take()).to.deep.equal(isShort ? expected : new Uint8Array());
+      }),
+    );
+  });
 });
