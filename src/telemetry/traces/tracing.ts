@@ -1,5 +1,5 @@
 // Spans of one thread, made through OpenTelemetry's interfaces: whether a trace is recorded is decided before its first
-// span, so that what is not recorded never meets the SDK. Made by opening.ts, and only where traces are on.
+// span, so that what is not recorded makes none. Made by opening.ts, and only where traces are on.
 import type * as Api from '@opentelemetry/api';
 import type { Attributes, SpanContext, SpanKind } from '@opentelemetry/api';
 import type { RecordingSpan } from './recorded-span.ts';
