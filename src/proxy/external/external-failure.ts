@@ -6,6 +6,9 @@ export class ExternalFailure extends Error {
 /** There was no answer in time, whichever side's clock said so first: it is one outcome, under one name. */
 export const timedOut = (): ExternalFailure => new ExternalFailure('timeout');
 
+/** The exchange has ended meanwhile: nobody hears of it. */
+export const notAwaited = (): ExternalFailure => new ExternalFailure('nobody waits any more');
+
 export const isTimeout = (error: unknown): boolean => error instanceof ExternalFailure && error.message === 'timeout';
 
 export const reasonOf = (error: unknown): string =>

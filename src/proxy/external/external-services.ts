@@ -1,22 +1,21 @@
 // The external services of one worker, by destination: connections are shared by all middlewares that ask the same one,
 // and by all
 // configurations that have it alike, and stay while its configuration does (architecture.md §6.15).
-import type { Clock } from '../../clock.ts';
 import type { Destination } from '../../model/destination.ts';
-import { GrpcChannel } from './grpc-channel.ts';
+import { type ChannelTools, GrpcChannel } from './grpc-channel.ts';
 import { HttpService } from './http-service.ts';
 
 class Service {
   readonly destination: Destination;
   readonly content: string;
-  readonly #clock: Clock;
+  readonly #tools: ChannelTools;
   #http: HttpService | undefined;
   #grpc: GrpcChannel | undefined;
 
-  constructor(destination: Destination, content: string, clock: Clock) {
+  constructor(destination: Destination, content: string, tools: ChannelTools) {
     this.destination = destination;
     this.content = content;
-    this.#clock = clock;
+    this.#tools = tools;
   }
 
   is(destination: Destination): boolean {
@@ -29,7 +28,7 @@ class Service {
   }
 
   get grpc(): GrpcChannel {
-    this.#grpc ??= new GrpcChannel(this.destination, this.#clock);
+    this.#grpc ??= new GrpcChannel(this.destination, this.#tools);
     return this.#grpc;
   }
 
@@ -47,12 +46,12 @@ export interface ExternalDirectory {
 }
 
 export class ExternalServices {
-  readonly #clock: Clock;
+  readonly #tools: ChannelTools;
   /** By id; two of one id while two configurations mean different things by it. */
   #services = new Map<string, readonly Service[]>();
 
-  constructor(clock: Clock) {
-    this.#clock = clock;
+  constructor(tools: ChannelTools) {
+    this.#tools = tools;
   }
 
   /** Those of the configurations in force. What they do not change keeps its connections. */
@@ -63,7 +62,7 @@ export class ExternalServices {
       const others = next.get(id) ?? [];
       if (others.some((each) => each.is(destination))) continue;
       const known = this.#services.get(id)?.find((each) => each.is(destination));
-      next.set(id, [...others, known ?? new Service(destination, JSON.stringify(destination), this.#clock)]);
+      next.set(id, [...others, known ?? new Service(destination, JSON.stringify(destination), this.#tools)]);
     }
     for (const [id, services] of this.#services) {
       for (const service of services) if (next.get(id)?.includes(service) !== true) service.close();

@@ -1,11 +1,17 @@
-// One call of gRPC on a stream of HTTP/2: messages both ways, and how it ended.
-import { type ClientHttp2Stream, constants } from 'node:http2';
+// One call of gRPC on a stream of HTTP/2: messages both ways, and how it ended. It may have to wait for a connection:
+// what is said meanwhile is kept.
 import type { Clock } from '../../clock.ts';
+import type { FieldLines } from '../fields/field-lines.ts';
+import { errorCode } from '../http2/error-code.ts';
+import { encoder } from '../http2/hpack/encoder.ts';
+import type { Stream, StreamEnd, StreamReceiver } from '../http2/stream.ts';
+import { Timed, type Wheel } from '../wheel.ts';
 import { ExternalFailure, timedOut } from './external-failure.ts';
 import { frameOf, MessageReader } from './grpc-frames.ts';
 
 /** Whoever makes a call. Exactly one `onEnd` comes last. */
 export interface CallReceiver {
+  /** The bytes are the receiver's. */
   onMessage(message: Buffer): void;
   /** Undefined: the service ended the call with status OK. */
   onEnd(failure: ExternalFailure | undefined): void;
@@ -17,80 +23,179 @@ export interface Call {
   end(): void;
   /** Nobody waits any more; the receiver hears nothing more. */
   cancel(): void;
+  /** As `cancel`, but the service has a moment to end the call in good order. */
+  leave(): void;
 }
 
-export class RunningCall implements Call {
-  readonly #stream: ClientHttp2Stream;
+export interface CallOptions {
+  /** The service is told, and ends the call by itself; whoever waits keeps a timer of its own. 0 = no limit. */
+  readonly timeoutMs?: number;
+  /** On behalf of which span. */
+  readonly traceparent?: string | undefined;
+}
+
+/** The channel's side. */
+export interface CallOwner {
+  readonly clock: Clock;
+  readonly wheel: Wheel;
+  /** The call waits for a connection no more. */
+  forget(call: RunningCall): void;
+  /** The service says that it has done nothing with it: on another stream. Throws ExternalFailure. */
+  place(call: RunningCall): void;
+}
+
+/** What carries it wants to know that something has come. */
+export interface CallCarrier {
+  onMessage(): void;
+}
+
+/** A service may take its time to end a call on which nothing more comes. */
+const lingerMs = 1_000;
+
+export class RunningCall extends Timed implements Call, StreamReceiver {
+  readonly #owner: CallOwner;
   readonly #receiver: CallReceiver;
-  readonly #clock: Clock;
-  /** Monotonic, of this side; undefined: the service was told of none. */
+  /** Pseudo-fields and fields that all calls of this kind have. */
+  readonly #head: Uint8Array;
+  readonly #traceparent: string | undefined;
+  /** Monotonic, of this side; undefined: the service is told of none. */
   readonly #deadlineMs: number | undefined;
   readonly #reader = new MessageReader();
+  #stream: Stream | undefined;
+  #carrier: CallCarrier | undefined;
+  /** What was said, for as long as it may have to be said on another stream; undefined once the service is heard. */
+  #said: Buffer[] | undefined = [];
+  #ended = false;
+  #placed = 0;
   #status: string | undefined;
   #message = '';
   #refusal: ExternalFailure | undefined;
+  /** The receiver hears nothing more. */
   #over = false;
 
-  constructor(stream: ClientHttp2Stream, receiver: CallReceiver, clock: Clock, timeoutMs: number) {
-    this.#stream = stream;
+  constructor(owner: CallOwner, receiver: CallReceiver, head: Uint8Array, { timeoutMs = 0, traceparent }: CallOptions) {
+    super();
+    this.#owner = owner;
     this.#receiver = receiver;
-    this.#clock = clock;
-    this.#deadlineMs = timeoutMs > 0 ? clock.monotonicMs() + timeoutMs : undefined;
-    stream.on('response', (headers) => {
-      this.#note(headers);
-      const status = headers[':status'];
-      if (status !== 200) this.#refusal = new ExternalFailure(`answers ${status}`);
-    });
-    stream.on('trailers', (headers) => this.#note(headers));
-    stream.on('data', (chunk: Buffer) => this.#take(chunk));
-    stream.on('end', () => {
-      // The service has said all it is going to: what this side still has to say interests nobody.
-      this.#end(this.#outcome());
-      stream.close();
-    });
-    stream.on('error', (error: NodeJS.ErrnoException) => this.#end(this.#broken(error)));
-    stream.on('close', () => this.#end(this.#outcome()));
+    this.#head = head;
+    this.#traceparent = traceparent;
+    this.#deadlineMs = timeoutMs > 0 ? owner.clock.monotonicMs() + timeoutMs : undefined;
+  }
+
+  /** On this stream, which is new. */
+  begin(stream: Stream, carrier: CallCarrier): void {
+    this.#stream = stream;
+    this.#carrier = carrier;
+    this.#placed++;
+    stream.receiver = this;
+    encoder.begin();
+    encoder.block(this.#head);
+    if (this.#deadlineMs !== undefined) {
+      const leftMs = Math.max(1, Math.ceil(this.#deadlineMs - this.#owner.clock.monotonicMs()));
+      encoder.field('grpc-timeout', `${leftMs}m`);
+    }
+    if (this.#traceparent !== undefined) encoder.field('traceparent', this.#traceparent);
+    stream.sendHead(encoder, false);
+    for (const frame of this.#said ?? []) stream.sendData(frame);
+    if (this.#ended) stream.sendEnd();
+  }
+
+  /** There is no connection for it. */
+  refuse(failure: ExternalFailure): void {
+    this.#end(failure);
   }
 
   send(message: Uint8Array): void {
-    if (!this.#over && this.#stream.writable) this.#stream.write(frameOf(message));
+    if (this.#over || this.#ended) return;
+    const frame = frameOf(message);
+    this.#said?.push(frame);
+    this.#stream?.sendData(frame);
   }
 
   end(): void {
-    if (!this.#over && this.#stream.writable) this.#stream.end();
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#stream?.sendEnd();
   }
 
   cancel(): void {
-    if (this.#over) return;
     this.#over = true;
-    this.#stream.close(constants.NGHTTP2_CANCEL);
+    this.#reset();
   }
 
-  #note(headers: Readonly<Record<string, unknown>>): void {
-    const status = headers['grpc-status'];
-    if (status === undefined) return;
-    this.#status = String(status);
-    this.#message = String(headers['grpc-message'] ?? '');
-  }
-
-  #take(chunk: Buffer): void {
-    if (this.#over || this.#refusal !== undefined) return;
-    try {
-      for (const message of this.#reader.read(chunk)) {
-        if (this.#over) return;
-        this.#receiver.onMessage(message);
-      }
-    } catch (error) {
-      const failure = error instanceof ExternalFailure ? error : new ExternalFailure(String(error));
-      this.#end(failure);
-      this.#stream.close(constants.NGHTTP2_CANCEL);
+  leave(): void {
+    this.#over = true;
+    if (this.#stream === undefined) this.#reset();
+    else {
+      this.end();
+      if (this.#stream !== undefined) this.#owner.wheel.arm(this, lingerMs);
     }
   }
 
-  /** A reset after the trailers takes nothing back that they said of a failure. */
-  #broken(error: NodeJS.ErrnoException): ExternalFailure {
-    const said = this.#status === undefined || this.#status === '0' ? undefined : this.#outcome();
-    return said ?? new ExternalFailure(unreachable(error));
+  override onDeadline(): void {
+    this.#reset();
+  }
+
+  // What comes on the stream.
+
+  onHead(stream: Stream): void {
+    this.#carrier?.onMessage();
+    const { fields } = stream;
+    if (fields.status < 200) return;
+    this.#said = undefined;
+    this.#note(fields);
+    if (fields.status !== 200) this.#refusal = new ExternalFailure(`answers ${fields.status}`);
+  }
+
+  onData(_stream: Stream, chunk: Buffer): boolean {
+    this.#carrier?.onMessage();
+    if (this.#over || this.#refusal !== undefined) return true;
+    try {
+      this.#reader.read(chunk, this.#take);
+    } catch (error) {
+      this.#reset();
+      this.#end(error instanceof ExternalFailure ? error : new ExternalFailure(String(error)));
+    }
+    return true;
+  }
+
+  onEnd(stream: Stream): void {
+    if (stream.trailers !== undefined) this.#note(stream.trailers);
+    this.#leaveStream();
+    // The service has said all it is going to: what this side still has to say interests nobody.
+    if (!stream.localEnded) stream.reset(errorCode.cancel);
+    this.#end(this.#outcome());
+  }
+
+  onReset(_stream: Stream, { untouched, message }: StreamEnd): void {
+    this.#leaveStream();
+    if (this.#over) return;
+    if (untouched && this.#said !== undefined && this.#placed < 2) this.#again();
+    else this.#end(this.#broken(message));
+  }
+
+  onRoom(): void {}
+
+  onOver(): void {}
+
+  readonly #take = (message: Buffer): boolean => {
+    this.#receiver.onMessage(message);
+    return !this.#over;
+  };
+
+  #again(): void {
+    try {
+      this.#owner.place(this);
+    } catch (error) {
+      this.#end(error instanceof ExternalFailure ? error : new ExternalFailure(String(error)));
+    }
+  }
+
+  #note(fields: FieldLines): void {
+    const status = fields.first('grpc-status');
+    if (status === undefined) return;
+    this.#status = status;
+    this.#message = fields.first('grpc-message') ?? '';
   }
 
   #outcome(): ExternalFailure | undefined {
@@ -98,6 +203,12 @@ export class RunningCall implements Call {
     if (this.#status === undefined) return new ExternalFailure('the stream broke off');
     if (this.#status !== '0') return new ExternalFailure(`status ${this.#status}${detail(this.#message)}`);
     return this.#reader.partial ? new ExternalFailure('a message was cut short') : undefined;
+  }
+
+  /** A reset after the head takes nothing back that it said of a failure. */
+  #broken(message: string): ExternalFailure {
+    const said = this.#status === undefined || this.#status === '0' ? this.#refusal : this.#outcome();
+    return said ?? new ExternalFailure(`the stream broke off: ${message}`);
   }
 
   #end(failure: ExternalFailure | undefined): void {
@@ -109,7 +220,19 @@ export class RunningCall implements Call {
   /** The service's timer may be heard before ours: by its status, or by whatever else ends a call that has no time left. */
   #isLate(): boolean {
     if (this.#deadlineMs === undefined) return false;
-    return this.#status === deadlineExceeded || this.#clock.monotonicMs() >= this.#deadlineMs;
+    return this.#status === deadlineExceeded || this.#owner.clock.monotonicMs() >= this.#deadlineMs;
+  }
+
+  #reset(): void {
+    const stream = this.#stream;
+    this.#leaveStream();
+    if (stream === undefined) this.#owner.forget(this);
+    else stream.reset(errorCode.cancel);
+  }
+
+  #leaveStream(): void {
+    this.#stream = undefined;
+    this.#owner.wheel.remove(this);
   }
 }
 
@@ -117,6 +240,3 @@ export class RunningCall implements Call {
 const deadlineExceeded = '4';
 
 const detail = (message: string): string => (message === '' ? '' : `: ${message}`);
-
-const unreachable = (error: NodeJS.ErrnoException): string =>
-  error instanceof ExternalFailure ? error.message : `unreachable: ${error.code ?? error.message}`;

@@ -1,154 +1,259 @@
-// Calls to one gRPC service: all of a worker share one HTTP/2 connection per destination, made when the first call needs
-// it and again when it has ended. A service that cannot be reached is not tried more often than a back-off allows.
-import { type ClientHttp2Session, connect as connectHttp2, constants } from 'node:http2';
-import type { Clock } from '../../clock.ts';
+// Calls to one gRPC service: all of a worker share connections of HTTP/2, one as long as it has room for all of them,
+// made when the first call needs it and again when it has ended. A service that cannot be reached is not tried more
+// often than a back-off allows.
+import type { Cancel, Clock } from '../../clock.ts';
 import type { Destination } from '../../model/destination.ts';
-import { ExternalFailure, timedOut } from './external-failure.ts';
-import { type Call, type CallReceiver, RunningCall } from './grpc-call.ts';
-import { connectMsOf, originOf, tlsOptionsOf } from './service-address.ts';
+import { Http2ClientConnection, type Http2ConnectionOwner } from '../http2/client/client-connection.ts';
+import { HpackEncoder } from '../http2/hpack/encoder.ts';
+import type { PoolCallbacks } from '../message/upstream-stream.ts';
+import type { ByteSocket } from '../socket/byte-socket.ts';
+import {
+  ConnectAttempt,
+  type OpeningOptions,
+  type OpeningOwner,
+  type OpeningTools,
+} from '../upstream/connect-attempt.ts';
+import type { EndpointAddress } from '../upstream/endpoint-address.ts';
+import type { Wheel } from '../wheel.ts';
+import { ExternalFailure } from './external-failure.ts';
+import { type Call, type CallOptions, type CallOwner, type CallReceiver, RunningCall } from './grpc-call.ts';
+import { openingOf } from './service-address.ts';
 
-export interface CallOptions {
-  /** The service is told, and ends the call by itself; whoever waits keeps a timer of its own. 0 = no limit. */
-  readonly timeoutMs?: number;
-  /** On behalf of which span. */
-  readonly traceparent?: string | undefined;
+export interface ChannelTools extends OpeningTools {
+  readonly clock: Clock;
+}
+
+/** Somebody who waits for one answer, and may give up. */
+export interface Waiting {
+  /** To be called, once, when the answer is not waited for any more; set by whoever is to answer. */
+  onGivenUp: ((why: ExternalFailure) => void) | undefined;
 }
 
 const backoffMsMin = 50;
 const backoffMsMax = 1_000;
-/** With calls open and nothing heard, the service is asked whether it is there; it has as long to answer. */
-const keepAliveMs = 20_000;
+/** Where connecting may take as long as it likes, what follows may not. */
+const greetingMs = 20_000;
+/** More would not make a service faster. Beyond, calls wait for room. */
+const connectionsMax = 8;
 
-export class GrpcChannel {
-  readonly #destination: Destination;
-  readonly #clock: Clock;
-  #session: ClientHttp2Session | undefined;
+export class GrpcChannel implements CallOwner, Http2ConnectionOwner, OpeningOwner, PoolCallbacks {
+  readonly clock: Clock;
+  readonly #tools: ChannelTools;
+  readonly #address: EndpointAddress;
+  readonly #options: OpeningOptions;
+  /** Heads of calls, without what differs from one to the next, by path. */
+  readonly #heads = new Map<string, Uint8Array>();
+  readonly #connections: Http2ClientConnection[] = [];
+  /** Those whose service has said nothing about itself yet, as how many calls it takes; with what ends them then. */
+  readonly #unproven = new Map<Http2ClientConnection, Cancel>();
+  #opening: ConnectAttempt | undefined;
+  #waiting: RunningCall[] = [];
   #failures = 0;
   #closedUntilMs = 0;
+  #closed = false;
 
-  constructor(destination: Destination, clock: Clock) {
-    this.#destination = destination;
-    this.#clock = clock;
+  constructor(destination: Destination, tools: ChannelTools) {
+    this.clock = tools.clock;
+    this.#tools = tools;
+    const { address, options } = openingOf(destination);
+    this.#address = address;
+    this.#options = options;
+  }
+
+  get wheel(): Wheel {
+    return this.#tools.wheel;
   }
 
   /** `path` is `/package.Service/Method`. Throws ExternalFailure when the service cannot even be tried. */
-  call(path: string, receiver: CallReceiver, { timeoutMs = 0, traceparent }: CallOptions = {}): Call {
-    const session = this.#ready();
-    const stream = session.request({
-      [constants.HTTP2_HEADER_METHOD]: 'POST',
-      [constants.HTTP2_HEADER_PATH]: path,
-      [constants.HTTP2_HEADER_CONTENT_TYPE]: 'application/grpc',
-      [constants.HTTP2_HEADER_TE]: 'trailers',
-      ...(timeoutMs > 0 ? { 'grpc-timeout': `${Math.ceil(timeoutMs)}m` } : {}),
-      ...(traceparent === undefined ? {} : { traceparent }),
-    });
-    return new RunningCall(stream, receiver, this.#clock, timeoutMs);
+  call(path: string, receiver: CallReceiver, options: CallOptions = {}): Call {
+    const call = new RunningCall(this, receiver, this.#headOf(path), options);
+    this.place(call);
+    return call;
   }
 
-  /** One question, one answer. Rejects with ExternalFailure. */
-  unary(path: string, message: Uint8Array, signal: AbortSignal, options: CallOptions): Promise<Buffer> {
+  /** One question, one answer. Rejects with ExternalFailure, and at once when it is given up. */
+  unary(path: string, message: Uint8Array, waiting: Waiting, options: CallOptions): Promise<Buffer> {
     return new Promise((resolve, reject) => {
-      let answer: Buffer | undefined;
-      const receiver: CallReceiver = {
-        onMessage(each) {
-          answer = Buffer.from(each);
-        },
-        onEnd(failure) {
-          signal.removeEventListener('abort', abort);
-          if (answer !== undefined && failure === undefined) resolve(answer);
-          else reject(failure ?? new ExternalFailure('ended without an answer'));
-        },
-      };
-      const abort = (): void => {
-        call?.cancel();
-        reject(timedOut());
-      };
-      let call: Call | undefined;
+      const question = new Question(resolve, reject, waiting);
       try {
-        call = this.call(path, receiver, options);
+        const call = this.call(path, question, options);
+        waiting.onGivenUp = (why) => {
+          waiting.onGivenUp = undefined;
+          call.cancel();
+          reject(why);
+        };
+        call.send(message);
+        call.end();
       } catch (error) {
         reject(error);
-        return;
       }
-      signal.addEventListener('abort', abort, { once: true });
-      call.send(message);
-      call.end();
     });
   }
 
   /** Calls under way may finish. */
   close(): void {
-    this.#session?.close();
-    this.#session = undefined;
+    this.#closed = true;
+    if (this.#waiting.length === 0) this.#opening?.abandon();
+    for (const connection of [...this.#connections]) connection.retire();
   }
 
-  #ready(): ClientHttp2Session {
-    const known = this.#session;
-    if (known !== undefined && !known.closed && !known.destroyed) return known;
-    if (this.#clock.monotonicMs() < this.#closedUntilMs) throw new ExternalFailure('unreachable');
-    return this.#open();
-  }
+  // What calls ask.
 
-  #open(): ClientHttp2Session {
-    const session = this.#connect();
-    this.#session = session;
-    const connectMs = connectMsOf(this.#destination);
-    const cancel =
-      connectMs > 0
-        ? this.#clock.after(connectMs, () => session.destroy(new ExternalFailure('not connected in time')))
-        : () => {};
-    let connected = false;
-    session.once('connect', () => {
-      cancel();
-      connected = true;
-      this.#failures = 0;
-    });
-    const drop = (): void => {
-      cancel();
-      if (this.#session === session) this.#session = undefined;
-    };
-    session.on('error', drop);
-    session.once('close', () => {
-      drop();
-      if (!connected) this.#backOff();
-    });
-    session.on('goaway', () => {
-      if (this.#session === session) this.#session = undefined;
-    });
-    this.#keepAlive(session);
-    session.unref();
-    return session;
-  }
-
-  #connect(): ClientHttp2Session {
-    try {
-      return connectHttp2(originOf(this.#destination), {
-        ...tlsOptionsOf(this.#destination),
-        ALPNProtocols: ['h2'],
-        settings: { enablePush: false },
-      });
-    } catch (error) {
-      this.#backOff();
-      throw new ExternalFailure(`unreachable: ${error instanceof Error ? error.message : String(error)}`);
+  place(call: RunningCall): void {
+    for (const connection of this.#connections) {
+      const stream = this.#unproven.has(connection) ? undefined : connection.begin();
+      if (stream !== undefined) {
+        call.begin(stream, connection);
+        return;
+      }
     }
+    if (this.#connections.length === 0 && this.#opening === undefined && this.#backsOff)
+      throw new ExternalFailure('unreachable');
+    this.#waiting.push(call);
+    this.#openMore();
+  }
+
+  forget(call: RunningCall): void {
+    const place = this.#waiting.indexOf(call);
+    if (place >= 0) this.#waiting.splice(place, 1);
+    if (this.#closed && this.#waiting.length === 0) this.#opening?.abandon();
+  }
+
+  // What connections tell.
+
+  onOpened(_opening: ConnectAttempt, socket: ByteSocket): void {
+    this.#opening = undefined;
+    const connection = new Http2ClientConnection(socket, this, { wheel: this.wheel, responseHeaderMs: 0, idleMs: 0 });
+    this.#connections.push(connection);
+    const withinMs = this.#options.connectMs || greetingMs;
+    this.#unproven.set(
+      connection,
+      this.clock.after(withinMs, () => this.#giveUp(connection)),
+    );
+    if (this.#closed && this.#waiting.length === 0) connection.retire();
+  }
+
+  onNotOpened(): void {
+    this.#opening = undefined;
+  }
+
+  /** The taker of all that is opened here is the channel itself. */
+  onConnection(): void {}
+
+  onNoConnection(_type: string, message: string): void {
+    this.#backOff();
+    if (this.#connections.length === 0) this.#refuseAll(new ExternalFailure(`unreachable: ${message}`));
+  }
+
+  onRoom(connection: Http2ClientConnection): void {
+    if (this.#prove(connection)) this.#failures = 0;
+    this.#pass(connection);
+    if (this.#closed && this.#waiting.length === 0) connection.retire();
+  }
+
+  onIdle(connection: Http2ClientConnection): void {
+    this.#pass(connection);
+  }
+
+  onGone(connection: Http2ClientConnection): void {
+    const place = this.#connections.indexOf(connection);
+    if (place >= 0) this.#connections.splice(place, 1);
+    if (this.#prove(connection)) this.#backOff();
+    for (const call of this.#waiting.splice(0)) {
+      try {
+        this.place(call);
+      } catch (error) {
+        call.refuse(error instanceof ExternalFailure ? error : new ExternalFailure(String(error)));
+      }
+    }
+  }
+
+  /** gRPC is spoken in HTTP/2 only. */
+  takeHttp1(): boolean {
+    return false;
+  }
+
+  cancelHttp1(): void {}
+
+  /** False: it was proven before, or is gone. */
+  #prove(connection: Http2ClientConnection): boolean {
+    const cancel = this.#unproven.get(connection);
+    cancel?.();
+    return this.#unproven.delete(connection);
+  }
+
+  /** Somebody listens there who speaks no HTTP/2. */
+  #giveUp(connection: Http2ClientConnection): void {
+    connection.close();
+    this.onGone(connection);
+  }
+
+  get #backsOff(): boolean {
+    return this.clock.monotonicMs() < this.#closedUntilMs;
+  }
+
+  /** One at a time, for those who wait. */
+  #openMore(): void {
+    if (this.#waiting.length === 0 || this.#opening !== undefined || this.#unproven.size > 0) return;
+    if (this.#connections.length >= connectionsMax || this.#backsOff) return;
+    this.#opening = new ConnectAttempt(this, this.#address, this, this.#options, this.#tools);
+  }
+
+  /** Those who wait begin on it, as many as it takes. */
+  #pass(connection: Http2ClientConnection): void {
+    while (this.#waiting.length > 0) {
+      const stream = connection.begin();
+      if (stream === undefined) {
+        this.#openMore();
+        return;
+      }
+      this.#waiting.shift()?.begin(stream, connection);
+    }
+  }
+
+  #refuseAll(failure: ExternalFailure): void {
+    for (const call of this.#waiting.splice(0)) call.refuse(failure);
   }
 
   #backOff(): void {
     const waitMs = Math.min(backoffMsMax, backoffMsMin * 2 ** this.#failures++);
-    this.#closedUntilMs = this.#clock.monotonicMs() + waitMs;
+    this.#closedUntilMs = this.clock.monotonicMs() + waitMs;
   }
 
-  #keepAlive(session: ClientHttp2Session): void {
-    session.setTimeout(keepAliveMs, () => {
-      let answered = false;
-      const cancel = this.#clock.after(keepAliveMs, () => {
-        if (!answered) session.destroy(new ExternalFailure('does not answer'));
-      });
-      const asked = session.ping(() => {
-        answered = true;
-        cancel();
-      });
-      if (!asked) cancel();
-    });
+  #headOf(path: string): Uint8Array {
+    let head = this.#heads.get(path);
+    if (head === undefined) {
+      const out = new HpackEncoder();
+      out.request('POST', this.#options.security === undefined ? 'http' : 'https', this.#address.name, path);
+      out.field('content-type', 'application/grpc');
+      out.field('te', 'trailers');
+      head = Uint8Array.from(out.bytes.subarray(0, out.length));
+      this.#heads.set(path, head);
+    }
+    return head;
+  }
+}
+
+/** The last message counts, once the call has ended well. */
+class Question implements CallReceiver {
+  readonly #resolve: (answer: Buffer) => void;
+  readonly #reject: (failure: ExternalFailure) => void;
+  readonly #waiting: Waiting;
+  #answer: Buffer | undefined;
+
+  constructor(resolve: (answer: Buffer) => void, reject: (failure: ExternalFailure) => void, waiting: Waiting) {
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#waiting = waiting;
+  }
+
+  onMessage(message: Buffer): void {
+    this.#answer = message;
+  }
+
+  onEnd(failure: ExternalFailure | undefined): void {
+    this.#waiting.onGivenUp = undefined;
+    if (this.#answer !== undefined && failure === undefined) this.#resolve(this.#answer);
+    else this.#reject(failure ?? new ExternalFailure('ended without an answer'));
   }
 }

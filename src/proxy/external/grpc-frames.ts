@@ -1,4 +1,5 @@
 // Messages of gRPC in the bytes of a stream: a flag, a length, the message (gRPC over HTTP/2, Length-Prefixed-Message).
+import { ReceiveBuffer } from '../http1/receive-buffer.ts';
 import { ExternalFailure } from './external-failure.ts';
 
 const prefixBytes = 5;
@@ -15,24 +16,41 @@ export function frameOf(message: Uint8Array): Buffer {
 
 /** Takes chunks as they come and gives whole messages. */
 export class MessageReader {
-  #held: Buffer = Buffer.alloc(0);
+  readonly #held = new ReceiveBuffer();
 
-  /** Throws ExternalFailure for what cannot be a message. */
-  *read(chunk: Buffer): Generator<Buffer> {
-    this.#held = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
-    while (this.#held.length >= prefixBytes) {
-      if (this.#held[0] !== 0) throw new ExternalFailure('a compressed message, which was not asked for');
-      const length = this.#held.readUInt32BE(1);
-      if (length > messageBytesMax) throw new ExternalFailure('a message is too large');
-      if (this.#held.length < prefixBytes + length) return;
-      const message = this.#held.subarray(prefixBytes, prefixBytes + length);
-      this.#held = this.#held.subarray(prefixBytes + length);
-      yield message;
+  /**
+   * The chunk is not needed after the call; a message is the taker's. False of `take`: nobody wants the rest. Throws
+   * ExternalFailure for what cannot be a message.
+   */
+  read(chunk: Buffer, take: (message: Buffer) => boolean): void {
+    const held = this.#held;
+    if (held.length === 0) {
+      const taken = this.#messages(chunk, chunk.length, take);
+      if (taken < chunk.length) held.append(chunk, taken, chunk.length);
+      return;
     }
+    held.append(chunk, 0, chunk.length);
+    held.drop(this.#messages(held.bytes, held.length, take));
   }
 
   /** Part of a message has come. */
   get partial(): boolean {
     return this.#held.length > 0;
+  }
+
+  /** How much of `bytes[0..length)` was whole messages. */
+  #messages(bytes: Buffer, length: number, take: (message: Buffer) => boolean): number {
+    let at = 0;
+    while (length - at >= prefixBytes) {
+      if (bytes[at] !== 0) throw new ExternalFailure('a compressed message, which was not asked for');
+      const size = bytes.readUInt32BE(at + 1);
+      if (size > messageBytesMax) throw new ExternalFailure('a message is too large');
+      const end = at + prefixBytes + size;
+      if (length < end) break;
+      const message = Buffer.from(bytes.subarray(at + prefixBytes, end));
+      at = end;
+      if (!take(message)) return length;
+    }
+    return at;
   }
 }

@@ -35,7 +35,7 @@ export class HttpService {
     this.#pool = new Pool(originOf(destination), { connect, headersTimeout: 0, bodyTimeout: 0, pipelining: 1 });
   }
 
-  /** Redirects are not followed. Rejects when there is no whole answer, and at once when the signal says so. */
+  /** Redirects are not followed. Rejects when there is no whole answer, and at once when the signal says so, with its reason. */
   ask(request: ServiceRequest): Promise<ServiceAnswer> {
     return untilAborted(this.#answerTo(request), request.signal);
   }
@@ -68,7 +68,7 @@ export class HttpService {
 /** undici hears of a signal only once a connection stands: whoever waits for one that never does would wait on. */
 function untilAborted(answer: Promise<ServiceAnswer>, signal: AbortSignal): Promise<ServiceAnswer> {
   return new Promise((resolve, reject) => {
-    const giveUp = (): void => reject(new ExternalFailure('not waited for'));
+    const giveUp = (): void => reject(signal.reason);
     if (signal.aborted) giveUp();
     else signal.addEventListener('abort', giveUp, { once: true });
     answer.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp));

@@ -4,7 +4,10 @@ import { isIP } from 'node:net';
 import { destinationDefaults } from '../../model/defaults.ts';
 import type { Destination } from '../../model/destination.ts';
 import { durationMs } from '../duration.ts';
+import { UpstreamSecurity } from '../tls/upstream-security.ts';
 import { type VersionOptions, versionOptions } from '../tls/versions.ts';
+import type { OpeningOptions } from '../upstream/connect-attempt.ts';
+import { addressOf, type EndpointAddress } from '../upstream/endpoint-address.ts';
 
 export const isSecure = ({ options }: Destination): boolean =>
   (options?.tls?.mode ?? destinationDefaults.tls.mode) !== 'none';
@@ -18,6 +21,21 @@ export function originOf(destination: Destination): string {
 
 export const connectMsOf = ({ options }: Destination): number =>
   durationMs(options?.timeouts?.connect, destinationDefaults.timeouts.connect);
+
+/** For one connection of HTTP/2. */
+export function openingOf(destination: Destination): { address: EndpointAddress; options: OpeningOptions } {
+  const { connect, dualStackFallback, tlsHandshake } = destination.options?.timeouts ?? {};
+  const { timeouts } = destinationDefaults;
+  return {
+    address: addressOf(destination),
+    options: {
+      connectMs: durationMs(connect, timeouts.connect),
+      dualStackFallbackMs: durationMs(dualStackFallback, timeouts.dualStackFallback),
+      security: UpstreamSecurity.of(destination, 'h2'),
+      tlsHandshakeMs: durationMs(tlsHandshake, timeouts.tlsHandshake),
+    },
+  };
+}
 
 export interface TlsOptions extends Partial<VersionOptions> {
   readonly servername?: string;

@@ -1,14 +1,15 @@
 // Middleware type extAuthz: a service decides whether a request may pass (contract.md §8.5, architecture.md §6.28, §6.29).
 // Whatever keeps it from deciding refuses the request, unless the middleware says otherwise.
-import type { Clock } from '../../clock.ts';
 import { extAuthzDefaults } from '../../model/defaults.ts';
 import type { ExtAuthzConfig } from '../../model/middleware/ext-authz.ts';
 import { durationMs } from '../duration.ts';
 import type { MiddlewareExchange, MiddlewarePhases, Verdict } from '../exchange/phase.ts';
-import { reasonOf } from '../external/external-failure.ts';
+import { notAwaited, reasonOf } from '../external/external-failure.ts';
 import type { ExternalDirectory } from '../external/external-services.ts';
-import { applyChange, type ChangeableFields, type HeaderChange } from '../external/header-change.ts';
+import { applyChange, type ChangeableFields } from '../external/header-change.ts';
+import type { Wheel } from '../wheel.ts';
 import { claimedNames } from './claimed-names.ts';
+import { Asking } from './ext-authz/asking.ts';
 import { compileCheck } from './ext-authz/check.ts';
 import type { AskDecision, Decision } from './ext-authz/decision.ts';
 import { askOverEnvoy } from './ext-authz/envoy-check.ts';
@@ -25,54 +26,41 @@ const asks: Readonly<Record<'http' | 'grpc' | 'envoy', AskDecision>> = {
   envoy: askOverEnvoy,
 };
 
-/** What one exchange keeps. */
-interface Asked {
-  readonly abort: AbortController;
-  toClient: readonly HeaderChange[];
-}
-
-export function buildExtAuthz(config: ExtAuthzConfig): (external: ExternalDirectory, clock: Clock) => MiddlewarePhases {
+export function buildExtAuthz(config: ExtAuthzConfig): (external: ExternalDirectory, wheel: Wheel) => MiddlewarePhases {
   const { mode = extAuthzDefaults.mode, protocol = extAuthzDefaults.protocol } = config;
   if (protocol === 'envoy' && mode === 'http') throw new Error('protocol envoy needs mode grpc');
   const ask = asks[protocol === 'envoy' ? 'envoy' : mode];
   const check = compileCheck(config, protocol);
   const timeoutMs = durationMs(config.decisionTimeout, extAuthzDefaults.decisionTimeout);
   const claimed = claimedNames(config.onAllow?.copyToUpstream ?? []);
-  return (external, clock) => {
-    const decide = async (
-      exchange: MiddlewareExchange,
-      slot: number,
-      services: ExternalDirectory,
-    ): Promise<Verdict> => {
-      const asked: Asked = { abort: new AbortController(), toClient: [] };
-      exchange.state[slot] = asked;
+  return (services, wheel) => {
+    const decide = async (exchange: MiddlewareExchange, slot: number): Promise<Verdict> => {
+      const asking = new Asking(wheel);
+      exchange.state[slot] = asking;
       // Whoever has waited looks whether the exchange is still the same one: it is used again for other requests.
-      const isOver = (): boolean => exchange.state[slot] !== asked;
+      const isOver = (): boolean => exchange.state[slot] !== asking;
       const body = check.includeBody ? await exchange.collectRequestBody(bodyBytesMax) : undefined;
       if (isOver()) return undefined;
       if (body?.whole === false) return rejection(413, 'request body too large');
-      const cancel = timeoutMs > 0 ? clock.after(timeoutMs, () => asked.abort.abort()) : () => {};
+      asking.arm(timeoutMs);
       let decision: Decision;
       try {
-        const { signal } = asked.abort;
-        decision = await ask({ check, exchange, slot, body: body?.bytes, services, signal, timeoutMs });
+        decision = await ask({ check, exchange, slot, body: body?.bytes, services, asking, timeoutMs });
       } catch (error) {
         if (isOver()) return undefined;
         claimed.clear(exchange);
-        if (config.failureModeAllow === true) return undefined;
-        const reason = asked.abort.signal.aborted ? 'timeout' : reasonOf(error);
-        return rejection(403, `ext_authz: ${reason}`);
+        return config.failureModeAllow === true ? undefined : rejection(403, `ext_authz: ${reasonOf(error)}`);
       } finally {
-        cancel();
+        asking.settle();
       }
       if (isOver()) return undefined;
       if (!decision.allowed) return decision.reply;
       claimed.clear(exchange);
       pass(exchange, decision);
-      asked.toClient = decision.toClient;
+      asking.toClient = decision.toClient;
       return undefined;
     };
-    return { ...phases((exchange, slot) => decide(exchange, slot, external)), onSkip: claimed.disown };
+    return { ...phases(decide), onSkip: claimed.disown };
   };
 }
 
@@ -86,16 +74,16 @@ function phases(decide: (exchange: MiddlewareExchange, slot: number) => Promise<
         set: (name, value) => response.edits.set(name, value),
         append: (name, value) => response.edits.append(name, value),
       };
-      for (const change of askedIn(exchange, slot)?.toClient ?? []) applyChange(change, fields);
+      for (const change of askingIn(exchange, slot)?.toClient ?? []) applyChange(change, fields);
       return undefined;
     },
     onFinish(exchange, slot) {
-      askedIn(exchange, slot)?.abort.abort();
+      askingIn(exchange, slot)?.giveUp(notAwaited);
     },
   };
 }
 
-const askedIn = ({ state }: MiddlewareExchange, slot: number): Asked | undefined => state[slot] as Asked | undefined;
+const askingIn = ({ state }: MiddlewareExchange, slot: number): Asking | undefined => state[slot] as Asking | undefined;
 
 function pass(
   exchange: MiddlewareExchange,

@@ -19,7 +19,7 @@ import type { MiddlewareServices } from './services.ts';
 
 type BuildProcessor = (
   external: ExternalDirectory,
-  tools: Pick<MiddlewareServices, 'clock' | 'logger'>,
+  tools: Pick<MiddlewareServices, 'clock' | 'wheel' | 'logger'>,
 ) => MiddlewarePhases;
 
 export function buildExtProc(config: ExtProcConfig, override: ExtProcOverride | undefined): BuildProcessor {
@@ -29,8 +29,8 @@ export function buildExtProc(config: ExtProcConfig, override: ExtProcOverride | 
   const plan = planOf(config, override, protocol);
   const timeoutMsMax = durationMs(config.maxPhaseTimeout, 0);
   const { destinationId, observeMode } = config;
-  return (external, { clock, logger }) => {
-    const tools = { services: external, clock, destinationId, timeoutMsMax };
+  return (external, { clock, wheel, logger }) => {
+    const tools = { services: external, clock, wheel, destinationId, timeoutMsMax };
     if (observeMode?.enabled !== true) {
       return processingPhases(plan, ({ trace }, slot) =>
         open({ ...tools, traced: (operation, kind) => trace?.ask(slot, { destinationId, operation, kind }) }),

@@ -28,9 +28,11 @@ export class UpstreamSecurity {
   }
 
   /** Undefined where bytes travel as they are. */
-  static of(destination: Destination): UpstreamSecurity | undefined {
+  static of(
+    destination: Destination,
+    protocol: 'h2' | 'http/1.1' = destination.options?.http2 === true ? 'h2' : 'http/1.1',
+  ): UpstreamSecurity | undefined {
     const tls = tlsOf(destination);
-    const protocol = destination.options?.http2 === true ? 'h2' : 'http/1.1';
     return tls && new UpstreamSecurity(tls, verifiedName(destination, tls), protocol);
   }
 

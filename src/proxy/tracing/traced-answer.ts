@@ -12,11 +12,10 @@ export function told(headers: readonly string[], traced: TracedCall | undefined)
   return [...kept, 'traceparent', traced.traceparent];
 }
 
-/** The same promise; its end is that of the call. `signal` is aborted when the answer was not waited for. */
+/** The same promise; its end is that of the call. */
 export async function tracedAnswer<Answer>(
   traced: TracedCall | undefined,
   answer: Promise<Answer>,
-  signal: AbortSignal,
   statusOf: (answer: Answer) => number = () => 0,
 ): Promise<Answer> {
   if (traced === undefined) return answer;
@@ -25,7 +24,7 @@ export async function tracedAnswer<Answer>(
     traced.end(statusOf(given), '');
     return given;
   } catch (error) {
-    traced.end(0, signal.aborted || isTimeout(error) ? 'timeout' : 'unavailable');
+    traced.end(0, isTimeout(error) ? 'timeout' : 'unavailable');
     throw error;
   }
 }

@@ -30,7 +30,9 @@ export function endpointsOf(
   return endpoints.length > 0 ? endpoints.map(addressOf) : [addressOf({ host, port })];
 }
 
-function addressOf(given: FoundAddress & { readonly weight?: number; readonly priority?: number }): EndpointAddress {
+export function addressOf(
+  given: FoundAddress & { readonly weight?: number; readonly priority?: number },
+): EndpointAddress {
   const host = given.host.replace(/^\[(.*)\]$/, '$1');
   return {
     name: `${host.includes(':') ? `[${host}]` : host}:${given.port}`,

@@ -124,7 +124,7 @@ export class Engine {
       sessionStore &&
       new RedisSessionStore(sessionStore, clock, telemetry.logger, (reached) => storeReach.set(place, reached));
     this.#tools = { wheel, clock, names: new NameLookup(clock), random: Math.random, place, sessions };
-    this.#external = new ExternalServices(clock);
+    this.#external = new ExternalServices(this.#tools);
     this.#services = {
       ...common,
       clock,

@@ -48,6 +48,13 @@ export class HpackEncoder {
     this.field(':protocol', protocol);
   }
 
+  /** As another block had it: blocks mean the same anywhere. */
+  block(bytes: Uint8Array): void {
+    this.#reserve(bytes.length);
+    this.bytes.set(bytes, this.length);
+    this.length += bytes.length;
+  }
+
   /** Texts are byte strings; the name in any case. */
   field(name: string, value: string): void {
     let start = literalNames.get(name);

@@ -2,6 +2,7 @@
 import type { LocalReply, MiddlewareExchange } from '../../exchange/phase.ts';
 import type { ExternalDirectory } from '../../external/external-services.ts';
 import type { HeaderChange } from '../../external/header-change.ts';
+import type { Asking } from './asking.ts';
 import type { Check } from './check.ts';
 
 export type Decision =
@@ -24,7 +25,7 @@ export interface Question {
   /** Undefined when the service is shown none. */
   readonly body: Buffer | undefined;
   readonly services: ExternalDirectory;
-  readonly signal: AbortSignal;
+  readonly asking: Asking;
   /** 0 = no limit. */
   readonly timeoutMs: number;
 }

@@ -10,12 +10,16 @@ import { call, pairsOf, statusOr403 } from './grpc-check.ts';
 
 const checkPath = '/envoy.service.auth.v3.Authorization/Check';
 
-export const askOverEnvoy: AskDecision = async (question) => {
-  const answer = await call(question, checkPath, envoyCheckRequest.encode(attributesOf(question)), envoyCheckResponse);
+export const askOverEnvoy: AskDecision = (question) =>
+  call(question, checkPath, envoyCheckRequest.encode(attributesOf(question)), envoyCheckResponse).then((answer) =>
+    decisionOf(answer, question.exchange),
+  );
+
+function decisionOf(answer: Message, exchange: MiddlewareExchange): Decision {
   if (messageIn(answer, 'error_response') !== undefined) throw new ExternalFailure('the service reports an error');
   const code = numberIn(messageIn(answer, 'status'), 'code');
-  return code === 0 ? allowed(answer, question.exchange) : denied(messageIn(answer, 'denied_response'));
-};
+  return code === 0 ? allowed(answer, exchange) : denied(messageIn(answer, 'denied_response'));
+}
 
 function allowed(answer: Message, { request }: MiddlewareExchange): Decision {
   const ok = messageIn(answer, 'ok_response');

@@ -5,16 +5,19 @@ import { bytesIn, type Message, messagesIn, numberIn } from '../../external/mess
 import { checkRequest, checkResponse, type MessageType } from '../../external/messages.ts';
 import { readableText } from '../../fields/field-lines.ts';
 import { tracedAnswer } from '../../tracing/traced-answer.ts';
-import type { AskDecision, Question } from './decision.ts';
+import type { AskDecision, Decision, Question } from './decision.ts';
 
 const checkPath = '/extauthz.v1.Authorizer/Check';
 
-export const askOverGrpc: AskDecision = async (question) => {
+export const askOverGrpc: AskDecision = (question) => {
   const { check, exchange, body } = question;
   const { method, target } = exchange.request;
   const headers = pairsOf(check.headers(exchange));
   const asked = { method, path: target, headers, ...(body === undefined ? {} : { body }) };
-  const answer = await call(question, checkPath, checkRequest.encode(asked), checkResponse);
+  return call(question, checkPath, checkRequest.encode(asked), checkResponse).then(decisionOf);
+};
+
+function decisionOf(answer: Message): Decision {
   const changes = changesOfPairs(messagesIn(answer, 'headers'));
   if (answer.allowed === true) {
     return { allowed: true, toUpstream: changes, removed: [], toClient: [], query: undefined };
@@ -22,26 +25,28 @@ export const askOverGrpc: AskDecision = async (question) => {
   const status = statusOr403(numberIn(answer, 'denied_status'));
   const fields = changes.flatMap(({ name, value }) => [name, value]);
   return { allowed: false, reply: { status, fields, body: bytesIn(answer, 'denied_body') ?? '' } };
-};
+}
 
 /** One unary call; what is no such message is a failure like any other. */
-export async function call(
-  { check, exchange, slot, services, signal, timeoutMs }: Question,
+export function call(
+  { check, exchange, slot, services, asking, timeoutMs }: Question,
   path: string,
   message: Uint8Array,
   answers: MessageType,
 ): Promise<Message> {
   const { destinationId } = check;
   const channel = services.grpc(destinationId);
-  if (channel === undefined) throw new ExternalFailure('destination missing');
+  if (channel === undefined) return Promise.reject(new ExternalFailure('destination missing'));
   const traced = exchange.trace?.ask(slot, { destinationId, operation: path.slice(1), kind: 'grpc' });
-  const asked = channel.unary(path, message, signal, { timeoutMs, traceparent: traced?.traceparent });
-  const bytes = await tracedAnswer(traced, asked, signal);
-  try {
-    return answers.decode(bytes);
-  } catch {
-    throw new ExternalFailure('the answer cannot be read');
-  }
+  const asked = channel.unary(path, message, asking, { timeoutMs, traceparent: traced?.traceparent });
+  const answer = traced === undefined ? asked : tracedAnswer(traced, asked);
+  return answer.then((bytes) => {
+    try {
+      return answers.decode(bytes);
+    } catch {
+      throw new ExternalFailure('the answer cannot be read');
+    }
+  });
 }
 
 export function pairsOf(headers: readonly string[]): { key: string; value: string }[] {

@@ -5,15 +5,15 @@ import { told, tracedAnswer } from '../../tracing/traced-answer.ts';
 import type { NameTest } from '../name-pattern.ts';
 import type { AskDecision } from './decision.ts';
 
-export const askOverHttp: AskDecision = async ({ check, exchange, slot, body, services, signal }) => {
+export const askOverHttp: AskDecision = async ({ check, exchange, slot, body, services, asking }) => {
   const service = services.http(check.destinationId);
   if (service === undefined) throw new ExternalFailure('destination missing');
   const { method } = exchange.request;
   const { path, destinationId } = check;
   const traced = exchange.trace?.ask(slot, { destinationId, operation: method, kind: 'http' });
   const headers = told(check.headers(exchange), traced);
-  const asked = service.ask({ method, path, headers, body, signal });
-  const answer = await tracedAnswer(traced, asked, signal, ({ status }) => status);
+  const asked = service.ask({ method, path, headers, body, signal: asking.signal });
+  const answer = await tracedAnswer(traced, asked, ({ status }) => status);
   if (answer.status < 200 || answer.status > 299) {
     const fields = matching(answer.fields, check.deniedToClient);
     return { allowed: false, reply: { status: answer.status, fields, body: answer.body } };

@@ -5,6 +5,7 @@ import type { LocalReply } from '../../exchange/phase.ts';
 import type { ExternalDirectory } from '../../external/external-services.ts';
 import type { HeaderChange } from '../../external/header-change.ts';
 import type { ServiceCall, TracedCall } from '../../tracing/exchange-trace.ts';
+import type { Wheel } from '../../wheel.ts';
 
 export type PhaseName = 'requestHeaders' | 'requestBody' | 'responseHeaders' | 'responseBody';
 
@@ -54,6 +55,7 @@ export interface Conversation {
 export interface ProcessorTools {
   readonly services: ExternalDirectory;
   readonly clock: Clock;
+  readonly wheel: Wheel;
   readonly destinationId: string;
   /** Longest time that a service may ask for in place of the configured one, in milliseconds; 0 = none. */
   readonly timeoutMsMax: number;

@@ -1,9 +1,9 @@
 // Processing over gRPC: one stream per exchange, one answer per message, in our own protocol and in Envoy's (contract.md
 // §8.6.2, architecture.md §6.28, §6.29). The two differ in their messages and in what the end of a stream means.
-import type { Cancel } from '../../../clock.ts';
-import { ExternalFailure, timedOut } from '../../external/external-failure.ts';
+import { ExternalFailure, notAwaited, timedOut } from '../../external/external-failure.ts';
 import type { Call, CallReceiver } from '../../external/grpc-call.ts';
 import type { TracedCall } from '../../tracing/exchange-trace.ts';
+import { Timed } from '../../wheel.ts';
 import type { Answer, Conversation, PhaseMessage, ProcessorTools } from './answer.ts';
 
 export interface ProcessorDialect {
@@ -16,9 +16,6 @@ export interface ProcessorDialect {
   readonly cleanEnd: 'goOn' | 'askAgain';
 }
 
-/** A service may take its time to end a stream on which nothing more comes. */
-const lingerMs = 1_000;
-
 export const openGrpc =
   (dialect: ProcessorDialect) =>
   (tools: ProcessorTools): Conversation =>
@@ -28,10 +25,9 @@ interface Waiting {
   readonly bytes: Uint8Array;
   readonly resolve: (answer: Answer) => void;
   readonly reject: (failure: unknown) => void;
-  cancelTimer: Cancel;
 }
 
-class GrpcConversation implements Conversation {
+class GrpcConversation extends Timed implements Conversation {
   readonly #dialect: ProcessorDialect;
   readonly #tools: ProcessorTools;
   #call: Call | undefined;
@@ -43,6 +39,7 @@ class GrpcConversation implements Conversation {
   #goesOn = false;
 
   constructor(dialect: ProcessorDialect, tools: ProcessorTools) {
+    super();
     this.#dialect = dialect;
     this.#tools = tools;
   }
@@ -51,7 +48,7 @@ class GrpcConversation implements Conversation {
     if (this.#goesOn) return Promise.resolve({ kind: 'goOn' });
     return new Promise((resolve, reject) => {
       this.#askedAgain = false;
-      this.#waiting = { bytes: this.#dialect.encode(message), resolve, reject, cancelTimer: () => {} };
+      this.#waiting = { bytes: this.#dialect.encode(message), resolve, reject };
       this.#arm(timeoutMs);
       this.#send();
     });
@@ -59,25 +56,20 @@ class GrpcConversation implements Conversation {
 
   end(): void {
     this.#traced?.end(0, this.#waiting === undefined ? '' : 'aborted');
-    this.#fail(new ExternalFailure('nobody waits any more'));
-    const call = this.#call;
+    if (this.#waiting !== undefined) this.#fail(notAwaited());
+    this.#call?.leave();
     this.#call = undefined;
-    if (call === undefined) return;
-    call.end();
-    this.#tools.clock.after(lingerMs, () => call.cancel());
+  }
+
+  override onDeadline(): void {
+    this.#traced?.end(0, 'timeout');
+    this.#call?.cancel();
+    this.#call = undefined;
+    this.#fail(timedOut());
   }
 
   #arm(timeoutMs: number): void {
-    const waiting = this.#waiting;
-    if (waiting === undefined) return;
-    waiting.cancelTimer();
-    if (timeoutMs <= 0) return;
-    waiting.cancelTimer = this.#tools.clock.after(timeoutMs, () => {
-      this.#traced?.end(0, 'timeout');
-      this.#call?.cancel();
-      this.#call = undefined;
-      this.#fail(timedOut());
-    });
+    if (timeoutMs > 0) this.#tools.wheel.arm(this, timeoutMs);
   }
 
   #send(): void {
@@ -144,7 +136,7 @@ class GrpcConversation implements Conversation {
   #settle(answer: Answer): void {
     const waiting = this.#waiting;
     this.#waiting = undefined;
-    waiting?.cancelTimer();
+    this.#tools.wheel.remove(this);
     this.#answered++;
     waiting?.resolve(answer);
   }
@@ -152,7 +144,7 @@ class GrpcConversation implements Conversation {
   #fail(failure: unknown): void {
     const waiting = this.#waiting;
     this.#waiting = undefined;
-    waiting?.cancelTimer();
+    this.#tools.wheel.remove(this);
     waiting?.reject(failure);
   }
 }

@@ -1,5 +1,5 @@
 // Processing over HTTP: one POST per message, JSON both ways (contract.md §8.6.1).
-import { ExternalFailure, timedOut } from '../../external/external-failure.ts';
+import { ExternalFailure, notAwaited, timedOut } from '../../external/external-failure.ts';
 import { changesOfPairs, headerPairs } from '../../external/header-change.ts';
 import { type Message, messagesIn, numberIn, textIn, textsIn } from '../../external/message-reading.ts';
 import { told, tracedAnswer } from '../../tracing/traced-answer.ts';
@@ -16,25 +16,23 @@ export function openHttp({ services, clock, destinationId, traced: begin }: Proc
       if (service === undefined) throw new ExternalFailure('destination missing');
       const abort = new AbortController();
       under = abort;
-      const cancel = timeoutMs > 0 ? clock.after(timeoutMs, () => abort.abort()) : () => {};
+      const cancel = timeoutMs > 0 ? clock.after(timeoutMs, () => abort.abort(timedOut())) : () => {};
       try {
         const body = Buffer.from(JSON.stringify(documentOf(message)), 'utf8');
         const { signal } = abort;
         const traced = begin('POST', 'http');
         const headers = told(['content-type', 'application/json'], traced);
         const asked = service.ask({ method: 'POST', path: '/', headers, body, signal });
-        const answer = await tracedAnswer(traced, asked, signal, ({ status }) => status);
+        const answer = await tracedAnswer(traced, asked, ({ status }) => status);
         if (answer.status !== 200) throw new ExternalFailure(`answers ${answer.status}`);
         return answerOf(answer.body);
-      } catch (error) {
-        throw abort.signal.aborted ? timedOut() : error;
       } finally {
         cancel();
         under = undefined;
       }
     },
     end() {
-      under?.abort();
+      under?.abort(notAwaited());
     },
   };
 }

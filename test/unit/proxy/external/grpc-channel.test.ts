@@ -1,22 +1,23 @@
-import { EventEmitter } from 'node:events';
-import {
-  type ClientHttp2Stream,
-  constants,
-  createServer,
-  type IncomingHttpHeaders,
-  type ServerHttp2Stream,
-} from 'node:http2';
+import { constants, createServer, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
 import type { Server } from 'node:net';
 import { expect } from 'chai';
-import { isTimeout } from '../../../../src/proxy/external/external-failure.ts';
+import fc from 'fast-check';
+import { isTimeout, notAwaited } from '../../../../src/proxy/external/external-failure.ts';
 import { RunningCall } from '../../../../src/proxy/external/grpc-call.ts';
-import { GrpcChannel } from '../../../../src/proxy/external/grpc-channel.ts';
-import { frameOf } from '../../../../src/proxy/external/grpc-frames.ts';
+import { GrpcChannel, type Waiting } from '../../../../src/proxy/external/grpc-channel.ts';
+import { frameOf, MessageReader } from '../../../../src/proxy/external/grpc-frames.ts';
+import type { Stream } from '../../../../src/proxy/http2/stream.ts';
+import { NameLookup } from '../../../../src/proxy/upstream/name-lookup.ts';
+import { Wheel } from '../../../../src/proxy/wheel.ts';
+import { freePort } from '../../../support/free-port.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { listening } from '../../../support/proxy-bed.ts';
 
+const reset = { code: 2, faulty: false, unanswered: false, message: 'reset' };
+
 describe('a call of gRPC', () => {
   const clock = new ManualClock();
+  const tools = { clock, wheel: new Wheel(clock), names: new NameLookup(clock) };
   let service: ReturnType<typeof createServer>;
   let channel: GrpcChannel;
   let answer: (stream: ServerHttp2Stream) => void;
@@ -28,7 +29,7 @@ describe('a call of gRPC', () => {
       stream.resume().on('end', () => answer(stream));
     });
     const port = await listening(service as unknown as Server);
-    channel = new GrpcChannel({ id: 's', name: 's', host: '127.0.0.1', port }, clock);
+    channel = new GrpcChannel({ id: 's', name: 's', host: '127.0.0.1', port }, tools);
   });
   after(() => {
     channel.close();
@@ -45,7 +46,7 @@ describe('a call of gRPC', () => {
   const resets = (code: number) => (stream: ServerHttp2Stream) => stream.close(code);
   const asked = (timeoutMs: number): Promise<unknown> =>
     channel
-      .unary('/a.B/C', Buffer.from('in'), new AbortController().signal, { timeoutMs })
+      .unary('/a.B/C', Buffer.from('in'), { onGivenUp: undefined }, { timeoutMs })
       .then(String, (error: unknown) => (isTimeout(error) ? 'timed out' : String(error)));
 
   it('tells the service how long it may take', async () => {
@@ -67,19 +68,91 @@ describe('a call of gRPC', () => {
         late(stream);
       };
       expect(await asked(1000)).to.equal('timed out');
-      expect(await asked(1001)).to.match(/^ExternalFailure: (status 1: so|unreachable|the stream broke off)/);
+      expect(await asked(1001)).to.match(/^ExternalFailure: (status 1: so|the stream broke off)/);
     }
   });
 
   it('keeps what trailers said of a failure when a reset follows them', () => {
-    const stream = new EventEmitter();
     const failures: unknown[] = [];
     const receiver = { onMessage() {}, onEnd: (failure: unknown) => failures.push(String(failure)) };
-    new RunningCall(stream as ClientHttp2Stream, receiver, clock, 0);
-    stream.emit('response', { ':status': 200 });
-    stream.emit('trailers', { 'grpc-status': '13', 'grpc-message': 'broken' });
-    stream.emit('error', new Error('reset'));
-    stream.emit('close');
+    const owner = { clock, wheel: tools.wheel, forget() {}, place() {} };
+    const call = new RunningCall(owner, receiver, new Uint8Array(0), {});
+    const fields = (of: Record<string, string>) => ({ status: 200, first: (name: string) => of[name] });
+    const stream = { fields: fields({ 'grpc-status': '13', 'grpc-message': 'broken' }), sendHead() {} };
+    call.begin(stream as unknown as Stream, { onMessage() {} });
+    call.onHead(stream as unknown as Stream);
+    call.onReset(stream as unknown as Stream, { ...reset, untouched: false });
     expect(failures).to.deep.equal(['ExternalFailure: status 13: broken']);
+  });
+
+  it('is made once more, and only once, where the service says that it has done nothing with it', async () => {
+    let refused = 0;
+    answer = (stream) =>
+      (refused++ === 0 ? resets(constants.NGHTTP2_REFUSED_STREAM) : ends('0', frameOf(Buffer.of(7))))(stream);
+    expect(await asked(1000)).to.equal('\u0007');
+    answer = resets(constants.NGHTTP2_REFUSED_STREAM);
+    expect(await asked(1000)).to.match(/^ExternalFailure: the stream broke off/);
+  });
+
+  it('has as many beside it as come, over more connections than one when a service takes few at a time', async () => {
+    const held: ServerHttp2Stream[] = [];
+    let sessions = 0;
+    const few = createServer({ settings: { maxConcurrentStreams: 10 } })
+      .on('session', () => sessions++)
+      .on('stream', (stream: ServerHttp2Stream) => {
+        stream.resume().on('end', () => {
+          held.push(stream);
+          if (held.length === 50) for (const each of held) ends('0', frameOf(Buffer.of(1)))(each);
+          else if (held.length > 50) ends('0', frameOf(Buffer.of(1)))(stream);
+        });
+      });
+    const port = await listening(few as unknown as Server);
+    const one = new GrpcChannel({ id: 's', name: 's', host: '127.0.0.1', port }, tools);
+    const all = Array.from({ length: 100 }, () => one.unary('/a.B/C', Buffer.of(1), { onGivenUp: undefined }, {}));
+    expect((await Promise.all(all)).map((bytes) => bytes[0])).to.deep.equal(Array(100).fill(1));
+    expect(sessions).to.be.within(5, 8);
+    one.close();
+    few.close();
+  });
+
+  it('that is given up is over at once, also where no connection stands yet', async () => {
+    const closed = await freePort();
+    const one = new GrpcChannel({ id: 's', name: 's', host: '127.0.0.1', port: closed }, tools);
+    const waiting: Waiting = { onGivenUp: undefined };
+    const refused = one.unary('/a.B/C', Buffer.of(1), waiting, {}).catch(String);
+    waiting.onGivenUp?.(notAwaited());
+    expect(await refused).to.equal('ExternalFailure: nobody waits any more');
+    const other = await one.unary('/a.B/C', Buffer.of(1), { onGivenUp: undefined }, {}).catch(String);
+    expect(other).to.equal('ExternalFailure: unreachable: ECONNREFUSED');
+    const soon = await one.unary('/a.B/C', Buffer.of(1), { onGivenUp: undefined }, {}).catch(String);
+    expect(soon).to.equal('ExternalFailure: unreachable');
+  });
+});
+
+describe('messages of gRPC', () => {
+  it('are whole however they are cut', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.uint8Array({ maxLength: 40 })),
+        fc.infiniteStream(fc.integer({ min: 1, max: 30 })),
+        (sent, cuts) => {
+          const bytes = Buffer.concat(sent.map(frameOf));
+          const reader = new MessageReader();
+          const got: Buffer[] = [];
+          for (let at = 0; at < bytes.length; ) {
+            const end = at + cuts.next().value;
+            // What was read is overwritten, as it is on a connection.
+            const chunk = Buffer.from(bytes.subarray(at, end));
+            reader.read(chunk, (message) => got.push(message) > 0);
+            chunk.fill(0xff);
+            at = end;
+          }
+          expect(got.map((each) => each.toString('hex'))).to.deep.equal(
+            sent.map((each) => Buffer.from(each).toString('hex')),
+          );
+          expect(reader.partial).to.equal(false);
+        },
+      ),
+    );
   });
 });

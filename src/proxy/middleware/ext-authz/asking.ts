@@ -1,0 +1,51 @@
+// One decision that is waited for: no longer than the middleware allows, nor than the exchange lasts. What it came to for
+// the client is kept until the response.
+import { type ExternalFailure, timedOut } from '../../external/external-failure.ts';
+import type { Waiting } from '../../external/grpc-channel.ts';
+import type { HeaderChange } from '../../external/header-change.ts';
+import { Timed, type Wheel } from '../../wheel.ts';
+
+const none: readonly HeaderChange[] = [];
+
+export class Asking extends Timed implements Waiting {
+  onGivenUp: ((why: ExternalFailure) => void) | undefined;
+  toClient: readonly HeaderChange[] = none;
+  readonly #wheel: Wheel;
+  #abort: AbortController | undefined;
+  #settled = false;
+
+  constructor(wheel: Wheel) {
+    super();
+    this.#wheel = wheel;
+  }
+
+  /** Made for whoever wants it: most do without. */
+  get signal(): AbortSignal {
+    this.#abort ??= new AbortController();
+    return this.#abort.signal;
+  }
+
+  /** 0 = for as long as it takes. */
+  arm(ms: number): void {
+    if (ms > 0) this.#wheel.arm(this, ms);
+  }
+
+  override onDeadline(): void {
+    this.giveUp(timedOut);
+  }
+
+  /** Nothing happens when there is an answer already. */
+  giveUp(why: () => ExternalFailure): void {
+    if (this.#settled) return;
+    this.settle();
+    const failure = why();
+    this.onGivenUp?.(failure);
+    this.#abort?.abort(failure);
+  }
+
+  /** There is an answer, or none is waited for any more. */
+  settle(): void {
+    this.#settled = true;
+    this.#wheel.remove(this);
+  }
+}
