@@ -91,10 +91,17 @@ const rows = [
   },
   {
     name: 'rollouts',
-    what: 'rollouts of a fleet while nodes and proxies are killed',
+    what: 'rollouts of a fleet, killed and cut off',
     test: ['test/faults/rollouts.test.ts'],
     lengths: { SLUICE_ROLLOUTS_SECONDS: [60, 600], SLUICE_ROLLOUT_PROXIES: [3, 5] },
     takes: [90, 640],
+  },
+  {
+    name: 'rollout-steps',
+    what: 'the leader fails at each step of a rollout',
+    test: ['test/faults/rollout-steps.test.ts'],
+    lengths: { SLUICE_ROLLOUT_STEPS: [6, 50] },
+    takes: [80, 600],
   },
   {
     name: 'confirmations',

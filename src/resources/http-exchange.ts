@@ -1,4 +1,5 @@
 // Between Fastify and the operations: what a request says, and how an answer leaves. Used by every controller.
+import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Answer, ApiRequest } from './answer.ts';
 import type { Caller } from './caller.ts';
@@ -30,7 +31,14 @@ export function send(reply: FastifyReply, { status, headers, body }: Answer): vo
   reply.code(status).header('Cache-Control', 'no-store');
   for (const [name, value] of Object.entries(headers)) reply.header(name, value);
   if (status === 204) reply.send();
-  else reply.header('Content-Type', 'application/json').send(Buffer.from(body));
+  else reply.header('Content-Type', 'application/json').send(typeof body === 'string' ? Buffer.from(body) : sent(body));
+}
+
+/** What a client that goes away has not taken is never made. */
+const sent = (body: Iterable<string>): Readable => Readable.from(bytesOf(body), { objectMode: false });
+
+function* bytesOf(pieces: Iterable<string>): Generator<Buffer> {
+  for (const piece of pieces) yield Buffer.from(piece);
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;

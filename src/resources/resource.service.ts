@@ -8,7 +8,7 @@ import type { Class } from '../model/schema.ts';
 import { findReferences } from '../model/secret-reference.ts';
 import { classOf } from '../model/validation.ts';
 import type { Result, Spec } from '../state/command.ts';
-import { type Answer, type ApiRequest, entityTag, jsonArray, revisionHeader } from './answer.ts';
+import { type Answer, type ApiRequest, entityTag, longJsonArray, revisionHeader } from './answer.ts';
 import { seesSecrets } from './caller.ts';
 import { checkedBody } from './checked-body.ts';
 import { type JsonObject, objectBody } from './json-body.ts';
@@ -35,7 +35,7 @@ export class ResourceService {
     await this.#reader.catchUp(request);
     const { view } = this.#reader;
     const items = view.list(kind).map((stored) => (kind === 'secrets' ? withoutValue(stored.spec) : stored.json));
-    return { status: 200, headers: revisionHeader(view.applied), body: jsonArray(items) };
+    return { status: 200, headers: revisionHeader(view.applied), body: longJsonArray(items) };
   }
 
   /** 200 with the entity, a secret's value included. Rejects with NOT_FOUND. */

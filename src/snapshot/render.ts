@@ -9,24 +9,31 @@ import type { Captured } from './staged.ts';
 /** `resolved`: with values; `references`: as written; `masked`: every string that holds a reference is `***`. */
 export type Form = 'resolved' | 'references' | 'masked';
 
-/** `{"id":…,"name":…,"createdAt":…,"snapshot":{…}}` */
-export function renderSnapshot(snapshot: StoredSnapshot, form: Form): string {
+/** `{"id":…,"name":…,"createdAt":…,"snapshot":{…}}`, text by text; `more` are members that follow. */
+export function* snapshotTexts(snapshot: StoredSnapshot, form: Form, more = ''): Generator<string> {
   const { id, name, createdAt } = snapshot;
-  const head = JSON.stringify({ id, name, createdAt });
-  return `${head.slice(0, -1)},"snapshot":${renderConfiguration(snapshot, form)}}`;
+  yield `${JSON.stringify({ id, name, createdAt }).slice(0, -1)},"snapshot":`;
+  yield* configurationTexts(snapshot, form, writtenKinds);
+  yield `${more}}`;
 }
 
 /** `{"listeners":[…],"routes":[…],"groups":[…],"destinations":[…],"middlewares":[…]}`, or in the order of `kinds`. */
-export function renderConfiguration(
+export const renderConfiguration = (
   captured: Captured,
   form: Form,
   kinds: readonly ConfigKind[] = writtenKinds,
-): string {
-  const lists = kinds.map((kind) => {
-    const texts = captured.entities[kind].map((entity) => textOf(entity, captured, form));
-    return `"${kind}":[${texts.join(',')}]`;
-  });
-  return `{${lists.join(',')}}`;
+): string => [...configurationTexts(captured, form, kinds)].join('');
+
+function* configurationTexts(captured: Captured, form: Form, kinds: readonly ConfigKind[]): Generator<string> {
+  for (const [place, kind] of kinds.entries()) {
+    yield `${place === 0 ? '{' : ','}"${kind}":[`;
+    for (const [at, entity] of captured.entities[kind].entries()) {
+      if (at > 0) yield ',';
+      yield textOf(entity, captured, form);
+    }
+    yield ']';
+  }
+  yield '}';
 }
 
 function textOf(entity: Stored, { values }: Captured, form: Form): string {

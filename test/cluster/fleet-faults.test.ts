@@ -14,7 +14,7 @@ const rounds = 8;
 const addresses = ['127.0.0.11', '127.0.0.12'] as const;
 
 describe(`${rounds} activations while nodes, leaders and proxies fall`, function () {
-  this.timeout(180_000);
+  this.timeout(600_000);
   let cluster: NodeCluster;
   let port: number;
   let proxies: ProxyProcess[];

@@ -56,9 +56,7 @@ describe('rollouts of a fleet under faults', function () {
   let broken: Upstream;
   const edges: Edge[] = [];
   let visitors: Visitors;
-  /** Numbers of what became active, with the moment when that was known; and of what was broken. */
-  const active = new Map<number, number>();
-  const bad = new Set<number>();
+  /** Number of what was captured last. */
   let newest = 0;
 
   before(async () => {
@@ -134,15 +132,13 @@ describe('rollouts of a fleet under faults', function () {
   const saying = (number: number) => ({ directResponse: { status: 200, body: String(number) } });
 
   async function activate(): Promise<void> {
-    const [number, id] = await capture(saying(newest + 1));
+    const [, id] = await capture(saying(newest + 1));
     await ask('POST', `/snapshots/${id}/activate`);
-    active.set(number, performance.now());
   }
 
   async function rollOut(isBad: boolean): Promise<string> {
     const forward = { forward: { destinations: [{ destinationId: 'broken' }] } };
     const [number, id] = await capture(isBad ? forward : saying(newest + 1));
-    if (isBad) bad.add(number);
     const plan = {
       key: { header: 'x-user' },
       steps: [
@@ -160,7 +156,6 @@ describe('rollouts of a fleet under faults', function () {
       return last;
     }, wait);
     expect(over.state, JSON.stringify(over.events)).to.equal(isBad ? 'rolledBack' : 'completed');
-    if (!isBad) active.set(number, performance.now());
     return over.state;
   }
 
@@ -259,8 +254,8 @@ describe('rollouts of a fleet under faults', function () {
     await visitors.stop();
     say(`${JSON.stringify(tally)}, ${visitors.visits.length} requests, ${JSON.stringify(struck)}`);
     const failed = visitors.visits.filter((visit) => visit.status !== 200);
-    expect(failed.filter((visit) => visit.said !== 'broken' && !isDown(visit))).to.deep.equal([]);
-    expect(stale()).to.deep.equal([]);
+    expect(failed.filter((visit) => visit.said !== 'broken' && !isDown(visit)).slice(0, 20)).to.deep.equal([]);
+    expect(stale().slice(0, 20)).to.deep.equal([]);
     await expectFleetToBeRight();
   });
 
@@ -269,23 +264,21 @@ describe('rollouts of a fleet under faults', function () {
       (place) => place.url === url && place.down.some((down) => atMs >= down.fromMs && fromMs <= down.toMs),
     );
 
-  /** Requests that a proxy served from an activation older than one that it had served to everybody in the same life. */
-  const stale = (): Visit[] => {
-    const found: Visit[] = [];
-    for (const { url, down } of places()) {
-      let newestMs = new Map<number, number>();
-      let lives = 0;
-      const visits = visitors.visits.filter((visit) => visit.url === url && visit.status === 200);
-      for (const visit of visits.toSorted((one, other) => one.atMs - other.atMs)) {
-        const number = Number(visit.said);
-        const life = down.filter(({ endedMs }) => visit.fromMs >= endedMs).length;
-        if (life !== lives) newestMs = new Map();
-        lives = life;
-        // Seen by somebody once it was active for all: whoever asks later must not get less.
-        const since = active.get(number);
-        if (since !== undefined && visit.fromMs > since && !newestMs.has(number)) newestMs.set(number, visit.atMs);
-        for (const [seen, atMs] of newestMs) if (seen > number && visit.fromMs > atMs + 50) found.push(visit);
-      }
+  /**
+   * Requests that were served from something older than what the same visitor had had of the same proxy in one of its lives.
+   * Of two visitors one may have the candidate for as long as a proxy hears nothing of its end.
+   */
+  const stale = (): object[] => {
+    const found: object[] = [];
+    const newestOf = new Map<string, number>();
+    for (const visit of visitors.visits.toSorted((one, other) => one.fromMs - other.fromMs)) {
+      if (visit.status !== 200) continue;
+      const down = places().find(({ url }) => url === visit.url)?.down ?? [];
+      const life = down.filter(({ endedMs }) => visit.fromMs >= endedMs).length;
+      const who = `${visit.visitor} at ${visit.url}, life ${life}`;
+      const seen = newestOf.get(who) ?? 0;
+      if (Number(visit.said) < seen) found.push({ ...visit, life, after: seen });
+      else newestOf.set(who, Number(visit.said));
     }
     return found;
   };

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
+import { crashPointPlan } from '../../raft/testing/sim/directed-plans.ts';
 import type { CrashMoment, DiskOperation } from '../../raft/testing/sim/disk-operations.ts';
-import { type CrashPoint, crashPointPlan } from '../../raft/testing/sim/plan.ts';
+import type { CrashPoint } from '../../raft/testing/sim/plan.ts';
 import { type RunResult, World } from '../../raft/testing/sim/world.ts';
 
 /** SLUICE_CRASH_POINTS=N: so many seeds instead of one, and for each both kinds of power loss. */

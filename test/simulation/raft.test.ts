@@ -1,4 +1,4 @@
-import { drawPlan } from '../../raft/testing/sim/plan.ts';
+import { drawPlan } from '../../raft/testing/sim/draw-plan.ts';
 import { type RunResult, World } from '../../raft/testing/sim/world.ts';
 
 const seeds = 500;

@@ -2,9 +2,10 @@
 // that replays it and the shortest list of faults that still breaks the same promise. Exits 1 when a promise was broken.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import type { PlanOptions } from '../sim/draw-plan.ts';
 import type { FaultKind } from '../sim/fault.ts';
 import { minimise } from '../sim/minimise.ts';
-import type { Plan, PlanOptions } from '../sim/plan.ts';
+import type { Plan } from '../sim/plan.ts';
 import type { RunResult } from '../sim/world.ts';
 
 export interface Campaign {

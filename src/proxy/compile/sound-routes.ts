@@ -16,7 +16,11 @@ export class SoundRoutes {
   /** By id of the group; the empty id is no group. */
   readonly #known = new WeakMap<Route, Map<string, Company>>();
 
+  /** In no group and without a middleware, as most are: that they are known says it all. */
+  readonly #plain = new WeakSet<Route>();
+
   has(route: Route, group: Group | undefined, middlewares: ReadonlyMap<string, Middleware>): boolean {
+    if (group === undefined && this.#plain.has(route)) return true;
     const company = this.#known.get(route)?.get(group?.id ?? '');
     if (company === undefined || company.group !== group) return false;
     if (company.middlewares === nobody) return true;
@@ -25,8 +29,13 @@ export class SoundRoutes {
   }
 
   add(route: Route, group: Group | undefined, middlewares: ReadonlyMap<string, Middleware>): void {
+    const company = { group, middlewares: middlewaresOf(route, group, middlewares) };
+    if (group === undefined && company.middlewares === nobody) {
+      this.#plain.add(route);
+      return;
+    }
     const companies = this.#known.get(route) ?? new Map<string, Company>();
-    companies.set(group?.id ?? '', { group, middlewares: middlewaresOf(route, group, middlewares) });
+    companies.set(group?.id ?? '', company);
     this.#known.set(route, companies);
   }
 }

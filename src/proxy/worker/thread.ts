@@ -26,7 +26,7 @@ const spans = new SpanBatches(systemClock, (batch) =>
 );
 serve(parentPort, workerData, await tracingOf(workerData));
 
-/** OpenTelemetry's SDK is loaded for it. */
+/** OpenTelemetry's interface is loaded for it. */
 async function tracingOf({ traceRatio }: WorkerStart): Promise<Tracing | undefined> {
   if (traceRatio === undefined) return undefined;
   const { openTracing } = await import('../../telemetry/traces/opening.ts');

@@ -1,17 +1,18 @@
 // Snapshots: capture of the staged configuration, reading, deletion, activation (contract.md §2.10, §3.3). A capture is
 // checked against the state that this node sees; when the state has moved before the command is applied, it is checked again.
 import { SluiceError } from '../../errors.ts';
+import { configKinds } from '../../model/kinds.ts';
 import { type Problem } from '../../model/problem.ts';
 import { Snapshot } from '../../model/snapshot.ts';
 import { digestOf } from '../../snapshot/digest.ts';
-import { type Form, renderSnapshot } from '../../snapshot/render.ts';
+import { type Form, snapshotTexts } from '../../snapshot/render.ts';
 import type { Draft, Result } from '../../state/command.ts';
 import { inSlices } from '../../state/slices.ts';
 import type { StoredSnapshot } from '../../state/view.ts';
 import { accountOf } from '../account.ts';
 import { installedHeaders, installWaitMs } from '../activation-report.ts';
 import { activationWaitOf, withConvergence } from '../activation-wait.ts';
-import { type Answer, type ApiRequest, entityTag, jsonArray, revisionHeader } from '../answer.ts';
+import { type Answer, type ApiRequest, entityTag, inPieces, jsonArray, revisionHeader } from '../answer.ts';
 import { type Caller, seesSecrets } from '../caller.ts';
 import { checkedBody, withoutFields } from '../checked-body.ts';
 import { objectBody, optionalBody } from '../json-body.ts';
@@ -50,7 +51,7 @@ export class SnapshotService {
     const snapshot = reader.view.snapshot(id);
     if (snapshot === undefined) throw notFound('snapshots', id);
     const headers = { ...entityTag(snapshot.revision), ...revisionHeader(reader.view.applied) };
-    return { status: 200, headers, body: renderSnapshot(snapshot, formFor(request.caller)) };
+    return { status: 200, headers, body: bodyOf(snapshot, request.caller) };
   }
 
   /**
@@ -73,7 +74,7 @@ export class SnapshotService {
     return {
       status: 201,
       headers: { Location, ...entityTag(result.index), ...accepted, ...unknownFields },
-      body: withWarnings(renderSnapshot(snapshot, formFor(request.caller)), found),
+      body: bodyOf(snapshot, request.caller, `,"warnings":${JSON.stringify(found)}`),
     };
   }
 
@@ -189,5 +190,9 @@ interface Captured {
 
 const formFor = (caller: Caller): Form => (seesSecrets(caller) ? 'resolved' : 'references');
 
-const withWarnings = (json: string, warnings: readonly Problem[]): string =>
-  `${json.slice(0, -1)},"warnings":${JSON.stringify(warnings)}}`;
+/** `more`: members beside those of a snapshot. */
+const bodyOf = (snapshot: StoredSnapshot, caller: Caller, more?: string): Answer['body'] =>
+  inPieces(
+    configKinds.reduce((sum, kind) => sum + snapshot.entities[kind].length, 0),
+    snapshotTexts(snapshot, formFor(caller), more),
+  );

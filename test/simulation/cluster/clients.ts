@@ -10,6 +10,7 @@ import { SluiceError } from '../../../src/errors.ts';
 import type { Result } from '../../../src/state/command.ts';
 import type { Ledger } from './ledger.ts';
 import type { NodeProcess } from './node-process.ts';
+import type { SimProxies } from './proxies.ts';
 import { registers, registerValue, type Wish, Wishes } from './wishes.ts';
 
 type End = Pick<Operation, 'outcome'> & Partial<Pick<Operation, 'index' | 'value'>>;
@@ -25,6 +26,16 @@ const patienceMs = [800, 3_000, 12_000] as const;
 /** Beyond those of the plan: many wait for a node that is cut off. */
 const moreClients = 4;
 const attemptsMax = 6;
+/** Three steps that end or stall within ten seconds each, and a leader. */
+const rolloutsEndMs = 50_000;
+
+interface Parts {
+  readonly world: ProgramWorld;
+  readonly chance: Chance;
+  readonly ledger: Ledger;
+  readonly proxies: SimProxies;
+  readonly processAt: (slot: number) => NodeProcess | undefined;
+}
 
 export class Clients implements Users {
   readonly history: Operation[] = [];
@@ -36,27 +47,25 @@ export class Clients implements Users {
   readonly #ledger: Ledger;
   readonly #wishes: Wishes;
   readonly #processAt: (slot: number) => NodeProcess | undefined;
+  readonly #proxies: SimProxies;
   readonly #open = new Set<Request>();
   readonly #servedAt = new Map<string, number>();
   #mustServe: readonly SimNode[] | undefined;
   #isStopped = false;
   #lastAckedAt = 0;
 
-  constructor(
-    world: ProgramWorld,
-    chance: Chance,
-    ledger: Ledger,
-    processAt: (slot: number) => NodeProcess | undefined,
-  ) {
+  constructor({ world, chance, ledger, proxies, processAt }: Parts) {
     this.#world = world;
     this.#chance = chance;
     this.#ledger = ledger;
+    this.#proxies = proxies;
     this.#wishes = new Wishes(chance.fork());
     this.#processAt = processAt;
   }
 
+  /** A rollout that runs is under way as well: it ends without anybody's doing. */
   get openCount(): number {
-    return this.#open.size;
+    return this.#open.size + Number(this.#hasRunning());
   }
 
   /** In peace: when each member that is well had served a read and a write. */
@@ -72,6 +81,7 @@ export class Clients implements Users {
   }
 
   start(): void {
+    this.#proxies.start();
     const { clients } = this.#world.plan.load;
     for (let client = 0; client < clients + moreClients; client += 1)
       this.#next(client, this.#chance.between(0, 2_000));
@@ -79,6 +89,10 @@ export class Clients implements Users {
 
   settle(well: readonly SimNode[]): void {
     for (const node of well) node.rightClock();
+    this.#proxies.settle();
+    this.#world.at(this.#world.now() + rolloutsEndMs, -1, () => {
+      if (this.#hasRunning()) this.#world.fail('R5', `a rollout still runs after ${rolloutsEndMs} ms of peace`);
+    });
     this.#mustServe = well;
     this.#servedAt.clear();
   }
@@ -89,6 +103,13 @@ export class Clients implements Users {
 
   lost({ slot }: SimNode): void {
     for (const request of [...this.#open]) if (request.slot === slot) request.end({ outcome: 'unknown' });
+  }
+
+  #hasRunning(): boolean {
+    if (this.#mustServe === undefined) return false;
+    return this.#members().some(
+      (slot) => this.#processAt(slot)?.view.rollouts.some(({ state }) => state === 'running') ?? false,
+    );
   }
 
   #members(): number[] {

@@ -11,6 +11,7 @@ import { Clients } from './clients.ts';
 import { RolloutRules } from './fleet.ts';
 import { Ledger } from './ledger.ts';
 import { NodeProcess } from './node-process.ts';
+import { SimProxies } from './proxies.ts';
 import { apiAddressOf, RelayRoads } from './relay-roads.ts';
 import { StateDisk } from './state-disk.ts';
 import { noRegister } from './wishes.ts';
@@ -93,7 +94,9 @@ export class ClusterProgram implements Program {
   }
 
   users(chance: Chance): Clients {
-    this.#clients = new Clients(this.#world, chance, this.#ledger, (slot) => this.#processes.get(slot));
+    const processAt = (slot: number): NodeProcess | undefined => this.#processes.get(slot);
+    const proxies = new SimProxies(this.#world, this.#chance.fork(), processAt);
+    this.#clients = new Clients({ world: this.#world, chance, ledger: this.#ledger, proxies, processAt });
     return this.#clients;
   }
 

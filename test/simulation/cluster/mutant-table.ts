@@ -178,6 +178,53 @@ export const furtherMutants: readonly Mutant[] = [
     'if (rollout?.snapshotId === id) return',
     'if (rollout?.snapshotId === undefined) return undefined; if (rollout.id === id) return',
   ),
+  one(
+    'a rollout is driven through its first step alone',
+    'src/duty/rollout-duty.ts',
+    "    if (rollout?.state !== 'running') {",
+    "    if (rollout?.state !== 'running' || rollout.step > 0) {",
+  ),
+  one(
+    'a new leader drives nothing that another one began',
+    'src/duty/rollout-duty.ts',
+    '    const drive = this.#judge(',
+    `    const known = globalThis.rolloutsBegun ??= new WeakMap();
+    const own = known.get(this) ?? new Set();
+    known.set(this, own);
+    if (rollout.step === 0) own.add(rollout.id);
+    if (!own.has(rollout.id)) return undefined;
+    const drive = this.#judge(`,
+  ),
+  one(
+    'nobody is told that a rollout is over',
+    'src/feed/candidate-frames.ts',
+    "return rollout === undefined ? undefined : event('withdraw', index, JSON.stringify({ rollout }));",
+    'return undefined;',
+  ),
+  one(
+    'who comes back is not told that its rollout is over',
+    'src/feed/sse.ts',
+    'const told = { rollout: hasRollout, share: -1 };',
+    'const told = { rollout: undefined, share: -1 };',
+  ),
+  one(
+    'the proxy within a node keeps its candidate',
+    'src/fleet/candidate-shares.ts',
+    'return this.subscribe(() => subscriber(hers(this.news.candidate)));',
+    'return this.subscribe(() => this.news.candidate && subscriber(hers(this.news.candidate)));',
+  ),
+  one(
+    'a node without a leader gives out the candidate for ever',
+    'src/fleet/rollout-watch.ts',
+    'shares.hold(!this.#isCurrent || clock.monotonicMs() - this.#contactMs >= candidate.deadmanMs);',
+    'shares.hold(!this.#isCurrent);',
+  ),
+  one(
+    'a proxy that hears nothing serves the candidate for ever',
+    'src/remote/remote-candidates.ts',
+    '      this.#isSilent = true;\n',
+    '',
+  ),
 ];
 
 function one(name: string, file: string, find: string, replace: string): Mutant {

@@ -1,5 +1,6 @@
 // One process of a whole node: the product's state, proposer, relay and generations over a simulated disk, clock, network
 // and raft.
+import type { ServerResponse } from 'node:http';
 import type { RaftNode } from '../../../raft/driver/host.ts';
 import type { CheckpointMeta, Outcome, Committed as RaftCommitted, RoleReport } from '../../../raft/index.ts';
 import type { ProgramHost } from '../../../raft/testing/sim/machine.ts';
@@ -15,6 +16,7 @@ import { confirmationDuty } from '../../../src/duty/confirmation-duty.ts';
 import { LeaderDuties } from '../../../src/duty/leader-duties.ts';
 import { RolloutDuty } from '../../../src/duty/rollout-duty.ts';
 import { SluiceError } from '../../../src/errors.ts';
+import type { Candidate } from '../../../src/model/proxy-config.ts';
 import type { Draft } from '../../../src/state/command.ts';
 import { DurableState } from '../../../src/state/durable-state.ts';
 import { writeBehindMs } from '../../../src/state/round-writer.ts';
@@ -22,6 +24,7 @@ import { drain } from '../../../src/state/slices.ts';
 import type { StateView } from '../../../src/state/view.ts';
 import { silentLogger } from '../../../src/telemetry/logger.ts';
 import { SimFleet } from './fleet.ts';
+import { FollowedFeed } from './followed-feed.ts';
 import {
   checkpointFilesOf,
   clockOf,
@@ -40,6 +43,7 @@ export class NodeProcess implements ProgramHost {
   readonly #line: RaftLine;
   readonly #relay: RelayServer;
   readonly #generations: Generations;
+  readonly #feed: FollowedFeed;
   readonly life: ProcessLife;
   #node: RaftNode | undefined;
 
@@ -69,6 +73,7 @@ export class NodeProcess implements ProgramHost {
     });
     state.onFailure((reason) => this.#failed(reason));
     life.isWhole = true;
+    this.#feed = new FollowedFeed(nodeId, state.view, this.log, clock);
     this.#startDuties(clock);
   }
 
@@ -97,6 +102,17 @@ export class NodeProcess implements ProgramHost {
 
   get view(): StateView {
     return this.#state.view;
+  }
+
+  /** What its own proxy has of a candidate. */
+  get serving(): Candidate | undefined {
+    return this.#feed.own;
+  }
+
+  /** A proxy asks for the stream. */
+  follow(response: ServerResponse): void {
+    this.#parts.ran();
+    this.#feed.follow(response);
   }
 
   attach(node: RaftNode): void {

@@ -1,7 +1,8 @@
 // One seed of whole nodes, from its plan to its verdict.
 import { Chance } from '../../../raft/testing/sim/chance.ts';
+import { drawPlan, type PlanOptions } from '../../../raft/testing/sim/draw-plan.ts';
 import type { TimedFault } from '../../../raft/testing/sim/fault.ts';
-import { drawPlan, type Plan, type PlanOptions } from '../../../raft/testing/sim/plan.ts';
+import type { Plan } from '../../../raft/testing/sim/plan.ts';
 import { type RunResult, World } from '../../../raft/testing/sim/world.ts';
 import { ClusterProgram, type Counts } from './cluster-program.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { configurationOf, proxyConfigOf } from '../../../src/snapshot/build.ts';
-import { type Form, renderConfiguration, renderSnapshot } from '../../../src/snapshot/render.ts';
+import { type Form, renderConfiguration, snapshotTexts } from '../../../src/snapshot/render.ts';
 import { staged } from '../../support/staged.ts';
 
 const { entities } = staged({
@@ -35,10 +35,10 @@ describe('a snapshot for a proxy', () => {
 });
 
 describe('a snapshot as text', () => {
-  const read = (form: Form) => JSON.parse(renderSnapshot(snapshot, form)) as Record<string, unknown>;
+  const read = (form: Form) => JSON.parse([...snapshotTexts(snapshot, form)].join('')) as Record<string, unknown>;
 
   it('has its lists ascending by id, never null, and no secrets', () => {
-    const text = renderSnapshot(snapshot, 'references');
+    const text = [...snapshotTexts(snapshot, 'references')].join('');
     expect(text).to.match(
       /^\{"id":"s","name":"S \\"1\\"","createdAt":"2026-01-01T00:00:00.000Z","snapshot":\{"listeners":\[/,
     );
