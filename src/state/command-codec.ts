@@ -17,7 +17,9 @@ import { rolloutProblemOf } from './rollout-shape.ts';
 
 /** Bytes that are no command. Decided the same on every node: a result, not a failure. */
 export interface Malformed {
-  readonly malformed: string;
+  readonly op: 'malformed';
+  /** Reads on from "the command". */
+  readonly why: string;
   /** Known when the envelope could be read. */
   readonly requestId?: RequestId;
 }
@@ -66,14 +68,14 @@ function batchBytes({ operations, ...head }: Batch): Buffer {
  * @throws {CommandNotUnderstood} for an operation or version of a newer program
  */
 function readCommand(value: unknown): Command | Malformed {
-  if (!isObject(value)) return { malformed: 'is not a JSON object' };
+  if (!isObject(value)) return { op: 'malformed', why: 'is not a JSON object' };
   if (typeof value.v === 'number' && value.v !== 1) throw new CommandNotUnderstood(`command version ${value.v}`);
   if (typeof value.op === 'string' && !operations.includes(value.op)) {
     throw new CommandNotUnderstood(`command "${value.op}"`);
   }
-  if (!isRequestId(value.requestId)) return { malformed: 'has no request id' };
-  const malformed = problemOf(value);
-  return malformed === undefined ? (value as unknown as Command) : { malformed, requestId: value.requestId };
+  if (!isRequestId(value.requestId)) return { op: 'malformed', why: 'has no request id' };
+  const why = problemOf(value);
+  return why === undefined ? (value as unknown as Command) : { op: 'malformed', why, requestId: value.requestId };
 }
 
 /** The first thing that is wrong; every field that apply reads is looked at. */

@@ -195,7 +195,7 @@ export class ConfigState implements StateView {
   }
 
   *#apply(overlay: Overlay, { index, command }: Entry): Generator<void, Applied> {
-    if ('malformed' in command) return this.#refuseMalformed(overlay, index, command);
+    if (command.op === 'malformed') return this.#refuseMalformed(overlay, index, command);
     const logTime = Math.max(overlay.position.logTime, command.time);
     overlay.position = { ...overlay.position, logTime };
     this.#idempotency.expire(index, logTime, overlay.rows);
@@ -237,8 +237,8 @@ export class ConfigState implements StateView {
     return this.#idempotency.replay(command.idempotency, index, logTime) ?? known;
   }
 
-  #refuseMalformed(overlay: Overlay, index: number, { malformed, requestId }: Malformed): Applied {
-    const result: Result = { index, status: 400, kind: 'snapshots', id: '', error: `the command ${malformed}` };
+  #refuseMalformed(overlay: Overlay, index: number, { why, requestId }: Malformed): Applied {
+    const result: Result = { index, status: 400, kind: 'snapshots', id: '', error: `the command ${why}` };
     if (requestId === undefined) return { index, requestId, result };
     const standing = this.#requests.admit(requestId, index, overlay.position.logTime, overlay.rows);
     if (standing.is === 'new') this.#requests.keep(requestId, result, index, overlay.rows);

@@ -55,7 +55,9 @@ export class LocalLog implements LogPort {
 
   /** Answers are given after apply, so whatever was acknowledged is at or below the applied index. */
   read(answered: (answer: LogAnswer) => void): void {
-    const answer = this.#stopped ? { refused: stopped } : { index: this.#applied };
+    const answer: LogAnswer = this.#stopped
+      ? { is: 'refused', refused: stopped }
+      : { is: 'agreed', index: this.#applied };
     queueMicrotask(() => answered(answer));
   }
 
@@ -89,12 +91,12 @@ export class LocalLog implements LogPort {
     const first = this.#last + 1;
     const entries: CommittedEntry[] = this.#outstanding.map(({ bytes }, at) => ({ index: first + at, bytes }));
     this.#last += entries.length;
-    for (const [at, { ended }] of this.#outstanding.entries()) ended({ index: first + at });
+    for (const [at, { ended }] of this.#outstanding.entries()) ended({ is: 'agreed', index: first + at });
     this.#receiver({ type: 'committed', first, last: this.#last, term: 1, logTime: this.#clock.nowMs(), entries });
   }
 
   #refuse(proposals: readonly Proposal[], refused: Refusal): void {
-    for (const { ended } of proposals) queueMicrotask(() => ended({ refused }));
+    for (const { ended } of proposals) queueMicrotask(() => ended({ is: 'refused', refused }));
   }
 
   #send(message: FromLog): void {

@@ -94,7 +94,7 @@ export class Delivery {
   }
 
   #logged(attempt: number, answer: LogAnswer): void {
-    if ('refused' in answer) this.#failed(attempt, answer.refused);
+    if (answer.is === 'refused') this.#failed(attempt, answer.refused);
     else {
       this.#inLog = true;
       this.#under = undefined;

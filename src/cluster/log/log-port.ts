@@ -9,7 +9,9 @@ export interface Refusal {
 }
 
 /** `index`: of a proposal, it is in the log for good and is applied with everything up to there; of a read, where to read. */
-export type LogAnswer = { readonly index: number } | { readonly refused: Refusal };
+export type LogAnswer =
+  | { readonly is: 'agreed'; readonly index: number }
+  | { readonly is: 'refused'; readonly refused: Refusal };
 
 export interface CommittedEntry {
   readonly index: number;
@@ -69,14 +71,14 @@ export function committedMessage({ first, last, term, logTime, entries }: RaftCo
 }
 
 export function answerOf(outcome: Outcome): LogAnswer {
-  if (outcome.kind === 'committed') return { index: outcome.index };
+  if (outcome.kind === 'committed') return { is: 'agreed', index: outcome.index };
   const { kind, why } = outcome;
-  return { refused: { outcome: kind === 'unknown' ? 'unknown' : 'not-applied', reason: why } };
+  return { is: 'refused', refused: { outcome: kind === 'unknown' ? 'unknown' : 'not-applied', reason: why } };
 }
 
 /** Without an index no quorum confirmed it. */
 export const readAnswer = (index: number | undefined): LogAnswer =>
-  index === undefined ? { refused: noQuorum } : { index };
+  index === undefined ? { is: 'refused', refused: noQuorum } : { is: 'agreed', index };
 
 export const roleMessage = ({ role, leader }: RoleReport): FromLog => ({
   type: 'role',

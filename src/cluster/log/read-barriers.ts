@@ -37,7 +37,7 @@ export class ReadBarriers {
 
   #answer(read: PendingRead, answer: LogAnswer): void {
     if (!this.#reads.has(read)) return;
-    if ('index' in answer) {
+    if (answer.is === 'agreed') {
       this.#end(read).resolve(answer.index);
       return;
     }

@@ -67,7 +67,7 @@ export class RelayedWrites {
   }
 
   #proposed(waiting: Waiting, answer: LogAnswer, otherLeader: () => Leader | undefined): void {
-    if (!('refused' in answer)) return;
+    if (answer.is !== 'refused') return;
     const { refused } = answer;
     const isElsewhere = refused.outcome === 'not-applied' && refused.reason === 'not leader';
     this.#end(waiting, isElsewhere ? { outcome: 'not-leader', leader: otherLeader() } : refused);
@@ -78,7 +78,7 @@ export class RelayedWrites {
     if (this.#waiting.size >= relayedMax) return 'too many writes are waiting';
     try {
       const decoded = this.#parts.state.decode(command);
-      if ('malformed' in decoded) return `the command ${decoded.malformed}`;
+      if (decoded.op === 'malformed') return `the command ${decoded.why}`;
       return keyOf(decoded.requestId) === keyOf(requestId) ? decoded : 'the command has another request id';
     } catch (error) {
       return error instanceof Error ? error.message : String(error);

@@ -6,7 +6,7 @@ export const tracedProposals = (port: Pick<LogPort, 'propose'>, traces: WriteTra
   propose(bytes, ended) {
     const committed = traces.committing();
     port.propose(bytes, (answer) => {
-      committed('refused' in answer ? answer.refused.outcome : '');
+      committed(answer.is === 'refused' ? answer.refused.outcome : '');
       ended(answer);
     });
   },

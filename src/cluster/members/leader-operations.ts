@@ -37,7 +37,7 @@ export class LeaderOperations {
     if (address === '') throw new SluiceError('UNAVAILABLE', 'the leader advertises no API address');
     const headers = { [relayedHeader]: '1', ...(authorization !== undefined && { authorization }) };
     const reply = await this.#connections.call({ address, method, path, headers, body, withinMs });
-    if ('status' in reply) {
+    if (reply.is === 'answered') {
       if (reply.status === 421) throw new SluiceError('UNAVAILABLE', 'no node leads the cluster at the moment');
       return { status: reply.status, body: reply.body.toString() };
     }

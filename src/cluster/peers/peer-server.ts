@@ -12,23 +12,17 @@ export interface PeerServerOptions extends MemberGuardOptions {
   readonly answer: (question: Readonly<Record<string, unknown>>) => Promise<object> | object;
 }
 
-export class PeerServer {
+export class PeerServer extends MemberGuard {
   readonly #options: PeerServerOptions;
-  readonly #guard: MemberGuard;
 
   constructor(options: PeerServerOptions) {
+    super(options);
     this.#options = options;
-    this.#guard = new MemberGuard(options);
-  }
-
-  /** Before the body is read. Throws UNAUTHENTICATED, FORBIDDEN. */
-  admit(head: MemberHead): void {
-    this.#guard.admit(head);
   }
 
   /** JSON text. Throws UNAUTHENTICATED, FORBIDDEN, INVALID. */
   async take(head: MemberHead, body: Uint8Array): Promise<string> {
-    this.#guard.check(head, body);
+    this.check(head, body);
     const value = parse(body);
     const { nodeId, clusterId, answer } = this.#options;
     if (!isRecord(value) || value.v !== 1 || !isRecord(value.question)) {

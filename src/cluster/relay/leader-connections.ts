@@ -22,9 +22,9 @@ export interface LeaderCall {
 }
 
 export type LeaderReply =
-  | { readonly status: number; readonly body: Buffer }
+  | { readonly is: 'answered'; readonly status: number; readonly body: Buffer }
   /** `sent` is false only when it is certain that no byte of the request left this node, and none will. */
-  | { readonly sent: boolean; readonly reason: string };
+  | { readonly is: 'lost'; readonly sent: boolean; readonly reason: string };
 
 const connectTimeoutMs = 500;
 /** Calls on their way to one leader; more wait for a connection. */
@@ -89,7 +89,7 @@ class Attempt implements Dispatcher.DispatchHandler {
   }
 
   expire(): void {
-    this.#end({ sent: this.#sent, reason: 'the leader did not answer in time' });
+    this.#end({ is: 'lost', sent: this.#sent, reason: 'the leader did not answer in time' });
     this.#controller?.abort(new Error('deadline'));
   }
 
@@ -111,11 +111,11 @@ class Attempt implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    this.#end({ status: this.#status, body: Buffer.concat(this.#chunks) });
+    this.#end({ is: 'answered', status: this.#status, body: Buffer.concat(this.#chunks) });
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
-    this.#end({ sent: this.#sent, reason: `the leader cannot be reached: ${error.message}` });
+    this.#end({ is: 'lost', sent: this.#sent, reason: `the leader cannot be reached: ${error.message}` });
   }
 
   #end(reply: LeaderReply): void {

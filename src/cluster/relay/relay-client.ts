@@ -1,22 +1,13 @@
 // Carries a write from the node that received it to the leader (raft.md A16). One attempt: the proposer decides whether
 // and where to try again, and for that it must know what this attempt can have done.
-import type { Clock } from '../../clock.ts';
 import { hostOf, portOf } from '../../telemetry/traces/span-texts.ts';
 import type { WorkSpan, WorkTraces } from '../../telemetry/traces/work-traces.ts';
-import type { LeaderConnections, LeaderReply } from './leader-connections.ts';
+import type { LeaderReply } from './leader-connections.ts';
+import { type MemberCallOptions, provenHeaders } from './member-call.ts';
 import type { Relay, RelayOutcome, RelayRequest } from './relay.ts';
-import { signedAuthorization } from './relay-credential.ts';
 import { decodeApplied, encodeEnvelope, isRecord, largeBodyMax, parse } from './relay-wire.ts';
 
-export interface RelayClientOptions {
-  readonly connections: Pick<LeaderConnections, 'call'>;
-  /** Undefined: this node belongs to no cluster yet, and relays nothing. */
-  readonly clusterId: () => string | undefined;
-  /** From the cluster token or what stands in for it; undefined: requests carry no proof. */
-  readonly key: Uint8Array | undefined;
-  readonly clock: Pick<Clock, 'nowMs'>;
-  /** 16 to 64 characters of base64url, never the same twice. */
-  readonly newNonce: () => string;
+export interface RelayClientOptions extends MemberCallOptions {
   /** Undefined: nothing is traced. */
   readonly traces?: WorkTraces | undefined;
 }
@@ -37,7 +28,7 @@ export class RelayClient implements Relay {
     const { path, body } = encodeEnvelope({ clusterId, requestId, command, remainingMs: withinMs });
     if (body.length > largeBodyMax) return notApplied('the write is too large to be relayed');
     const span = this.#span(leader);
-    const headers = { ...this.#headers(path, body), ...(span && { traceparent: span.traceparent }) };
+    const headers = { ...provenHeaders(this.#options, path, body), ...(span && { traceparent: span.traceparent }) };
     const outcome = outcomeOf(
       await connections.call({ address: leader.address, method: 'POST', path, headers, body, withinMs }),
     );
@@ -51,21 +42,13 @@ export class RelayClient implements Relay {
     const server = { 'server.address': hostOf(address), 'server.port': portOf(address) };
     return traces.begin('client', 'relay', { 'sluice.leader': nodeId, ...server });
   }
-
-  #headers(path: string, body: Uint8Array): Record<string, string> {
-    const { key, clock, newNonce } = this.#options;
-    const type = { 'content-type': 'application/json' };
-    if (key === undefined) return type;
-    const stamp = { unixMs: clock.nowMs(), nonce: newNonce() };
-    return { ...type, authorization: signedAuthorization(key, { method: 'POST', path, body }, stamp) };
-  }
 }
 
 const notApplied = (reason: string): RelayOutcome => ({ outcome: 'not-applied', reason });
 
 /** Only what a leader says in so many words is certain; a 4xx came before its log. */
 function outcomeOf(reply: LeaderReply): RelayOutcome {
-  if ('sent' in reply) return { outcome: reply.sent ? 'unknown' : 'not-applied', reason: reply.reason };
+  if (reply.is === 'lost') return { outcome: reply.sent ? 'unknown' : 'not-applied', reason: reply.reason };
   const { status } = reply;
   const body = parse(reply.body);
   const result = status === 200 ? decodeApplied(body) : undefined;

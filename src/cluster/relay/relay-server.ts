@@ -29,18 +29,12 @@ export interface RelayAnswer {
 /** Nobody waits longer than this at the border (raft.md A16). */
 const longestMs = 10_000;
 
-export class RelayServer {
+export class RelayServer extends MemberGuard {
   readonly #options: RelayServerOptions;
-  readonly #guard: MemberGuard;
 
   constructor(options: RelayServerOptions) {
+    super(options);
     this.#options = options;
-    this.#guard = new MemberGuard(options);
-  }
-
-  /** Before the body is read: who cannot be a member is refused. Throws UNAUTHENTICATED, FORBIDDEN. */
-  admit(head: RelayHead): void {
-    this.#guard.admit(head);
   }
 
   /** Throws UNAUTHENTICATED, FORBIDDEN, INVALID; every other outcome is an answer. */
@@ -54,7 +48,7 @@ export class RelayServer {
   }
 
   async #take(head: RelayHead, body: Uint8Array, decode: typeof decodeEnvelope): Promise<RelayAnswer> {
-    this.#guard.check(head, body);
+    this.check(head, body);
     const envelope = decode(body);
     if (typeof envelope === 'string') throw new SluiceError('INVALID', envelope);
     await workThrough(envelope.command.length, this.#check(envelope), inSlices);
@@ -76,7 +70,7 @@ export class RelayServer {
     try {
       return this.#options.decode(bytes);
     } catch (error) {
-      if (error instanceof CommandNotUnderstood) return { malformed: `is not understood: ${error.message}` };
+      if (error instanceof CommandNotUnderstood) return { op: 'malformed', why: `is not understood: ${error.message}` };
       throw error;
     }
   }
@@ -99,7 +93,7 @@ const json = (status: number, body: object): RelayAnswer => ({ status, body: JSO
 
 /** What keeps a command out of the log; what a spec holds is judged again, as the border of the sender judged it. */
 function* problemOf(command: Command | Malformed, requestId: RequestId): Generator<void, string | undefined> {
-  if ('malformed' in command) return `the command ${command.malformed}`;
+  if (command.op === 'malformed') return `the command ${command.why}`;
   if (!isSame(command.requestId, requestId)) return 'the request id of the command is another one';
   if (command.op === 'put') return problemOfSpec(command.kind, command.spec);
   if (command.op !== 'batch') return undefined;

@@ -12,23 +12,17 @@ export interface HashServerOptions extends MemberGuardOptions {
   readonly hashes: () => Hashes;
 }
 
-export class HashServer {
+export class HashServer extends MemberGuard {
   readonly #options: HashServerOptions;
-  readonly #guard: MemberGuard;
 
   constructor(options: HashServerOptions) {
+    super(options);
     this.#options = options;
-    this.#guard = new MemberGuard(options);
-  }
-
-  /** Before the body is read. Throws UNAUTHENTICATED, FORBIDDEN. */
-  admit(head: MemberHead): void {
-    this.#guard.admit(head);
   }
 
   /** JSON text. Throws UNAUTHENTICATED, FORBIDDEN, INVALID, and UNAVAILABLE on a node that takes no part. */
   async take(head: MemberHead, body: Uint8Array): Promise<string> {
-    this.#guard.check(head, body);
+    this.check(head, body);
     const question = decodeHashQuestion(body);
     if (typeof question === 'string') throw new SluiceError('INVALID', question);
     const { clusterId, member, hashes } = this.#options;

@@ -58,7 +58,7 @@ export class Ledger {
   /** The wish that is decided at `index`, if one is. */
   #apply(payload: Uint8Array, index: number): number {
     const command = decodeCommand(payload);
-    if ('malformed' in command || !isTagged(command)) throw new Error(`the log holds no command at ${index}`);
+    if (command.op === 'malformed' || !isTagged(command)) throw new Error(`the log holds no command at ${index}`);
     this.#count(command.tag, command.time);
     this.#checkRequest(command, requestOf(command.requestId));
     const decision = this.#model.apply(command, index);

@@ -42,12 +42,12 @@ export class RelayRoads {
         if (!isOver) resolve(reply);
         isOver = true;
       });
-    end({ sent: true, reason: 'the leader did not answer in time' }, call.withinMs);
+    end({ is: 'lost', sent: true, reason: 'the leader did not answer in time' }, call.withinMs);
     const to = slotAt(call.address);
     const [arrival, ...again] = this.#world.network.arrivals(slot, to);
     if (arrival === undefined) {
       // Nobody is heard on the way out: before the connection is made, or after.
-      if (this.#chance.happens(0.5)) end({ sent: false, reason: 'no connection' }, connectTimeoutMs);
+      if (this.#chance.happens(0.5)) end({ is: 'lost', sent: false, reason: 'no connection' }, connectTimeoutMs);
       return;
     }
     const delivery = new Delivery();
@@ -64,13 +64,13 @@ export class RelayRoads {
   #arrive(to: number, call: LeaderCall, answer: (reply: LeaderReply) => void): void {
     const process = this.#processAt(to);
     if (process === undefined) {
-      answer({ sent: false, reason: 'connection refused' });
+      answer({ is: 'lost', sent: false, reason: 'connection refused' });
       return;
     }
-    const forget = process.life.onEnd(() => answer({ sent: true, reason: 'connection reset' }));
+    const forget = process.life.onEnd(() => answer({ is: 'lost', sent: true, reason: 'connection reset' }));
     process.serve(call, ({ status, body }: RelayAnswer) => {
       forget();
-      answer({ status, body: Buffer.from(body) });
+      answer({ is: 'answered', status, body: Buffer.from(body) });
     });
   }
 

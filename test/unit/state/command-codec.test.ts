@@ -52,9 +52,8 @@ describe('command bytes', () => {
 
   for (const [what, value] of flaws) {
     it(`are malformed with ${what}`, () => {
-      expect(decodeCommand(value === undefined ? Buffer.from('nonsense') : bytesOf(value))).to.have.property(
-        'malformed',
-      );
+      const bytes = value === undefined ? Buffer.from('nonsense') : bytesOf(value);
+      expect(decodeCommand(bytes).op).to.equal('malformed');
     });
   }
 
@@ -77,10 +76,13 @@ describe('command bytes', () => {
   it('that are malformed become a result that is kept, and nothing else', () => {
     const state = new ConfigState();
     const { requestId } = activate('a');
-    const entry = (index: number) => ({ index, command: { malformed: 'names no kind', requestId } });
+    const entry = (index: number) => ({
+      index,
+      command: { op: 'malformed' as const, why: 'names no kind', requestId },
+    });
     const [first] = state.prepare([entry(1)], 1).results;
     expect(first?.result).to.deep.include({ index: 1, status: 400, error: 'the command names no kind' });
-    const round = state.prepare([entry(2), { index: 3, command: { malformed: 'is not a JSON object' } }], 3);
+    const round = state.prepare([entry(2), { index: 3, command: { op: 'malformed', why: 'is not a JSON object' } }], 3);
     expect(round.results.map(({ result }) => result.index)).to.deep.equal([1, 3]);
   });
 });

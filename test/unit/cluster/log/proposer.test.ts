@@ -35,9 +35,9 @@ class SilentPort implements LogPort {
 
   propose(bytes: Uint8Array, ended: (answer: LogAnswer) => void): void {
     const command = decodeCommand(bytes);
-    if (!('malformed' in command)) this.proposed.push({ bytes, command, ended });
+    if (command.op !== 'malformed') this.proposed.push({ bytes, command, ended });
     const refused = this.refusal;
-    if (refused !== undefined) queueMicrotask(() => ended({ refused }));
+    if (refused !== undefined) queueMicrotask(() => ended({ is: 'refused', refused }));
   }
 
   read(): void {}
@@ -156,7 +156,7 @@ describe('Proposer and its log', () => {
     let answered = false;
     void log.propose(routeDraft('a')).then(() => (answered = true));
     const [a] = port.proposed;
-    a?.ended({ index: 1 });
+    a?.ended({ is: 'agreed', index: 1 });
     await turn();
     expect(answered).to.equal(false);
     port.send({
@@ -180,7 +180,7 @@ describe('Proposer and its log', () => {
     expect(timedOut.code).to.equal('OUTCOME_UNKNOWN');
     expect(timedOut.details.body).to.deep.equal({ requestId: `n1-${incarnation}-1-1`, outcome: 'unknown' });
     const unknown = log.propose(routeDraft('b'));
-    port.proposed[1]?.ended({ refused: { outcome: 'unknown', reason: 'stepped down' } });
+    port.proposed[1]?.ended({ is: 'refused', refused: { outcome: 'unknown', reason: 'stepped down' } });
     clock.advance(deadlineMs);
     expect((await refusal(unknown)).status).to.equal(504);
   });
