@@ -1,8 +1,9 @@
 // The spans of one exchange: one for the request, one for each try, copy and call to a service, by the semantic
 // conventions for HTTP and RPC. Of what the client sent only method, path, host and address are told: never a query, a
 // field, a cookie or a body.
-import type { Attributes, Span } from '@opentelemetry/api';
+import type { Attributes } from '@opentelemetry/api';
 import type { Clock } from '../../clock.ts';
+import type { RecordingSpan } from '../../telemetry/traces/recorded-span.ts';
 import { hostOf, methodAttributes, methodName, pathOf, portOf, versionOf } from '../../telemetry/traces/span-texts.ts';
 import { lineOf } from '../../telemetry/traces/trace-parent.ts';
 import { type TraceStart, type Tracing, traceParentOf } from '../../telemetry/traces/tracing.ts';
@@ -34,7 +35,7 @@ export class RecordedTrace implements ExchangeTrace {
   readonly #offsetMs: number;
   readonly #method: string;
   readonly #replaced: readonly string[];
-  readonly #server: Span;
+  readonly #server: RecordingSpan;
   #links: readonly NamedLink[] = [];
   #attempt: CallSpan | undefined;
   #status = 0;
@@ -106,25 +107,25 @@ export class RecordedTrace implements ExchangeTrace {
     const span = this.#server;
     const name = methodName(this.#method);
     if (exchange.route.name !== '') span.updateName(`${name} ${exchange.route.name}`);
-    span.setAttributes(attributesOf(exchange));
+    describe(span, exchange);
     if (status >= 500) this.#tracing.fail(span, error || String(status));
     else if (cut) this.#tracing.fail(span, 'aborted');
     span.end(this.#nowMs());
   }
 
   #upstreamCall({ destinationId, endpoint, secure, http2, target, attempt }: UpstreamCall): CallSpan {
+    const call = this.#begin(methodName(this.#method), methodAttributes(this.#method));
+    const { span } = call;
     const port = portOf(endpoint);
-    return this.#begin(methodName(this.#method), {
-      ...methodAttributes(this.#method),
-      'server.address': hostOf(endpoint),
-      ...(port > 0 && { 'server.port': port }),
-      'url.full': `${secure ? 'https' : 'http'}://${endpoint}${pathOf(target)}`,
-      'network.protocol.version': http2 ? '2' : '1.1',
-      ...(attempt > 1 && { 'http.request.resend_count': attempt - 1 }),
-      ...(attempt > 0 && { 'sluice.attempt': attempt }),
-      'sluice.destination': destinationId,
-      'sluice.endpoint': endpoint,
-    });
+    span.setAttribute('server.address', hostOf(endpoint));
+    if (port > 0) span.setAttribute('server.port', port);
+    span.setAttribute('url.full', `${secure ? 'https' : 'http'}://${endpoint}${pathOf(target)}`);
+    span.setAttribute('network.protocol.version', http2 ? '2' : '1.1');
+    if (attempt > 1) span.setAttribute('http.request.resend_count', attempt - 1);
+    if (attempt > 0) span.setAttribute('sluice.attempt', attempt);
+    span.setAttribute('sluice.destination', destinationId);
+    span.setAttribute('sluice.endpoint', endpoint);
+    return call;
   }
 
   #begin(name: string, attributes: Attributes): CallSpan {
@@ -143,7 +144,7 @@ export class RecordedTrace implements ExchangeTrace {
 }
 
 class CallSpan implements TracedCall {
-  readonly span: Span;
+  readonly span: RecordingSpan;
   readonly fields: TraceFields;
   onEnd: () => void = () => {};
   /** Nobody has waited for it. */
@@ -152,7 +153,7 @@ class CallSpan implements TracedCall {
   readonly #nowMs: () => number;
   #over = false;
 
-  constructor(span: Span, replaced: readonly string[], tracing: Tracing, nowMs: () => number) {
+  constructor(span: RecordingSpan, replaced: readonly string[], tracing: Tracing, nowMs: () => number) {
     this.span = span;
     const traceparent = traceParentOf(span);
     this.fields = { traceparent, line: lineOf(traceparent), replaced };
@@ -176,28 +177,26 @@ class CallSpan implements TracedCall {
   }
 }
 
-function attributesOf(exchange: TracedExchange): Attributes {
+function describe(span: RecordingSpan, exchange: TracedExchange): void {
   const { request, response, snapshot, role, route, group, destinationId, endpoint, attempts, error } = exchange;
   const port = portOf(request.authority);
-  return {
-    ...methodAttributes(request.method),
-    'url.scheme': request.scheme,
-    'url.path': readableText(request.path),
-    ...(request.host !== '' && { 'server.address': request.host }),
-    ...(port > 0 && { 'server.port': port }),
-    'client.address': request.clientIp,
-    'network.protocol.version': versionOf(request.protocol),
-    ...(response.status > 0 && { 'http.response.status_code': response.status }),
-    'sluice.snapshot.id': snapshot.id,
-    'sluice.snapshot.index': snapshot.index,
-    ...(role === 'candidate' && { 'sluice.snapshot.role': role }),
-    ...(route.name !== '' && { 'sluice.route': route.name }),
-    ...(group !== undefined && { 'sluice.group': group.name }),
-    ...(destinationId !== '' && { 'sluice.destination': destinationId }),
-    ...(endpoint !== '' && { 'sluice.endpoint': endpoint }),
-    ...(attempts > 0 && { 'sluice.attempts': attempts }),
-    ...(error !== '' && { 'sluice.error': error }),
-  };
+  span.setAttributes(methodAttributes(request.method));
+  span.setAttribute('url.scheme', request.scheme);
+  span.setAttribute('url.path', readableText(request.path));
+  if (request.host !== '') span.setAttribute('server.address', request.host);
+  if (port > 0) span.setAttribute('server.port', port);
+  span.setAttribute('client.address', request.clientIp);
+  span.setAttribute('network.protocol.version', versionOf(request.protocol));
+  if (response.status > 0) span.setAttribute('http.response.status_code', response.status);
+  span.setAttribute('sluice.snapshot.id', snapshot.id);
+  span.setAttribute('sluice.snapshot.index', snapshot.index);
+  if (role === 'candidate') span.setAttribute('sluice.snapshot.role', role);
+  if (route.name !== '') span.setAttribute('sluice.route', route.name);
+  if (group !== undefined) span.setAttribute('sluice.group', group.name);
+  if (destinationId !== '') span.setAttribute('sluice.destination', destinationId);
+  if (endpoint !== '') span.setAttribute('sluice.endpoint', endpoint);
+  if (attempts > 0) span.setAttribute('sluice.attempts', attempts);
+  if (error !== '') span.setAttribute('sluice.error', error);
 }
 
 const namesOf = (link: NamedLink | undefined): Attributes =>

@@ -1,6 +1,5 @@
 // A span that has ended, as plain data.
-import type { Attributes, HrTime, SpanKind, SpanStatus } from '@opentelemetry/api';
-import type { ReadableSpan } from '@opentelemetry/sdk-trace';
+import type { Attributes, AttributeValue, HrTime, SpanKind, SpanStatus } from '@opentelemetry/api';
 
 export interface FinishedSpan {
   readonly traceId: string;
@@ -11,33 +10,21 @@ export interface FinishedSpan {
   readonly remote: boolean;
   readonly name: string;
   readonly kind: SpanKind;
-  readonly start: HrTime;
-  readonly end: HrTime;
+  readonly startTime: HrTime;
+  readonly endTime: HrTime;
   readonly status: SpanStatus;
+  /** Of its attributes, in the order in which they were set, and their values by place. */
+  readonly keys: readonly string[];
+  readonly values: readonly AttributeValue[];
+  /** The same as an object, made anew. */
   readonly attributes: Attributes;
   readonly events: readonly FinishedEvent[];
+  /** Events for which there was no room. */
+  readonly droppedEvents: number;
 }
 
-interface FinishedEvent {
+export interface FinishedEvent {
   readonly name: string;
   readonly time: HrTime;
   readonly attributes: Attributes;
-}
-
-export function finishedOf(span: ReadableSpan): FinishedSpan {
-  const { traceId, spanId } = span.spanContext();
-  const { parentSpanContext, name, kind, startTime, endTime, status, attributes, events } = span;
-  return {
-    traceId,
-    spanId,
-    parentId: parentSpanContext?.spanId ?? '',
-    remote: parentSpanContext?.isRemote === true,
-    name,
-    kind,
-    start: startTime,
-    end: endTime,
-    status,
-    attributes,
-    events: events.map((event) => ({ name: event.name, time: event.time, attributes: event.attributes ?? {} })),
-  };
 }

@@ -63,6 +63,33 @@ export class MessageWriter {
     this.end(start);
   }
 
+  /**
+   * A message of a field that is written already, and a message as field 2 with the text as its field 1. False: it is too
+   * long, or not ASCII, and nothing was written. `field` is below 16.
+   */
+  shortPair(field: number, first: Uint8Array, value: string): boolean {
+    const { length } = value;
+    const size = first.length + 4 + length;
+    if (size >= 0x80) return false;
+    this.#reserve(2 + size);
+    const bytes = this.#bytes;
+    let at = this.length;
+    bytes[at++] = (field << 3) | wire.bytes;
+    bytes[at++] = size;
+    for (let i = 0; i < first.length; i++) bytes[at++] = first[i] ?? 0;
+    bytes[at++] = (2 << 3) | wire.bytes;
+    bytes[at++] = 2 + length;
+    bytes[at++] = (1 << 3) | wire.bytes;
+    bytes[at++] = length;
+    for (let i = 0; i < length; i++) {
+      const code = value.charCodeAt(i);
+      if (code > 0x7f) return false;
+      bytes[at++] = code;
+    }
+    this.length = at;
+    return true;
+  }
+
   /** `digits`: hexadecimal, two for each byte. */
   hex(field: number, digits: string): void {
     const count = digits.length >> 1;

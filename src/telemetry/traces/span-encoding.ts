@@ -13,7 +13,7 @@ export interface PackedSpans {
 const scopeSpans = { scope: 1, spans: 2 } as const;
 const spanField = {
   ...{ traceId: 1, spanId: 2, parentId: 4, name: 5, kind: 6, start: 7, end: 8, attributes: 9, events: 11 },
-  ...{ status: 15, flags: 16 },
+  ...{ droppedEvents: 12, status: 15, flags: 16 },
 } as const;
 const eventField = { time: 1, name: 2, attributes: 3 } as const;
 const statusField = { message: 2, code: 3 } as const;
@@ -23,7 +23,7 @@ const remoteParent = 0x200;
 const sampled = 1;
 
 export function writeSpan(out: MessageWriter, span: FinishedSpan): void {
-  const { status, start, end, remote } = span;
+  const { status, startTime, endTime, remote, keys, values, droppedEvents } = span;
   const whole = out.begin(scopeSpans.spans);
   out.hex(spanField.traceId, span.traceId);
   out.hex(spanField.spanId, span.spanId);
@@ -31,9 +31,9 @@ export function writeSpan(out: MessageWriter, span: FinishedSpan): void {
   out.text(spanField.name, span.name);
   // There 0 is none.
   out.integer(spanField.kind, span.kind + 1);
-  out.nanos(spanField.start, start[0], start[1]);
-  out.nanos(spanField.end, end[0], end[1]);
-  writeAttributes(out, spanField.attributes, span.attributes);
+  out.nanos(spanField.start, startTime[0], startTime[1]);
+  out.nanos(spanField.end, endTime[0], endTime[1]);
+  for (let i = 0; i < keys.length; i++) writeAttribute(out, spanField.attributes, keys[i] ?? '', values[i] ?? '');
   for (const { name, time, attributes } of span.events) {
     const event = out.begin(spanField.events);
     out.nanos(eventField.time, time[0], time[1]);
@@ -41,6 +41,7 @@ export function writeSpan(out: MessageWriter, span: FinishedSpan): void {
     writeAttributes(out, eventField.attributes, attributes);
     out.end(event);
   }
+  if (droppedEvents > 0) out.integer(spanField.droppedEvents, droppedEvents);
   if (status.code !== 0) {
     const told = out.begin(spanField.status);
     if (status.message !== undefined) out.text(statusField.message, status.message);
@@ -78,12 +79,32 @@ export function exportRequestOf({ resource, scope }: SpanOrigin, spans: readonly
 function writeAttributes(out: MessageWriter, field: number, attributes: Attributes): void {
   for (const key in attributes) {
     const value = attributes[key];
-    if (value === undefined) continue;
-    const pair = out.begin(field);
-    out.text(1, key);
-    writeValue(out, 2, value);
-    out.end(pair);
+    if (value !== undefined) writeAttribute(out, field, key, value);
   }
+}
+
+/** `KeyValue`. */
+function writeAttribute(out: MessageWriter, field: number, key: string, value: AttributeValue): void {
+  const name = keyOf(key);
+  if (typeof value === 'string' && out.shortPair(field, name, value)) return;
+  const pair = out.begin(field);
+  out.raw(name);
+  writeValue(out, 2, value);
+  out.end(pair);
+}
+
+/** Field `key` of `KeyValue`, by name: there are few. */
+const keys = new Map<string, Uint8Array>();
+const keysMax = 256;
+
+function keyOf(name: string): Uint8Array {
+  const known = keys.get(name);
+  if (known !== undefined) return known;
+  const writer = new MessageWriter();
+  writer.text(1, name);
+  const bytes = writer.take();
+  if (keys.size < keysMax) keys.set(name, bytes);
+  return bytes;
 }
 
 /** `AnyValue`. */

@@ -1,12 +1,13 @@
 // Spans of one thread, made through OpenTelemetry's interfaces: whether a trace is recorded is decided before its first
-// span, so that what is not recorded never meets the SDK. Made by opening.ts, and only where traces are on.
+// span, so that what is not recorded makes none. Made by opening.ts, and only where traces are on.
 import type * as Api from '@opentelemetry/api';
-import type { Attributes, Span, SpanContext, SpanKind } from '@opentelemetry/api';
+import type { Attributes, SpanContext, SpanKind } from '@opentelemetry/api';
+import type { RecordingSpan } from './recorded-span.ts';
 import type { TraceIds } from './trace-ids.ts';
 import { formatTraceParent, placeInLine, type TraceParent, traceIdIn, traceParentIn } from './trace-parent.ts';
 
 /** What of OpenTelemetry's interface is used; its module is loaded only when traces are on. */
-export type TraceApi = Pick<typeof Api, 'ROOT_CONTEXT' | 'SpanKind' | 'SpanStatusCode' | 'trace'>;
+export type TraceApi = Pick<typeof Api, 'SpanKind' | 'SpanStatusCode'>;
 
 /** A trace as far as it is known where it enters, or begins. */
 export interface TraceStart {
@@ -23,10 +24,11 @@ export interface TracingParts {
   /** `rootId`: of the trace that begins with the span. */
   readonly startSpan: (
     name: string,
-    options: { kind: SpanKind; startTime?: number },
+    kind: SpanKind,
     parent: SpanContext | undefined,
     rootId: string,
-  ) => Span;
+    startMs: number | undefined,
+  ) => RecordingSpan;
   readonly ids: Pick<TraceIds, 'newTrace' | 'spanId'>;
 }
 
@@ -61,24 +63,30 @@ export class Tracing {
   }
 
   /** First span of this process in a sampled trace. `startMs` is Unix time with fractions; now when absent. */
-  enter({ traceId, parent }: TraceStart, role: SpanRole, name: string, startMs?: number): Span {
+  enter({ traceId, parent }: TraceStart, role: SpanRole, name: string, startMs?: number): RecordingSpan {
     const context = parent && { traceId, spanId: parent.parentId, traceFlags: 1, isRemote: true };
     return this.#start(role, name, context, traceId, startMs);
   }
 
-  child(parent: SpanContext, role: SpanRole, name: string, startMs?: number): Span {
+  child(parent: SpanContext, role: SpanRole, name: string, startMs?: number): RecordingSpan {
     return this.#start(role, name, parent, parent.traceId, startMs);
   }
 
   /** `error.type`, of few different values, and the status that goes with it. */
-  fail(span: Span, type: string, more: Attributes = {}): void {
-    span.setAttributes({ ...more, 'error.type': type });
+  fail(span: RecordingSpan, type: string, more: Attributes = {}): void {
+    span.setAttributes(more);
+    span.setAttribute('error.type', type);
     span.setStatus({ code: this.#api.SpanStatusCode.ERROR });
   }
 
-  #start(role: SpanRole, name: string, parent: SpanContext | undefined, rootId: string, startTime?: number): Span {
-    const kind = this.#kinds[role];
-    return this.#startSpan(name, startTime === undefined ? { kind } : { kind, startTime }, parent, rootId);
+  #start(
+    role: SpanRole,
+    name: string,
+    parent: SpanContext | undefined,
+    rootId: string,
+    startMs: number | undefined,
+  ): RecordingSpan {
+    return this.#startSpan(name, this.#kinds[role], parent, rootId, startMs);
   }
 }
 
@@ -95,7 +103,7 @@ export const startOf = (line: string): TraceStart => ({
 });
 
 /** What tells others that they are asked on behalf of that span. */
-export function traceParentOf(span: Span): string {
+export function traceParentOf(span: RecordingSpan): string {
   const { traceId, spanId } = span.spanContext();
   return formatTraceParent(traceId, spanId, true);
 }

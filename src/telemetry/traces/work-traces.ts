@@ -1,8 +1,9 @@
 // Spans of what the main thread does: requests to the API, writes, installs. What is done on behalf of a request becomes
 // its child without being handed it, for the span follows promises and timers.
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Attributes, Span, SpanContext } from '@opentelemetry/api';
+import type { Attributes, SpanContext } from '@opentelemetry/api';
 import type { Clock } from '../../clock.ts';
+import type { RecordingSpan } from './recorded-span.ts';
 import type { TraceParent } from './trace-parent.ts';
 import { type SpanRole, type Tracing, traceParentOf } from './tracing.ts';
 
@@ -101,12 +102,12 @@ export class WorkTraces {
 class Recorded implements WorkSpan {
   readonly context: SpanContext;
   readonly traceparent: string;
-  readonly #span: Span;
+  readonly #span: RecordingSpan;
   readonly #tracing: Tracing;
   readonly #endMs: () => number;
   #over = false;
 
-  constructor(span: Span, tracing: Tracing, endMs: () => number) {
+  constructor(span: RecordingSpan, tracing: Tracing, endMs: () => number) {
     this.context = span.spanContext();
     this.traceparent = traceParentOf(span);
     this.#span = span;

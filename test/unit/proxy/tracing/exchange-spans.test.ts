@@ -87,10 +87,10 @@ describe('spans of a request', () => {
     const [attempt, request] = await book.served(1);
     const ns = ([seconds, nanos]: readonly [number, number]): bigint => BigInt(seconds) * 10n ** 9n + BigInt(nanos);
     if (attempt === undefined || request === undefined) return expect.fail('two spans');
-    expect(ns(request.start) <= ns(attempt.start)).to.equal(true);
-    expect(ns(attempt.start) < ns(attempt.end)).to.equal(true);
-    expect(ns(attempt.end) <= ns(request.end)).to.equal(true);
-    expect(Math.abs(Number(ns(request.start) / 10n ** 6n) - Date.now())).to.be.below(60_000);
+    expect(ns(request.startTime) <= ns(attempt.startTime)).to.equal(true);
+    expect(ns(attempt.startTime) < ns(attempt.endTime)).to.equal(true);
+    expect(ns(attempt.endTime) <= ns(request.endTime)).to.equal(true);
+    expect(Math.abs(Number(ns(request.startTime) / 10n ** 6n) - Date.now())).to.be.below(60_000);
   });
 
   it('one for each try: a retry names the try before it no more, and the upstream is told of its own', async () => {

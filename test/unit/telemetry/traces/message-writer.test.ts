@@ -21,17 +21,19 @@ interface Node {
   readonly parts: readonly Node[];
 }
 
-const { tree } = fc.letrec<{ tree: Node }>((tie) => ({
-  tree: fc.record({
+const withParts = (parts: fc.Arbitrary<readonly Node[]>): fc.Arbitrary<Node> =>
+  fc.record({
     text: fc.oneof(fc.string({ unit: 'binary', maxLength: 60 }), fc.string({ maxLength: 300 })),
     number: fc.maxSafeInteger(),
     real: fc.double({ noNaN: true }),
     flags: fc.nat({ max: 0x7fffffff }),
-    time: fc.tuple(fc.nat({ max: 2 ** 31 }), fc.nat({ max: 999_999_999 })),
+    time: fc.tuple(fc.nat({ max: 2 ** 31 - 1 }), fc.nat({ max: 999_999_999 })),
     id: fc.uint8Array({ maxLength: 20 }).map((bytes) => Buffer.from(bytes).toString('hex')),
-    parts: fc.array(tie('tree'), { maxLength: 2, depthIdentifier: 'parts' }),
-  }),
-}));
+    parts,
+  });
+const leaf = withParts(fc.constant([]));
+const branch = withParts(fc.array(leaf, { maxLength: 3 }));
+const tree = withParts(fc.array(branch, { maxLength: 2 }));
 
 function write(out: MessageWriter, node: Node): void {
   out.text(1, node.text);
@@ -93,5 +95,27 @@ describe('messages of protocol buffers', () => {
     write(out, node);
     expect(read(out.take())).to.deep.equal(plain(node));
     expect(out.take().length).to.equal(0);
+  });
+
+  it('a short pair is what it is when it is written piece by piece, or is not written', () => {
+    const key = Uint8Array.of(10, 1, 107);
+    const text = fc.oneof(fc.string({ maxLength: 140 }), fc.string({ unit: 'binary', maxLength: 140 }));
+    fc.assert(
+      fc.property(text, (value) => {
+        const slow = new MessageWriter();
+        const pair = slow.begin(9);
+        slow.raw(key);
+        const inner = slow.begin(2);
+        slow.text(1, value);
+        slow.end(inner);
+        slow.end(pair);
+        const expected = slow.take();
+        const fast = new MessageWriter();
+        const isShort = fast.shortPair(9, key, value);
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII has them
+        expect(isShort).to.equal(/^[\x00-\x7f]*$/.test(value) && expected.length < 130);
+        expect(fast.take()).to.deep.equal(isShort ? expected : new Uint8Array());
+      }),
+    );
   });
 });

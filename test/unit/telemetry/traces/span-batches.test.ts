@@ -7,7 +7,8 @@ import { ManualClock } from '../../../support/manual-clock.ts';
 
 const span: FinishedSpan = {
   ...{ traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), parentId: '', remote: false, name: 'x', kind: 0 },
-  ...{ start: [1, 0], end: [2, 0], status: { code: 0 }, attributes: {}, events: [] },
+  ...{ startTime: [1, 0], endTime: [2, 0], status: { code: 0 }, attributes: {}, keys: [], values: [], events: [] },
+  droppedEvents: 0,
 };
 const packed = packedSpan();
 

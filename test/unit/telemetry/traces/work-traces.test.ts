@@ -51,7 +51,9 @@ describe('spans of what the main thread does', () => {
     expect(spans.map(({ name, attributes }) => [name, attributes])).to.deep.equal([['one', { 'error.type': '500' }]]);
     work.record(request, 'apply', {}, clock.monotonicMs() - 20, clock.monotonicMs() - 10);
     expect(spans[1]).to.deep.include({ name: 'apply', parentId: request.context?.spanId });
-    const [start, end] = [spans[1]?.start, spans[1]?.end].map((time = [0, 0]) => time[0] * 1_000 + time[1] / 1e6);
+    const [start, end] = [spans[1]?.startTime, spans[1]?.endTime].map(
+      (time = [0, 0]) => time[0] * 1_000 + time[1] / 1e6,
+    );
     expect((end ?? 0) - (start ?? 0)).to.be.closeTo(10, 0.001);
   });
 
