@@ -146,7 +146,7 @@ describe('a rollout over nodes and proxies', () => {
   it('goes from step to step to its end, each visitor on one side of it, and none goes back', async () => {
     const id = await snapshotTo(1);
     const steps = [
-      { share: 20, hold: '1s' },
+      { share: 40, hold: '1s' },
       { share: 60, hold: '1s' },
     ];
     const begun = performance.now();

@@ -19,8 +19,8 @@ const rounds = Number(process.env.SLUICE_ROLLOUT_STEPS ?? 6);
 const preload = new URL('../support/trouble.mjs', import.meta.url).pathname;
 const wait = { withinMs: 90_000 };
 const steps = [
-  { share: 20, hold: '2s' },
-  { share: 60, hold: '2s' },
+  { share: 50, hold: '2s' },
+  { share: 80, hold: '2s' },
 ];
 const kinds = ['killed', 'cut off', 'blocked'] as const;
 
@@ -68,7 +68,8 @@ describe(`${rounds} rollouts whose leader fails at one of their steps`, function
       ],
       snapshot: { name: 'none', activate: true },
     });
-    visitors = new Visitors(urls, 12);
+    // So many that some are among the first half, whatever the seed of a rollout is.
+    visitors = new Visitors(urls, 30);
   });
 
   after(async () => {
@@ -145,7 +146,10 @@ describe(`${rounds} rollouts whose leader fails at one of their steps`, function
     const guards = ['candidate.requests < 5.0 || candidate.errorRate <= 0.01'];
     const { json } = await ask('POST', `/snapshots/${snapshotId}/rollout`, { ...plan, guards });
     const { id } = json as Rollout;
-    await eventually(async () => expect((await rollout(id)).step).to.be.at.least(step), wait);
+    await eventually(async () => {
+      const now = await rollout(id);
+      expect(now.step, JSON.stringify(now)).to.be.at.least(step);
+    }, wait);
     isBroken = isBad;
     const leader = await linked.cluster.leader();
     const struckAt = Date.now();

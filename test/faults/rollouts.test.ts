@@ -142,8 +142,8 @@ describe('rollouts of a fleet under faults', function () {
     const plan = {
       key: { header: 'x-user' },
       steps: [
-        { share: 20, hold: '1s' },
-        { share: 60, hold: '1s' },
+        { share: 50, hold: '1s' },
+        { share: 80, hold: '1s' },
       ],
       minRequests: 5,
       checkInterval: '500ms',

@@ -36,7 +36,7 @@ export const rolloutPlan = (chance: Chance): RolloutPlan => ({
   checkIntervalMs: 250,
   failures: 1 + chance.below(3),
   onFail: chance.happens(0.7) ? 'rollback' : 'pause',
-  deadmanMs: chance.pick([5_000, 8_000, 60_000]),
+  deadmanMs: chance.pick([1_500, 5_000, 60_000]),
   maxStepMs: 10_000,
 });
 
