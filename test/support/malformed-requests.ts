@@ -19,6 +19,7 @@ export const malformedRequests: readonly (readonly [string, readonly Field[]])[]
   ['no path', without(':path')],
   ['an empty path', instead(':path', '')],
   ['an empty method', instead(':method', '')],
+  ['an empty authority', instead(':authority', '')],
   ['two methods', [...plain, [':method', 'GET']]],
   ['two paths', [[':path', '/a'], ...plain]],
   ['two authorities', [[':authority', 'y'], ...plain]],

@@ -221,7 +221,7 @@ export class FieldBlock implements FieldSink, FieldLines {
   #readPseudo(role: number, name: string, value: string): void {
     const had = this.#exchangePseudo(role, value);
     if (had) this.problem = `more than one ${name}`;
-    else if (value === '' && role !== fieldRole.authority) this.problem = `empty ${name}`;
+    else if (value === '') this.problem = `empty ${name}`;
   }
 
   /** Returns whether it had been set before. */
