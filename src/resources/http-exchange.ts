@@ -1,5 +1,6 @@
 // Between Fastify and the operations: what a request says, and how an answer leaves. Used by every controller.
 import { Readable } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Answer, ApiRequest } from './answer.ts';
 import type { Caller } from './caller.ts';
@@ -34,11 +35,21 @@ export function send(reply: FastifyReply, { status, headers, body }: Answer): vo
   else reply.header('Content-Type', 'application/json').send(typeof body === 'string' ? Buffer.from(body) : sent(body));
 }
 
-/** What a client that goes away has not taken is never made. */
+/** What a client that goes away has not taken is never made. Others have their turn after every few pieces. */
 const sent = (body: Iterable<string>): Readable => Readable.from(bytesOf(body), { objectMode: false });
 
-function* bytesOf(pieces: Iterable<string>): Generator<Buffer> {
-  for (const piece of pieces) yield Buffer.from(piece);
+async function* bytesOf(pieces: Iterable<string>): AsyncGenerator<Buffer> {
+  let since = 0;
+  for (const piece of pieces) {
+    yield Buffer.from(piece);
+    since += piece.length;
+    if (since < pauseAfter) continue;
+    since = 0;
+    await nextTurn();
+  }
 }
+
+/** Characters; the client may take them as fast as they are made. */
+const pauseAfter = 256 * 1024;
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;

@@ -1,23 +1,28 @@
 // `npm run soak:fates -- --exchanges 100000 --seed 1`: exchanges of every fate through a real Sluice, over HTTP/1.1 and
-// HTTP/2, plain and through all eight middlewares, while upstreams, mirrors and services answer, refuse, hang, stop halfway
+// HTTP/2, plain and through all eight middlewares (`--all`: none plain), with services over HTTP and over gRPC, while upstreams, mirrors and services answer, refuse, hang, stop halfway
 // and vanish, and clients lose patience. Passes (exit 0) when neither memory nor handles grow, and a calm client is served
 // at the end.
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import http2, { type ClientHttp2Session } from 'node:http2';
-import { type AddressInfo, connect } from 'node:net';
+import { type AddressInfo, connect, createServer as createRelay, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type ApiClient, apiClient } from '../support/api-client.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
 import { gaugedSluice } from '../support/gauge.ts';
+import { GrpcService } from '../support/grpc-service.ts';
 import { seededRandom } from '../support/mutation.ts';
 import { endAll } from '../support/sluice-process.ts';
 import { inAnHour, jwksOf, signerOf, tokenOf } from '../support/tokens.ts';
 import { growths, type Sample } from './verdict.ts';
 
 const { values } = parseArgs({
-  options: { exchanges: { type: 'string', default: '100000' }, seed: { type: 'string', default: '1' } },
+  options: {
+    exchanges: { type: 'string', default: '100000' },
+    seed: { type: 'string', default: '1' },
+    all: { type: 'boolean', default: false },
+  },
 });
 const exchanges = Number(values.exchanges);
 const random = seededRandom(Number(values.seed));
@@ -92,13 +97,55 @@ function processed(request: IncomingMessage, response: ServerResponse): void {
   });
 }
 
+const fails = (): boolean => !calm && random() < 0.2;
+
+/** A service of gRPC, reached through connections of which one breaks now and then. */
+async function servedOverGrpc(grpc: GrpcService): Promise<number> {
+  const port = await grpc.start();
+  const open = new Set<Socket>();
+  const relay = createRelay((near) => {
+    const far = connect(port, '127.0.0.1');
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      open.add(from);
+      from
+        .on('error', () => {})
+        .on('close', () => {
+          open.delete(from);
+          to.destroy();
+        });
+      from.pipe(to);
+    }
+  });
+  setInterval(() => void (calm || anyOf([...open, undefined])?.destroy()), 300).unref();
+  return new Promise((resolve) => {
+    relay.listen(0, '127.0.0.1', () => resolve((relay.address() as AddressInfo).port));
+  });
+}
+
+const authorizer = new GrpcService().unary('extauthz.proto', 'extauthz.v1.Authorizer', 'Check', () =>
+  fails()
+    ? anyOf([undefined, new Error('no'), { allowed: false }])
+    : { allowed: true, headers: [{ key: 'x-user', value: 'ann' }] },
+);
+
+const processor = new GrpcService().stream('extproc.proto', 'extproc.v1.Processor', 'Process', (message, stream) => {
+  const phase = Object.keys(message).find((key) => key !== 'observe_only') ?? '';
+  if (!fails()) stream.write({ [phase]: { set_headers: [{ key: 'x-seen', value: phase }] } });
+  else anyOf([() => {}, () => stream.end(), () => stream.fail(), () => stream.write({})])();
+});
+
 async function configure(api: ApiClient, port: number, logFile: string, keys: string): Promise<void> {
-  const [main, other, mirror, authz, proc] = await Promise.all([
+  const [main, other, mirror, authz, proc, authzOverGrpc, procOverGrpc] = await Promise.all([
     served(upstream),
     served(upstream),
     served((request, response) => (random() < 0.5 ? anyOf(fates)(request, response) : undefined)),
     served(service((_, response) => void response.writeHead(200, { 'x-user': 'ann' }).end())),
     served(service(processed)),
+    servedOverGrpc(authorizer),
+    servedOverGrpc(processor),
   ]);
   await api.create('listeners', { name: 'web', address: '127.0.0.1', port, http2: true, metrics: {} });
   const at = (name: string, of: number, options: object = {}) =>
@@ -118,6 +165,8 @@ async function configure(api: ApiClient, port: number, logFile: string, keys: st
   await at('mirror', mirror, { circuitBreaker: { ...breaker, maxRequests: 16 }, timeouts: { request: '150ms' } });
   await at('authz', authz);
   await at('proc', proc);
+  await at('authzOverGrpc', authzOverGrpc);
+  await at('procOverGrpc', procOverGrpc);
   const middlewares = {
     accessLog: { path: logFile, json: true, onResponse: { fields: { status: '${response.status}', id: '${id}' } } },
     cors: { allowOrigins: [{ value: '*' }] },
@@ -141,6 +190,13 @@ async function configure(api: ApiClient, port: number, logFile: string, keys: st
   };
   for (const [type, block] of Object.entries(middlewares))
     await api.create('middlewares', { id: type, name: type, type, [type]: block });
+  const { extAuthz, extProc } = middlewares;
+  const overGrpc = {
+    extAuthz: { ...extAuthz, destinationId: 'authzOverGrpc', mode: 'grpc' },
+    extProc: { ...extProc, destinationId: 'procOverGrpc', mode: 'grpc' },
+  };
+  for (const [type, block] of Object.entries(overGrpc))
+    await api.create('middlewares', { id: `${type}OverGrpc`, name: `${type}OverGrpc`, type, [type]: block });
   const forward = {
     destinations: [{ destinationId: 'main' }],
     timeouts: { request: '120ms' },
@@ -152,6 +208,12 @@ async function configure(api: ApiClient, port: number, logFile: string, keys: st
     match: { pathPrefix: '/all' },
     forward,
     middlewareIds: Object.keys(middlewares),
+  });
+  await api.create('routes', {
+    name: 'grpc',
+    match: { pathPrefix: '/grpc' },
+    forward,
+    middlewareIds: Object.keys(middlewares).map((type) => (type in overGrpc ? `${type}OverGrpc` : type)),
   });
   await api.create('routes', { name: 'plain', forward });
   await api.activateAs('soak');
@@ -235,7 +297,7 @@ async function soak(): Promise<boolean> {
     const session = new Http2Sessions(port);
     while (done < exchanges) {
       done++;
-      const path = anyOf(['/all', '/plain', '/plain']);
+      const path = anyOf(values.all ? ['/all', '/grpc'] : ['/all', '/grpc', '/plain', '/plain']);
       const body = 'x'.repeat(anyOf(bodies));
       if (random() < 0.5) await overHttp1(port, path, `Authorization: Bearer ${token}\r\n`, body);
       else await session.ask(path, { authorization: `Bearer ${token}` }, body);
@@ -271,7 +333,7 @@ async function soak(): Promise<boolean> {
 /** Rejects when one of them is not served. */
 async function calmVisits(port: number, token: string): Promise<undefined> {
   for (let i = 0; i < 20; i++) {
-    const answer = await overHttp1(port, '/all', `Authorization: Bearer ${token}\r\n`, 'x');
+    const answer = await overHttp1(port, i % 2 === 0 ? '/all' : '/grpc', `Authorization: Bearer ${token}\r\n`, 'x');
     if (!answer.startsWith('HTTP/1.1 200')) throw new Error(JSON.stringify(answer));
   }
   return undefined;

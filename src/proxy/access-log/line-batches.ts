@@ -1,11 +1,12 @@
-// Access log lines on their way from a worker to main: gathered for a few milliseconds, sent as one text, and no more
-// under way than fits into a fixed number of characters. What does not fit is dropped and counted; a request never waits.
+// Access log lines on their way from a worker to main: gathered for a few milliseconds, sent as one piece of memory, and
+// no more under way than a fixed number of bytes. What does not fit is dropped and counted; a request never waits.
 import type { Cancel, Clock } from '../../clock.ts';
 import type { LineSink } from '../middleware/access-log.ts';
 
 export interface LineBatch {
   readonly path: string;
-  readonly text: string;
+  /** Whole lines in UTF-8; the memory is the batch's own, and goes with it. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
   readonly lines: number;
   /** Lines that did not fit since the batch before. */
   readonly dropped: number;
@@ -13,10 +14,16 @@ export interface LineBatch {
 
 /** A line is with main within this time. */
 const gatherMs = 10;
-/** Sent at once beyond this, in characters. */
+/** Sent at once beyond this, in bytes. */
 const batchMax = 64 * 1024;
-/** Sent and not yet written, or gathered; in characters, for one place. */
+/** Sent and not yet written, or gathered; in bytes, for one place. */
 export const unwrittenMax = 4 * 1024 * 1024;
+
+/** Memory for gathering beyond this is given back. */
+const keptMax = 4 * batchMax;
+/** Of one unit of a text in UTF-16. */
+const utf8BytesMax = 3;
+const none: Buffer = Buffer.alloc(0);
 
 export class LineBatches {
   readonly #clock: Clock;
@@ -24,7 +31,7 @@ export class LineBatches {
   readonly #sinks = new Map<string, Gathering>();
   #cancel: Cancel | undefined;
 
-  /** `send` is answered by `written`, with the number of characters. */
+  /** `send` is answered by `written`, with the number of bytes. */
   constructor(clock: Clock, send: (batch: LineBatch) => void) {
     this.#clock = clock;
     this.#send = send;
@@ -40,8 +47,8 @@ export class LineBatches {
     return made;
   }
 
-  written(path: string, characters: number): void {
-    this.#sinks.get(path)?.written(characters);
+  written(path: string, bytes: number): void {
+    this.#sinks.get(path)?.written(bytes);
   }
 
   flush(): void {
@@ -55,7 +62,9 @@ class Gathering implements LineSink {
   readonly #path: string;
   readonly #send: (batch: LineBatch) => void;
   readonly #onFirst: () => void;
-  #text = '';
+  /** Lines are written here at once: gathered as text, each would be put together again from its pieces later. */
+  #bytes: Buffer = none;
+  #length = 0;
   #lines = 0;
   #dropped = 0;
   #unwritten = 0;
@@ -67,28 +76,39 @@ class Gathering implements LineSink {
   }
 
   write(line: string): void {
-    if (this.#unwritten + this.#text.length + line.length > unwrittenMax) {
+    if (this.#unwritten + this.#length + line.length > unwrittenMax) {
       this.#dropped++;
       return;
     }
     if (this.#lines === 0) this.#onFirst();
-    this.#text += line;
+    this.#reserve(line.length * utf8BytesMax);
+    this.#length += this.#bytes.write(line, this.#length, 'utf8');
     this.#lines++;
-    if (this.#text.length > batchMax) this.flush();
+    if (this.#length > batchMax) this.flush();
   }
 
-  written(characters: number): void {
-    this.#unwritten -= characters;
+  written(bytes: number): void {
+    this.#unwritten -= bytes;
     if (this.#dropped > 0 && this.#lines === 0) this.flush();
   }
 
   flush(): void {
     if (this.#lines === 0 && this.#dropped === 0) return;
-    const batch = { path: this.#path, text: this.#text, lines: this.#lines, dropped: this.#dropped };
-    this.#unwritten += this.#text.length;
-    this.#text = '';
+    const bytes = Uint8Array.from(this.#bytes.subarray(0, this.#length));
+    const batch = { path: this.#path, bytes, lines: this.#lines, dropped: this.#dropped };
+    this.#unwritten += this.#length;
+    this.#length = 0;
+    if (this.#bytes.length > keptMax) this.#bytes = none;
     this.#lines = 0;
     this.#dropped = 0;
     this.#send(batch);
+  }
+
+  #reserve(count: number): void {
+    const length = this.#length + count;
+    if (length <= this.#bytes.length) return;
+    const grown = Buffer.allocUnsafeSlow(Math.max(4_096, length * 2));
+    this.#bytes.copy(grown, 0, 0, this.#length);
+    this.#bytes = grown;
   }
 }

@@ -8,7 +8,7 @@ import type { Logger } from '../../telemetry/logger.ts';
 export type OnWritten = () => void;
 
 interface Pending {
-  readonly text: string;
+  readonly bytes: Uint8Array;
   readonly lines: number;
   readonly onWritten: OnWritten;
 }
@@ -26,7 +26,7 @@ const stdout = 1;
 /** Appends; a pipe without a reader is refused instead of waited for. */
 const flags = constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY | constants.O_NONBLOCK;
 
-/** In one write; beyond it the rest goes with the next. In characters. */
+/** In one write; beyond it the rest goes with the next. */
 const writeMax = 1024 * 1024;
 
 export class LogFile {
@@ -53,8 +53,8 @@ export class LogFile {
     this.#begin();
   }
 
-  write(text: string, lines: number, onWritten: OnWritten): void {
-    this.#queue.push({ text, lines, onWritten });
+  write(bytes: Uint8Array, lines: number, onWritten: OnWritten): void {
+    this.#queue.push({ bytes, lines, onWritten });
     this.#begin();
   }
 
@@ -89,10 +89,10 @@ export class LogFile {
   }
 
   #take(): Pending[] {
-    let characters = 0;
-    const count = this.#queue.findIndex(({ text }) => {
-      characters += text.length;
-      return characters > writeMax;
+    let length = 0;
+    const count = this.#queue.findIndex(({ bytes }) => {
+      length += bytes.length;
+      return length > writeMax;
     });
     return this.#queue.splice(0, count < 0 ? this.#queue.length : Math.max(1, count));
   }
@@ -118,7 +118,8 @@ export class LogFile {
   }
 
   async #writeOut(batch: readonly Pending[]): Promise<void> {
-    const bytes = Buffer.from(batch.map(({ text }) => text).join(''), 'utf8');
+    const [first] = batch;
+    const bytes = batch.length === 1 && first ? first.bytes : Buffer.concat(batch.map(({ bytes }) => bytes));
     try {
       await writeAll(this.#descriptor, bytes);
     } catch (error) {
@@ -128,7 +129,7 @@ export class LogFile {
   }
 }
 
-async function writeAll(descriptor: number, bytes: Buffer): Promise<void> {
+async function writeAll(descriptor: number, bytes: Uint8Array): Promise<void> {
   let at = 0;
   let retries = 0;
   while (at < bytes.length) {
@@ -141,7 +142,7 @@ async function writeAll(descriptor: number, bytes: Buffer): Promise<void> {
   }
 }
 
-const writeSome = (descriptor: number, bytes: Buffer, at: number): Promise<number> =>
+const writeSome = (descriptor: number, bytes: Uint8Array, at: number): Promise<number> =>
   new Promise((resolve, reject) => {
     write(descriptor, bytes, at, bytes.length - at, null, (error, written) =>
       error === null ? resolve(written) : reject(error),

@@ -39,10 +39,10 @@ export class LogFiles {
     for (const file of this.#files.values()) file.reopen();
   }
 
-  /** `text` holds so many whole lines. */
-  write(path: string, text: string, lines: number, onWritten: OnWritten): void {
+  /** `bytes` are so many whole lines. */
+  write(path: string, bytes: Uint8Array, lines: number, onWritten: OnWritten): void {
     if (this.#closed) onWritten();
-    else this.#fileAt(path).write(text, lines, onWritten);
+    else this.#fileAt(path).write(bytes, lines, onWritten);
   }
 
   /** Lines that could not be kept: counted here, told once in a while. */

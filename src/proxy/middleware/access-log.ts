@@ -3,9 +3,9 @@
 import { accessLogDefaults } from '../../model/defaults.ts';
 import type { AccessLogConfig, AccessLogLine } from '../../model/middleware/access-log.ts';
 import type { MiddlewareExchange, MiddlewarePhases } from '../exchange/phase.ts';
-import { jsonText, plainText } from './log-text.ts';
-import { type LogMoment, logVariable } from './log-variables.ts';
-import { compileTemplate, type Template } from './template.ts';
+import { jsonInner, plainText } from './log-text.ts';
+import { isHarmless, type LogMoment, logVariable } from './log-variables.ts';
+import { piecesOf, type Variable } from './template.ts';
 
 /** Takes whole lines for one place; may drop them, and counts those. */
 export interface LineSink {
@@ -51,30 +51,53 @@ function keepLines({ response }: MiddlewareExchange): undefined {
 
 type LineWriter = (moment: LogMoment) => string;
 
-/** Undefined when no line is asked for. */
+/** Undefined when no line is asked for. What is the same in each line is put together here. */
 function compileLine(line: AccessLogLine | undefined, json: boolean): LineWriter | undefined {
-  const fields = Object.entries(line?.fields ?? {}).map(([key, text]) => fieldOf(key, text, json));
+  const fields = Object.entries(line?.fields ?? {});
   if (fields.length === 0) return undefined;
-  const [begin, between, end] = json ? ['{', ',', '}\n'] : ['', ' ', '\n'];
-  const shown = json ? jsonText : plainText;
+  const shown = json ? jsonInner : plainText;
+  const pieces = new LinePieces(shown);
+  fields.forEach(([key, text], i) => {
+    const between = i === 0 ? '' : json ? ',' : ' ';
+    pieces.constant(json ? `${between}"${jsonInner(key)}":"` : `${between}${plainText(key)}=`);
+    pieces.template(text);
+    if (json) pieces.constant('"');
+  });
+  const [begin, end] = json ? ['{', '}\n'] : ['', '\n'];
+  const { values, behind } = pieces;
+  const before = begin + pieces.before;
   return (moment) => {
-    let text = begin;
-    for (let i = 0; i < fields.length; i++) {
-      const field = fields[i];
-      if (field === undefined) break;
-      text += (i > 0 ? between : '') + field.key + shown(field.value.fill(moment));
-    }
+    let text = before;
+    for (let i = 0; i < values.length; i++) text += (values[i]?.(moment) ?? '') + (behind[i] ?? '');
     return text + end;
   };
 }
 
-interface Field {
-  /** As it stands before the value. */
-  readonly key: string;
-  readonly value: Template<LogMoment>;
-}
+/** A line as values with constant text before, between and behind them. */
+class LinePieces {
+  readonly values: Variable<LogMoment>[] = [];
+  readonly behind: string[] = [];
+  before = '';
+  readonly #shown: (text: string) => string;
 
-const fieldOf = (key: string, text: string, json: boolean): Field => ({
-  key: json ? `${jsonText(key)}:` : `${plainText(key)}=`,
-  value: compileTemplate(text, logVariable),
-});
+  constructor(shown: (text: string) => string) {
+    this.#shown = shown;
+  }
+
+  constant(text: string): void {
+    const last = this.behind.length - 1;
+    if (last < 0) this.before += text;
+    else this.behind[last] += text;
+  }
+
+  template(text: string): void {
+    const shown = this.#shown;
+    for (const piece of piecesOf(text, logVariable)) {
+      if (typeof piece === 'string') this.constant(shown(piece));
+      else {
+        this.values.push(isHarmless(piece) ? piece : (moment) => shown(piece(moment)));
+        this.behind.push('');
+      }
+    }
+  }
+}

@@ -13,9 +13,10 @@ export function loggedField(lowerName: string, value: string | undefined): strin
 
 const harmless = /^[ !#-[\]-~]*$/;
 
-export function jsonText(value: string): string {
-  if (harmless.test(value)) return `"${value}"`;
-  return JSON.stringify(value).replaceAll(unprintable, escaped);
+/** As it stands between the quotes of a JSON string. */
+export function jsonInner(value: string): string {
+  if (harmless.test(value)) return value;
+  return JSON.stringify(value).slice(1, -1).replaceAll(unprintable, escaped);
 }
 
 /** For `key=value` lines: a line break is `\r` or `\n`, other control characters are `\u001b`. */

@@ -93,5 +93,15 @@ const variables: ReadonlyMap<string, LogVariable> = new Map<string, LogVariable>
   ['tls.sni', ofExchange(({ request }) => request.security?.serverName ?? '')],
 ]);
 
+/** Numbers, and names of a few letters of our own: as they are in any form of line. */
+const harmlessNames = [
+  ...['id', 'request.bytes', 'response.status', 'response.bytes', 'duration.ms', 'duration.us', 'duration.s'],
+  ...['snapshot.index', 'snapshot.role', 'attempts', 'error', 'upstream.ms', 'protocol', 'tls.version'],
+];
+const harmless: ReadonlySet<LogVariable | undefined> = new Set(harmlessNames.map((name) => variables.get(name)));
+
+/** No value of it needs escaping. */
+export const isHarmless = (variable: LogVariable): boolean => harmless.has(variable);
+
 /** Those that have no name of a field in them. */
 export const logVariableNames: readonly string[] = [...variables.keys()];

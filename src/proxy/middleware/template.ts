@@ -19,6 +19,14 @@ export function compileTemplate<Input>(
   variable: (name: string) => Variable<Input> | undefined,
   literal: (text: string) => string = (same) => same,
 ): Template<Input> {
+  return templateOf(piecesOf(text, variable).map((piece) => (typeof piece === 'string' ? literal(piece) : piece)));
+}
+
+/** What `text` is made of, in turn; nothing for an empty one. */
+export function piecesOf<Input>(
+  text: string,
+  variable: (name: string) => Variable<Input> | undefined,
+): (string | Variable<Input>)[] {
   const pieces: (string | Variable<Input>)[] = [];
   let plain = '';
   let at = 0;
@@ -26,14 +34,14 @@ export function compileTemplate<Input>(
     const reader = variable(found[1] ?? '');
     if (reader === undefined) continue;
     plain += text.slice(at, found.index);
-    if (plain !== '') pieces.push(literal(plain));
+    if (plain !== '') pieces.push(plain);
     plain = '';
     pieces.push(reader);
     at = found.index + found[0].length;
   }
   plain += text.slice(at);
-  if (plain !== '') pieces.push(literal(plain));
-  return templateOf(pieces);
+  if (plain !== '') pieces.push(plain);
+  return pieces;
 }
 
 /** Field names may hold a dollar sign, but no brace. */

@@ -66,7 +66,7 @@ export class InThread implements Installer {
       seed: desk.seed,
       offsetMs: -clock.monotonicMs(),
       wantKeys: (id) => desk.askForKeys(id),
-      sendLines: (batch) => desk.write(batch, () => this.#common.lines.written(batch.path, batch.text.length)),
+      sendLines: (batch) => desk.write(batch, () => this.#common.lines.written(batch.path, batch.bytes.length)),
     });
     const bytes = newMetricBytes();
     const exposition = new Exposition();

@@ -56,9 +56,9 @@ export class MiddlewareState {
   }
 
   /** `onWritten` when the lines have gone out, or are lost. */
-  write({ path, text, lines, dropped }: LineBatch, onWritten: () => void): void {
+  write({ path, bytes, lines, dropped }: LineBatch, onWritten: () => void): void {
     if (dropped > 0) this.#logs.lose(dropped, 'the log is slower than the requests');
-    if (lines > 0) this.#logs.write(path, text, lines, onWritten);
+    if (lines > 0) this.#logs.write(path, bytes, lines, onWritten);
   }
 
   /** The files may have been moved away. */

@@ -78,8 +78,8 @@ export type ToWorker =
   | { readonly type: 'keys'; readonly id: string; readonly document: string | undefined }
   /** Their middleware is gone. */
   | { readonly type: 'keysForgotten'; readonly id: string }
-  /** So many characters of access log lines have gone out. */
-  | { readonly type: 'linesWritten'; readonly path: string; readonly characters: number }
+  /** So many bytes of access log lines have gone out. */
+  | { readonly type: 'linesWritten'; readonly path: string; readonly bytes: number }
   /** One more batch of spans has come. */
   | { readonly type: 'spansTaken' }
   /** What was counted about these subjects of a listener means nothing any more. */

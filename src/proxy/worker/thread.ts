@@ -46,7 +46,7 @@ function serve(port: MessagePort, start: WorkerStart, tracing: Tracing | undefin
     seed: start.bucketSeed,
     offsetMs: systemMs() - systemClock.monotonicMs() - start.epochMs,
     wantKeys: (id) => say({ type: 'keysWanted', id }),
-    sendLines: (batch) => say({ type: 'lines', batch }),
+    sendLines: (batch) => port.postMessage({ type: 'lines', batch } satisfies FromWorker, [batch.bytes.buffer]),
   });
   const metrics = new MetricBlock(
     start.metrics,
@@ -106,7 +106,7 @@ function serve(port: MessagePort, start: WorkerStart, tracing: Tracing | undefin
     if (message.type === 'keys') common.keys.hear(message.id, message.document);
     else if (message.type === 'spansTaken') spans.taken();
     else if (message.type === 'keysForgotten') common.keys.forget(message.id);
-    else if (message.type === 'linesWritten') common.lines.written(message.path, message.characters);
+    else if (message.type === 'linesWritten') common.lines.written(message.path, message.bytes);
     // Not in turn with installs: a scrape does not wait for them.
     else if (message.type === 'outdated') metrics.drop(message.listener, message.subjects);
     else if (message.type === 'tell') say({ type: 'told', id: message.id });

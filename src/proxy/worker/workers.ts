@@ -368,8 +368,8 @@ export class Workers implements Installer {
       },
       keysWanted: (id) => this.#desk.askForKeys(id),
       lines: (batch) => {
-        const { path, text } = batch;
-        this.#desk.write(batch, () => member.say({ type: 'linesWritten', path, characters: text.length }));
+        const { path, bytes } = batch;
+        this.#desk.write(batch, () => member.say({ type: 'linesWritten', path, bytes: bytes.length }));
       },
     });
     this.#desk.repeatKeys((id, document) => member.say({ type: 'keys', id, document }));

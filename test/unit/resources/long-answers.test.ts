@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import fastify from 'fastify';
 import { inPieces, jsonArray, longJsonArray } from '../../../src/resources/answer.ts';
+import { send } from '../../../src/resources/http-exchange.ts';
 
 describe('a long answer', () => {
   it('is the text of a short one, in pieces', () => {
@@ -13,6 +15,30 @@ describe('a long answer', () => {
       }),
       { numRuns: 30 },
     );
+  });
+
+  it('arrives whole, as JSON, and others have their turn meanwhile', async () => {
+    const items = Array.from({ length: 20_000 }, (_, at) =>
+      JSON.stringify({ id: `größe ${at}`, more: 'x'.repeat(50) }),
+    );
+    const server = fastify();
+    let turns = 0;
+    let isOver = false;
+    server.get('/', (_request, reply) => {
+      const count = (): void => {
+        turns++;
+        if (!isOver) setImmediate(count);
+      };
+      count();
+      send(reply, { status: 201, headers: { ETag: '"7"' }, body: longJsonArray(items) });
+    });
+    const { statusCode, headers, body } = await server.inject('/');
+    isOver = true;
+    await server.close();
+    expect(body).to.equal(jsonArray(items));
+    expect(statusCode).to.equal(201);
+    expect(headers).to.include({ 'content-type': 'application/json', etag: '"7"', 'cache-control': 'no-store' });
+    expect(turns).to.be.greaterThan(4);
   });
 
   it('is made as far as it is taken', () => {

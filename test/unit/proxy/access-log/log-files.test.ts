@@ -26,7 +26,7 @@ describe('files of access logs', () => {
     await directories.removeAll();
   });
 
-  const write = (text: string) => new Promise<void>((resolve) => files.write(path, text, 1, resolve));
+  const write = (text: string) => new Promise<void>((resolve) => files.write(path, Buffer.from(text), 1, resolve));
 
   it('are appended to, made with mode 0644, in the order in which lines came', async () => {
     files.follow([logTo(path)]);
@@ -79,7 +79,9 @@ describe('files of access logs', () => {
   it('on a full disk lose lines, tell how many, and go on', async function () {
     if (!existsSync('/dev/full')) this.skip();
     const full = '/dev/full';
-    await Promise.all([1, 2].map(() => new Promise<void>((resolve) => files.write(full, 'x\n', 1, resolve))));
+    await Promise.all(
+      [1, 2].map(() => new Promise<void>((resolve) => files.write(full, Buffer.from('x\n'), 1, resolve))),
+    );
     expect(lines.some((line) => line.includes('access log lines are lost') && line.includes('ENOSPC'))).to.equal(true);
     await write('elsewhere\n');
     expect(readFileSync(path, 'utf8')).to.equal('elsewhere\n');
@@ -89,20 +91,21 @@ describe('files of access logs', () => {
 describe('lines on their way to main', () => {
   const setUp = () => {
     const clock = new ManualClock();
-    const sent: LineBatch[] = [];
-    return { clock, sent, batches: new LineBatches(clock, (batch) => sent.push(batch)) };
+    const sent: object[] = [];
+    const take = ({ bytes, ...rest }: LineBatch) => sent.push({ ...rest, text: Buffer.from(bytes).toString() });
+    return { clock, sent, batches: new LineBatches(clock, take) };
   };
 
-  it('are gathered for ten milliseconds and sent as one text for each place', () => {
+  it('are gathered for ten milliseconds and sent as one piece for each place', () => {
     const { clock, sent, batches } = setUp();
     const sink = batches.sinkOf('a');
-    sink.write('1\n');
+    sink.write('1ä\n');
     batches.sinkOf('a').write('2\n');
     batches.sinkOf('b').write('3\n');
     expect(sent).to.deep.equal([]);
     clock.advance(10);
     expect(sent).to.deep.equal([
-      { path: 'a', text: '1\n2\n', lines: 2, dropped: 0 },
+      { path: 'a', text: '1ä\n2\n', lines: 2, dropped: 0 },
       { path: 'b', text: '3\n', lines: 1, dropped: 0 },
     ]);
     expect(clock.pending).to.equal(0);

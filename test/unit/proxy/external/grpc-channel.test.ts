@@ -1,4 +1,10 @@
-import { constants, createServer, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
+import {
+  constants,
+  createSecureServer,
+  createServer,
+  type IncomingHttpHeaders,
+  type ServerHttp2Stream,
+} from 'node:http2';
 import type { Server } from 'node:net';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -9,7 +15,7 @@ import { frameOf, MessageReader } from '../../../../src/proxy/external/grpc-fram
 import type { Stream } from '../../../../src/proxy/http2/stream.ts';
 import { NameLookup } from '../../../../src/proxy/upstream/name-lookup.ts';
 import { Wheel } from '../../../../src/proxy/wheel.ts';
-import { freePort } from '../../../support/free-port.ts';
+import { ca, server as certified } from '../../../support/certificates.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { listening } from '../../../support/proxy-bed.ts';
 
@@ -115,9 +121,36 @@ describe('a call of gRPC', () => {
     few.close();
   });
 
+  it('goes over TLS under the name that is configured, and to nobody whose certificate is for another', async () => {
+    const secured = createSecureServer({ ...certified }).on('stream', (stream: ServerHttp2Stream) => {
+      stream.resume().on('end', () => ends('0', frameOf(Buffer.of(1)))(stream));
+    });
+    const port = await listening(secured as unknown as Server);
+    const named = async (sni: string): Promise<string> => {
+      const place = {
+        id: 's',
+        name: 's',
+        host: '127.0.0.1',
+        port,
+        options: { tls: { mode: 'tls' as const, ca, sni } },
+      };
+      const one = new GrpcChannel(place, tools);
+      const answer = await one.unary('/a.B/C', Buffer.of(1), { onGivenUp: undefined }, {}).then(
+        () => 'answered',
+        (error: unknown) => String(error),
+      );
+      one.close();
+      return answer;
+    };
+    expect(await named('localhost')).to.equal('answered');
+    expect(await named('elsewhere.test')).to.equal(
+      'ExternalFailure: unreachable: upstream TLS handshake failed: its certificate is not for elsewhere.test',
+    );
+    secured.close();
+  });
+
   it('that is given up is over at once, also where no connection stands yet', async () => {
-    const closed = await freePort();
-    const one = new GrpcChannel({ id: 's', name: 's', host: '127.0.0.1', port: closed }, tools);
+    const one = new GrpcChannel({ id: 's', name: 's', host: '127.0.0.1', port: 1 }, tools);
     const waiting: Waiting = { onGivenUp: undefined };
     const refused = one.unary('/a.B/C', Buffer.of(1), waiting, {}).catch(String);
     waiting.onGivenUp?.(notAwaited());

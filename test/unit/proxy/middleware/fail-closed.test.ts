@@ -1,11 +1,13 @@
 // Every protection, broken in every way it can break: the request does not reach the upstream (architecture.md §6.16,
 // §6.19). What can be seen without a request refuses the snapshot as well.
+import { createServer, type Socket } from 'node:net';
 import { expect } from 'chai';
 import type { Destination } from '../../../../src/model/destination.ts';
 import type { Middleware } from '../../../../src/model/middleware.ts';
 import { checkConfig } from '../../../../src/proxy/config-check.ts';
 import { buildOf } from '../../../../src/proxy/middleware/registry.ts';
 import { MiddlewareBed } from '../../../support/middleware-bed.ts';
+import { listening } from '../../../support/proxy-bed.ts';
 import { inAnHour, jwksOf, signerOf, tokenOf } from '../../../support/tokens.ts';
 
 type Broken = Record<string, unknown> & { readonly type: string };
@@ -33,6 +35,14 @@ const unbuilt: readonly (readonly [string, Broken])[] = [
   ['accessLog without its block', { type: 'accessLog' }],
   ['extAuthz without its block', { type: 'extAuthz' }],
   ['extProc without its block', { type: 'extProc' }],
+  [
+    'extAuthz with Envoy over HTTP',
+    { type: 'extAuthz', extAuthz: { destinationId: 'd', mode: 'http', protocol: 'envoy' } },
+  ],
+  [
+    'extProc with Envoy over HTTP',
+    { type: 'extProc', extProc: { destinationId: 'd', mode: 'http', protocol: 'envoy' } },
+  ],
   ['jwt without an issuer', { type: 'jwt', jwt: { jwksInline: jwt.jwksInline } }],
   ['jwt with an empty issuer', { type: 'jwt', jwt: { ...jwt, issuer: '' } }],
   ['jwt without keys', { type: 'jwt', jwt: { issuer: 'i' } }],
@@ -70,7 +80,47 @@ const unreachable = (name: string, id: string): Row => ({
   refused: false,
 });
 
+/** Everything that asks a service, in each of its protocols, and what a client is told when it cannot. */
+const asking: readonly (readonly [string, number, (place: string) => Broken])[] = (['extAuthz', 'extProc'] as const)
+  .flatMap((type) =>
+    [
+      ['http', 'sluice'],
+      ['grpc', 'sluice'],
+      ['grpc', 'envoy'],
+    ].map(([mode, protocol]) => [type, mode, protocol] as const),
+  )
+  .map(([type, mode, protocol]) => [
+    `${type} over ${mode}, protocol ${protocol}`,
+    type === 'extAuthz' ? 403 : 500,
+    (destinationId) => {
+      const limit = {
+        [type === 'extAuthz' ? 'decisionTimeout' : 'phaseTimeout']: destinationId === 'silent' ? '50ms' : '60s',
+      };
+      return { type, [type]: { destinationId, mode, protocol, ...limit } };
+    },
+  ]);
+
+/** Where a service should be, by what is there. */
+const places = {
+  gone: 'missing',
+  refusing: 'refused',
+  silent: 'late',
+  babbling: 'garbage',
+  cutting: 'cut off',
+  plain: 'TLS that is none',
+};
+
+const unasked = asking.flatMap(([name, status, at]) =>
+  Object.entries(places).map(([place, how]) => ({
+    name: `${name}, whose service is ${how}`,
+    middleware: at(place),
+    status,
+    refused: false,
+  })),
+);
+
 const rows: readonly Row[] = [
+  ...unasked,
   ...unbuilt.map(([name, middleware]) => ({ name, middleware, status: 500, refused: true })),
   unreachable('at a destination that does not exist', 'gone'),
   unreachable('refused', 'refusing'),
@@ -92,10 +142,22 @@ describe('what fails closed', () => {
         response.statusCode = status;
         response.end(text);
       });
+    const raw = (act: (socket: Socket) => void): Promise<number> => {
+      const server = createServer((socket) => act(socket.on('error', () => {}).resume()));
+      const sockets = new Set<Socket>();
+      server.on('connection', (socket: Socket) => sockets.add(socket));
+      bed.bed.atEnd(async () => {
+        server.close();
+        for (const socket of sockets) socket.destroy();
+      });
+      return listening(server);
+    };
     const tls = { options: { tls: { mode: 'tls' as const } } };
     destinations = [
       at('refusing', 1),
       at('hanging', await bed.bed.upstream(() => {})),
+      at('silent', await raw(() => {})),
+      at('babbling', await raw((socket) => void socket.end('rubbish\r\n\r\n'))),
       at('failing', await answering(jwt.jwksInline, 500)),
       at('lying', await answering('<html>')),
       at('empty', await answering('{"keys":[]}')),
