@@ -2,7 +2,7 @@
 // input ends; `kinds ADDRESS CA` makes a call of each kind and prints what came of each as JSON; `calls ADDRESS CA COUNT`
 // makes so many over ever new connections and prints how many were served and what failed. `website` serves HTTP/2 in
 // cleartext, prints its port, and reads and writes in small pieces; `read URL SIZE` gets a body and `write URL SIZE` posts
-// one, in pieces of that size, and prints what came of it. `mixup` and `mix SEED SECONDS calm|rough URL URL URL` are both
+// one, in pieces of that size, and prints what came of it. `mixup CERTIFICATE KEY` and `mix SEED SECONDS calm|rough URL URL URL` are both
 // ends of exchanges that prove whose they are (mix_identity.go).
 package main
 
@@ -348,7 +348,7 @@ func main() {
 	case "website":
 		website()
 	case "mixup":
-		mixUpstream()
+		mixUpstream(os.Args[2], os.Args[3])
 	case "mix":
 		seed, err := strconv.Atoi(os.Args[2])
 		must(err)

@@ -136,10 +136,10 @@ func (p *plan) fields() [][2]string {
 	return append(fields, [2]string{"X-Id-Again", p.id})
 }
 
-var mixKinds = []string{"plain", "plain", "plain", "wait", "wait", "retry", "mirror", "budget", "cel", "fields", "fields", "authz", "authzbody", "buffered", "partial", "streamed"}
+var mixKinds = []string{"plain", "plain", "plain", "wait", "wait", "retry", "mirror", "budget", "cel", "fields", "fields", "authz", "authzbody", "buffered", "partial", "streamed", "limited", "authzgrpc", "processed", "envoy"}
 
 func (m *mixer) plan(random *rand.Rand, id string) *plan {
-	p := &plan{id: id, kind: oneOf(random, mixKinds...), method: "POST", up: 1 + random.Intn(2)}
+	p := &plan{id: id, kind: oneOf(random, mixKinds...), method: "POST", up: 1 + random.Intn(4)}
 	p.sent = oneOf(random, 0, 0, 1, 10, 100, 3000, 20_000, 70_000, 300_000)
 	p.size = oneOf(random, 0, 1, 100, 3000, 20_000, 70_000, 300_000) + random.Intn(40)
 	p.place = oneOf(random, m.places...)
@@ -170,7 +170,7 @@ func (m *mixer) plan(random *rand.Rand, id string) *plan {
 	if p.mode == "surplus" {
 		p.size %= 2000
 	}
-	if p.mode == "echo" && (p.kind == "buffered" || p.kind == "streamed" || p.kind == "partial") {
+	if p.mode == "echo" && isProcessed(p.kind) {
 		p.mode = "plain"
 	}
 	if p.mode == "head" {
@@ -285,8 +285,7 @@ func (p *plan) look(response *http.Response) bool {
 			return false
 		}
 	}
-	isProcessed := p.kind == "buffered" || p.kind == "partial" || p.kind == "streamed"
-	if isProcessed && only(h, "X-Proc-Responseheaders") != p.id {
+	if isProcessed(p.kind) && only(h, "X-Proc-Responseheaders") != p.id {
 		p.fail("%d was not processed: %v", response.StatusCode, h)
 	}
 	return true
@@ -339,8 +338,7 @@ func (m *mixer) check(p *plan, response *http.Response) error {
 	if foreign := foreignIn(response.Trailer, p.id); foreign != "" {
 		p.fail("foreign trailer %s", foreign)
 	}
-	streams := p.kind != "buffered" && p.kind != "partial" && p.kind != "streamed"
-	if p.mode == "trailers" && streams && p.method != "HEAD" && only(response.Trailer, "X-Trail") != p.id && !p.deny {
+	if p.mode == "trailers" && !isProcessed(p.kind) && p.method != "HEAD" && only(response.Trailer, "X-Trail") != p.id && !p.deny {
 		p.fail("trailers %v", response.Trailer)
 	}
 	if p.mode == "killbody" && p.size > 1 && !p.deny {

@@ -110,6 +110,11 @@ func (s *slowly) Read(into []byte) (int, error) {
 	return n, err
 }
 
+// isProcessed says whether a processor is shown exchanges of the kind.
+func isProcessed(kind string) bool {
+	return kind == "buffered" || kind == "partial" || kind == "streamed" || kind == "processed" || kind == "envoy"
+}
+
 var printing sync.Mutex
 
 // tell prints a failure, which is what both ends of `mix` are for.

@@ -114,7 +114,7 @@ func (p *plan) response(reader *bufio.Reader) (*http.Response, error) {
 
 // tunnel upgrades a connection and has its bytes back.
 func (m *mixer) tunnel(random *rand.Rand, id string) {
-	p := &plan{id: id, kind: oneOf(random, "plain", "wait", "retry"), mode: "upgrade", method: "GET", up: 1, size: 1 + random.Intn(200_000)}
+	p := &plan{id: id, kind: oneOf(random, "plain", "wait", "retry"), mode: "upgrade", method: "GET", up: oneOf(random, 1, 3), size: 1 + random.Intn(200_000)}
 	connection, err := m.dial()
 	if err != nil {
 		p.fail("%v", err)

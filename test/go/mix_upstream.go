@@ -32,13 +32,16 @@ type visit struct {
 	isMirror bool
 }
 
-// mixUpstream prints the ports of the upstream and of the mirror, and serves until its input ends.
-func mixUpstream() {
-	for _, isMirror := range []bool{false, true} {
+// mixUpstream prints the ports of the upstream, of the mirror, and of the upstream under TLS with that certificate, and
+// serves until its input ends.
+func mixUpstream(certificate, key string) {
+	for place := range 3 {
+		isMirror := place == 1
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		must(err)
 		protocols := new(http.Protocols)
 		protocols.SetHTTP1(true)
+		protocols.SetHTTP2(true)
 		protocols.SetUnencryptedHTTP2(true)
 		server := http.Server{
 			Protocols: protocols,
@@ -69,7 +72,11 @@ func mixUpstream() {
 			}),
 		}
 		fmt.Println(listener.Addr().(*net.TCPAddr).Port)
-		go server.Serve(listener)
+		if place == 2 {
+			go server.ServeTLS(listener, certificate, key)
+		} else {
+			go server.Serve(listener)
+		}
 	}
 	io.Copy(io.Discard, os.Stdin)
 }
@@ -89,9 +96,9 @@ func (v *visit) verify(fromPath string) {
 		if h.Get("Authorization") != "" {
 			v.fail("has the token")
 		}
-	case "authz", "authzbody":
+	case "authz", "authzbody", "authzgrpc":
 		found = append(found, only(h, "X-Authz"))
-	case "buffered", "partial", "streamed":
+	case "buffered", "partial", "streamed", "processed", "envoy":
 		found = append(found, only(h, "X-Proc-Requestheaders"))
 	}
 	for i, each := range found {
@@ -277,8 +284,8 @@ func (v *visit) killInHead() {
 	connection := v.hijack()
 	head := fmt.Sprintf("HTTP/1.1 200 OK\r\nX-Id: %s\r\nX-Id-Last: %s\r\nContent-Le", v.id, v.id)
 	connection.Write([]byte(head[:v.size%len(head)]))
-	if v.size%3 == 0 {
-		connection.(*net.TCPConn).SetLinger(0)
+	if tcp, is := connection.(*net.TCPConn); is && v.size%3 == 0 {
+		tcp.SetLinger(0)
 	}
 	connection.Close()
 }
@@ -315,7 +322,7 @@ func (v *visit) upgrade() {
 	if p.wrong != "" {
 		v.fail("tunnel %s", p.wrong)
 	}
-	connection.(*net.TCPConn).CloseWrite()
+	connection.(interface{ CloseWrite() error }).CloseWrite()
 }
 
 func (v *visit) echo() {

@@ -130,6 +130,7 @@ describe('HTTP/2 through the proxy', () => {
     );
     // In cleartext an invalid preface is a bad request of HTTP/1.1.
     expect(await summary('-p', String(plain))).to.equal('145 tests, 144 passed, 0 skipped, 1 failed');
+    expect(await summary('-p', String(plain), '-S')).to.equal('146 tests, 145 passed, 0 skipped, 1 failed');
   });
 
   it('loses nothing when it is told to stop', async () => {

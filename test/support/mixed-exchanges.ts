@@ -1,13 +1,14 @@
 // Clients and upstreams whose every exchange proves whose it is (test/go, `mix`), with a Sluice of two workers between them
 // that is activated again and again, with all that holds, copies or repeats a message: pools that wait, retries, mirrors,
 // CEL on bodies, services that are asked.
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ApiClient, apiClient } from './api-client.ts';
 import { eventually } from './eventually.ts';
 import { ForeignProgram, goProgram } from './foreign-program.ts';
 import { freePort } from './free-port.ts';
 import { makeCertificate } from './made-certificates.ts';
+import { type MixedPorts, MixedServices } from './mixed-services.ts';
 import { newFolder, startSluice } from './sluice-process.ts';
 
 export interface MixedRun {
@@ -26,16 +27,23 @@ export interface MixedOutcome {
 }
 
 export async function mixedExchanges({ seed, seconds, rough }: MixedRun): Promise<MixedOutcome> {
-  const upstream = new ForeignProgram(goProgram, ['mixup']);
+  const certificate = makeCertificate({ dnsNames: ['upstream.test'] });
+  const folder = newFolder();
+  const [certFile, keyFile] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
+  writeFileSync(certFile, certificate.cert);
+  writeFileSync(keyFile, certificate.key);
+  const upstream = new ForeignProgram(goProgram, ['mixup', certFile, keyFile]);
+  const services = new MixedServices();
   const sluice = await startSluice({ more: 'proxy: { workers: 2, retryBufferBytes: 1000000 }' });
   try {
-    const [port, mirrorPort] = await eventually(() => {
-      if (upstream.lines.length < 2) throw new Error('the upstream does not serve yet');
-      return upstream.lines.slice(0, 2).map(Number) as [number, number];
+    const [port, mirrorPort, securePort] = await eventually(() => {
+      if (upstream.lines.length < 3) throw new Error('the upstream does not serve yet');
+      return upstream.lines.slice(0, 3).map(Number) as [number, number, number];
     });
     const logFile = join(newFolder(), 'access.log');
     const api = apiClient(sluice.url);
-    const urls = await configure(api, port, mirrorPort, logFile);
+    const asked = await services.start();
+    const urls = await configure(api, { port, mirrorPort, securePort, authority: certificate.cert, asked, logFile });
     const mode = rough ? 'rough' : 'calm';
     const client = new ForeignProgram(goProgram, ['mix', String(seed), String(seconds), mode, ...urls]);
     let isOver = false;
@@ -53,12 +61,13 @@ export async function mixedExchanges({ seed, seconds, rough }: MixedRun): Promis
     const lines = (await over).split('\n');
     await sluice.stop();
     const counts = JSON.parse(lines.at(-1) ?? '') as MixedOutcome['counts'];
-    const told = [...lines, ...upstream.lines].filter((line) => line.startsWith('FAIL '));
+    const told = [...lines, ...upstream.lines, ...services.failures].filter((line) => line.startsWith('FAIL '));
     const warned = sluice.output.filter((line) => /"level":"?(error|fatal|50|60)/.test(line));
     return { failures: [...told, ...mixedLogLines(logFile), ...warned], counts, activations };
   } finally {
     await sluice.stop('SIGKILL');
     await upstream.stop();
+    services.stop();
   }
 }
 
@@ -85,8 +94,11 @@ const destination = (id: string, port: number, options: object = {}) => ({
   ...{ id, name: id, host: '127.0.0.1', port },
   options: { timeouts: { responseHeader: '30s', connect: '20s' }, ...options },
 });
-const waiting = (port: number, up: number, maxConnsPerHost: number) =>
-  destination(`wait-${up}`, port, { http2: up === 2, maxConnsPerHost });
+const waiting = (port: number, up: number, maxConnsPerHost: number, more: object = {}) =>
+  destination(`wait-${up}`, port, { http2: up % 2 === 0, maxConnsPerHost, ...more });
+
+/** HTTP/1.1 and HTTP/2 in cleartext, and both under TLS. */
+const ups = [1, 2, 3, 4];
 
 const fields = (round: number) => ({
   ...{ id: 'fields', name: 'fields', type: 'headers' },
@@ -99,18 +111,38 @@ const fields = (round: number) => ({
   },
 });
 
-async function configure(api: ApiClient, port: number, mirrorPort: number, logFile: string): Promise<string[]> {
+interface Surroundings {
+  readonly port: number;
+  readonly mirrorPort: number;
+  readonly securePort: number;
+  /** Of the certificate at `securePort`. */
+  readonly authority: string;
+  readonly asked: MixedPorts;
+  readonly logFile: string;
+}
+
+/** Kinds of exchanges with a middleware of the same name. */
+const guarded = [
+  ...['cel', 'limited', 'authz', 'authzbody', 'authzgrpc', 'buffered', 'partial', 'streamed', 'processed', 'envoy'],
+];
+
+async function configure(
+  api: ApiClient,
+  { port, mirrorPort, securePort, authority, asked, logFile }: Surroundings,
+): Promise<string[]> {
   const [clear, both, secure] = [await freePort(), await freePort(), await freePort()];
-  const tls = makeCertificate({ dnsNames: ['sluice.test'] });
+  const own = makeCertificate({ dnsNames: ['sluice.test'] });
   await api.create('listeners', { name: 'clear', address: '127.0.0.1', port: clear });
   await api.create('listeners', { name: 'both', address: '127.0.0.1', port: both, http2: true, metrics: {} });
-  await api.create('listeners', { name: 'secure', address: '127.0.0.1', port: secure, http2: true, tls });
+  await api.create('listeners', { name: 'secure', address: '127.0.0.1', port: secure, http2: true, tls: own });
   await api.create('destinations', destination('services', port));
-  for (const up of [1, 2]) {
-    const http2 = up === 2;
-    await api.create('destinations', destination(`plain-${up}`, port, { http2 }));
+  const tls = { tls: { mode: 'tls', ca: authority, sni: 'upstream.test' } };
+  for (const up of ups) {
+    const http2 = up % 2 === 0;
+    const [at, secured] = up > 2 ? [securePort, tls] : [port, {}];
+    await api.create('destinations', destination(`plain-${up}`, at, { http2, ...secured }));
     await api.create('destinations', destination(`mirror-${up}`, mirrorPort, { http2 }));
-    await api.create('destinations', waiting(port, up, 4));
+    await api.create('destinations', waiting(at, up, 4, secured));
   }
   const line = { path: '${request.path}', asked: '${request.header.x-id}', again: '${request.header.x-id-again}' };
   const answer = { status: '${response.status}', answered: '${response.header.x-id}' };
@@ -153,10 +185,24 @@ async function configure(api: ApiClient, port: number, mirrorPort: number, logFi
     buffered: { type: 'extProc', extProc: phases('buffered') },
     partial: { type: 'extProc', extProc: phases('bufferedPartial') },
     streamed: { type: 'extProc', extProc: phases('streamed') },
+    limited: { type: 'rateLimit', rateLimit: { requestsPerSecond: 1e6, burst: 1e6 } },
+    authzgrpc: {
+      type: 'extAuthz',
+      extAuthz: {
+        ...{ destinationId: 'authorizer', mode: 'grpc', decisionTimeout: '30s' },
+        ...{ onAllow: { copyToUpstream: ['x-authz*'] }, onCheck: { forwardHeaders: ['x-id'] } },
+      },
+    },
+    processed: { type: 'extProc', extProc: { ...phases('buffered'), destinationId: 'processor', mode: 'grpc' } },
+    envoy: {
+      type: 'extProc',
+      extProc: { ...phases('buffered'), destinationId: 'envoy', mode: 'grpc', protocol: 'envoy' },
+    },
   };
+  for (const [id, at] of Object.entries(asked)) await api.create('destinations', destination(id, at));
   for (const [id, block] of Object.entries(middlewares)) await api.create('middlewares', { id, name: id, ...block });
   await api.create('middlewares', fields(0));
-  for (const up of [1, 2]) {
+  for (const up of ups) {
     const to = (id: string) => ({ destinations: [{ destinationId: `${id}-${up}` }] });
     const route = (kind: string, forward: object, ...middlewareIds: string[]) =>
       api.create('routes', {
@@ -170,8 +216,7 @@ async function configure(api: ApiClient, port: number, mirrorPort: number, logFi
     await route('retry', { ...to('plain'), retry: { attempts: 4, budgetPercent: 100, backoff: { base: '2ms' } } });
     await api.create('groups', { name: `retry-${up}`, routeIds: [`retry-${up}`], includeAttemptCount: true });
     await route('fields', to('plain'), 'cors', 'fields', 'jwt');
-    for (const kind of ['cel', 'authz', 'authzbody', 'buffered', 'partial', 'streamed'])
-      await route(kind, to('plain'), kind);
+    for (const kind of guarded) await route(kind, to('plain'), kind);
   }
   await api.activateAs('mixed');
   return [`http://127.0.0.1:${clear}`, `http://127.0.0.1:${both}`, `https://127.0.0.1:${secure}`];

@@ -2,7 +2,7 @@
 // since when nobody has read anything.
 import { Allowance, guards } from './guards.ts';
 
-const betweenLooksMsMax = 1_250;
+const betweenLooksMsMax = 1_000;
 
 export class Patience {
   readonly #nowMs: () => number;
@@ -52,7 +52,7 @@ export class Patience {
   }
 
   /**
-   * To be asked each second while many wait: whether next to nothing has been taken for too long. What lies between two
+   * To be asked each half second while many wait: whether next to nothing was taken for too long. What lies between two
    * looks counts for little more than that: a thread that was held up itself has not seen what came meanwhile.
    */
   isStalled(): boolean {

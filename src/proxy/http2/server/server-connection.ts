@@ -29,7 +29,7 @@ const crossingMs = 1_000;
 /** Streams, with their exchanges, kept for later ones. */
 const freeStreamsMax = 32;
 /** How often a connection with streams that cannot send is looked at. */
-const stallLookMs = 1_000;
+const stallLookMs = 500;
 
 /** `open`: streams come and go. `linger`: what comes is dropped. `over`: closed. */
 type Phase = 'open' | 'linger' | 'over';
