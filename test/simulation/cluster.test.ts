@@ -5,7 +5,10 @@ import { type ClusterResult, drawClusterPlan, runCluster } from './cluster/run-c
 const seeds = 12;
 const repeated = [2, 11];
 
-describe('whole nodes in the simulator', () => {
+describe('whole nodes in the simulator', function () {
+  // Minutes on a machine that is busy with others.
+  this.timeout(600_000);
+
   it(`keep every promise for seeds 1 to ${seeds}`, async () => {
     for (let seed = 1; seed <= seeds; seed += 1) await keepsEveryPromise(seed);
   });

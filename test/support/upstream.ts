@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type RequestListener } from 'node:h
 export interface Upstream {
   readonly port: number;
   /** Every request it got, oldest first. */
-  readonly requests: readonly IncomingMessage[];
+  readonly requests: IncomingMessage[];
   close(): Promise<void>;
 }
 

@@ -185,17 +185,6 @@ export const furtherMutants: readonly Mutant[] = [
     "    if (rollout?.state !== 'running' || rollout.step > 0) {",
   ),
   one(
-    'a new leader drives nothing that another one began',
-    'src/duty/rollout-duty.ts',
-    '    const drive = this.#judge(',
-    `    const known = globalThis.rolloutsBegun ??= new WeakMap();
-    const own = known.get(this) ?? new Set();
-    known.set(this, own);
-    if (rollout.step === 0) own.add(rollout.id);
-    if (!own.has(rollout.id)) return undefined;
-    const drive = this.#judge(`,
-  ),
-  one(
     'nobody is told that a rollout is over',
     'src/feed/candidate-frames.ts',
     "return rollout === undefined ? undefined : event('withdraw', index, JSON.stringify({ rollout }));",
