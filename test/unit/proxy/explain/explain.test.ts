@@ -12,7 +12,7 @@ import { seededRandom } from '../../../support/random.ts';
 const requests = Number(process.env.SLUICE_EXPLAIN_REQUESTS ?? 1_000);
 
 describe('explain', function () {
-  this.timeout(requests * 20);
+  this.timeout(requests * 120);
   const bed = new ProxyBed();
   afterEach(() => bed.end());
 
