@@ -40,6 +40,8 @@ export class LogFile {
   #busy = false;
   #work: Promise<void> = Promise.resolve();
   #mustOpen = true;
+  /** What is there ends within a line that was lost. */
+  #isTorn = false;
 
   constructor(path: string, logger: Logger, onLost: (lines: number, reason: string) => void) {
     this.#path = path;
@@ -99,6 +101,7 @@ export class LogFile {
 
   async #open(): Promise<void> {
     this.#mustOpen = false;
+    this.#isTorn = false;
     const stream = streams.get(this.#path);
     if (stream !== undefined) {
       this.#descriptor = stream;
@@ -119,27 +122,39 @@ export class LogFile {
 
   async #writeOut(batch: readonly Pending[]): Promise<void> {
     const [first] = batch;
-    const bytes = batch.length === 1 && first ? first.bytes : Buffer.concat(batch.map(({ bytes }) => bytes));
-    try {
-      await writeAll(this.#descriptor, bytes);
-    } catch (error) {
-      const lines = batch.reduce((sum, each) => sum + each.lines, 0);
-      this.#onLost(lines, error instanceof Error ? error.message : String(error));
-    }
+    const isPlain = batch.length === 1 && !this.#isTorn;
+    const parts = [...(this.#isTorn ? [lineEnd] : []), ...batch.map(({ bytes }) => bytes)];
+    const bytes = isPlain && first ? first.bytes : Buffer.concat(parts);
+    const { written, error } = await writeAll(this.#descriptor, bytes);
+    if (written > 0) this.#isTorn = bytes[written - 1] !== lineEnd[0];
+    if (error === undefined) return;
+    const lines = batch.reduce((sum, each) => sum + each.lines, 0);
+    const whole = Math.max(0, linesIn(bytes.subarray(0, written)) - (parts[0] === lineEnd ? 1 : 0));
+    this.#onLost(lines - Math.min(lines, whole), error instanceof Error ? error.message : String(error));
   }
 }
 
-async function writeAll(descriptor: number, bytes: Uint8Array): Promise<void> {
-  let at = 0;
+const lineEnd = Buffer.from('\n');
+
+function linesIn(bytes: Uint8Array): number {
+  let lines = 0;
+  for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, at + 1)) lines += 1;
+  return lines;
+}
+
+/** How many bytes are out, and what kept the rest back. */
+async function writeAll(descriptor: number, bytes: Uint8Array): Promise<{ written: number; error?: unknown }> {
+  let written = 0;
   let retries = 0;
-  while (at < bytes.length) {
+  while (written < bytes.length) {
     try {
-      at += await writeSome(descriptor, bytes, at);
+      written += await writeSome(descriptor, bytes, written);
     } catch (error) {
-      if (!isFull(error) || ++retries > fullMax) throw error;
+      if (!isFull(error) || ++retries > fullMax) return { written, error };
       await new Promise((resolve) => setTimeout(resolve, fullMs));
     }
   }
+  return { written };
 }
 
 const writeSome = (descriptor: number, bytes: Uint8Array, at: number): Promise<number> =>

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { closeSync, constants, existsSync, openSync, readFileSync, readSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { systemClock } from '../../../../src/clock.ts';
@@ -85,6 +85,35 @@ describe('files of access logs', () => {
     expect(lines.some((line) => line.includes('access log lines are lost') && line.includes('ENOSPC'))).to.equal(true);
     await write('elsewhere\n');
     expect(readFileSync(path, 'utf8')).to.equal('elsewhere\n');
+  });
+
+  it('begin a new line behind one that was cut off, and count those that are not whole', async () => {
+    execFileSync('mkfifo', [path]);
+    // Open for both, so that the pipe is there while nobody reads it.
+    const pipe = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
+    try {
+      files.follow([logTo(path)]);
+      const line = `${'x'.repeat(999)}\n`;
+      await new Promise<void>((resolve) => files.write(path, Buffer.from(line.repeat(100)), 100, resolve));
+      const whole: string[] = [];
+      const read = () => {
+        const buffer = Buffer.alloc(1 << 20);
+        const text = buffer.toString('utf8', 0, readSync(pipe, buffer));
+        whole.push(...text.split('\n').filter((each) => each.length === line.length - 1));
+        return text;
+      };
+      expect(read())
+        .to.have.lengthOf.within(line.length, 99 * line.length)
+        .and.not.match(/\n$/);
+      await write('after\n');
+      expect(read()).to.equal('\nafter\n');
+      const told = lines.find((each) => each.includes('EAGAIN'));
+      expect(JSON.parse(told ?? '{}')).to.include({ lines: 100 - whole.length });
+      await write('and on\n');
+      expect(read()).to.equal('and on\n');
+    } finally {
+      closeSync(pipe);
+    }
   });
 });
 
