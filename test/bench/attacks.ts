@@ -3,7 +3,6 @@
 // an offender stays, and how much memory the process takes more. Proxy, upstream, offenders and the client are processes of
 // their own.
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { createInterface } from 'node:readline';
@@ -11,6 +10,7 @@ import { parseArgs } from 'node:util';
 import { apiClient } from '../support/api-client.ts';
 import { freePort } from '../support/free-port.ts';
 import { Http2Client } from '../support/http2-client.ts';
+import { memoryKbOf } from '../support/proc-figures.ts';
 import { spawnNode, startSluice } from '../support/sluice-process.ts';
 import { type AttackName, attacks } from './attacks/attacks.ts';
 
@@ -114,8 +114,7 @@ async function main(rounds: number, seconds: number, wanted: readonly AttackName
     await api.create('destinations', { id: 'd', name: 'd', host: '127.0.0.1', port: Number(await behind.line) });
     await api.create('routes', { name: 'all', forward: { destinations: [{ destinationId: 'd' }] } });
     await api.activateAs('v1');
-    const memoryMib = (): number =>
-      Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${sluice.child.pid}/status`, 'utf8'))?.[1]) / 1024;
+    const memoryMib = (): number => memoryKbOf(sluice.child.pid) / 1024;
     await latencies(port, 5);
     console.log(
       'attack                      calm p50 p99 ms   attacked p50 p99 ms    p99 ratio   offenders   gone: longest   memory',

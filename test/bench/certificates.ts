@@ -1,7 +1,6 @@
 // `node --import ./test/support/decorators.mjs test/bench/certificates.ts --count 500 --seconds 10`: many certificates on one port: what the choice by server name
 // costs, what a running Sluice takes more memory with all of them in use, and how many connections fail while all of them
 // are replaced again and again under 200 new ones a second. Targets (issue: check 6): 2 µs, 30 KB each, none.
-import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { readCertificate } from '../../src/proxy/tls/certificate.ts';
 import { Contexts } from '../../src/proxy/tls/contexts.ts';
@@ -9,6 +8,7 @@ import { ServerNames } from '../../src/proxy/tls/server-names.ts';
 import { type ApiClient, apiClient } from '../support/api-client.ts';
 import { freePort } from '../support/free-port.ts';
 import { makeCertificate } from '../support/made-certificates.ts';
+import { memoryKbOf } from '../support/proc-figures.ts';
 import { ask, bodyOf } from '../support/secure-client.ts';
 import { startSluice } from '../support/sluice-process.ts';
 
@@ -87,7 +87,7 @@ const memory = () =>
       for (let at = 0; at < count; at += 10)
         await Promise.all(Array.from({ length: 10 }, (_, i) => ask(port, { servername: nameOf((at + i) % count) })));
       await new Promise((resolve) => setTimeout(resolve, 9_000));
-      return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+      return memoryKbOf(pid);
     };
     await usedKb();
     const one = await usedKb();

@@ -4,12 +4,12 @@
 // `GET /healthz` takes meanwhile, and the memory of the node.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { apiClient } from '../support/api-client.ts';
 import { askHeld, heldLoopsEnv } from '../support/held-loops.ts';
 import { call } from '../support/http-call.ts';
+import { cpuMsOf, memoryKbOf } from '../support/proc-figures.ts';
 import { endAll, startSluice } from '../support/sluice-process.ts';
 
 const { values } = parseArgs({
@@ -39,21 +39,7 @@ const api = apiClient(node.url);
 const followers: ChildProcess = fork(new URL('fleet/followers.ts', import.meta.url));
 process.once('exit', () => followers.kill('SIGKILL'));
 
-/** Of /proc: a hundredth of a second on every Linux that Node runs on. */
-const tickMs = 10;
-
-function cpuMsOf(pid: number | undefined): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-  const [user, system] = stat
-    .slice(stat.lastIndexOf(')') + 2)
-    .split(' ')
-    .slice(11, 13)
-    .map(Number);
-  return ((user ?? 0) + (system ?? 0)) * tickMs;
-}
-
-const residentKb = (): number =>
-  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${node.child.pid}/status`, 'utf8'))?.[1]);
+const residentKb = (): number => memoryKbOf(node.child.pid);
 
 async function look(): Promise<Seen> {
   followers.send('look');

@@ -1,21 +1,18 @@
 // `npm run bench:proxy-mode [-- --rounds 3 --routes 1000]`: a proxy apart from its control plane (fleet.md §2), one worker:
 // from its start to the first request that it serves, in time and in CPU, and its memory before and after 2,000 requests.
 // `RssFile` is mostly Node's own file, which all processes of a machine share.
-import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { apiClient } from '../support/api-client.ts';
 import { freePort } from '../support/free-port.ts';
 import { call } from '../support/http-call.ts';
+import { cpuMsOf, memoryKbOf } from '../support/proc-figures.ts';
 import { launchProxy } from '../support/proxy-process.ts';
 import { endAll, startSluice } from '../support/sluice-process.ts';
 
 const { values } = parseArgs({
   options: { rounds: { type: 'string', default: '3' }, routes: { type: 'string', default: '1000' } },
 });
-/** Of /proc: a hundredth of a second on every Linux that Node runs on. */
-const tickMs = 10;
-
 process.once('exit', endAll);
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 const port = await freePort();
@@ -31,19 +28,8 @@ const { status, body } = await api.post('/batch', { operations });
 if (status !== 200) throw new Error(JSON.stringify(body));
 await api.activateAs('v1');
 
-function cpuMsOf(pid: number | undefined): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-  const [user, system] = stat
-    .slice(stat.lastIndexOf(')') + 2)
-    .split(' ')
-    .slice(11, 13)
-    .map(Number);
-  return ((user ?? 0) + (system ?? 0)) * tickMs;
-}
-
 function memoryOf(pid: number | undefined): string {
-  const text = readFileSync(`/proc/${pid}/status`, 'utf8');
-  const mib = (name: string): string => (Number(new RegExp(`${name}:\\s+(\\d+)`).exec(text)?.[1]) / 1024).toFixed(0);
+  const mib = (name: 'VmRSS' | 'RssAnon' | 'RssFile'): string => (memoryKbOf(pid, name) / 1024).toFixed(0);
   return `RSS ${mib('VmRSS')} MiB (RssAnon ${mib('RssAnon')}, RssFile ${mib('RssFile')})`;
 }
 

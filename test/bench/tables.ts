@@ -3,12 +3,12 @@
 // process, CPU of the leader in each step, the CPU time that any event loop was held at most in it, and a start with what is
 // there. Targets (issue "Speed", 5 and 6): import 20 s on three nodes, snapshot 3 s, activation 1.5 s, no loop held over
 // 20 ms, 900 MiB with two workers, one route changed 150 ms; a start with 10,000 routes 1.5 s.
-import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { Agent, request, setGlobalDispatcher } from 'undici';
 import { freePort } from '../support/free-port.ts';
 import { askHeld, heldLoopsEnv } from '../support/held-loops.ts';
 import { type ClusterNode, NodeCluster } from '../support/node-cluster.ts';
+import { cpuMsOf, memoryKbOf } from '../support/proc-figures.ts';
 import { endAll } from '../support/sluice-process.ts';
 import { startUpstream } from '../support/upstream.ts';
 
@@ -81,18 +81,12 @@ async function held(): Promise<string> {
   return texts.join(' | ');
 }
 
-const rss = (): string =>
-  cluster.nodes
-    .map((node) => /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${node.process?.child.pid}/status`, 'utf8'))?.[1] ?? '0')
-    .map((kib) => Math.round(Number(kib) / 1024))
-    .join(' ');
+const rss = (): string => cluster.nodes.map((node) => Math.round(memoryKbOf(node.process?.child.pid) / 1024)).join(' ');
 
 /** Of the leader, all threads, in steps of 10 ms; 0 while it does not run. */
 function cpuMs(): number {
   const pid = leader.process?.child.pid;
-  if (pid === undefined) return 0;
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-  return 10 * (Number(fields[11]) + Number(fields[12]));
+  return pid === undefined ? 0 : cpuMsOf(pid);
 }
 
 /** Until the route answers on every node. */

@@ -1,11 +1,11 @@
 // S17 with streams: a hundred slow readers of 50 MB each on one connection, and others on the same one who read.
-import { readFileSync } from 'node:fs';
 import { type ClientHttp2Session, type ClientHttp2Stream, connect } from 'node:http2';
 import { expect } from 'chai';
 import { apiClient } from '../support/api-client.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
 import { startLoad } from '../support/load.ts';
+import { memoryKbOf } from '../support/proc-figures.ts';
 import { type SluiceProcess, startSluice } from '../support/sluice-process.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
@@ -61,8 +61,7 @@ describe(`${readers} slow readers of 50 MB on one connection`, () => {
     await upstream?.close();
   });
 
-  const memoryKb = (): number =>
-    Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${sluice.child.pid}/status`, 'utf8'))?.[1]);
+  const memoryKb = (): number => memoryKbOf(sluice.child.pid);
 
   const ask = (path: string): Promise<number> =>
     new Promise((resolve, reject) => {

@@ -1,9 +1,9 @@
 // fleet.md §3: a thousand proxies on one node. That its thread is never held for long is shown by the unit tests of the
 // queue; here everyone gets everything, and nobody costs more than a little memory.
-import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { type ApiClient, apiClient } from '../support/api-client.ts';
 import { eventually } from '../support/eventually.ts';
+import { memoryKbOf } from '../support/proc-figures.ts';
 import { type SluiceProcess, startSluice } from '../support/sluice-process.ts';
 import { StreamClient } from '../support/stream-clients.ts';
 
@@ -47,10 +47,7 @@ describe(`${count} proxies that follow one node`, () => {
     await eventually(() => expect(late()).to.equal(0), { withinMs: 60_000 });
   };
 
-  const residentMb = (): number => {
-    const status = readFileSync(`/proc/${node.child.pid}/status`, 'utf8');
-    return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
-  };
+  const residentMb = (): number => memoryKbOf(node.child.pid) / 1024;
 
   it('connect at once, and each gets the configuration and the next one, for little memory', async function () {
     if (process.platform !== 'linux') this.skip();

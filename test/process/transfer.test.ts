@@ -1,7 +1,6 @@
 // S19 and S17: however much goes through, and however slowly it is taken, a body is never kept whole. 128 MiB in
 // `npm test`, 1 GiB in `npm run test:faults`.
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { get, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -10,6 +9,7 @@ import { apiClient } from '../support/api-client.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
 import { startLoad } from '../support/load.ts';
+import { memoryKbOf } from '../support/proc-figures.ts';
 import { type SluiceProcess, startSluice } from '../support/sluice-process.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
@@ -76,8 +76,7 @@ describe(`${megabytes} MiB through the proxy`, () => {
     await upstream.close();
   });
 
-  const memoryKb = (name: 'VmRSS' | 'VmHWM'): number =>
-    Number(new RegExp(`${name}:\\s+(\\d+)`).exec(readFileSync(`/proc/${sluice.child.pid}/status`, 'utf8'))?.[1]);
+  const memoryKb = (name: 'VmRSS' | 'VmHWM'): number => memoryKbOf(sluice.child.pid, name);
   /** A process that has served nothing yet grows with its first requests, whatever their size. */
   const warmUp = async () => {
     const load = startLoad(`${site}small`, 'ok', { pauseMs: 0 });
