@@ -70,10 +70,10 @@ export function callerOf<T>(names: Names<T>, pass: (call: Call) => void): T {
   return caller as T;
 }
 
-/** Carries out what crossed, in order. */
-export function carryOut<T>(target: T, calls: readonly Call[]): void {
+/** Carries out one call that crossed. */
+export function carryOut<T>(target: T, [name, ...args]: Call): void {
   const methods = target as Record<string, (...args: unknown[]) => void>;
-  for (const [name, ...args] of calls) methods[name]?.(...args);
+  methods[name]?.(...args);
 }
 
 /** Collects the calls of one turn; `soon` says when the turn is over. */

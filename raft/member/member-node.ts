@@ -34,7 +34,7 @@ export class MemberNode {
       read: (id) => host.readable(id, undefined),
     };
     this.calls = {
-      ...callerOf<NodeCalls>(nodeCalls, (call) => carryOut(this.#driver, [call])),
+      ...callerOf<NodeCalls>(nodeCalls, (call) => carryOut(this.#driver, call)),
       propose: (id, payload) => this.#propose(id, payload),
       applied: (index) => this.#applied(index),
       checkpointWritten: (image) => this.#checkpointWritten(image),
@@ -76,10 +76,10 @@ export class MemberNode {
   #checkpointWritten(image: CheckpointImage): void {
     const { checkpointDirectory, host } = this.#parts;
     verifyCheckpoint(join(checkpointDirectory, image.file), image).then(
-      () => carryOut(this.#driver, [['checkpointWritten', image]]),
+      () => carryOut(this.#driver, ['checkpointWritten', image]),
       (error: unknown) => {
         host.notice(`checkpoint at ${image.index}: ${String(error)}`);
-        carryOut(this.#driver, [['checkpointFailed']]);
+        carryOut(this.#driver, ['checkpointFailed']);
       },
     );
   }
