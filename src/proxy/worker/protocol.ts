@@ -53,10 +53,10 @@ export interface WorkerStart {
 export interface PackedChange {
   readonly stable: PackedConfig | undefined;
   readonly candidate:
-    | 'kept'
-    | 'none'
-    | { readonly config: PackedConfig; readonly choice: Choice }
-    | { readonly promotedAt: number };
+    | { readonly kind: 'kept' }
+    | { readonly kind: 'none' }
+    | { readonly kind: 'offered'; readonly config: PackedConfig; readonly choice: Choice }
+    | { readonly kind: 'promoted'; readonly index: number };
   /** Numbers of the configurations that a later one may change, itself among them. */
   readonly keep: readonly number[];
 }

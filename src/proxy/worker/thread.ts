@@ -138,8 +138,8 @@ async function prepared(
   }
 
   async function read(change: PackedChange['candidate']): Promise<CandidateChange> {
-    if (change === 'kept' || change === 'none' || 'promotedAt' in change) return change;
-    return { source: await sourceOf(reader, change.config), choice: change.choice };
+    if (change.kind !== 'offered') return change;
+    return { kind: 'offered', source: await sourceOf(reader, change.config), choice: change.choice };
   }
 }
 
