@@ -38,7 +38,7 @@ export function writeEntry(writer: ByteWriter, entry: Entry): void {
   }
 }
 
-/** The payload is a copy: a 100-byte entry must not keep a whole network buffer alive. */
+/** The payload is a copy, or most of what it lies in: a 100-byte entry must not keep a whole network buffer alive. */
 export const readEntry = (reader: ByteReader): Entry => readEntryBy(reader, copied);
 
 type ReadPayload = (reader: ByteReader) => Uint8Array;

@@ -3,22 +3,24 @@
 // each would cost both threads more than what it carries, and its bytes an allocation in the log for as long as that holds
 // them.
 import type { Outcome } from '../driver/host.ts';
-import type { Call } from './bridge.ts';
+import { type Call, handedOverBytes } from './bridge.ts';
 
 const proposals = 'proposals';
 const agreed = 'agreed';
 
-/** A longer payload crosses by itself: it must not stay in memory for the sake of short ones. */
-const sharedBytesMax = 64 * 1024;
-
-/** The same calls in the same order, runs of proposals and of committed outcomes as one each. Payloads are copied. */
+/**
+ * The same calls in the same order, runs of proposals and of committed outcomes as one each. Payloads are copied. A long one
+ * crosses by itself: it must not stay in memory for the sake of short ones.
+ */
 export function packCalls(calls: readonly Call[]): readonly Call[] {
   const packed: Call[] = [];
   for (let at = 0; at < calls.length; ) {
     const end = endOfRun(calls, at);
-    if (isProposal(calls[at])) packed.push(packProposals(calls, at, end));
-    else if (isAgreed(calls[at])) packed.push(packAgreed(calls, at, end));
-    else packed.push(calls[at]!);
+    const first = calls[at]!;
+    if (isAgreed(first)) packed.push(packAgreed(calls, at, end));
+    else if (!isProposal(first)) packed.push(first);
+    else if (isLong(first)) packed.push(['propose', first[1], new Uint8Array(first[2])]);
+    else packed.push(packProposals(calls, at, end));
     at = end;
   }
   return packed;
@@ -37,7 +39,7 @@ type Agreed = readonly [name: 'outcome', id: number, outcome: Extract<Outcome, {
 
 const isProposal = (call: Call | undefined): call is Proposal => call?.[0] === 'propose';
 
-const isLong = ([, , payload]: Proposal): boolean => payload.length > sharedBytesMax;
+const isLong = ([, , payload]: Proposal): boolean => payload.length >= handedOverBytes;
 
 const isAgreed = (call: Call | undefined): call is Agreed =>
   call?.[0] === 'outcome' && (call[2] as Outcome).kind === 'committed';

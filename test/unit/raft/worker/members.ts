@@ -192,6 +192,18 @@ export function startAll(parent: string, all: readonly TestOptions[]): TestMembe
   return all.map((options) => new TestMember(join(parent, options.nodeId ?? 'single'), options));
 }
 
+/** By whoever leads, once one does for long enough; a machine that is busy makes leaders resign. */
+export function commit(members: readonly TestMember[], word: string): Promise<{ leader: TestMember; index: number }> {
+  return eventually(async () => {
+    const leader = await leaderOf(members);
+    const outcome = await leader.propose(word);
+    // What is not known may have been written: asked again, it would stand there twice.
+    if (outcome.kind === 'unknown') throw new Error(`"${word}": ${outcome.why}`);
+    if (outcome.kind === 'notApplied') return expect.fail(`"${word}": ${outcome.why}`);
+    return { leader, index: outcome.index };
+  });
+}
+
 export function leaderOf(members: readonly TestMember[]): Promise<TestMember> {
   return eventually(() => {
     const leader = members.find((each) => each.leads);
