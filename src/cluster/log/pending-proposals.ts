@@ -113,10 +113,12 @@ export class PendingProposals {
     const { clock } = this.#parts;
     const now = clock.monotonicMs();
     for (const [seq, { deadline }] of this.#writes) {
-      if (deadline > now) {
-        this.#cancelDeadline = clock.after(deadline - now, () => this.#giveUpLate());
+      const leftMs = Math.ceil(deadline - now);
+      if (leftMs > 1) {
+        this.#cancelDeadline = clock.after(leftMs, () => this.#giveUpLate());
         return;
       }
+      // A timer may be early by what times are rounded by.
       this.#giveUp(seq);
     }
   }
