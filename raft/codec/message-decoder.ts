@@ -8,9 +8,12 @@ import { memberIdBytesMax, readCheckpointMeta, readEntries } from './values.ts';
 
 type Header = Pick<Message, 'clusterId' | 'from' | 'to' | 'term'>;
 
-/** Undefined for anything but exactly one well-formed message. Payloads are copies of the input. */
-export function decodeMessage(bytes: Uint8Array): Message | undefined {
-  const reader = new ByteReader(bytes);
+/**
+ * Undefined for anything but exactly one well-formed message. Payloads are copies of the input; with `mayKeep`, when
+ * nobody else uses its memory, the one that is most of it stays where it is.
+ */
+export function decodeMessage(bytes: Uint8Array, mayKeep = false): Message | undefined {
+  const reader = new ByteReader(bytes, mayKeep);
   const type = messageTypes[reader.u8()];
   if (type === undefined) return undefined;
   const clusterId = Buffer.from(reader.bytes(16)).toString('hex');

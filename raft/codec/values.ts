@@ -38,7 +38,7 @@ export function writeEntry(writer: ByteWriter, entry: Entry): void {
   }
 }
 
-/** The payload is a copy: a 100-byte entry must not keep a whole network buffer alive. */
+/** The payload is a copy, or most of what it lies in: a 100-byte entry must not keep a whole network buffer alive. */
 export function readEntry(reader: ByteReader): Entry {
   const kind = reader.u8();
   const head = { index: reader.u64(), term: reader.u64(), time: reader.u64() };

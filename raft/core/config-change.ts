@@ -14,7 +14,9 @@ export type MemberChange =
 /** `auto` goes through a joint configuration only if more than one voter changes. Explicit ones are left by hand. */
 export type Transition = 'auto' | 'implicit' | 'explicit';
 
-export type ChangeResult = { readonly config: Config } | { readonly error: string };
+export type ChangeResult =
+  | { readonly kind: 'changed'; readonly config: Config }
+  | { readonly kind: 'invalid'; readonly why: string };
 
 const removedKept = 128;
 
@@ -44,36 +46,38 @@ export function applyChanges(config: Config, changes: readonly MemberChange[], t
   if (changes.length === 0) return leaveJoint(config);
   if (transition !== 'auto') return enterJoint(config, changes, transition === 'implicit');
   const step = simple(config, changes);
-  if ('config' in step || isJoint(config)) return step;
+  if (step.kind === 'changed' || isJoint(config)) return step;
   return enterJoint(config, changes, true);
 }
 
 /** At most one voter may differ between both sides: any two majorities then share a member. */
 export function simple(config: Config, changes: readonly MemberChange[]): ChangeResult {
-  if (isJoint(config)) return { error: "can't apply simple config change in joint config" };
+  if (isJoint(config)) return invalid("can't apply simple config change in joint config");
   const draft = new ConfigDraft(config);
-  const error = draft.apply(changes);
-  if (error !== undefined) return { error };
+  const why = draft.apply(changes);
+  if (why !== undefined) return invalid(why);
   const next = draft.finish();
   if (differences(config.voters, next.voters) > 1)
-    return { error: 'more than one voter changed without entering joint config' };
-  return { config: next };
+    return invalid('more than one voter changed without entering joint config');
+  return { kind: 'changed', config: next };
 }
 
 export function enterJoint(config: Config, changes: readonly MemberChange[], autoLeave: boolean): ChangeResult {
-  if (isJoint(config)) return { error: 'config is already joint' };
-  if (config.voters.length === 0) return { error: "can't make a zero-voter config joint" };
+  if (isJoint(config)) return invalid('config is already joint');
+  if (config.voters.length === 0) return invalid("can't make a zero-voter config joint");
   const draft = new ConfigDraft({ ...config, outgoing: config.voters, autoLeave });
-  const error = draft.apply(changes);
-  return error === undefined ? { config: draft.finish() } : { error };
+  const why = draft.apply(changes);
+  return why === undefined ? { kind: 'changed', config: draft.finish() } : invalid(why);
 }
 
 export function leaveJoint(config: Config): ChangeResult {
-  if (!isJoint(config)) return { error: "can't leave a non-joint config" };
+  if (!isJoint(config)) return invalid("can't leave a non-joint config");
   const learners = [...config.learners, ...config.learnersNext];
   const draft = new ConfigDraft({ ...config, learners, learnersNext: [], outgoing: [], autoLeave: false });
-  return { config: draft.finish() };
+  return { kind: 'changed', config: draft.finish() };
 }
+
+const invalid = (why: string): ChangeResult => ({ kind: 'invalid', why });
 
 function differences(before: readonly MemberId[], after: readonly MemberId[]): number {
   const gone = before.filter((id) => !after.includes(id)).length;

@@ -20,8 +20,8 @@ export interface Proposal {
 }
 
 export type ProposeResult =
-  | { readonly index: Index; readonly term: number }
-  | { readonly refused: ProposeRefusal; readonly detail?: string };
+  | { readonly kind: 'appended'; readonly index: Index; readonly term: number }
+  | { readonly kind: 'refused'; readonly why: ProposeRefusal; readonly detail?: string };
 
 type ProposeRefusal = 'not leader' | 'overload' | 'transferring' | 'too large' | 'pending change' | 'invalid change';
 
@@ -51,11 +51,11 @@ function appendEntry(state: CoreState, entry: Entry): void {
 }
 
 export function propose(state: CoreState, { payload, time }: Proposal): ProposeResult {
-  const refused = refusal(state, payload.length);
-  if (refused !== undefined) return { refused };
+  const why = refusal(state, payload.length);
+  if (why !== undefined) return { kind: 'refused', why };
   const entry: Entry = { ...nextHead(state, time), kind: 'command', payload };
   appendEntry(state, entry);
-  return { index: entry.index, term: entry.term };
+  return { kind: 'appended', index: entry.index, term: entry.term };
 }
 
 function refusal(state: CoreState, bytes: number): ProposeRefusal | undefined {
@@ -80,20 +80,21 @@ export function proposeConfig(
   transition: Transition,
   time: number,
 ): ProposeResult {
-  const refused = refusal(state, 0);
-  if (refused !== undefined) return { refused };
+  const why = refusal(state, 0);
+  if (why !== undefined) return { kind: 'refused', why };
   const isLeaving = changes.length === 0;
-  if (state.log.pendingConfig !== undefined || !hasCommittedInTerm(state)) return { refused: 'pending change' };
-  if (isJoint(state.config) && !isLeaving) return { refused: 'pending change' };
+  if (state.log.pendingConfig !== undefined || !hasCommittedInTerm(state))
+    return { kind: 'refused', why: 'pending change' };
+  if (isJoint(state.config) && !isLeaving) return { kind: 'refused', why: 'pending change' };
   const result = applyChanges(state.config, changes, transition);
-  if ('error' in result) return { refused: 'invalid change', detail: result.error };
+  if (result.kind === 'invalid') return { kind: 'refused', why: 'invalid change', detail: result.why };
   return appendConfig(state, result.config, time);
 }
 
 function appendConfig(state: CoreState, config: Config, time: number): ProposeResult {
   const entry: Entry = { ...nextHead(state, time), kind: 'config', config };
   appendEntry(state, entry);
-  return { index: entry.index, term: entry.term };
+  return { kind: 'appended', index: entry.index, term: entry.term };
 }
 
 /** What follows from news, whoever brought it: called once per turn, before the output is collected. */
@@ -118,7 +119,7 @@ function leaveJointWhenDue(state: CoreState): void {
   if (!isJoint(state.config) || !state.config.autoLeave || state.log.pendingConfig !== undefined) return;
   if (!hasCommittedInTerm(state)) return;
   const result = applyChanges(state.config, [], 'auto');
-  if ('config' in result) appendConfig(state, result.config, 0);
+  if (result.kind === 'changed') appendConfig(state, result.config, 0);
 }
 
 /** A member that is suspect waits for an entry that did not exist when it came back; if nobody writes one, it is empty. */

@@ -180,9 +180,8 @@ export class RaftDriver implements RaftNode, Receiver {
     this.#enter(
       () => {
         const [result] = this.#core.propose([{ payload, time: this.#parts.clock.nowMs() }]);
-        if (result === undefined || 'refused' in result)
-          this.#parts.host.outcome(id, { kind: 'notApplied', why: result?.refused ?? 'stopped' });
-        else this.#proposals.add(id, result.index, result.term);
+        if (result?.kind === 'appended') this.#proposals.add(id, result.index, result.term);
+        else this.#parts.host.outcome(id, { kind: 'notApplied', why: result?.why ?? 'stopped' });
       },
       () => this.#parts.host.outcome(id, { kind: 'notApplied', why: 'stopped' }),
     );

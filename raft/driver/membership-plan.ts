@@ -8,8 +8,12 @@ import type { MembershipChange, Refusal } from './host.ts';
 import type { DriverSettings } from './settings.ts';
 
 export type Plan =
-  | { readonly changes: readonly MemberChange[]; readonly target: (config: Config) => boolean }
-  | { readonly refused: Refusal };
+  | {
+      readonly kind: 'plan';
+      readonly changes: readonly MemberChange[];
+      readonly target: (config: Config) => boolean;
+    }
+  | { readonly kind: 'refused'; readonly why: Refusal };
 
 /** `target` holds for the configuration in which the change is complete. */
 export function planChange(
@@ -18,11 +22,11 @@ export function planChange(
   settings: DriverSettings,
   force: boolean,
 ): Plan {
-  if (state.role !== 'leader') return { refused: 'not leader' };
+  if (state.role !== 'leader') return { kind: 'refused', why: 'not leader' };
   const changes = changesFor(state.config, change);
-  if (changes === undefined) return { refused: 'invalid change' };
-  const refused = force ? undefined : refusal(state, change, settings);
-  return refused === undefined ? { changes, target: targetOf(change) } : { refused };
+  if (changes === undefined) return { kind: 'refused', why: 'invalid change' };
+  const why = force ? undefined : refusal(state, change, settings);
+  return why === undefined ? { kind: 'plan', changes, target: targetOf(change) } : { kind: 'refused', why };
 }
 
 function changesFor(config: Config, change: MembershipChange): MemberChange[] | undefined {

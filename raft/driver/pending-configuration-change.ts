@@ -26,8 +26,8 @@ export class PendingConfigurationChange {
 
   propose(id: number, change: MembershipChange, force: boolean, time: number): void {
     const plan = planChange(this.#core.inspect(), change, this.#settings, force);
-    if ('refused' in plan) {
-      this.#report(id, { kind: 'notApplied', why: plan.refused });
+    if (plan.kind === 'refused') {
+      this.#report(id, { kind: 'notApplied', why: plan.why });
       return;
     }
     if (this.#pending !== undefined) {
@@ -35,7 +35,7 @@ export class PendingConfigurationChange {
       return;
     }
     const result = this.#core.proposeConfig(plan.changes, 'auto', time);
-    if ('refused' in result) this.#report(id, { kind: 'notApplied', why: result.refused });
+    if (result.kind === 'refused') this.#report(id, { kind: 'notApplied', why: result.why });
     else this.#pending = { id, index: result.index, isComplete: plan.target };
   }
 

@@ -22,19 +22,20 @@ export class MemberNode {
   /** Passes on what no guard looks at. */
   readonly calls: Omit<NodeCalls, 'begin' | 'status' | 'stop'>;
   readonly #parts: MemberNodeParts;
-  #driver: RaftNode | Absent;
+  readonly #absent: Absent;
+  #driver: RaftNode | undefined;
   #checkpointAfter: Index | undefined;
 
   constructor(parts: MemberNodeParts) {
     const { host } = parts;
     this.#parts = parts;
-    this.#driver = {
+    this.#absent = {
       propose: (id) => host.outcome(id, { kind: 'notApplied', why: 'not leader' }),
       change: (id) => host.outcome(id, { kind: 'notApplied', why: 'not leader' }),
       read: (id) => host.readable(id, undefined),
     };
     this.calls = {
-      ...callerOf<NodeCalls>(nodeCalls, (call) => carryOut(this.#driver, [call])),
+      ...callerOf<NodeCalls>(nodeCalls, (call) => carryOut(this.#driver ?? this.#absent, [call])),
       propose: (id, payload) => this.#propose(id, payload),
       applied: (index) => this.#applied(index),
       checkpointWritten: (image) => this.#checkpointWritten(image),
@@ -57,13 +58,13 @@ export class MemberNode {
   }
 
   #propose(id: number, payload: Uint8Array): void {
-    const isFull = 'applied' in this.#driver && this.#parts.isDiskFull();
-    if (isFull) this.#parts.host.outcome(id, { kind: 'notApplied', why: 'disk full' });
-    else this.#driver.propose(id, payload);
+    if (this.#driver !== undefined && this.#parts.isDiskFull())
+      this.#parts.host.outcome(id, { kind: 'notApplied', why: 'disk full' });
+    else (this.#driver ?? this.#absent).propose(id, payload);
   }
 
   #applied(index: Index): void {
-    if ('applied' in this.#driver) this.#driver.applied(index);
+    this.#driver?.applied(index);
     this.#replaceCheckpoint(index);
   }
 
@@ -76,10 +77,10 @@ export class MemberNode {
   #checkpointWritten(image: CheckpointImage): void {
     const { checkpointDirectory, host } = this.#parts;
     verifyCheckpoint(join(checkpointDirectory, image.file), image).then(
-      () => carryOut(this.#driver, [['checkpointWritten', image]]),
+      () => carryOut(this.#driver ?? this.#absent, [['checkpointWritten', image]]),
       (error: unknown) => {
         host.notice(`checkpoint at ${image.index}: ${String(error)}`);
-        carryOut(this.#driver, [['checkpointFailed']]);
+        carryOut(this.#driver ?? this.#absent, [['checkpointFailed']]);
       },
     );
   }

@@ -5,7 +5,16 @@ import { Worker } from 'node:worker_threads';
 
 import type { Index, LogPosition } from '../core/types.ts';
 import type { MembershipChange, Outcome } from '../driver/host.ts';
-import { type Call, CallQueue, callerOf, carryOut, type HostCalls, type NodeCalls, nodeCalls } from './bridge.ts';
+import {
+  type Call,
+  CallQueue,
+  callerOf,
+  carryOut,
+  type HostCalls,
+  largeMemory,
+  type NodeCalls,
+  nodeCalls,
+} from './bridge.ts';
 import type { MemberHost } from './member-host.ts';
 import type { RaftOptions } from './options.ts';
 import { unpackBatch } from './packed-batch.ts';
@@ -59,7 +68,7 @@ export class RaftThread {
     });
     // After the poll phase: what many clients sent at the same time goes over together.
     const later = (run: () => void): void => void setTimeout(run, appliedWithinMs).unref();
-    const queue = new CallQueue((calls) => this.#worker.postMessage(calls), setImmediate, later);
+    const queue = new CallQueue((calls) => this.#worker.postMessage(calls, largeMemory(calls)), setImmediate, later);
     this.#calls = callerOf<NodeCalls>(nodeCalls, queue.add);
     this.node = { ...this.#calls, applied: (index) => queue.addIdle(['applied', index]) };
     const answers = this.#answers();

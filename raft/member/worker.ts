@@ -3,7 +3,16 @@
 import { randomFillSync } from 'node:crypto';
 import { parentPort, workerData } from 'node:worker_threads';
 
-import { type Call, CallQueue, callerOf, carryOut, type HostCalls, hostCalls, type NodeCalls } from './bridge.ts';
+import {
+  type Call,
+  CallQueue,
+  callerOf,
+  carryOut,
+  type HostCalls,
+  hostCalls,
+  largeMemory,
+  type NodeCalls,
+} from './bridge.ts';
 import { RaftMember } from './member.ts';
 import type { MemberHost } from './member-host.ts';
 import type { RaftOptions } from './options.ts';
@@ -22,7 +31,7 @@ const { options }: RaftWorkerData = workerData;
 // The driver says everything that one turn of it brings in one go. Main is told before what is for the peers goes into
 // their sockets, in microtasks: it has somebody to answer.
 const queue = new CallQueue(
-  (calls) => port.postMessage(calls),
+  (calls) => port.postMessage(calls, largeMemory(calls)),
   (run) => process.nextTick(run),
 );
 const main = callerOf<HostCalls>(hostCalls, queue.add);

@@ -24,11 +24,15 @@ export function optionalBody(bytes: Buffer): JsonObject {
 }
 
 /** Any JSON value, or what is wrong with the bytes. */
-export function jsonOf(bytes: Buffer): { readonly json: unknown } | { readonly problem: string } {
+export type JsonBody =
+  | { readonly kind: 'json'; readonly json: unknown }
+  | { readonly kind: 'problem'; readonly problem: string };
+
+export function jsonOf(bytes: Buffer): JsonBody {
   try {
-    return { json: parse(bytes) };
+    return { kind: 'json', json: parse(bytes) };
   } catch (error) {
-    if (error instanceof SluiceError) return { problem: error.message.replace(/^body /, '') };
+    if (error instanceof SluiceError) return { kind: 'problem', problem: error.message.replace(/^body /, '') };
     throw error;
   }
 }

@@ -4,7 +4,7 @@ import { configKinds } from '../model/kinds.ts';
 import { type Problem, pointerOf } from '../model/problem.ts';
 import { findReferences, leftovers, type PlacedReference, replaceReferences } from '../model/secret-reference.ts';
 import type { Stored } from '../state/view.ts';
-import type { SecretSources, SourceValue } from './secret-sources.ts';
+import { missingFor, readAs, type SecretSources, type SourceValue } from './secret-sources.ts';
 import type { Staged } from './staged.ts';
 
 /** Env and file values travel in one command; together they may not be larger. */
@@ -34,7 +34,7 @@ export async function resolveReferences(staged: Staged, sources: SecretSources):
   const secrets = new Map(staged.secrets.map((secret) => [secret.id, secret]));
   for (const [text, reference] of new Map(placed.map((reference) => [reference.text, reference]))) {
     const found = await lookUp(reference, secrets, sources);
-    if ('missing' in found) missing.set(text, found.missing);
+    if (found.kind === 'missing') missing.set(text, found.why);
     else {
       values.set(text, found.value);
       if (reference.source !== 'value') external.set(text, found.value);
@@ -61,7 +61,7 @@ async function lookUp(
       return await sources.file(argument);
     case 'value': {
       const value = secrets.get(argument)?.spec.value;
-      return typeof value === 'string' ? { value } : { missing: `secret "${argument}" does not exist` };
+      return typeof value === 'string' ? readAs(value) : missingFor(`secret "${argument}" does not exist`);
     }
   }
 }

@@ -4,7 +4,12 @@ import { isAbsolute, relative, sep } from 'node:path';
 import type { SecretFence } from '../settings/control-plane.ts';
 
 /** A value, or why there is none. The reason never holds what was read. */
-export type SourceValue = { readonly value: string } | { readonly missing: string };
+export type SourceValue =
+  | { readonly kind: 'value'; readonly value: string }
+  | { readonly kind: 'missing'; readonly why: string };
+
+export const readAs = (value: string): SourceValue => ({ kind: 'value', value });
+export const missingFor = (why: string): SourceValue => ({ kind: 'missing', why });
 
 export interface SecretSources {
   env(name: string): SourceValue;
@@ -30,21 +35,21 @@ export function createSecretSources(machine: Machine, fence: SecretFence = {}): 
 
 function readVariable({ env }: Machine, fence: SecretFence, name: string): SourceValue {
   if (fence.env !== undefined && !fence.env.some((pattern) => matches(pattern, name))) {
-    return { missing: `environment variable "${name}" is not allowed by controlPlane.secretSources` };
+    return missingFor(`environment variable "${name}" is not allowed by controlPlane.secretSources`);
   }
   const value = Object.hasOwn(env, name) ? env[name] : undefined;
-  return value ? { value } : { missing: `environment variable "${name}" is unset or empty` };
+  return value ? readAs(value) : missingFor(`environment variable "${name}" is unset or empty`);
 }
 
 /** Outside of the fence the answer is the same whether there is a file or not. */
 async function readSecretFile(machine: Machine, fence: SecretFence, path: string): Promise<SourceValue> {
   const outside = fence.files === undefined ? '' : ' or is not allowed by controlPlane.secretSources';
-  const missing = { missing: `file "${path}" cannot be read${outside}` };
+  const missing = missingFor(`file "${path}" cannot be read${outside}`);
   try {
     const real = await machine.realpath(path);
     if (fence.files !== undefined && !(await isInside(machine, fence.files, real))) return missing;
     const content = await machine.readFile(real, secretFileBytesMax);
-    return { value: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(content) };
+    return readAs(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(content));
   } catch {
     return missing;
   }

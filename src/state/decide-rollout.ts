@@ -16,7 +16,14 @@ export function decideRollout(
   const rollout = state.rollout(command.id);
   if (rollout === undefined) return { status: 404, error: `rollout ${JSON.stringify(command.id)} not found` };
   const change = new RolloutChange(state, rollout, index);
-  return 'epoch' in command ? drive(state, change, command) : move(state, change, command);
+  switch (command.action) {
+    case 'advance':
+    case 'fail':
+    case 'stall':
+      return drive(state, change, command);
+    default:
+      return move(state, change, command);
+  }
 }
 
 function start(state: Overlay, command: StartRollout, index: number): Verdict {

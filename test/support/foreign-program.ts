@@ -9,6 +9,8 @@ import { createInterface } from 'node:readline';
 const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'sluice');
 /** With the packages of test/python/requirements.txt. For `needs`, as the next. */
 export const python = join(cache, 'python/bin/python');
+/** Makes stubs of descriptions; one of its packages. */
+export const pythonCompiler = join(cache, 'python/bin/python-grpc-tools-protoc');
 /** What test/go builds to. */
 export const goProgram = join(cache, 'grpc-go');
 

@@ -1,5 +1,6 @@
 // The adapter's commands: one JSON object in, one out. The words are those of the published scenario format.
 import type { Transition } from '../../core/config-change.ts';
+import type { ProposeResult } from '../../core/leader.ts';
 import { AdapterCluster, type AddNodes, type ChangeKind } from './adapter-cluster.ts';
 import { idOf } from './wire-names.ts';
 
@@ -120,10 +121,10 @@ function numbers(value: number | readonly number[] | undefined): readonly number
   return typeof value === 'number' ? [value] : value;
 }
 
-function outcome(result: object | undefined): unknown {
+function outcome(result: ProposeResult | undefined): unknown {
   if (result === undefined) throw new Error('nothing was proposed');
-  if (!('refused' in result)) return { accepted: true, ...result };
-  return { accepted: false, dropped: 'detail' in result ? result.detail : result.refused };
+  if (result.kind === 'appended') return { accepted: true, index: result.index, term: result.term };
+  return { accepted: false, dropped: result.detail ?? result.why };
 }
 
 const letters: Readonly<Record<string, ChangeKind>> = { v: 'voter', l: 'learner', r: 'remove', u: 'update' };

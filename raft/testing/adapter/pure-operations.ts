@@ -1,6 +1,6 @@
 // The two pure sets: what a quorum says, and how configurations follow each other. The configuration is carried
 // from line to line until `reset`.
-import { enterJoint, leaveJoint, type MemberChange, simple } from '../../core/config-change.ts';
+import { type ChangeResult, enterJoint, leaveJoint, type MemberChange, simple } from '../../core/config-change.ts';
 import { committedIndex, voteResult } from '../../core/quorum.ts';
 import { type Config, emptyConfig } from '../../core/types.ts';
 import { changesOf } from './operations.ts';
@@ -42,8 +42,8 @@ export class PureOperations {
     }
   }
 
-  #adopt(result: { readonly config: Config } | { readonly error: string }): unknown {
-    if ('error' in result) return result;
+  #adopt(result: ChangeResult): unknown {
+    if (result.kind === 'invalid') return { error: result.why };
     // Scenario ids are reused at will; identities are not.
     this.#config = { ...result.config, removed: [] };
     return { config: describeConfig(this.#config) };

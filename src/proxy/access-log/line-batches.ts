@@ -1,7 +1,8 @@
 // Access log lines on their way from a worker to main: gathered for a few milliseconds, sent as one piece of memory, and
 // no more under way than a fixed number of bytes. What does not fit is dropped and counted; a request never waits.
 import type { Cancel, Clock } from '../../clock.ts';
-import type { LineSink } from '../middleware/access-log.ts';
+import { LineBytes } from './line-bytes.ts';
+import type { LineSink } from './line-sink.ts';
 
 export interface LineBatch {
   readonly path: string;
@@ -13,18 +14,14 @@ export interface LineBatch {
 }
 
 /** A line is with main within this time. */
-const gatherMs = 10;
+const gatherMs = 20;
 /** Sent at once beyond this, in bytes. */
-const batchMax = 64 * 1024;
-/** Sent and not yet written, or gathered; in bytes, for one place. */
+const batchMax = 256 * 1024;
+/** Sent and not yet written, or gathered; in bytes, for one place, and one line more. */
 export const unwrittenMax = 4 * 1024 * 1024;
 
 /** Memory for gathering beyond this is given back. */
-const keptMax = 4 * batchMax;
-/** Of one unit of a text in UTF-16. */
-const utf8BytesMax = 3;
-const none: Buffer = Buffer.alloc(0);
-
+const keptMax = 2 * batchMax;
 export class LineBatches {
   readonly #clock: Clock;
   readonly #send: (batch: LineBatch) => void;
@@ -62,9 +59,9 @@ class Gathering implements LineSink {
   readonly #path: string;
   readonly #send: (batch: LineBatch) => void;
   readonly #onFirst: () => void;
-  /** Lines are written here at once: gathered as text, each would be put together again from its pieces later. */
-  #bytes: Buffer = none;
-  #length = 0;
+  readonly #bytes = new LineBytes();
+  /** Of whole lines, in bytes; one that was begun and not ended is not sent. */
+  #ended = 0;
   #lines = 0;
   #dropped = 0;
   #unwritten = 0;
@@ -75,16 +72,20 @@ class Gathering implements LineSink {
     this.#onFirst = onFirst;
   }
 
-  write(line: string): void {
-    if (this.#unwritten + this.#length + line.length > unwrittenMax) {
+  begin(): LineBytes | undefined {
+    if (this.#unwritten + this.#ended > unwrittenMax) {
       this.#dropped++;
-      return;
+      return undefined;
     }
+    this.#bytes.cutTo(this.#ended);
+    return this.#bytes;
+  }
+
+  end(): void {
     if (this.#lines === 0) this.#onFirst();
-    this.#reserve(line.length * utf8BytesMax);
-    this.#length += this.#bytes.write(line, this.#length, 'utf8');
+    this.#ended = this.#bytes.length;
     this.#lines++;
-    if (this.#length > batchMax) this.flush();
+    if (this.#ended > batchMax) this.flush();
   }
 
   written(bytes: number): void {
@@ -94,21 +95,12 @@ class Gathering implements LineSink {
 
   flush(): void {
     if (this.#lines === 0 && this.#dropped === 0) return;
-    const bytes = Uint8Array.from(this.#bytes.subarray(0, this.#length));
-    const batch = { path: this.#path, bytes, lines: this.#lines, dropped: this.#dropped };
-    this.#unwritten += this.#length;
-    this.#length = 0;
-    if (this.#bytes.length > keptMax) this.#bytes = none;
+    this.#bytes.cutTo(this.#ended);
+    const batch = { path: this.#path, bytes: this.#bytes.take(keptMax), lines: this.#lines, dropped: this.#dropped };
+    this.#unwritten += this.#ended;
+    this.#ended = 0;
     this.#lines = 0;
     this.#dropped = 0;
     this.#send(batch);
-  }
-
-  #reserve(count: number): void {
-    const length = this.#length + count;
-    if (length <= this.#bytes.length) return;
-    const grown = Buffer.allocUnsafeSlow(Math.max(4_096, length * 2));
-    this.#bytes.copy(grown, 0, 0, this.#length);
-    this.#bytes = grown;
   }
 }

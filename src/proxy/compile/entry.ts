@@ -42,11 +42,11 @@ export function compileEntry(
 ): CompiledEntry {
   const problems: CompileProblem[] = [];
   const path = composePath(group ?? {}, route.match ?? {});
-  if (isProblem(path)) problems.push(pathProblem(path));
+  if (path.type === 'problem') problems.push(pathProblem(path));
   const matchers = compileMatchers(route, group, shared, problems);
   const chain = compileChain(group, route, middlewares, services);
   problems.push(...chain.problems);
-  if (isProblem(path)) return { entry: undefined, problems };
+  if (path.type === 'problem') return { entry: undefined, problems };
   const action = compileAction(route, group, path, shared, problems);
   if (problems.some(({ closes }) => closes === undefined)) return { entry: undefined, problems };
   const hosts = shared.hosts(hostnamesOf(route, group));
@@ -71,7 +71,7 @@ export function compileEntry(
 /** Where the entry of a route that compiles without a problem stands. Undefined when it does not. */
 export function rankOf(route: Route, group: Group | undefined, position: number): Ranked | undefined {
   const path = composePath(group ?? {}, route.match ?? {});
-  if (isProblem(path)) return undefined;
+  if (path.type === 'problem') return undefined;
   const headers = (group?.headers?.length ?? 0) + (route.match?.headers?.length ?? 0);
   const weight = weightOf(path, hostnamesOf(route, group).map(parseHostPattern), headers, route.match ?? {}, group);
   return { weight, groupName: group?.name ?? '', position, route };
@@ -81,8 +81,6 @@ const hostnamesOf = (route: Route, group: Group | undefined): readonly string[] 
   ...(group?.hostnames ?? []),
   ...(route.match?.hostnames ?? []),
 ];
-
-const isProblem = (path: EntryPath | PathProblem): path is PathProblem => 'message' in path;
 
 const pathProblem = ({ of, field, message }: PathProblem): CompileProblem => ({
   of,

@@ -28,6 +28,7 @@ const noForward: Forward = { destinations: [] };
 
 /** Of all that have the same choice and rewrite nothing. Whatever is in such a forward, a plan can be made of it. */
 export class PlainForward implements MakesAction {
+  readonly kind = 'to be made';
   readonly #choice: DestinationChoice;
 
   constructor(choice: DestinationChoice) {

@@ -51,7 +51,7 @@ export class RouteEntry implements Entry {
 
   get action(): Action | undefined {
     const action = this.#action;
-    if (action === undefined || !('actionOf' in action)) return action;
+    if (action?.kind !== 'to be made') return action;
     const made = action.actionOf(this);
     this.#action = made;
     return made;
@@ -60,5 +60,6 @@ export class RouteEntry implements Entry {
 
 /** One for all entries that it is the same for. */
 export interface MakesAction {
+  readonly kind: 'to be made';
   actionOf(entry: Pick<Entry, 'route' | 'group' | 'path'>): Action;
 }

@@ -7,7 +7,7 @@ import type { FieldEdits } from '../fields/field-edits.ts';
 import type { FieldLines } from '../fields/field-lines.ts';
 import { fieldId, fieldIds, identifyName } from '../fields/field-name.ts';
 import type { DownstreamAddress, ExchangeRequest } from '../message/request.ts';
-import type { ExchangeResponse, ResponseHead } from '../message/response.ts';
+import type { EditedHead, ExchangeResponse } from '../message/response.ts';
 import type { UpstreamRequest } from '../message/upstream-stream.ts';
 import { Head } from './head.ts';
 import { reasonOf } from './reason.ts';
@@ -57,7 +57,7 @@ export interface ResponseSettings {
 }
 
 /** Head of a response towards the client, an interim one included. */
-export function renderResponse(head: ResponseHead | ExchangeResponse, settings: ResponseSettings): string {
+export function renderResponse(head: EditedHead, settings: ResponseSettings): string {
   const { status, reason, lines } = head;
   const { serverName } = settings;
   const kept = serverName === undefined ? keptFromUpstream : keptUnderOwnName;
@@ -65,8 +65,7 @@ export function renderResponse(head: ResponseHead | ExchangeResponse, settings: 
     status === 200 && reason === 'OK' ? 'HTTP/1.1 200 OK\r\n' : `HTTP/1.1 ${status} ${reason || reasonOf(status)}\r\n`;
   const server = serverName === undefined ? '' : `Server: ${serverName}\r\n`;
   const table = status === 204 || status < 200 ? keptWithoutBody(kept) : kept;
-  const edits = 'edits' in head ? head.edits : undefined;
-  return `${text}${server}${keptText(lines, edits, head.named, table)}${settings.connectionLines}\r\n`;
+  return `${text}${server}${keptText(lines, head.edits, head.named, table)}${settings.connectionLines}\r\n`;
 }
 
 /** Head of a response of Sluice's own; its length is among `connectionLines`. */

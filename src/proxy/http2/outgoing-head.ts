@@ -17,14 +17,14 @@ import {
   keptWithoutBody,
   replacedNames,
 } from '../http1/render.ts';
-import type { ExchangeResponse, ResponseHead } from '../message/response.ts';
+import type { EditedHead, ExchangeResponse } from '../message/response.ts';
 import type { UpstreamRequest } from '../message/upstream-stream.ts';
 import type { HpackEncoder } from './hpack/encoder.ts';
 
 /** Of a response that an upstream gave, an interim one included. `status` may differ from the head's. */
 export function encodeResponse(
   out: HpackEncoder,
-  head: ResponseHead | ExchangeResponse,
+  head: EditedHead,
   serverName: string | undefined,
   status = head.status,
 ): void {
@@ -33,7 +33,7 @@ export function encodeResponse(
   if (serverName !== undefined) out.field('server', serverName);
   const kept = serverName === undefined ? keptFromUpstream : keptUnderOwnName;
   const table = status === 204 || status < 200 ? keptWithoutBody(kept) : kept;
-  encodeKept(out, head.lines, 'edits' in head ? head.edits : undefined, head.named, table);
+  encodeKept(out, head.lines, head.edits, head.named, table);
 }
 
 /** Of a response of Sluice's own. `length`: of its body; −1 = it has none and says so. */

@@ -23,6 +23,9 @@ export interface ResponseHead {
 const none: readonly string[] = [];
 
 /** One object per exchange slot, filled again for each response. */
+/** Of an upstream, with what middlewares and rules changed of it; interim heads are passed on as they came. */
+export type EditedHead = ResponseHead & { readonly edits?: FieldEdits };
+
 export class ExchangeResponse implements ResponseHead {
   status = 0;
   reason = '';

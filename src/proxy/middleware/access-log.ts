@@ -2,21 +2,18 @@
 // both. Lines are handed over and forgotten: no request ever waits for a disk.
 import { accessLogDefaults } from '../../model/defaults.ts';
 import type { AccessLogConfig, AccessLogLine } from '../../model/middleware/access-log.ts';
+import type { LineSink } from '../access-log/line-sink.ts';
 import type { MiddlewareExchange, MiddlewarePhases } from '../exchange/phase.ts';
+import { LineForm } from './line-form.ts';
 import { jsonInner, plainText } from './log-text.ts';
-import { isHarmless, type LogMoment, logVariable } from './log-variables.ts';
-import { piecesOf, type Variable } from './template.ts';
-
-/** Takes whole lines for one place; may drop them, and counts those. */
-export interface LineSink {
-  /** `line` ends with a line break. */
-  write(line: string): void;
-}
+import type { LogMoment } from './log-variables.ts';
 
 export function buildAccessLog(config: AccessLogConfig, sink: LineSink): MiddlewarePhases {
   const json = config.json ?? accessLogDefaults.json;
-  const onRequest = compileLine(config.onRequest, json);
-  const onResponse = compileLine(config.onResponse, json);
+  const templates = [config.onRequest, config.onResponse].flatMap((line) => Object.values(line?.fields ?? {}));
+  const keepsId = templates.join().split('${id}').length > 2;
+  const onRequest = compileLine(config.onRequest, json, keepsId);
+  const onResponse = compileLine(config.onResponse, json, keepsId);
   const readsLines = Object.values(config.onResponse?.fields ?? {}).some((text) => text.includes('${response.header.'));
   const moment = (exchange: MiddlewareExchange, slot: number, complete: boolean): LogMoment => ({
     exchange,
@@ -24,12 +21,18 @@ export function buildAccessLog(config: AccessLogConfig, sink: LineSink): Middlew
     complete,
     nowMs: exchange.clock.monotonicMs(),
   });
+  const write = (line: LineForm, at: LogMoment): void => {
+    const bytes = sink.begin();
+    if (bytes === undefined) return;
+    line.write(at, bytes);
+    sink.end();
+  };
   return {
     ...(onRequest === undefined
       ? {}
       : {
           onRequest(exchange: MiddlewareExchange, slot: number) {
-            sink.write(onRequest(moment(exchange, slot, false)));
+            write(onRequest, moment(exchange, slot, false));
             return undefined;
           },
         }),
@@ -39,7 +42,7 @@ export function buildAccessLog(config: AccessLogConfig, sink: LineSink): Middlew
           // The line is written when the upstream's connection may be another exchange's.
           ...(readsLines ? { onResponse: keepLines } : {}),
           onFinish(exchange: MiddlewareExchange, slot: number) {
-            sink.write(onResponse(moment(exchange, slot, true)));
+            write(onResponse, moment(exchange, slot, true));
           },
         }),
   };
@@ -49,55 +52,18 @@ function keepLines({ response }: MiddlewareExchange): undefined {
   response.keepLines();
 }
 
-type LineWriter = (moment: LogMoment) => string;
-
 /** Undefined when no line is asked for. What is the same in each line is put together here. */
-function compileLine(line: AccessLogLine | undefined, json: boolean): LineWriter | undefined {
+function compileLine(line: AccessLogLine | undefined, json: boolean, keepsId: boolean): LineForm | undefined {
   const fields = Object.entries(line?.fields ?? {});
   if (fields.length === 0) return undefined;
-  const shown = json ? jsonInner : plainText;
-  const pieces = new LinePieces(shown);
+  const form = new LineForm(json ? jsonInner : plainText, keepsId);
+  if (json) form.constant('{');
   fields.forEach(([key, text], i) => {
     const between = i === 0 ? '' : json ? ',' : ' ';
-    pieces.constant(json ? `${between}"${jsonInner(key)}":"` : `${between}${plainText(key)}=`);
-    pieces.template(text);
-    if (json) pieces.constant('"');
+    form.constant(json ? `${between}"${jsonInner(key)}":"` : `${between}${plainText(key)}=`);
+    form.template(text);
+    if (json) form.constant('"');
   });
-  const [begin, end] = json ? ['{', '}\n'] : ['', '\n'];
-  const { values, behind } = pieces;
-  const before = begin + pieces.before;
-  return (moment) => {
-    let text = before;
-    for (let i = 0; i < values.length; i++) text += (values[i]?.(moment) ?? '') + (behind[i] ?? '');
-    return text + end;
-  };
-}
-
-/** A line as values with constant text before, between and behind them. */
-class LinePieces {
-  readonly values: Variable<LogMoment>[] = [];
-  readonly behind: string[] = [];
-  before = '';
-  readonly #shown: (text: string) => string;
-
-  constructor(shown: (text: string) => string) {
-    this.#shown = shown;
-  }
-
-  constant(text: string): void {
-    const last = this.behind.length - 1;
-    if (last < 0) this.before += text;
-    else this.behind[last] += text;
-  }
-
-  template(text: string): void {
-    const shown = this.#shown;
-    for (const piece of piecesOf(text, logVariable)) {
-      if (typeof piece === 'string') this.constant(shown(piece));
-      else {
-        this.values.push(isHarmless(piece) ? piece : (moment) => shown(piece(moment)));
-        this.behind.push('');
-      }
-    }
-  }
+  form.constant(json ? '}\n' : '\n');
+  return form;
 }

@@ -3,11 +3,11 @@ import type { Clock } from '../../clock.ts';
 import type { Middleware } from '../../model/middleware.ts';
 import type { MiddlewareOverride } from '../../model/middleware-override.ts';
 import type { Logger } from '../../telemetry/logger.ts';
+import type { LineSink } from '../access-log/line-sink.ts';
 import type { MiddlewarePhases } from '../exchange/phase.ts';
 import type { ExternalDirectory } from '../external/external-services.ts';
 import type { TokenBuckets } from '../shared/token-buckets.ts';
 import type { Wheel } from '../wheel.ts';
-import type { LineSink } from './access-log.ts';
 import type { Foretell } from './foretelling.ts';
 import type { KeySource } from './jwt/key-source.ts';
 

@@ -23,11 +23,8 @@ export function compileTemplate<Input>(
 }
 
 /** What `text` is made of, in turn; nothing for an empty one. */
-export function piecesOf<Input>(
-  text: string,
-  variable: (name: string) => Variable<Input> | undefined,
-): (string | Variable<Input>)[] {
-  const pieces: (string | Variable<Input>)[] = [];
+export function piecesOf<Reader>(text: string, variable: (name: string) => Reader | undefined): (string | Reader)[] {
+  const pieces: (string | Reader)[] = [];
   let plain = '';
   let at = 0;
   for (const found of text.matchAll(placeholder)) {

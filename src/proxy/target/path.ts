@@ -24,6 +24,7 @@ export interface PathSource {
 
 /** A path that cannot be used, and in which field the problem lies. */
 export interface PathProblem {
+  readonly type: 'problem';
   readonly of: 'group' | 'route';
   readonly field: 'path' | 'pathPrefix' | 'pathRegex';
   readonly message: string;
@@ -36,8 +37,8 @@ export function composePath(group: PathSource, route: PathSource): EntryPath | P
   const message = path.type === 'regex' ? messageOf(() => regexOf(path.text)) : undefined;
   if (message === undefined) return path;
   return route.pathRegex === undefined
-    ? { of: 'group', field: 'pathRegex', message }
-    : { of: 'route', field: 'pathRegex', message };
+    ? { type: 'problem', of: 'group', field: 'pathRegex', message }
+    : { type: 'problem', of: 'route', field: 'pathRegex', message };
 }
 
 function compose(group: PathSource, route: PathSource, routePart: PathPart): EntryPath {
@@ -102,11 +103,12 @@ const literal = (text: string): string => canonicalLiteral(text) ?? text;
 function problemIn(of: 'group' | 'route', source: PathSource): PathProblem | undefined {
   for (const field of ['path', 'pathPrefix'] as const) {
     const text = source[field];
-    if (text !== undefined && canonicalLiteral(text) === undefined) return { of, field, message: 'holds a NUL' };
+    if (text !== undefined && canonicalLiteral(text) === undefined)
+      return { type: 'problem', of, field, message: 'holds a NUL' };
   }
   const { pathRegex } = source;
   const message = pathRegex === undefined ? undefined : messageOf(() => compileRegex(pathRegex));
-  return message === undefined ? undefined : { of, field: 'pathRegex', message };
+  return message === undefined ? undefined : { type: 'problem', of, field: 'pathRegex', message };
 }
 
 function messageOf(run: () => unknown): string | undefined {

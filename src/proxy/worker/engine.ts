@@ -59,6 +59,8 @@ export interface EngineOptions {
   /** The generation in force; asked when a request head arrives. */
   readonly generation: () => number;
   readonly limits: BodyLimits;
+  /** See ListenersOptions. */
+  readonly drainMsMax: number;
   /** What middlewares share with other threads. */
   readonly common: CommonServices;
   /** What rate limits of the table that is compiled next count in. */
@@ -72,8 +74,6 @@ export interface EngineOptions {
   readonly scrape: ListenerTools['scrape'];
 }
 
-const drainMsMax = 30_000;
-
 /** What the next generation consists of. */
 export interface Change {
   /** Undefined: what everybody gets stays. */
@@ -83,11 +83,11 @@ export interface Change {
 
 export type CandidateChange =
   /** It stays as it is, if there is one. */
-  | 'kept'
-  | 'none'
-  | { readonly source: Source; readonly choice: Choice }
+  | { readonly kind: 'kept' }
+  | { readonly kind: 'none' }
+  | { readonly kind: 'offered'; readonly source: Source; readonly choice: Choice }
   /** It is what everybody gets from now on, by the activation of that index. Nothing is compiled again. */
-  | { readonly promotedAt: number };
+  | { readonly kind: 'promoted'; readonly index: number };
 
 interface Generation {
   readonly number: number;
@@ -115,7 +115,7 @@ export class Engine {
   #prepared: Generation | undefined;
 
   constructor(options: EngineOptions) {
-    const { clock, telemetry, bindAddress, shared, tickets, limits, place } = options;
+    const { clock, telemetry, bindAddress, shared, tickets, limits, drainMsMax, place } = options;
     const { metrics, figures, recent, scrape, common, sessionStore, storeReach, tracing } = options;
     const traces = tracing && new ExchangeTraces(tracing, clock);
     this.#options = options;
@@ -174,11 +174,11 @@ export class Engine {
     side: (source: Source, role: ConfigRole, former: readonly (Side | undefined)[]) => Promise<Side>,
   ): Promise<Omit<Generation, 'number'>> {
     const { candidate } = this.#inForce;
-    if (change === 'kept') return { stable, candidate };
-    if (change === 'none') return { stable, candidate: undefined };
-    if ('promotedAt' in change) {
+    if (change.kind === 'kept') return { stable, candidate };
+    if (change.kind === 'none') return { stable, candidate: undefined };
+    if (change.kind === 'promoted') {
       if (candidate === undefined) throw new Refusal([], 'there is no candidate that could be promoted');
-      return { stable: inRole(candidate.side, 'stable', change.promotedAt), candidate: undefined };
+      return { stable: inRole(candidate.side, 'stable', change.index), candidate: undefined };
     }
     const tried = await side(change.source, 'candidate', [this.#inForce.stable, candidate?.side]);
     return { stable, candidate: new Trial(tried, change.choice) };

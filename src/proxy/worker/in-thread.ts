@@ -33,6 +33,7 @@ export interface InThreadOptions {
   readonly bindAddress: string | undefined;
   readonly sessionStore?: RedisOptions | undefined;
   readonly limits: BodyLimits;
+  readonly drainMsMax: number;
   readonly ring?: RingShape | undefined;
 }
 
@@ -117,7 +118,7 @@ export class InThread implements Installer {
 
   install(config: ProxyConfig, onThreadDone: (place: number) => void): Promise<readonly Problem[]> {
     return this.#turns.take(async () => {
-      const problems = await this.#prepare('stable', config, (stable) => ({ stable, candidate: 'kept' }));
+      const problems = await this.#prepare('stable', config, (stable) => ({ stable, candidate: { kind: 'kept' } }));
       this.#stable = config;
       await this.#commit();
       onThreadDone(0);
@@ -129,7 +130,10 @@ export class InThread implements Installer {
     return this.#turns.take(async () => {
       const share = new ShareCell();
       const choice = { rollout, key, share: share.buffer };
-      const change = (source: Source): Change => ({ stable: undefined, candidate: { source, choice } });
+      const change = (source: Source): Change => ({
+        stable: undefined,
+        candidate: { kind: 'offered', source, choice },
+      });
       const problems = await this.#prepare('candidate', config, change);
       this.#candidate = { config, share };
       await this.#commit();
@@ -147,7 +151,7 @@ export class InThread implements Installer {
     return this.#turns.take(async () => {
       await this.#engine.prepare(this.#generation + 1, {
         stable: undefined,
-        candidate: { promotedAt: config.index },
+        candidate: { kind: 'promoted', index: config.index },
       });
       this.#generation++;
       this.#stable = config;
@@ -162,7 +166,7 @@ export class InThread implements Installer {
     if (this.#candidate !== undefined) this.#candidate.share.percent = 0;
     return this.#turns.take(async () => {
       if (this.#candidate === undefined) return;
-      await this.#engine.prepare(this.#generation + 1, { stable: undefined, candidate: 'none' });
+      await this.#engine.prepare(this.#generation + 1, { stable: undefined, candidate: { kind: 'none' } });
       this.#generation++;
       this.#candidate = undefined;
       this.#supervisor.withdraw();

@@ -19,6 +19,7 @@ export interface WorkerStart {
   readonly bindAddress: string | undefined;
   readonly sessionStore: RedisOptions | undefined;
   readonly limits: BodyLimits;
+  readonly drainMsMax: number;
   /** One number: the generation in force. */
   readonly generation: SharedArrayBuffer;
   /** TicketSecrets of the process. */
@@ -52,10 +53,10 @@ export interface WorkerStart {
 export interface PackedChange {
   readonly stable: PackedConfig | undefined;
   readonly candidate:
-    | 'kept'
-    | 'none'
-    | { readonly config: PackedConfig; readonly choice: Choice }
-    | { readonly promotedAt: number };
+    | { readonly kind: 'kept' }
+    | { readonly kind: 'none' }
+    | { readonly kind: 'offered'; readonly config: PackedConfig; readonly choice: Choice }
+    | { readonly kind: 'promoted'; readonly index: number };
   /** Numbers of the configurations that a later one may change, itself among them. */
   readonly keep: readonly number[];
 }

@@ -44,6 +44,7 @@ export interface WorkersOptions {
   readonly bindAddress: string | undefined;
   readonly sessionStore?: RedisOptions | undefined;
   readonly limits: BodyLimits;
+  readonly drainMsMax: number;
   /** The candidate is gone, for a worker has fallen while it served it. */
   readonly onCandidateLost?: ((reason: string) => void) | undefined;
   /** Where recent requests are remembered. Default: nowhere. */
@@ -147,7 +148,7 @@ export class Workers implements Installer {
   install(config: ProxyConfig, onThreadDone: (place: number) => void): Promise<readonly Problem[]> {
     return this.#turns.take(async () => {
       const { held, packed } = await this.#pack('stable', config);
-      const problems = await this.#prepare({ stable: packed, candidate: 'kept' });
+      const problems = await this.#prepare({ stable: packed, candidate: { kind: 'kept' } });
       this.#stable = held;
       await this.#commit(() => this.#supervisor.follow(), onThreadDone);
       return problems;
@@ -160,8 +161,9 @@ export class Workers implements Installer {
       const share = new ShareCell();
       const choice = { rollout, key, share: share.buffer };
       const asked = [...this.#members];
-      const problems = await this.#prepare({ stable: undefined, candidate: { config: packed, choice } }, () =>
-        asked.some(({ fallen }) => fallen) ? 'a worker falls while it prepares it' : undefined,
+      const problems = await this.#prepare(
+        { stable: undefined, candidate: { kind: 'offered', config: packed, choice } },
+        () => (asked.some(({ fallen }) => fallen) ? 'a worker falls while it prepares it' : undefined),
       );
       this.#candidate = { ...held, choice, share };
       await this.#commit(() => this.#supervisor.follow());
@@ -182,7 +184,7 @@ export class Workers implements Installer {
     return this.#turns.take(async () => {
       const candidate = this.#candidate;
       if (candidate === undefined) throw new Refusal([], 'there is no candidate that could be promoted');
-      await this.#prepare({ stable: undefined, candidate: { promotedAt: config.index } });
+      await this.#prepare({ stable: undefined, candidate: { kind: 'promoted', index: config.index } });
       const { index, id, name } = config;
       this.#stable = {
         configuration: config.snapshot,
@@ -198,7 +200,7 @@ export class Workers implements Installer {
     if (this.#candidate !== undefined) this.#candidate.share.percent = 0;
     return this.#turns.take(async () => {
       if (this.#candidate === undefined) return;
-      await this.#prepare({ stable: undefined, candidate: 'none' });
+      await this.#prepare({ stable: undefined, candidate: { kind: 'none' } });
       this.#candidate = undefined;
       await this.#commit(() => this.#supervisor.withdraw());
     });
@@ -334,6 +336,7 @@ export class Workers implements Installer {
       bindAddress: this.#options.bindAddress,
       sessionStore: this.#options.sessionStore,
       limits: this.#options.limits,
+      drainMsMax: this.#options.drainMsMax,
       generation: this.#generation,
       tickets: this.#tickets.buffer,
       workers: this.size,
@@ -409,10 +412,10 @@ export class Workers implements Installer {
     if (held === undefined) return;
     const stable = await this.#asNow('stable', held, undefined);
     const generation = Atomics.load(this.#cell, 0);
-    const candidate =
+    const candidate: PackedChange['candidate'] =
       tried === undefined
-        ? 'none'
-        : ({ config: await this.#asNow('candidate', tried, held), choice: tried.choice } as const);
+        ? { kind: 'none' }
+        : { kind: 'offered', config: await this.#asNow('candidate', tried, held), choice: tried.choice };
     const keep = [held, ...(tried === undefined ? [] : [tried])].map(({ head }) => head.number);
     const { veto } = await member.prepare(generation, { stable, candidate, keep });
     if (veto !== undefined)

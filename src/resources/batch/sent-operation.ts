@@ -26,7 +26,7 @@ const known = new Set(['op', 'kind', 'by', 'id', 'name', 'body', 'ifMatch', 'mis
 export function readOperation(bytes: Buffer, at: number, newId: () => string): SentOperation {
   const pointer = `/operations/${at}`;
   const value = jsonOf(bytes);
-  if ('problem' in value) return refused([{ pointer, message: value.problem }]);
+  if (value.kind === 'problem') return refused([{ pointer, message: value.problem }]);
   if (!isObject(value.json)) return refused([{ pointer, message: 'must be a JSON object' }]);
   return new Reader(value.json, pointer).read(newId);
 }

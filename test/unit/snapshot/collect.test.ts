@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { externalBytesMax, referencesOf, resolveReferences } from '../../../src/snapshot/collect.ts';
-import type { SecretSources } from '../../../src/snapshot/secret-sources.ts';
+import { missingFor, readAs, type SecretSources } from '../../../src/snapshot/secret-sources.ts';
 import { staged } from '../../support/staged.ts';
 
 const sources = (env: Record<string, string>, files: Record<string, string> = {}): SecretSources => ({
-  env: (name) => (env[name] === undefined ? { missing: 'unset' } : { value: env[name] }),
-  file: async (path) => (files[path] === undefined ? { missing: 'unreadable' } : { value: files[path] }),
+  env: (name) => (env[name] === undefined ? missingFor('unset') : readAs(env[name])),
+  file: async (path) => (files[path] === undefined ? missingFor('unreadable') : readAs(files[path])),
 });
 
 describe('collecting secret references', () => {
@@ -35,7 +35,7 @@ describe('collecting secret references', () => {
 
   it('asks a source once, however often a reference occurs', async () => {
     let asked = 0;
-    const counting: SecretSources = { env: () => ({ value: `v${++asked}` }), file: async () => ({ missing: '' }) };
+    const counting: SecretSources = { env: () => readAs(`v${++asked}`), file: async () => missingFor('') };
     const moment = staged({ routes: { a: { x: '{{secret:env:A}}' }, b: { x: '{{secret:env:A}}-{{secret:env:A}}' } } });
     await resolveReferences(moment, counting);
     expect(asked).to.equal(1);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { SecretFence } from '../../../src/settings/control-plane.ts';
 import { thisMachine } from '../../../src/snapshot/machine.ts';
-import { createSecretSources, secretFileBytesMax } from '../../../src/snapshot/secret-sources.ts';
+import { createSecretSources, missingFor, readAs, secretFileBytesMax } from '../../../src/snapshot/secret-sources.ts';
 import { TemporaryDirectories } from '../../support/temporary-directory.ts';
 
 describe('secrets from the environment', () => {
@@ -11,25 +11,26 @@ describe('secrets from the environment', () => {
   const read = (name: string, fence?: SecretFence) => createSecretSources({ ...thisMachine, env }, fence).env(name);
 
   it('are any variable without a fence', () => {
-    expect(read('TOKEN')).to.deep.equal({ value: 't' });
+    expect(read('TOKEN')).to.deep.equal(readAs('t'));
   });
 
   it('are missing when unset, empty, or a property of every object', () => {
-    for (const name of ['GONE', 'EMPTY', 'constructor', '__proto__']) expect(read(name)).to.have.property('missing');
+    for (const name of ['GONE', 'EMPTY', 'constructor', '__proto__'])
+      expect(read(name)).to.include({ kind: 'missing' });
   });
 
   it('are those that the fence names, and those that start as it says', () => {
     const fence = { env: ['TOKEN', 'TLS_*'] };
-    expect(read('TOKEN', fence)).to.have.property('value');
-    expect(read('TLS_KEY', fence)).to.have.property('value');
-    expect(read('TLS', fence)).to.deep.equal({
-      missing: 'environment variable "TLS" is not allowed by controlPlane.secretSources',
-    });
+    expect(read('TOKEN', fence)).to.include({ kind: 'value' });
+    expect(read('TLS_KEY', fence)).to.include({ kind: 'value' });
+    expect(read('TLS', fence)).to.deep.equal(
+      missingFor('environment variable "TLS" is not allowed by controlPlane.secretSources'),
+    );
   });
 
   it('are none with an empty fence, and all with a star', () => {
-    expect(read('TOKEN', { env: [] })).to.have.property('missing');
-    expect(read('TOKEN', { env: ['*'] })).to.have.property('value');
+    expect(read('TOKEN', { env: [] })).to.include({ kind: 'missing' });
+    expect(read('TOKEN', { env: ['*'] })).to.include({ kind: 'value' });
   });
 });
 
@@ -54,40 +55,40 @@ describe('secrets from files', () => {
   afterEach(() => directories.removeAll());
 
   it('are their content as it is, trailing newline included', async () => {
-    expect(await read(join(root, 'other/f'))).to.deep.equal({ value: 'other/f\n' });
+    expect(await read(join(root, 'other/f'))).to.deep.equal(readAs('other/f\n'));
   });
 
   it('are inside the fence by real path, links followed', async () => {
     for (const name of ['allowed/f', 'allowed/deep/f', 'allowed/..f', 'other/in', 'door/f', 'other/../allowed/f']) {
-      expect(await fenced(join(root, name)), name).to.have.property('value');
+      expect(await fenced(join(root, name)), name).to.include({ kind: 'value' });
     }
-    expect(await read(join(root, 'allowed/f'), { files: [join(root, 'door')] })).to.have.property('value');
+    expect(await read(join(root, 'allowed/f'), { files: [join(root, 'door')] })).to.include({ kind: 'value' });
   });
 
   it('are refused outside of the fence, with one answer for all', async () => {
     for (const name of ['other/f', 'allowed/out', 'allowed-not/f', 'allowed/../other/f', 'gone', 'allowed']) {
       const path = join(root, name);
-      expect(await fenced(path), name).to.deep.equal({
-        missing: `file "${path}" cannot be read or is not allowed by controlPlane.secretSources`,
-      });
+      expect(await fenced(path), name).to.deep.equal(
+        missingFor(`file "${path}" cannot be read or is not allowed by controlPlane.secretSources`),
+      );
     }
-    expect(await read(join(root, 'allowed/f'), { files: [] })).to.have.property('missing');
-    expect(await read(join(root, 'allowed/f'), { files: [join(root, 'gone')] })).to.have.property('missing');
+    expect(await read(join(root, 'allowed/f'), { files: [] })).to.include({ kind: 'missing' });
+    expect(await read(join(root, 'allowed/f'), { files: [join(root, 'gone')] })).to.include({ kind: 'missing' });
   });
 
   it('are missing when there is nothing, a directory, a device, or no text', async () => {
     await writeFile(join(root, 'binary'), Buffer.from([0xff, 0xfe]));
     for (const path of ['gone', 'other', 'binary'].map((name) => join(root, name))) {
-      expect(await read(path)).to.deep.equal({ missing: `file "${path}" cannot be read` });
+      expect(await read(path)).to.deep.equal(missingFor(`file "${path}" cannot be read`));
     }
-    expect(await read('/dev/zero')).to.have.property('missing');
+    expect(await read('/dev/zero')).to.include({ kind: 'missing' });
   });
 
   it('may be up to 1 MiB', async () => {
     const path = join(root, 'large');
     await writeFile(path, 'x'.repeat(secretFileBytesMax));
-    expect(await read(path)).to.have.property('value');
+    expect(await read(path)).to.include({ kind: 'value' });
     await writeFile(path, 'x'.repeat(secretFileBytesMax + 1));
-    expect(await read(path)).to.have.property('missing');
+    expect(await read(path)).to.include({ kind: 'missing' });
   });
 });

@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { systemClock } from '../../../../src/clock.ts';
 import type { Middleware } from '../../../../src/model/middleware.ts';
 import { type LineBatch, LineBatches, unwrittenMax } from '../../../../src/proxy/access-log/line-batches.ts';
+import type { LineSink } from '../../../../src/proxy/access-log/line-sink.ts';
 import { LogFiles } from '../../../../src/proxy/access-log/log-files.ts';
 import { logCapture } from '../../../support/log-capture.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
@@ -118,6 +119,11 @@ describe('files of access logs', () => {
 });
 
 describe('lines on their way to main', () => {
+  const write = (sink: LineSink, text: string) => {
+    const line = sink.begin();
+    line?.written(text);
+    if (line) sink.end();
+  };
   const setUp = () => {
     const clock = new ManualClock();
     const sent: object[] = [];
@@ -125,14 +131,14 @@ describe('lines on their way to main', () => {
     return { clock, sent, batches: new LineBatches(clock, take) };
   };
 
-  it('are gathered for ten milliseconds and sent as one piece for each place', () => {
+  it('are gathered for twenty milliseconds and sent as one piece for each place', () => {
     const { clock, sent, batches } = setUp();
     const sink = batches.sinkOf('a');
-    sink.write('1ä\n');
-    batches.sinkOf('a').write('2\n');
-    batches.sinkOf('b').write('3\n');
+    write(sink, '1ä\n');
+    write(batches.sinkOf('a'), '2\n');
+    write(batches.sinkOf('b'), '3\n');
     expect(sent).to.deep.equal([]);
-    clock.advance(10);
+    clock.advance(20);
     expect(sent).to.deep.equal([
       { path: 'a', text: '1ä\n2\n', lines: 2, dropped: 0 },
       { path: 'b', text: '3\n', lines: 1, dropped: 0 },
@@ -143,18 +149,34 @@ describe('lines on their way to main', () => {
   it('are dropped and counted while too much is unwritten, and told of once there is room', () => {
     const { clock, sent, batches } = setUp();
     const sink = batches.sinkOf('a');
-    const line = `${'x'.repeat(64 * 1024)}\n`;
-    const fits = Math.floor(unwrittenMax / line.length);
-    for (let i = 0; i < fits + 3; i++) sink.write(line);
+    const line = `${'x'.repeat(256 * 1024)}\n`;
+    const fits = Math.ceil(unwrittenMax / line.length);
+    for (let i = 0; i < fits + 3; i++) write(sink, line);
     expect(sent).to.have.length(fits);
-    clock.advance(10);
+    clock.advance(20);
     expect(sent.at(-1)).to.deep.equal({ path: 'a', text: '', lines: 0, dropped: 3 });
-    sink.write(line);
-    clock.advance(10);
+    write(sink, line);
+    clock.advance(20);
     batches.written('a', line.length);
     expect(sent.at(-1)).to.deep.equal({ path: 'a', text: '', lines: 0, dropped: 1 });
-    sink.write(line);
-    clock.advance(10);
+    write(sink, line);
+    clock.advance(20);
     expect(sent.at(-1)).to.deep.equal({ path: 'a', text: line, lines: 1, dropped: 0 });
+  });
+
+  it('a line that was begun and never ended is in no batch', () => {
+    const { clock, sent, batches } = setUp();
+    const sink = batches.sinkOf('a');
+    write(sink, '1\n');
+    sink.begin()?.written('half of ');
+    write(sink, '2\n');
+    sink.begin()?.written('half of ');
+    clock.advance(20);
+    write(sink, '3\n');
+    clock.advance(20);
+    expect(sent).to.deep.equal([
+      { path: 'a', text: '1\n2\n', lines: 2, dropped: 0 },
+      { path: 'a', text: '3\n', lines: 1, dropped: 0 },
+    ]);
   });
 });

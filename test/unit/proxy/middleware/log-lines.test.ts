@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { AccessLogConfig } from '../../../../src/model/middleware/access-log.ts';
+import { LineBytes } from '../../../../src/proxy/access-log/line-bytes.ts';
 import { buildAccessLog } from '../../../../src/proxy/middleware/access-log.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { StubExchange } from '../../../support/stub-exchange.ts';
@@ -39,7 +40,9 @@ describe('access log lines (contract.md §8.7)', () => {
   };
   const lines = (config: Omit<AccessLogConfig, 'path'>, made = exchange()) => {
     const written: string[] = [];
-    const log = buildAccessLog({ path: 'x', ...config }, { write: (line) => written.push(line) });
+    const bytes = new LineBytes();
+    const sink = { begin: () => bytes, end: () => written.push(Buffer.from(bytes.take(0)).toString()) };
+    const log = buildAccessLog({ path: 'x', ...config }, sink);
     log.onRequest?.(made.seen, 0);
     clock.advance(1234.5678);
     log.onFinish?.(made.seen, 0);
@@ -94,6 +97,15 @@ describe('access log lines (contract.md §8.7)', () => {
     expect(first).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     expect(second).to.equal(first);
     expect(values('${id}')[0]).to.not.equal(first);
+  });
+
+  it('${id} that stands in one place of one line is a UUID too, and that of two places the same', () => {
+    const onResponse = (v: string) => lines({ onResponse: { fields: { v } } }).join();
+    const one = Array.from({ length: 600 }, () => onResponse('${id}'));
+    for (const line of one)
+      expect(line).to.match(/^v=[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\n$/);
+    expect(new Set(one).size).to.equal(600);
+    expect(onResponse('${id} ${id}')).to.match(/^v=(\S{36}) \1\n$/);
   });
 
   it('JSON: one object a line, all values text, fields in their order', () => {

@@ -117,9 +117,10 @@ describe('retries', () => {
     expect(await bed.ask()).to.include({ status: 504 });
     const [slow = 0] = await bed.named(['slow'], (_, __, response) => {
       response.writeHead(200).write('begun ');
-      setTimeout(() => response.end('and ended'), 400);
+      setTimeout(() => response.end('and ended'), 1_200);
     });
-    await bed.balanced([slow], {}, { retry: { ...quick, attempts: 1, perAttemptTimeout: '100ms' } });
+    // Long enough for a busy machine to begin within it.
+    await bed.balanced([slow], {}, { retry: { ...quick, attempts: 1, perAttemptTimeout: '1s' } });
     expect((await bed.ask()).body).to.equal('begun and ended');
   });
 

@@ -21,7 +21,7 @@ export function ledByFirst(n: number, opts: NodeOptions = {}): AdapterCluster {
 
 export function propose(cluster: AdapterCluster, id: number, text: string): boolean {
   const [result] = cluster.node(id).core.propose([{ payload: new TextEncoder().encode(text), time: 0 }]);
-  return result !== undefined && !('refused' in result);
+  return result?.kind === 'appended';
 }
 
 export function tick(cluster: AdapterCluster, id: number, ticks: number): void {

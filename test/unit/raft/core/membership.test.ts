@@ -14,7 +14,7 @@ describe('membership', () => {
   it('takes one change at a time', () => {
     const cluster = ledByFirst(3);
     cluster.proposeConf(1, [['remove', 3]], 'auto');
-    expect(cluster.proposeConf(1, [['remove', 2]], 'auto')).to.deep.equal({ refused: 'pending change' });
+    expect(cluster.proposeConf(1, [['remove', 2]], 'auto')).to.deep.equal({ kind: 'refused', why: 'pending change' });
   });
 
   it('takes no change before an entry of the own term is committed', () => {
@@ -25,7 +25,7 @@ describe('membership', () => {
     cluster.node(3).ready();
     cluster.deliver([2]);
     expect(cluster.node(2).core.inspect().role).to.equal('leader');
-    expect(cluster.proposeConf(2, [['remove', 1]], 'auto')).to.deep.equal({ refused: 'pending change' });
+    expect(cluster.proposeConf(2, [['remove', 1]], 'auto')).to.deep.equal({ kind: 'refused', why: 'pending change' });
   });
 
   it('replaces a voter in one joint step and leaves it by itself', () => {

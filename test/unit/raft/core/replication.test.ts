@@ -99,10 +99,10 @@ describe('replication', () => {
       { payload: new Uint8Array(5_000_000), time: 0 },
     ]);
     expect(accepted).to.include({ index: 12 });
-    expect(refused).to.deep.equal({ refused: 'too large' });
+    expect(refused).to.deep.equal({ kind: 'refused', why: 'too large' });
     for (let i = 0; i < 3; i += 1) cluster.node(1).core.propose([{ payload: new Uint8Array(4_000_000), time: 0 }]);
     expect(cluster.node(1).core.propose([{ payload: new Uint8Array(4_000_000), time: 0 }])).to.deep.equal([
-      { refused: 'overload' },
+      { kind: 'refused', why: 'overload' },
     ]);
   });
 

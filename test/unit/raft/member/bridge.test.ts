@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Call, CallQueue, callerOf, carryOut } from '../../../../raft/member/bridge.ts';
+import { type Call, CallQueue, callerOf, carryOut, largeMemory } from '../../../../raft/member/bridge.ts';
 
 interface Taps {
   one(text: string): void;
@@ -44,6 +44,15 @@ describe('the bridge between the main thread and the raft worker', () => {
     for (const calls of crossings) carryOut(target, structuredClone(calls));
     expect(crossings).to.have.length(2);
     expect(carried).to.deep.equal(['a', '1 2', 'b', '3 undefined']);
+  });
+
+  it('hands over the memory of large commands that is all theirs', () => {
+    const large = new Uint8Array(100_000);
+    const small = new Uint8Array(100);
+    const part = new Uint8Array(new ArrayBuffer(200_000), 0, 100_000);
+    const batch = (payloads: Uint8Array): Call => ['committed', { payloads }];
+    expect(largeMemory([['propose', 1, large], ['propose', 2, small], batch(part)])).to.deep.equal([large.buffer]);
+    expect(largeMemory([['alive'], batch(large)])).to.deep.equal([large.buffer]);
   });
 
   it('lets what is not urgent go with the next call, and alone after a while; of several the last', () => {

@@ -1,19 +1,20 @@
 // Whole members in one process for the tests: real logs, real sockets, and a state machine that is a list of words.
 import { randomFillSync } from 'node:crypto';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 
 import { expect } from 'chai';
 
-import { type CheckpointMeta, type LogPosition, type MemberId } from '../../../../raft/core/types.ts';
-import type { MembershipChange, Outcome, RoleReport } from '../../../../raft/driver/host.ts';
-import type { DriverSettings } from '../../../../raft/driver/settings.ts';
-import { RaftMember } from '../../../../raft/member/member.ts';
-import type { MemberHost, OpenedReport } from '../../../../raft/member/member-host.ts';
-import { type ClusterOptions, checkpointDirectory, type RaftOptions } from '../../../../raft/member/options.ts';
-import { systemClock } from '../../../../raft/member/system-clock.ts';
-import { readCheckpoint, writeCheckpoint } from '../../../../raft/store/checkpoint-files.ts';
-import { eventually } from '../../../support/eventually.ts';
-import { freePort } from '../../../support/free-port.ts';
+import { type CheckpointMeta, type LogPosition, type MemberId } from '../../../raft/core/types.ts';
+import type { MembershipChange, Outcome, RoleReport } from '../../../raft/driver/host.ts';
+import type { DriverSettings } from '../../../raft/driver/settings.ts';
+import { RaftMember } from '../../../raft/member/member.ts';
+import type { MemberHost, OpenedReport } from '../../../raft/member/member-host.ts';
+import { type ClusterOptions, checkpointDirectory, type RaftOptions } from '../../../raft/member/options.ts';
+import { systemClock } from '../../../raft/member/system-clock.ts';
+import { readCheckpoint, writeCheckpoint } from '../../../raft/store/checkpoint-files.ts';
+import { eventually } from '../../support/eventually.ts';
+import { freePort } from '../../support/free-port.ts';
 
 const quick: Partial<DriverSettings> = { tickMs: 15, electionTicks: 6, stopHandOverMs: 150 };
 
@@ -190,6 +191,30 @@ export async function peersOf(...nodeIds: string[]): Promise<{ nodeId: string; c
 /** Starts one member for each of the settings, each in its own directory below `parent`. */
 export function startAll(parent: string, all: readonly TestOptions[]): TestMember[] {
   return all.map((options) => new TestMember(join(parent, options.nodeId ?? 'single'), options));
+}
+
+/** By whoever leads, once one does for long enough; a machine that is busy makes leaders resign. */
+export async function commit(
+  members: readonly TestMember[],
+  word: string,
+): Promise<{ leader: TestMember; index: number }> {
+  for (;;) {
+    const leader = await leaderOf(members);
+    const outcome = await leader.propose(word);
+    if (outcome.kind === 'committed') return { leader, index: outcome.index };
+    if (outcome.kind === 'notApplied') {
+      await setTimeout(5);
+      continue;
+    }
+    // Proposed again it might stand there twice: the next leader, once it can read, has it or never will.
+    const found = await eventually(async () => {
+      const next = await leaderOf(members);
+      const index = await next.read();
+      if (index === undefined || next.applied.index < index) throw new Error('it has not caught up');
+      return { leader: next, index };
+    });
+    if (found.leader.words.includes(word)) return found;
+  }
 }
 
 export function leaderOf(members: readonly TestMember[]): Promise<TestMember> {
