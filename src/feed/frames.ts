@@ -38,10 +38,11 @@ export class Frames {
     return this.#plain;
   }
 
-  /** For proxies of ours: says which strings came from secrets as well. */
+  /** For proxies of ours: says which strings came from secrets as well, and in which trace installs belong. */
   get own(): Buffer {
-    const secrets = JSON.stringify(this.config.secrets ?? []);
-    this.#own ??= Buffer.from(`${this.#head}${this.#json.slice(0, -1)},"secrets":${secrets}}\n\n`);
+    const { secrets = [], trace } = this.config;
+    const more = JSON.stringify({ secrets, trace });
+    this.#own ??= Buffer.from(`${this.#head}${this.#json.slice(0, -1)},${more.slice(1)}\n\n`);
     return this.#own;
   }
 

@@ -298,7 +298,9 @@ export class RemoteSource implements ConfigSource {
     this.#taken = arrival;
     this.#open.set(arrival.order, arrival);
     const index = arrival.place?.index ?? arrival.order;
-    this.#current = { ...arrival.config, index, order: arrival.order };
+    const { config, order, from, trace } = arrival;
+    // What was kept is installed because this process starts, whoever once activated it.
+    this.#current = { ...config, index, order, ...(from === 'stream' && trace !== undefined && { trace }) };
     for (const subscriber of [...this.#subscribers]) subscriber(this.#current);
   }
 }

@@ -27,6 +27,8 @@ export interface Applied {
   /** Undefined when the bytes were no command at all; then nobody waits for it. */
   readonly requestId: RequestId | undefined;
   readonly result: Result;
+  /** Of the command; absent when it was applied before. */
+  readonly trace?: string;
 }
 
 /** A row to write, or to delete when `body` is missing. Plain: sealing is the writer's business. */
@@ -206,7 +208,7 @@ export class ConfigState implements StateView {
     // What a replay shows beside the result is kept once, under its key.
     const kept: Result = result.replay === undefined ? result : { ...result, replay: {} };
     this.#requests.keep(requestId, kept, index, overlay.rows);
-    return { index, requestId, result };
+    return { index, requestId, result, ...(command.trace !== undefined && { trace: command.trace }) };
   }
 
   *#execute(overlay: Overlay, command: Command, index: number, logTime: number): Generator<void, Result> {

@@ -231,6 +231,17 @@ describe('the stream as a source', () => {
     }
   });
 
+  it('says on whose behalf a configuration came, and not for a copy of it', async () => {
+    const trace = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+    const traced = (name: string): string => `${snapshotData(name).slice(0, -1)},"trace":"${trace}"}`;
+    source.begin(readSnapshotEvent(traced('kept')), { clusterId: 'c1', index: 50 }, traced('kept'));
+    stub.headers = { 'X-Sluice-Cluster': 'c1' };
+    source.start();
+    (await stub.stream()).write(`event: snapshot\nid: 51\ndata: ${traced('next')}\n\n`);
+    await sees('kept', 'next');
+    expect(seen.map((config) => config.trace)).to.deep.equal([undefined, trace]);
+  });
+
   it('begins with a copy as the floor, which a cluster of another id does not know', async () => {
     const data = snapshotData('kept');
     source.begin(readSnapshotEvent(data), { clusterId: 'c1', index: 50 }, data);
