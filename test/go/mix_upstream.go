@@ -316,7 +316,12 @@ func (v *visit) upgrade() {
 	connection, buffered, err := http.NewResponseController(v.w).Hijack()
 	must(err)
 	defer connection.Close()
-	fmt.Fprintf(connection, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: mix\r\nX-Id: %s\r\nX-Id-Last: %s\r\n\r\n", v.id, v.id)
+	protocol := v.r.Header.Get("Upgrade")
+	fmt.Fprintf(connection, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: %s\r\nX-Id: %s\r\nX-Id-Last: %s\r\n", protocol, v.id, v.id)
+	if key := v.r.Header.Get("Sec-Websocket-Key"); key != "" {
+		fmt.Fprintf(connection, "Sec-WebSocket-Accept: %s\r\n", accepted(key))
+	}
+	fmt.Fprint(connection, "\r\n")
 	p := proof{id: v.id}
 	io.Copy(io.MultiWriter(connection, &p), buffered)
 	if p.wrong != "" {
