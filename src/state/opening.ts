@@ -24,7 +24,7 @@ export interface OpenOptions {
   readonly randomBytes: (count: number) => Uint8Array;
   /** Encryption is being turned on: removes what lies elsewhere in plain text. The store is marked afterwards. */
   readonly beforeEncryption?: ((applied: number) => Promise<void>) | undefined;
-  /** How rounds are computed; in slices by the clock by default. */
+  /** How a store is loaded and rounds are computed; in slices by the clock by default. */
   readonly run?: RunSteps;
 }
 
