@@ -152,7 +152,13 @@ export class SnapshotStreams {
   #publish(config: ProxyConfig): void {
     const frames = new Frames(config, (bytes) => this.#warnOfSize(config, bytes));
     this.#frames = frames;
-    for (const client of this.#clients) client.stream.send(frameFor(client, frames));
+    const tried = this.#trial.candidate;
+    const completed = tried?.config.id === config.id ? tried.rollout : undefined;
+    for (const client of this.#clients) {
+      // Who was given it as a candidate has all of it.
+      const hasIt = completed !== undefined && client.follower.isOurs && client.told.rollout === completed;
+      client.stream.send(hasIt ? frames.current : frameFor(client, frames));
+    }
     this.sent += this.#clients.size;
   }
 
