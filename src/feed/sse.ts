@@ -82,9 +82,10 @@ export class SnapshotStreams {
       after: (delayMs, run) => clock.after(delayMs, run),
       later: (run) => void setImmediate(run),
     });
-    this.#unsubscribe = parts.source.subscribe((config) => this.#publish(config));
     const { candidates } = parts;
     this.#trial = new CandidateFrames(candidates?.news ?? noNews, undefined);
+    // Called back at once where there is something already.
+    this.#unsubscribe = parts.source.subscribe((config) => this.#publish(config));
     this.#unsubscribeCandidates = candidates?.subscribe(() => this.#offer(candidates.news)) ?? (() => undefined);
     this.#scheduleKeepAlive();
   }

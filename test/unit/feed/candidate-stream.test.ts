@@ -136,6 +136,12 @@ describe('a candidate on the stream', () => {
     await eventually(() => expect(hasAnother()).to.deep.equal(['snapshot 3', 'candidate 5 r 10']));
   });
 
+  it('is not in the way of streams that begin while something is active', () => {
+    feed.publish(config({ index: 3 }));
+    const own = { source: feed, clock: new ManualClock(), logger: silentLogger, clusterId: () => 'c-1' };
+    new SnapshotStreams({ ...own, candidates: shares }).close();
+  });
+
   it('that becomes active is told as active first', async () => {
     feed.publish(config({ index: 3 }));
     const own = candidate();
