@@ -10,10 +10,12 @@ type Header = Pick<Message, 'clusterId' | 'from' | 'to' | 'term'>;
 
 /**
  * Undefined for anything but exactly one well-formed message. Payloads are copies of the input; with `mayKeep`, when
- * nobody else uses its memory, the one that is most of it stays where it is.
+ * nobody else uses its memory, what is most of it stays where it is. The payloads of one append share memory, for they
+ * come and go together, and memory of its own for each would cost more than the command in it.
  */
 export function decodeMessage(bytes: Uint8Array, mayKeep = false): Message | undefined {
-  const reader = new ByteReader(bytes, mayKeep);
+  const isCopied = !mayKeep && messageTypes[bytes[0] ?? -1] === 'append';
+  const reader = new ByteReader(isCopied ? new Uint8Array(bytes) : bytes, mayKeep);
   const type = messageTypes[reader.u8()];
   if (type === undefined) return undefined;
   const clusterId = Buffer.from(reader.bytes(16)).toString('hex');

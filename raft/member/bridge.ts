@@ -71,13 +71,14 @@ export function callerOf<T>(names: Names<T>, pass: (call: Call) => void): T {
 }
 
 /** Below this a copy costs less than handing memory over. */
-const handedOverBytes = 64 * 1024;
+export const handedOverBytes = 64 * 1024;
 
 /** The memory of large commands among the calls: it crosses without being copied, and whoever calls uses it no more. */
 export function largeMemory(calls: readonly Call[]): ArrayBuffer[] {
   const memory: ArrayBuffer[] = [];
   for (const [name, first, second] of calls) {
-    const bytes = name === 'propose' ? second : name === 'committed' ? (first as PackedBatch).payloads : undefined;
+    const isProposed = name === 'propose' || name === 'proposals';
+    const bytes = isProposed ? second : name === 'committed' ? (first as PackedBatch).payloads : undefined;
     if (!(bytes instanceof Uint8Array) || bytes.length < handedOverBytes) continue;
     const { buffer } = bytes;
     if (buffer instanceof ArrayBuffer && buffer.byteLength === bytes.length) memory.push(buffer);
@@ -85,10 +86,10 @@ export function largeMemory(calls: readonly Call[]): ArrayBuffer[] {
   return memory;
 }
 
-/** Carries out what crossed, in order. */
-export function carryOut<T>(target: T, calls: readonly Call[]): void {
+/** Carries out one call that crossed. */
+export function carryOut<T>(target: T, [name, ...args]: Call): void {
   const methods = target as Record<string, (...args: unknown[]) => void>;
-  for (const [name, ...args] of calls) methods[name]?.(...args);
+  methods[name]?.(...args);
 }
 
 /** Collects the calls of one turn; `soon` says when the turn is over. */

@@ -14,7 +14,7 @@ import { emptyTables, type LogStamp, nothingLive, Overlay, type Position, type T
 import { type RequestStanding, RequestTable } from './request-table.ts';
 import type { Rollout } from './rollout.ts';
 import { drain } from './slices.ts';
-import { type DigestOf, plainDigest, StateHash } from './state-hash.ts';
+import { type DigestOf, plainDigest, type RowBody, StateHash } from './state-hash.ts';
 import type { Active, Rehearsal, StateView, Stored, StoredSnapshot } from './view.ts';
 
 export interface Entry {
@@ -35,7 +35,9 @@ export interface Applied {
 export interface Row {
   readonly key: string;
   readonly index: number;
-  readonly body: Buffer | undefined;
+  readonly body: RowBody | undefined;
+  /** No row had this key before. */
+  readonly isNew: boolean;
   readonly digest: bigint;
 }
 

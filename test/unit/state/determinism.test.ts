@@ -104,7 +104,7 @@ describe('ConfigState, over random commands', () => {
           const round = state.prepare([entry], at + 1);
           for (const { key, body } of round.rows) {
             if (body === undefined) rows.delete(key);
-            else rows.set(key, body);
+            else rows.set(key, Buffer.from(body));
           }
           round.commit();
           if (at !== cut) continue;

@@ -41,7 +41,7 @@ describe('the bridge between the main thread and the raft worker', () => {
       one: (text) => carried.push(text),
       other: (a, b) => carried.push(`${a} ${b}`),
     };
-    for (const calls of crossings) carryOut(target, structuredClone(calls));
+    for (const calls of crossings) for (const call of structuredClone(calls)) carryOut(target, call);
     expect(crossings).to.have.length(2);
     expect(carried).to.deep.equal(['a', '1 2', 'b', '3 undefined']);
   });
@@ -86,10 +86,8 @@ describe('the bridge between the main thread and the raft worker', () => {
       }
     }
     const counter = new Counter();
-    carryOut(counter, [
-      ['add', 2],
-      ['add', 3],
-    ]);
+    carryOut(counter, ['add', 2]);
+    carryOut(counter, ['add', 3]);
     expect(counter.count).to.equal(5);
   });
 });
