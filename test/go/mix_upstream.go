@@ -46,6 +46,8 @@ func mixUpstream(certificate, key string) {
 		server := http.Server{
 			Protocols: protocols,
 			ErrorLog:  silent(),
+			// What Go's server has against a connection of HTTP/2 or a stream of it, and may close it for.
+			HTTP2: &http.HTTP2Config{CountError: func(what string) { fmt.Println("COMPLAINT " + what) }},
 			ConnContext: func(ctx context.Context, connection net.Conn) context.Context {
 				return context.WithValue(ctx, connectionKey{}, connection)
 			},
