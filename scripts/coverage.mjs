@@ -1,4 +1,4 @@
-// The coverage ratchet: what unit tests cover may not fall below .coverage-floor.json. `--raise` writes down what
+// The coverage ratchet: what unit tests and those of threads cover may not fall below .coverage-floor.json. `--raise` writes down what
 // was just reached, half a point below it, for that much changes with the timing of threads.
 import { readFileSync, writeFileSync } from 'node:fs';
 

@@ -8,6 +8,8 @@ const several = ['--parallel', '--jobs', '2', ...(process.stdout.isTTY ? ['--col
 
 const stages = [
   ['check', process.execPath, ['scripts/check.mjs']],
+  // What needs several threads of one process; unit tests know one.
+  ['threads', 'mocha', ['test/threads/**/*.test.ts', ...several]],
   ['api', 'mocha', ['test/api/**/*.test.ts', '--timeout', '240000', ...several]],
   ['process', 'mocha', ['test/cluster/**/*.test.ts', 'test/process/**/*.test.ts', '--timeout', '240000', ...several]],
   ['simulation', 'mocha', ['test/simulation/**/*.test.ts', '--timeout', '240000', ...several]],

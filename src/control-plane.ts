@@ -72,7 +72,7 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
   const core = await options.core;
   const { state, log } = core;
   const { traces } = options;
-  const feed = agreedFeed(state.view, log);
+  const feed = agreedFeed(state.view, log, (index) => traces?.work.originOf(index)?.traceparent);
   const fleet = nodeFleetOf(settings, core, feed, logger.module('fleet'));
   const proxy = dataPlaneOf(settings, {
     source: fleet.source,

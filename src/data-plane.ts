@@ -14,7 +14,7 @@ export interface DataPlaneParts extends Telemetry {
 }
 
 export const dataPlaneOf = (
-  { proxy, sessionStore, telemetry: { recent } }: Settings,
+  { controlPlane, proxy, sessionStore, telemetry: { recent } }: Settings,
   { source, logger, level, traces, onSettled, onCandidate }: DataPlaneParts,
 ): DataPlane =>
   createProxy({
@@ -29,6 +29,7 @@ export const dataPlaneOf = (
       db: sessionStore.db,
     },
     limits: { celBodyBytesMax: proxy.celBodyMaxSize, retryBytesMax: proxy.retryBufferBytes },
+    drainMsMax: controlPlane.shutdownTimeoutMs,
     recent,
     onSettled,
     onCandidate,

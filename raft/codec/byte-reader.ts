@@ -4,11 +4,14 @@
 /** All integers are big-endian. After the first bad read every further read gives zero or nothing. */
 export class ByteReader {
   readonly #bytes: Buffer;
+  readonly #mayKeep: boolean;
   #at = 0;
   #ok = true;
 
-  constructor(bytes: Uint8Array) {
+  /** `mayKeep`: nobody else uses the memory of the input, so that what is most of it need not be copied. */
+  constructor(bytes: Uint8Array, mayKeep = false) {
     this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#mayKeep = mayKeep;
   }
 
   /** False once a read went past the end or met a value that cannot be. */
@@ -70,9 +73,10 @@ export class ByteReader {
     return this.#ok ? this.bytes(length) : new Uint8Array(0);
   }
 
-  /** Like `block`, in memory of its own. */
+  /** Like `block`, in memory that it keeps from nobody: its own, or that of an input of which it is most. */
   copy(bytesMax: number): Uint8Array {
-    return new Uint8Array(this.block(bytesMax));
+    const block = this.block(bytesMax);
+    return this.#mayKeep && block.length > this.#bytes.length / 2 ? block : new Uint8Array(block);
   }
 
   /** UTF-8 with a 32-bit length; bytes that are not UTF-8 are bad input. */

@@ -1,15 +1,25 @@
 // Writes the fixed-width fields that ByteReader reads. Used by frames, messages and records.
 
 const usualBytes = 256;
+/** Copying a block of this size costs more than carrying it beside the rest. */
+const apartBytes = 64 * 1024;
 
 /** All integers are big-endian. Writing a number that its field cannot hold throws: that is a bug, not input. */
 export class ByteWriter {
   #buffer: Buffer;
   #length = 0;
+  readonly #keepsApart: boolean;
+  /** What was cut off so far, and where in the buffer the next piece begins. */
+  readonly #pieces: Uint8Array[] = [];
+  #cutAt = 0;
 
-  /** `bytes`: what will be written, where that is known; more makes it grow. */
-  constructor(bytes = usualBytes) {
+  /**
+   * `bytes`: what will be written, where that is known; more makes it grow. With `keepsApart` large blocks are not
+   * copied: `pieces` gives them as they are, and `finish` is of no use.
+   */
+  constructor(bytes = usualBytes, keepsApart = false) {
     this.#buffer = Buffer.allocUnsafe(bytes);
+    this.#keepsApart = keepsApart;
   }
 
   get length(): number {
@@ -49,7 +59,11 @@ export class ByteWriter {
 
   /** Bytes after their own 32-bit length. */
   block(value: Uint8Array): this {
-    return this.u32(value.length).bytes(value);
+    this.u32(value.length);
+    if (!this.#keepsApart || value.length < apartBytes) return this.bytes(value);
+    this.#pieces.push(this.#buffer.subarray(this.#cutAt, this.#length), value);
+    this.#cutAt = this.#length;
+    return this;
   }
 
   text(value: string): this {
@@ -65,6 +79,11 @@ export class ByteWriter {
   /** What was written so far; a view that stays valid because the writer never overwrites. */
   finish(): Buffer {
     return this.#buffer.subarray(0, this.#length);
+  }
+
+  /** All of it in order, the large blocks where the caller has them. */
+  pieces(): readonly Uint8Array[] {
+    return [...this.#pieces, this.#buffer.subarray(this.#cutAt, this.#length)];
   }
 
   #grow(bytes: number): number {

@@ -32,36 +32,67 @@ const bareBytes = 2;
 const firstBytes = 10;
 
 /** The frames of one message, in the order in which they must leave. */
-export const encodeFrames = (message: Uint8Array, lane: Lane): Buffer[] => [...framesOf(message, lane)];
+export const encodeFrames = (message: Uint8Array, lane: Lane): Buffer[] => [...framesOf([message], lane)];
 
-/** The same, each made when it is asked for: a message of many megabytes is cut while it leaves, not before. */
-export function* framesOf(message: Uint8Array, lane: Lane): Generator<Buffer, undefined> {
-  if (message.length > messageBytesMax) throw new RangeError(`message of ${message.length} bytes is too large`);
+/**
+ * The same, each made when it is asked for: a message of many megabytes is cut while it leaves, not before. It may come
+ * in pieces that follow one another, which are not put together for it.
+ */
+export function* framesOf(pieces: readonly Uint8Array[], lane: Lane): Generator<Buffer, undefined> {
+  const total = pieces.reduce((sum, { length }) => sum + length, 0);
+  if (total > messageBytesMax) throw new RangeError(`message of ${total} bytes is too large`);
+  const cursor = new PieceCursor(pieces);
   let at = 0;
   do {
-    const end = Math.min(at + fragmentBytesMax, message.length);
-    yield encodeFrame(message, at, end, lane);
+    const end = Math.min(at + fragmentBytesMax, total);
+    const first = at === 0;
+    const fieldBytes = first ? firstBytes : bareBytes;
+    const frame = Buffer.allocUnsafe(headBytes + fieldBytes + end - at);
+    frame.writeUInt32BE(fieldBytes + end - at, 0);
+    frame.writeUInt8(protocolVersion, 8);
+    frame.writeUInt8(
+      (lane === 'urgent' ? flagUrgent : 0) | (first ? flagFirst : 0) | (end === total ? flagLast : 0),
+      9,
+    );
+    if (first) {
+      frame.writeUInt32BE(total, 10);
+      frame.writeUInt32BE(
+        pieces.reduce((crc, piece) => crc32(piece, crc), 0),
+        14,
+      );
+    }
+    cursor.fill(frame.subarray(headBytes + fieldBytes));
+    frame.writeUInt32BE(crc32(frame.subarray(headBytes)), 4);
+    yield frame;
     at = end;
-  } while (at < message.length);
+  } while (at < total);
 }
 
-function encodeFrame(message: Uint8Array, from: number, to: number, lane: Lane): Buffer {
-  const first = from === 0;
-  const fieldBytes = first ? firstBytes : bareBytes;
-  const frame = Buffer.allocUnsafe(headBytes + fieldBytes + to - from);
-  frame.writeUInt32BE(fieldBytes + to - from, 0);
-  frame.writeUInt8(protocolVersion, 8);
-  frame.writeUInt8(
-    (lane === 'urgent' ? flagUrgent : 0) | (first ? flagFirst : 0) | (to === message.length ? flagLast : 0),
-    9,
-  );
-  if (first) {
-    frame.writeUInt32BE(message.length, 10);
-    frame.writeUInt32BE(crc32(message), 14);
+/** Reads pieces as if they were one. */
+class PieceCursor {
+  readonly #pieces: readonly Uint8Array[];
+  #piece = 0;
+  #at = 0;
+
+  constructor(pieces: readonly Uint8Array[]) {
+    this.#pieces = pieces;
   }
-  frame.set(message.subarray(from, to), headBytes + fieldBytes);
-  frame.writeUInt32BE(crc32(frame.subarray(headBytes)), 4);
-  return frame;
+
+  /** The next bytes, as many as there is room for. */
+  fill(target: Uint8Array): void {
+    let filled = 0;
+    while (filled < target.length) {
+      const piece = this.#pieces[this.#piece];
+      if (piece === undefined) throw new RangeError('more was asked for than there is');
+      const part = piece.subarray(this.#at, this.#at + target.length - filled);
+      target.set(part, filled);
+      filled += part.length;
+      this.#at += part.length;
+      if (this.#at < piece.length) continue;
+      this.#piece += 1;
+      this.#at = 0;
+    }
+  }
 }
 
 /**
@@ -86,10 +117,10 @@ export class FrameDecoder {
   }
 
   /**
-   * Calls `deliver` for each message that `chunk` completes. The bytes handed over are valid during the call only.
-   * Gives the problem that makes this connection unusable, if there is one.
+   * Calls `deliver` for each message that `chunk` completes. The bytes handed over are valid during the call only,
+   * unless they lie in memory of their own. Gives the problem that makes this connection unusable, if there is one.
    */
-  push(chunk: Uint8Array, deliver: (message: Uint8Array, lane: Lane) => void): string | undefined {
+  push(chunk: Uint8Array, deliver: Deliver): string | undefined {
     let rest = chunk;
     while (rest.length > 0 && this.#problem === undefined) {
       rest = this.#keep(rest);
@@ -114,7 +145,7 @@ export class FrameDecoder {
     return chunk.subarray(part.length);
   }
 
-  #drain(deliver: (message: Uint8Array, lane: Lane) => void): string | undefined {
+  #drain(deliver: Deliver): string | undefined {
     while (this.#end - this.#start >= headBytes) {
       const length = this.#pending.readUInt32BE(this.#start);
       if (length < bareBytes || length > this.#limits.frameBytesMax - headBytes) return `frame of ${length} bytes`;
@@ -128,7 +159,7 @@ export class FrameDecoder {
     return undefined;
   }
 
-  #frame(crc: number, body: Buffer, deliver: (message: Uint8Array, lane: Lane) => void): string | undefined {
+  #frame(crc: number, body: Buffer, deliver: Deliver): string | undefined {
     if (crc32(body) !== crc) return 'frame checksum does not match';
     const version = body.readUInt8(0);
     if (version !== protocolVersion) return `protocol version ${version}`;
@@ -144,18 +175,35 @@ export class FrameDecoder {
     const last = (flags & flagLast) !== 0;
     const piece = body.subarray((flags & flagFirst) !== 0 ? firstBytes : bareBytes);
     const added = assembly.add(piece, last);
-    if (added.problem === undefined && added.message !== undefined) deliver(added.message, lane);
-    return added.problem;
+    const { problem, message, isOwn = false } = added;
+    if (problem === undefined && message !== undefined) deliver(message, lane, isOwn);
+    return problem;
   }
 }
 
-/** One message of one lane on its way in. Memory follows the bytes that came, not the length that was announced. */
+type Deliver = (message: Uint8Array, lane: Lane, isOwn: boolean) => void;
+
+interface Added {
+  readonly problem?: string;
+  readonly message?: Uint8Array;
+  /** The message lies in memory that nobody else uses. */
+  readonly isOwn?: boolean;
+}
+
+const noBytes = Buffer.alloc(0);
+
+/**
+ * One message of one lane on its way in. Memory follows the bytes that came, not the length that was announced, and so
+ * does the work: the last frame of a large message costs little more than the one before.
+ */
 class Assembly {
   #open = false;
   #total = 0;
+  /** As it was announced, and of what came so far. */
   #crc = 0;
+  #crcSoFar = 0;
   #length = 0;
-  #pieces: Buffer[] = [];
+  #bytes = noBytes;
 
   begin(total: number, crc: number, bytesMax: number): string | undefined {
     if (this.#open) return 'message begins inside another';
@@ -163,23 +211,34 @@ class Assembly {
     this.#open = true;
     this.#total = total;
     this.#crc = crc;
+    this.#crcSoFar = 0;
     this.#length = 0;
     return undefined;
   }
 
-  add(piece: Buffer, last: boolean): { readonly problem?: string; readonly message?: Uint8Array } {
+  add(piece: Buffer, last: boolean): Added {
     if (!this.#open) return { problem: 'message continues without a beginning' };
+    const before = this.#length;
     this.#length += piece.length;
     if (this.#length > this.#total) return { problem: 'message is longer than announced' };
-    if (!last) {
-      if (piece.length < fragmentBytesMin) return { problem: `piece of ${piece.length} bytes inside a message` };
-      this.#pieces.push(Buffer.from(piece));
-      return {};
-    }
+    this.#crcSoFar = crc32(piece, this.#crcSoFar);
+    if (last && before === 0) return this.#end(piece, false);
+    if (!last && piece.length < fragmentBytesMin) return { problem: `piece of ${piece.length} bytes inside a message` };
+    if (this.#length > this.#bytes.length) this.#grow(before);
+    this.#bytes.set(piece, before);
+    return last ? this.#end(this.#bytes, true) : {};
+  }
+
+  #grow(kept: number): void {
+    const larger = Buffer.allocUnsafeSlow(Math.min(this.#total, Math.max(this.#length, 2 * kept)));
+    larger.set(this.#bytes.subarray(0, kept));
+    this.#bytes = larger;
+  }
+
+  #end(message: Buffer, isOwn: boolean): Added {
     if (this.#length !== this.#total) return { problem: 'message is shorter than announced' };
-    const message = this.#pieces.length === 0 ? piece : Buffer.concat([...this.#pieces, piece]);
-    this.#pieces = [];
+    this.#bytes = noBytes;
     this.#open = false;
-    return crc32(message) === this.#crc ? { message } : { problem: 'message checksum does not match' };
+    return this.#crcSoFar === this.#crc ? { message, isOwn } : { problem: 'message checksum does not match' };
   }
 }

@@ -8,9 +8,14 @@ import { memberIdBytesMax, readCheckpointMeta, readEntries } from './values.ts';
 
 type Header = Pick<Message, 'clusterId' | 'from' | 'to' | 'term'>;
 
-/** Undefined for anything but exactly one well-formed message. Payloads are copies of the input. */
-export function decodeMessage(bytes: Uint8Array): Message | undefined {
-  const reader = new ByteReader(bytes);
+/**
+ * Undefined for anything but exactly one well-formed message. Payloads are copies of the input; with `mayKeep`, when
+ * nobody else uses its memory, what is most of it stays where it is. The payloads of one append share memory, for they
+ * come and go together, and memory of its own for each would cost more than the command in it.
+ */
+export function decodeMessage(bytes: Uint8Array, mayKeep = false): Message | undefined {
+  const isCopied = !mayKeep && messageTypes[bytes[0] ?? -1] === 'append';
+  const reader = new ByteReader(isCopied ? new Uint8Array(bytes) : bytes, mayKeep);
   const type = messageTypes[reader.u8()];
   if (type === undefined) return undefined;
   const clusterId = Buffer.from(reader.bytes(16)).toString('hex');

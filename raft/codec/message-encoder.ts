@@ -33,12 +33,17 @@ export function laneOf(type: MessageType): Lane {
 const usualBytes = 256;
 
 /** Layout: type u8 · cluster id (16 bytes) · from · to · term u64 · the fields of its type. */
-export function encodeMessage(message: Message): Buffer {
-  const writer = new ByteWriter(bytesOf(message));
+export const encodeMessage = (message: Message): Buffer => written(message, new ByteWriter(bytesOf(message))).finish();
+
+/** The same bytes in pieces that follow one another: large commands are not copied, and must not change any more. */
+export const messagePieces = (message: Message): readonly Uint8Array[] =>
+  written(message, new ByteWriter(usualBytes, true)).pieces();
+
+function written(message: Message, writer: ByteWriter): ByteWriter {
   writer.u8(messageTypes.indexOf(message.type)).bytes(Buffer.from(message.clusterId, 'hex'));
   writer.text(message.from).text(message.to).u64(message.term);
   writeFields(writer, message);
-  return writer.finish();
+  return writer;
 }
 
 /** Enough for most, so that nothing is copied while it is written. */

@@ -38,22 +38,32 @@ export function writeEntry(writer: ByteWriter, entry: Entry): void {
   }
 }
 
-/** The payload is a copy: a 100-byte entry must not keep a whole network buffer alive. */
-export function readEntry(reader: ByteReader): Entry {
+/** The payload is a copy, or most of what it lies in: a 100-byte entry must not keep a whole network buffer alive. */
+export const readEntry = (reader: ByteReader): Entry => readEntryBy(reader, copied);
+
+type ReadPayload = (reader: ByteReader) => Uint8Array;
+
+const copied: ReadPayload = (reader) => reader.copy(payloadBytesMax);
+const viewed: ReadPayload = (reader) => reader.block(payloadBytesMax);
+
+function readEntryBy(reader: ByteReader, readPayload: ReadPayload): Entry {
   const kind = reader.u8();
-  const head = { index: reader.u64(), term: reader.u64(), time: reader.u64() };
-  if (kind === kinds.command) return { ...head, kind: 'command', payload: reader.copy(payloadBytesMax) };
-  if (kind === kinds.config) return { ...head, kind: 'config', config: readNestedConfig(reader) };
+  const index = reader.u64();
+  const term = reader.u64();
+  const time = reader.u64();
+  if (kind === kinds.command) return { index, term, time, kind: 'command', payload: readPayload(reader) };
+  if (kind === kinds.config) return { index, term, time, kind: 'config', config: readNestedConfig(reader) };
   if (kind !== kinds.noop || reader.u32() !== 0) reader.reject();
-  return { ...head, kind: 'noop' };
+  return { index, term, time, kind: 'noop' };
 }
 
 export function writeEntries(writer: ByteWriter, entries: readonly Entry[]): void {
   writer.list(entries, (entry) => writeEntry(writer, entry));
 }
 
+/** Payloads share memory with the input. */
 export function readEntries(reader: ByteReader): Entry[] {
-  return reader.list(entryBytesMin, () => readEntry(reader));
+  return reader.list(entryBytesMin, () => readEntryBy(reader, viewed));
 }
 
 function encodeConfig(config: Config): Buffer {

@@ -70,10 +70,26 @@ export function callerOf<T>(names: Names<T>, pass: (call: Call) => void): T {
   return caller as T;
 }
 
-/** Carries out what crossed, in order. */
-export function carryOut<T>(target: T, calls: readonly Call[]): void {
+/** Below this a copy costs less than handing memory over. */
+export const handedOverBytes = 64 * 1024;
+
+/** The memory of large commands among the calls: it crosses without being copied, and whoever calls uses it no more. */
+export function largeMemory(calls: readonly Call[]): ArrayBuffer[] {
+  const memory: ArrayBuffer[] = [];
+  for (const [name, first, second] of calls) {
+    const isProposed = name === 'propose' || name === 'proposals';
+    const bytes = isProposed ? second : name === 'committed' ? (first as PackedBatch).payloads : undefined;
+    if (!(bytes instanceof Uint8Array) || bytes.length < handedOverBytes) continue;
+    const { buffer } = bytes;
+    if (buffer instanceof ArrayBuffer && buffer.byteLength === bytes.length) memory.push(buffer);
+  }
+  return memory;
+}
+
+/** Carries out one call that crossed. */
+export function carryOut<T>(target: T, [name, ...args]: Call): void {
   const methods = target as Record<string, (...args: unknown[]) => void>;
-  for (const [name, ...args] of calls) methods[name]?.(...args);
+  methods[name]?.(...args);
 }
 
 /** Collects the calls of one turn; `soon` says when the turn is over. */

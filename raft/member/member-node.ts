@@ -35,7 +35,7 @@ export class MemberNode {
       read: (id) => host.readable(id, undefined),
     };
     this.calls = {
-      ...callerOf<NodeCalls>(nodeCalls, (call) => carryOut(this.#driver ?? this.#absent, [call])),
+      ...callerOf<NodeCalls>(nodeCalls, (call) => carryOut(this.#driver ?? this.#absent, call)),
       propose: (id, payload) => this.#propose(id, payload),
       applied: (index) => this.#applied(index),
       checkpointWritten: (image) => this.#checkpointWritten(image),
@@ -77,10 +77,10 @@ export class MemberNode {
   #checkpointWritten(image: CheckpointImage): void {
     const { checkpointDirectory, host } = this.#parts;
     verifyCheckpoint(join(checkpointDirectory, image.file), image).then(
-      () => carryOut(this.#driver ?? this.#absent, [['checkpointWritten', image]]),
+      () => carryOut(this.#driver ?? this.#absent, ['checkpointWritten', image]),
       (error: unknown) => {
         host.notice(`checkpoint at ${image.index}: ${String(error)}`);
-        carryOut(this.#driver ?? this.#absent, [['checkpointFailed']]);
+        carryOut(this.#driver ?? this.#absent, ['checkpointFailed']);
       },
     );
   }

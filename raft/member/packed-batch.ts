@@ -18,7 +18,7 @@ export function packBatch({ entries, ...batch }: Committed): PackedBatch {
     end += payload.length;
     heads.set([index, term, time, end], at * headNumbers);
   });
-  const payloads = new Uint8Array(end);
+  const payloads = Buffer.allocUnsafeSlow(end);
   entries.forEach(({ payload }, at) => {
     payloads.set(payload, heads[at * headNumbers + 3]! - payload.length);
   });

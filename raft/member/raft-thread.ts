@@ -5,10 +5,20 @@ import { Worker } from 'node:worker_threads';
 
 import type { Index, LogPosition } from '../core/types.ts';
 import type { MembershipChange, Outcome } from '../driver/host.ts';
-import { type Call, CallQueue, callerOf, carryOut, type HostCalls, type NodeCalls, nodeCalls } from './bridge.ts';
+import {
+  type Call,
+  CallQueue,
+  callerOf,
+  carryOut,
+  type HostCalls,
+  largeMemory,
+  type NodeCalls,
+  nodeCalls,
+} from './bridge.ts';
 import type { MemberHost } from './member-host.ts';
 import type { RaftOptions } from './options.ts';
 import { unpackBatch } from './packed-batch.ts';
+import { packCalls, unpackCall } from './packed-calls.ts';
 import type { MemberStatus } from './status.ts';
 
 const stopWithinMs = 10_000;
@@ -59,11 +69,18 @@ export class RaftThread {
     });
     // After the poll phase: what many clients sent at the same time goes over together.
     const later = (run: () => void): void => void setTimeout(run, appliedWithinMs).unref();
-    const queue = new CallQueue((calls) => this.#worker.postMessage(calls), setImmediate, later);
+    const post = (calls: readonly Call[]): void => {
+      const packed = packCalls(calls);
+      this.#worker.postMessage(packed, largeMemory(packed));
+    };
+    const queue = new CallQueue(post, setImmediate, later);
     this.#calls = callerOf<NodeCalls>(nodeCalls, queue.add);
     this.node = { ...this.#calls, applied: (index) => queue.addIdle(['applied', index]) };
     const answers = this.#answers();
-    this.#worker.on('message', (calls: readonly Call[]) => carryOut(answers, calls));
+    const take = (call: Call): void => carryOut(answers, call);
+    this.#worker.on('message', (calls: readonly Call[]) => {
+      for (const call of calls) unpackCall(call, take);
+    });
     this.#worker.on('error', (error) => this.#die(`raft worker: ${String(error)}`));
     this.#exited = new Promise((resolve) => {
       this.#worker.on('exit', (code) => {
@@ -83,11 +100,9 @@ export class RaftThread {
     this.#calls.begin(applied);
   }
 
-  /** Ends once the command is committed here, certainly not applied, or nobody can say. The caller keeps its bytes. */
+  /** Ends once the command is committed here, certainly not applied, or nobody can say. The caller keeps its bytes, as they are. */
   propose(payload: Uint8Array): Promise<Outcome> {
-    // Small commands lie in a pool that would cross as a whole.
-    const bytes = new Uint8Array(payload);
-    return this.#ask(this.#outcomes, tooLate, (id) => this.#calls.propose(id, bytes));
+    return this.#ask(this.#outcomes, tooLate, (id) => this.#calls.propose(id, payload));
   }
 
   /** Ends once the change is committed, all of it (a joint step included) or none. */

@@ -3,11 +3,21 @@
 import { randomFillSync } from 'node:crypto';
 import { parentPort, workerData } from 'node:worker_threads';
 
-import { type Call, CallQueue, callerOf, carryOut, type HostCalls, hostCalls, type NodeCalls } from './bridge.ts';
+import {
+  type Call,
+  CallQueue,
+  callerOf,
+  carryOut,
+  type HostCalls,
+  hostCalls,
+  largeMemory,
+  type NodeCalls,
+} from './bridge.ts';
 import { RaftMember } from './member.ts';
 import type { MemberHost } from './member-host.ts';
 import type { RaftOptions } from './options.ts';
 import { packBatch } from './packed-batch.ts';
+import { packCalls, unpackCall } from './packed-calls.ts';
 import { systemClock } from './system-clock.ts';
 import { watchThread } from './thread-report.ts';
 
@@ -22,7 +32,10 @@ const { options }: RaftWorkerData = workerData;
 // The driver says everything that one turn of it brings in one go. Main is told before what is for the peers goes into
 // their sockets, in microtasks: it has somebody to answer.
 const queue = new CallQueue(
-  (calls) => port.postMessage(calls),
+  (calls) => {
+    const packed = packCalls(calls);
+    port.postMessage(packed, largeMemory(packed));
+  },
   (run) => process.nextTick(run),
 );
 const main = callerOf<HostCalls>(hostCalls, queue.add);
@@ -41,7 +54,8 @@ const node: Pick<NodeCalls, 'begin' | 'status' | 'stop'> = {
       process.nextTick(() => port.close());
     }),
 };
+const take = (call: Call): void => carryOut(call[0] in node ? node : member.node, call);
 port.on('message', (calls: readonly Call[]) => {
-  for (const call of calls) carryOut(call[0] in node ? node : member.node, [call]);
+  for (const call of calls) unpackCall(call, take);
 });
 member.open();

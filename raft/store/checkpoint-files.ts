@@ -3,9 +3,10 @@
 // A file has its final name only when it is whole, synced and was read back.
 // Layout: magic 'SLCK' · version u8 · index u64 · term u64 · crc32 u32 of these · content, opaque to raft.
 import { createHash } from 'node:crypto';
-import { type FileHandle, mkdir, open, readdir, rm } from 'node:fs/promises';
+import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { makeDirectory } from '../../disk/directory.ts';
 import { renameDurably, syncDirectory, withFile } from '../../disk/durable-file.ts';
 import type { CheckpointMeta } from '../core/types.ts';
 
@@ -42,7 +43,7 @@ export function partialPath(directory: string, label: string): string {
  * of the disk, or when what was read back is not what was written; nothing is left behind then.
  */
 export async function writeCheckpoint(directory: string, from: CheckpointContent): Promise<CheckpointFile> {
-  await mkdir(directory, { recursive: true });
+  await makeDirectory(directory);
   const partial = partialPath(directory, `written-${process.hrtime.bigint()}`);
   try {
     const sha256 = await withFile(partial, 'w', (file) => writeContent(file, from));
@@ -130,7 +131,7 @@ export function unwantedCheckpoints(names: readonly string[], keep: ReadonlySet<
 
 /** Removes what a crash left unfinished. Only before any writer or transfer has begun. */
 export async function removePartials(directory: string): Promise<void> {
-  await mkdir(directory, { recursive: true });
+  await makeDirectory(directory);
   const names = await readdir(directory);
   for (const name of names.filter((each) => each.endsWith(partialSuffix))) await rm(join(directory, name));
   await syncDirectory(directory);

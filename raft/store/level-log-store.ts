@@ -1,8 +1,10 @@
 // The product's LogStore: classic-level, distrusted. One batch at a time, each with hard state and ring record;
 // checksums and a chain over the entries; a witness beside it; any failed write is the last one.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ClassicLevel } from 'classic-level';
 
 import { encodeIdentity, encodeNumber, type IdentityRecord } from '../codec/records.ts';
+import { sizeOf } from '../core/raft-log.ts';
 import type { Config, ConfigEntry, Index, Term } from '../core/types.ts';
 import { bootOf, imageOf, poisonedLog } from './boot-state.ts';
 import { firstGeneration, foundation, foundingBatch } from './founding.ts';
@@ -30,6 +32,8 @@ export interface LevelLogStoreOptions {
 }
 
 const defaultWriteBufferBytes = 16 * 1024 * 1024;
+/** Of entries in one batch; beyond that it is prepared apart. */
+const ownTurnBytes = 2 * 1024 * 1024;
 
 /** Rejections and failures of every method but `open` mean the same: this node is finished until it is restarted. */
 export class LevelLogStore implements LogStore {
@@ -124,7 +128,22 @@ export class LevelLogStore implements LogStore {
     const image = this.#opened();
     if (this.#failure !== undefined) throw this.#failure;
     if (isLoneCommit(batch)) return image.hold(batch.hardState);
-    return this.#commit(image.plan(batch), batch.sync);
+    if (this.#writing) throw this.#fail(new Error('two batches outstanding'));
+    const operations = isLarge(batch) ? await this.#planLarge(image, batch) : image.plan(batch);
+    return this.#commit(operations, batch.sync);
+  }
+
+  /** Writing many megabytes down and handing them to LevelDB takes a turn each, so that ticks and peers come in between. */
+  async #planLarge(image: LogImage, batch: WriteBatch): Promise<readonly Operation[]> {
+    this.#writing = true;
+    try {
+      await nextTurn();
+      const operations = image.plan(batch);
+      await nextTurn();
+      return operations;
+    } finally {
+      this.#writing = false;
+    }
   }
 
   /**
@@ -195,6 +214,12 @@ function isLoneCommit(batch: WriteBatch): batch is WriteBatch & { hardState: Non
   return (
     !sync && hardState !== undefined && Object.values(rest).every((field) => field === undefined || isEmptyList(field))
   );
+}
+
+function isLarge({ entries = [] }: WriteBatch): boolean {
+  let bytes = 0;
+  for (const entry of entries) bytes += sizeOf(entry);
+  return bytes > ownTurnBytes;
 }
 
 function isEmptyList(field: unknown): boolean {

@@ -1,8 +1,8 @@
 // The order of a start (raft.md A18): old complaints before a new open replaces them, tables before LevelDB reads them,
 // the scan, the verdict, and what the next start must know of it.
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
+import { makeDirectory } from '../../disk/directory.ts';
 import { damagedTable } from '../../disk/table-check.ts';
 import { readComplaints } from './leveldb-complaints.ts';
 import type { Verdict } from './log-store.ts';
@@ -19,7 +19,7 @@ export async function startUp(
   directory: string,
   scanDatabase: (location: string) => Promise<Scan>,
 ): Promise<{ readonly scan: Scan; readonly verdict: Verdict }> {
-  await mkdir(directory, { recursive: true });
+  await makeDirectory(directory);
   await keepOldComplaints(directory);
   await setMarker(directory, 'OPENING', 'no verdict was reached');
   const testimony = await Witness.read(directory);

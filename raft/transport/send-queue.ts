@@ -1,7 +1,7 @@
 // What waits to leave for one peer: two lanes, both bounded (raft.md A8, A21). Frames of the urgent lane go between
 // those of the bulk lane, so a heartbeat waits for at most one fragment. Messages are encoded when they are taken.
 import { encodeFrames, framesOf } from '../codec/frames.ts';
-import { encodeMessage, laneOf } from '../codec/message-encoder.ts';
+import { encodeMessage, laneOf, messagePieces } from '../codec/message-encoder.ts';
 import type { Message } from '../core/message.ts';
 
 export interface SendQueueLimits {
@@ -78,7 +78,7 @@ export class SendQueue {
     const message = this.#bulk.shift();
     if (message === undefined) return;
     this.#bulkBytes -= weightOf(message);
-    this.#frames = framesOf(encodeMessage(message), 'bulk');
+    this.#frames = framesOf(messagePieces(message), 'bulk');
     this.#frame = this.#frames.next().value;
   }
 

@@ -11,8 +11,8 @@ import type { SendQueue } from './send-queue.ts';
 export interface ConnectionEvents {
   /** The handshake is done; `send` works from here on. */
   accepted(peer: Greeting): void;
-  /** False: the bytes make no sense, and the connection is closed. */
-  message(bytes: Uint8Array): boolean;
+  /** False: the bytes make no sense, and the connection is closed. `isOwn`: nobody else uses their memory. */
+  message(bytes: Uint8Array, isOwn: boolean): boolean;
   /** Once, whatever ended it. */
   closed(reason: string): void;
 }
@@ -96,14 +96,14 @@ export class TcpConnection {
 
   #receive(chunk: Buffer): void {
     this.#heardAt = this.#clock.monotonicMs();
-    const problem = this.#decoder.push(chunk, (bytes) => this.#take(bytes));
+    const problem = this.#decoder.push(chunk, (bytes, _, isOwn) => this.#take(bytes, isOwn));
     if (problem !== undefined) this.close(problem);
   }
 
-  #take(bytes: Uint8Array): void {
+  #take(bytes: Uint8Array, isOwn: boolean): void {
     if (this.#ended) return;
     if (this.#handshake !== undefined) this.#advance(this.#handshake.take(bytes));
-    else if (bytes.length > 0 && !this.#events.message(bytes)) this.close('malformed message');
+    else if (bytes.length > 0 && !this.#events.message(bytes, isOwn)) this.close('malformed message');
   }
 
   #advance({ send, accepted, refused }: HandshakeStep): void {

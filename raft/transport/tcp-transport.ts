@@ -201,7 +201,7 @@ export class TcpTransport implements Transport {
         this.#peers.attach(memberId(greeting), connection, handshake instanceof DiallerHandshake);
         this.#options.subscriber.greeted(greeting);
       },
-      message: (bytes) => peer !== undefined && this.#deliver(peer, bytes),
+      message: (bytes, isOwn) => peer !== undefined && this.#deliver(peer, bytes, isOwn),
       closed: (reason) => {
         this.#met.delete(connection);
         if (peer === undefined) this.#refuse(address, reason);
@@ -212,8 +212,8 @@ export class TcpTransport implements Transport {
     return connection;
   }
 
-  #deliver(peer: Greeting, bytes: Uint8Array): boolean {
-    const message = decodeMessage(bytes);
+  #deliver(peer: Greeting, bytes: Uint8Array, isOwn: boolean): boolean {
+    const message = decodeMessage(bytes, isOwn);
     if (message === undefined) {
       this.counts.malformed += 1;
       return false;

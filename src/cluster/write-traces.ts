@@ -1,5 +1,6 @@
 // The spans of writes on this node: `propose` while one is under way, `commit` while the log agrees, `apply` when it
-// becomes part of the state; `relay` is told by who carries it to the leader. Each node that takes part tells of its own.
+// becomes part of the state; `relay` is told by who carries it to the leader. Each node that takes part tells of its own;
+// of what makes something live that is every node, for the command says on whose behalf it came.
 import type { RequestId } from '../state/command.ts';
 import type { Applied } from '../state/config-state.ts';
 import type { WorkSpan, WorkTraces } from '../telemetry/traces/work-traces.ts';
@@ -51,10 +52,16 @@ export class WriteTraces {
     return (refusal) => span.end(refusal);
   }
 
+  /** What the write that is proposed now tells all nodes of its trace. */
+  get carried(): string | undefined {
+    return this.#work.current?.traceparent;
+  }
+
   /** Monotonic milliseconds; before its caller is answered. */
-  applied({ index, requestId }: Applied, fromMs: number, untilMs: number): void {
-    if (requestId === undefined || this.#byRequest.size === 0) return;
-    const span = this.#byRequest.get(keyOf(requestId));
+  applied({ index, requestId, trace }: Applied, fromMs: number, untilMs: number): void {
+    const own =
+      requestId === undefined || this.#byRequest.size === 0 ? undefined : this.#byRequest.get(keyOf(requestId));
+    const span = own ?? (trace === undefined ? undefined : this.#work.elsewhere(trace));
     if (span === undefined) return;
     span.tell({ 'sluice.index': index });
     this.#work.record(span, 'apply', { 'sluice.index': index }, fromMs, untilMs);

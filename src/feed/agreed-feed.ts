@@ -11,13 +11,20 @@ interface AgreedNews {
   onRollout(subscriber: () => void): void;
 }
 
-export function agreedFeed(view: StateView, log: AgreedNews): Feed {
+/** @param traceOf on whose behalf the activation with that index came, where that is traced. */
+export function agreedFeed(
+  view: StateView,
+  log: AgreedNews,
+  traceOf: (index: number) => string | undefined = () => undefined,
+): Feed {
   const feed = new Feed();
   const activate = (snapshot: StoredSnapshot, index: number): void => {
     const known = feed.candidate.candidate?.config;
     const same: ProxyConfig | undefined = known?.id === snapshot.id ? { ...known, index } : undefined;
     const digest = view.activations.findLast((record) => record.index === index)?.sha256;
-    feed.publish(same ?? proxyConfigOf(snapshot, index, digest));
+    const config = same ?? proxyConfigOf(snapshot, index, digest);
+    const trace = traceOf(index);
+    feed.publish(trace === undefined ? config : { ...config, trace });
   };
   const look = (): void => {
     const known = feed.candidate.candidate;

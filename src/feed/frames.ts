@@ -38,18 +38,19 @@ export class Frames {
     return this.#plain;
   }
 
-  /** For proxies of ours: says which strings came from secrets as well. */
+  /** For proxies of ours: says which strings came from secrets as well, and in which trace installs belong. */
   get own(): Buffer {
-    const secrets = JSON.stringify(this.config.secrets ?? []);
-    this.#own ??= Buffer.from(`${this.#head}${this.#json.slice(0, -1)},"secrets":${secrets}}\n\n`);
+    const { secrets = [], trace } = this.config;
+    const more = JSON.stringify({ secrets, trace });
+    this.#own ??= Buffer.from(`${this.#head}${this.#json.slice(0, -1)},${more.slice(1)}\n\n`);
     return this.#own;
   }
 
-  /** For proxies of ours that have this content. */
+  /** For proxies of ours that have this content, in force or as the candidate of the rollout that it completes. */
   get current(): Buffer {
-    const { index, id } = this.config;
+    const { index, id, trace } = this.config;
     this.#current ??= Buffer.from(
-      `event: current\nid: ${index}\ndata: ${JSON.stringify({ index, id, sha256: digestOf(this.config) })}\n\n`,
+      `event: current\nid: ${index}\ndata: ${JSON.stringify({ index, id, sha256: digestOf(this.config), trace })}\n\n`,
     );
     return this.#current;
   }

@@ -42,17 +42,14 @@ class Reader {
     }
     for (const [name, field] of fields) {
       const sent = field.readOnly || !Object.hasOwn(json, name) ? undefined : json[name];
-      Reflect.set(
-        object,
-        name,
-        this.#field(field, isAbsent(field, sent) ? field.emitted : sent, pointer + pointerOf(name)),
-      );
+      const value = isAbsent(field, sent) ? field.emitted : sent;
+      const taken = value === undefined ? undefined : this.#field(field, value, pointer + pointerOf(name));
+      Reflect.set(object, name, taken);
     }
     return object;
   }
 
   #field(field: Field, sent: unknown, pointer: string): unknown {
-    if (sent === undefined) return undefined;
     const { shape, shorthand } = field;
     if (shorthand !== undefined && typeof sent === 'string') return this.#shorthand(shorthand, shape, sent, pointer);
     if (shape.is === 'list') return this.#list(shape, sent, pointer);

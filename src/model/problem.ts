@@ -11,8 +11,14 @@ export interface Problem {
 export const problemsMax = 100;
 
 /** One JSON pointer from path segments, escaped as RFC 6901 §3 asks. */
-export const pointerOf = (...segments: readonly (string | number)[]): string =>
-  segments.map((segment) => `/${String(segment).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+export const pointerOf = (...segments: readonly (string | number)[]): string => {
+  let pointer = '';
+  for (const segment of segments) pointer += `/${typeof segment === 'number' ? segment : escaped(segment)}`;
+  return pointer;
+};
+
+const escaped = (segment: string): string =>
+  segment.includes('~') || segment.includes('/') ? segment.replaceAll('~', '~0').replaceAll('/', '~1') : segment;
 
 /** All problems on one line: `/port must be an integer; /name is required`. */
 export const describe = (problems: readonly Problem[]): string =>

@@ -28,6 +28,8 @@ export interface ProxyConfig {
   readonly secrets?: readonly string[];
   /** `configDigest` of `snapshot`, where it is known. */
   readonly sha256?: string;
+  /** On whose behalf it was made live, as a `traceparent`; absent where nobody traces it. */
+  readonly trace?: string;
 }
 
 /** The configuration that a rollout tries out beside the active one (fleet.md §7). */

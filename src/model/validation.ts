@@ -89,14 +89,18 @@ const below =
 const covers = (outer: string, pointer: string): boolean => pointer === outer || pointer.startsWith(`${outer}/`);
 
 /** An object of the classes without what is absent. Fields were set in the order of the schema. */
-const plain = (object: object): Record<string, unknown> =>
-  Object.fromEntries(
-    Object.entries(object)
-      .filter(([, value]) => value !== undefined)
-      .map(([key, value]) => [key, plainValue(value)]),
-  );
+const plain = (object: object): Record<string, unknown> => {
+  const fields = object as Readonly<Record<string, unknown>>;
+  const result: Record<string, unknown> = {};
+  for (const key of Object.keys(fields)) {
+    const value = fields[key];
+    if (value !== undefined) result[key] = plainValue(value);
+  }
+  return result;
+};
 
 const plainValue = (value: unknown): unknown => {
+  if (typeof value !== 'object') return value;
   if (Array.isArray(value)) return value.map(plainValue);
   return isRecord(value) ? plain(value) : value;
 };

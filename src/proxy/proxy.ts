@@ -33,6 +33,8 @@ export interface ProxyOptions {
   readonly sessionStore?: RedisOptions | undefined;
   /** Default: 64 KiB each. */
   readonly limits?: BodyLimits | undefined;
+  /** What connections of a removed listener have left, in milliseconds. Default: 30,000. */
+  readonly drainMsMax?: number | undefined;
   /** How many requests are remembered, and which of their fields, in lower case. Default: none. */
   readonly recent?: { readonly slots: number; readonly headers: readonly string[] } | undefined;
   /** Told what has become of each configuration that was taken up and not overtaken. */
@@ -114,6 +116,7 @@ class SourcedProxy implements Proxy {
 
   constructor(options: ProxyOptions) {
     const { source, clock, telemetry, bindAddress, sessionStore, workers = 0, limits = bodyLimits } = options;
+    const { drainMsMax = 30_000 } = options;
     const { onSettled = () => {}, onCandidate = () => {} } = options;
     this.#onSettled = onSettled;
     const { logger } = telemetry;
@@ -126,7 +129,7 @@ class SourcedProxy implements Proxy {
     const { slots = 0, headers = [] } = options.recent ?? {};
     const ring: RingShape | undefined = slots > 0 ? newRing(slots, this.#size, headers) : undefined;
     this.recent = new RequestHistory(ring);
-    const common = { clock, telemetry, bindAddress, sessionStore, limits, ring };
+    const common = { clock, telemetry, bindAddress, sessionStore, limits, drainMsMax, ring };
     this.#makeInstaller = async () => {
       if (workers > 0) return new Workers({ count: workers, ...common, onCandidateLost });
       // Where workers serve, this thread need not know how.

@@ -1,9 +1,10 @@
 // Identity of this proxy in its fleet. The id outlives the process; the boot does not, so that a control plane can tell
 // a restart from a second proxy of the same name.
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { makeDirectorySync } from '../../disk/directory.ts';
 
 export interface ProxyIdentity {
   readonly id: string;
@@ -26,7 +27,7 @@ export function proxyId(configured: string | undefined, storePath: string): { id
     .slice(0, 100);
   const id = `${host}-${randomBytes(3).toString('hex')}`;
   try {
-    mkdirSync(storePath, { recursive: true });
+    makeDirectorySync(storePath);
     writeFileSync(file, `${id}\n`, { mode: 0o600 });
     return { id, kept: true };
   } catch {

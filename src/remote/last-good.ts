@@ -2,8 +2,9 @@
 // byte of the file is accounted for: a copy that is damaged, of another kind or of another key is moved aside and never
 // served.
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
-import { mkdir, readFile, rename } from 'node:fs/promises';
+import { readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeDirectory } from '../../disk/directory.ts';
 import { writeDurably } from '../../disk/durable-file.ts';
 import type { LogPlace } from './remote-source.ts';
 import { isObject } from './shape-reader.ts';
@@ -105,7 +106,7 @@ export class LastGood {
         const next = this.#next;
         this.#next = undefined;
         if (next === undefined) return;
-        await mkdir(this.#storePath, { recursive: true });
+        await makeDirectory(this.#storePath);
         await writeDurably(this.file, encodeCopy(next, this.#key));
       });
     return this.#writing;

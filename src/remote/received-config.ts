@@ -17,6 +17,8 @@ export interface ReceivedConfig {
   readonly sha256: string;
   /** Strings that came from secrets, entities by id: `/listeners/<id>/tls/key`. Undefined: the sender does not say. */
   readonly secrets: readonly string[] | undefined;
+  /** On whose behalf it was made live, as a `traceparent`; absent when the sender does not say. */
+  readonly trace?: string;
   /** Entities that are closed or missing. */
   readonly problems: readonly Problem[];
   /** Durations that gave way to the default of their field. */
@@ -69,7 +71,7 @@ function keyOf(key: unknown): Candidate['key'] {
 }
 
 function receivedOf(event: JsonObject): ReceivedConfig {
-  const { id, name, createdAt, snapshot, secrets } = event;
+  const { id, name, createdAt, snapshot, secrets, trace } = event;
   if (!isObject(snapshot)) throw new UnusableEvent('/snapshot must be an object');
   const sha256 = configDigest(snapshot);
   // Before entities are left out, for that moves the others. Only the ids in it are looked at.
@@ -83,6 +85,7 @@ function receivedOf(event: JsonObject): ReceivedConfig {
     config: { ...config, snapshot: read as unknown as Configuration },
     sha256,
     secrets: Array.isArray(secrets) ? secretsById({ secrets: secrets.filter(isText), snapshot: sent }) : undefined,
+    ...(isText(trace) && { trace }),
     problems: lists.problems,
     warnings: lists.warnings,
   };

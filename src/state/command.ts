@@ -36,6 +36,11 @@ interface Envelope {
   /** Wall clock of the proposing node, Unix ms. Log time is the highest seen so far. */
   readonly time: number;
   readonly idempotency?: Idempotency;
+  /**
+   * On whose behalf it was proposed, as a `traceparent`: the other nodes tell what comes of it in the same trace. Only
+   * with what makes something live, and only where traces are on. Nothing that is agreed on depends on it.
+   */
+  readonly trace?: string;
 }
 
 export interface Put extends Envelope {
@@ -193,8 +198,8 @@ export interface BatchSnapshot
 
 export type Command = Put | Delete | Capture | Activate | Rollback | Confirm | Revert | RolloutCommand | Batch;
 
-/** A command without what the log's client adds: request id and time. */
-export type Draft = DistributiveOmit<Command, 'v' | 'requestId' | 'time'>;
+/** A command without what the log's client adds: request id, time and trace. */
+export type Draft = DistributiveOmit<Command, 'v' | 'requestId' | 'time' | 'trace'>;
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 
 /** Id, revision after it (0: there is none), and whether anything was written (1) or not (0). */

@@ -14,7 +14,7 @@ import { emptyTables, type LogStamp, nothingLive, Overlay, type Position, type T
 import { type RequestStanding, RequestTable } from './request-table.ts';
 import type { Rollout } from './rollout.ts';
 import { drain } from './slices.ts';
-import { type DigestOf, plainDigest, StateHash } from './state-hash.ts';
+import { type DigestOf, plainDigest, type RowBody, StateHash } from './state-hash.ts';
 import type { Active, Rehearsal, StateView, Stored, StoredSnapshot } from './view.ts';
 
 export interface Entry {
@@ -27,13 +27,17 @@ export interface Applied {
   /** Undefined when the bytes were no command at all; then nobody waits for it. */
   readonly requestId: RequestId | undefined;
   readonly result: Result;
+  /** Of the command; absent when it was applied before. */
+  readonly trace?: string;
 }
 
 /** A row to write, or to delete when `body` is missing. Plain: sealing is the writer's business. */
 export interface Row {
   readonly key: string;
   readonly index: number;
-  readonly body: Buffer | undefined;
+  readonly body: RowBody | undefined;
+  /** No row had this key before. */
+  readonly isNew: boolean;
   readonly digest: bigint;
 }
 
@@ -206,7 +210,7 @@ export class ConfigState implements StateView {
     // What a replay shows beside the result is kept once, under its key.
     const kept: Result = result.replay === undefined ? result : { ...result, replay: {} };
     this.#requests.keep(requestId, kept, index, overlay.rows);
-    return { index, requestId, result };
+    return { index, requestId, result, ...(command.trace !== undefined && { trace: command.trace }) };
   }
 
   *#execute(overlay: Overlay, command: Command, index: number, logTime: number): Generator<void, Result> {

@@ -10,6 +10,8 @@ const algorithm = 'aes-256-gcm';
 const nonceBytes = 12;
 const tagBytes = 16;
 
+const bytesOf = (body: Uint8Array | string): Uint8Array => (typeof body === 'string' ? Buffer.from(body) : body);
+
 /** What the at-rest key is used for. Holds the key; nothing of it can be read back. */
 export class Cipher implements CommandSeal {
   /** Same on all nodes that have the same key; says nothing about the key. 32 hex digits. */
@@ -28,7 +30,11 @@ export class Cipher implements CommandSeal {
 
   /** Digest of a sealed row. Keyed, because a plain one would let a reader of the disk try values until one fits. */
   readonly digestOf: DigestOf = (key, body) =>
-    hash('sha256', Buffer.concat([this.#digestSalt, Buffer.from(`${key}\0`), body]), 'buffer').readBigUInt64BE();
+    hash(
+      'sha256',
+      Buffer.concat([this.#digestSalt, Buffer.from(`${key}\0`), bytesOf(body)]),
+      'buffer',
+    ).readBigUInt64BE();
 
   /** Bound to its key: a sealed body cannot be moved to another row. */
   sealRow(key: string, index: number, digest: bigint, body: Uint8Array): Buffer {

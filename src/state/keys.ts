@@ -19,9 +19,9 @@ export const keys = {
   /** One start of one node: what of it is answered. */
   boot: (origin: string, incarnation: number, boot: number): string =>
     `b/${encodeURIComponent(origin)}/${incarnation}/${boot}`,
-  /** Result of one request. */
-  result: (origin: string, incarnation: number, boot: number, seq: number): string =>
-    `r/${encodeURIComponent(origin)}/${incarnation}/${boot}/${seq}`,
+  /** Result of one request; its seq follows. */
+  results: (origin: string, incarnation: number, boot: number): string =>
+    `r/${encodeURIComponent(origin)}/${incarnation}/${boot}/`,
   /** Boots of an incarnation below this one are forgotten, and refused. */
   floor: (origin: string, incarnation: number): string => `f/${encodeURIComponent(origin)}/${incarnation}`,
   /** By SHA-256 of the scope. */

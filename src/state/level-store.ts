@@ -1,8 +1,9 @@
 // The store on disk: LevelDB through classic-level, one directory per generation, and the witness in the same directory.
 // LevelDB makes a new database where its CURRENT file is missing and deletes the rest; so this looks first.
-import { mkdir, readdir } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ClassicLevel } from 'classic-level';
+import { makeDirectory } from '../../disk/directory.ts';
 import { damagedTable } from '../../disk/table-check.ts';
 import { type Change, type Mark, type Store, StoreDamaged, type StoreImage, StoreInUse } from './store.ts';
 import { readWitness, Witness, witnessName } from './witness.ts';
@@ -38,7 +39,7 @@ export class LevelStore implements Store {
    * @throws {StoreDamaged} when LevelDB cannot read its files or the witness is not readable
    */
   static async open(directory: string, writeBufferBytes = defaultWriteBufferBytes): Promise<LevelStore> {
-    await mkdir(directory, { recursive: true, mode: 0o700 });
+    await makeDirectory(directory, { mode: 0o700 });
     const witnessed = await readWitness(directory);
     if (witnessed === 'unreadable') throw new StoreDamaged(directory, `its file ${witnessName} is not readable`);
     const mark = witnessed === 'missing' ? undefined : witnessed;

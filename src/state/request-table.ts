@@ -19,13 +19,21 @@ interface BootRow {
   readonly supersededAt?: number | undefined;
 }
 
-interface Boot {
-  readonly origin: string;
-  readonly incarnation: number;
-  readonly boot: number;
+type BootId = Pick<RequestId, 'origin' | 'incarnation' | 'boot'>;
+
+interface Boot extends BootId {
+  /** Of its row, and how those of its results begin. */
+  readonly key: string;
+  readonly resultsKey: string;
   ackedBelow: number;
   supersededAt: number | undefined;
-  readonly results: Map<number, Result>;
+  /** With the key of its row, which is asked for twice. */
+  readonly results: Map<number, Kept>;
+}
+
+interface Kept {
+  readonly key: string;
+  readonly result: Result;
 }
 
 /** What is known of a request: nothing yet, what it was answered, or why it is not executed. */
@@ -37,12 +45,14 @@ export type RequestStanding =
 export class RequestTable {
   readonly #boots = new Map<string, Boot>();
   readonly #floors = new Map<string, number>();
+  /** Whose turn it was last: many commands in a row come from one node. */
+  #recent: Boot | undefined;
   #nextExpiry = Number.POSITIVE_INFINITY;
 
   /** Says whether a command is to be executed, and forgets what its request id and the log time allow to forget. */
   admit(id: RequestId, index: number, logTime: number, rows: RoundRows): RequestStanding {
     this.#expire(index, logTime, rows);
-    if (id.boot < (this.#floors.get(keys.floor(id.origin, id.incarnation)) ?? 0)) {
+    if (this.#floors.size > 0 && id.boot < (this.#floors.get(keys.floor(id.origin, id.incarnation)) ?? 0)) {
       return { is: 'refused', why: 'the request comes from an earlier start of its node' };
     }
     const boot = this.#bootOf(id, index, logTime, rows);
@@ -51,15 +61,17 @@ export class RequestTable {
       writeBoot(boot, index, rows);
     }
     const known = boot.results.get(id.seq);
-    if (known !== undefined) return { is: 'answered', result: known };
+    if (known !== undefined) return { is: 'answered', result: known.result };
     return id.seq < boot.ackedBelow ? { is: 'refused', why: 'the request was answered before' } : { is: 'new' };
   }
 
   keep(id: RequestId, result: Result, index: number, rows: RoundRows): void {
-    const boot = this.#boots.get(keys.boot(id.origin, id.incarnation, id.boot));
+    const boot = this.#known(id);
     if (boot === undefined) return;
-    boot.results.set(id.seq, result);
-    rows.put(keys.result(id.origin, id.incarnation, id.boot, id.seq), JSON.stringify(result), index);
+    const key = `${boot.resultsKey}${id.seq}`;
+    const isNew = !boot.results.has(id.seq);
+    boot.results.set(id.seq, { key, result });
+    rows.put(key, JSON.stringify(result), index, isNew);
     if (boot.results.size <= resultsMax) return;
     this.#forgetBelow(boot, Math.min(...boot.results.keys()) + 1, index, rows);
     writeBoot(boot, index, rows);
@@ -67,28 +79,38 @@ export class RequestTable {
 
   loadBoot(origin: string, incarnation: number, boot: number, text: string): void {
     const { ackedBelow, supersededAt } = JSON.parse(text) as BootRow;
-    const key = keys.boot(origin, incarnation, boot);
-    this.#boots.set(key, { origin, incarnation, boot, ackedBelow, supersededAt, results: new Map() });
+    this.#boots.set(
+      keys.boot(origin, incarnation, boot),
+      newBoot({ origin, incarnation, boot }, ackedBelow, supersededAt),
+    );
     this.#expectExpiry(supersededAt);
   }
 
   /** After every boot was loaded. */
   loadResult(origin: string, incarnation: number, boot: number, seq: number, text: string): void {
-    this.#boots.get(keys.boot(origin, incarnation, boot))?.results.set(seq, JSON.parse(text) as Result);
+    const known = this.#boots.get(keys.boot(origin, incarnation, boot));
+    known?.results.set(seq, { key: `${known.resultsKey}${seq}`, result: JSON.parse(text) as Result });
   }
 
   loadFloor(origin: string, incarnation: number, text: string): void {
     this.#floors.set(keys.floor(origin, incarnation), Number(text));
   }
 
+  #known(id: BootId): Boot | undefined {
+    const { origin, incarnation, boot } = id;
+    const recent = this.#recent;
+    if (recent?.boot === boot && recent.incarnation === incarnation && recent.origin === origin) return recent;
+    this.#recent = this.#boots.get(keys.boot(origin, incarnation, boot));
+    return this.#recent;
+  }
+
   #bootOf({ origin, incarnation, boot }: RequestId, index: number, logTime: number, rows: RoundRows): Boot {
-    const key = keys.boot(origin, incarnation, boot);
-    const known = this.#boots.get(key);
+    const known = this.#known({ origin, incarnation, boot });
     if (known !== undefined) {
       this.#heardAgain(known, index, rows);
       return known;
     }
-    const made: Boot = { origin, incarnation, boot, ackedBelow: 1, supersededAt: undefined, results: new Map() };
+    const made = newBoot({ origin, incarnation, boot }, 1, undefined);
     for (const other of [...this.#boots.values()].filter((each) => each.origin === origin)) {
       const isReplaced = other.incarnation === incarnation && other.boot < boot && this.#isNewest(other);
       const isNewer = other.incarnation === incarnation && other.boot > boot;
@@ -98,7 +120,7 @@ export class RequestTable {
       this.#expectExpiry(logTime);
       if (older === other) writeBoot(other, index, rows);
     }
-    this.#boots.set(key, made);
+    this.#boots.set(made.key, made);
     writeBoot(made, index, rows);
     return made;
   }
@@ -118,9 +140,11 @@ export class RequestTable {
   }
 
   #forgetBelow(boot: Boot, below: number, index: number, rows: RoundRows): void {
-    const { origin, incarnation, boot: number } = boot;
     const forget = (seq: number): void => {
-      if (boot.results.delete(seq)) rows.delete(keys.result(origin, incarnation, number, seq), index);
+      const kept = boot.results.get(seq);
+      if (kept === undefined) return;
+      boot.results.delete(seq);
+      rows.delete(kept.key, index);
     };
     if (below - boot.ackedBelow > boot.results.size) {
       for (const seq of [...boot.results.keys()]) if (seq < below) forget(seq);
@@ -150,6 +174,7 @@ export class RequestTable {
 
   #drop(key: string, boot: Boot, index: number, rows: RoundRows): void {
     this.#boots.delete(key);
+    this.#recent = undefined;
     rows.delete(key, index);
     this.#forgetBelow(boot, Number.POSITIVE_INFINITY, index, rows);
     const floorKey = keys.floor(boot.origin, boot.incarnation);
@@ -165,5 +190,14 @@ export class RequestTable {
 
 function writeBoot(boot: Boot, index: number, rows: RoundRows): void {
   const row: BootRow = { ackedBelow: boot.ackedBelow, supersededAt: boot.supersededAt };
-  rows.put(keys.boot(boot.origin, boot.incarnation, boot.boot), JSON.stringify(row), index);
+  rows.put(boot.key, JSON.stringify(row), index);
 }
+
+const newBoot = (id: BootId, ackedBelow: number, supersededAt: number | undefined): Boot => ({
+  ...id,
+  key: keys.boot(id.origin, id.incarnation, id.boot),
+  resultsKey: keys.results(id.origin, id.incarnation, id.boot),
+  ackedBelow,
+  supersededAt,
+  results: new Map(),
+});

@@ -8,17 +8,19 @@ export interface RowText {
   readonly text: RowContent | undefined;
   /** Index of the command that wrote it last. */
   readonly index: number;
+  /** No row had this key before. Only who knows says so: a new row that goes before the store has seen it costs nothing there. */
+  readonly isNew: boolean;
 }
 
 export class RoundRows {
   #rows = new Map<string, RowText>();
 
-  put(key: string, text: RowContent, index: number): void {
-    this.#rows.set(key, { text, index });
+  put(key: string, text: RowContent, index: number, isNew = false): void {
+    this.#rows.set(key, { text, index, isNew });
   }
 
   delete(key: string, index: number): void {
-    this.#rows.set(key, { text: undefined, index });
+    this.#rows.set(key, { text: undefined, index, isNew: false });
   }
 
   /** What is called brings the rows back as they are now. */

@@ -36,7 +36,7 @@ export interface RoundWriterParts {
 
 export class RoundWriter {
   readonly #parts: RoundWriterParts;
-  /** Of each row the newest. */
+  /** Of each row the newest. Not what a write under way has taken. */
   #rows = new Map<string, Row>();
   #bytes = 0;
   #mark: Mark | undefined;
@@ -56,10 +56,7 @@ export class RoundWriter {
    * before it are on disk. `isAwaited`: it must not be shown before.
    */
   add(rows: readonly Row[], mark: Mark, isAwaited: boolean): Promise<void> | undefined {
-    for (const row of rows) {
-      this.#rows.set(row.key, row);
-      this.#bytes += row.key.length + (row.body?.length ?? 0);
-    }
+    for (const row of rows) this.#gather(row);
     this.#mark = mark;
     this.#added += 1;
     const { behind } = this.#parts;
@@ -67,6 +64,17 @@ export class RoundWriter {
     if (this.#bytes > gatherBytes) this.#begin();
     else this.#cancelDelay ??= behind.clock.after(behind.delayMs, () => this.#begin());
     return undefined;
+  }
+
+  /** What comes and goes before the store has seen it need not be told there: most results of requests do. */
+  #gather(row: Row): void {
+    const waiting = this.#rows.get(row.key);
+    if (row.body === undefined && waiting?.isNew === true) {
+      this.#rows.delete(row.key);
+      return;
+    }
+    this.#rows.set(row.key, waiting?.isNew === true ? { ...row, isNew: true } : row);
+    this.#bytes += row.key.length + (row.body?.length ?? 0);
   }
 
   /** Resolves when everything that was added is on disk; rejects when that failed. */

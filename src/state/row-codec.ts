@@ -23,8 +23,9 @@ export class RowCodec {
 
   readonly digestOf: DigestOf = (key, body) => (this.#cipherFor(key)?.digestOf ?? plainDigest)(key, body);
 
-  encode({ key, index, body, digest }: Row): Change {
-    if (body === undefined) return { key, value: undefined };
+  encode({ key, index, body: content, digest }: Omit<Row, 'isNew'>): Change {
+    if (content === undefined) return { key, value: undefined };
+    const body = typeof content === 'string' ? Buffer.from(content) : content;
     const cipher = this.#cipherFor(key);
     return { key, value: cipher === undefined ? withDigest(digest, body) : cipher.sealRow(key, index, digest, body) };
   }

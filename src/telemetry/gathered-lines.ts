@@ -11,7 +11,7 @@ export interface LineSink {
 /** So long a line waits for others, milliseconds. */
 const gatherMs = 25;
 /** So much is not kept back for more, characters. */
-const gatherMax = 8 * 1024;
+const gatherMax = 32 * 1024;
 
 /** What waits when the process exits is written then: `onExit` is given what is to be done at that time. */
 export function gatheredLines(sink: LineSink, onExit: (run: () => void) => void): DestinationStream {

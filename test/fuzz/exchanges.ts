@@ -19,9 +19,10 @@ let found = 0;
 try {
   for (let seed = Number(values.seed); performance.now() < endMs; seed++) {
     const rough = values.only === undefined ? seed % 2 === 1 : values.only === 'rough';
-    const { failures, counts, activations } = await mixedExchanges({ seed, seconds, rough });
+    const { failures, counts, activations, complaints } = await mixedExchanges({ seed, seconds, rough });
     found += failures.length;
     for (const failure of failures.slice(0, 30)) console.error(failure);
+    if (failures.length > 0) console.error(`the upstream complained of ${JSON.stringify(complaints)}`);
     const kinds = JSON.stringify(counts);
     console.log(
       `--seed ${seed} ${rough ? 'rough' : 'calm'}: ${failures.length} failures, ${activations} activations, ${kinds}`,

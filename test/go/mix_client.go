@@ -19,6 +19,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/net/http2"
 )
 
 func silent() *log.Logger { return log.New(io.Discard, "", 0) }
@@ -49,6 +51,9 @@ type mixer struct {
 	rough   bool
 	places  []*place
 	address string
+	// The listener of both versions in cleartext, and who speaks HTTP/2 there.
+	both    string
+	streams *http2.Transport
 	lock    sync.Mutex
 	counts  map[string]int
 }
@@ -62,7 +67,7 @@ func (m *mixer) count(what string) {
 // mix runs for so many seconds against a listener of HTTP/1.1, one of both in cleartext, and one of both under TLS. `rough`
 // allows upstreams to break off what others wait for; without it every exchange has to go as it should.
 func mix(seed, seconds int, rough bool, clear, both, secure string) {
-	m := &mixer{seed: seed, rough: rough, counts: map[string]int{}, address: strings.TrimPrefix(clear, "http://")}
+	m := &mixer{seed: seed, rough: rough, counts: map[string]int{}, address: strings.TrimPrefix(clear, "http://"), both: both, streams: streamTransport()}
 	m.places = []*place{
 		placeOf("h1", clear, false), placeOf("h1", both, false), placeOf("h2", both, true), placeOf("h2", both, true),
 		placeOf("tls1", secure, false), placeOf("tls2", secure, true),
@@ -83,6 +88,8 @@ func mix(seed, seconds int, rough bool, clear, both, secure string) {
 					m.tunnel(random, id)
 				case draw < 5:
 					m.torn(random, id)
+				case draw < 6:
+					m.tunnelOnStream(random, id)
 				default:
 					m.exchange(random, id)
 				}

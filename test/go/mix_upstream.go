@@ -46,6 +46,8 @@ func mixUpstream(certificate, key string) {
 		server := http.Server{
 			Protocols: protocols,
 			ErrorLog:  silent(),
+			// What Go's server has against a connection of HTTP/2 or a stream of it, and may close it for.
+			HTTP2: &http.HTTP2Config{CountError: func(what string) { fmt.Println("COMPLAINT " + what) }},
 			ConnContext: func(ctx context.Context, connection net.Conn) context.Context {
 				return context.WithValue(ctx, connectionKey{}, connection)
 			},
@@ -316,7 +318,12 @@ func (v *visit) upgrade() {
 	connection, buffered, err := http.NewResponseController(v.w).Hijack()
 	must(err)
 	defer connection.Close()
-	fmt.Fprintf(connection, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: mix\r\nX-Id: %s\r\nX-Id-Last: %s\r\n\r\n", v.id, v.id)
+	protocol := v.r.Header.Get("Upgrade")
+	fmt.Fprintf(connection, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: %s\r\nX-Id: %s\r\nX-Id-Last: %s\r\n", protocol, v.id, v.id)
+	if key := v.r.Header.Get("Sec-Websocket-Key"); key != "" {
+		fmt.Fprintf(connection, "Sec-WebSocket-Accept: %s\r\n", accepted(key))
+	}
+	fmt.Fprint(connection, "\r\n")
 	p := proof{id: v.id}
 	io.Copy(io.MultiWriter(connection, &p), buffered)
 	if p.wrong != "" {

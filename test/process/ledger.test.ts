@@ -82,6 +82,7 @@ for (const workers of [1, 4]) {
         telemetry: { logger: silentLogger },
         bindAddress: '127.0.0.1',
         limits: bodyLimits,
+        drainMsMax: 30_000,
         thread: new URL('../support/falling-thread.ts', import.meta.url),
       });
       bed.atEnd(() => proxy.close(0));

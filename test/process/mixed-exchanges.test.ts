@@ -25,7 +25,18 @@ describe('mixed exchanges', () => {
       const { failures, counts } = await mixedExchanges({ seed, seconds: 7, rough });
       expect(failures.filter((failure) => !lost.test(failure)).slice(0, 10)).to.deep.equal([]);
       expect(failures.length, failures.join('\n')).to.be.at.most(3);
-      for (const kind of ['plain', 'wait', 'retry', 'mirror', 'fields', 'authz', 'streamed', 'pipelines', 'tunnels'])
+      for (const kind of [
+        'plain',
+        'wait',
+        'retry',
+        'mirror',
+        'fields',
+        'authz',
+        'streamed',
+        'pipelines',
+        'tunnels',
+        'tunnels on streams',
+      ])
         expect(counts[kind], kind).to.be.greaterThan(0);
     }).timeout(120_000);
   }

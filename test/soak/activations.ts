@@ -18,7 +18,7 @@ interface Ports {
 export async function twoSnapshots(api: ApiClient, { port, upstreamPort }: Ports): Promise<readonly string[]> {
   const destination = (name: string) => ({ id: name, name, host: '127.0.0.1', port: upstreamPort });
   const listener = { address: '127.0.0.1' };
-  await api.create('listeners', { name: 'web', ...listener, port });
+  await api.create('listeners', { name: 'web', ...listener, port, http2: true });
   for (const name of ['steady', 'changing']) {
     await api.create('destinations', destination(name));
     const forward = { destinations: [{ destinationId: name }] };

@@ -1,5 +1,5 @@
-// `npm run soak -- --minutes 10`: a real Sluice under keep-alive clients, 10,000 new connections and 100 activations a
-// minute. Passes (exit 0) when no request failed and neither memory nor handles grow (issue of the engine, check 2).
+// `npm run soak -- --minutes 10`: a real Sluice under keep-alive clients of HTTP/1.1 and HTTP/2, WebSockets over both, 10,000
+// new connections and 100 activations a minute. Passes (exit 0) when no request failed and neither memory nor handles grow (issue of the engine, check 2).
 import { parseArgs } from 'node:util';
 import { apiClient } from '../support/api-client.ts';
 import { freePort } from '../support/free-port.ts';
@@ -9,6 +9,7 @@ import { CountingBackend } from '../support/long-lived.ts';
 import { endAll } from '../support/sluice-process.ts';
 import { asking, breakingOff, leaving, startVisits, tunnelling } from '../support/visits.ts';
 import { startActivations, twoSnapshots } from './activations.ts';
+import { startStreams } from './streams.ts';
 import { growths, type Sample } from './verdict.ts';
 
 const { values } = parseArgs({ options: { minutes: { type: 'string', default: '10' } } });
@@ -18,6 +19,8 @@ const sampleMs = Math.min(5_000, minutes * 1_000);
 const visitsPerMinute = 10_000;
 const activationsPerMinute = 100;
 const clients = 64;
+/** Connections of HTTP/2. */
+const streamClients = 16;
 const paths = ['/steady', '/changing'];
 /** Most visitors take their answer. */
 const ways = [leaving, breakingOff, tunnelling, ...Array.from({ length: 7 }, () => asking)];
@@ -33,15 +36,16 @@ async function soak(): Promise<boolean> {
     startLoad(`http://127.0.0.1:${port}${path}`, 'ok', { clients: clients / paths.length, pauseMs: 50 }),
   );
   const visits = startVisits(port, { perMinute: visitsPerMinute, paths, ways });
+  const streams = startStreams(port, paths, streamClients, 50);
   const activations = startActivations(api, snapshots, activationsPerMinute);
   const samples = await sampleFor(minutes * 60_000, gauged, () => {
     const served = loads.reduce((sum, load) => sum + load.served, 0);
-    return `${served} requests, ${visits.count} visits, ${activations.count} activations`;
+    return `${served} requests, ${visits.count} visits, ${streams.count} streams, ${activations.count} activations`;
   });
-  await Promise.all([visits.stop(), activations.stop(), ...loads.map((load) => load.stop())]);
+  await Promise.all([visits.stop(), streams.stop(), activations.stop(), ...loads.map((load) => load.stop())]);
   await gauged.sluice.stop();
   upstream.stop();
-  const failed = [...visits.failed, ...activations.failed, ...loads.flatMap((load) => load.failed)];
+  const failed = [...visits.failed, ...streams.failed, ...activations.failed, ...loads.flatMap((load) => load.failed)];
   const missing = [
     shortOf('visits', visits.count, visitsPerMinute * minutes),
     shortOf('activations', activations.count, activationsPerMinute * minutes),

@@ -58,10 +58,15 @@ export class SessionBed implements SessionHost, StreamReceiver {
     }
   }
 
-  /** The turn ends; what left since the last call. */
+  /** As many turns pass as somebody waits for; what left since the last call. */
   written(): Buffer {
-    for (const act of this.#soon.splice(0)) act();
+    while (this.#soon.length > 0) this.turn();
     return Buffer.concat(this.#written.splice(0));
+  }
+
+  /** One turn passes. */
+  turn(): void {
+    for (const act of this.#soon.splice(0)) act();
   }
 
   frames(): Frame[] {
@@ -89,6 +94,7 @@ export class SessionBed implements SessionHost, StreamReceiver {
     this.heard.push(`${stream.id} ${method} ${path}`);
     this.streams.set(stream.id, stream);
     stream.receiver = this;
+    stream.resume();
   }
 
   onHead(stream: Stream): void {

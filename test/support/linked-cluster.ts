@@ -9,6 +9,11 @@ interface RaftLink {
   readonly link: CuttableLink;
 }
 
+export interface LinkedSetup extends Omit<ClusterSetup, 'via' | 'apiVia'> {
+  /** Asked for each connection: what it gives is shown what the sender says to the receiver, as raft. */
+  readonly watch?: (sender: string, receiver: string) => (bytes: Buffer) => void;
+}
+
 export class LinkedCluster {
   readonly cluster: NodeCluster;
   readonly #raft: readonly RaftLink[];
@@ -20,13 +25,16 @@ export class LinkedCluster {
     this.#api = api;
   }
 
-  static async start(setup: Omit<ClusterSetup, 'via' | 'apiVia'> = {}): Promise<LinkedCluster> {
+  static async start({ watch, ...setup }: LinkedSetup = {}): Promise<LinkedCluster> {
     const raft: RaftLink[] = [];
     const api = new Map<string, CuttableLink>();
     const cluster = await NodeCluster.start({
       ...setup,
       via: async (from, to, ports) => {
-        const link = await CuttableLink.to(ports.raft);
+        const link = await CuttableLink.to(
+          ports.raft,
+          watch && ((direction) => (direction === 'there' ? watch(from, to) : watch(to, from))),
+        );
         raft.push({ from, to, link });
         return link.port;
       },

@@ -24,6 +24,8 @@ export interface MixedOutcome {
   /** How many exchanges there were of each kind. */
   readonly counts: Readonly<Record<string, number>>;
   readonly activations: number;
+  /** What the upstream had against connections of HTTP/2 and their streams, and how often. */
+  readonly complaints: Readonly<Record<string, number>>;
 }
 
 export async function mixedExchanges({ seed, seconds, rough }: MixedRun): Promise<MixedOutcome> {
@@ -63,7 +65,12 @@ export async function mixedExchanges({ seed, seconds, rough }: MixedRun): Promis
     const counts = JSON.parse(lines.at(-1) ?? '') as MixedOutcome['counts'];
     const told = [...lines, ...upstream.lines, ...services.failures].filter((line) => line.startsWith('FAIL '));
     const warned = sluice.output.filter((line) => /"level":"?(error|fatal|50|60)/.test(line));
-    return { failures: [...told, ...mixedLogLines(logFile), ...warned], counts, activations };
+    const complaints: Record<string, number> = {};
+    for (const line of upstream.lines) {
+      const what = /^COMPLAINT (.*)/.exec(line)?.[1];
+      if (what !== undefined) complaints[what] = (complaints[what] ?? 0) + 1;
+    }
+    return { failures: [...told, ...mixedLogLines(logFile), ...warned], counts, activations, complaints };
   } finally {
     await sluice.stop('SIGKILL');
     await upstream.stop();

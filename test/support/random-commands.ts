@@ -121,6 +121,12 @@ const prologue: readonly Step[] = [
   { op: 'activate', id: 'a', ifMatch: undefined, confirmWithin: undefined, force: false } as const,
 ].map((draft) => ({ draft, retryOf: undefined, idempotent: undefined, later: 0 }));
 
+/** So many batches one after the other. */
+export const batches = (count: number): fc.Arbitrary<Step[]> =>
+  fc
+    .array(fc.record({ draft: batch, later: fc.constant(0) }), { minLength: count, maxLength: count, size: 'max' })
+    .map((list) => [...prologue, ...list.map((each) => ({ ...each, retryOf: undefined, idempotent: undefined }))]);
+
 export const steps = (maxLength: number): fc.Arbitrary<Step[]> =>
   fc.array(step, { minLength: 1, maxLength, size: 'max' }).map((list) => [...prologue, ...list]);
 

@@ -1,5 +1,6 @@
 // A request as the routing table sees it, made from what a client would send: no connection, no parser.
 import { type RequestTls, RequestView } from '../../src/expression/cel/view.ts';
+import { readableText } from '../../src/proxy/fields/field-lines.ts';
 import type { RoutedRequest } from '../../src/proxy/message/routed-request.ts';
 import { canonicalPath } from '../../src/proxy/target/canonical-path.ts';
 import { hostOf } from '../../src/proxy/target/host.ts';
@@ -49,7 +50,7 @@ export class TestRequest implements RoutedRequest {
   }
 
   get view(): RequestView {
-    this.#view ??= new RequestView(this);
+    this.#view ??= new RequestView(this, readableText);
     return this.#view;
   }
 

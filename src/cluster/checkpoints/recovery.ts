@@ -1,8 +1,9 @@
 // What an operator runs while nothing runs: a node from a backup, and a cluster from what one node still has
 // (raft.md A20). Both end as a state that has left its log; the next start makes a new cluster of one out of it.
 import { randomBytes } from 'node:crypto';
-import { mkdir, readdir, readFile, rename } from 'node:fs/promises';
+import { readdir, readFile, rename } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { makeDirectory } from '../../../disk/directory.ts';
 import { type Entry, readLogRemains } from '../../../raft/index.ts';
 import type { ControlPlaneSettings } from '../../settings/control-plane.ts';
 import { fillStore } from '../../state/checkpoint.ts';
@@ -85,7 +86,7 @@ async function applyRound(state: DurableState, entries: readonly Entry[]): Promi
 }
 
 async function refuseFull(storePath: string): Promise<void> {
-  await mkdir(storePath, { recursive: true });
+  await makeDirectory(storePath);
   const found = (await readdir(storePath)).filter((name) => name === 'state' || name === 'raft');
   if (found.length > 0) throw new Error(`${join(storePath, found[0] ?? '')} exists: restore into an empty store`);
 }

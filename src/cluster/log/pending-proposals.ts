@@ -27,7 +27,8 @@ interface Pending {
   readonly bytes: number;
   readonly resolve: (result: Result) => void;
   readonly reject: (error: SluiceError) => void;
-  readonly cancelDeadline: Cancel;
+  /** Monotonic ms. */
+  readonly deadline: number;
   readonly delivery: Delivery;
 }
 
@@ -38,6 +39,8 @@ export class PendingProposals {
   readonly #writes = new Map<number, Pending>();
   #leader: Leader | 'self' | undefined;
   #bytes = 0;
+  /** One for all, of the first: each has as long as the others. */
+  #cancelDeadline: Cancel | undefined;
   #emptied: () => void = () => undefined;
 
   constructor(parts: PendingProposalsParts) {
@@ -64,11 +67,11 @@ export class PendingProposals {
     const { seq } = requestId;
     const { clock } = this.#parts;
     return new Promise((resolve, reject) => {
-      const cancelDeadline = clock.after(deadlineMs, () => this.#giveUp(seq));
+      this.#cancelDeadline ??= clock.after(deadlineMs, () => this.#giveUpLate());
       const deadline = clock.monotonicMs() + deadlineMs;
       const applied = (index: number, result: Result): void => void this.#appliedElsewhere(seq, index, result);
       const delivery = new Delivery(this.#deliveryParts, { requestId, bytes, deadline, applied }, this.#leader);
-      this.#writes.set(seq, { requestId, bytes: bytes.length, resolve, reject, cancelDeadline, delivery });
+      this.#writes.set(seq, { requestId, bytes: bytes.length, resolve, reject, deadline, delivery });
       this.#bytes += bytes.length;
     });
   }
@@ -105,6 +108,21 @@ export class PendingProposals {
     );
   }
 
+  #giveUpLate(): void {
+    this.#cancelDeadline = undefined;
+    const { clock } = this.#parts;
+    const now = clock.monotonicMs();
+    for (const [seq, { deadline }] of this.#writes) {
+      const leftMs = Math.ceil(deadline - now);
+      if (leftMs > 1) {
+        this.#cancelDeadline = clock.after(leftMs, () => this.#giveUpLate());
+        return;
+      }
+      // A timer may be early by what times are rounded by.
+      this.#giveUp(seq);
+    }
+  }
+
   #giveUp(seq: number): void {
     const pending = this.#take(seq);
     if (pending === undefined) return;
@@ -119,9 +137,11 @@ export class PendingProposals {
     if (pending === undefined) return undefined;
     this.#writes.delete(seq);
     this.#bytes -= pending.bytes;
-    pending.cancelDeadline();
     pending.delivery.end();
-    if (this.#writes.size === 0) this.#emptied();
+    if (this.#writes.size > 0) return pending;
+    this.#cancelDeadline?.();
+    this.#cancelDeadline = undefined;
+    this.#emptied();
     return pending;
   }
 }

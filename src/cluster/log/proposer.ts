@@ -191,7 +191,9 @@ export class Proposer implements ReplicatedLog, RelayTarget {
       seq,
       ackedBelow: this.#writes.lowest ?? seq,
     };
-    const command: Command = { ...draft, v: 1, requestId, time: this.#clock.nowMs() };
+    const trace = makesLive(draft) ? this.#traces?.carried : undefined;
+    const time = this.#clock.nowMs();
+    const command: Command = { ...draft, v: 1, requestId, time, ...(trace !== undefined && { trace }) };
     const bytes = this.#state.encode(command);
     const most = draft.op === 'batch' ? commandBytesMax : singleBytesMax;
     if (bytes.length > most) throw tooLarge(draft, bytes.length, most);
@@ -302,6 +304,12 @@ export class Proposer implements ReplicatedLog, RelayTarget {
   #refuseAfterFailure(): void {
     if (this.failed !== undefined) throw new SluiceError('UNAVAILABLE', this.failed, retryAfter);
   }
+}
+
+/** Something is installed on all nodes because of it. */
+function makesLive(draft: Draft): boolean {
+  if (draft.op === 'batch') return draft.snapshot?.activate === true;
+  return draft.op === 'activate' || draft.op === 'rollback' || draft.op === 'revert' || draft.op === 'rollout';
 }
 
 const retryAfter = { headers: { 'Retry-After': '1' } };

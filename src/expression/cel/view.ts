@@ -46,6 +46,7 @@ interface BodyView {
 /** Made once per request that meets an expression; may be kept and reset for the next. */
 export class RequestView {
   facts: RequestFacts;
+  readonly #textOf: (value: string) => string;
   #headers: ReadonlyMap<string, string> | undefined;
   #queryParams: ReadonlyMap<string, string> | undefined;
   #text: BodyText | undefined;
@@ -53,8 +54,10 @@ export class RequestView {
   /** An expression that reads the body was to be asked before it was here. */
   bodyWanted = false;
 
-  constructor(facts: RequestFacts) {
+  /** @param textOf text of a field value as it travelled; by default it is that */
+  constructor(facts: RequestFacts, textOf: (value: string) => string = asItIs) {
     this.facts = facts;
+    this.#textOf = textOf;
   }
 
   reset(facts: RequestFacts): void {
@@ -84,7 +87,8 @@ export class RequestView {
 
   /** `host` is no header here (contract.md §6.6): expressions have `request.host`. */
   header(name: string): string | undefined {
-    return name === 'host' ? undefined : this.facts.header(name);
+    const value = name === 'host' ? undefined : this.facts.header(name);
+    return value === undefined ? undefined : this.#textOf(value);
   }
 
   queryParam(name: string): string | undefined {
@@ -92,7 +96,7 @@ export class RequestView {
   }
 
   get headers(): ReadonlyMap<string, string> {
-    this.#headers ??= firstValues(this.facts.headers(), 'host');
+    this.#headers ??= firstValues(this.facts.headers(), this.#textOf, 'host');
     return this.#headers;
   }
 
@@ -109,14 +113,20 @@ export class RequestView {
 
 /** First value of every parameter, decoded: `+` is a space, `;` separates nothing (contract.md §6.3). */
 function parseQuery(query: string): ReadonlyMap<string, string> {
-  return firstValues(query === '' ? [] : new URLSearchParams(query));
+  return firstValues(query === '' ? [] : new URLSearchParams(query), asItIs);
 }
 
-function firstValues(entries: Iterable<readonly [string, string]>, except?: string): ReadonlyMap<string, string> {
+function firstValues(
+  entries: Iterable<readonly [string, string]>,
+  textOf: (value: string) => string,
+  except?: string,
+): ReadonlyMap<string, string> {
   const first = new Map<string, string>();
-  for (const [name, value] of entries) if (name !== except && !first.has(name)) first.set(name, value);
+  for (const [name, value] of entries) if (name !== except && !first.has(name)) first.set(name, textOf(value));
   return first;
 }
+
+const asItIs = (value: string): string => value;
 
 function bodyView({ raw, whole }: BodyText, contentType: string): BodyView {
   const json = whole && contentType.startsWith('application/json') ? parseObject(raw) : undefined;

@@ -1,6 +1,7 @@
 // Which endpoint of a destination a request would get, and why not the others: by the balancers that serve, over the
 // state that is known now (contract.md §7.6).
 import type { Destination } from '../../model/destination.ts';
+import { readableText } from '../fields/field-lines.ts';
 import { crc32 } from '../upstream/balance/crc32.ts';
 import { type HashPolicyPlan, type HashSource, hashText } from '../upstream/balance/hash-key.ts';
 import { HashRing } from '../upstream/balance/hash-ring.ts';
@@ -87,7 +88,7 @@ export function* explainDestination(
     available: serving.length > 0,
     ...(circuit !== undefined && { circuit }),
     algorithm: plan.algorithm,
-    ...(text !== undefined && { hashed: text, key: crc32(text) }),
+    ...(text !== undefined && { hashed: readableText(text), key: crc32(text) }),
     endpoint,
     endpoints: endpoints.slice(0, endpointsMax),
     ...(endpoints.length > endpointsMax && { endpointsLeftOut: endpoints.length - endpointsMax }),

@@ -1,5 +1,6 @@
 // A request that somebody asks about, presented to the routing table as a real one is.
 import { type RequestTls, RequestView } from '../../expression/cel/view.ts';
+import { fieldText, readableText } from '../fields/field-lines.ts';
 import type { RoutedRequest } from '../message/routed-request.ts';
 import type { FieldChange } from '../middleware/foretelling.ts';
 import { canonicalPath } from '../target/canonical-path.ts';
@@ -31,11 +32,12 @@ export class ExplainedRequest implements RoutedRequest {
   readonly view: RequestView;
   /** Host that a middleware has set. */
   setHost: string | undefined;
+  /** As they would travel. */
   #lines: readonly (readonly [name: string, value: string])[];
 
   constructor({ method, url, headers, clientIp, body = '' }: RequestQuestion) {
     this.#lines = Object.entries(headers).flatMap(([name, value]) =>
-      [value].flat().map((each): readonly [string, string] => [name.toLowerCase(), each]),
+      [value].flat().map((each): readonly [string, string] => [name.toLowerCase(), fieldText(each)]),
     );
     const [, scheme, authority, target = url] = /^(https?):\/\/([^/?#]*)(.*)$/is.exec(url) ?? [];
     const queryAt = target.indexOf('?');
@@ -48,7 +50,7 @@ export class ExplainedRequest implements RoutedRequest {
     this.query = queryAt < 0 ? '' : target.slice(queryAt + 1);
     this.queryIsEmpty = queryAt >= 0 && this.query === '';
     this.clientIp = clientIp;
-    this.view = new RequestView(this);
+    this.view = new RequestView(this, readableText);
     this.view.attachBody({ raw: body, whole: true });
   }
 
@@ -57,7 +59,7 @@ export class ExplainedRequest implements RoutedRequest {
     const lower = name.toLowerCase();
     if (lower === 'host') this.setHost = value ?? undefined;
     const others = append ? this.#lines : this.#lines.filter(([each]) => each !== lower);
-    this.#lines = value === null ? others : [...others, [lower, value]];
+    this.#lines = value === null ? others : [...others, [lower, fieldText(value)]];
     this.view.forgetHeaders();
   }
 

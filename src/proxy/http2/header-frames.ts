@@ -79,8 +79,8 @@ export class HeaderFrames {
     }
     if (ends && stream.contentLeft > 0) return core.streamError(stream, errorCode.protocol);
     stream.remoteEnded = ends;
-    core.host.onRequest(stream);
-    if (ends && stream.id === streamId) stream.tellEnd();
+    stream.headOnly = ends;
+    core.onRequest(stream);
   }
 
   /** A response's head, or trailers of either side. */

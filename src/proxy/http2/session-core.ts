@@ -11,7 +11,10 @@ import type { StreamTable } from './stream-table.ts';
 
 /** What a session tells whoever opened it. */
 export interface SessionHost {
-  /** A server's: a request's head is in `stream.fields`. The host gives the stream its receiver. */
+  /**
+   * A server's: a request's head is in `stream.fields`. The host gives the stream its receiver, which hears of body and
+   * end after `stream.resume()`.
+   */
   onRequest(stream: Stream): void;
   /** A stream has ended: there may be none left, or room for another. */
   onStreamGone(): void;
@@ -67,6 +70,8 @@ export interface SessionCore {
   tellReset(stream: Stream, end: StreamEnd, byUs: boolean): undefined;
   onLocalReset(stream: Stream, code: number): undefined;
   onLocalEnd(stream: Stream): undefined;
+  /** A request has come: its stream is open. */
+  onRequest(stream: Stream): undefined;
   /** The other side has ended the stream. */
   remoteEnd(stream: Stream): undefined;
 }

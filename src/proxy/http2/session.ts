@@ -14,6 +14,7 @@ import { Patience } from './patience.ts';
 import { PeerSettings } from './peer-settings.ts';
 import type { SessionCore, SessionHost, SessionOptions } from './session-core.ts';
 import type { Stream, StreamEnd, StreamOwner } from './stream.ts';
+import { StreamQueue } from './stream-queue.ts';
 import { StreamTable } from './stream-table.ts';
 
 /** The connection's window does not hold a stream back: each stream has its own. */
@@ -43,6 +44,10 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
   /** Of the frame that is being read, padding included. */
   #dataLength = 0;
   #over = false;
+  /** Requests begun since something came last. */
+  #begun = 0;
+  /** Requests that have come and not begun; made when there is one. */
+  #waiting: StreamQueue | undefined;
 
   constructor(socket: FrameSocket, host: SessionHost, options: SessionOptions) {
     this.host = host;
@@ -57,6 +62,11 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
 
   get streamCount(): number {
     return this.streams.size;
+  }
+
+  /** Requests have come that the host has not been told of yet. */
+  get requestsWait(): boolean {
+    return !this.#over && this.#waiting !== undefined && this.#waiting.size > 0;
   }
 
   /** No more streams can be begun here, by either side. */
@@ -96,6 +106,7 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
   read(bytes: Buffer, from: number, to: number): undefined {
     if (this.#over || to === from) return;
     this.#reads++;
+    this.#begun = 0;
     this.host.onAlive();
     let at = from;
     while (this.#prefaceAt < preface.length && at < to) {
@@ -198,6 +209,24 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
   onDataSent(bytes: number, crumb: boolean): undefined {
     this.patience.onDataSent(bytes);
     if (crumb && !this.patience.crumbs.take()) this.calm('windows of a few bytes');
+  }
+
+  onRequest(stream: Stream): undefined {
+    stream.pause();
+    if (!this.requestsWait && this.#begun++ < guards.begunPerTurn) {
+      this.host.onRequest(stream);
+      return;
+    }
+    this.#waiting ??= new StreamQueue(this.options.turn, guards.begunPerTurn, (id) => this.#begin(id));
+    this.#waiting.add(stream.id);
+  }
+
+  #begin(streamId: number): undefined {
+    if (this.#over) return;
+    const stream = this.streams.get(streamId);
+    if (stream !== undefined) this.host.onRequest(stream);
+    // It was reset meanwhile, and may have been the last.
+    else this.host.onStreamGone();
   }
 
   onDelayedEnd(stream: Stream): undefined {
@@ -406,12 +435,24 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     this.#over = true;
     this.#reader.stop();
     this.#headers.assembly.end();
-    for (const stream of this.streams.all()) {
+    const streams = this.streams.all();
+    if (this.options.server && streams.length > guards.endedPerTurn) {
+      const end = { code, untouched: false, faulty, unanswered: false, message };
+      const ending = new StreamQueue(this.options.turn, guards.endedPerTurn, (id) => this.#tellEnd(id, end));
+      for (const { id } of streams) ending.add(id);
+      return;
+    }
+    for (const stream of streams) {
       // One stream may have been the matter; the others on the connection have done nothing.
       const isSilent = this.#reads > 0 && stream.begunAtRead === this.#reads;
       const unanswered = !faulty && (isSilent || this.#control.complaint !== '');
       this.tellReset(stream, { code, untouched: false, faulty, unanswered, message }, true);
     }
+  }
+
+  #tellEnd(streamId: number, end: StreamEnd): undefined {
+    const stream = this.streams.get(streamId);
+    if (stream !== undefined) this.tellReset(stream, end, true);
   }
 }
 

@@ -77,6 +77,8 @@ export class Stream {
   over = true;
   /** The final head has come: what follows are trailers. */
   headRead = false;
+  /** The other side has ended with its head: neither body nor trailers follow. */
+  headOnly = false;
   /** What comes has no body, whatever its head says: it answers HEAD. */
   bodiless = false;
   interims = 0;
@@ -125,6 +127,7 @@ export class Stream {
     this.remoteEnded = false;
     this.over = false;
     this.headRead = false;
+    this.headOnly = false;
     this.bodiless = false;
     this.interims = 0;
     this.endsGently = false;

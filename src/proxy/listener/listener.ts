@@ -8,6 +8,7 @@ import type { Logger, Telemetry } from '../../telemetry/logger.ts';
 import { durationMs } from '../duration.ts';
 import type { ExchangeContext, Installed, ServeSettings } from '../exchange/context.ts';
 import type { LocalReply } from '../exchange/phase.ts';
+import { fieldText } from '../fields/field-lines.ts';
 import { ServerConnection } from '../http1/server/server-connection.ts';
 import { Http2Connection } from '../http2/server/server-connection.ts';
 import { TrustedProxies } from '../message/client-address.ts';
@@ -318,7 +319,7 @@ function settingsOf(listener: Listener): ServeSettings {
     trusted: new TrustedProxies(listener.trustedProxies ?? []),
     debugHeaders: listener.debugHeaders ?? listenerDefaults.debugHeaders,
     metricsPath: collectedOf(listener)?.path,
-    serverName: listener.serverName || undefined,
+    serverName: listener.serverName ? fieldText(listener.serverName) : undefined,
     detail: listener.proxyErrors?.detail ?? listenerDefaults.proxyErrors.detail,
     clientHeaderMs: durationMs(timeouts?.clientHeader, defaults.clientHeader),
     clientRequestMs: durationMs(timeouts?.clientRequest, defaults.clientRequest),

@@ -4,6 +4,7 @@ import { type CelProgram, compileCel } from '../../expression/cel/program.ts';
 import type { RequestView } from '../../expression/cel/view.ts';
 import { compileRegex, type Regex } from '../../expression/regex.ts';
 import type { HeaderMatcher, QueryParamMatcher } from '../../model/matcher.ts';
+import { fieldText, readableText } from '../fields/field-lines.ts';
 import type { RoutedRequest } from '../message/routed-request.ts';
 
 export interface Matcher {
@@ -40,13 +41,16 @@ export const grpcMatcher: Matcher = {
 /** The first field line counts; an empty one is as good as none. `host` is the authority. */
 export function headerMatcher({ name, value, regex }: HeaderMatcher): Matcher {
   const lower = name.toLowerCase();
-  const agrees = comparison(value, regex);
+  const agrees = fieldComparison(value, regex);
   const read = lower === 'host' ? hostHeader : (request: RoutedRequest) => request.header(lower);
   return {
     kind: 'header',
     needsBody: false,
     wanted: described(lower, value, regex),
-    found: read,
+    found(request) {
+      const found = read(request);
+      return found === undefined ? undefined : readableText(found);
+    },
     test(request) {
       const found = read(request);
       return found !== undefined && found !== '' && agrees(found);
@@ -91,6 +95,13 @@ function comparison(value: string | undefined, isRegex: boolean | undefined): (f
   if (isRegex !== true) return (found) => found === value;
   const regex: Regex = compileRegex(value);
   return (found) => regex.test(found);
+}
+
+/** Values are compared byte by byte, as they travel; a pattern looks at their text. */
+function fieldComparison(value: string | undefined, isRegex: boolean | undefined): (found: string) => boolean {
+  if (value === undefined || isRegex !== true) return comparison(value && fieldText(value), false);
+  const matches = comparison(value, true);
+  return (found) => matches(readableText(found));
 }
 
 function described(name: string, value: string | undefined, isRegex: boolean | undefined): string {

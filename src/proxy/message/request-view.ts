@@ -4,7 +4,7 @@
 import type { ProxyErrorType } from '../../errors.ts';
 import { RequestView as ExpressionView, type RequestTls } from '../../expression/cel/view.ts';
 import { editedLines, FieldEdits } from '../fields/field-edits.ts';
-import type { FieldLines } from '../fields/field-lines.ts';
+import { type FieldLines, readableText } from '../fields/field-lines.ts';
 import { fieldId } from '../fields/field-name.ts';
 import type { Security } from '../socket/security.ts';
 import { canonicalPath } from '../target/canonical-path.ts';
@@ -152,7 +152,7 @@ export class RequestView implements ExchangeRequest {
 
   /** What expressions see; made when the first one asks, and used again for later requests of the connection. */
   get view(): ExpressionView {
-    this.#view ??= new ExpressionView(this);
+    this.#view ??= new ExpressionView(this, readableText);
     if (this.#viewIsStale) this.#view.reset(this);
     this.#viewIsStale = false;
     return this.#view;

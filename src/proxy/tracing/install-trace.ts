@@ -1,5 +1,6 @@
 // The spans of one install: of the whole, and of each worker until it has the configuration and its listeners are settled.
-// It is a part of the trace of whoever activated the configuration on this node; elsewhere it begins one.
+// It is a part of the trace of whoever activated the configuration, on whatever node that was; where nobody did, it
+// begins one.
 import type { ProxyConfig } from '../../model/proxy-config.ts';
 import type { WorkSpan, WorkTraces } from '../../telemetry/traces/work-traces.ts';
 
@@ -13,12 +14,13 @@ export interface InstallTrace {
 /** Undefined where nothing is traced. */
 export function installTrace(
   work: WorkTraces | undefined,
-  { id, index }: ProxyConfig,
+  { id, index, trace }: ProxyConfig,
   workers: number,
 ): InstallTrace | undefined {
   if (work === undefined) return undefined;
   const attributes = { 'sluice.snapshot.id': id, 'sluice.snapshot.index': index };
-  const whole = work.begin('internal', 'install', attributes, work.originOf(index));
+  const origin = trace === undefined ? undefined : work.elsewhere(trace);
+  const whole = work.begin('internal', 'install', attributes, origin);
   const parts = new Map<number, WorkSpan>();
   for (let place = 0; place < workers; place++) {
     parts.set(place, work.begin('internal', 'worker install', { ...attributes, 'sluice.worker': place }, whole));

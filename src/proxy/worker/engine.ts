@@ -59,6 +59,8 @@ export interface EngineOptions {
   /** The generation in force; asked when a request head arrives. */
   readonly generation: () => number;
   readonly limits: BodyLimits;
+  /** See ListenersOptions. */
+  readonly drainMsMax: number;
   /** What middlewares share with other threads. */
   readonly common: CommonServices;
   /** What rate limits of the table that is compiled next count in. */
@@ -71,8 +73,6 @@ export interface EngineOptions {
   readonly tracing: Tracing | undefined;
   readonly scrape: ListenerTools['scrape'];
 }
-
-const drainMsMax = 30_000;
 
 /** What the next generation consists of. */
 export interface Change {
@@ -115,7 +115,7 @@ export class Engine {
   #prepared: Generation | undefined;
 
   constructor(options: EngineOptions) {
-    const { clock, telemetry, bindAddress, shared, tickets, limits, place } = options;
+    const { clock, telemetry, bindAddress, shared, tickets, limits, drainMsMax, place } = options;
     const { metrics, figures, recent, scrape, common, sessionStore, storeReach, tracing } = options;
     const traces = tracing && new ExchangeTraces(tracing, clock);
     this.#options = options;

@@ -33,6 +33,7 @@ export interface InThreadOptions {
   readonly bindAddress: string | undefined;
   readonly sessionStore?: RedisOptions | undefined;
   readonly limits: BodyLimits;
+  readonly drainMsMax: number;
   readonly ring?: RingShape | undefined;
 }
 

@@ -19,6 +19,7 @@ export interface WorkerStart {
   readonly bindAddress: string | undefined;
   readonly sessionStore: RedisOptions | undefined;
   readonly limits: BodyLimits;
+  readonly drainMsMax: number;
   /** One number: the generation in force. */
   readonly generation: SharedArrayBuffer;
   /** TicketSecrets of the process. */

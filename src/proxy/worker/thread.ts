@@ -37,7 +37,7 @@ async function tracingOf({ traceRatio }: WorkerStart): Promise<Tracing | undefin
 type InTurn = Exclude<ToWorker, { type: 'tell' | 'exposition' | 'outdated' }>;
 
 function serve(port: MessagePort, start: WorkerStart, tracing: Tracing | undefined): void {
-  const { bindAddress, sessionStore, generation, shared, workers, place, limits } = start;
+  const { bindAddress, sessionStore, generation, shared, workers, place, limits, drainMsMax } = start;
   measureThread(start.vitals, systemClock);
   const cell = new Int32Array(generation);
   const say = (message: FromWorker): void => port.postMessage(message);
@@ -69,6 +69,7 @@ function serve(port: MessagePort, start: WorkerStart, tracing: Tracing | undefin
     sessionStore,
     storeReach: new StoreReach(start.storeReach),
     limits,
+    drainMsMax,
     metrics,
     figures: new Figures(start.figures),
     recent: start.ring && new RecentRequests(start.ring, place, systemClock),

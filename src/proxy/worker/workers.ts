@@ -44,6 +44,7 @@ export interface WorkersOptions {
   readonly bindAddress: string | undefined;
   readonly sessionStore?: RedisOptions | undefined;
   readonly limits: BodyLimits;
+  readonly drainMsMax: number;
   /** The candidate is gone, for a worker has fallen while it served it. */
   readonly onCandidateLost?: ((reason: string) => void) | undefined;
   /** Where recent requests are remembered. Default: nowhere. */
@@ -335,6 +336,7 @@ export class Workers implements Installer {
       bindAddress: this.#options.bindAddress,
       sessionStore: this.#options.sessionStore,
       limits: this.#options.limits,
+      drainMsMax: this.#options.drainMsMax,
       generation: this.#generation,
       tickets: this.#tickets.buffer,
       workers: this.size,

@@ -4,7 +4,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Attributes, SpanContext } from '@opentelemetry/api';
 import type { Clock } from '../../clock.ts';
 import type { RecordingSpan } from './recorded-span.ts';
-import type { TraceParent } from './trace-parent.ts';
+import { parseTraceParent, type TraceParent } from './trace-parent.ts';
 import { type SpanRole, type Tracing, traceParentOf } from './tracing.ts';
 
 /** Something that is being done. Where its trace is not recorded, it still has what others are told of it. */
@@ -58,6 +58,12 @@ export class WorkTraces {
   record(parent: WorkSpan, name: string, attributes: Attributes, fromMs: number, untilMs: number): void {
     if (parent.context === undefined) return;
     this.#child(parent.context, 'internal', name, attributes, fromMs, untilMs).end();
+  }
+
+  /** A span of another process, by its `traceparent`: nothing more can be told of it. Undefined for what is none. */
+  elsewhere(traceparent: string): WorkSpan | undefined {
+    const parent = typeof traceparent === 'string' ? parseTraceParent(traceparent) : undefined;
+    return parent && new Elsewhere(traceparent, parent);
   }
 
   get current(): WorkSpan | undefined {
@@ -129,6 +135,22 @@ class Recorded implements WorkSpan {
     if (failure !== '') this.#tracing.fail(this.#span, failure);
     this.#span.end(this.#endMs());
   }
+}
+
+class Elsewhere implements WorkSpan {
+  readonly context: SpanContext | undefined;
+  readonly traceparent: string;
+
+  constructor(traceparent: string, { traceId, parentId, sampled }: TraceParent) {
+    this.traceparent = traceparent;
+    this.context = sampled ? { traceId, spanId: parentId, traceFlags: 1, isRemote: true } : undefined;
+  }
+
+  rename(): void {}
+
+  tell(): void {}
+
+  end(): void {}
 }
 
 class Unrecorded implements WorkSpan {

@@ -50,6 +50,7 @@ export class Keeping extends SessionBed {
       this.requests.delete(stream.id);
       stream.reset(1);
     }
+    stream.resume();
   }
 
   override onData(stream: Stream, chunk: Buffer): boolean {

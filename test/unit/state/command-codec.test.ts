@@ -13,6 +13,7 @@ describe('command bytes', () => {
     remove('snapshots', 'a', { ifMatch: [1, 2] }),
     capture('a', { values: { '{{secret:env:E}}': 'e' }, holdsWrites: true }),
     activate('a'),
+    { ...activate('a'), trace: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01' },
     batch([]),
     batch(
       [

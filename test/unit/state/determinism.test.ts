@@ -7,7 +7,7 @@ import { RoundRows } from '../../../src/state/round-rows.ts';
 import { drain } from '../../../src/state/slices.ts';
 import { plainDigest, StateHash } from '../../../src/state/state-hash.ts';
 import { put } from '../../support/commands.ts';
-import { commandOf, type Step, steps } from '../../support/random-commands.ts';
+import { batches, commandOf, type Step, steps } from '../../support/random-commands.ts';
 import { SlowModel } from '../../support/slow-model.ts';
 import { contentOf } from '../../support/store-content.ts';
 
@@ -26,41 +26,44 @@ function commandsOf(list: readonly Step[]): { command: Command; status: unknown;
 }
 
 describe('ConfigState, over random commands', () => {
-  it('does what the slow model does', () => {
-    fc.assert(
-      fc.property(steps(60), (list) => {
-        const state = new ConfigState();
-        const expected = commandsOf(list);
-        for (const [at, { command, status }] of expected.entries()) {
-          const round = state.prepare([{ index: at + 1, command }], at + 1);
-          expect(round.results[0]?.result.status, `command ${at + 1}`).to.equal(status);
-          round.commit();
-        }
-        const model = expected[0]?.model ?? new SlowModel();
-        for (const kind of editableKinds) {
-          const seen = state.list(kind).map(({ id, name, revision, spec }) => [id, name, revision, spec]);
-          expect(seen).to.deep.equal(
-            model.list(kind).map(({ id, name, revision, body }) => [id, name, revision, body]),
-          );
-        }
-        const snapshots = state.snapshots().map(({ id, values, entities }) => {
-          const lists = configKinds.map((kind) => entities[kind].map(({ spec }) => spec));
-          return [id, { lists, values }] as const;
-        });
-        expect(new Map(snapshots)).to.deep.equal(new Map(model.list('snapshots').map(({ id, body }) => [id, body])));
-        expect(state.changedAt).to.equal(model.changedAt);
-        expect(state.active).to.deep.equal(model.active);
-        const rollouts = state.rollouts.map(({ id, snapshotId, state: now, step, epoch }) => {
-          return { id, snapshotId, state: now, step, epoch };
-        });
-        expect(rollouts).to.deep.equal(model.rollouts);
-        expect(state.pending).to.deep.equal(model.pending);
-        expect(state.activations.map(({ index, snapshotId, reason }) => ({ index, snapshotId, reason }))).to.deep.equal(
-          model.history,
-        );
-      }),
-      { numRuns: 150, seed },
+  const doesWhatTheModelDoes = (list: readonly Step[]): void => {
+    const state = new ConfigState();
+    const expected = commandsOf(list);
+    for (const [at, { command, status }] of expected.entries()) {
+      const round = state.prepare([{ index: at + 1, command }], at + 1);
+      expect(round.results[0]?.result.status, `command ${at + 1}`).to.equal(status);
+      round.commit();
+    }
+    const model = expected[0]?.model ?? new SlowModel();
+    for (const kind of editableKinds) {
+      const seen = state.list(kind).map(({ id, name, revision, spec }) => [id, name, revision, spec]);
+      expect(seen).to.deep.equal(model.list(kind).map(({ id, name, revision, body }) => [id, name, revision, body]));
+    }
+    const snapshots = state.snapshots().map(({ id, values, entities }) => {
+      const lists = configKinds.map((kind) => entities[kind].map(({ spec }) => spec));
+      return [id, { lists, values }] as const;
+    });
+    expect(new Map(snapshots)).to.deep.equal(new Map(model.list('snapshots').map(({ id, body }) => [id, body])));
+    expect(state.changedAt).to.equal(model.changedAt);
+    expect(state.active).to.deep.equal(model.active);
+    const rollouts = state.rollouts.map(({ id, snapshotId, state: now, step, epoch }) => {
+      return { id, snapshotId, state: now, step, epoch };
+    });
+    expect(rollouts).to.deep.equal(model.rollouts);
+    expect(state.pending).to.deep.equal(model.pending);
+    expect(state.activations.map(({ index, snapshotId, reason }) => ({ index, snapshotId, reason }))).to.deep.equal(
+      model.history,
     );
+  };
+
+  it('does what the slow model does', () => {
+    fc.assert(fc.property(steps(60), doesWhatTheModelDoes), { numRuns: 150, seed });
+  });
+
+  /** `SLUICE_TEST_BATCHES=5000` for as many. */
+  it('does what the slow model does for batch after batch', () => {
+    const numRuns = Number(process.env.SLUICE_TEST_BATCHES ?? 500) / 25;
+    fc.assert(fc.property(batches(25), doesWhatTheModelDoes), { numRuns, seed });
   });
 
   it('comes to the same content, results and hash, however the log is cut into rounds', () => {
@@ -101,7 +104,7 @@ describe('ConfigState, over random commands', () => {
           const round = state.prepare([entry], at + 1);
           for (const { key, body } of round.rows) {
             if (body === undefined) rows.delete(key);
-            else rows.set(key, body);
+            else rows.set(key, Buffer.from(body));
           }
           round.commit();
           if (at !== cut) continue;

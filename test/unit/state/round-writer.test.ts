@@ -83,6 +83,26 @@ describe('the store behind the log', () => {
     expect(contentOf((await open(store.isSlow ? unhurried(store) : store)).state.view)).to.equal(contentOf(state.view));
   });
 
+  it('is told nothing of a result that was forgotten before it was to be written, and that it goes if it was written', async () => {
+    const { store, state, clock } = await slow();
+    const request = (seq: number) => ({ requestId: { seq, ackedBelow: seq } });
+    for (const seq of [1, 2, 3]) await apply(state, put('routes', `a${seq}`, {}, request(seq)));
+    clock.advance(delayMs);
+    await turn();
+    const results = () => store.begun.map(({ keys }) => keys.filter((key) => key.startsWith('r/')));
+    expect(results()).to.deep.equal([['r/n1/7/1/3']]);
+    for (const seq of [4, 5]) await apply(state, put('routes', `a${seq}`, {}, request(seq)));
+    store.begun[0]?.end();
+    await turn();
+    clock.advance(delayMs);
+    await turn();
+    expect(results()[1]).to.have.members(['r/n1/7/1/3', 'r/n1/7/1/5']);
+    store.isSlow = false;
+    store.begun[1]?.end();
+    await state.close();
+    expect(contentOf((await open(store)).state.view)).to.equal(contentOf(state.view));
+  });
+
   it('shows an activation when it is in the store, with all before it', async () => {
     const { store, state } = await slow();
     await apply(state, put('routes', 'a'));

@@ -23,7 +23,7 @@ describe('gathered lines', () => {
 
   it('much text does not wait', () => {
     const { written, lines } = recorder();
-    const long = `${'x'.repeat(9_000)}\n`;
+    const long = `${'x'.repeat(40_000)}\n`;
     lines.write('a\n');
     lines.write(long);
     expect(written).to.deep.equal([`a\n${long}`]);

@@ -23,7 +23,7 @@ export class ParsedStream implements ParsedRequest, ParsedFraming {
     this.head = fields;
     this.length = Math.max(0, fields.contentLength);
     this.upgrade = fields.method === 'CONNECT' ? fields.protocol : '';
-    this.kind = fields.contentLength >= 0 ? 'length' : stream.remoteEnded || this.upgrade !== '' ? 'none' : 'chunked';
+    this.kind = fields.contentLength >= 0 ? 'length' : stream.headOnly || this.upgrade !== '' ? 'none' : 'chunked';
     this.expectContinue = this.kind !== 'none' && fields.find(fieldId.expect) >= 0;
   }
 

@@ -101,6 +101,10 @@ export class Http2Connection extends Timed implements SessionHost, ServerStreamO
     return this.#session.congested;
   }
 
+  get #busy(): boolean {
+    return this.#streams.size > 0 || this.#session.requestsWait;
+  }
+
   drain(): void {
     if (this.#draining || this.#phase !== 'open') return;
     this.#draining = true;
@@ -137,9 +141,7 @@ export class Http2Connection extends Timed implements SessionHost, ServerStreamO
 
   onStreamOver(stream: ServerStream): void {
     if (this.#streams.delete(stream) && this.#free.length < freeStreamsMax) this.#free.push(stream);
-    if (this.#streams.size > 0 || this.#phase !== 'open') return;
-    if (this.#session.closing) this.#lingeringClose();
-    else this.#rearm();
+    this.onStreamGone();
   }
 
   // What the session tells.
@@ -154,14 +156,19 @@ export class Http2Connection extends Timed implements SessionHost, ServerStreamO
     if (this.#lateReset.after === undefined) this.#context.wheel.arm(this.#lateReset, resetAfterMs);
   }
 
-  onStreamGone(): void {}
+  onStreamGone(): void {
+    if (this.#busy || this.#phase !== 'open') return;
+    if (this.#session.closing) this.#lingeringClose();
+    else this.#rearm();
+  }
+
   onSettings(): void {}
   onAlive(): void {}
 
   /** The client opens no more streams: the connection ends with those it has. */
   onGoAway(): void {
     this.#session.endAfterThese();
-    if (this.#streams.size === 0) this.#lingeringClose();
+    if (!this.#busy) this.#lingeringClose();
   }
 
   onFailed(_problem: string): void {
@@ -173,9 +180,7 @@ export class Http2Connection extends Timed implements SessionHost, ServerStreamO
       if (this.#stillTaking()) this.#context.wheel.arm(this, lingerMs);
       else this.destroy();
     } else if (this.#awaiting) this.destroy();
-    else if (this.#streams.size === 0) {
-      this.#session.fail(errorCode.none, 'idle');
-    }
+    else if (!this.#busy) this.#session.fail(errorCode.none, 'idle');
   }
 
   /** Limits the time that what has begun takes to be whole, and that in which nothing happens. */
@@ -185,7 +190,7 @@ export class Http2Connection extends Timed implements SessionHost, ServerStreamO
     const awaiting = !this.#session.atRest;
     if (awaiting) {
       if (!this.#awaiting && clientHeaderMs > 0) wheel.arm(this, clientHeaderMs);
-    } else if (this.#streams.size === 0 && idleMs > 0) wheel.arm(this, idleMs);
+    } else if (!this.#busy && idleMs > 0) wheel.arm(this, idleMs);
     else wheel.disarm(this);
     this.#awaiting = awaiting;
   }
@@ -193,7 +198,7 @@ export class Http2Connection extends Timed implements SessionHost, ServerStreamO
   #endAfterThese(): void {
     if (this.#phase !== 'open') return;
     this.#session.endAfterThese();
-    if (this.#streams.size === 0) this.#lingeringClose();
+    if (!this.#busy) this.#lingeringClose();
   }
 
   #resetAnswered(): void {

@@ -73,8 +73,6 @@ export class ServerStream implements Downstream, StreamReceiver, AnsweredStream,
     this.#answering = true;
     this.response.reset();
     this.#parsed.read(stream);
-    // Nobody takes the body yet.
-    stream.pause();
     const refused = this.#refusal(stream);
     if (refused !== undefined) this.#exchange.refuse(refused);
     else {

@@ -37,8 +37,10 @@ export class Observation {
     const endOfStream = hasNoBody(response);
     if (phases.responseHeaders === 'send')
       this.#show('responseHeaders', { headers: responseFields(exchange, maySee) }, endOfStream);
-    if (phases.responseBody === 'none' || response.bodyKind === 'none') return;
-    if (response.own !== undefined) this.#showWhole('responseBody', phases.responseBody, Buffer.from(response.own));
+    if (phases.responseBody === 'none' || response.status === 101) return;
+    if (response.bodyKind === 'none') this.#show('responseBody', { body: Buffer.alloc(0) }, true);
+    else if (response.own !== undefined)
+      this.#showWhole('responseBody', phases.responseBody, Buffer.from(response.own));
     else exchange.wrapResponseBody((source) => this.#watched('responseBody', phases.responseBody, source), true);
   }
 

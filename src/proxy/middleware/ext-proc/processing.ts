@@ -81,8 +81,10 @@ export class Processing {
       if (action?.last === true) return this.#replace('response', action);
     }
     const mode = this.#modes.responseBody ?? phases.responseBody;
-    if (mode === 'none' || exchange.response.bodyKind === 'none') return undefined;
-    return this.#body('response', mode);
+    if (mode === 'none') return undefined;
+    if (exchange.response.bodyKind !== 'none') return this.#body('response', mode);
+    // Envoy asks nothing about a body after headers that end the stream, and behind 101 there is a tunnel.
+    return this.#plan.chunkwise || exchange.response.status === 101 ? undefined : this.#noBody();
   }
 
   end(): void {
@@ -102,6 +104,14 @@ export class Processing {
     if (mode !== 'bufferedPartial' && !body.whole) return this.#tooLarge(direction);
     const shown = body.bytes.subarray(0, most);
     return mode === 'streamed' ? this.#inChunks(direction, shown) : this.#atOnce(direction, shown);
+  }
+
+  /** A response that cannot have a body is shown as an empty one; a body in the answer has no place to go. */
+  async #noBody(): Promise<Verdict> {
+    const { action, reply } = await this.#ask('responseBody', { body: Buffer.alloc(0) }, true);
+    if (reply !== undefined) return reply;
+    this.#apply('response', action);
+    return undefined;
   }
 
   #collect(direction: Direction, bytesMax: number) {

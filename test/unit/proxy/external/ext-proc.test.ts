@@ -87,6 +87,31 @@ describe('extProc', () => {
       ]);
     });
 
+    for (const [what, ask, status] of [
+      ['without a body', {}, 204],
+      ['to HEAD', { method: 'HEAD' }, 200],
+    ] as const) {
+      it(`shows the body of a response ${what} as an empty one`, async () => {
+        const port = await http(({ phase }) => ({
+          action: phase,
+          ...(phase === 'responseBody' && { setHeaders: [{ key: 'x-seen', value: 's' }], replaceBody: base64('none') }),
+        }));
+        await processedBy(port, { mode: 'http', phases: all });
+        bed.answer = { ...bed.answer, status };
+        const answer = await bed.ask(ask);
+        expect([answer.status, answer.headers['x-seen'], answer.body]).to.deep.equal([status, 's', '']);
+        expect(messages.map(({ phase, endOfStream, body }) => [phase, endOfStream, body])).to.deep.equal([
+          ['requestHeaders', true, undefined],
+          ['responseHeaders', true, undefined],
+          ['responseBody', true, undefined],
+        ]);
+        messages.length = 0;
+        await processedBy(port, { mode: 'http', phases: all, observeMode: { enabled: true } });
+        await bed.ask(ask);
+        await eventually(() => expect(messages.map(({ phase }) => phase)).to.include('responseBody'));
+      });
+    }
+
     it('changes headers and bodies of both directions, and their lengths', async () => {
       const port = await http(({ phase }) => {
         if (phase === 'requestHeaders')

@@ -66,11 +66,87 @@ describe('an HTTP/2 connection of a client', () => {
       ...{ server: true, nowMs: () => 0, limits: () => ({ fieldBytesMax: 0, linesMax: 9 }), streamsMax: 128 },
       ...{ streamWindow: 65_535, resetsPerSecond: 9, turn: turnOf(acts) },
     });
-    const bytes = Buffer.concat([greeting, ...Array.from({ length: 100 }, (_, i) => get(2 * i + 1))]);
+    const bytes = Buffer.concat([greeting, ...Array.from({ length: 16 }, (_, i) => get(2 * i + 1))]);
     session.read(bytes, 0, bytes.length);
     expect(writes).to.equal(0);
     for (const act of acts) act();
     expect(writes).to.equal(1);
+  });
+
+  describe('with more requests in one packet than begin in one turn', () => {
+    const begun = (bed: SessionBed): number => bed.heard.filter((heard) => heard.endsWith('GET /')).length;
+    const packet = (...more: Buffer[]): Buffer =>
+      Buffer.concat([...Array.from({ length: 100 }, (_, i) => get(2 * i + 1)), ...more]);
+
+    it('begins the rest in the next turns, in order', () => {
+      const bed = greeted();
+      bed.answers = false;
+      bed.arrive(packet());
+      for (const expected of [16, 32, 48]) {
+        expect(begun(bed)).to.equal(expected);
+        bed.turn();
+      }
+      bed.written();
+      expect(bed.heard).to.deep.equal(
+        Array.from({ length: 100 }, (_, i) => [`${2 * i + 1} GET /`, `${2 * i + 1} end`]).flat(),
+      );
+      expect(bed.session.requestsWait).to.equal(false);
+    });
+
+    it('begins nothing before those that wait', () => {
+      const bed = greeted();
+      bed.arrive(packet());
+      bed.arrive(get(201));
+      expect(begun(bed)).to.equal(16);
+      bed.written();
+      expect(bed.heard.at(-1)).to.equal('201 end');
+    });
+
+    it('hands over bodies and trailers that came meanwhile', () => {
+      const bed = greeted();
+      bed.arrive(
+        packet(
+          frame('HEADERS', END_HEADERS, 201, post()),
+          frame('DATA', 0, 201, Buffer.from('abc')),
+          frame('DATA', END_STREAM, 201, Buffer.from('de')),
+          frame('HEADERS', END_HEADERS, 203, post()),
+          frame('DATA', 0, 203, Buffer.from('abc')),
+          frame('HEADERS', WHOLE, 203, block(['x-trailer', 'y'])),
+        ),
+      );
+      bed.written();
+      expect(bed.heard.slice(-6)).to.deep.equal([
+        ...['201 POST /', '201 data 5', '201 end', '203 POST /', '203 data 3', '203 end'],
+      ]);
+      expect(bed.stream(203).trailers?.value(0)).to.equal('y');
+    });
+
+    it('never begins what was reset before its turn, and tells the host that it has gone', () => {
+      let gone = 0;
+      const bed = greeted();
+      bed.onStreamGone = () => gone++;
+      bed.arrive(packet(...Array.from({ length: 100 }, (_, i) => cancel(2 * i + 1))));
+      bed.written();
+      expect(begun(bed)).to.equal(16);
+      expect(bed.session.streamCount).to.equal(0);
+      expect(gone).to.be.greaterThan(100);
+    });
+
+    it('ends them over as many turns when the connection goes', () => {
+      const bed = greeted();
+      const resets = (): number => bed.heard.filter((heard) => heard.endsWith('reset cancel')).length;
+      bed.answers = false;
+      bed.arrive(packet());
+      bed.written();
+      bed.session.lost('gone');
+      for (const expected of [0, 16, 32]) {
+        expect(resets()).to.equal(expected);
+        bed.turn();
+      }
+      bed.written();
+      expect(resets()).to.equal(100);
+      expect(bed.session.streamCount).to.equal(0);
+    });
   });
 
   for (const [what, bytes, code] of [

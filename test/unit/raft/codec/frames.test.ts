@@ -7,6 +7,7 @@ import {
   FrameDecoder,
   fragmentBytesMax,
   frameBytesMax,
+  framesOf,
   type Lane,
   protocolVersion,
 } from '../../../../raft/codec/frames.ts';
@@ -31,6 +32,32 @@ describe('frames', () => {
     );
     expect(frames).to.have.length(4);
     expect(receive(frames).messages).to.deep.equal([message]);
+  });
+
+  it('are the same whether a message comes whole or in pieces', () => {
+    const pieces = fc.array(fc.integer({ min: 0, max: fragmentBytesMax }), { minLength: 1, maxLength: 6 });
+    fc.assert(
+      fc.property(pieces, (lengths) => {
+        const parts = lengths.map((length, at) => Buffer.alloc(length, `part ${at}`));
+        const message = Buffer.concat(parts);
+        const frames = [...framesOf(parts, 'bulk')];
+        expect(Buffer.concat(frames).equals(Buffer.concat(encodeFrames(message, 'bulk')))).to.equal(true);
+        expect(receive(frames).messages[0]?.equals(message)).to.equal(true);
+      }),
+      { seed: 2, numRuns: 8 },
+    );
+  });
+
+  it('give a message of several frames memory of its own, and that of one frame not', () => {
+    const large = Buffer.alloc(2 * fragmentBytesMax, 'l');
+    const seen: [string, boolean][] = [];
+    const decoder = new FrameDecoder();
+    for (const frame of [...encodeFrames(large, 'bulk'), ...encodeFrames(Buffer.from('v'), 'urgent')])
+      decoder.push(frame, (_, lane, isOwn) => seen.push([lane, isOwn]));
+    expect(seen).to.deep.equal([
+      ['bulk', true],
+      ['urgent', false],
+    ]);
   });
 
   it('let an urgent message overtake a large one between two frames', () => {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 
 import { decodeMessage } from '../../../../raft/codec/message-decoder.ts';
-import { encodeMessage, laneOf } from '../../../../raft/codec/message-encoder.ts';
+import { encodeMessage, laneOf, messagePieces } from '../../../../raft/codec/message-encoder.ts';
 import { payloadBytesMax } from '../../../../raft/codec/values.ts';
 import type { Entry } from '../../../../raft/core/types.ts';
 import { anyMessage, append, command, heartbeat } from './messages.ts';
@@ -47,6 +47,26 @@ describe('messages between peers', () => {
     const message = decodeMessage(bytes);
     bytes.fill(0);
     expect(payloads(message?.type === 'append' ? message.entries : [])).to.deep.equal(['kept']);
+  });
+
+  it('leave a payload where it is that is most of memory that may be kept', () => {
+    const large = new Uint8Array(100_000).fill(7);
+    const bytes = encodeMessage(append([command(5, 'small'), command(6, large)]));
+    const message = decodeMessage(bytes, true);
+    const [first, second] = message?.type === 'append' ? message.entries : [];
+    if (first?.kind !== 'command' || second?.kind !== 'command') throw new Error('two commands were sent');
+    expect(first.payload.buffer).to.not.equal(bytes.buffer);
+    expect(second.payload.buffer).to.equal(bytes.buffer);
+    expect(second.payload).to.deep.equal(large);
+  });
+
+  it('are the same in pieces, in which a large command is not copied', () => {
+    const large = new Uint8Array(100_000).fill(7);
+    const entry = command(6, large);
+    const message = append([command(5, 'small'), entry, command(7, 'last')]);
+    const pieces = messagePieces(message);
+    expect(Buffer.concat(pieces)).to.deep.equal(encodeMessage(message));
+    expect(entry.kind === 'command' && pieces.includes(entry.payload)).to.equal(true);
   });
 
   it('carry a command as long as one may be and not a byte more', () => {

@@ -6,7 +6,7 @@ import { RaftDriver } from '../../../../raft/driver/driver.ts';
 import type { Committed, Host } from '../../../../raft/driver/host.ts';
 import { type DriverSettings, defaultDriverSettings } from '../../../../raft/driver/settings.ts';
 import type { WriteBatch } from '../../../../raft/store/log-store.ts';
-import { HandClock } from '../worker/hand-clock.ts';
+import { HandClock } from '../member/hand-clock.ts';
 
 const self = { id: 'a#1', address: '', clientAddress: '' };
 const peer = { id: 'b#1', address: 'b', clientAddress: '' };

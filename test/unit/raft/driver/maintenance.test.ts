@@ -6,8 +6,8 @@ import { type CheckpointMeta, emptyConfig } from '../../../../raft/core/types.ts
 import { auditCheckpoints } from '../../../../raft/member/checkpoint-audit.ts';
 import { Maintenance } from '../../../../raft/member/maintenance.ts';
 import { writeCheckpoint } from '../../../../raft/store/checkpoint-files.ts';
+import { HandClock } from '../member/hand-clock.ts';
 import { inDirectory } from '../store/log-directory.ts';
-import { HandClock } from '../worker/hand-clock.ts';
 
 const dayMs = 24 * 60 * 60 * 1_000;
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Ticker } from '../../../../raft/driver/ticker.ts';
-import { HandClock } from '../worker/hand-clock.ts';
+import { HandClock } from '../member/hand-clock.ts';
 
 function ticking() {
   const clock = new HandClock();

@@ -4,8 +4,8 @@ import type { Greeting } from '../../../../raft/codec/greeting.ts';
 import type { Config } from '../../../../raft/core/types.ts';
 import { Bootstrap } from '../../../../raft/member/bootstrap.ts';
 import type { ClusterOptions } from '../../../../raft/member/options.ts';
+import { HandClock } from '../member/hand-clock.ts';
 import { greetingOf } from '../transport/nodes.ts';
-import { HandClock } from '../worker/hand-clock.ts';
 
 const peers = [
   { nodeId: 'a', address: 'a:7000' },

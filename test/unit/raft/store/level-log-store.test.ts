@@ -131,4 +131,30 @@ describe('the log store', () => {
       await first;
       await store.close({ clean: false });
     }));
+
+  it('gives back an entry of many megabytes, which is written in turns of its own', () =>
+    inDirectory(async (directory) => {
+      const store = storeIn(directory);
+      await store.open();
+      const payload = new Uint8Array(3 * 1024 * 1024).fill(7);
+      const entries = entriesFrom(1, 1).map((entry) => (entry.kind === 'command' ? { ...entry, payload } : entry));
+      await write(store, { ...appendBatch(1, 1), entries });
+      await store.close({ clean: true });
+      const { boot, verdict } = await reopen(directory);
+      expect(verdict.kind).to.equal('clean');
+      expect(boot.entries).to.deep.equal(entries);
+    }));
+
+  it('refuses another batch while a large one is prepared', () =>
+    inDirectory(async (directory) => {
+      const store = storeIn(directory);
+      await store.open();
+      const payload = new Uint8Array(3 * 1024 * 1024);
+      const entries = entriesFrom(1, 1).map((entry) => (entry.kind === 'command' ? { ...entry, payload } : entry));
+      const first = rejection(write(store, { ...appendBatch(1, 1), entries }));
+      expect((await rejection(write(store, appendBatch(2, 1)))).message).to.match(/two batches/);
+      // After a failure nothing is written any more, not even what came before it.
+      expect((await first).message).to.match(/two batches/);
+      await store.close({ clean: false });
+    }));
 });

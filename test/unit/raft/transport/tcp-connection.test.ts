@@ -8,7 +8,7 @@ import { SendQueue } from '../../../../raft/transport/send-queue.ts';
 import { TcpConnection } from '../../../../raft/transport/tcp-connection.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { append, command, heartbeat } from '../codec/messages.ts';
-import { HandClock } from '../worker/hand-clock.ts';
+import { HandClock } from '../member/hand-clock.ts';
 import { greetingOf } from './nodes.ts';
 
 describe('a connection between two nodes', () => {

@@ -57,6 +57,16 @@ describe('spans of what the main thread does', () => {
     expect((end ?? 0) - (start ?? 0)).to.be.closeTo(10, 0.001);
   });
 
+  it('what another process does is a parent when it is recorded there, and its decision is followed', () => {
+    const recorded = work.elsewhere('00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01');
+    work.begin('internal', 'here', {}, recorded).end();
+    expect(spans.map(({ name, parentId }) => [name, parentId])).to.deep.equal([['here', '00f067aa0ba902b7']]);
+    const passedOver = work.elsewhere('00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00');
+    work.begin('internal', 'not here', {}, passedOver).end();
+    expect(spans).to.have.lengthOf(1);
+    expect(work.elsewhere('nonsense')).to.equal(undefined);
+  });
+
   it('the origin of a configuration is known for a while', () => {
     const request = work.enter('server', 'one', parent);
     for (let index = 1; index <= 40; index++) work.setOrigin(index, request);

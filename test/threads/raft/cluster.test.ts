@@ -2,10 +2,10 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 
-import type { Config } from '../../../../raft/core/types.ts';
-import { readMarker } from '../../../../raft/store/markers.ts';
-import { eventually } from '../../../support/eventually.ts';
-import { inDirectory, reopen } from '../store/log-directory.ts';
+import type { Config } from '../../../raft/core/types.ts';
+import { readMarker } from '../../../raft/store/markers.ts';
+import { eventually } from '../../support/eventually.ts';
+import { inDirectory, reopen } from '../../unit/raft/store/log-directory.ts';
 import { commit, leaderOf, peersOf, startAll, TestMember, type TestOptions } from './members.ts';
 
 describe('members that form a cluster', () => {

@@ -2,9 +2,9 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 
-import { listCheckpoints } from '../../../../raft/store/checkpoint-files.ts';
-import { eventually } from '../../../support/eventually.ts';
-import { inDirectory, reopen } from '../store/log-directory.ts';
+import { listCheckpoints } from '../../../raft/store/checkpoint-files.ts';
+import { eventually } from '../../support/eventually.ts';
+import { inDirectory, reopen } from '../../unit/raft/store/log-directory.ts';
 import { leaderOf, TestMember, type TestOptions } from './members.ts';
 
 describe('a member on its own', () => {

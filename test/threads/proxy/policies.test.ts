@@ -3,10 +3,10 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { request } from 'undici';
-import { eventually } from '../../../support/eventually.ts';
-import { KubernetesServer } from '../../../support/kubernetes-server.ts';
-import { PolicyBed } from '../../../support/named-upstreams.ts';
-import { TemporaryDirectories } from '../../../support/temporary-directory.ts';
+import { eventually } from '../../support/eventually.ts';
+import { KubernetesServer } from '../../support/kubernetes-server.ts';
+import { PolicyBed } from '../../support/named-upstreams.ts';
+import { TemporaryDirectories } from '../../support/temporary-directory.ts';
 
 describe('policies with two workers', () => {
   const directories = new TemporaryDirectories();

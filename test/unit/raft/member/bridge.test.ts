@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Call, CallQueue, callerOf, carryOut } from '../../../../raft/member/bridge.ts';
+import { type Call, CallQueue, callerOf, carryOut, largeMemory } from '../../../../raft/member/bridge.ts';
 
 interface Taps {
   one(text: string): void;
@@ -41,9 +41,18 @@ describe('the bridge between the main thread and the raft worker', () => {
       one: (text) => carried.push(text),
       other: (a, b) => carried.push(`${a} ${b}`),
     };
-    for (const calls of crossings) carryOut(target, structuredClone(calls));
+    for (const calls of crossings) for (const call of structuredClone(calls)) carryOut(target, call);
     expect(crossings).to.have.length(2);
     expect(carried).to.deep.equal(['a', '1 2', 'b', '3 undefined']);
+  });
+
+  it('hands over the memory of large commands that is all theirs', () => {
+    const large = new Uint8Array(100_000);
+    const small = new Uint8Array(100);
+    const part = new Uint8Array(new ArrayBuffer(200_000), 0, 100_000);
+    const batch = (payloads: Uint8Array): Call => ['committed', { payloads }];
+    expect(largeMemory([['propose', 1, large], ['propose', 2, small], batch(part)])).to.deep.equal([large.buffer]);
+    expect(largeMemory([['alive'], batch(large)])).to.deep.equal([large.buffer]);
   });
 
   it('lets what is not urgent go with the next call, and alone after a while; of several the last', () => {
@@ -77,10 +86,8 @@ describe('the bridge between the main thread and the raft worker', () => {
       }
     }
     const counter = new Counter();
-    carryOut(counter, [
-      ['add', 2],
-      ['add', 3],
-    ]);
+    carryOut(counter, ['add', 2]);
+    carryOut(counter, ['add', 3]);
     expect(counter.count).to.equal(5);
   });
 });

@@ -160,6 +160,7 @@ describe('proxy workers', () => {
         telemetry: { logger },
         bindAddress: '127.0.0.1',
         limits: bodyLimits,
+        drainMsMax: 30_000,
         onCandidateLost: (reason) => lost.push(reason),
         thread,
       });

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 
 import { expect } from 'chai';
 
-import { RaftThread, type ThreadHost } from '../../../../raft/index.ts';
-import { eventually } from '../../../support/eventually.ts';
-import { inDirectory, reopen } from '../store/log-directory.ts';
+import { RaftThread, type ThreadHost } from '../../../raft/index.ts';
+import { eventually } from '../../support/eventually.ts';
+import { inDirectory, reopen } from '../../unit/raft/store/log-directory.ts';
 
 describe('the raft worker, from the thread that started it', () => {
   it('commits, reads, tells its status, and leaves a clean log', () =>

@@ -5,8 +5,8 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 
-import { needs } from '../../../support/needs.ts';
-import { inDirectory, reopen } from '../store/log-directory.ts';
+import { needs } from '../../support/needs.ts';
+import { inDirectory, reopen } from '../../unit/raft/store/log-directory.ts';
 
 describe('a disk that is full', () => {
   // LevelDB acknowledges synced writes after a failed one, and loses them all (raft.md A6.2).

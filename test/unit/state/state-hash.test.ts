@@ -1,0 +1,35 @@
+import { createHash } from 'node:crypto';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { plainDigest } from '../../../src/state/state-hash.ts';
+
+/** By the words of the rule: the first 64 bits of SHA-256 over key, a zero and the body. */
+const slowly = (key: string, body: Uint8Array): bigint =>
+  createHash('sha256')
+    .update(Buffer.concat([Buffer.from(key), Buffer.of(0), body]))
+    .digest()
+    .readBigUInt64BE();
+
+describe('the digest of a row', () => {
+  it('is the same for a text and for its bytes', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'binary', maxLength: 20 }),
+        fc.string({ unit: 'binary', maxLength: 50 }),
+        (key, body) => {
+          const wanted = slowly(key, Buffer.from(body));
+          expect(plainDigest(key, body)).to.equal(wanted);
+          expect(plainDigest(key, Buffer.from(body))).to.equal(wanted);
+        },
+      ),
+      { numRuns: 50 },
+    );
+  });
+
+  it('is the same for long ones', () => {
+    for (const length of [64 * 1024, 64 * 1024 + 1]) {
+      const body = 'ä'.repeat(length);
+      expect(plainDigest('e/routes/a', body)).to.equal(slowly('e/routes/a', Buffer.from(body)));
+    }
+  });
+});
