@@ -46,11 +46,11 @@ export class Frames {
     return this.#own;
   }
 
-  /** For proxies of ours that have this content. */
+  /** For proxies of ours that have this content, in force or as the candidate of the rollout that it completes. */
   get current(): Buffer {
-    const { index, id } = this.config;
+    const { index, id, trace } = this.config;
     this.#current ??= Buffer.from(
-      `event: current\nid: ${index}\ndata: ${JSON.stringify({ index, id, sha256: digestOf(this.config) })}\n\n`,
+      `event: current\nid: ${index}\ndata: ${JSON.stringify({ index, id, sha256: digestOf(this.config), trace })}\n\n`,
     );
     return this.#current;
   }

@@ -82,9 +82,10 @@ export class SnapshotStreams {
       after: (delayMs, run) => clock.after(delayMs, run),
       later: (run) => void setImmediate(run),
     });
-    this.#unsubscribe = parts.source.subscribe((config) => this.#publish(config));
     const { candidates } = parts;
     this.#trial = new CandidateFrames(candidates?.news ?? noNews, undefined);
+    // Called back at once where there is something already.
+    this.#unsubscribe = parts.source.subscribe((config) => this.#publish(config));
     this.#unsubscribeCandidates = candidates?.subscribe(() => this.#offer(candidates.news)) ?? (() => undefined);
     this.#scheduleKeepAlive();
   }
@@ -152,7 +153,13 @@ export class SnapshotStreams {
   #publish(config: ProxyConfig): void {
     const frames = new Frames(config, (bytes) => this.#warnOfSize(config, bytes));
     this.#frames = frames;
-    for (const client of this.#clients) client.stream.send(frameFor(client, frames));
+    const tried = this.#trial.candidate;
+    const completed = tried?.config.id === config.id ? tried.rollout : undefined;
+    for (const client of this.#clients) {
+      // Who was given it as a candidate has all of it.
+      const hasIt = completed !== undefined && client.follower.isOurs && client.told.rollout === completed;
+      client.stream.send(hasIt ? frames.current : frameFor(client, frames));
+    }
     this.sent += this.#clients.size;
   }
 

@@ -26,6 +26,8 @@ interface Outcome {
 
 interface Held {
   readonly received: ReceivedCandidate;
+  /** As it came; what a copy of it consists of. */
+  readonly data: string;
   readonly candidate: Candidate;
   readonly clusterId: string;
   /** Of the data plane; undefined while it is not known. */
@@ -61,8 +63,8 @@ export class RemoteCandidates {
   }
 
   /** What was received of it. */
-  get received(): ReceivedCandidate | undefined {
-    return this.#held?.received;
+  get held(): Pick<Held, 'received' | 'data'> | undefined {
+    return this.#held;
   }
 
   subscribe(subscriber: (candidate: Candidate | undefined) => void): () => void {
@@ -134,7 +136,7 @@ export class RemoteCandidates {
     if (warnings.length > 0)
       this.#options.logger.warn({ ...about, problems: describe(warnings) }, 'parts of a candidate fall back');
     const candidate = { ...head, index, since: index, config: { ...received.config, index } };
-    this.#held = { received, candidate, clusterId: this.#clusterId, outcome: undefined };
+    this.#held = { received, data, candidate, clusterId: this.#clusterId, outcome: undefined };
     this.#tell();
     this.#watch();
   }

@@ -242,7 +242,7 @@ export class RemoteSource implements ConfigSource {
 
   /** What is tried out already is the same object, so that nobody compiles it again. */
   #asTried(received: ReceivedConfig): ReceivedConfig {
-    const tried = this.candidates.received;
+    const tried = this.candidates.held?.received;
     if (tried?.sha256 !== received.sha256) return received;
     return { ...received, config: { ...received.config, snapshot: tried.config.snapshot } };
   }
@@ -266,8 +266,17 @@ export class RemoteSource implements ConfigSource {
   }
 
   #confirm(data: string, place: LogPlace | undefined): void {
-    const sha256: unknown = parsed(data)?.sha256;
+    const { sha256, trace } = parsed(data) ?? {};
     if (this.#isOlder(place)) return;
+    const tried = this.candidates.held;
+    if (tried !== undefined && sha256 === tried.received.sha256 && sha256 !== this.#taken?.sha256) {
+      // The candidate is for everybody now.
+      this.#floor = place;
+      const { head: _, ...received } = tried.received;
+      const arrival = { ...received, ...(typeof trace === 'string' && { trace }), data: tried.data };
+      this.#hand({ ...arrival, order: ++this.#order, place, from: 'stream' });
+      return;
+    }
     if (this.#taken === undefined || sha256 !== this.#taken.sha256) {
       this.reconnect('the control plane speaks of a configuration that is not here');
       return;

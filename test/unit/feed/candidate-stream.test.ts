@@ -136,14 +136,29 @@ describe('a candidate on the stream', () => {
     await eventually(() => expect(hasAnother()).to.deep.equal(['snapshot 3', 'candidate 5 r 10']));
   });
 
+  it('is not in the way of streams that begin while something is active', () => {
+    feed.publish(config({ index: 3 }));
+    const own = { source: feed, clock: new ManualClock(), logger: silentLogger, clusterId: () => 'c-1' };
+    new SnapshotStreams({ ...own, candidates: shares }).close();
+  });
+
   it('that becomes active is told as active first', async () => {
     feed.publish(config({ index: 3 }));
     const own = candidate();
     offer(own);
-    const ours = await connect({ 'x-sluice-proxy': 'p' });
-    await eventually(() => expect(ours()).to.have.length(2));
+    const [ours, has, stranger] = [
+      await connect({ 'x-sluice-proxy': 'p' }),
+      await connect({ 'x-sluice-proxy': 'q', 'x-sluice-candidate': 'r' }),
+      await connect({}),
+    ];
+    await eventually(() => expect([ours(), has()].map(({ length }) => length)).to.deep.equal([2, 2]));
     feed.publish({ ...own.config, index: 9 });
+    const late = await connect({ 'x-sluice-proxy': 's' });
     offer(undefined, 9);
-    await eventually(() => expect(ours().slice(2)).to.deep.equal(['snapshot 9', 'withdraw 9 r']));
+    // Who has it as the candidate is not sent it again.
+    for (const lines of [ours, has])
+      await eventually(() => expect(lines().slice(2)).to.deep.equal(['current 9', 'withdraw 9 r']));
+    await eventually(() => expect(stranger()).to.deep.equal(['snapshot 3', 'snapshot 9']));
+    await eventually(() => expect(late()[0]).to.equal('snapshot 9'));
   });
 });

@@ -1,5 +1,6 @@
 // contract.md §4.2 and architecture.md §6.13, over real sockets against a control plane of another make.
 import { expect } from 'chai';
+import { configDigest } from '../../../src/model/config-digest.ts';
 import type { ProxyConfig } from '../../../src/model/proxy-config.ts';
 import { Attempts } from '../../../src/remote/attempts.ts';
 import { ControlPlaneLink } from '../../../src/remote/control-plane-link.ts';
@@ -229,6 +230,27 @@ describe('the stream as a source', () => {
     } finally {
       await second.stop();
     }
+  });
+
+  it('takes the candidate for everybody when it is told that it is current, and asks for nothing', async () => {
+    stub.headers = { 'X-Sluice-Cluster': 'c1' };
+    source.start();
+    const stream = await stub.stream();
+    stream.write(snapshotEvent('stable', 3));
+    await sees('stable');
+    const tried = JSON.parse(snapshotData('tried')) as { snapshot: object };
+    const head = { rollout: 'r', share: 10, by: 'client', key: { clientIp: true }, deadmanMs: 60_000 };
+    stream.write(`event: candidate\nid: 5\ndata: ${JSON.stringify({ ...head, ...tried })}\n\n`);
+    const current = { index: 9, id: 'snapshot-tried', sha256: configDigest(tried.snapshot) };
+    stream.write(`event: current\nid: 9\ndata: ${JSON.stringify(current)}\n\n`);
+    await sees('stable', 'tried');
+    const { config } = source.candidates.held?.received ?? {};
+    expect(seen[1]).to.include({ index: 9, snapshot: config?.snapshot });
+    expect(source.installed).to.deep.include({ place: { clusterId: 'c1', index: 9 }, sha256: current.sha256 });
+    expect(readSnapshotEvent(source.installed?.data ?? '')).to.deep.include({ sha256: current.sha256 });
+    stream.write('event: withdraw\nid: 9\ndata: {"rollout":"r"}\n\n');
+    await eventually(() => expect(source.candidates.rollout).to.equal(undefined));
+    expect(source.stream).to.not.equal(undefined);
   });
 
   it('says on whose behalf a configuration came, and not for a copy of it', async () => {
