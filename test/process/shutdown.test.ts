@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import { apiClient } from '../support/api-client.ts';
@@ -34,6 +35,34 @@ describe('SIGTERM', () => {
     expect(await inFlight).to.equal('first last');
     expect(await stopped).to.equal(0);
     await upstream.close();
+  });
+
+  it('takes a signal that npm or the launcher passes on again for one', async () => {
+    const held: ServerResponse[] = [];
+    const upstream = await startUpstream('slow', (_request, response) => void held.push(response));
+    const sluice = await startSluice({ env: { SLUICE_LAUNCHED: '1' } });
+    const api = apiClient(sluice.url);
+    const port = await freePort();
+    await api.create('listeners', { name: 'web', address: '127.0.0.1', port });
+    await api.create('destinations', { id: 'd', name: 'd', host: '127.0.0.1', port: upstream.port });
+    await api.create('routes', { name: 'all', forward: { destinations: [{ destinationId: 'd' }] } });
+    await api.activateAs('v1');
+    const inFlight = fetch(`http://127.0.0.1:${port}/`).then((response) => response.text());
+    await eventually(() => expect(held).to.have.length(1));
+
+    const stopped = sluice.stop('SIGTERM');
+    sluice.child.kill('SIGTERM');
+    await eventually(() => expect(sluice.output.join('\n')).to.contain('stopping'));
+    held[0]?.end('whole');
+    expect(await inFlight).to.equal('whole');
+    expect(await stopped).to.equal(0);
+    await upstream.close();
+  });
+
+  it('reaches a server that npm started: no shell stands between them', () => {
+    const { scripts } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+    // npm passes SIGTERM to its shell alone; a shell that does not become the server dies and leaves it behind.
+    expect([scripts.start, scripts.cluster].map((script) => script.split(' ')[0])).to.deep.equal(['exec', 'exec']);
   });
 
   it('answers a second signal with exit code 130 at once', async () => {
