@@ -81,8 +81,16 @@ export class ConfigState implements StateView {
 
   /** A state from its rows, or what is wrong with them. The rows were checked one by one before. */
   static load(rows: readonly StoredRow[], options: ConfigStateOptions = {}): ConfigState | string {
+    return drain(ConfigState.loadInSteps(rows, options));
+  }
+
+  /** The same with a pause wherever others may have their turn. */
+  static *loadInSteps(
+    rows: readonly StoredRow[],
+    options: ConfigStateOptions = {},
+  ): Generator<void, ConfigState | string> {
     const state = new ConfigState(options);
-    return state.#load(rows) ?? state;
+    return (yield* state.#load(rows)) ?? state;
   }
 
   get applied(): number {
@@ -187,10 +195,13 @@ export class ConfigState implements StateView {
     return { applied: last, hash, results, rows, activation, changesRollout, commit };
   }
 
-  #load(rows: readonly StoredRow[]): string | undefined {
-    const loaded = loadRows(rows, this.#tables, this.#requests, this.#idempotency);
+  *#load(rows: readonly StoredRow[]): Generator<void, string | undefined> {
+    const loaded = yield* loadRows(rows, this.#tables, this.#requests, this.#idempotency);
     if (typeof loaded === 'string') return loaded;
-    for (const { key, digest } of rows) if (key !== keys.hash) this.#hash.add(key, digest);
+    for (const { key, digest } of rows) {
+      if (key !== keys.hash) this.#hash.add(key, digest);
+      yield;
+    }
     this.#shownHash = this.#hash.text;
     this.#position = loaded.position ?? this.#position;
     this.#live = loaded.live;

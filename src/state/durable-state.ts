@@ -163,7 +163,7 @@ export class DurableState {
   async build(store: Store, content: AsyncIterable<Uint8Array>, options: OpenOptions): Promise<Successor> {
     try {
       await fillStore(store, content, this.identity, this.#opened.cipher);
-      const opened = await openState(store, options);
+      const opened = await openState(store, { run: this.#run, ...options });
       return { store, opened, applied: opened.state.applied };
     } catch (error) {
       await store.close();

@@ -47,6 +47,18 @@ export type Place =
 
 /** What a key names, or undefined when no key of this layout looks like that. */
 export function placeOf(key: string): Place | undefined {
+  return placeOfEntity(key) ?? placeOfAny(key);
+}
+
+/** Of most keys in a large state. */
+function placeOfEntity(key: string): Place | undefined {
+  const slash = key.startsWith('e/') ? key.indexOf('/', 2) : -1;
+  if (slash < 0 || slash + 1 === key.length || key.includes('/', slash + 1)) return undefined;
+  const kind = editableKinds.find((known) => key.startsWith(known, 2) && known.length === slash - 2);
+  return kind === undefined ? undefined : { row: 'entity', kind, id: key.slice(slash + 1) };
+}
+
+function placeOfAny(key: string): Place | undefined {
   const [head, first = '', second = '', third = '', fourth = ''] = key.split('/');
   if (head === 'e') {
     const kind = editableKinds.find((known) => known === first);

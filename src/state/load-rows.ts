@@ -1,15 +1,15 @@
 // Rows back into tables, at start. Snapshots come after the entities, so that what has not changed since a capture is one
 // object in memory again.
 import type { ConfigKind, EditableKind } from '../model/kinds.ts';
-import { type Entity, parseEntityText } from './entity.ts';
+import { type Entity, parseEntityRow } from './entity.ts';
 import type { ActivationRecord, PendingConfirmation } from './history.ts';
 import type { IdempotencyTable } from './idempotency-table.ts';
 import { type Place, placeOf } from './keys.ts';
 import type { Live, Position, Tables } from './overlay.ts';
 import type { RequestTable } from './request-table.ts';
 import type { Rollout } from './rollout.ts';
-import { parseSnapshotText } from './snapshot-row.ts';
-import type { Active, Stored } from './view.ts';
+import { type Intern, parseSnapshotRow } from './snapshot-row.ts';
+import type { Active, Stored, StoredSnapshot } from './view.ts';
 
 export interface StoredRow {
   readonly key: string;
@@ -25,21 +25,25 @@ export interface Loaded {
 
 type Placed<R extends Place['row']> = Extract<Place, { row: R }>;
 
-/** Fills the tables; a text says which row does not belong to a state. */
-export function loadRows(
+/** Rows between two pauses. */
+const stride = 64;
+
+/** Fills the tables, in steps; a text says which row does not belong to a state. */
+export function* loadRows(
   rows: readonly StoredRow[],
   tables: Tables,
   requests: RequestTable,
   idempotency: IdempotencyTable,
-): Loaded | string {
+): Generator<void, Loaded | string> {
   const found = new RowsByPlace();
-  for (const { key, body } of rows) {
+  for (const [at, { key, body }] of rows.entries()) {
+    if (at % stride === 0) yield;
     const place = placeOf(key);
     if (place === undefined) return `it holds a row of an unknown kind, ${JSON.stringify(key)}`;
     found.add(place, body);
   }
-  loadEntities(found, tables);
-  loadSnapshots(found, tables);
+  yield* loadEntities(found, tables);
+  yield* loadSnapshots(found, tables);
   for (const [{ origin, incarnation, boot }, text] of found.of('boot'))
     requests.loadBoot(origin, incarnation, boot, text);
   for (const [{ origin, incarnation, boot, seq }, text] of found.of('result')) {
@@ -75,7 +79,11 @@ class RowsByPlace {
   }
 
   of<R extends Place['row']>(row: R): [Placed<R>, string][] {
-    return (this.#rows.get(row) ?? []).map(([place, body]) => [place as Placed<R>, body.toString()]);
+    return this.bytesOf(row).map(([place, body]) => [place, body.toString()]);
+  }
+
+  bytesOf<R extends Place['row']>(row: R): readonly [Placed<R>, Buffer][] {
+    return (this.#rows.get(row) ?? []) as [Placed<R>, Buffer][];
   }
 
   /** Of a row that there is one of. */
@@ -85,26 +93,50 @@ class RowsByPlace {
   }
 }
 
-function loadEntities(found: RowsByPlace, tables: Tables): void {
+function* loadEntities(found: RowsByPlace, tables: Tables): Generator<void> {
   const byKind = new Map<EditableKind, Entity[]>();
-  for (const [{ kind, id }, text] of found.of('entity')) {
+  for (const [at, [{ kind, id }, row]] of found.bytesOf('entity').entries()) {
+    if (at % stride === 0) yield;
     const entities = byKind.get(kind) ?? [];
-    entities.push(parseEntityText(id, text));
+    entities.push(parseEntityRow(id, row));
     byKind.set(kind, entities);
   }
-  for (const [kind, entities] of byKind) tables.entities[kind].load(entities);
+  for (const [kind, entities] of byKind) {
+    tables.entities[kind].load(entities);
+    yield;
+  }
 }
 
-function loadSnapshots(found: RowsByPlace, tables: Tables): void {
+function* loadSnapshots(found: RowsByPlace, tables: Tables): Generator<void> {
   const older = new Map<string, Stored>();
-  /** An id and a revision name one version of an entity for ever. */
-  const intern = (kind: ConfigKind, entity: Entity): Stored => {
-    const current = tables.entities[kind].get(entity.id);
-    if (current?.revision === entity.revision) return current;
-    const version = `${kind}/${entity.id}/${entity.revision}`;
-    const known = older.get(version) ?? entity;
+  const snapshots: StoredSnapshot[] = [];
+  for (const [{ id }, row] of found.bytesOf('snapshot')) {
+    snapshots.push(yield* parseSnapshotRow(id, row, internIn(tables, older)));
+  }
+  tables.snapshots.load(snapshots);
+}
+
+/**
+ * Of one snapshot. An id and a revision name one version of an entity for ever. The lists of a snapshot ascend as those of
+ * the tables do, so most entities are found beside the one before, not by a look-up in a table of a hundred thousand.
+ */
+function internIn(tables: Tables, older: Map<string, Stored>): Intern {
+  let of: ConfigKind | undefined;
+  let list: readonly Stored[] = [];
+  let next = 0;
+  return (kind, id, revision, make) => {
+    if (kind !== of) {
+      of = kind;
+      list = tables.entities[kind].list();
+      next = 0;
+    }
+    for (let beside = list[next]; beside !== undefined && beside.id < id; beside = list[next]) next += 1;
+    const beside = list[next];
+    const current = beside?.id === id ? beside : tables.entities[kind].get(id);
+    if (current?.revision === revision) return current;
+    const version = `${kind}/${id}/${revision}`;
+    const known = older.get(version) ?? make();
     older.set(version, known);
     return known;
   };
-  tables.snapshots.load(found.of('snapshot').map(([{ id }, text]) => parseSnapshotText(id, text, intern)));
 }

@@ -4,7 +4,7 @@ import { ConfigState } from './config-state.ts';
 import { Cipher } from './encryption.ts';
 import { isLocal, isSecret, keys } from './keys.ts';
 import { type OpenedRow, RowCodec } from './row-codec.ts';
-import type { RunSteps } from './slices.ts';
+import { inSlices, type RunSteps } from './slices.ts';
 import { type Store, StoreDamaged, StoreMismatch } from './store.ts';
 
 export const formatVersion = 1;
@@ -24,7 +24,7 @@ export interface OpenOptions {
   readonly randomBytes: (count: number) => Uint8Array;
   /** Encryption is being turned on: removes what lies elsewhere in plain text. The store is marked afterwards. */
   readonly beforeEncryption?: ((applied: number) => Promise<void>) | undefined;
-  /** How rounds are computed; in slices by the clock by default. */
+  /** How a store is loaded and rounds are computed; in slices by the clock by default. */
   readonly run?: RunSteps;
 }
 
@@ -56,7 +56,7 @@ export async function openState(store: Store, options: OpenOptions): Promise<Ope
   const marker = isNew ? undefined : localRow<EncryptionMarker>(store, plain, rows, keys.local.encryption);
   const turnOn = checkEncryption(store, marker, cipher, rows);
   const codec = new RowCodec(cipher);
-  const state = loadState(store, codec, rows);
+  const state = await (options.run ?? inSlices)(loadState(store, codec, rows));
   const identity = isNew
     ? newIdentity(options.randomBytes)
     : nextBoot(localRow<Identity>(store, plain, rows, keys.local.identity));
@@ -80,15 +80,20 @@ async function readRows(store: Store): Promise<Map<string, Uint8Array>> {
   return rows;
 }
 
-function loadState(store: Store, codec: RowCodec, rows: ReadonlyMap<string, Uint8Array>): ConfigState {
+function* loadState(
+  store: Store,
+  codec: RowCodec,
+  rows: ReadonlyMap<string, Uint8Array>,
+): Generator<void, ConfigState> {
   const opened: OpenedRow[] = [];
   for (const [key, value] of rows) {
     if (isLocal(key)) continue;
     const row = codec.decode(key, value);
     if (row === undefined) throw new StoreDamaged(store.place, `the row ${JSON.stringify(key)} was changed`);
     opened.push(row);
+    yield;
   }
-  const loaded = ConfigState.load(opened, { digestOf: codec.digestOf });
+  const loaded = yield* ConfigState.loadInSteps(opened, { digestOf: codec.digestOf });
   if (typeof loaded === 'string') throw new StoreDamaged(store.place, loaded);
   return loaded;
 }

@@ -12,8 +12,11 @@ interface Head {
   readonly counts: Readonly<Record<ConfigKind, number>>;
 }
 
-/** Finds an entity that is in memory already, so that snapshots share what they have in common. */
-export type Intern = (kind: ConfigKind, entity: Entity) => Stored;
+/**
+ * Gives the entity of this version, the one that is in memory already if there is one, so that snapshots share what they
+ * have in common. `make` makes it.
+ */
+export type Intern = (kind: ConfigKind, id: string, revision: number, make: () => Entity) => Stored;
 
 /** UTF-8 of the row, in steps: memory of its size is made once, and filled a little at a time. */
 export function* snapshotBytes(snapshot: StoredSnapshot): Generator<void, Buffer> {
@@ -40,21 +43,41 @@ const stride = 64;
 
 const lineOf = ({ revision, id, json }: Stored): string => `${revision} ${id} ${json}`;
 
-export function parseSnapshotText(id: string, text: string, intern: Intern): StoredSnapshot {
-  const lines = text.split('\n');
-  const { counts, ...head } = JSON.parse(lines[0] ?? '') as Head;
-  let next = 1;
-  const take = (kind: ConfigKind): readonly Stored[] => {
-    const end = next + counts[kind];
-    const taken = lines.slice(next, end).map((line) => intern(kind, parseLine(line)));
-    next = end;
-    return taken;
+/**
+ * A snapshot from its row, in steps. Nothing of it is made text but what `intern` asks for: a part of a long text would keep
+ * all of it in memory.
+ */
+export function* parseSnapshotRow(id: string, row: Buffer, intern: Intern): Generator<void, StoredSnapshot> {
+  let next = 0;
+  const lineEnd = (): number => {
+    const end = row.indexOf(newline, next);
+    return end < 0 ? row.length : end;
   };
-  return { id, ...head, entities: perKind(take) };
+  const headEnd = lineEnd();
+  const { counts, ...head } = JSON.parse(row.toString('utf8', 0, headEnd)) as Head;
+  next = headEnd + 1;
+  const entities: Partial<Record<ConfigKind, readonly Stored[]>> = {};
+  for (const kind of configKinds) {
+    const taken: Stored[] = [];
+    for (let left = counts[kind]; left > 0 && next < row.length; left--) {
+      const end = lineEnd();
+      taken.push(entityIn(row, next, end, kind, intern));
+      next = end + 1;
+      if (left % stride === 0) yield;
+    }
+    entities[kind] = taken;
+  }
+  return { id, ...head, entities: perKind((kind) => entities[kind] ?? []) };
 }
 
-function parseLine(line: string): Entity {
-  const first = line.indexOf(' ');
-  const second = line.indexOf(' ', first + 1);
-  return new Entity(line.slice(first + 1, second), Number(line.slice(0, first)), line.slice(second + 1));
+const newline = 0x0a;
+const space = 0x20;
+
+/** Revisions and ids are ASCII. */
+function entityIn(row: Buffer, from: number, end: number, kind: ConfigKind, intern: Intern): Stored {
+  const first = row.indexOf(space, from);
+  const second = row.indexOf(space, first + 1);
+  const id = row.toString('latin1', first + 1, second);
+  const revision = Number(row.toString('latin1', from, first));
+  return intern(kind, id, revision, () => new Entity(id, revision, row.toString('utf8', second + 1, end)));
 }

@@ -1,0 +1,79 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { ConfigState } from '../../../src/state/config-state.ts';
+import { Entity } from '../../../src/state/entity.ts';
+import { keys, placeOf } from '../../../src/state/keys.ts';
+import { plainDigest } from '../../../src/state/state-hash.ts';
+import { applyRound, capture, put, remove, update } from '../../support/commands.ts';
+
+const ids = ['a', 'b', 'ba', 'c', 'd'];
+type Step = readonly [what: 'write' | 'remove' | 'capture', id: string];
+const step = fc.tuple(fc.constantFrom('write', 'write', 'remove', 'capture'), fc.constantFrom(...ids));
+
+/** A state, and one that was loaded from its rows. */
+function lived(steps: readonly Step[]): { readonly state: ConfigState; readonly loaded: ConfigState } {
+  const state = new ConfigState();
+  const rows = new Map<string, Buffer>();
+  for (const [at, [what, id]] of steps.entries()) {
+    const fields = { text: `ä\n${at}` };
+    const isThere = state.get('routes', id) !== undefined;
+    const write = isThere ? update('routes', id, fields) : put('routes', id, fields);
+    const command =
+      what === 'capture'
+        ? capture(`s${at}`, { checkedAt: state.changedAt })
+        : what === 'write'
+          ? write
+          : remove('routes', id);
+    for (const { key, body } of applyRound(state, command).rows) {
+      if (body === undefined) rows.delete(key);
+      else rows.set(key, Buffer.from(body));
+    }
+  }
+  const stored = [...rows].sort(([a], [b]) => (a < b ? -1 : 1));
+  const loaded = ConfigState.load(stored.map(([key, body]) => ({ key, body, digest: plainDigest(key, body) })));
+  if (typeof loaded === 'string') throw new Error(loaded);
+  return { state, loaded };
+}
+
+const textOf = ({ id, revision, json, name }: { id: string; revision: number; json: string; name: string }) =>
+  `${id} ${revision} ${name} ${json}`;
+
+describe('rows that are loaded', () => {
+  it('give every snapshot what it captured, and share what they have in common as the state did', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 14 }), (steps) => {
+        const { state, loaded } = lived(steps);
+        const routes = (of: ConfigState) =>
+          of.snapshots().map(({ entities }) => (entities.routes as readonly Entity[]).map(textOf));
+        expect(routes(loaded)).to.deep.equal(routes(state));
+        const versions = new Map<string, unknown>();
+        for (const list of [loaded.list('routes'), ...loaded.snapshots().map(({ entities }) => entities.routes)]) {
+          for (const entity of list) {
+            const version = `${entity.id} ${entity.revision}`;
+            expect(versions.get(version) ?? entity, version).to.equal(entity);
+            versions.set(version, entity);
+          }
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('give an entity its name, wherever and however it stands', () => {
+    const named = (spec: object): string => new Entity('a', 1, JSON.stringify(spec)).name;
+    expect(named({ id: 'a', name: 'plain' })).to.equal('plain');
+    expect(named({ id: 'a', name: 'with "quotes" and \\' })).to.equal('with "quotes" and \\');
+    expect(named({ id: 'a', text: '","name":"other"', name: 'last' })).to.equal('last');
+    expect(named({ name: 'first', id: 'a' })).to.equal('first');
+    expect(named({ id: 'a' })).to.equal('');
+    expect(named({ id: 'a', name: 7 })).to.equal('');
+  });
+
+  it('are placed by their keys', () => {
+    expect(placeOf(keys.entity('routes', 'a.b'))).to.deep.equal({ row: 'entity', kind: 'routes', id: 'a.b' });
+    expect(placeOf(keys.entity('secrets', 'x'))).to.deep.equal({ row: 'entity', kind: 'secrets', id: 'x' });
+    for (const key of ['e/', 'e/routes', 'e/routes/', 'e/route/a', 'e/routess/a']) {
+      expect(placeOf(key), key).to.equal(undefined);
+    }
+  });
+});
