@@ -2,7 +2,7 @@
 // that could use it is imported: fsync of the log must not wait behind four name look-ups (architecture.md §2).
 import module from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { holdYoungGeneration } from './young-generation.ts';
+import { collectYoungAlone, holdYoungGeneration } from './young-generation.ts';
 
 process.env.UV_THREADPOOL_SIZE ??= '16';
 
@@ -13,6 +13,7 @@ if (Number(process.versions.node.split('.')[0]) < neededMajor) {
   process.exit(1);
 }
 
+collectYoungAlone();
 holdYoungGeneration();
 
 // What V8 compiled is kept beside the build and goes with it: later starts are a fifth faster. Where that folder cannot

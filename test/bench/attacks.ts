@@ -3,14 +3,16 @@
 // an offender stays, and how much memory the process takes more. Proxy, upstreams, offenders and the client are processes of
 // their own, which run before anything is measured: one that starts takes a processor for as long as a third of a round.
 // The well-behaved client has an upstream to itself, for one that has to write a hundred large responses at once answers
-// nobody else meanwhile, whatever the proxy does.
+// nobody else meanwhile, whatever the proxy does. Rows called ordinary show what as many connections and requests cost when
+// nobody means harm: an attack that costs no more is the price of serving. CPU is that of the whole process for each
+// connection of an offender, beyond what it takes calm.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { parseArgs } from 'node:util';
 import { apiClient } from '../support/api-client.ts';
 import { freePort } from '../support/free-port.ts';
 import { Http2Client } from '../support/http2-client.ts';
-import { memoryKbOf } from '../support/proc-figures.ts';
+import { cpuMsOf, memoryKbOf } from '../support/proc-figures.ts';
 import { startSluice } from '../support/sluice-process.ts';
 import { type AttackName, attacks } from './attacks/attacks.ts';
 import type { Order, Told } from './attacks/offenders.ts';
@@ -67,13 +69,15 @@ async function main(rounds: number, seconds: number, offenders: number, wanted: 
     const memoryMib = (): number => memoryKbOf(sluice.child.pid) / 1024;
     await latencies(port, 5);
     console.log(
-      'attack                      calm p50 p99 ms   attacked p50 p99 ms    p99 ratio   offenders   gone: longest   memory',
+      'attack                      calm p50 p99 ms   attacked p50 p99 ms    p99 ratio   offenders   gone: longest   memory   CPU each',
     );
     for (const name of wanted) {
       const [calm, attacked, ratios, livedMs] = [[], [], [], []] as [number[], number[], number[], number[]];
-      let [connections, before, most] = [0, 0, 0];
+      let [connections, before, most, cpuMs] = [0, 0, 0, 0];
       for (let round = 0; round < rounds; round++) {
+        const calmFromMs = cpuMsOf(sluice.child.pid);
         const calmMs = await latencies(port, seconds);
+        const fromMs = cpuMsOf(sluice.child.pid);
         if (round === 0) before = memoryMib();
         const watch = setInterval(() => {
           most = Math.max(most, memoryMib());
@@ -83,6 +87,7 @@ async function main(rounds: number, seconds: number, offenders: number, wanted: 
         offending.send({ port, name, seconds: attackSeconds, offenders } satisfies Order);
         const attackedMs = await latencies(port, attackSeconds);
         const { livedMs: ended, connections: begun } = await told;
+        cpuMs += cpuMsOf(sluice.child.pid) - fromMs - ((fromMs - calmFromMs) * attackSeconds) / seconds;
         clearInterval(watch);
         calm.push(...calmMs);
         attacked.push(...attackedMs);
@@ -95,7 +100,8 @@ async function main(rounds: number, seconds: number, offenders: number, wanted: 
       const gone = livedMs.length === 0 ? 'none' : `${(Math.max(...livedMs) / 1_000).toFixed(2)} s`;
       console.log(
         `${name.padEnd(28)}${both(calm)}       ${both(attacked)}        ${median(ratios).toFixed(2).padStart(6)}` +
-          `${String(connections).padStart(11)}${gone.padStart(16)}${`+${(most - before).toFixed(0)} MiB`.padStart(11)}`,
+          `${String(connections).padStart(11)}${gone.padStart(16)}${`+${(most - before).toFixed(0)} MiB`.padStart(11)}` +
+          `${`${(cpuMs / connections).toFixed(1)} ms`.padStart(11)}`,
       );
     }
   } finally {

@@ -12,6 +12,8 @@ import { Sampling } from './sampling.ts';
 const keptPerSecond = 1_000;
 /** Answers from 500 on and proxy errors are kept beside those: they are what somebody is going to look for. */
 const errorsPerSecond = 200;
+/** Between two looks at the wall clock, which may have been set meanwhile. */
+const lookEveryMs = 100;
 /** A client that went away before its response began, as in the metrics. */
 const clientGone = 499;
 
@@ -24,6 +26,9 @@ export class RecentRequests {
   readonly #routes = new WeakMap<ExchangeEntry, string>();
   #seen = 0;
   #kept = 0;
+  /** When the two clocks are held side by side again, and how far the wall clock was ahead. */
+  #lookAtMs = Number.NEGATIVE_INFINITY;
+  #apartMs = 0;
 
   constructor(shape: RingShape, place: number, clock: Clock, random: () => number = Math.random) {
     this.#ring = new RequestRing(shape);
@@ -61,7 +66,7 @@ export class RecentRequests {
     this.#ring.write(
       this.#place,
       {
-        timeMs: this.#clock.nowMs() - durationMs,
+        timeMs: this.#wallMs(nowMs) - durationMs,
         durationMs,
         index: snapshot.index,
         oneIn,
@@ -77,6 +82,15 @@ export class RecentRequests {
             `${endpoint}\0${parameterNames(request.query)}\0${this.#headersText(exchange)}${request.path}`
         : '',
     );
+  }
+
+  /** The wall clock, which is looked at once in a while: what lies between follows the monotonic one. */
+  #wallMs(nowMs: number): number {
+    if (nowMs >= this.#lookAtMs) {
+      this.#lookAtMs = nowMs + lookEveryMs;
+      this.#apartMs = this.#clock.nowMs() - nowMs;
+    }
+    return nowMs + this.#apartMs;
   }
 
   #routeText(entry: ExchangeEntry | undefined): string {

@@ -25,6 +25,8 @@ export const headerMax = 256;
 const ringHead = 64;
 const perWorker = 4;
 
+const usual = 'HTTP/1.1';
+const usualCode = 1;
 const protocols = ['HTTP/1.0', 'HTTP/1.1', 'HTTP/2.0'] as const;
 const errors = ['', ...Object.keys(proxyErrors)];
 const errorCodes: ReadonlyMap<string, number> = new Map(errors.map((type, code) => [type, code]));
@@ -103,11 +105,10 @@ export class RequestRing {
     doubles[first + oneInAt] = numbers.oneIn;
     ints[lock + statusAt] = numbers.status;
     ints[lock + attemptsAt] = numbers.attempts;
-    ints[lock + codesAt] =
-      (protocolCodes.get(numbers.protocol) ?? 1) |
-      (numbers.candidate ? 4 : 0) |
-      (numbers.secure ? 8 : 0) |
-      ((errorCodes.get(numbers.error) ?? 0) << 8);
+    // Most requests have neither another protocol nor an error, and are asked for neither by name.
+    const protocol = numbers.protocol === usual ? usualCode : (protocolCodes.get(numbers.protocol) ?? usualCode);
+    const error = numbers.error === '' ? 0 : (errorCodes.get(numbers.error) ?? 0);
+    ints[lock + codesAt] = protocol | (numbers.candidate ? 4 : 0) | (numbers.secure ? 8 : 0) | (error << 8);
     ints[lock + 1] = this.#bytes.write(text, at + head, this.#slotBytes - head, 'utf8');
     Atomics.store(ints, lock, 0);
   }

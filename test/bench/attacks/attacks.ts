@@ -21,6 +21,8 @@ export interface Attack {
   readonly times: number;
   /** Length of a round, where the guard takes longer than any. */
   readonly seconds?: number;
+  /** It goes by itself after so many milliseconds: no offender, but what the same connections and requests cost anyway. */
+  readonly leavesAfterMs?: number;
 }
 
 const nothing = Buffer.alloc(0);
@@ -28,13 +30,9 @@ const large = block([':method', 'GET'], [':scheme', 'http'], [':authority', 'x']
 const opened = (id: number): Buffer => frame('HEADERS', END_HEADERS, id, post());
 const flood = (each: Buffer, times = 1_000): Attack => ({ opening: greeting, part: () => each, times });
 const perStream = (part: (id: number) => Buffer, times = 500): Attack => ({ opening: greeting, part, times });
+const manyLarge = Array.from({ length: 100 }, (_, i) => frame('HEADERS', WHOLE, 2 * i + 1, large));
 /** Streams with large responses, of which the windows let through `window` bytes each. */
-const starving = (window: number): Buffer =>
-  Buffer.concat([
-    greeting,
-    settings(4, window),
-    ...Array.from({ length: 100 }, (_, i) => frame('HEADERS', WHOLE, 2 * i + 1, large)),
-  ]);
+const starving = (window: number): Buffer => Buffer.concat([greeting, settings(4, window), ...manyLarge]);
 /** An entry of 4,000 bytes, and then a head that names it 120 times. */
 const entry = Buffer.concat([Buffer.from('40016b7fa11e', 'hex'), Buffer.alloc(4_000, 0x76)]);
 const bomb = Buffer.concat([request(), Buffer.alloc(120, 0xbe)]);
@@ -42,6 +40,18 @@ const bomb = Buffer.concat([request(), Buffer.alloc(120, 0xbe)]);
 const of = <Name extends string>(all: Readonly<Record<Name, Attack>>): Readonly<Record<Name, Attack>> => all;
 
 export const attacks = of({
+  'ordinary: 1 request': {
+    opening: Buffer.concat([greeting, frame('HEADERS', WHOLE, 1, request())]),
+    part: () => nothing,
+    times: 0,
+    leavesAfterMs: 10,
+  },
+  'ordinary: 100 responses': {
+    opening: Buffer.concat([greeting, ...manyLarge]),
+    part: () => nothing,
+    times: 0,
+    leavesAfterMs: 100,
+  },
   'rapid reset': perStream((id) => Buffer.concat([opened(id), frame('RST_STREAM', 0, id, uint32(8))])),
   'made you reset: window': perStream((id) => Buffer.concat([opened(id), frame('WINDOW_UPDATE', 0, id, uint32(0))])),
   'made you reset: length': perStream((id) =>

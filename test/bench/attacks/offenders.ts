@@ -40,7 +40,8 @@ async function attack(port: number, how: Attack, seconds: number, offenders: num
       else socket.once('drain', () => setTimeout(more, pauseMs));
     };
     socket.write(how.opening);
-    more();
+    if (how.times > 0) more();
+    if (how.leavesAfterMs !== undefined) setTimeout(() => socket.destroy(), how.leavesAfterMs);
     socket.resume();
     socket.on('error', () => {});
     socket.on('close', () => {

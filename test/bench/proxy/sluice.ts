@@ -179,6 +179,9 @@ async function serve(wish: SluiceWish): Promise<void> {
   const { systemClock } = await from<typeof import('../../../src/clock.ts')>('clock.ts');
   const { createProxy } = await from<typeof import('../../../src/proxy/proxy.ts')>('proxy/proxy.ts');
   const { silentLogger } = await from<typeof import('../../../src/telemetry/logger.ts')>('telemetry/logger.ts');
+  // As the program does it; a tree from before it did has no such function.
+  const young = await from<typeof import('../../../src/young-generation.ts')>('young-generation.ts');
+  young.collectYoungAlone?.();
   let snapshot = configOf(wish);
   let publish = (_index: number): void => {};
   let index = 1;
