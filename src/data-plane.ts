@@ -4,6 +4,7 @@ import { systemClock } from './clock.ts';
 import type { ConfigSource } from './model/proxy-config.ts';
 import { createProxy, type Proxy as DataPlane, type InstallOutcome } from './proxy/proxy.ts';
 import type { CandidateOutcome } from './proxy/trials.ts';
+import type { ReadyThreads } from './proxy/worker/ready-threads.ts';
 import type { Settings } from './settings/settings.ts';
 import type { Telemetry } from './telemetry/logger.ts';
 
@@ -11,11 +12,13 @@ export interface DataPlaneParts extends Telemetry {
   readonly source: ConfigSource;
   readonly onSettled?: (outcome: InstallOutcome) => void;
   readonly onCandidate?: (outcome: CandidateOutcome) => void;
+  /** Threads for its workers that have begun already. */
+  readonly ready?: ReadyThreads | undefined;
 }
 
 export const dataPlaneOf = (
   { controlPlane, proxy, sessionStore, telemetry: { recent } }: Settings,
-  { source, logger, level, traces, onSettled, onCandidate }: DataPlaneParts,
+  { source, logger, level, traces, onSettled, onCandidate, ready }: DataPlaneParts,
 ): DataPlane =>
   createProxy({
     source,
@@ -33,4 +36,5 @@ export const dataPlaneOf = (
     recent,
     onSettled,
     onCandidate,
+    ready,
   });

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { banner } from './banner.ts';
 import type { ControlPlane } from './control-plane.ts';
 import { tracesOf } from './process-traces.ts';
+import type { ProxyProcess } from './proxy-mode.ts';
 import { embeddedDefault, parseSettings, type Settings } from './settings/settings.ts';
 import { createLogger, type Logger, type RootLogger } from './telemetry/logger.ts';
 import { programVersion } from './version.ts';
@@ -35,7 +36,7 @@ async function runControlPlane(settings: Settings, logger: RootLogger): Promise<
 /** Nothing of the control plane is loaded. */
 async function runProxy(settings: Settings, logger: RootLogger): Promise<void> {
   const startedAt = performance.now();
-  const starting = import('./proxy-mode.ts').then(({ startProxy }) => startProxy(settings, logger, programVersion()));
+  const starting = startProxyMode(settings, logger);
   stopOnSignals(starting, logger);
   reopenLogsOnHangup(starting);
   const { id, adminAddress: address, ready } = await starting;
@@ -43,6 +44,14 @@ async function runProxy(settings: Settings, logger: RootLogger): Promise<void> {
   await ready;
   releaseYoungGeneration();
   logger.info({ id, address, ms: Math.round(performance.now() - startedAt) }, 'ready');
+}
+
+/** The code of its threads is loaded while that of this one is. */
+async function startProxyMode(settings: Settings, logger: RootLogger): Promise<ProxyProcess> {
+  const { ReadyThreads } = await import('./proxy/worker/ready-threads.ts');
+  const threads = new ReadyThreads(settings.proxy.workers);
+  const { startProxy } = await import('./proxy-mode.ts');
+  return startProxy(settings, logger, programVersion(), threads);
 }
 
 /** Imported only now: --help and a wrong key need not wait for the frameworks. */

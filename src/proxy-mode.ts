@@ -9,6 +9,7 @@ import { type SideCounts, TrafficWindows } from './model/traffic-windows.ts';
 import { tracesOf } from './process-traces.ts';
 import type { Proxy as DataPlane, InstallOutcome } from './proxy/proxy.ts';
 import type { CandidateOutcome } from './proxy/trials.ts';
+import type { ReadyThreads } from './proxy/worker/ready-threads.ts';
 import { Acknowledgements } from './remote/acknowledgements.ts';
 import { AdminServer, type AdminServerOptions } from './remote/admin-server.ts';
 import { Attempts } from './remote/attempts.ts';
@@ -38,7 +39,13 @@ export interface ProxyProcess {
   stop(): Promise<void>;
 }
 
-export async function startProxy(settings: Settings, logger: RootLogger, version: string): Promise<ProxyProcess> {
+/** @param threads for its workers; they have begun already. */
+export async function startProxy(
+  settings: Settings,
+  logger: RootLogger,
+  version: string,
+  threads: ReadyThreads,
+): Promise<ProxyProcess> {
   const own = settings.proxy;
   const storePath = resolve(own.storePath);
   const { id, kept } = proxyId(own.id, storePath);
@@ -75,6 +82,7 @@ export async function startProxy(settings: Settings, logger: RootLogger, version
     traces,
     onSettled: settled,
     onCandidate: tried,
+    ready: threads,
   });
   const traffic = new TrafficWindows();
   const served = (): SideCounts => ({

@@ -17,8 +17,9 @@ interface AuthorizerOptions {
   readonly relay: PeerRoutes;
 }
 
-/** Reveal nothing but ok or not ok, so they need no key (architecture.md §6.21). */
-const open = new Set(['/healthz', '/readyz'].flatMap((path) => [path, `/api/v1${path}`]));
+/** Reveal nothing but ok or not ok, so at the root they need no key (architecture.md §6.21), elsewhere no role. */
+const open = new Set(['/healthz', '/readyz']);
+const health = new Set([...open].flatMap((path) => [path, `/api/v1${path}`]));
 const relayPath = '/sync/raft';
 const largePath = `${relayPath}/large`;
 /** Nodes prove themselves to each other by a credential of their own; an API key opens nothing here. */
@@ -78,7 +79,7 @@ export class Authorizer {
     request.raw.headers['content-type'] = 'application/json';
     if (request.is404 || lacksName(request)) throw this.#unroutable(request);
     const { right, phrase } = request.routeOptions.config;
-    if (open.has(request.routeOptions.url ?? '')) return;
+    if (health.has(request.routeOptions.url ?? '')) return;
     if (isRelay(request)) this.#relay.admit(request);
     if (right !== undefined && holds(request.caller.role, right)) return;
     throw new SluiceError('FORBIDDEN', `role ${request.caller.role} may not ${phrase ?? 'use this path'}`);

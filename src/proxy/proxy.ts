@@ -18,6 +18,7 @@ import { type CandidateOutcome, Trials } from './trials.ts';
 import type { RedisOptions } from './upstream/session/redis-session-store.ts';
 import { type BodyLimits, bodyLimits } from './worker/body-limits.ts';
 import type { Installer } from './worker/installer.ts';
+import type { ReadyThreads } from './worker/ready-threads.ts';
 import { vetoOf } from './worker/verdict.ts';
 import { Workers } from './worker/workers.ts';
 
@@ -41,6 +42,8 @@ export interface ProxyOptions {
   readonly onSettled?: ((outcome: InstallOutcome) => void) | undefined;
   /** The same of each candidate. One that was taken up may be refused later, when a worker falls over it. */
   readonly onCandidate?: ((outcome: CandidateOutcome) => void) | undefined;
+  /** Threads for workers that have begun already. Default: none. */
+  readonly ready?: ReadyThreads | undefined;
 }
 
 export interface InstallOutcome {
@@ -131,7 +134,7 @@ class SourcedProxy implements Proxy {
     this.recent = new RequestHistory(ring);
     const common = { clock, telemetry, bindAddress, sessionStore, limits, drainMsMax, ring };
     this.#makeInstaller = async () => {
-      if (workers > 0) return new Workers({ count: workers, ...common, onCandidateLost });
+      if (workers > 0) return new Workers({ count: workers, ...common, onCandidateLost, ready: options.ready });
       // Where workers serve, this thread need not know how.
       const { InThread } = await import('./worker/in-thread.ts');
       return new InThread(common);

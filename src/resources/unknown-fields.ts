@@ -6,11 +6,15 @@ import { printable, type Warnings, warnings } from './warnings.ts';
 /** Enough to find a misspelt field; a body of a million unknown keys must not become a header of a megabyte. */
 const mostNamed = 20;
 
-/** Headers that name the unknown fields by JSON pointer. Throws INVALID when they are forbidden. */
-export function unknownFieldWarnings(pointers: readonly string[], validation: FieldValidation): Warnings {
+/** Headers that name the unknown fields by JSON pointer. Throws INVALID when they are forbidden, with `body` beside it. */
+export function unknownFieldWarnings(
+  pointers: readonly string[],
+  validation: FieldValidation,
+  body: Readonly<Record<string, unknown>> = {},
+): Warnings {
   if (pointers.length === 0 || validation === 'ignore') return {};
   const named = pointers.slice(0, mostNamed).map((pointer) => `unknown field ${printable(pointer, ' ')}`);
   if (pointers.length > mostNamed) named.push(`${pointers.length - mostNamed} more unknown fields`);
-  if (validation === 'strict') throw new SluiceError('INVALID', named.join('; '));
+  if (validation === 'strict') throw new SluiceError('INVALID', named.join('; '), { body });
   return warnings(named);
 }

@@ -181,6 +181,7 @@ describe('batch', () => {
       expect(headers.warning).to.contain('/extra');
       const strict = await api.call('POST', '/batch?fieldValidation=strict', { body: { operations: strange } });
       expect(strict).to.include({ status: 400 });
+      expect(JSON.parse(strict.text)).to.include({ operation: 0 });
     });
   });
 

@@ -101,6 +101,8 @@ describe('roles', () => {
         '/sync/raft',
         '//sync/raft',
         '//healthz/',
+        '/healthz',
+        '/readyz',
       ]),
     ];
     for (const path of paths) {

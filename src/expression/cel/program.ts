@@ -3,6 +3,7 @@
 import type { ASTNode, Environment, ParseResult, SourceRange } from '@marcbachmann/cel-js';
 import { ExpressionError } from '../expression-error.ts';
 import { SharedByText } from '../shared-by-text.ts';
+import { mendBytes } from './bytes-literals.ts';
 import { compileNode } from './closures.ts';
 import { type EnvironmentName, environments } from './environment.ts';
 import type { Frame, Run } from './frame.ts';
@@ -122,6 +123,7 @@ function checked(source: string, library: Environment, result: ResultKind): { as
   if (source.length > expressionMax) throw new ExpressionError(`cel: longer than ${expressionMax} characters`);
   try {
     const parsed = library.parse(source);
+    mendBytes(parsed.ast, source, library);
     const { needsBody, presences } = inspect(parsed.ast);
     for (const { node, asHas } of presences) checkAs(node, library.parse(asHas).ast);
     const type = typeOf(parsed);

@@ -49,8 +49,8 @@ export class FieldBlock implements FieldSink, FieldLines {
   #kind: BlockKind = 'request';
   #limits: BlockLimits = { fieldBytesMax: 0, linesMax: 0 };
   #fields = 0;
-  /** Undefined: there is none. */
-  #cookie: string | undefined;
+  /** Line of the cookie; −1: there is none. */
+  #cookieAt = -1;
   #regular = false;
   #hasHost = false;
 
@@ -81,7 +81,7 @@ export class FieldBlock implements FieldSink, FieldLines {
     this.fieldBytes = 0;
     this.listBytes = 0;
     this.#fields = 0;
-    this.#cookie = undefined;
+    this.#cookieAt = -1;
     this.#regular = false;
     this.#hasHost = false;
   }
@@ -131,7 +131,6 @@ export class FieldBlock implements FieldSink, FieldLines {
 
   /** After the last field. */
   finish(): void {
-    if (this.#cookie !== undefined) this.#add('cookie', this.#cookie, fieldId.other);
     if (this.problem !== '' || this.tooLarge) return;
     if (this.#kind === 'request') this.problem = this.#requestProblem();
     else if (this.#kind === 'response' && this.status === 0) this.problem = 'no :status';
@@ -166,8 +165,7 @@ export class FieldBlock implements FieldSink, FieldLines {
     this.#regular = true;
     switch (role) {
       case fieldRole.cookie:
-        if (this.#kind === 'trailers') this.#add(name, value, id);
-        else this.#cookie = this.#cookie === undefined ? value : `${this.#cookie}; ${value}`;
+        this.#crumb(name, value, id);
         break;
       case fieldRole.host:
         this.#host(value);
@@ -185,6 +183,19 @@ export class FieldBlock implements FieldSink, FieldLines {
       default:
         this.problem = 'invalid field name';
     }
+  }
+
+  /** Of a cookie (RFC 9113 §8.2.3): joined where the first of them stands. */
+  #crumb(name: string, value: string, id: FieldId): void {
+    const at = this.#cookieAt;
+    if (at < 0) {
+      if (this.#kind !== 'trailers') this.#cookieAt = this.count;
+      this.#add(name, value, id);
+      return;
+    }
+    this.fieldBytes += 2 + value.length;
+    if (this.#limits.fieldBytesMax > 0 && this.fieldBytes > this.#limits.fieldBytesMax) this.tooLarge = true;
+    else this.#values[at] = `${this.value(at)}; ${value}`;
   }
 
   #host(value: string): void {

@@ -26,9 +26,9 @@ export const guards = {
    * Requests that a connection begins in one turn of the loop; those beyond wait for the next ones, and cost nothing when
    * they are reset meanwhile. Each is about 0.05 ms, with a new connection to the upstream 0.1.
    */
-  begunPerTurn: 16,
+  begunPerTurn: 8,
   /** Streams of a connection that has gone whose exchanges end in one turn; as dear, where the upstream is in the middle. */
-  endedPerTurn: 16,
+  endedPerTurn: 8,
   /** Streams reset by us because of what came: as cheap for an attacker as its own resets (MadeYouReset). */
   streamErrors: { burst: 100, perSecond: 100 },
   /** Each is answered; a few at the beginning are all that anybody needs. */

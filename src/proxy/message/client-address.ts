@@ -1,6 +1,6 @@
 // Whose request it is (architecture.md §6.9): the rightmost address that is not one of the trusted proxies. A client
 // can write what it likes into X-Forwarded-For, but not to the right of what a trusted proxy appended.
-import { BlockList, isIP } from 'node:net';
+import { BlockList, isIP, SocketAddress } from 'node:net';
 
 export interface ClientAddress {
   /** The socket's other end. */
@@ -28,7 +28,7 @@ export class TrustedProxies {
     for (const hop of (forwardedFor ?? '').split(',').reverse()) {
       const address = plainIp(withoutPort(hop.trim()));
       if (isIP(address) === 0) break;
-      clientIp = address;
+      clientIp = shortest(address);
       if (!this.#trusts(address)) break;
     }
     return { peerIp, clientIp, peerTrusted: true };
@@ -48,6 +48,10 @@ export class TrustedProxies {
     this.#blocks.addSubnet(address, length, family === 6 ? 'ipv6' : 'ipv4');
   }
 }
+
+/** IPv6 as RFC 5952 writes it, as sockets tell it: a proxy may write `2001:DB8:0:0:0:0:0:7`, rules and buckets know one client. */
+const shortest = (address: string): string =>
+  address.includes(':') ? new SocketAddress({ address, family: 'ipv6' }).address : address;
 
 /** Some proxies append the port of their client as well: `192.0.2.1:4711`, `[2001:db8::7]:4711`. */
 const withoutPort = (hop: string): string => /^(\[[^\]]*\]|[\d.]+):\d{1,5}$/.exec(hop)?.[1] ?? hop;

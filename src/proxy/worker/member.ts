@@ -1,11 +1,11 @@
 // One proxy worker as main sees it: what main asks of it, and what it answers.
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import type { LineBatch } from '../access-log/line-batches.ts';
 import type { BusyPlace, ListenerStatus } from '../listener/listeners.ts';
 import type { Collected } from '../metrics/families.ts';
 import type { SeriesReader } from '../metrics/metric-block.ts';
-import type { FromWorker, PackedChange, ToWorker, WorkerStart } from './protocol.ts';
+import type { FromWorker, PackedChange, ToWorker } from './protocol.ts';
 import { sound, type Verdict } from './verdict.ts';
 
 /** What a worker says of its own accord. */
@@ -36,15 +36,11 @@ export class Member {
   #closed: (() => void) | undefined;
   #over = false;
 
-  constructor(thread: URL, start: WorkerStart, telemetry: Telemetry, counting: CountingReader, hears: MemberHears) {
+  constructor(worker: Worker, telemetry: Telemetry, counting: CountingReader, hears: MemberHears) {
     this.#counting = counting;
     this.#telemetry = telemetry;
     this.#hears = hears;
-    this.#worker = new Worker(thread, {
-      workerData: start,
-      name: 'sluice proxy',
-      resourceLimits: { maxYoungGenerationSizeMb: 32 },
-    });
+    this.#worker = worker;
     this.#worker.on('message', (message: FromWorker) => this.#hear(message));
     this.#worker.on('error', (error: Error) =>
       telemetry.logger.error({ reason: error.message }, 'a proxy worker fails'),

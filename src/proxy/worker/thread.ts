@@ -24,7 +24,21 @@ if (parentPort === null) throw new Error('a proxy worker is a thread of its own'
 const spans = new SpanBatches(systemClock, (batch) =>
   parentPort?.postMessage({ type: 'spans', batch }, [batch.bytes.buffer]),
 );
-serve(parentPort, workerData, await tracingOf(workerData));
+/** What main says before this thread can do it. */
+const early: ToWorker[] = [];
+const hold = (message: ToWorker): void => void early.push(message);
+const whatToDo: WorkerStart = workerData ?? (await firstMessage(parentPort));
+serve(parentPort, whatToDo, await tracingOf(whatToDo));
+
+/** Of a thread that began before it was known what it is to do. */
+function firstMessage(port: MessagePort): Promise<WorkerStart> {
+  return new Promise((resolve) => {
+    port.once('message', (start: WorkerStart) => {
+      port.on('message', hold);
+      resolve(start);
+    });
+  });
+}
 
 /** OpenTelemetry's interface is loaded for it. */
 async function tracingOf({ traceRatio }: WorkerStart): Promise<Tracing | undefined> {
@@ -103,7 +117,7 @@ function serve(port: MessagePort, start: WorkerStart, tracing: Tracing | undefin
     }
   };
   let work: Promise<void> = Promise.resolve();
-  port.on('message', (message: ToWorker) => {
+  const hear = (message: ToWorker): void => {
     if (message.type === 'keys') common.keys.hear(message.id, message.document);
     else if (message.type === 'spansTaken') spans.taken();
     else if (message.type === 'keysForgotten') common.keys.forget(message.id);
@@ -115,7 +129,10 @@ function serve(port: MessagePort, start: WorkerStart, tracing: Tracing | undefin
       scrapes.get(message.id)?.(message.text);
       scrapes.delete(message.id);
     } else work = work.then(() => obey(message));
-  });
+  };
+  port.on('message', hear);
+  port.off('message', hold);
+  for (const message of early.splice(0)) hear(message);
   process.on('uncaughtException', (error) => {
     say({ type: 'crashed', request: requestAtHand(), stack: error.stack ?? error.message });
     setImmediate(() => process.exit(1));

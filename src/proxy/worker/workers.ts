@@ -31,6 +31,7 @@ import { MiddlewareState } from './middleware-state.ts';
 import type { PackedConfig } from './packed-config.ts';
 import { emptyConfiguration, packEdits } from './packed-edits.ts';
 import type { PackedChange, ToWorker, WorkerStart } from './protocol.ts';
+import { newThread, type ReadyThreads } from './ready-threads.ts';
 import { SerialQueue } from './serial-queue.ts';
 import type { Choice } from './side.ts';
 import { systemMs } from './system-time.ts';
@@ -49,11 +50,11 @@ export interface WorkersOptions {
   readonly onCandidateLost?: ((reason: string) => void) | undefined;
   /** Where recent requests are remembered. Default: nowhere. */
   readonly ring?: RingShape | undefined;
-  /** What a worker runs. Default: thread.ts beside this file. */
+  /** What a worker runs. Default: begin.ts beside this file. */
   readonly thread?: URL | undefined;
+  /** Threads that have begun already. Default: none. */
+  readonly ready?: ReadyThreads | undefined;
 }
-
-const ownThread = new URL(`./thread.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url);
 
 /** A worker that falls sooner than this after its start is replaced only after that time: no storm of starts. */
 const restartMsMin = 1_000;
@@ -354,13 +355,14 @@ export class Workers implements Installer {
       traceRatio: this.#options.telemetry.traces?.sampleRatio,
     };
     const startedMs = performance.now();
-    const { telemetry, thread = ownThread } = this.#options;
+    const { telemetry, thread, ready } = this.#options;
+    const worker = ready?.take(start) ?? newThread(start, thread);
     const counting: CountingReader = {
       define: (series) => this.#exposition.define(place, series),
       forget: (listener) => this.#exposition.forget(place, listener),
       expose: (listener, collected) => this.#expose(listener, collected),
     };
-    const member: Member = new Member(thread, start, telemetry, counting, {
+    const member: Member = new Member(worker, telemetry, counting, {
       fall: () => {
         this.#supervisor.forget(place);
         if (this.#options.ring !== undefined) new RequestRing(this.#options.ring).release(place);

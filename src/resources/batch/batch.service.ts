@@ -41,7 +41,7 @@ export class BatchService {
     const isDry = flagOf(request, 'dryRun');
     const validation = fieldValidationOf(request);
     const batch = await inSlices(readBatch(request, this.#parts.newId));
-    const unknownFields = unknownFieldWarnings(batch.unknown, validation);
+    const unknownFields = unknownFieldWarnings(batch.unknown, validation, firstOperation(batch.unknown));
     const answer = isDry ? await this.#rehearsed(batch) : await this.#written(batch, request);
     const { Warning, ...headers } = answer.headers;
     const all = joined(unknownFields, Warning === undefined ? {} : { Warning: [Warning].flat() });
@@ -180,6 +180,15 @@ export class BatchService {
     }
     return results;
   }
+}
+
+/** The first that one of the pointers is about; none for what stands beside the operations. */
+function firstOperation(pointers: readonly string[]): { readonly operation?: number } {
+  for (const pointer of pointers) {
+    const [, at] = /^\/operations\/(\d+)(?:\/|$)/.exec(pointer) ?? [];
+    if (at !== undefined) return { operation: Number(at) };
+  }
+  return {};
 }
 
 type Examination = Pick<Examined, 'checkedAt' | 'values' | 'warnings'> & {

@@ -7,6 +7,7 @@ import { UpstreamBook } from '../../../src/proxy/shared/upstream-states.ts';
 import { bodyLimits } from '../../../src/proxy/worker/body-limits.ts';
 import { ConfigReader } from '../../../src/proxy/worker/packed-config.ts';
 import { emptyConfiguration, packEdits } from '../../../src/proxy/worker/packed-edits.ts';
+import { ReadyThreads } from '../../../src/proxy/worker/ready-threads.ts';
 import { Workers } from '../../../src/proxy/worker/workers.ts';
 import { drain } from '../../../src/state/slices.ts';
 import { silentLogger } from '../../../src/telemetry/logger.ts';
@@ -140,6 +141,25 @@ describe('proxy workers', () => {
     await proxy.start();
     expect(proxy.listeners().map(({ id, state }) => `${id} ${state}`)).to.deep.equal(['a waiting', 'l open']);
     expect(await fresh()).to.equal('x');
+  });
+
+  it('may be threads that began before anybody knew what for, and others when these are used up', async () => {
+    await proxy.close({ withinMs: 0 });
+    const ready = new ReadyThreads(1);
+    const workers = new Workers({
+      count: 2,
+      clock: systemClock,
+      telemetry: { logger: silentLogger },
+      bindAddress: '127.0.0.1',
+      limits: bodyLimits,
+      drainMsMax: 30_000,
+      ready,
+    });
+    bed.atEnd(() => workers.close(0));
+    const snapshot = { destinations: [], groups: [], middlewares: [], ...answering('ready') };
+    await workers.install({ index: 1, id: 's', name: 's', createdAt: '', snapshot }, () => {});
+    expect(workers.serving).to.equal(2);
+    expect(new Set(await Promise.all(Array.from({ length: 10 }, fresh)))).to.deep.equal(new Set(['ready']));
   });
 
   describe('of which one falls', () => {

@@ -136,6 +136,8 @@ describe('a request expression', () => {
       'uint(3) + 2u == 5u && int(5u) == 5 && 5u == dyn(5) && dyn(1u) != "a"',
       'type(request.path) == string && type(1) != string',
       'bytes("a") + b"b" == b"ab"',
+      'b"é日" == bytes("é日") && size(b"é日😀") == 9 && b\'\'\'é\'\'\' == b"\\xc3\\xa9" && string(b"aé") == "aé"',
+      'b"\\xff".size() == 1 && "é".size() == 1 && [b"é"][0].size() == 2',
     ]) {
       expect(holds(source, aRequest({ headers })), source).to.equal(true);
     }

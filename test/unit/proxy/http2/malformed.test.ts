@@ -36,13 +36,27 @@ describe('a head', () => {
     return { read, lines: Array.from({ length: read.count }, (_, i) => [read.name(i), read.value(i)]) };
   };
 
-  it('has its cookies joined, and its authority as host', () => {
+  it('has its cookies joined where the first one stands, and its authority as host', () => {
     const { lines } = head(...plain, ['cookie', 'a=b'], ['accept', '*/*'], ['cookie', 'c=d'], ['cookie', 'e']);
     expect(lines).to.deep.equal([
       ['host', 'x'],
-      ['accept', '*/*'],
       ['cookie', 'a=b; c=d; e'],
+      ['accept', '*/*'],
     ]);
+  });
+
+  it('has the limit of its bytes for the crumbs of a cookie too, with what joins them', () => {
+    // `host` and `x`, `cookie`, and two crumbs with `; ` between them.
+    for (const [length, tooLarge] of [
+      [100 - 5 - 6 - 10 - 2, false],
+      [100 - 5 - 6 - 10 - 2 + 1, true],
+    ] as const) {
+      const bed = new SessionBed({ limits: () => ({ fieldBytesMax: 100, linesMax: 9 }) });
+      bed.answers = false;
+      const fields = block(...plain, ['cookie', 'a'.repeat(10)], ['cookie', 'b'.repeat(length)]);
+      bed.arrive(Buffer.concat([greeting, frame('HEADERS', WHOLE, 1, fields)]));
+      expect(bed.stream(1).fields.tooLarge).to.equal(tooLarge);
+    }
   });
 
   it('keeps a cookie that is empty', () => {

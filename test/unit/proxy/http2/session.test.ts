@@ -66,7 +66,7 @@ describe('an HTTP/2 connection of a client', () => {
       ...{ server: true, nowMs: () => 0, limits: () => ({ fieldBytesMax: 0, linesMax: 9 }), streamsMax: 128 },
       ...{ streamWindow: 65_535, resetsPerSecond: 9, turn: turnOf(acts) },
     });
-    const bytes = Buffer.concat([greeting, ...Array.from({ length: 16 }, (_, i) => get(2 * i + 1))]);
+    const bytes = Buffer.concat([greeting, ...Array.from({ length: 8 }, (_, i) => get(2 * i + 1))]);
     session.read(bytes, 0, bytes.length);
     expect(writes).to.equal(0);
     for (const act of acts) act();
@@ -82,7 +82,7 @@ describe('an HTTP/2 connection of a client', () => {
       const bed = greeted();
       bed.answers = false;
       bed.arrive(packet());
-      for (const expected of [16, 32, 48]) {
+      for (const expected of [8, 16, 24]) {
         expect(begun(bed)).to.equal(expected);
         bed.turn();
       }
@@ -97,7 +97,7 @@ describe('an HTTP/2 connection of a client', () => {
       const bed = greeted();
       bed.arrive(packet());
       bed.arrive(get(201));
-      expect(begun(bed)).to.equal(16);
+      expect(begun(bed)).to.equal(8);
       bed.written();
       expect(bed.heard.at(-1)).to.equal('201 end');
     });
@@ -127,7 +127,7 @@ describe('an HTTP/2 connection of a client', () => {
       bed.onStreamGone = () => gone++;
       bed.arrive(packet(...Array.from({ length: 100 }, (_, i) => cancel(2 * i + 1))));
       bed.written();
-      expect(begun(bed)).to.equal(16);
+      expect(begun(bed)).to.equal(8);
       expect(bed.session.streamCount).to.equal(0);
       expect(gone).to.be.greaterThan(100);
     });
@@ -139,7 +139,7 @@ describe('an HTTP/2 connection of a client', () => {
       bed.arrive(packet());
       bed.written();
       bed.session.lost('gone');
-      for (const expected of [0, 16, 32]) {
+      for (const expected of [0, 8, 16]) {
         expect(resets()).to.equal(expected);
         bed.turn();
       }

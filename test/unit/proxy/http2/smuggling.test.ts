@@ -79,7 +79,7 @@ describe('between HTTP/2 and HTTP/1.1', () => {
       'cookies',
       [...plain, ['cookie', 'a=b'], ['x-a', '1'], ['cookie', 'c=d']],
       undefined,
-      'GET / HTTP/1.1\r\nHost: x\r\nx-a: 1\r\ncookie: a=b; c=d\r\n',
+      'GET / HTTP/1.1\r\nHost: x\r\ncookie: a=b; c=d\r\nx-a: 1\r\n',
     ],
     [
       'names that pretend',

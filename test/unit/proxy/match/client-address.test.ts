@@ -17,6 +17,8 @@ describe('the client of a request (architecture.md §6.9, security.md S14)', () 
     ['a proxy in hexadecimal', '10.0.0.1', '198.51.100.7, ::FFFF:0a00:0002', '198.51.100.7'],
     ['a port behind an address', '10.0.0.1', '203.0.113.9, 198.51.100.7:4711, 10.0.0.2:80', '198.51.100.7'],
     ['a port behind IPv6', '10.0.0.1', '[2001:db8::7]:4711', '2001:db8::7'],
+    ['IPv6 in capitals and at full length', '10.0.0.1', '2001:0DB8:0:0:0:0:0:0007', '2001:db8::7'],
+    ['IPv6 that ends as IPv4 does', '10.0.0.1', '64:FF9B::192.0.2.33', '64:ff9b::c000:221'],
     ['IPv6, in brackets or not', 'fd00::1', '[2001:db8::7], fd00::2', '2001:db8::7'],
   ];
   for (const [what, peer, forwardedFor, client] of rows) {
