@@ -1,6 +1,7 @@
 // The cases of `npm run bench`: who takes part in each, and what is done to them.
 import { heldLoopsEnv } from '../../support/held-loops.ts';
 import { fixedRate, h2load, handshakes, idleConnections, type Load, telling, weighing, wrk } from './loads.ts';
+import { sluiceProgram } from './programs.ts';
 import {
   type Contestant,
   caddy,
@@ -40,6 +41,13 @@ const common = [...['Origin: https://a.test', 'User-Agent: Mozilla/5.0 (X11; Lin
 
 export const cases: readonly Case[] = [
   { name: 'small-get', title: 'small GET, 1 route', scene: plain, proxies: all, load: wrk('/') },
+  {
+    name: 'proxy-mode',
+    title: 'small GET, the whole program: within a node, and apart from it',
+    scene: plain,
+    proxies: [sluiceProgram('sluice-node', 'embedded'), sluiceProgram('sluice-proxy', 'proxy')],
+    load: wrk('/'),
+  },
   {
     name: 'small-get-1000',
     title: 'small GET, 1,000 routes',
