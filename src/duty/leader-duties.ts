@@ -9,10 +9,14 @@ import type { Logger } from '../telemetry/logger.ts';
 export interface Duty {
   /** For the log: `a confirmation that did not come`. */
   readonly name: string;
-  /** What is due now. Called again and again while this node leads, and never while its last proposal is on its way. */
-  due(view: StateView, nowMs: number): Draft | undefined;
+  /**
+   * What is due now. Called again and again while this node leads, and never while its last proposal is on its way.
+   * @param nowMs wall clock, for what the state holds as a time; it may step
+   * @param monotonicMs for whatever lasts
+   */
+  due(view: StateView, nowMs: number, monotonicMs: number): Draft | undefined;
   /** This node began to lead, or does not lead any more. */
-  leads?(leading: boolean, nowMs: number): void;
+  leads?(leading: boolean): void;
 }
 
 export interface LeaderDutiesOptions {
@@ -54,19 +58,18 @@ export class LeaderDuties {
   }
 
   #look(): void {
-    const { log, duties, clock } = this.#options;
-    const nowMs = clock.nowMs();
+    const { log, duties } = this.#options;
     if (this.#leads !== log.leads) {
       this.#leads = log.leads;
-      for (const duty of duties) duty.leads?.(this.#leads, nowMs);
+      for (const duty of duties) duty.leads?.(this.#leads);
     }
     if (!this.#leads) return;
-    for (const duty of duties) if (!this.#underWay.has(duty)) this.#attend(duty, nowMs);
+    for (const duty of duties) if (!this.#underWay.has(duty)) this.#attend(duty);
   }
 
-  #attend(duty: Duty, nowMs: number): void {
+  #attend(duty: Duty): void {
     const { log, view, logger, clock } = this.#options;
-    const draft = duty.due(view, nowMs);
+    const draft = duty.due(view, clock.nowMs(), clock.monotonicMs());
     if (draft === undefined) return;
     this.#underWay.add(duty);
     const { op, id } = draft;

@@ -13,6 +13,7 @@ import type { Duty } from './leader-duties.ts';
 interface Step {
   readonly rollout: string;
   readonly epoch: number;
+  /** Both of the monotonic clock: a wall clock that is set back would let the step last as much longer. */
   readonly beganAt: number;
   nextCheck: number;
   /** Checks in a row in which a guard was false. */
@@ -40,7 +41,7 @@ export class RolloutDuty implements Duty {
     this.#step = undefined;
   }
 
-  due({ rollouts }: Pick<StateView, 'rollouts'>, nowMs: number): Draft | undefined {
+  due({ rollouts }: Pick<StateView, 'rollouts'>, _wallMs: number, nowMs: number): Draft | undefined {
     const rollout = rollouts.at(-1);
     if (rollout?.state !== 'running') {
       this.#step = undefined;

@@ -42,6 +42,8 @@ class Bed {
   };
   readonly began: number[] = [];
   readonly proposed: Draft[] = [];
+  /** Of the wall clock, in milliseconds. */
+  wallAhead = 0;
   duty: RolloutDuty;
   #seq = 1_000;
 
@@ -76,7 +78,7 @@ class Bed {
   pass(ms: number): void {
     for (let left = ms; left > 0; left -= 250) {
       this.now += 250;
-      const draft = this.duty.due(this.state, this.now);
+      const draft = this.duty.due(this.state, this.now + this.wallAhead, this.now);
       if (draft === undefined) continue;
       this.proposed.push(draft);
       this.apply(draft);
@@ -99,6 +101,20 @@ describe('a rollout', () => {
     expect(bed.began).to.have.lengthOf(2);
     bed.pass(10_000);
     expect(bed.proposed).to.have.lengthOf(2);
+  });
+
+  it('does not last longer, nor shorter, because the wall clock is set (seed 7800032 of whole nodes)', () => {
+    const bed = new Bed();
+    bed.wallAhead = 1_000_000;
+    bed.pass(2_000);
+    bed.wallAhead = 0;
+    bed.pass(2_750);
+    expect(bed.rollout).to.include({ state: 'running', step: 0 });
+    bed.pass(500);
+    expect(bed.rollout).to.include({ state: 'running', step: 1 });
+    bed.wallAhead = 1_000_000;
+    bed.pass(1_000);
+    expect(bed.rollout).to.include({ state: 'running', step: 1 });
   });
 
   it('is rolled back when a guard is false as often in a row as it may not', () => {
