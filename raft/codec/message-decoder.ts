@@ -9,9 +9,9 @@ import { memberIdBytesMax, readCheckpointMeta, readEntries } from './values.ts';
 type Header = Pick<Message, 'clusterId' | 'from' | 'to' | 'term'>;
 
 /**
- * Undefined for anything but exactly one well-formed message. Payloads are copies of the input; with `mayKeep`, when
- * nobody else uses its memory, what is most of it stays where it is. The payloads of one append share memory, for they
- * come and go together, and memory of its own for each would cost more than the command in it.
+ * Undefined for anything but exactly one well-formed message. The payloads of one append are parts of one copy of the input,
+ * for they come and go together, and memory of its own for each would cost more than the command in it; with `mayKeep`, when
+ * nobody else uses the memory of the input, they and what is most of it stay where they are.
  */
 export function decodeMessage(bytes: Uint8Array, mayKeep = false): Message | undefined {
   const isCopied = !mayKeep && messageTypes[bytes[0] ?? -1] === 'append';

@@ -126,15 +126,20 @@ describe('from one node to three', () => {
       await single.stop();
 
       const members = start({ ...n1!, applied: single.applied }, n2!, n3!);
-      const leader = await leaderOf(members);
-      expect(leader.id).to.match(/^n1#/);
+      expect((await leaderOf(members)).id).to.match(/^n1#/);
       for (const name of ['n2', 'n3']) {
-        const id = await eventually(() => idIn(leader.lastRole?.config, name));
+        const id = await eventually(async () => idIn((await leaderOf(members)).lastRole?.config, name));
+        // Whoever leads by then; what became of an attempt that nobody knows of is seen in the configuration.
         await eventually(async () => {
+          const leader = await leaderOf(members);
+          if (leader.lastRole?.config.voters.includes(id)) return;
           expect(await leader.change({ op: 'promote', id })).to.include({ kind: 'committed' });
         });
       }
-      expect(leader.lastRole?.config.voters.map((id) => id.split('#')[0])).to.deep.equal(['n1', 'n2', 'n3']);
+      await eventually(async () => {
+        const { config } = (await leaderOf(members)).lastRole ?? {};
+        expect(config?.voters.map((id) => id.split('#')[0])).to.deep.equal(['n1', 'n2', 'n3']);
+      });
       await eventually(() => expect(members[2]?.words).to.deep.equal(['from the time alone']));
     }));
 
