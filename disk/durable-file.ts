@@ -54,6 +54,7 @@ export async function withFile<T>(path: string, flags: string, use: (file: FileH
   }
 }
 
-export function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
-}
+export const isMissing = (error: unknown): boolean => codeOf(error) === 'ENOENT';
+
+/** Of an error of the system or of LevelDB; undefined where it has none. */
+export const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined);

@@ -48,7 +48,7 @@ export async function startProxy(
 ): Promise<ProxyProcess> {
   const own = settings.proxy;
   const storePath = resolve(own.storePath);
-  const { id, kept } = proxyId(own.id, storePath);
+  const { id, kept } = await proxyId(own.id, storePath);
   if (!kept) logger.warn({ id, storePath }, 'proxy.storePath cannot be written: the id lasts for this process only');
   const traces = await tracesOf(settings, { instanceId: id, version }, logger);
   const boot = newBoot();

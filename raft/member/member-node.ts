@@ -35,11 +35,15 @@ export class MemberNode {
       read: (id) => host.readable(id, undefined),
     };
     this.calls = {
-      ...callerOf<NodeCalls>(nodeCalls, (call) => carryOut(this.#driver ?? this.#absent, call)),
+      ...callerOf<NodeCalls>(nodeCalls, (call) => carryOut(this.#node, call)),
       propose: (id, payload) => this.#propose(id, payload),
       applied: (index) => this.#applied(index),
       checkpointWritten: (image) => this.#checkpointWritten(image),
     };
+  }
+
+  get #node(): RaftNode | Absent {
+    return this.#driver ?? this.#absent;
   }
 
   /**
@@ -60,7 +64,7 @@ export class MemberNode {
   #propose(id: number, payload: Uint8Array): void {
     if (this.#driver !== undefined && this.#parts.isDiskFull())
       this.#parts.host.outcome(id, { kind: 'notApplied', why: 'disk full' });
-    else (this.#driver ?? this.#absent).propose(id, payload);
+    else this.#node.propose(id, payload);
   }
 
   #applied(index: Index): void {
@@ -77,10 +81,10 @@ export class MemberNode {
   #checkpointWritten(image: CheckpointImage): void {
     const { checkpointDirectory, host } = this.#parts;
     verifyCheckpoint(join(checkpointDirectory, image.file), image).then(
-      () => carryOut(this.#driver ?? this.#absent, ['checkpointWritten', image]),
+      () => carryOut(this.#node, ['checkpointWritten', image]),
       (error: unknown) => {
         host.notice(`checkpoint at ${image.index}: ${String(error)}`);
-        carryOut(this.#driver ?? this.#absent, ['checkpointFailed']);
+        carryOut(this.#node, ['checkpointFailed']);
       },
     );
   }

@@ -40,9 +40,7 @@ export class Frames {
 
   /** For proxies of ours: says which strings came from secrets as well, and in which trace installs belong. */
   get own(): Buffer {
-    const { secrets = [], trace } = this.config;
-    const more = JSON.stringify({ secrets, trace });
-    this.#own ??= Buffer.from(`${this.#head}${this.#json.slice(0, -1)},${more.slice(1)}\n\n`);
+    this.#own ??= Buffer.from(`${this.#head}${this.#json.slice(0, -1)},${this.#more}\n\n`);
     return this.#own;
   }
 
@@ -57,6 +55,11 @@ export class Frames {
 
   get #head(): string {
     return `event: snapshot\nid: ${this.config.index}\ndata: `;
+  }
+
+  get #more(): string {
+    const { secrets = [], trace } = this.config;
+    return JSON.stringify({ secrets, trace }).slice(1);
   }
 
   get #json(): string {

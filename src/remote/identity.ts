@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { makeDirectorySync } from '../../disk/directory.ts';
+import { makeDirectory } from '../../disk/directory.ts';
 
 export interface ProxyIdentity {
   readonly id: string;
@@ -17,7 +17,10 @@ export interface ProxyIdentity {
 const proxyIdPattern = /^[A-Za-z0-9._~:-]{1,128}$/;
 
 /** The configured id, or the one that is kept in `storePath`, made anew when there is none. */
-export function proxyId(configured: string | undefined, storePath: string): { id: string; kept: boolean } {
+export async function proxyId(
+  configured: string | undefined,
+  storePath: string,
+): Promise<{ readonly id: string; readonly kept: boolean }> {
   if (configured !== undefined) return { id: configured, kept: true };
   const file = join(storePath, 'id');
   const known = readId(file);
@@ -27,7 +30,7 @@ export function proxyId(configured: string | undefined, storePath: string): { id
     .slice(0, 100);
   const id = `${host}-${randomBytes(3).toString('hex')}`;
   try {
-    makeDirectorySync(storePath);
+    await makeDirectory(storePath);
     writeFileSync(file, `${id}\n`, { mode: 0o600 });
     return { id, kept: true };
   } catch {

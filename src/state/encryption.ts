@@ -2,15 +2,13 @@
 // protect, so writing a row needs no chance: two rows share a nonce only if index, key and content are the same.
 import { createCipheriv, createDecipheriv, createHmac, hash, randomBytes } from 'node:crypto';
 import type { CommandSeal } from './command-codec.ts';
-import type { DigestOf } from './state-hash.ts';
+import { bytesOf, type DigestOf } from './state-hash.ts';
 
 const encryptionKeyBytes = 32;
 
 const algorithm = 'aes-256-gcm';
 const nonceBytes = 12;
 const tagBytes = 16;
-
-const bytesOf = (body: Uint8Array | string): Uint8Array => (typeof body === 'string' ? Buffer.from(body) : body);
 
 /** What the at-rest key is used for. Holds the key; nothing of it can be read back. */
 export class Cipher implements CommandSeal {

@@ -4,6 +4,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ClassicLevel } from 'classic-level';
 import { makeDirectory } from '../../disk/directory.ts';
+import { codeOf } from '../../disk/durable-file.ts';
 import { damagedTable } from '../../disk/table-check.ts';
 import { type Change, type Mark, type Store, StoreDamaged, type StoreImage, StoreInUse } from './store.ts';
 import { readWitness, Witness, witnessName } from './witness.ts';
@@ -124,7 +125,5 @@ async function openDatabase(
     throw new StoreDamaged(directory, reasonOf(cause), { cause });
   }
 }
-
-const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined);
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -3,7 +3,7 @@
 import type { Row } from './config-state.ts';
 import type { Cipher } from './encryption.ts';
 import { isSecret } from './keys.ts';
-import { type DigestOf, plainDigest } from './state-hash.ts';
+import { bytesOf, type DigestOf, plainDigest } from './state-hash.ts';
 import type { Change } from './store.ts';
 
 const digestBytes = 8;
@@ -25,7 +25,7 @@ export class RowCodec {
 
   encode({ key, index, body: content, digest }: Omit<Row, 'isNew'>): Change {
     if (content === undefined) return { key, value: undefined };
-    const body = typeof content === 'string' ? Buffer.from(content) : content;
+    const body = bytesOf(content);
     const cipher = this.#cipherFor(key);
     return { key, value: cipher === undefined ? withDigest(digest, body) : cipher.sealRow(key, index, digest, body) };
   }

@@ -10,6 +10,9 @@ export type RowBody = Buffer | string;
 /** 64 bits of a row: its key and its plain body. */
 export type DigestOf = (key: string, body: Uint8Array | string) => bigint;
 
+export const bytesOf = <Bytes extends Uint8Array>(body: Bytes | string): Bytes | Buffer =>
+  typeof body === 'string' ? Buffer.from(body) : body;
+
 interface HashedRow {
   readonly key: string;
   readonly index: number;

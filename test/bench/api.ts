@@ -3,6 +3,7 @@
 import { Agent, request, setGlobalDispatcher } from 'undici';
 import { freePort } from '../support/free-port.ts';
 import { endAll, newFolder, startSluice } from '../support/sluice-process.ts';
+import { senderTo } from './api-sender.ts';
 
 const routes = 10_000;
 const clients = 16;
@@ -18,15 +19,7 @@ const monitor = `data:text/javascript,${encodeURIComponent(`
 const sluice = await startSluice({ folder, env: { NODE_OPTIONS: `--import=${monitor}` } });
 const api = `${sluice.url}/api/v1`;
 
-async function send(path: string, body?: unknown): Promise<Record<string, unknown>> {
-  const response = await request(`${api}${path}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: body === undefined ? null : JSON.stringify(body),
-  });
-  if (response.statusCode >= 300) throw new Error(`${path}: ${response.statusCode} ${await response.body.text()}`);
-  return (await response.body.json()) as Record<string, unknown>;
-}
+const send = senderTo(sluice.url);
 
 const route = (at: number) => ({
   name: `route-${at}`,

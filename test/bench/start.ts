@@ -10,6 +10,7 @@ import { NodeCluster } from '../support/node-cluster.ts';
 import { cpuMsOf } from '../support/proc-figures.ts';
 import { endAll } from '../support/sluice-process.ts';
 import { startUpstream } from '../support/upstream.ts';
+import { senderTo } from './api-sender.ts';
 
 const { values } = parseArgs({
   options: { routes: { type: 'string', default: '10000' }, rounds: { type: 'string', default: '5' } },
@@ -57,15 +58,7 @@ const cluster = await NodeCluster.start({ nodeIds: ['a'] });
 const [node] = cluster.nodes;
 if (node === undefined) throw new Error('no node');
 
-async function send(path: string, body?: unknown): Promise<Record<string, unknown>> {
-  const response = await request(`${node?.url}/api/v1${path}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: body === undefined ? null : JSON.stringify(body),
-  });
-  if (response.statusCode >= 300) throw new Error(`${path}: ${response.statusCode} ${await response.body.text()}`);
-  return (await response.body.json()) as Record<string, unknown>;
-}
+const send = senderTo(node.url);
 
 const route = (at: number) => ({
   id: `route-${at}`,

@@ -11,6 +11,7 @@ import { type ClusterNode, NodeCluster } from '../support/node-cluster.ts';
 import { cpuMsOf, memoryKbOf } from '../support/proc-figures.ts';
 import { endAll } from '../support/sluice-process.ts';
 import { startUpstream } from '../support/upstream.ts';
+import { senderTo } from './api-sender.ts';
 
 const { values } = parseArgs({
   options: {
@@ -38,15 +39,7 @@ await Promise.all(cluster.nodes.map((node) => node.start()));
 console.log(`${nodeIds.length} nodes ready after ${(performance.now() - startedAt).toFixed(0)} ms`);
 const leader = nodeIds.length === 1 ? (cluster.nodes[0] as ClusterNode) : await cluster.leader();
 
-async function send(path: string, body?: unknown, method: 'POST' | 'PUT' = 'POST'): Promise<Record<string, unknown>> {
-  const response = await request(`${leader.url}/api/v1${path}`, {
-    method,
-    headers: { 'content-type': 'application/json' },
-    body: body === undefined ? null : JSON.stringify(body),
-  });
-  if (response.statusCode >= 300) throw new Error(`${path}: ${response.statusCode} ${await response.body.text()}`);
-  return (await response.body.json()) as Record<string, unknown>;
-}
+const send = senderTo(leader.url);
 
 const route = (at: number, path = `/shop/${at % 100}/${at}`) => ({
   id: `route-${at}`,

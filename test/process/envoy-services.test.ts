@@ -4,27 +4,18 @@ import { expect } from 'chai';
 import type { ExtAuthzConfig } from '../../src/model/middleware/ext-authz.ts';
 import type { ExtProcConfig } from '../../src/model/middleware/ext-proc.ts';
 import { eventually } from '../support/eventually.ts';
-import { ForeignProgram, python, pythonScript } from '../support/foreign-program.ts';
-import { type Answer, type Ask, MiddlewareBed } from '../support/middleware-bed.ts';
+import { python } from '../support/foreign-program.ts';
+import { asking, besides, byPatience, ForeignService, impatient, patient } from '../support/foreign-services.ts';
+import { MiddlewareBed } from '../support/middleware-bed.ts';
 import { needs } from '../support/needs.ts';
 
 describe('services written for Envoy', () => {
   let bed: MiddlewareBed;
-  let service: ForeignProgram | undefined;
+  const service = new ForeignService('envoy_services.py');
   let port: number;
 
-  /** Again when it ends at once: its port may have become somebody else's while it was away. */
   const start = async (...args: string[]): Promise<void> => {
-    port = await eventually(
-      () => {
-        if (service === undefined || service.hasEnded) {
-          service = new ForeignProgram(python, [pythonScript('envoy_services.py'), ...args]);
-        }
-        expect(service.lines).not.to.be.empty;
-        return Number(service.lines[0]);
-      },
-      { withinMs: 60_000 },
-    );
+    [port = 0] = await service.start(...args);
   };
   before(async function () {
     needs(this, python);
@@ -34,25 +25,11 @@ describe('services written for Envoy', () => {
     bed = new MiddlewareBed();
   });
   afterEach(() => bed.end());
-  after(() => service?.stop());
+  after(() => service.stop());
 
   const more = () => ({ more: { destinations: [{ id: 's', name: 's', host: '127.0.0.1', port }] } });
-  const ask = (want: string, rest: Ask = {}): Promise<Answer> =>
-    bed.ask({ ...rest, headers: { 'x-want': want, ...rest.headers } });
+  const ask = asking(() => bed);
   const sent = (...names: string[]) => names.map((name) => bed.lastSent(name));
-
-  /** While some fail as `failing` does, others are served as ever. */
-  const besides = async (failing: () => Promise<Answer>): Promise<Answer> => {
-    const others = Promise.all(Array.from({ length: 20 }, () => ask('')));
-    const answer = await failing();
-    expect((await others).map(({ status }) => status)).to.deep.equal(Array(20).fill(200));
-    expect((await ask('')).status).to.equal(200);
-    return answer;
-  };
-
-  // A machine may be so busy that an answer takes long: only who is to wait in vain waits for little.
-  const patient = '60s';
-  const isHanging = 'request.headers["x-want"].startsWith("hang")';
 
   describe('Authorization/Check', () => {
     const guard = (config: Partial<ExtAuthzConfig>) =>
@@ -61,9 +38,9 @@ describe('services written for Envoy', () => {
         extAuthz: { destinationId: 's', mode: 'grpc', protocol: 'envoy', decisionTimeout: patient, ...config },
       }) as const;
     const guarded = (config: Partial<ExtAuthzConfig> = {}) =>
-      bed.serve([guard({ ...config, decisionTimeout: '500ms' }), guard(config)], {
+      bed.serve([guard({ ...config, decisionTimeout: impatient }), guard(config)], {
         ...more(),
-        route: { middlewareOverrides: { m0: { onlyWhen: [isHanging] }, m1: { skipWhen: [isHanging] } } },
+        route: byPatience,
       });
 
     it('sees attributes; headers, removals, client headers and query edits of ok_response are followed', async () => {
@@ -101,7 +78,7 @@ describe('services written for Envoy', () => {
     ] as const)
       it(`a service that answers ${want} refuses its request, and harms no other`, async () => {
         await guarded();
-        const { status, body } = await besides(() => ask(want));
+        const { status, body } = await besides(ask, () => ask(want));
         expect(status).to.equal(403);
         expect(JSON.parse(body).error)
           .to.match(/^ext_authz: /)
@@ -119,9 +96,9 @@ describe('services written for Envoy', () => {
         extProc: { destinationId: 's', protocol: 'envoy', phaseTimeout: patient, ...config },
       }) as const;
     const processed = (config: Partial<ExtProcConfig> = {}) =>
-      bed.serve([processor({ ...config, phaseTimeout: '500ms' }), processor(config)], {
+      bed.serve([processor({ ...config, phaseTimeout: impatient }), processor(config)], {
         ...more(),
-        route: { middlewareOverrides: { m0: { onlyWhen: [isHanging] }, m1: { skipWhen: [isHanging] } } },
+        route: byPatience,
       });
     const bodies = { requestBody: 'buffered', responseBody: 'buffered' } as const;
 
@@ -169,7 +146,7 @@ describe('services written for Envoy', () => {
     for (const want of ['fail', 'hang', 'empty', 'huge', 'fail-at-response', 'hang-at-response'])
       it(`that does ${want} fails its exchange, and harms no other`, async () => {
         await processed();
-        const { status, body } = await besides(() => ask(want));
+        const { status, body } = await besides(ask, () => ask(want));
         expect(status).to.equal(500);
         expect(JSON.parse(body).error).to.match(/^ext_proc: /);
         await processed({ allowOnError: true });
@@ -178,7 +155,7 @@ describe('services written for Envoy', () => {
 
     it('that answers to another phase changes nothing', async () => {
       await processed();
-      const { status, headers } = await besides(() => ask('lie'));
+      const { status, headers } = await besides(ask, () => ask('lie'));
       expect([status, headers['x-lie'], ...sent('x-lie')]).to.deep.equal([200, undefined, undefined]);
     });
   });
@@ -199,7 +176,7 @@ describe('services written for Envoy', () => {
     expect((await ask('die')).status).to.equal(403);
     expect((await ask('')).status).to.equal(403);
     expect(bed.reached).to.have.length(reached);
-    await service?.stop();
+    await service.stop();
     await start(String(port));
     await eventually(async () => expect((await ask('')).status).to.equal(200));
   });

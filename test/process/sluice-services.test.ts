@@ -5,28 +5,22 @@ import { expect } from 'chai';
 import type { ExtAuthzConfig } from '../../src/model/middleware/ext-authz.ts';
 import type { ExtProcConfig } from '../../src/model/middleware/ext-proc.ts';
 import { eventually } from '../support/eventually.ts';
-import { ForeignProgram, python, pythonCompiler, pythonScript } from '../support/foreign-program.ts';
-import { type Answer, type Ask, MiddlewareBed } from '../support/middleware-bed.ts';
+import { python, pythonCompiler } from '../support/foreign-program.ts';
+import { asking, besides, byPatience, ForeignService, impatient, patient } from '../support/foreign-services.ts';
+import { MiddlewareBed } from '../support/middleware-bed.ts';
 import { needs } from '../support/needs.ts';
 
 const descriptions = join(import.meta.dirname, '../support/services');
 
 describe('services in another language', () => {
   let bed: MiddlewareBed;
-  let service: ForeignProgram | undefined;
+  const service = new ForeignService('sluice_services.py');
   let port: number;
   /** Of the service that ends its stream after each answer. */
   let once: number;
 
-  /** Again when it ends at once: its port may have become somebody else's while it was away. */
   const start = async (...args: string[]): Promise<void> => {
-    [port, once] = await eventually(() => {
-      if (service === undefined || service.hasEnded) {
-        service = new ForeignProgram(python, [pythonScript('sluice_services.py'), descriptions, ...args]);
-      }
-      expect(service.lines).not.to.be.empty;
-      return service.lines[0]!.split(' ').map(Number) as [number, number];
-    });
+    [port = 0, once = 0] = await service.start(descriptions, ...args);
   };
   before(async function () {
     needs(this, python, pythonCompiler);
@@ -36,7 +30,7 @@ describe('services in another language', () => {
     bed = new MiddlewareBed();
   });
   afterEach(() => bed.end());
-  after(() => service?.stop());
+  after(() => service.stop());
 
   const more = () => ({
     more: {
@@ -46,23 +40,7 @@ describe('services in another language', () => {
       ],
     },
   });
-  const ask = (want: string, rest: Ask = {}): Promise<Answer> =>
-    bed.ask({ ...rest, headers: { 'x-want': want, ...rest.headers } });
-
-  /** While some fail as `failing` does, others are served as ever. */
-  const besides = async (failing: () => Promise<Answer>): Promise<Answer> => {
-    const others = Promise.all(Array.from({ length: 20 }, () => ask('')));
-    const answer = await failing();
-    expect((await others).map(({ status }) => status)).to.deep.equal(Array(20).fill(200));
-    expect((await ask('')).status).to.equal(200);
-    return answer;
-  };
-
-  // A machine may be so busy that an answer takes long: only who is to wait in vain waits for little.
-  const patient = '60s';
-  const isHanging = 'request.headers["x-want"].startsWith("hang")';
-  const twice = { middlewareOverrides: { m0: { onlyWhen: [isHanging] }, m1: { skipWhen: [isHanging] } } };
-
+  const ask = asking(() => bed);
   describe('extauthz.v1.Authorizer', () => {
     const guard = (config: Partial<ExtAuthzConfig>) =>
       ({
@@ -76,7 +54,7 @@ describe('services in another language', () => {
         },
       }) as const;
     const guarded = (config: Partial<ExtAuthzConfig> = {}) =>
-      bed.serve([guard({ ...config, decisionTimeout: '500ms' }), guard(config)], { ...more(), route: twice });
+      bed.serve([guard({ ...config, decisionTimeout: impatient }), guard(config)], { ...more(), route: byPatience });
 
     it('sees the request; headers of an allowed answer replace those of the request', async () => {
       await guarded({ includeBody: true });
@@ -100,7 +78,7 @@ describe('services in another language', () => {
     ] as const)
       it(`a service that answers ${want} refuses its request, and harms no other`, async () => {
         await guarded();
-        const { status, body } = await besides(() => ask(want));
+        const { status, body } = await besides(ask, () => ask(want));
         expect(status).to.equal(403);
         expect(JSON.parse(body).error)
           .to.match(/^ext_authz: /)
@@ -114,7 +92,10 @@ describe('services in another language', () => {
     const processor = (config: Partial<ExtProcConfig>) =>
       ({ type: 'extProc', extProc: { destinationId: 's', phaseTimeout: patient, ...config } }) as const;
     const processed = (config: Partial<ExtProcConfig> = {}) =>
-      bed.serve([processor({ ...config, phaseTimeout: '500ms' }), processor(config)], { ...more(), route: twice });
+      bed.serve([processor({ ...config, phaseTimeout: impatient }), processor(config)], {
+        ...more(),
+        route: byPatience,
+      });
 
     for (const [style, destinationId] of [
       ['keeps its stream', 's'],
@@ -156,7 +137,7 @@ describe('services in another language', () => {
     for (const want of ['fail', 'hang', 'empty', 'huge', 'fail-at-response', 'hang-at-response'])
       it(`that does ${want} fails its exchange, and harms no other`, async () => {
         await processed();
-        const { status, body } = await besides(() => ask(want));
+        const { status, body } = await besides(ask, () => ask(want));
         expect(status).to.equal(500);
         expect(JSON.parse(body).error).to.match(/^ext_proc: /);
         await processed({ allowOnError: true });
@@ -165,7 +146,7 @@ describe('services in another language', () => {
 
     it('that answers to another phase changes nothing', async () => {
       await processed();
-      const { status, headers } = await besides(() => ask('lie'));
+      const { status, headers } = await besides(ask, () => ask('lie'));
       expect([status, headers['x-lie'], bed.lastSent('x-lie')]).to.deep.equal([200, undefined, undefined]);
     });
   });
@@ -191,7 +172,7 @@ describe('services in another language', () => {
     expect((await ask('die')).status).to.equal(403);
     expect((await ask('')).status).to.equal(403);
     expect(bed.reached).to.have.length(reached);
-    await service?.stop();
+    await service.stop();
     await start(String(port));
     await eventually(async () => expect((await ask('')).status).to.equal(200));
   });

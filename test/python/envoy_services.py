@@ -1,8 +1,6 @@
 """Authorization and external processing as written for Envoy, on its own descriptions. What they do is asked for in the
 header x-want of each request. Prints its port."""
-import os
 import sys
-import time
 from concurrent import futures
 
 import grpc
@@ -15,6 +13,7 @@ from envoy.service.ext_proc.v3 import external_processor_pb2_grpc
 from envoy.type.v3 import http_status_pb2
 from google.protobuf import struct_pb2, wrappers_pb2
 from google.rpc import code_pb2, status_pb2
+from misbehaviour import misbehave
 
 Append = base_pb2.HeaderValueOption
 
@@ -28,16 +27,6 @@ def plain(key, value, append=None):
     """As older services say it: the value as text, and whether it is appended in place of an action."""
     joins = None if append is None else wrappers_pb2.BoolValue(value=append)
     return base_pb2.HeaderValueOption(header=base_pb2.HeaderValue(key=key, value=value), append=joins)
-
-
-def misbehave(want, context):
-    if want == "die":
-        os._exit(1)
-    if want == "fail":
-        context.abort(grpc.StatusCode.INTERNAL, "broken")
-    if want == "hang":
-        while context.is_active():
-            time.sleep(0.01)
 
 
 class Authorization(external_auth_pb2_grpc.AuthorizationServicer):

@@ -1,14 +1,13 @@
 """Authorization and external processing in Sluice's own protocols, on stubs that gRPC's compiler makes of their
 descriptions. What they do is asked for in the header x-want of each request. Prints two ports: of a service that keeps a
 stream for its exchange, and of one that ends it after each answer."""
-import os
 import sys
 import tempfile
-import time
 from concurrent import futures
 
 import grpc
 from grpc_tools import protoc
+from misbehaviour import misbehave
 
 made = tempfile.TemporaryDirectory()
 files = [f"{sys.argv[1]}/{name}.proto" for name in ("extauthz", "extproc")]
@@ -25,16 +24,6 @@ made.cleanup()
 
 def first(headers, key):
     return next((pair.value for pair in headers if pair.key == key), "")
-
-
-def misbehave(want, context):
-    if want == "die":
-        os._exit(1)
-    if want == "fail":
-        context.abort(grpc.StatusCode.INTERNAL, "broken")
-    if want == "hang":
-        while context.is_active():
-            time.sleep(0.01)
 
 
 class Authorizer(extauthz_pb2_grpc.AuthorizerServicer):

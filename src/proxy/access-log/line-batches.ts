@@ -22,6 +22,7 @@ export const unwrittenMax = 4 * 1024 * 1024;
 
 /** Memory for gathering beyond this is given back. */
 const keptMax = 2 * batchMax;
+
 export class LineBatches {
   readonly #clock: Clock;
   readonly #send: (batch: LineBatch) => void;

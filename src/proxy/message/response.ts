@@ -22,10 +22,10 @@ export interface ResponseHead {
 
 const none: readonly string[] = [];
 
-/** One object per exchange slot, filled again for each response. */
 /** Of an upstream, with what middlewares and rules changed of it; interim heads are passed on as they came. */
 export type EditedHead = ResponseHead & { readonly edits?: FieldEdits };
 
+/** One object per exchange slot, filled again for each response. */
 export class ExchangeResponse implements ResponseHead {
   status = 0;
   reason = '';

@@ -1,0 +1,53 @@
+// Services in another language behind a middleware: what the tests of both protocols do with them alike.
+import { expect } from 'chai';
+import { eventually } from './eventually.ts';
+import { ForeignProgram, python, pythonScript } from './foreign-program.ts';
+import type { Answer, Ask, MiddlewareBed } from './middleware-bed.ts';
+
+// A machine may be so busy that an answer takes long: only who is to wait in vain waits for little.
+export const patient = '60s';
+export const impatient = '500ms';
+const isHanging = 'request.headers["x-want"].startsWith("hang")';
+/** Of a route with one middleware twice: m0 is impatient and has the requests that hang, m1 is patient and has the others. */
+export const byPatience = { middlewareOverrides: { m0: { onlyWhen: [isHanging] }, m1: { skipWhen: [isHanging] } } };
+
+/** A script of test/python that prints its ports. */
+export class ForeignService {
+  readonly #script: string;
+  #program: ForeignProgram | undefined;
+
+  constructor(script: string) {
+    this.#script = script;
+  }
+
+  /** Gives its ports. Again when it ends at once: a port may have become somebody else's while it was away. */
+  start(...args: string[]): Promise<readonly number[]> {
+    return eventually(() => {
+      if (this.#program === undefined || this.#program.hasEnded) {
+        this.#program = new ForeignProgram(python, [pythonScript(this.#script), ...args]);
+      }
+      const [ports] = this.#program.lines;
+      expect(ports).to.be.a('string');
+      return ports!.split(' ').map(Number);
+    });
+  }
+
+  async stop(): Promise<void> {
+    await this.#program?.stop();
+  }
+}
+
+/** What the service does is asked for in `x-want`. */
+export const asking =
+  (bed: () => MiddlewareBed) =>
+  (want: string, rest: Ask = {}): Promise<Answer> =>
+    bed().ask({ ...rest, headers: { 'x-want': want, ...rest.headers } });
+
+/** While some fail as `failing` does, others are served as ever. */
+export async function besides(ask: (want: string) => Promise<Answer>, failing: () => Promise<Answer>): Promise<Answer> {
+  const others = Promise.all(Array.from({ length: 20 }, () => ask('')));
+  const answer = await failing();
+  expect((await others).map(({ status }) => status)).to.deep.equal(Array(20).fill(200));
+  expect((await ask('')).status).to.equal(200);
+  return answer;
+}
