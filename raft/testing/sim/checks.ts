@@ -24,6 +24,8 @@ interface Seen {
   config: Config;
 }
 
+const [hash, zero] = [0x23, 0x30];
+
 export class Checks {
   readonly #ghost: Ghost;
   readonly #fail: Fail;
@@ -306,8 +308,11 @@ function progressOf(node: SimNode) {
   return node.driver?.inspect().progress;
 }
 
+/** Of `n3#1`: 2. Called for every message, so it makes no strings. */
 export function slotOf(id: MemberId): number {
-  return Number(id.slice(1, id.indexOf('#'))) - 1;
+  let slot = 0;
+  for (let at = 1; at < id.length && id.charCodeAt(at) !== hash; at += 1) slot = slot * 10 + id.charCodeAt(at) - zero;
+  return slot - 1;
 }
 
 function endOf(image: Readonly<DiskImage>): { index: Index; term: Term } {

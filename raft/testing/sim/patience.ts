@@ -10,7 +10,8 @@ const limitMs = 10_000;
 export class Patience {
   readonly #fail: Fail;
   readonly #now: () => number;
-  readonly #heardAt = new Map<MemberId, number>();
+  /** By listener, then by leader. */
+  readonly #heardAt = new Map<MemberId, Map<MemberId, number>>();
 
   constructor(fail: Fail, now: () => number) {
     this.#fail = fail;
@@ -20,14 +21,23 @@ export class Patience {
   received(node: SimNode, { from, term, type }: Message): void {
     const isOfLeader = type === 'append' || type === 'heartbeat' || type === 'checkpointBegin';
     const state = node.driver?.inspect();
-    if (isOfLeader && state !== undefined && term >= state.term) this.#heardAt.set(`${node.id} ${from}`, this.#now());
+    if (isOfLeader && state !== undefined && term >= state.term) this.#heardBy(node.id).set(from, this.#now());
+  }
+
+  #heardBy(id: MemberId): Map<MemberId, number> {
+    let heard = this.#heardAt.get(id);
+    if (heard === undefined) {
+      heard = new Map();
+      this.#heardAt.set(id, heard);
+    }
+    return heard;
   }
 
   /** A process that sleeps, or whose clock jumps, starts to wait anew. */
   touched(node: SimNode): void {
     const state = node.driver?.inspect();
     if (state?.leader === undefined || state.role === 'leader' || !node.isUp) return;
-    const heardAt = this.#heardAt.get(`${node.id} ${state.leader}`) ?? 0;
+    const heardAt = this.#heardAt.get(node.id)?.get(state.leader) ?? 0;
     const since = Math.max(heardAt, node.pausedUntilMs, node.clockSetAt);
     if (this.#now() - since > limitMs)
       this.#fail('B28', `${node.id} holds on to ${state.leader}, unheard for ${Math.round(this.#now() - since)} ms`);
