@@ -101,8 +101,8 @@ function appendConfig(state: CoreState, config: Config, time: number): ProposeRe
 export function leaderTurn(state: CoreState): void {
   advanceCommit(state);
   leaveJointWhenDue(state);
+  // What these two append is on no disk yet: it commits nothing in this turn.
   vouchWhenDue(state);
-  advanceCommit(state);
   if (state.resigning) {
     sendAppends(state);
     if (state.settings.onRemoval === 'handOver') resign(state);

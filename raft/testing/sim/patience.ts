@@ -7,11 +7,17 @@ import type { Fail } from './violation.ts';
 /** Two seconds of a clock at half speed, and as much again for a vote that arrives twice; the rest is slack. */
 const limitMs = 10_000;
 
+/** When an identity heard each leader last. */
+interface Heard {
+  readonly id: MemberId;
+  readonly at: Map<MemberId, number>;
+}
+
 export class Patience {
   readonly #fail: Fail;
   readonly #now: () => number;
-  /** By listener, then by leader. */
-  readonly #heardAt = new Map<MemberId, Map<MemberId, number>>();
+  /** By slot of the listener. */
+  readonly #heard: (Heard | undefined)[] = [];
 
   constructor(fail: Fail, now: () => number) {
     this.#fail = fail;
@@ -21,14 +27,14 @@ export class Patience {
   received(node: SimNode, { from, term, type }: Message): void {
     const isOfLeader = type === 'append' || type === 'heartbeat' || type === 'checkpointBegin';
     const state = node.driver?.inspect();
-    if (isOfLeader && state !== undefined && term >= state.term) this.#heardBy(node.id).set(from, this.#now());
+    if (isOfLeader && state !== undefined && term >= state.term) this.#heardBy(node).at.set(from, this.#now());
   }
 
-  #heardBy(id: MemberId): Map<MemberId, number> {
-    let heard = this.#heardAt.get(id);
-    if (heard === undefined) {
-      heard = new Map();
-      this.#heardAt.set(id, heard);
+  #heardBy({ id, slot }: SimNode): Heard {
+    let heard = this.#heard[slot];
+    if (heard?.id !== id) {
+      heard = { id, at: new Map() };
+      this.#heard[slot] = heard;
     }
     return heard;
   }
@@ -37,7 +43,7 @@ export class Patience {
   touched(node: SimNode): void {
     const state = node.driver?.inspect();
     if (state?.leader === undefined || state.role === 'leader' || !node.isUp) return;
-    const heardAt = this.#heardAt.get(node.id)?.get(state.leader) ?? 0;
+    const heardAt = this.#heardBy(node).at.get(state.leader) ?? 0;
     const since = Math.max(heardAt, node.pausedUntilMs, node.clockSetAt);
     if (this.#now() - since > limitMs)
       this.#fail('B28', `${node.id} holds on to ${state.leader}, unheard for ${Math.round(this.#now() - since)} ms`);
