@@ -46,13 +46,14 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
   #over = false;
   /** Requests begun since something came last. */
   #begun = 0;
+  #beginsUntilMs = 0;
   /** Requests that have come and not begun; made when there is one. */
   #waiting: StreamQueue | undefined;
 
   constructor(socket: FrameSocket, host: SessionHost, options: SessionOptions) {
     this.host = host;
     this.options = options;
-    this.writer = new FrameWriter(socket, options.turn);
+    this.writer = new FrameWriter(socket, options.turn, () => this.#goOn());
     this.outflow = new Outflow(this.writer, this);
     this.patience = new Patience(options.nowMs, options.resetsPerSecond);
     this.streams = new StreamTable(this, options.server ? 0 : -1);
@@ -122,12 +123,16 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
   onDrain(): undefined {
     this.writer.onDrain();
     this.patience.onProgress();
+    this.#goOn();
+  }
+
+  #goOn(): undefined {
     if (!this.#over) this.outflow.pump();
   }
 
   /** What is gathered leaves now, and not at the end of the turn. */
   flush(): undefined {
-    this.writer.flush();
+    this.writer.leave();
   }
 
   /** A client begins a request; undefined when there is no room for one. The head is to follow at once. */
@@ -167,7 +172,7 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     if (this.#over) return;
     this.writer.goAway(this.options.server ? Math.max(0, this.streams.lastId) : 0, code);
     this.#end(code, message, code !== errorCode.none);
-    this.writer.flush();
+    this.writer.leave();
     this.host.onFailed(code === errorCode.none ? '' : `${nameOfCode(code)}: ${message}`);
   }
 
@@ -207,18 +212,25 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
   }
 
   onDataSent(bytes: number, crumb: boolean): undefined {
-    this.patience.onDataSent(bytes);
+    this.patience.onDataSent(bytes, crumb);
     if (crumb && !this.patience.crumbs.take()) this.calm('windows of a few bytes');
   }
 
   onRequest(stream: Stream): undefined {
     stream.pause();
-    if (!this.requestsWait && this.#begun++ < guards.begunPerTurn) {
+    if (!this.requestsWait && this.#mayBegin()) {
       this.host.onRequest(stream);
       return;
     }
     this.#waiting ??= new StreamQueue(this.options.turn, guards.begunPerTurn, (id) => this.#begin(id));
     this.#waiting.add(stream.id);
+  }
+
+  /** Of what came in one packet, as much as others wait for without notice. */
+  #mayBegin(): boolean {
+    const now = this.options.nowMs();
+    if (this.#begun === 0) this.#beginsUntilMs = now + guards.workMsPerTurn;
+    return this.#begun++ < guards.begunPerTurn && now <= this.#beginsUntilMs;
   }
 
   #begin(streamId: number): undefined {

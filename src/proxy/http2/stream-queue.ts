@@ -1,10 +1,9 @@
 // Streams of one connection for which something is still to be done, a few in each turn of the loop: a client may ask for
 // a hundred things in one packet and leave with the next, and what each of those costs must not be paid in one piece
 // while others wait.
-import type { Flushable, FlushTurn } from './flush-turn.ts';
+import type { FlushTurn, Job } from './flush-turn.ts';
 
-export class StreamQueue implements Flushable {
-  queued = false;
+export class StreamQueue implements Job {
   readonly #turn: FlushTurn;
   readonly #perTurn: number;
   readonly #act: (streamId: number) => void;
@@ -24,17 +23,16 @@ export class StreamQueue implements Flushable {
 
   /** Its time comes in a later turn. */
   add(streamId: number): void {
-    this.#ids.push(streamId);
-    this.#turn.add(this);
+    if (this.#ids.push(streamId) === 1) this.#turn.begin(this);
   }
 
-  flush(): void {
+  step(): boolean {
     const end = Math.min(this.#ids.length, this.#next + this.#perTurn);
-    while (this.#next < end) this.#act(this.#ids[this.#next++] ?? 0);
-    if (this.size > 0) this.#turn.add(this);
-    else {
-      this.#ids = [];
-      this.#next = 0;
-    }
+    do this.#act(this.#ids[this.#next++] ?? 0);
+    while (this.#next < end && !this.#turn.late);
+    if (this.size > 0) return true;
+    this.#ids = [];
+    this.#next = 0;
+    return false;
   }
 }

@@ -113,9 +113,11 @@ describe('a client that floods', () => {
     const read = uint32(4_096);
     const both = Buffer.concat([frame('WINDOW_UPDATE', 0, 0, read), frame('WINDOW_UPDATE', 0, 1, read)]);
     bed.stream(1).sendData(Buffer.alloc(4 << 20));
+    bed.written();
     for (let at = 0; at < 1_024; at++) bed.arrive(both);
     for (let at = 0; at < 5_000; at++) {
       if (at % 100 === 0) bed.stream(1).sendData(Buffer.alloc(100 * 4_096));
+      if (at % 100 === 0) bed.written();
       bed.arrive(both);
     }
     expect(bed.failed).to.equal(undefined);
