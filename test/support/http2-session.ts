@@ -129,6 +129,7 @@ export class SessionBed implements SessionHost, StreamReceiver {
   onStreamGone(): void {}
   onSettings(): void {}
   onAnsweredEarly(): void {}
+  onHeld(): void {}
   onGoAway(): void {
     this.heard.push('goaway');
   }

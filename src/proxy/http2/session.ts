@@ -94,9 +94,14 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     );
   }
 
-  /** Streams that want to send and may not. */
+  /** Streams that want to send and may not, and requests that wait for them. */
   get stalled(): number {
-    return this.outflow.blocked;
+    return this.outflow.blocked + this.#held;
+  }
+
+  /** Requests that wait for others to end. */
+  get #held(): number {
+    return this.#waiting !== undefined && this.#isHeld() ? this.#waiting.size : 0;
   }
 
   get congested(): boolean {
@@ -222,15 +227,34 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
       this.host.onRequest(stream);
       return;
     }
-    this.#waiting ??= new StreamQueue(this.options.turn, guards.begunPerTurn, (id) => this.#begin(id));
+    this.#waiting ??= new StreamQueue(
+      this.options.turn,
+      guards.begunPerTurn,
+      (id) => this.#begin(id),
+      () => this.#isHeld(),
+    );
     this.#waiting.add(stream.id);
+    if (this.#isHeld()) this.host.onHeld();
+  }
+
+  /** With windows of next to nothing responses only pile up here: what is under way has to end first, or time to pass. */
+  #isHeld(): boolean {
+    if (this.peer.initialWindow >= guards.tinyWindowBytes || this.#over) return false;
+    return this.streams.size - (this.#waiting?.size ?? 0) >= guards.begunWithTinyWindow;
   }
 
   /** Of what came in one packet, as much as others wait for without notice. */
   #mayBegin(): boolean {
     const now = this.options.nowMs();
     if (this.#begun === 0) this.#beginsUntilMs = now + guards.workMsPerTurn;
-    return this.#begun++ < guards.begunPerTurn && now <= this.#beginsUntilMs;
+    // Its stream is open already.
+    const isHeld = this.#isHeld() && this.streams.size > guards.begunWithTinyWindow;
+    return this.#begun++ < guards.begunPerTurn && now <= this.#beginsUntilMs && !isHeld;
+  }
+
+  onWiderWindows(): undefined {
+    this.outflow.pump();
+    this.#waiting?.resume();
   }
 
   #begin(streamId: number): undefined {
@@ -322,8 +346,9 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
 
   /** To be asked now and then: ends a connection on which many streams wait and nobody reads. */
   checkStall(): undefined {
-    if (this.#over || this.outflow.blocked <= guards.stalledStreamsMax) this.patience.onFlowing();
+    if (this.#over || this.stalled <= guards.stalledStreamsMax) this.patience.onFlowing();
     else if (this.patience.isStalled()) this.calm('streams that nobody reads');
+    if (this.#held > 0) this.#waiting?.force();
   }
 
   // Streams.
@@ -367,6 +392,7 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     this.outflow.forget(stream);
     if (this.options.server) this.streams.headBytes -= stream.fields.listBytes;
     this.streams.close(stream, byUs);
+    this.#waiting?.resume();
     if (!this.#over) this.host.onStreamGone();
   }
 

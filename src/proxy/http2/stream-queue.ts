@@ -7,14 +7,17 @@ export class StreamQueue implements Job {
   readonly #turn: FlushTurn;
   readonly #perTurn: number;
   readonly #act: (streamId: number) => void;
+  readonly #isHeld: () => boolean;
   #ids: number[] = [];
   #next = 0;
+  #running = false;
 
-  /** `act` is called once for each stream, whatever has become of it. */
-  constructor(turn: FlushTurn, perTurn: number, act: (streamId: number) => void) {
+  /** `act` is called once for each stream, whatever has become of it. While `isHeld`, nothing is done before `resume` or `force`. */
+  constructor(turn: FlushTurn, perTurn: number, act: (streamId: number) => void, isHeld = (): boolean => false) {
     this.#turn = turn;
     this.#perTurn = perTurn;
     this.#act = act;
+    this.#isHeld = isHeld;
   }
 
   get size(): number {
@@ -23,16 +26,38 @@ export class StreamQueue implements Job {
 
   /** Its time comes in a later turn. */
   add(streamId: number): void {
-    if (this.#ids.push(streamId) === 1) this.#turn.begin(this);
+    this.#ids.push(streamId);
+    this.resume();
+  }
+
+  /** What held it may be gone. */
+  resume(): void {
+    if (this.#running || this.size === 0 || this.#isHeld()) return;
+    this.#running = true;
+    this.#turn.begin(this);
+  }
+
+  /** As many as are done in a turn are done now, whatever holds them. */
+  force(): void {
+    for (let left = this.#perTurn; left > 0 && this.size > 0; left--) this.#one();
   }
 
   step(): boolean {
-    const end = Math.min(this.#ids.length, this.#next + this.#perTurn);
-    do this.#act(this.#ids[this.#next++] ?? 0);
-    while (this.#next < end && !this.#turn.late);
-    if (this.size > 0) return true;
-    this.#ids = [];
-    this.#next = 0;
-    return false;
+    let left = this.#perTurn;
+    while (this.size > 0 && !this.#isHeld()) {
+      this.#one();
+      if (--left === 0 || this.#turn.late) break;
+    }
+    this.#running = this.size > 0 && !this.#isHeld();
+    return this.#running;
+  }
+
+  #one(): void {
+    const id = this.#ids[this.#next++] ?? 0;
+    if (this.#next === this.#ids.length) {
+      this.#ids = [];
+      this.#next = 0;
+    }
+    this.#act(id);
   }
 }

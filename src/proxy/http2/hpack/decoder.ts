@@ -14,7 +14,7 @@ export interface FieldSink {
 
 const entryOf = (name: string, value: string): TableEntry => {
   const bytes = Buffer.from(name + value, 'latin1');
-  const info = withValue(infoOfName(bytes, 0, name.length), bytes, name.length, bytes.length);
+  const info = withValue(infoOfName(name, bytes, 0, name.length), bytes, name.length, bytes.length);
   return { name, value, info };
 };
 
@@ -107,8 +107,8 @@ export class HpackDecoder {
     let nameInfo: FieldInfo;
     if (index === 0) {
       if (!this.#readText()) return;
-      nameInfo = infoOfName(this.#text, this.#textFrom, this.#textTo);
       name = this.#text.toString('latin1', this.#textFrom, this.#textTo);
+      nameInfo = infoOfName(name, this.#text, this.#textFrom, this.#textTo);
     } else {
       const entry = this.#entry(index);
       if (entry === undefined) return;
