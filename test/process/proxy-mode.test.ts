@@ -118,7 +118,7 @@ describe('a proxy in a process of its own', () => {
     const { configuration } = await proxy.ready();
     expect(configuration).to.deep.include({ from: 'last good copy' });
     expect(configuration.ageSeconds).to.be.at.least(0);
-    expect(proxy.output.join('\n')).to.contain('begins with the last good copy');
+    await eventually(() => expect(proxy.output.join('\n')).to.contain('begins with the last good copy'));
     await serves('2');
     node = await startSluice({
       folder: join(node.storePath, '..'),
