@@ -13,7 +13,7 @@ import type { Config, Index, LogPosition, MemberId } from './types.ts';
  */
 export function advanceCommit(state: CoreState): void {
   const { log } = state;
-  for (;;) {
+  while (log.committed < log.lastIndex) {
     const counted = committedIndex(state.config, (id) => durableAt(state, id));
     if (counted <= log.committed || log.term(counted) !== state.term) return;
     commitTo(state, Math.min(counted, log.pendingConfig?.index ?? counted));

@@ -46,8 +46,19 @@ function trust(state: CoreState): void {
 
 function acknowledge(state: CoreState, to: MemberId, match: Index, sendSeq: number): void {
   const { log, settings } = state;
-  const answer = { lastIndex: log.lastIndex, sendSeq, boot: settings.boot, suspect: state.suspect };
-  send(state, to, { type: 'appendResp', match, reject: undefined, ...answer });
+  state.outbox.send({
+    clusterId: settings.clusterId,
+    from: settings.id,
+    to,
+    term: state.term,
+    type: 'appendResp',
+    match,
+    reject: undefined,
+    lastIndex: log.lastIndex,
+    sendSeq,
+    boot: settings.boot,
+    suspect: state.suspect,
+  });
 }
 
 /** A leader of an earlier term: the term of the answer is all it has to know. */
@@ -77,12 +88,17 @@ export function onHeartbeat(state: CoreState, { from, commit, round }: Heartbeat
   // The leader answers with an append, which in the end settles the suspicion.
   if (state.suspect) sayWhoAnswers(state, from);
   else commitTo(state, commit);
-  send(state, from, {
+  const { log, settings } = state;
+  state.outbox.send({
+    clusterId: settings.clusterId,
+    from: settings.id,
+    to: from,
+    term: state.term,
     type: 'heartbeatResp',
     round,
-    applyLag: state.log.committed - state.applied,
+    applyLag: log.committed - state.applied,
     diskSlow: state.diskSlow,
-    boot: state.settings.boot,
+    boot: settings.boot,
     // It may have forgotten a vote: it can't confirm that nobody newer leads.
     suspect: state.suspect,
   });

@@ -101,8 +101,8 @@ function appendConfig(state: CoreState, config: Config, time: number): ProposeRe
 export function leaderTurn(state: CoreState): void {
   advanceCommit(state);
   leaveJointWhenDue(state);
+  // What these two append is on no disk yet: it commits nothing in this turn.
   vouchWhenDue(state);
-  advanceCommit(state);
   if (state.resigning) {
     sendAppends(state);
     if (state.settings.onRemoval === 'handOver') resign(state);
@@ -126,8 +126,12 @@ function leaveJointWhenDue(state: CoreState): void {
 function vouchWhenDue(state: CoreState): void {
   const { log, progress, resigning, transferee } = state;
   if (resigning || transferee !== undefined || !hasCommittedInTerm(state)) return;
-  const isAwaited = [...progress.values()].some((peer) => peer.wantsNewEntry(log.lastIndex));
-  if (isAwaited) appendEntry(state, { ...nextHead(state, 0), kind: 'noop' });
+  if (isAwaited(progress, log.lastIndex)) appendEntry(state, { ...nextHead(state, 0), kind: 'noop' });
+}
+
+function isAwaited(progress: ReadonlyMap<MemberId, Progress>, lastIndex: Index): boolean {
+  for (const peer of progress.values()) if (peer.wantsNewEntry(lastIndex)) return true;
+  return false;
 }
 
 export function onAppendResp(state: CoreState, message: AppendResp): void {

@@ -13,8 +13,12 @@ export function committedIndex({ voters, outgoing }: Halves, matched: (id: Membe
 /** An empty half agrees to everything: the other half decides. */
 function majorityIndex(voters: readonly MemberId[], matched: (id: MemberId) => Index): Index {
   if (voters.length === 0) return Number.POSITIVE_INFINITY;
-  const ascending = voters.map(matched).sort((a, b) => a - b);
-  return ascending[ascending.length - quorumOf(voters.length)]!;
+  const indexes = voters.map(matched);
+  // Members are few: to count who holds each index is quicker than to sort them, on the way of every entry.
+  const needed = quorumOf(indexes.length);
+  let highest = 0;
+  for (const index of indexes) if (index > highest && countFrom(indexes, index) >= needed) highest = index;
+  return highest;
 }
 
 /** `vote` gives undefined for members that have not answered. */
@@ -40,6 +44,13 @@ function majorityVote(voters: readonly MemberId[], vote: (id: MemberId) => boole
 
 export function hasQuorum(halves: Halves, present: (id: MemberId) => boolean): boolean {
   return voteResult(halves, (id) => present(id)) === 'won';
+}
+
+/** How many hold `index`. */
+function countFrom(indexes: readonly Index[], index: Index): number {
+  let count = 0;
+  for (const other of indexes) if (other >= index) count += 1;
+  return count;
 }
 
 function quorumOf(size: number): number {

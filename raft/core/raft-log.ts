@@ -191,10 +191,10 @@ export class RaftLog {
 
   /** Hands out what memory has and no earlier output carried; undefined when there is nothing. */
   take(seq: number): LogChanges | undefined {
-    const entries = this.#entries.slice(this.#firstUnsaved - this.#base.index - 1);
     const truncateFrom = this.#truncatedFrom;
     const install = this.#installed;
-    if (entries.length === 0 && truncateFrom === undefined && install === undefined) return undefined;
+    if (this.#firstUnsaved > this.lastIndex && truncateFrom === undefined && install === undefined) return undefined;
+    const entries = this.#entries.slice(this.#firstUnsaved - this.#base.index - 1);
     // An installation invalidates everything that was on its way before it.
     this.#flights.push({ seq, last: this.lastIndex, truncateFrom: install ? 1 : truncateFrom });
     this.#firstUnsaved = this.lastIndex + 1;

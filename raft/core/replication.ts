@@ -20,12 +20,27 @@ function sendAppend(state: CoreState, peer: MemberId, progress: Progress): boole
   const prevTerm = log.term(prevIndex);
   if (prevTerm === undefined) return startCheckpoint(state, peer, progress);
   const hasRoom = progress.state === 'probe' || !progress.isFull;
-  const entries = hasRoom ? log.slice(progress.next, settings.appendBytes, settings.appendEntries) : [];
+  const hasMore = hasRoom && progress.next <= log.lastIndex;
+  const entries = hasMore ? log.slice(progress.next, settings.appendBytes, settings.appendEntries) : [];
   if (entries.length === 0 && !progress.wantsEmpty(log.committed)) return false;
-  const known = { youAcked: progress.match, vouchedBoot: progress.vouchedBoot(log.committed) };
-  const bytes = entries.reduce((sum, entry) => sum + sizeOf(entry), 0);
-  const sendSeq = progress.sending(entries.at(-1)?.index, bytes, log.committed);
-  send(state, peer, { type: 'append', prevIndex, prevTerm, entries, commit: log.committed, sendSeq, ...known });
+  let bytes = 0;
+  for (const entry of entries) bytes += sizeOf(entry);
+  const youAcked = progress.match;
+  const vouchedBoot = progress.vouchedBoot(log.committed);
+  state.outbox.send({
+    clusterId: settings.clusterId,
+    from: settings.id,
+    to: peer,
+    term: state.term,
+    type: 'append',
+    prevIndex,
+    prevTerm,
+    entries,
+    commit: log.committed,
+    sendSeq: progress.sending(entries.at(-1)?.index, bytes, log.committed),
+    youAcked,
+    vouchedBoot,
+  });
   return progress.state === 'replicate';
 }
 
@@ -49,7 +64,14 @@ export function offerCheckpoint(state: CoreState, peer: MemberId, meta: Checkpoi
 
 export function broadcastHeartbeat(state: CoreState): void {
   for (const [peer, progress] of state.progress) {
-    const commit = Math.min(progress.match, state.log.committed);
-    send(state, peer, { type: 'heartbeat', commit, round: state.reads.current });
+    state.outbox.send({
+      clusterId: state.settings.clusterId,
+      from: state.settings.id,
+      to: peer,
+      term: state.term,
+      type: 'heartbeat',
+      commit: Math.min(progress.match, state.log.committed),
+      round: state.reads.current,
+    });
   }
 }

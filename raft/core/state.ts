@@ -101,7 +101,7 @@ export function initialState(settings: CoreSettings, boot: BootState, applied: I
   };
 }
 
-/** Queues a message; term defaults to the own. */
+/** Queues a message; term defaults to the own. Those that each entry costs are written out by whoever sends them. */
 export function send(state: CoreState, to: MemberId, draft: Draft): void {
   const { clusterId, id } = state.settings;
   const message: Message = { clusterId, from: id, to, term: state.term, ...draft };

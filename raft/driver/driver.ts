@@ -319,16 +319,18 @@ export class RaftDriver implements RaftNode, Receiver {
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    this.#parts.clock.soon(() => {
-      this.#isScheduled = false;
-      if (this.#isDead) return;
-      try {
-        this.#turn();
-      } catch (error) {
-        this.#die(error instanceof Error ? `${error.name}: ${error.message}` : String(error));
-      }
-    });
+    this.#parts.clock.soon(this.#takeTurn);
   }
+
+  readonly #takeTurn = (): void => {
+    this.#isScheduled = false;
+    if (this.#isDead) return;
+    try {
+      this.#turn();
+    } catch (error) {
+      this.#die(error instanceof Error ? `${error.name}: ${error.message}` : String(error));
+    }
+  };
 
   #turn(): void {
     for (let output = this.#core.drain(); output !== null && !this.#isDead; output = this.#core.drain())
@@ -355,10 +357,10 @@ export class RaftDriver implements RaftNode, Receiver {
     const { hardState, truncateFrom, entries = [], install } = persist ?? {};
     const generation = this.#generation;
     const batch: WriteBatch = {
-      ...(hardState && { hardState }),
-      ...(truncateFrom !== undefined && { truncateFrom }),
-      ...(install && { install: { meta: install, generation } }),
-      ...(trusted && { trusted }),
+      hardState,
+      truncateFrom,
+      install: install && { meta: install, generation },
+      trusted: trusted || undefined,
       entries,
       sync: sync || trusted,
     };

@@ -108,30 +108,22 @@ export class LogWriter {
 
 /** One batch with the effect of all, in order. */
 export function mergeBatches(batches: readonly WriteBatch[]): WriteBatch {
-  return batches.reduce(mergeTwo, { sync: false });
+  return batches.length === 0 ? { sync: false } : batches.reduce(mergeTwo);
 }
 
 function mergeTwo(first: WriteBatch, then: WriteBatch): WriteBatch {
   const from = then.truncateFrom;
   const kept = from === undefined ? first.entries : first.entries?.filter(({ index }) => index < from);
   const truncateFrom = from === undefined ? first.truncateFrom : Math.min(from, first.truncateFrom ?? from);
-  const entries = [...(kept ?? []), ...(then.entries ?? [])];
   return {
-    ...first,
-    ...definedOf(then),
-    ...(truncateFrom !== undefined && { truncateFrom }),
-    ...(entries.length > 0 ? { entries } : { entries: [] }),
+    hardState: then.hardState ?? first.hardState,
+    truncateFrom,
+    entries: [...(kept ?? []), ...(then.entries ?? [])],
+    install: then.install ?? first.install,
+    checkpoint: then.checkpoint ?? first.checkpoint,
+    compactTo: then.compactTo ?? first.compactTo,
+    trusted: then.trusted ?? first.trusted,
     sync: first.sync || then.sync,
-  };
-}
-
-function definedOf({ hardState, install, checkpoint, compactTo, trusted }: WriteBatch): Partial<WriteBatch> {
-  return {
-    ...(hardState && { hardState }),
-    ...(install && { install }),
-    ...(checkpoint && { checkpoint }),
-    ...(compactTo && { compactTo }),
-    ...(trusted && { trusted }),
   };
 }
 

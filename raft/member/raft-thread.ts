@@ -28,6 +28,8 @@ const aliveEveryMs = 250;
 const appliedWithinMs = 25;
 /** Entries that are not applied yet, with room for a burst. The rest of the heap stays small, for pauses of its collection are pauses of elections. */
 const heapMiB = 512;
+/** Small enough that what batches leave behind is collected there: it is memory outside of the heap, and much of it has all generations collected. */
+const youngMiB = 12;
 
 /** What a program tells its member without waiting for an answer. */
 export type NodeReports = Pick<
@@ -65,7 +67,7 @@ export class RaftThread {
     this.#worker = new Worker(entry, {
       workerData: { options },
       name: 'raft',
-      resourceLimits: { maxOldGenerationSizeMb: heapMiB, maxYoungGenerationSizeMb: 64 },
+      resourceLimits: { maxOldGenerationSizeMb: heapMiB, maxYoungGenerationSizeMb: youngMiB },
     });
     // After the poll phase: what many clients sent at the same time goes over together.
     const later = (run: () => void): void => void setTimeout(run, appliedWithinMs).unref();

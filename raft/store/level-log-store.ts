@@ -129,17 +129,20 @@ export class LevelLogStore implements LogStore {
     if (this.#failure !== undefined) throw this.#failure;
     if (isLoneCommit(batch)) return image.hold(batch.hardState);
     if (this.#writing) throw this.#fail(new Error('two batches outstanding'));
-    const operations = isLarge(batch) ? await this.#planLarge(image, batch) : image.plan(batch);
-    return this.#commit(operations, batch.sync);
+    return this.#commit(await this.#plan(image, batch), batch.sync);
   }
 
-  /** Writing many megabytes down and handing them to LevelDB takes a turn each, so that ticks and peers come in between. */
-  async #planLarge(image: LogImage, batch: WriteBatch): Promise<readonly Operation[]> {
+  /**
+   * What is for the peers goes into their sockets first, in a microtask: their disks are farther away than this one. Writing
+   * many megabytes down and handing them to LevelDB takes a turn each, so that ticks and peers come in between.
+   */
+  async #plan(image: LogImage, batch: WriteBatch): Promise<readonly Operation[]> {
+    const isLong = isLarge(batch);
     this.#writing = true;
     try {
-      await nextTurn();
+      await (isLong ? nextTurn() : undefined);
       const operations = image.plan(batch);
-      await nextTurn();
+      if (isLong) await nextTurn();
       return operations;
     } finally {
       this.#writing = false;

@@ -1,6 +1,6 @@
 // What joins this node's API to those of the others, made from the settings: the way to the leader, and the door at which
 // other nodes' writes come in.
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import type { ControlPlaneSettings } from '../settings/control-plane.ts';
 import type { Command } from '../state/command.ts';
@@ -88,4 +88,4 @@ export function trustWarning(settings: ControlPlaneSettings): string | undefined
 /** Without a token the first API key stands in (architecture.md §8). */
 const secretOf = ({ raft, apiKeys }: ControlPlaneSettings): string | undefined => raft?.clusterToken ?? apiKeys[0]?.key;
 
-const newNonce = (): string => randomBytes(18).toString('base64url');
+const newNonce = (): string => randomUUID();

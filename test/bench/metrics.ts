@@ -156,9 +156,9 @@ const looks = [
 const median = (list: readonly number[]): number => [...list].sort((a, b) => a - b)[list.length >> 1] ?? 0;
 const row = (what: string, value: string): void => console.log(`${what.padEnd(58)} ${value}`);
 row(`label sets of ${workers} workers together`, String(labelSets));
-const perRequest = (ms: number): string => `${((ms / counting.requests) * 1e6).toFixed(0)} ns CPU`;
-row('counting a request, all dimensions, 10,000 routes', perRequest(counting.many));
-row('counting a request, all dimensions, 50 routes', perRequest(counting.few));
+const perRequest = (ms: number, requests: number): number => Math.round((ms / requests) * 1e6);
+row('counting a request, all dimensions, 10,000 routes', `${perRequest(counting.many, counting.requests)} ns CPU`);
+row('counting a request, all dimensions, 50 routes', `${perRequest(counting.few, counting.requests)} ns CPU`);
 row('scrape, median of 7', `${median(walls).toFixed(0)} ms, ${median(cpus).toFixed(0)} ms CPU (<= 300)`);
 row('event loop held at most', `${heldMs.toFixed(1)} ms CPU (<= 20)`);
 row('exposition', `${(text.length / 1e6).toFixed(1)} MB (<= 30)`);
@@ -176,8 +176,14 @@ for (const perSecond of [500, 5_000, 20_000]) {
   const count = 200_000;
   const note = (i: number): void => memory.note(exchange as never, entries[i % 100], (i * 1000) / perSecond, true);
   for (let i = 0; i < count; i++) note(i);
-  const since = process.cpuUsage();
-  for (let i = 0; i < count; i++) note(count + i);
-  row(`remembering a request, ${perSecond}/s`, `${((cpuMs(since) / count) * 1e6).toFixed(0)} ns CPU`);
+  const rounds = Array.from({ length: 5 }, (_, round) => {
+    const since = process.cpuUsage();
+    for (let i = 0; i < count; i++) note((round + 1) * count + i);
+    return perRequest(cpuMs(since), count);
+  });
+  row(
+    `remembering a request, ${perSecond}/s, least and median of 5`,
+    `${Math.min(...rounds)}, ${median(rounds)} ns CPU`,
+  );
 }
 process.exit(0);

@@ -54,7 +54,7 @@ describe('a listener whose port is taken', () => {
       const about = `listener web does not listen on 127.0.0.1:${port}: listen EADDRINUSE`;
       expect(headers.get('warning')).to.contain(about);
     }
-    expect(lines('a listener cannot open and is tried again')).to.have.length(1);
+    await eventually(() => expect(lines('a listener cannot open and is tried again')).to.have.length(1));
   });
 
   it('opens without another activation when the port is free, and says so once', async () => {

@@ -48,7 +48,7 @@ describe('what a node says of itself', () => {
     await api.activateAs('v2');
     await eventually(() => expect(compiled()).to.equal(2));
     await eventually(() => expect(lines('an activation has reached every proxy')).to.have.length(2));
-    expect(lines('the log level is changed')[0]).to.include({ of: 'proxy', key: 'ops' });
+    await eventually(() => expect(lines('the log level is changed')[0]).to.include({ of: 'proxy', key: 'ops' }));
     await api.put('/log-level', { level: 'error' });
     const before = node.output.length;
     await api.activateAs('v3');

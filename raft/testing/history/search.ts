@@ -57,12 +57,17 @@ class RegisterSearch {
   readonly #nodes: readonly Node[];
   readonly #maxStates: number;
   readonly #visited = new Set<string>();
-  readonly #done: boolean[];
+  readonly #done: Uint8Array;
+  /** All before it are done. */
+  #first = 0;
+  /** Operations that were answered and are not done. */
+  #unexplained: number;
 
   constructor(nodes: readonly Node[], maxStates: number) {
     this.#nodes = nodes;
     this.#maxStates = maxStates;
-    this.#done = nodes.map(() => false);
+    this.#done = new Uint8Array(nodes.length);
+    this.#unexplained = nodes.filter(({ operation }) => operation.outcome === 'ok').length;
   }
 
   run(): SearchResult {
@@ -73,21 +78,61 @@ class RegisterSearch {
 
   /** Tries every operation that may come next while the register holds `value`. */
   #explain(value: number): boolean {
-    const open = this.#nodes.filter((_, at) => !this.#done[at]);
-    if (open.every(({ operation }) => operation.outcome !== 'ok')) return true;
-    const key = `${value}|${this.#done.map(Number).join('')}`;
+    if (this.#unexplained === 0) return true;
+    const first = this.#firstOpen();
+    const key = `${value}|${first}|${this.#doneFrom(first)}`;
     if (this.#visited.has(key) || this.#visited.size >= this.#maxStates) return false;
     this.#visited.add(key);
-    const firstEnd = Math.min(...open.map(({ end }) => end));
-    return this.#nodes.some((node, at) => !this.#done[at] && this.#tryNext(node, at, value, firstEnd));
+    const firstEnd = this.#firstEnd(first);
+    for (let at = first; at < this.#nodes.length && this.#nodes[at]!.operation.invokedAt <= firstEnd; at += 1)
+      if (this.#done[at] === 0 && this.#tryNext(at, first, value)) return true;
+    return false;
   }
 
-  #tryNext({ operation }: Node, at: number, value: number, firstEnd: number): boolean {
-    if (operation.invokedAt > firstEnd) return false;
+  #firstOpen(): number {
+    let at = this.#first;
+    while (this.#done[at] === 1) at += 1;
+    return at;
+  }
+
+  /** Which operations behind the first open one are done: one character for fifteen of them. */
+  #doneFrom(first: number): string {
+    let key = '';
+    let bits = 0;
+    let isEmpty = true;
+    for (let at = this.#nodes.length - 1, place = (at - first) % 15; at >= first; at -= 1) {
+      bits = bits * 2 + this.#done[at]!;
+      if (this.#done[at] === 1) isEmpty = false;
+      if (place === 0) {
+        if (!isEmpty) key += String.fromCharCode(bits);
+        bits = 0;
+        place = 15;
+      }
+      place -= 1;
+    }
+    return key;
+  }
+
+  /** When the first of the open operations ended; those that begin later can't come before it. */
+  #firstEnd(first: number): number {
+    let end = Number.POSITIVE_INFINITY;
+    for (let at = first; at < this.#nodes.length && this.#nodes[at]!.operation.invokedAt <= end; at += 1)
+      if (this.#done[at] === 0) end = Math.min(end, this.#nodes[at]!.end);
+    return end;
+  }
+
+  #tryNext(at: number, first: number, value: number): boolean {
+    const { operation } = this.#nodes[at]!;
     if (operation.kind === 'read' && operation.value !== value) return false;
-    this.#done[at] = true;
+    const isAnswered = operation.outcome === 'ok';
+    const before = this.#first;
+    this.#first = first;
+    this.#done[at] = 1;
+    if (isAnswered) this.#unexplained -= 1;
     const isExplained = this.#explain(operation.kind === 'write' ? operation.op : value);
-    this.#done[at] = false;
+    this.#done[at] = 0;
+    if (isAnswered) this.#unexplained += 1;
+    this.#first = before;
     return isExplained;
   }
 }

@@ -195,7 +195,9 @@ function isSound(file: SimFile | undefined, sha256: string): boolean {
 
 function content(sha256: string, offset: number, length: number): Uint8Array {
   const start = sha256.charCodeAt(0) + sha256.charCodeAt(sha256.length - 1);
-  return Uint8Array.from({ length }, (_, i) => start + offset + i);
+  const bytes = new Uint8Array(length);
+  for (let at = 0; at < length; at += 1) bytes[at] = start + offset + at;
+  return bytes;
 }
 
 function matches(a: Uint8Array, b: Uint8Array): boolean {

@@ -15,6 +15,7 @@ import type { Fail } from './violation.ts';
 
 /** What was seen of one identity, through all its lives. */
 interface Seen {
+  readonly id: MemberId;
   term: Term;
   durableTerm: Term;
   durableCommit: Index;
@@ -24,11 +25,14 @@ interface Seen {
   config: Config;
 }
 
+const [hash, zero] = [0x23, 0x30];
+
 export class Checks {
   readonly #ghost: Ghost;
   readonly #fail: Fail;
   readonly #nodes: readonly SimNode[];
-  readonly #seen = new Map<MemberId, Seen>();
+  /** By slot: an identity that has gone never comes back. */
+  readonly #seen: (Seen | undefined)[] = [];
 
   constructor(nodes: readonly SimNode[], ghost: Ghost, fail: Fail) {
     this.#nodes = nodes;
@@ -36,11 +40,11 @@ export class Checks {
     this.#fail = fail;
   }
 
-  #of(id: MemberId): Seen {
-    let seen = this.#seen.get(id);
-    if (seen === undefined) {
-      seen = { term: 0, durableTerm: 0, durableCommit: 0, commit: 0, electedAt: 0, config: emptyConfig };
-      this.#seen.set(id, seen);
+  #of({ id, slot }: SimNode): Seen {
+    let seen = this.#seen[slot];
+    if (seen?.id !== id) {
+      seen = { id, term: 0, durableTerm: 0, durableCommit: 0, commit: 0, electedAt: 0, config: emptyConfig };
+      this.#seen[slot] = seen;
     }
     return seen;
   }
@@ -49,7 +53,7 @@ export class Checks {
   started(node: SimNode): void {
     const state = node.driver?.inspect();
     if (state === undefined) return;
-    const seen = this.#of(node.id);
+    const seen = this.#of(node);
     if (!node.disk.isSuspect) {
       if (state.term < seen.durableTerm)
         this.#fail('B7', `${node.id} starts in term ${state.term} < ${seen.durableTerm}`);
@@ -63,7 +67,7 @@ export class Checks {
 
   /** Forgets what a condemned disk had promised. */
   torn(node: SimNode): void {
-    this.#seen.delete(node.id);
+    this.#seen[node.slot] = undefined;
     this.#ghost.forgets(node.id, node.disk.durable.hardState);
   }
 
@@ -76,7 +80,7 @@ export class Checks {
         this.#committed(node, event.index);
         break;
       case 'config':
-        this.#of(node.id).config = event.config;
+        this.#of(node).config = event.config;
         break;
       case 'truncated':
         if (node.driver?.inspect().role === 'leader') this.#fail('B2', `leader ${node.id} truncates at ${event.from}`);
@@ -98,13 +102,13 @@ export class Checks {
     this.#ghost.elected(node.id, term);
     const state = node.driver?.inspect();
     if (state === undefined) return;
-    this.#of(node.id).electedAt = state.log.committed;
+    this.#of(node).electedAt = state.log.committed;
     // A candidate that slept through a later term may still count old votes: it has to hold what was there before.
     const last = this.#ghost.committedBefore(term);
     const known = this.#ghost.committed[last - 1];
     if (known !== undefined && state.log.base.index < last && state.log.term(last) !== known.term)
       this.#fail('B4', `${node.id} leads term ${term} without committed entry ${last} of term ${known.term}`);
-    if (!isQuorum(this.#of(node.id).config, (id) => votes.includes(id)))
+    if (!isQuorum(this.#of(node).config, (id) => votes.includes(id)))
       this.#fail('B13', `${node.id} leads term ${term} with the votes of ${votes.join(' ')}`);
     for (const id of votes)
       if (this.#nodes.some((other) => other.id === id && other.isCondemned && other.isUp))
@@ -116,7 +120,7 @@ export class Checks {
     const state = node.driver?.inspect();
     if (state === undefined) return;
     const { log, term } = state;
-    const seen = this.#of(node.id);
+    const seen = this.#of(node);
     if (index < seen.commit) this.#fail('B7', `${node.id} takes its commit index back from ${seen.commit} to ${index}`);
     if (index > this.#ghost.lastCommitted) this.#checkDurable(node, index, seen.config);
     for (let at = Math.max(seen.commit, log.base.index) + 1; at <= index; at += 1) {
@@ -144,7 +148,7 @@ export class Checks {
 
   /** B3, B7, B12, B17 on the durable content. */
   durable(node: SimNode, batch: WriteBatch, image: DiskImage): void {
-    const seen = this.#of(node.id);
+    const seen = this.#of(node);
     const { term, commit, vote } = image.hardState;
     if (term < seen.durableTerm) this.#fail('B7', `${node.id} stores term ${term} after ${seen.durableTerm}`);
     if (commit < seen.durableCommit) this.#fail('B7', `${node.id} stores commit ${commit} after ${seen.durableCommit}`);
@@ -219,7 +223,7 @@ export class Checks {
   touched(node: SimNode): void {
     const state = node.driver?.inspect();
     if (state === undefined || node.host === undefined) return;
-    const seen = this.#of(node.id);
+    const seen = this.#of(node);
     if (state.term < seen.term) this.#fail('B7', `${node.id} goes back to term ${state.term}`);
     seen.term = state.term;
     const { log } = state;
@@ -306,8 +310,11 @@ function progressOf(node: SimNode) {
   return node.driver?.inspect().progress;
 }
 
+/** Of `n3#1`: 2. Called for every message, so it makes no strings. */
 export function slotOf(id: MemberId): number {
-  return Number(id.slice(1, id.indexOf('#'))) - 1;
+  let slot = 0;
+  for (let at = 1; at < id.length && id.charCodeAt(at) !== hash; at += 1) slot = slot * 10 + id.charCodeAt(at) - zero;
+  return slot - 1;
 }
 
 function endOf(image: Readonly<DiskImage>): { index: Index; term: Term } {

@@ -103,10 +103,9 @@ export class SimDisk {
     this.#unsynced = [];
   }
 
-  #remember(before: HardState, { hardState, entries, sync: _, ...rest }: WriteBatch): void {
-    const isBare = !entries?.length && Object.values(rest).every((field) => field === undefined);
-    if (!isBare) this.#replaced = [];
-    else if (hardState !== undefined) this.#replaced.push(before);
+  #remember(before: HardState, batch: WriteBatch): void {
+    if (!isBare(batch)) this.#replaced = [];
+    else if (batch.hardState !== undefined) this.#replaced.push(before);
   }
 
   /** The newest batch on disk holds a vote for another node, and no entry has followed it. */
@@ -191,4 +190,9 @@ export class SimDisk {
   get lastIndex(): number {
     return lastIndexOf(this.#written);
   }
+}
+
+/** Term, vote and commit index at most. */
+function isBare({ truncateFrom, entries, install, checkpoint, compactTo, trusted }: WriteBatch): boolean {
+  return !entries?.length && (truncateFrom ?? install ?? checkpoint ?? compactTo ?? trusted) === undefined;
 }

@@ -35,8 +35,8 @@ export interface Commands {
 export class Ghost {
   readonly #fail: Fail;
   readonly #leaders = new Map<Term, MemberId>();
-  /** (voter, term) → candidate, through all lives of the voter. */
-  readonly #votes = new Map<string, MemberId>();
+  /** Voter → term → candidate, through all lives of the voter. */
+  readonly #votes = new Map<MemberId, Map<Term, MemberId>>();
   /** (index, term) → hash of the log up to there. */
   readonly #chains = new Map<number, number>();
   /** `committed[i - 1]` is the entry at index i. */
@@ -87,19 +87,23 @@ export class Ghost {
 
   /** B11. */
   voted(voter: MemberId, term: Term, candidate: MemberId): void {
-    const key = `${voter}@${term}`;
-    const other = this.#votes.get(key);
+    let votes = this.#votes.get(voter);
+    if (votes === undefined) {
+      votes = new Map();
+      this.#votes.set(voter, votes);
+    }
+    const other = votes.get(term);
     if (other !== undefined && other !== candidate)
       this.#fail('B11', `${voter} voted for ${other} and ${candidate} in term ${term}`);
-    this.#votes.set(key, candidate);
+    votes.set(term, candidate);
   }
 
   /** The disk of this voter lost what it said after `last`: voting again in these terms is not its fault. */
   forgets(voter: MemberId, last: HardState): void {
-    for (const [key, candidate] of this.#votes) {
-      const [id, term] = key.split('@');
-      const isLater = Number(term) > last.term || (Number(term) === last.term && last.vote !== candidate);
-      if (id === voter && isLater) this.#votes.delete(key);
+    const votes = this.#votes.get(voter);
+    for (const [term, candidate] of votes ?? []) {
+      const isLater = term > last.term || (term === last.term && last.vote !== candidate);
+      if (isLater) votes?.delete(term);
     }
   }
 

@@ -14,6 +14,8 @@ interface Arrival {
   readonly isReplay: boolean;
 }
 
+const noArrivals: readonly Arrival[] = [];
+
 export class SimNetwork {
   readonly #chance: Chance;
   readonly #plan: NetworkPlan;
@@ -87,10 +89,14 @@ export class SimNetwork {
   send(from: number, to: number, message: Message): void {
     this.sent += 1;
     const isLostKind = this.#world.now() < (this.#lostUntil.get(message.type) ?? 0);
-    const [arrival, ...again] = this.#arrivals(from, to, isLostKind);
-    if (arrival === undefined) this.lost += 1;
-    else this.#world.deliver(arrival.at, to, message);
-    for (const { at, isReplay } of again) {
+    const arrivals = this.#arrivals(from, to, isLostKind);
+    if (arrivals.length === 0) this.lost += 1;
+    for (let i = 0; i < arrivals.length; i += 1) {
+      const { at, isReplay } = arrivals[i]!;
+      if (i === 0) {
+        this.#world.deliver(at, to, message);
+        continue;
+      }
       if (isReplay) this.replayed += 1;
       else this.duplicated += 1;
       // In peace nobody says again what a node said that may be gone for ever: a dead leader would seem alive.
@@ -103,11 +109,11 @@ export class SimNetwork {
     return this.#arrivals(from, to, false).map(({ at }) => at);
   }
 
-  #arrivals(from: number, to: number, isLost: boolean): Arrival[] {
+  #arrivals(from: number, to: number, isLost: boolean): readonly Arrival[] {
     const now = this.#world.now();
     const link = from * this.#slots + to;
     const { loss, duplicate, replay } = this.#plan;
-    if (now < this.#blockedUntil[link]! || isLost || this.#chance.happens(this.#isQuiet ? 0 : loss)) return [];
+    if (now < this.#blockedUntil[link]! || isLost || this.#chance.happens(this.#isQuiet ? 0 : loss)) return noArrivals;
     const arrivals: Arrival[] = [{ at: this.#arrival(now, link), isReplay: false }];
     if (this.#isQuiet) return arrivals;
     if (this.#chance.happens(duplicate)) arrivals.push({ at: this.#arrival(now, link), isReplay: false });

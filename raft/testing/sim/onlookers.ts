@@ -74,7 +74,7 @@ export class Onlookers {
   #answer(node: SimNode): void {
     const waiting = this.#waiting.get(node.slot);
     const state = stateOf(node.host);
-    if (waiting === undefined || state === undefined) return;
+    if (waiting === undefined || waiting.length === 0 || state === undefined) return;
     const isReady = (session: Session) => session.asks <= state.applied;
     this.#waiting.set(
       node.slot,

@@ -46,6 +46,7 @@ export class SimNode {
   /** What identities held that were wiped or damaged since: they had acknowledged it rightly. */
   readonly graveyard = new Map<MemberId, Readonly<DiskImage>>();
   incarnation = 1;
+  id: MemberId;
   boots = 0;
   driver: RaftDriver | undefined;
   host: ProgramHost | undefined;
@@ -67,6 +68,7 @@ export class SimNode {
 
   constructor(slot: number, world: NodeWorld, chance: Chance) {
     this.slot = slot;
+    this.id = memberIdOf(slot, this.incarnation);
     this.#world = world;
     this.#chance = chance;
     this.#shelfChance = new Chance(world.plan.seed ^ (0x3c6ef372 + slot));
@@ -81,10 +83,6 @@ export class SimNode {
       durable: (batch, image) => this.#world.durable(this, batch, image),
       misuse: (problem) => this.#world.misuse(this, problem),
     });
-  }
-
-  get id(): MemberId {
-    return `n${this.slot + 1}#${this.incarnation}`;
   }
 
   get member(): Member {
@@ -333,6 +331,7 @@ export class SimNode {
     this.#end();
     this.graveyard.set(this.id, this.disk.durable);
     this.incarnation += 1;
+    this.id = memberIdOf(this.slot, this.incarnation);
     this.boots = 0;
     this.format(undefined);
   }
@@ -352,4 +351,8 @@ export class SimNode {
   get config(): Config {
     return this.driver?.inspect().config ?? emptyConfig;
   }
+}
+
+function memberIdOf(slot: number, incarnation: number): MemberId {
+  return `n${slot + 1}#${incarnation}`;
 }

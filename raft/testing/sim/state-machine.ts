@@ -4,12 +4,15 @@ import type { CommandEntry, Index, Term } from '../../core/types.ts';
 /** A command is the number of its operation: four bytes, big-endian, then padding. */
 export function encodeOp(op: number, size: number): Uint8Array {
   const payload = new Uint8Array(Math.max(4, size));
-  new DataView(payload.buffer).setUint32(0, op);
+  payload[0] = op >>> 24;
+  payload[1] = op >>> 16;
+  payload[2] = op >>> 8;
+  payload[3] = op;
   return payload;
 }
 
 export function decodeOp(payload: Uint8Array): number {
-  return new DataView(payload.buffer, payload.byteOffset).getUint32(0);
+  return ((payload[0]! << 24) | (payload[1]! << 16) | (payload[2]! << 8) | payload[3]!) >>> 0;
 }
 
 export function mix(hash: number, value: number): number {

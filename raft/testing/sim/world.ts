@@ -6,7 +6,7 @@ import { CalmChecks } from './calm.ts';
 import { Chance } from './chance.ts';
 import { Checks, slotOf } from './checks.ts';
 import type { DiskOperation } from './disk-operations.ts';
-import { EventQueue, type SimEvent } from './event-queue.ts';
+import { EventQueue } from './event-queue.ts';
 import type { FaultKind } from './fault.ts';
 import { Ghost } from './ghost.ts';
 import { Nemesis } from './nemesis.ts';
@@ -211,10 +211,10 @@ export class World {
     this.network.send(node.slot, slotOf(message.to), message);
   }
 
-  #deliver(at: number, to: number, message: Message, isWanted = () => true): void {
+  #deliver(at: number, to: number, message: Message, isWanted?: () => boolean): void {
     this.#queue.push(at, to, () => {
       const node = this.nodes[to];
-      if (node === undefined || !isWanted()) return;
+      if (node === undefined || isWanted?.() === false) return;
       this.patience.received(node, message);
       node.receive(message);
     });
@@ -269,23 +269,24 @@ export class World {
         return;
       }
       this.#now = Math.max(this.#now, next);
-      yield* this.#runEvent(this.#queue.pop()!);
+      const { slot, run } = this.#queue.pop()!;
+      const node = slot < 0 ? undefined : this.nodes[slot];
+      if (node !== undefined && this.#now < node.pausedUntilMs) {
+        this.#postpone(node, run);
+        continue;
+      }
+      this.#events += 1;
+      run();
+      this.#runSoon();
+      while (this.#program.takeUnsettled()) {
+        yield;
+        this.#runSoon();
+      }
+      this.#check(node);
     }
   }
 
-  *#runEvent({ slot, run }: SimEvent): Steps<void> {
-    const node = this.nodes[slot];
-    if (node !== undefined && this.#now < node.pausedUntilMs) {
-      this.#postpone(node, run);
-      return;
-    }
-    this.#events += 1;
-    run();
-    this.#runSoon();
-    while (this.#program.takeUnsettled()) {
-      yield;
-      this.#runSoon();
-    }
+  #check(node: SimNode | undefined): void {
     if (node !== undefined) {
       this.checks.touched(node);
       this.patience.touched(node);
@@ -296,8 +297,9 @@ export class World {
   }
 
   #runSoon(): void {
+    if (this.#soon.length === 0) return;
     for (let i = 0; i < this.#soon.length; i += 1) this.#soon[i]!();
-    this.#soon.length = 0;
+    this.#soon = [];
   }
 
   /** A paused process finds everything that waited, in any order. */

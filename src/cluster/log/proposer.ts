@@ -8,7 +8,7 @@ import type { Command, Draft, RequestId, Result } from '../../state/command.ts';
 import type { Activation, Applied } from '../../state/config-state.ts';
 import type { DurableState } from '../../state/durable-state.ts';
 import type { WorkTraces } from '../../telemetry/traces/work-traces.ts';
-import type { ReceivedOutcome, Relay, RelayRequest, RelayTarget } from '../relay/relay.ts';
+import type { ReceivedOutcome, ReceivedWrite, Relay, RelayTarget } from '../relay/relay.ts';
 import { WriteTraces } from '../write-traces.ts';
 import { AppliedWaiters } from './applied-waiters.ts';
 import { ApplyQueue } from './apply-queue.ts';
@@ -81,7 +81,7 @@ export class Proposer implements ReplicatedLog, RelayTarget {
     this.#waiters = waiters;
     this.#writes = new PendingProposals({ port: proposals, relay, clock, waiters, failed: () => this.failed });
     this.#hold = new WriteHold(clock);
-    this.#relayed = new RelayedWrites({ port: proposals, state, clock, hold: this.#hold });
+    this.#relayed = new RelayedWrites({ port: proposals, clock, hold: this.#hold });
     this.#reads = new ReadBarriers({ port, clock });
     port.receive((message) => this.#receive(message));
     state.onFailure((reason) => {
@@ -140,7 +140,7 @@ export class Proposer implements ReplicatedLog, RelayTarget {
     }
   }
 
-  async receive(request: Pick<RelayRequest, 'requestId' | 'command' | 'remainingMs'>): Promise<ReceivedOutcome> {
+  async receive(request: ReceivedWrite): Promise<ReceivedOutcome> {
     if (this.failed !== undefined) return { outcome: 'not-applied', reason: this.failed };
     if (this.#stopped !== undefined) return { outcome: 'not-applied', reason: 'shutting down' };
     if (this.#leader !== 'self') return { outcome: 'not-leader', leader: this.#leader };

@@ -1,9 +1,8 @@
-// The leader's end of the relay: proposes what another node received, once, and answers when it is applied here. Bytes
-// that this node could not apply are refused before they enter the log, where they would stop every node.
+// The leader's end of the relay: proposes what another node received, once, and answers when it is applied here. The
+// server of the relay has refused bytes that this node could not apply: in the log they would stop every node.
 import type { Cancel, Clock } from '../../clock.ts';
-import type { Command, RequestId, Result } from '../../state/command.ts';
-import type { DurableState } from '../../state/durable-state.ts';
-import type { ReceivedOutcome, RelayRequest } from '../relay/relay.ts';
+import type { RequestId, Result } from '../../state/command.ts';
+import type { ReceivedOutcome, ReceivedWrite } from '../relay/relay.ts';
 import type { Leader, LogAnswer, LogPort } from './log-port.ts';
 import type { WriteHold } from './write-hold.ts';
 
@@ -12,7 +11,6 @@ const longestMs = 10_000;
 
 export interface RelayedWritesParts {
   readonly port: Pick<LogPort, 'propose'>;
-  readonly state: DurableState;
   readonly clock: Clock;
   readonly hold: WriteHold;
 }
@@ -26,6 +24,8 @@ interface Waiting {
 export class RelayedWrites {
   readonly #parts: RelayedWritesParts;
   readonly #waiting = new Set<Waiting>();
+  /** The same by request: one that is heard again waits beside the first. */
+  readonly #byRequest = new Map<string, Waiting[]>();
 
   constructor(parts: RelayedWritesParts) {
     this.#parts = parts;
@@ -33,17 +33,18 @@ export class RelayedWrites {
 
   /** `otherLeader` is asked when the log says that this node does not lead. */
   receive(
-    { requestId, command, remainingMs }: Pick<RelayRequest, 'requestId' | 'command' | 'remainingMs'>,
+    { requestId, command, decoded, remainingMs }: ReceivedWrite,
     otherLeader: () => Leader | undefined,
   ): Promise<ReceivedOutcome> {
-    const decoded = this.#read(requestId, command);
-    if (typeof decoded === 'string') return Promise.resolve({ outcome: 'not-applied', reason: decoded });
+    if (this.#waiting.size >= relayedMax) {
+      return Promise.resolve({ outcome: 'not-applied', reason: 'too many writes are waiting' });
+    }
     return new Promise((answer) => {
       const cancelDeadline = this.#parts.clock.after(Math.min(remainingMs, longestMs), () =>
         this.#end(waiting, { outcome: 'unknown', reason: 'the write was not confirmed in time' }),
       );
       const waiting: Waiting = { key: keyOf(requestId), answer, cancelDeadline };
-      this.#waiting.add(waiting);
+      this.#add(waiting);
       const propose = (): void => {
         if (!this.#waiting.has(waiting)) return;
         this.#parts.port.propose(command, (answer) => this.#proposed(waiting, answer, otherLeader));
@@ -56,9 +57,8 @@ export class RelayedWrites {
 
   applied(requestId: RequestId, result: Result): void {
     if (this.#waiting.size === 0) return;
-    const key = keyOf(requestId);
-    for (const waiting of this.#waiting) {
-      if (waiting.key === key) this.#end(waiting, { outcome: 'applied', index: result.index, result });
+    for (const waiting of this.#byRequest.get(keyOf(requestId)) ?? []) {
+      this.#end(waiting, { outcome: 'applied', index: result.index, result });
     }
   }
 
@@ -73,20 +73,17 @@ export class RelayedWrites {
     this.#end(waiting, isElsewhere ? { outcome: 'not-leader', leader: otherLeader() } : refused);
   }
 
-  /** The command, or why it must not enter the log. */
-  #read(requestId: RequestId, command: Uint8Array): Command | string {
-    if (this.#waiting.size >= relayedMax) return 'too many writes are waiting';
-    try {
-      const decoded = this.#parts.state.decode(command);
-      if (decoded.op === 'malformed') return `the command ${decoded.why}`;
-      return keyOf(decoded.requestId) === keyOf(requestId) ? decoded : 'the command has another request id';
-    } catch (error) {
-      return error instanceof Error ? error.message : String(error);
-    }
+  #add(waiting: Waiting): void {
+    this.#waiting.add(waiting);
+    const others = this.#byRequest.get(waiting.key);
+    this.#byRequest.set(waiting.key, others === undefined ? [waiting] : [...others, waiting]);
   }
 
   #end(waiting: Waiting, outcome: ReceivedOutcome): void {
     if (!this.#waiting.delete(waiting)) return;
+    const others = this.#byRequest.get(waiting.key)?.filter((each) => each !== waiting) ?? [];
+    if (others.length > 0) this.#byRequest.set(waiting.key, others);
+    else this.#byRequest.delete(waiting.key);
     waiting.cancelDeadline();
     waiting.answer(outcome);
   }

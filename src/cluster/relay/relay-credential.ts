@@ -1,6 +1,6 @@
 // How a node proves to another that it belongs to the same cluster (architecture.md §8): an HMAC over the whole request
 // under a key that only members have. The relay's client signs, its server checks; neither ever sends the secret.
-import { createHash, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { createHmac, hash, hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 
 export interface SignedRequest {
@@ -83,6 +83,6 @@ export class ProofCheck {
 }
 
 function macOf(key: Uint8Array, { method, path, body }: SignedRequest, { unixMs, nonce }: Omit<Proof, 'mac'>): Buffer {
-  const digest = createHash('sha256').update(body).digest('hex');
+  const digest = hash('sha256', body, 'hex');
   return createHmac('sha256', key).update([method, path, unixMs, nonce, digest].join('\n')).digest();
 }

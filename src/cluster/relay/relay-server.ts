@@ -51,19 +51,22 @@ export class RelayServer extends MemberGuard {
     this.check(head, body);
     const envelope = decode(body);
     if (typeof envelope === 'string') throw new SluiceError('INVALID', envelope);
-    await workThrough(envelope.command.length, this.#check(envelope), inSlices);
+    const decoded = await workThrough(envelope.command.length, this.#checked(envelope), inSlices);
     const { requestId, command } = envelope;
     const remainingMs = Math.min(envelope.remainingMs, longestMs);
-    return answerTo(await this.#options.target.receive({ requestId, command, remainingMs }));
+    return answerTo(await this.#options.target.receive({ requestId, command, decoded, remainingMs }));
   }
 
-  *#check({ clusterId, requestId, command }: RelayEnvelope): Generator<void, void> {
+  *#checked({ clusterId, requestId, command }: RelayEnvelope): Generator<void, Command> {
     const own = this.#options.clusterId();
     if (own !== undefined && clusterId !== own) {
       throw new SluiceError('INVALID', `the write is for cluster ${clusterId}, this node is of cluster ${own}`);
     }
-    const problem = yield* problemOf(this.#decoded(command), requestId);
+    const decoded = this.#decoded(command);
+    if (decoded.op === 'malformed') throw new SluiceError('INVALID', `the command ${decoded.why}`);
+    const problem = yield* problemOf(decoded, requestId);
     if (problem !== undefined) throw new SluiceError('INVALID', problem);
+    return decoded;
   }
 
   #decoded(bytes: Uint8Array): Command | Malformed {
@@ -92,8 +95,7 @@ function answerTo(received: ReceivedOutcome): RelayAnswer {
 const json = (status: number, body: object): RelayAnswer => ({ status, body: JSON.stringify(body) });
 
 /** What keeps a command out of the log; what a spec holds is judged again, as the border of the sender judged it. */
-function* problemOf(command: Command | Malformed, requestId: RequestId): Generator<void, string | undefined> {
-  if (command.op === 'malformed') return `the command ${command.why}`;
+function* problemOf(command: Command, requestId: RequestId): Generator<void, string | undefined> {
   if (!isSame(command.requestId, requestId)) return 'the request id of the command is another one';
   if (command.op === 'put') return problemOfSpec(command.kind, command.spec);
   if (command.op !== 'batch') return undefined;

@@ -1,6 +1,6 @@
 // A write on its way from the node that received it to the leader, in one hop (raft.md A16). `Proposer` decides when and
 // how often; a `Relay` carries one attempt over `POST /sync/raft`; at the other end a `RelayTarget` proposes it.
-import type { RequestId, Result } from '../../state/command.ts';
+import type { Command, RequestId, Result } from '../../state/command.ts';
 
 export interface RelayRequest {
   /** Who leads, as far as this node knows. */
@@ -29,9 +29,14 @@ export interface Relay {
   send(request: RelayRequest): Promise<RelayOutcome>;
 }
 
+export interface ReceivedWrite extends Pick<RelayRequest, 'requestId' | 'command' | 'remainingMs'> {
+  /** What the bytes of `command` say, which this node understands and which are of this very request. */
+  readonly decoded: Command;
+}
+
 /** What the receiving end of `POST /sync/raft` does with a command: never relayed any further. */
 export interface RelayTarget {
-  receive(request: Pick<RelayRequest, 'requestId' | 'command' | 'remainingMs'>): Promise<ReceivedOutcome>;
+  receive(write: ReceivedWrite): Promise<ReceivedOutcome>;
 }
 
 export type ReceivedOutcome =
