@@ -1,12 +1,10 @@
 // Connections from a proxy to its control planes, on undici: one stream of events at a time, and short calls beside it.
 // Knows HTTP and the event-stream grammar, and nothing of what the events say (contract.md §4.2).
-import { createRequire } from 'node:module';
 import { createParser } from 'eventsource-parser';
 import type { Agent, Dispatcher } from 'undici';
+// By its file: the rest of the package is half of what a proxy would wait for at its start.
+import UndiciAgent from 'undici/lib/dispatcher/agent.js';
 import type { Cancel, Clock } from '../clock.ts';
-
-/** By its file: the rest of the package is half of what a proxy would wait for at its start. */
-const UndiciAgent = createRequire(import.meta.url)('undici/lib/dispatcher/agent.js') as typeof Agent;
 
 export interface LinkOptions {
   /** PEM texts: what this proxy shows, and whom it believes. */
