@@ -1,4 +1,4 @@
-// `npm run build`: src/ and raft/ to dist/, as a whole or not at all.
+// `npm run build`: src/, raft/ and disk/ to dist/, as a whole or not at all.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const dist = join(root, 'dist');
 const stampFile = join(dist, '.fingerprint');
 
-const sources = ['src', 'raft', 'disk', 'tsconfig.json', 'package-lock.json'];
+const sources = ['src', 'raft', 'disk', 'tsconfig.json', 'package-lock.json', 'scripts/bundle.mjs'];
 
 /** Whether the build was made from the sources as they are now, and none of its files is gone. */
 export function isBuilt() {
@@ -22,7 +22,7 @@ export function isBuilt() {
 const stampOf = (madeFrom, folder) => `${madeFrom} ${fileNames(folder)}`;
 
 function fileNames(folder) {
-  const names = ['src', 'raft', 'disk'].map((part) => readdirOf(join(folder, part)));
+  const names = ['src', 'raft', 'chunks'].map((part) => readdirOf(join(folder, part)));
   return createHash('sha256').update(JSON.stringify(names)).digest('hex');
 }
 
@@ -37,14 +37,21 @@ function readdirOf(folder) {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const madeFrom = fingerprint(root, sources);
   const fresh = `${dist}.${process.pid}`;
+  const modules = join(fresh, 'modules');
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
-  const { status } = spawnSync(process.execPath, [tsc, '-p', join(root, 'tsconfig.json'), '--outDir', fresh], {
-    stdio: 'inherit',
-  });
-  if (status !== 0) {
+  try {
+    const { status } = spawnSync(process.execPath, [tsc, '-p', join(root, 'tsconfig.json'), '--outDir', modules], {
+      stdio: 'inherit',
+    });
+    if (status !== 0) throw new Error('the compiler refused');
+    const { bundle } = await import('./bundle.mjs');
+    await bundle(modules, fresh);
+  } catch (error) {
     rmSync(fresh, { recursive: true, force: true });
+    console.error(error.message);
     process.exit(1);
   }
+  rmSync(modules, { recursive: true, force: true });
   cpSync(join(root, 'package.json'), join(fresh, 'package.json'));
   writeFileSync(join(fresh, '.fingerprint'), stampOf(madeFrom, fresh));
   rmSync(dist, { recursive: true, force: true });

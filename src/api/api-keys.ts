@@ -12,9 +12,13 @@ export class ApiKeys {
     this.#holders = keys.map(({ name, key, role }) => ({ digest: digestOf(key), caller: { name, role } }));
   }
 
-  /** The holder of the key in an `Authorization` header; anybody when no keys are configured. Throws UNAUTHENTICATED. */
-  callerOf(authorization: string | undefined): Caller {
+  /**
+   * The holder of the key in an `Authorization` header; anybody when no keys are configured. `lines`: how many of these
+   * headers there are, for of two keys somebody in between may have read the other. Throws UNAUTHENTICATED.
+   */
+  callerOf(authorization: string | undefined, lines = 1): Caller {
     if (this.#holders.length === 0) return anybody;
+    if (lines > 1) throw refused('more than one authorization header');
     if (authorization === undefined) throw refused('missing authorization header');
     if (!authorization.startsWith('Bearer ')) throw refused('authorization header must use Bearer scheme');
     const digest = digestOf(authorization.slice('Bearer '.length));

@@ -2,10 +2,13 @@
 // Every regex of the program comes from here, so the engine can be replaced in one file.
 import { RE2JS, RE2JSException, RE2JSSyntaxException, RE2Set } from 're2js';
 import { ExpressionError } from './expression-error.ts';
+import { expandedSize } from './regex-size.ts';
 import { SharedByText } from './shared-by-text.ts';
 
 /** Longest pattern, in UTF-16 units. */
 const patternMax = 4096;
+/** Largest size of a pattern of that length with its repetitions written out. Compiling one takes tens of milliseconds. */
+const expandedMax = 10_000;
 
 /** One compiled pattern, immutable. */
 export interface Regex {
@@ -75,6 +78,10 @@ class Re2Regex implements Regex {
   constructor(pattern: string, lengthMax: number) {
     if (pattern.length > lengthMax) {
       throw new ExpressionError(`regex: longer than ${lengthMax} characters`);
+    }
+    const sizeMax = expandedMax * Math.ceil(lengthMax / patternMax);
+    if (expandedSize(pattern) > sizeMax) {
+      throw new ExpressionError(`regex: larger than ${sizeMax} with its repetitions written out`);
     }
     try {
       this.#engine = RE2JS.compile(pattern);

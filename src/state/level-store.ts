@@ -3,7 +3,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ClassicLevel } from 'classic-level';
-import { makeDirectory } from '../../disk/directory.ts';
+import { makePrivateDirectory } from '../../disk/directory.ts';
 import { codeOf } from '../../disk/durable-file.ts';
 import { damagedTable } from '../../disk/table-check.ts';
 import { inSlices } from './slices.ts';
@@ -44,7 +44,7 @@ export class LevelStore implements Store {
    * @throws {StoreDamaged} when LevelDB cannot read its files or the witness is not readable
    */
   static async open(directory: string, writeBufferBytes = defaultWriteBufferBytes): Promise<LevelStore> {
-    await makeDirectory(directory, { mode: 0o700 });
+    await makePrivateDirectory(directory);
     const witnessed = await readWitness(directory);
     if (witnessed === 'unreadable') throw new StoreDamaged(directory, `its file ${witnessName} is not readable`);
     const mark = witnessed === 'missing' ? undefined : witnessed;

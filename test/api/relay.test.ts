@@ -80,6 +80,11 @@ describe('POST /sync/raft', () => {
       expect(await api.call('POST', '//sync/raft', { body: oversized })).to.include({ status: 401 });
     });
 
+    it('credential before size, however the path is spelt', async () => {
+      for (const path of ['//sync/%72aft', '/sync/raft/larg%65'])
+        expect(await api.call('POST', path, { body: oversized }), path).to.include({ status: 401 });
+    });
+
     it('size before shape', async () => {
       const headers = signed('//sync/raft', oversized);
       expect(await api.call('POST', '//sync/raft', { body: oversized, headers })).to.deep.include({

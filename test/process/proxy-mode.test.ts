@@ -4,13 +4,14 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { type ApiClient, apiClient } from '../support/api-client.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
 import { call } from '../support/http-call.ts';
 import { launchProxy, type ProxyProcess } from '../support/proxy-process.ts';
-import { newFolder, runSluice, type SluiceProcess, startSluice } from '../support/sluice-process.ts';
+import { newFolder, runSluice, type SluiceProcess, spawnNode, startSluice } from '../support/sluice-process.ts';
 
 const anywhere = 'http://127.0.0.1:1';
 
@@ -236,20 +237,55 @@ describe('a proxy that cannot start', () => {
 });
 
 describe('what a proxy loads', () => {
-  it('is nothing of the API, the log and the store', async () => {
-    const { spawnNode } = await import('../support/sluice-process.ts');
-    const entry = new URL('../../dist/src/proxy-mode.js', import.meta.url);
-    const hook =
-      `import { registerHooks } from 'node:module';` +
-      `registerHooks({ load(url, context, next) { console.log(url); return next(url, context); } });` +
-      `await import(${JSON.stringify(entry.href)}); process.exit(0);`;
-    const child = spawnNode(['--input-type=module', '-e', hook]);
-    const urls: string[] = [];
-    child.stdout?.on('data', (chunk: Buffer) => urls.push(...chunk.toString().split('\n')));
-    await once(child, 'close');
-    expect(urls.some((url) => url.includes('/proxy-mode.js'))).to.equal(true);
+  it('is nothing of the API, the log and the store, in no thread, and nothing of Node that serves nobody', async () => {
+    const dist = new URL('../../dist/', import.meta.url);
+    const chunks = JSON.parse(readFileSync(new URL('chunks.json', dist), 'utf8')) as Record<string, string[]>;
+    const folder = newFolder();
+    const hooks = join(folder, 'hooks.mjs');
+    const settings = join(folder, 'proxy.yaml');
+    const reports = join(folder, 'loaded');
+    writeFileSync(
+      hooks,
+      `import { appendFileSync } from 'node:fs';
+       import { registerHooks } from 'node:module';
+       import { isMainThread } from 'node:worker_threads';
+       const tell = (what) => appendFileSync(${JSON.stringify(reports)}, (isMainThread ? 'main ' : 'worker ') + what + '\\n');
+       registerHooks({ load(url, context, next) { tell(url); return next(url, context); } });
+       setInterval(() => [...process.moduleLoadList, 'round'].forEach(tell), 100).unref();`,
+    );
+    writeFileSync(
+      settings,
+      `mode: proxy\nproxy: { controlPlaneUrl: "http://127.0.0.1:1", storePath: ${folder}/p, workers: 1, admin: { address: none } }\n` +
+        'log: { format: json }\n',
+    );
+    const entry = new URL('src/main.js', dist);
+    const child = spawnNode(['--import', hooks, fileURLToPath(entry), '--config', settings]);
+    let output = '';
+    child.stdout?.on('data', (chunk: Buffer) => (output += chunk));
+    await eventually(() => expect(output).to.contain('"the proxy runs"'));
+    const lines = (): string[] => readFileSync(reports, 'utf8').split('\n');
+    const rounds = (): number[] =>
+      ['main', 'worker'].map((thread) => lines().filter((line) => line === `${thread} round`).length);
+    const [main = 0, worker = 0] = rounds();
+    // One may be half told already.
+    await eventually(() =>
+      expect(rounds().map((count, at) => count - ([main, worker][at] ?? 0))).to.satisfy((more: number[]) =>
+        more.every((count) => count > 1),
+      ),
+    );
+    const loaded = lines();
+    child.kill('SIGKILL');
+    const modules = (thread: string): string[] =>
+      loaded
+        .filter((line) => line.startsWith(`${thread} ${dist.href}`))
+        .flatMap((line) => chunks[line.slice(`${thread} ${dist.href}`.length)] ?? [`of no chunk: ${line}`]);
+    expect(modules('main')).to.include('src/proxy-mode.js');
+    expect(modules('worker')).to.include('src/proxy/worker/thread.js');
     const foreign =
-      /@nestjs|fastify|class-(validator|transformer)|classic-level|dist\/raft|dist\/src\/(cluster|resources)/;
-    expect(urls.filter((url) => foreign.test(url))).to.deep.equal([]);
+      /@nestjs|fastify|class-(validator|transformer)|classic-level|^raft|^src\/(cluster|resources|state\/(?!store\.))|of no chunk/;
+    expect([...modules('main'), ...modules('worker')].filter((name) => foreign.test(name))).to.deep.equal([]);
+    expect(loaded.filter((line) => line.includes('/node_modules/'))).to.deep.equal([]);
+    const idle = /NativeModule (http2|internal\/deps\/undici\/undici)$/;
+    expect(loaded.filter((line) => idle.test(line))).to.deep.equal([]);
   });
 });

@@ -39,7 +39,10 @@ export class SessionBed implements SessionHost, StreamReceiver {
     };
     this.session = new Session(socket, this, {
       server: true,
-      turn: new FlushTurn((act) => this.#soon.push(act)),
+      turn: new FlushTurn(
+        (act) => this.#soon.push(act),
+        () => this.clock.monotonicMs(),
+      ),
       nowMs: () => this.clock.monotonicMs(),
       limits: () => ({ fieldBytesMax: 0, linesMax: 128 }),
       streamsMax: 128,
@@ -126,6 +129,7 @@ export class SessionBed implements SessionHost, StreamReceiver {
   onStreamGone(): void {}
   onSettings(): void {}
   onAnsweredEarly(): void {}
+  onHeld(): void {}
   onGoAway(): void {
     this.heard.push('goaway');
   }

@@ -2,13 +2,15 @@
 // changed the lines travel as they came, whole runs at a time; a change costs what it changes.
 
 import { type FieldLines, isFieldName, isFieldValue } from './field-lines.ts';
-import { type FieldId, fieldId, identifyName } from './field-name.ts';
+import { type FieldId, fieldId, identifyName, plainSpelling } from './field-name.ts';
 
 export class FieldEdits {
   /** In lower case; every parsed line of these is left out. */
   #removed: string[] = [];
   /** Name in lower case, name to send, value; in turn. */
   #added: string[] = [];
+  /** Whether a name, in lower case and with `-` for `_`, is one that only a protection may speak for. */
+  #claims: ((plainName: string) => boolean)[] = [];
 
   get empty(): boolean {
     return this.#removed.length === 0 && this.#added.length === 0;
@@ -17,12 +19,14 @@ export class FieldEdits {
   clear(): void {
     if (this.#removed.length > 0) this.#removed = [];
     if (this.#added.length > 0) this.#added = [];
+    if (this.#claims.length > 0) this.#claims = [];
   }
 
   copy(): FieldEdits {
     const copy = new FieldEdits();
     copy.#removed = [...this.#removed];
     copy.#added = [...this.#added];
+    copy.#claims = [...this.#claims];
     return copy;
   }
 
@@ -62,6 +66,26 @@ export class FieldEdits {
     if (!mayEdit(lower)) return false;
     if (!this.#removed.includes(lower)) this.#removed.push(lower);
     return true;
+  }
+
+  /** No trailer of such a name goes on either, whenever it comes. The name is in lower case and has `-` for `_`. */
+  claim(isClaimed: (plainName: string) => boolean): void {
+    this.#claims.push(isClaimed);
+  }
+
+  /** Trailers, as whole lines, without what was removed from the head: behind the body it would come in again. */
+  trailersOf(text: string): string {
+    if (this.#removed.length === 0 && this.#claims.length === 0) return text;
+    let kept = '';
+    for (const line of text.split('\r\n')) if (line !== '' && !this.#closes(line)) kept += `${line}\r\n`;
+    return kept;
+  }
+
+  #closes(line: string): boolean {
+    const name = plainSpelling(line.slice(0, line.indexOf(':')).toLowerCase());
+    return (
+      this.#removed.some((removed) => plainSpelling(removed) === name) || this.#claims.some((claims) => claims(name))
+    );
   }
 
   /** The body has another length than the message said. */

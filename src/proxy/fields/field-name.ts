@@ -114,3 +114,7 @@ function compare(bytes: Uint8Array, start: number, name: Uint8Array): number {
   }
   return outcome;
 }
+
+/** What CGI and its heirs make of a name: they cannot tell `_` from `-`. */
+export const plainSpelling = (lowerName: string): string =>
+  lowerName.includes('_') ? lowerName.replaceAll('_', '-') : lowerName;

@@ -101,7 +101,7 @@ export class ControlFrames {
       stream.sendWindow += by;
       if (stream.sendWindow > windowMax) return core.fail(errorCode.flowControl, 'a window is too large');
     }
-    if (by > 0) core.outflow.pump();
+    if (by > 0) core.onWiderWindows();
   }
 
   #onPing(flags: number, streamId: number, bytes: Buffer, from: number, to: number): undefined {

@@ -86,6 +86,11 @@ export class FieldBlock implements FieldSink, FieldLines {
     this.#hasHost = false;
   }
 
+  /** So much that it was not read to its end. */
+  get excessive(): boolean {
+    return this.listBytes > guards.cutListBytes || this.#fields > guards.cutFields;
+  }
+
   // The lines as everyone behind sees them.
 
   name(line: number): string {
@@ -114,7 +119,13 @@ export class FieldBlock implements FieldSink, FieldLines {
 
   // The decoder's side.
 
-  field(name: string, value: string, info: FieldInfo): void {
+  /** False: nobody has to read so much. */
+  field(name: string, value: string, info: FieldInfo): boolean {
+    this.#take(name, value, info);
+    return !this.excessive;
+  }
+
+  #take(name: string, value: string, info: FieldInfo): void {
     this.listBytes += name.length + value.length + 32;
     if (++this.#fields > guards.fieldsMax || this.listBytes > guards.listBytesMax) this.tooLarge = true;
     if (this.tooLarge) this.#keepType(name, value, idOf(info));

@@ -52,17 +52,17 @@ const roles: Readonly<Record<string, number>> = {
 
 const COLON = 58;
 
-/** For the name at `bytes[from..to)`. */
-export function infoOfName(bytes: Uint8Array, from: number, to: number): FieldInfo {
+/** For the name at `bytes[from..to)`, which is `name`. */
+export function infoOfName(name: string, bytes: Uint8Array, from: number, to: number): FieldInfo {
   if (from === to) return fieldRole.bad << 8;
-  if (bytes[from] === COLON) return (roles[latin1(bytes, from, to)] ?? fieldRole.unknownPseudo) << 8;
+  if (bytes[from] === COLON) return (roles[name] ?? fieldRole.unknownPseudo) << 8;
   for (let at = from; at < to; at++) {
     const byte = bytes[at] ?? 0;
     if (tokenByte[byte] === 0 || (byte >= 65 && byte <= 90)) return fieldRole.bad << 8;
   }
   const id = identify(bytes, from, to);
   const mayHaveRole = to - from <= 'transfer-encoding'.length;
-  const role = mayHaveRole ? (roles[latin1(bytes, from, to)] ?? fieldRole.regular) : fieldRole.regular;
+  const role = mayHaveRole ? (roles[name] ?? fieldRole.regular) : fieldRole.regular;
   return (role << 8) | id;
 }
 
@@ -74,6 +74,3 @@ export function withValue(name: FieldInfo, bytes: Uint8Array, from: number, to: 
 }
 
 const isBlank = (byte: number | undefined): boolean => byte === SP || byte === HT;
-
-const latin1 = (bytes: Uint8Array, from: number, to: number): string =>
-  String.fromCharCode(...bytes.subarray(from, to));

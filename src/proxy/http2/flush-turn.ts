@@ -1,5 +1,7 @@
 // Lets all that happens in one turn of a thread's loop leave together: whoever gathered something is flushed once,
-// after everything that had arrived was dealt with. One for a thread; asks for a turn only when somebody waits.
+// after everything that had arrived was dealt with. Jobs that come in steps take what a turn has left for them. One for a
+// thread; asks for a turn only when somebody waits.
+import { guards } from './guards.ts';
 
 export interface Flushable {
   /** Waits for the turn. Only the turn changes it. */
@@ -7,23 +9,52 @@ export interface Flushable {
   flush(): void;
 }
 
+export interface Job {
+  /** Does a step of it, and returns whether there are more. */
+  step(): boolean;
+}
+
 export class FlushTurn {
   readonly #soon: (act: () => void) => void;
+  readonly #nowMs: () => number;
   #waiting: Flushable[] = [];
   #passing: Flushable[] = [];
+  #jobs: Job[] = [];
+  #asked = false;
+  #lateMs = 0;
 
-  /** `soon` calls back once, later in the same turn: `setImmediate`. */
-  constructor(soon: (act: () => void) => void) {
+  /** `soon` calls back once, later in the same turn: `setImmediate`. `nowMs` is monotonic. */
+  constructor(soon: (act: () => void) => void, nowMs: () => number) {
     this.#soon = soon;
+    this.#nowMs = nowMs;
   }
 
   add(member: Flushable): void {
     if (member.queued) return;
     member.queued = true;
-    if (this.#waiting.push(member) === 1) this.#soon(this.#pass);
+    this.#waiting.push(member);
+    this.#ask();
+  }
+
+  /** A step of each job is done in a turn, in order, for as long as the turn is not late; whoever is left out is first in the next. */
+  begin(job: Job): void {
+    this.#jobs.push(job);
+    this.#ask();
+  }
+
+  /** What is done in steps has taken as much of this turn as it may. */
+  get late(): boolean {
+    return this.#nowMs() >= this.#lateMs;
+  }
+
+  #ask(): void {
+    if (this.#asked) return;
+    this.#asked = true;
+    this.#soon(this.#pass);
   }
 
   readonly #pass = (): void => {
+    this.#asked = false;
     const passing = this.#waiting;
     this.#waiting = this.#passing;
     this.#passing = passing;
@@ -32,8 +63,26 @@ export class FlushTurn {
       member.flush();
     }
     passing.length = 0;
+    if (this.#jobs.length > 0) this.#work();
   };
+
+  #work(): void {
+    this.#lateMs = this.#nowMs() + guards.workMsPerTurn;
+    const jobs = this.#jobs;
+    const again: Job[] = [];
+    let done = 0;
+    this.#jobs = [];
+    do {
+      const job = jobs[done++];
+      if (job?.step()) again.push(job);
+    } while (done < jobs.length && !this.late);
+    this.#jobs = [...jobs.slice(done), ...this.#jobs, ...again];
+    if (this.#jobs.length > 0) this.#ask();
+  }
 }
 
 /** This thread's. */
-export const threadTurn = new FlushTurn((act) => setImmediate(act));
+export const threadTurn = new FlushTurn(
+  (act) => setImmediate(act),
+  () => performance.now(),
+);

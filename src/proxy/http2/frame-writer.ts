@@ -17,12 +17,18 @@ export interface FrameSender {
   lastGathering: number;
 }
 
+/** Content that one connection writes in one turn of the loop: others of the thread read and write in between. */
+export const turnBytesMax = 512 * 1024;
+
 /** Nothing but what must be said is written while so much waits for the other side to take it. */
 const waitingBytesMax = 64 * 1024;
 
 export class FrameWriter {
   readonly #socket: FrameSocket;
   readonly #turn: FlushTurn;
+  readonly #onTurn: () => void;
+  /** Content since the turn came last. */
+  #turnBytes = 0;
   #buffer: Buffer | undefined;
   #length = 0;
   /** Counts what has left, so that positions in what is gathered are not taken for those of another. */
@@ -33,9 +39,16 @@ export class FrameWriter {
   /** In the turn's list. */
   queued = false;
 
-  constructor(socket: FrameSocket, turn: FlushTurn) {
+  /** `onTurn`: there is room again after as much as may be written in one turn. */
+  constructor(socket: FrameSocket, turn: FlushTurn, onTurn: () => void) {
     this.#socket = socket;
     this.#turn = turn;
+    this.#onTurn = onTurn;
+  }
+
+  /** No more bodies now: `onTurn` follows, or the socket’s `drain`. */
+  get full(): boolean {
+    return this.#turnBytes >= turnBytesMax || this.congested;
   }
 
   /** The other side takes less than it is given: bodies wait. */
@@ -64,6 +77,7 @@ export class FrameWriter {
   }
 
   data(stream: FrameSender, flags: number, bytes: Uint8Array, from: number, to: number): void {
+    this.#turnBytes += to - from;
     this.#frame(frameType.data, flags, stream.id, bytes, from, to);
     stream.lastFlagsAt = this.#length - (to - from) - frameHeadBytes + 4;
     stream.lastGathering = this.#gathering;
@@ -116,8 +130,16 @@ export class FrameWriter {
     this.#length += bytes.length;
   }
 
-  /** Everything gathered leaves now. */
+  /** The turn has come. */
   flush(): void {
+    this.leave();
+    const wasFull = this.#turnBytes >= turnBytesMax;
+    this.#turnBytes = 0;
+    if (wasFull && !this.#closed) this.#onTurn();
+  }
+
+  /** Everything gathered leaves now. */
+  leave(): void {
     const buffer = this.#buffer;
     const length = this.#length;
     if (buffer === undefined || length === 0) return;
@@ -183,7 +205,7 @@ export class FrameWriter {
   }
 
   #reserve(count: number): Buffer {
-    if (this.#buffer !== undefined && this.#length + count > this.#buffer.length) this.flush();
+    if (this.#buffer !== undefined && this.#length + count > this.#buffer.length) this.leave();
     this.#buffer ??= lend();
     this.#turn.add(this);
     return this.#buffer;

@@ -18,8 +18,13 @@ export const guards = {
   listBytesMax: 1 << 20,
   /** Fields of one head with each piece of a cookie by itself; the listener's limit counts joined ones. */
   fieldsMax: 2_000,
+  /** Beyond these a head is not even read to its end, and nothing after it can be: a byte of a block can stand for 4 KiB. */
+  cutListBytes: 2 << 20,
+  cutFields: 8_000,
   /** Heads of all open streams of a connection: a byte on the wire can stand for 4 KiB of a head (HPACK bomb). */
   openHeadBytesMax: 2 << 20,
+  /** Bytes of heads of requests that are refused for being beyond that: they have been unpacked in vain. */
+  refusedHeadBytes: { burst: 8 << 20, perSecond: 2 << 20 },
   /** What the other side may have us remember to decode its heads. The default of RFC 7541. */
   tableBytes: 4_096,
   /**
@@ -27,6 +32,15 @@ export const guards = {
    * they are reset meanwhile. Each is about 0.05 ms, with a new connection to the upstream 0.1.
    */
   begunPerTurn: 8,
+  /**
+   * … and milliseconds, after which those begun or ended in one turn have taken enough of it, of all connections together:
+   * to open or close a connection to an upstream that sends much takes the system 0.1 each.
+   */
+  workMsPerTurn: 0.5,
+  /** A client whose streams begin with less of a window than this can take no more than a head … */
+  tinyWindowBytes: 1_024,
+  /** … and has so many requests under way: of more, as many as begin in a turn begin at each look for stalled streams. */
+  begunWithTinyWindow: 16,
   /** Streams of a connection that has gone whose exchanges end in one turn; as dear, where the upstream is in the middle. */
   endedPerTurn: 8,
   /** Streams reset by us because of what came: as cheap for an attacker as its own resets (MadeYouReset). */
@@ -49,7 +63,7 @@ export const guards = {
    * DATA of ours cut below `crumbBytes` by a window: windows of a byte turn a response into as many frames. Windows that
    * no multiple of a frame fills leave a few bytes over each time, as Node's do; so DATA of `loafBytes` earns one.
    */
-  crumbs: { burst: 1_000, perSecond: 200 },
+  crumbs: { burst: 500, perSecond: 100 },
   crumbBytes: 64,
   loafBytes: 1_024,
   /** More streams than this that cannot send for want of window … */
@@ -78,10 +92,10 @@ export class Allowance {
   }
 
   /** False: too often. */
-  take(): boolean {
-    if (this.#left === 0) this.#refill();
-    if (this.#left === 0) return false;
-    this.#left--;
+  take(count = 1): boolean {
+    if (this.#left < count) this.#refill();
+    if (this.#left < count) return false;
+    this.#left -= count;
     return true;
   }
 
@@ -94,7 +108,7 @@ export class Allowance {
     const now = this.#nowMs();
     const earned = Math.floor(((now - this.#sinceMs) * perSecond) / 1_000);
     if (earned === 0) return;
-    this.#left = Math.min(burst, earned);
+    this.#left = Math.min(burst, this.#left + earned);
     this.#sinceMs = now;
   }
 }

@@ -1,10 +1,16 @@
-// A header block that comes in several frames (RFC 9113 §6.10): kept until it is whole, within bounds.
+// A header block in parts (RFC 9113 §6.10): HEADERS without its end, and the CONTINUATION that has to follow at once. Fields
+// are read as they come; what is kept beside them is the part of one field whose rest is in a frame to come.
 import { ReceiveBuffer } from '../http1/receive-buffer.ts';
+import { FieldBlock } from './field-block.ts';
 import { guards } from './guards.ts';
+import type { HpackDecoder } from './hpack/decoder.ts';
 
 export class HeaderAssembly {
+  readonly #decoder: HpackDecoder;
   readonly #held = new ReceiveBuffer();
   #frames = 0;
+  #bytes = 0;
+  #fields: FieldBlock | undefined;
   /** CONTINUATION of `streamId` has to follow, and nothing else. */
   open = false;
   streamId = 0;
@@ -13,12 +19,8 @@ export class HeaderAssembly {
   /** It says that it depends on itself. */
   selfish = false;
 
-  get bytes(): Buffer {
-    return this.#held.bytes;
-  }
-
-  get length(): number {
-    return this.#held.length;
+  constructor(decoder: HpackDecoder) {
+    this.#decoder = decoder;
   }
 
   begin(streamId: number, ends: boolean, selfish: boolean): void {
@@ -26,18 +28,46 @@ export class HeaderAssembly {
     this.ends = ends;
     this.selfish = selfish;
     this.#frames = 0;
+    this.#bytes = 0;
   }
 
-  /** False: too much. */
-  append(bytes: Buffer, from: number, to: number): boolean {
+  /** Where the fields go from now on, which has begun. */
+  readTo(fields: FieldBlock): void {
     this.open = true;
-    if (++this.#frames > guards.blockFramesMax || this.#held.length + to - from > guards.blockBytesMax) return false;
-    this.#held.append(bytes, from, to);
-    return true;
+    this.#fields = fields;
+    this.#decoder.begin();
+  }
+
+  /** Undefined when the block has come in one frame. */
+  get fields(): FieldBlock | undefined {
+    return this.#fields;
+  }
+
+  /** `bytes[from..to)` has come. Returns why the block cannot be read, `flood` when it is too much, or an empty text. */
+  append(bytes: Buffer, from: number, to: number): string {
+    const fields = this.#fields;
+    this.#bytes += to - from;
+    if (fields === undefined || ++this.#frames > guards.blockFramesMax || this.#bytes > guards.blockBytesMax)
+      return 'flood';
+    const held = this.#held;
+    if (held.length === 0) {
+      const end = this.#decoder.decodePart(bytes, from, to, fields);
+      if (end < to) held.append(bytes, end, to);
+    } else {
+      held.append(bytes, from, to);
+      held.drop(this.#decoder.decodePart(held.bytes, 0, held.length, fields));
+    }
+    return fields.excessive ? 'flood' : this.#decoder.problem;
+  }
+
+  /** All has come. Returns why it cannot be read, or an empty text. */
+  finish(): string {
+    return this.#held.length > 0 ? 'the block ends within a field' : '';
   }
 
   end(): void {
     this.open = false;
+    this.#fields = undefined;
     this.#held.clear();
   }
 }

@@ -1,7 +1,7 @@
 // HEADERS and CONTINUATION, and what their blocks are: a request, a response, trailers, or something that came too late
 // (RFC 9113 §6.2, §8.1). Every block is decoded, whatever becomes of it: the tables of both sides have to stay the same.
 import { errorCode } from './error-code.ts';
-import { FieldBlock } from './field-block.ts';
+import { type BlockKind, FieldBlock } from './field-block.ts';
 import { frameFlag, streamIdMax } from './frame.ts';
 import { streamIdAt } from './frame-reader.ts';
 import { guards } from './guards.ts';
@@ -12,8 +12,8 @@ import type { Stream } from './stream.ts';
 
 export class HeaderFrames {
   readonly #core: SessionCore;
-  readonly assembly = new HeaderAssembly();
   readonly #decoder = new HpackDecoder(guards.tableBytes);
+  readonly assembly = new HeaderAssembly(this.#decoder);
   /** Takes blocks that are decoded for the table's sake only. */
   readonly #unheard = new FieldBlock();
   /** Requests on streams beyond are refused: a GOAWAY has said so. */
@@ -34,14 +34,38 @@ export class HeaderFrames {
     if (start > to || end < start) return core.fail(errorCode.protocol, 'padding beyond the end of its frame');
     this.assembly.begin(streamId, (flags & frameFlag.endStream) !== 0, selfish);
     if ((flags & frameFlag.endHeaders) !== 0) this.#onBlock(bytes, start, end);
-    else this.assembly.append(bytes, start, end);
+    else this.#beginParts(streamId, bytes, start, end);
   }
 
   onContinuation(flags: number, bytes: Buffer, from: number, to: number): undefined {
-    const core = this.#core;
-    const assembly = this.assembly;
-    if (!assembly.append(bytes, from, to)) return core.calm('a header block without end');
-    if ((flags & frameFlag.endHeaders) !== 0) this.#onBlock(assembly.bytes, 0, assembly.length);
+    if (!this.#takePart(bytes, from, to) || (flags & frameFlag.endHeaders) === 0) return;
+    const problem = this.assembly.finish();
+    if (problem !== '') this.#core.fail(errorCode.compression, problem);
+    else this.#onBlock(bytes, to, to);
+  }
+
+  /** Fields are read into a block of their own: what becomes of the stream meanwhile is looked at in the end. */
+  #beginParts(streamId: number, bytes: Buffer, from: number, to: number): undefined {
+    const { options } = this.#core;
+    const fields = new FieldBlock();
+    fields.begin(this.#kindOf(streamId), options.limits());
+    this.assembly.readTo(fields);
+    this.#takePart(bytes, from, to);
+  }
+
+  #kindOf(streamId: number): BlockKind {
+    const { streams, options } = this.#core;
+    const stream = streams.get(streamId);
+    if (stream === undefined) return options.server && streamId > streams.lastId ? 'request' : 'trailers';
+    return stream.headRead ? 'trailers' : 'response';
+  }
+
+  /** False: the connection is over. */
+  #takePart(bytes: Buffer, from: number, to: number): boolean {
+    const problem = this.assembly.append(bytes, from, to);
+    if (problem === 'flood') this.#core.calm('a header block without end');
+    else if (problem !== '') this.#core.fail(errorCode.compression, problem);
+    return problem === '';
   }
 
   /** A header block is whole. */
@@ -67,15 +91,18 @@ export class HeaderFrames {
       return streamId <= this.acceptMax ? core.countOffence('streams beyond the limit') : undefined;
     }
     const stream = core.streams.open(streamId, core.peer.initialWindow, core.options.streamWindow);
-    const { fields } = stream;
-    if (!this.#decode(bytes, from, to, fields, 'request')) return;
+    const fields = this.#decode(bytes, from, to, stream.fields, 'request');
+    if (fields === undefined) return;
+    stream.fields = fields;
     core.streams.headBytes += fields.listBytes;
     stream.headRead = true;
     stream.contentLeft = fields.contentLength;
     if (fields.problem !== '' || this.assembly.selfish) return core.streamError(stream, errorCode.protocol);
     if (core.streams.headBytes > guards.openHeadBytesMax && core.streams.size > 1) {
+      const { listBytes } = fields;
       core.onLocalReset(stream, errorCode.refused);
-      return core.countOffence('heads beyond the limit');
+      if (!core.over && !core.patience.refusedHeads.take(listBytes)) core.calm('heads beyond the limit');
+      return;
     }
     if (ends && stream.contentLeft > 0) return core.streamError(stream, errorCode.protocol);
     stream.remoteEnded = ends;
@@ -91,12 +118,15 @@ export class HeaderFrames {
       return;
     }
     if (stream.headRead) {
-      const trailers = stream.trailerBlock();
-      if (!this.#decode(bytes, from, to, trailers, 'trailers')) return;
+      const trailers = this.#decode(bytes, from, to, stream.trailerBlock(), 'trailers');
+      if (trailers === undefined) return;
+      stream.setTrailers(trailers);
       if (!ends || trailers.problem !== '' || trailers.tooLarge) return core.streamError(stream, errorCode.protocol);
       return core.remoteEnd(stream);
     }
-    if (!this.#decode(bytes, from, to, stream.fields, 'response')) return;
+    const fields = this.#decode(bytes, from, to, stream.fields, 'response');
+    if (fields === undefined) return;
+    stream.fields = fields;
     this.#onResponse(stream, ends);
   }
 
@@ -121,23 +151,21 @@ export class HeaderFrames {
     if (ends && stream.id === id) stream.tellEnd();
   }
 
-  /** False: the connection is over. */
-  #decode(
-    bytes: Buffer,
-    from: number,
-    to: number,
-    block: FieldBlock,
-    kind: 'request' | 'response' | 'trailers',
-  ): boolean {
+  /** Into `block`, or where it came in parts; undefined: the connection is over. */
+  #decode(bytes: Buffer, from: number, to: number, block: FieldBlock, kind: BlockKind): FieldBlock | undefined {
     const core = this.#core;
-    block.begin(kind, core.options.limits());
-    const problem = this.#decoder.decode(bytes, from, to, block);
-    if (problem !== '') {
-      core.fail(errorCode.compression, problem);
-      return false;
+    const whole = this.assembly.fields ?? block;
+    if (whole === block) {
+      block.begin(kind, core.options.limits());
+      const problem = this.#decoder.decode(bytes, from, to, block);
+      if (problem !== '') {
+        if (block.excessive) core.calm('fields of one head');
+        else core.fail(errorCode.compression, problem);
+        return undefined;
+      }
     }
-    block.finish();
-    return true;
+    whole.finish();
+    return whole;
   }
 
   #lateBlock(streamId: number, bytes: Buffer, from: number, to: number): undefined {

@@ -31,10 +31,6 @@ export class Outflow implements StreamOutlet {
     return this.#blocked.size;
   }
 
-  get congested(): boolean {
-    return this.#writer.congested;
-  }
-
   head(stream: Stream, block: HpackEncoder, end: boolean): void {
     this.#writer.headers(stream, end ? frameFlag.endStream : 0, block.bytes, block.length, this.frameBytesMax);
   }
@@ -47,7 +43,7 @@ export class Outflow implements StreamOutlet {
     const sent = this.#send(stream, chunk, 0, chunk.length, false);
     if (stream.over) return true;
     if (sent < chunk.length) stream.pending.append(chunk, sent, chunk.length);
-    else if (!this.#writer.congested) return true;
+    else if (!this.#writer.full) return true;
     stream.wantsRoom = true;
     this.#blocked.add(stream);
     return false;
@@ -96,7 +92,7 @@ export class Outflow implements StreamOutlet {
     for (let moved = true; moved; ) {
       moved = false;
       for (const stream of [...this.#blocked]) {
-        if (this.#writer.congested) return;
+        if (this.#writer.full) return;
         if (stream.over || !this.#blocked.has(stream)) continue;
         if (stream.pending.length > 0) moved = this.#step(stream) || moved;
         this.#afterStep(stream);
@@ -120,7 +116,7 @@ export class Outflow implements StreamOutlet {
   }
 
   #afterStep(stream: Stream): void {
-    if (stream.over || stream.pending.length > 0 || this.#writer.congested) return;
+    if (stream.over || stream.pending.length > 0 || this.#writer.full) return;
     this.#blocked.delete(stream);
     if (stream.endPending) {
       stream.endPending = false;
@@ -137,7 +133,7 @@ export class Outflow implements StreamOutlet {
   /** Sends what windows and room allow of `bytes[from..to)`; returns how much. `end`: the stream ends with it. */
   #send(stream: Stream, bytes: Buffer, from: number, to: number, end: boolean): number {
     let at = from;
-    while (at < to && !stream.over && !this.#writer.congested) {
+    while (at < to && !stream.over && !this.#writer.full) {
       const allowed = Math.min(this.#window, stream.sendWindow);
       if (allowed <= 0) break;
       const next = Math.min(to, at + this.frameBytesMax, at + allowed);

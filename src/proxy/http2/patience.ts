@@ -8,6 +8,7 @@ export class Patience {
   readonly #nowMs: () => number;
   readonly resets: Allowance;
   readonly problems: Allowance;
+  readonly refusedHeads: Allowance;
   readonly settings: Allowance;
   readonly pings: Allowance;
   readonly idleFrames: Allowance;
@@ -26,6 +27,7 @@ export class Patience {
     this.#lookedMs = nowMs();
     this.resets = new Allowance({ burst: resetsPerSecond, perSecond: resetsPerSecond }, nowMs);
     this.problems = new Allowance(guards.streamErrors, nowMs);
+    this.refusedHeads = new Allowance(guards.refusedHeadBytes, nowMs);
     this.settings = new Allowance(guards.settings, nowMs);
     this.pings = new Allowance(guards.pings, nowMs);
     this.idleFrames = new Allowance(guards.idleFrames, nowMs);
@@ -33,8 +35,10 @@ export class Patience {
     this.crumbs = new Allowance(guards.crumbs, nowMs);
   }
 
-  onDataSent(bytes: number): void {
+  /** `crumb`: a window cut it very short; windows of a byte must not earn the right to open more of them. */
+  onDataSent(bytes: number, crumb: boolean): void {
     this.#sentBytes += bytes;
+    if (crumb) return;
     this.pings.earn(guards.pingsPerData);
     this.idleFrames.earn(guards.idleFramesPerData + Math.floor(bytes / guards.bytesPerIdleFrame));
     if (bytes >= guards.loafBytes) this.crumbs.earn(1);

@@ -16,6 +16,8 @@ export interface SessionHost {
    * end after `stream.resume()`.
    */
   onRequest(stream: Stream): void;
+  /** A server's: requests wait for others to end. `checkStall` is to be called in a moment. */
+  onHeld(): void;
   /** A stream has ended: there may be none left, or room for another. */
   onStreamGone(): void;
   /** The other side's settings have come, or changed. */
@@ -70,6 +72,8 @@ export interface SessionCore {
   tellReset(stream: Stream, end: StreamEnd, byUs: boolean): undefined;
   onLocalReset(stream: Stream, code: number): undefined;
   onLocalEnd(stream: Stream): undefined;
+  /** The windows of all streams have been widened. */
+  onWiderWindows(): undefined;
   /** A request has come: its stream is open. */
   onRequest(stream: Stream): undefined;
   /** The other side has ended the stream. */

@@ -46,13 +46,14 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
   #over = false;
   /** Requests begun since something came last. */
   #begun = 0;
+  #beginsUntilMs = 0;
   /** Requests that have come and not begun; made when there is one. */
   #waiting: StreamQueue | undefined;
 
   constructor(socket: FrameSocket, host: SessionHost, options: SessionOptions) {
     this.host = host;
     this.options = options;
-    this.writer = new FrameWriter(socket, options.turn);
+    this.writer = new FrameWriter(socket, options.turn, () => this.#goOn());
     this.outflow = new Outflow(this.writer, this);
     this.patience = new Patience(options.nowMs, options.resetsPerSecond);
     this.streams = new StreamTable(this, options.server ? 0 : -1);
@@ -93,9 +94,14 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     );
   }
 
-  /** Streams that want to send and may not. */
+  /** Streams that want to send and may not, and requests that wait for them. */
   get stalled(): number {
-    return this.outflow.blocked;
+    return this.outflow.blocked + this.#held;
+  }
+
+  /** Requests that wait for others to end. */
+  get #held(): number {
+    return this.#waiting !== undefined && this.#isHeld() ? this.#waiting.size : 0;
   }
 
   get congested(): boolean {
@@ -122,12 +128,16 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
   onDrain(): undefined {
     this.writer.onDrain();
     this.patience.onProgress();
+    this.#goOn();
+  }
+
+  #goOn(): undefined {
     if (!this.#over) this.outflow.pump();
   }
 
   /** What is gathered leaves now, and not at the end of the turn. */
   flush(): undefined {
-    this.writer.flush();
+    this.writer.leave();
   }
 
   /** A client begins a request; undefined when there is no room for one. The head is to follow at once. */
@@ -167,7 +177,7 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     if (this.#over) return;
     this.writer.goAway(this.options.server ? Math.max(0, this.streams.lastId) : 0, code);
     this.#end(code, message, code !== errorCode.none);
-    this.writer.flush();
+    this.writer.leave();
     this.host.onFailed(code === errorCode.none ? '' : `${nameOfCode(code)}: ${message}`);
   }
 
@@ -207,18 +217,44 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
   }
 
   onDataSent(bytes: number, crumb: boolean): undefined {
-    this.patience.onDataSent(bytes);
+    this.patience.onDataSent(bytes, crumb);
     if (crumb && !this.patience.crumbs.take()) this.calm('windows of a few bytes');
   }
 
   onRequest(stream: Stream): undefined {
     stream.pause();
-    if (!this.requestsWait && this.#begun++ < guards.begunPerTurn) {
+    if (!this.requestsWait && this.#mayBegin()) {
       this.host.onRequest(stream);
       return;
     }
-    this.#waiting ??= new StreamQueue(this.options.turn, guards.begunPerTurn, (id) => this.#begin(id));
+    this.#waiting ??= new StreamQueue(
+      this.options.turn,
+      guards.begunPerTurn,
+      (id) => this.#begin(id),
+      () => this.#isHeld(),
+    );
     this.#waiting.add(stream.id);
+    if (this.#isHeld()) this.host.onHeld();
+  }
+
+  /** With windows of next to nothing responses only pile up here: what is under way has to end first, or time to pass. */
+  #isHeld(): boolean {
+    if (this.peer.initialWindow >= guards.tinyWindowBytes || this.#over) return false;
+    return this.streams.size - (this.#waiting?.size ?? 0) >= guards.begunWithTinyWindow;
+  }
+
+  /** Of what came in one packet, as much as others wait for without notice. */
+  #mayBegin(): boolean {
+    const now = this.options.nowMs();
+    if (this.#begun === 0) this.#beginsUntilMs = now + guards.workMsPerTurn;
+    // Its stream is open already.
+    const isHeld = this.#isHeld() && this.streams.size > guards.begunWithTinyWindow;
+    return this.#begun++ < guards.begunPerTurn && now <= this.#beginsUntilMs && !isHeld;
+  }
+
+  onWiderWindows(): undefined {
+    this.outflow.pump();
+    this.#waiting?.resume();
   }
 
   #begin(streamId: number): undefined {
@@ -310,8 +346,9 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
 
   /** To be asked now and then: ends a connection on which many streams wait and nobody reads. */
   checkStall(): undefined {
-    if (this.#over || this.outflow.blocked <= guards.stalledStreamsMax) this.patience.onFlowing();
+    if (this.#over || this.stalled <= guards.stalledStreamsMax) this.patience.onFlowing();
     else if (this.patience.isStalled()) this.calm('streams that nobody reads');
+    if (this.#held > 0) this.#waiting?.force();
   }
 
   // Streams.
@@ -355,6 +392,7 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     this.outflow.forget(stream);
     if (this.options.server) this.streams.headBytes -= stream.fields.listBytes;
     this.streams.close(stream, byUs);
+    this.#waiting?.resume();
     if (!this.#over) this.host.onStreamGone();
   }
 

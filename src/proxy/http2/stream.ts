@@ -158,11 +158,15 @@ export class Stream {
     return this.#hasTrailers ? this.#trailers : undefined;
   }
 
-  /** To be filled. */
+  /** To be filled, and then set. */
   trailerBlock(): FieldBlock {
     this.#trailers ??= new FieldBlock();
-    this.#hasTrailers = true;
     return this.#trailers;
+  }
+
+  setTrailers(trailers: FieldBlock): void {
+    this.#trailers = trailers;
+    this.#hasTrailers = true;
   }
 
   /** Whoever has to keep the head for longer than the stream. */

@@ -1,6 +1,7 @@
 // Headers that a protection sets, and that nobody else may: a client's own lines of these names go, in every spelling
 // that a backend may take for the same one (`x_user` for `x-user`), before the protection sets its values.
 import type { MiddlewareExchange } from '../exchange/phase.ts';
+import { plainSpelling } from '../fields/field-name.ts';
 import { compileNamePatterns } from './name-pattern.ts';
 
 export interface ClaimedNames {
@@ -22,7 +23,8 @@ export function claimedNames(patterns: readonly string[]): ClaimedNames {
   const everyLine = exact.length < patterns.length || exact.some((name) => name !== plainSpelling(name));
   return {
     clear(exchange) {
-      const { lines } = exchange.request;
+      const { lines, edits } = exchange.request;
+      edits.claim(isClaimed);
       for (const name of exact) exchange.removeRequestField(name);
       for (let line = 0; line < lines.count; line++) {
         const name = lines.name(line);
@@ -32,7 +34,8 @@ export function claimedNames(patterns: readonly string[]): ClaimedNames {
       }
     },
     disown(exchange) {
-      const { lines } = exchange.request;
+      const { lines, edits } = exchange.request;
+      edits.claim(isDisowned);
       for (let line = 0; line < lines.count; line++) {
         const lower = lines.name(line).toLowerCase();
         if (isDisowned(plainSpelling(lower))) exchange.disownRequestField(lower);
@@ -42,7 +45,3 @@ export function claimedNames(patterns: readonly string[]): ClaimedNames {
 }
 
 const credentials: ReadonlySet<string> = new Set(['authorization', 'cookie']);
-
-/** What CGI and its heirs make of a name: they cannot tell `_` from `-`. */
-const plainSpelling = (lowerName: string): string =>
-  lowerName.includes('_') ? lowerName.replaceAll('_', '-') : lowerName;

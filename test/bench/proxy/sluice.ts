@@ -1,7 +1,7 @@
 // A proxy with a fixed configuration, for the benchmark to start: `node sluice.ts '<wish as JSON>'`.
 
 import { createPrivateKey, createPublicKey } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import type { Clock } from '../../../src/clock.ts';
 import type { Logger } from '../../../src/telemetry/logger.ts';
 import { inAnHour, jwksOf, signer, tokenOf } from '../../support/tokens.ts';
@@ -179,9 +179,11 @@ async function serve(wish: SluiceWish): Promise<void> {
   const { systemClock } = await from<typeof import('../../../src/clock.ts')>('clock.ts');
   const { createProxy } = await from<typeof import('../../../src/proxy/proxy.ts')>('proxy/proxy.ts');
   const { silentLogger } = await from<typeof import('../../../src/telemetry/logger.ts')>('telemetry/logger.ts');
-  // As the program does it; a tree from before it did has no such function.
-  const young = await from<typeof import('../../../src/young-generation.ts')>('young-generation.ts');
-  young.collectYoungAlone?.();
+  // As the program does it; a tree from before it did has no such file.
+  if (existsSync(`${wish.tree}/src/young-generation.ts`)) {
+    const young = await from<typeof import('../../../src/young-generation.ts')>('young-generation.ts');
+    young.collectYoungAlone();
+  }
   let snapshot = configOf(wish);
   let publish = (_index: number): void => {};
   let index = 1;

@@ -32,4 +32,9 @@ describe('API keys', () => {
       expect(refusal(() => keys.callerOf(header))).to.include({ code: 'UNAUTHENTICATED', message });
     });
   }
+
+  it('refuses two headers, of which somebody else may have read the other', () => {
+    const message = 'more than one authorization header';
+    expect(refusal(() => keys.callerOf('Bearer k-ops', 2))).to.include({ code: 'UNAUTHENTICATED', message });
+  });
 });

@@ -43,6 +43,7 @@ describe('a regex', () => {
     ['\\C', 'regex: invalid escape sequence: \\C'],
     [`${'('.repeat(1500)}a${')'.repeat(1500)}`, 'regex: expression nests too deeply'],
     ['a'.repeat(4097), 'regex: longer than 4096 characters'],
+    ['(?i)(x{0,900}y?)'.repeat(250), 'regex: larger than 10000 with its repetitions written out'],
   ] as const) {
     it(`is refused with a reason: ${pattern.slice(0, 20)}`, () => {
       expect(checkRegex(pattern)).to.satisfy((text?: string) => text?.startsWith(message), checkRegex(pattern));

@@ -1,6 +1,7 @@
 // One connection to an upstream: it carries one exchange at a time and is used again only when nothing is left in
 // doubt (S04). Made by the endpoint's pool; an exchange holds it from `send` until the response is complete.
 import type { ProxyErrorType } from '../../../errors.ts';
+import type { FieldEdits } from '../../fields/field-edits.ts';
 import type { FieldLines } from '../../fields/field-lines.ts';
 import type { BodySink, BodySource } from '../../message/body.ts';
 import type { ProxyError } from '../../message/proxy-error.ts';
@@ -53,6 +54,8 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
   #receiver: ResponseReceiver | undefined;
   #sink: BodySink | undefined;
   #requestSource: BodySource | undefined;
+  /** What middlewares changed about the request: its trailers come after them. */
+  #edits: FieldEdits | undefined;
   /** The request is wholly with the socket. */
   #sent = false;
   #sourceBlocked = false;
@@ -96,8 +99,9 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
   }
 
   send(receiver: ResponseReceiver, request: UpstreamRequest): void {
-    const { method, upgrade } = request.request;
+    const { method, upgrade, edits } = request.request;
     this.#receiver = receiver;
+    this.#edits = edits;
     this.#phase = 'head';
     this.#toHead = method === 'HEAD';
     this.#asked = upgrade;
@@ -153,7 +157,7 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
 
   end(trailers: string): void {
     if (this.#phase === 'over' || this.#phase === 'idle') return;
-    this.#writer.end(trailers);
+    this.#writer.end(trailers === '' ? '' : (this.#edits?.trailersOf(trailers) ?? trailers));
     this.#writer.flush();
     this.#sent = true;
     if (this.#phase === 'head') this.#awaitHead();
@@ -396,6 +400,7 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
     this.#receiver = undefined;
     this.#sink = undefined;
     this.#requestSource = undefined;
+    this.#edits = undefined;
     this.#sourceBlocked = false;
     this.#sinkFull = false;
     this.#ended = false;

@@ -190,6 +190,7 @@ export class Http2ClientConnection extends Timed implements SessionHost, ClientS
   onRequest(): void {}
   onAlive(): void {}
   onAnsweredEarly(): void {}
+  onHeld(): void {}
 
   onMessage(): void {
     this.#quiet = false;

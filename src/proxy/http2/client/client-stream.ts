@@ -157,10 +157,11 @@ export class ClientStream
     if (stream === undefined) return;
     this.#sent = true;
     this.#requestSource = undefined;
-    if (trailers === '') stream.sendEnd();
+    const kept = trailers === '' ? '' : (this.#order?.request.edits.trailersOf(trailers) ?? trailers);
+    if (kept === '') stream.sendEnd();
     else {
       encoder.begin();
-      encodeLines(encoder, trailers);
+      encodeLines(encoder, kept);
       stream.sendTrailers(encoder);
     }
     if (!this.#responded) this.#awaitHead();

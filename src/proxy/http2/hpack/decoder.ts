@@ -8,12 +8,13 @@ import { staticFields } from './static-table.ts';
 
 /** Takes the fields of a block in order. */
 export interface FieldSink {
-  field(name: string, value: string, info: FieldInfo): void;
+  /** False: it wants no more. The block is not read to its end, and the tables of both sides differ from now on. */
+  field(name: string, value: string, info: FieldInfo): unknown;
 }
 
 const entryOf = (name: string, value: string): TableEntry => {
   const bytes = Buffer.from(name + value, 'latin1');
-  const info = withValue(infoOfName(bytes, 0, name.length), bytes, name.length, bytes.length);
+  const info = withValue(infoOfName(name, bytes, 0, name.length), bytes, name.length, bytes.length);
   return { name, value, info };
 };
 
@@ -21,6 +22,9 @@ const staticEntries: readonly TableEntry[] = staticFields.map(([name, value]) =>
 
 /** No integer of HPACK that means anything here is larger. */
 const integerMax = 1 << 24;
+
+/** What is there ends within a field. */
+const cutOff = 'the block ends within a field';
 
 /** Texts in Huffman's code are decoded into these bytes, and used before the next one is. */
 const decoded = Buffer.allocUnsafeSlow(8_192);
@@ -32,6 +36,8 @@ export class HpackDecoder {
   #at = 0;
   #to = 0;
   #problem = '';
+  /** No field has come in this block yet. */
+  #first = true;
   /** The text read last: where it lies, and in what. */
   #text: Buffer = decoded;
   #textFrom = 0;
@@ -44,39 +50,65 @@ export class HpackDecoder {
 
   /** A whole block lies at `bytes[from..to)`. Returns why it cannot be read, or an empty text. */
   decode(bytes: Buffer, from: number, to: number, sink: FieldSink): string {
+    this.begin();
+    const end = this.#read(bytes, from, to, sink, false);
+    return this.#problem === '' && end < to ? cutOff : this.#problem;
+  }
+
+  /** A block begins that comes in parts. */
+  begin(): void {
+    this.#problem = '';
+    this.#first = true;
+  }
+
+  /** Reads what is whole of a part; returns where the field begins that is not, or `to`. */
+  decodePart(bytes: Buffer, from: number, to: number, sink: FieldSink): number {
+    return this.#read(bytes, from, to, sink, true);
+  }
+
+  /** Why the block that has begun cannot be read; empty when it can, as far as it has come. */
+  get problem(): string {
+    return this.#problem;
+  }
+
+  #read(bytes: Buffer, from: number, to: number, sink: FieldSink, part: boolean): number {
     this.#bytes = bytes;
     this.#at = from;
     this.#to = to;
-    this.#problem = '';
-    let first = true;
     while (this.#at < to && this.#problem === '') {
-      const byte = bytes[this.#at] ?? 0;
+      const start = this.#at;
+      const byte = bytes[start] ?? 0;
       if (byte >= 0x80) this.#indexed(sink);
-      else if (byte >= 0x40) this.#literal(6, true, sink);
-      else if (byte < 0x20) this.#literal(4, false, sink);
-      else {
-        if (!first) return 'the size of the table changes within a block';
-        this.#resize();
-        continue;
-      }
-      first = false;
+      else if (byte < 0x20 || byte >= 0x40) this.#literal(byte >= 0x40 ? 6 : 4, byte >= 0x40, sink, part);
+      else this.#resize();
+      if (this.#endsWithinField()) return start;
+      if (byte < 0x20 || byte >= 0x40) this.#first = false;
     }
-    return this.#problem;
+    return this.#at;
+  }
+
+  /** What is not whole is no problem yet. */
+  #endsWithinField(): boolean {
+    if (this.#problem !== cutOff) return false;
+    this.#problem = '';
+    return true;
   }
 
   #indexed(sink: FieldSink): void {
     const entry = this.#entry(this.#integer(7));
-    if (entry !== undefined) sink.field(entry.name, entry.value, entry.info);
+    if (entry !== undefined) this.#give(sink, entry.name, entry.value, entry.info);
   }
 
-  #literal(prefixBits: number, kept: boolean, sink: FieldSink): void {
+  /** `part`: what is not whole is found to be so before any of it is decoded, for it may come in many parts. */
+  #literal(prefixBits: number, kept: boolean, sink: FieldSink, part: boolean): void {
+    if (part && !this.#literalIsWhole(prefixBits)) return;
     const index = this.#integer(prefixBits);
     let name: string;
     let nameInfo: FieldInfo;
     if (index === 0) {
       if (!this.#readText()) return;
-      nameInfo = infoOfName(this.#text, this.#textFrom, this.#textTo);
       name = this.#text.toString('latin1', this.#textFrom, this.#textTo);
+      nameInfo = infoOfName(name, this.#text, this.#textFrom, this.#textTo);
     } else {
       const entry = this.#entry(index);
       if (entry === undefined) return;
@@ -87,10 +119,32 @@ export class HpackDecoder {
     const info = withValue(nameInfo, this.#text, this.#textFrom, this.#textTo);
     const value = this.#text.toString('latin1', this.#textFrom, this.#textTo);
     if (kept) this.#table.add({ name, value, info });
-    sink.field(name, value, info);
+    this.#give(sink, name, value, info);
+  }
+
+  #literalIsWhole(prefixBits: number): boolean {
+    const start = this.#at;
+    if (this.#integer(prefixBits) === 0) this.#skipText();
+    this.#skipText();
+    this.#at = start;
+    return this.#problem === '';
+  }
+
+  #skipText(): void {
+    if (this.#at >= this.#to) this.#problem ||= cutOff;
+    if (this.#problem !== '') return;
+    const length = this.#integer(7);
+    this.#at += length;
+    if (this.#at > this.#to) this.#problem ||= cutOff;
+  }
+
+  #give(sink: FieldSink, name: string, value: string, info: FieldInfo): void {
+    if (sink.field(name, value, info) === false) this.#problem = 'the block is too large';
   }
 
   #resize(): void {
+    if (!this.#first) this.#problem = 'the size of the table changes within a block';
+    if (this.#problem !== '') return;
     const size = this.#integer(5);
     if (this.#problem !== '') return;
     if (size > this.#tableBytesMax) this.#problem = 'the table is larger than announced';
@@ -111,23 +165,23 @@ export class HpackDecoder {
     const prefixMax = (1 << prefixBits) - 1;
     let sum = (bytes[this.#at++] ?? 0) & prefixMax;
     if (sum < prefixMax) return sum;
-    for (let shift = 0; this.#at < this.#to && shift <= 21; shift += 7) {
+    let shift = 0;
+    for (; this.#at < this.#to && shift <= 21 && sum <= integerMax; shift += 7) {
       const byte = bytes[this.#at++] ?? 0;
       sum += (byte & 0x7f) * 2 ** shift;
-      if (sum > integerMax) break;
-      if (byte < 0x80) return sum;
+      if (byte < 0x80 && sum <= integerMax) return sum;
     }
-    this.#problem = 'invalid integer';
+    this.#problem = shift <= 21 && sum <= integerMax ? cutOff : 'invalid integer';
     return 0;
   }
 
   /** RFC 7541 §5.2. False when there is none. */
   #readText(): boolean {
-    if (this.#at >= this.#to) this.#problem ||= 'the block ends within a field';
+    if (this.#at >= this.#to) this.#problem ||= cutOff;
     if (this.#problem !== '') return false;
     const huffman = (this.#bytes[this.#at] ?? 0) >= 0x80;
     const length = this.#integer(7);
-    if (length > this.#to - this.#at) this.#problem ||= 'the block ends within a text';
+    if (length > this.#to - this.#at) this.#problem ||= cutOff;
     if (this.#problem !== '') return false;
     const start = this.#at;
     this.#at += length;

@@ -139,6 +139,10 @@ export class Http2Connection extends Timed implements SessionHost, ServerStreamO
     if (this.#stallLook.after === undefined) this.#lookLater();
   }
 
+  onHeld(): void {
+    this.onBlocked();
+  }
+
   onStreamOver(stream: ServerStream): void {
     if (this.#streams.delete(stream) && this.#free.length < freeStreamsMax) this.#free.push(stream);
     this.onStreamGone();

@@ -12,7 +12,10 @@ export interface Token {
   /** Undefined when the token names none; then it is not accepted. */
   readonly alg: string | undefined;
   readonly kid: string | undefined;
-  /** The token asks for extensions; none is understood here, so it is not accepted (RFC 7515 §4.1.11). */
+  /**
+   * The token asks for extensions; none is understood here, so it is not accepted (RFC 7515 §4.1.11). A payload that is
+   * not encoded is one, which no token may have, named or not (RFC 7797 §7).
+   */
   readonly hasCritical: boolean;
   readonly claims: Readonly<Record<string, unknown>>;
   /** What was signed. */
@@ -29,7 +32,8 @@ export function parseToken(text: string): Token | TokenProblem {
   const second = text.indexOf('.', first + 1);
   if (first < 0 || second < 0 || text.includes('.', second + 1)) return 'invalid token format';
   const header = objectIn(text.slice(0, first));
-  if (header === undefined) return 'invalid token header';
+  // A list of keys, say: whoever checks the token next may take it for another one (RFC 7515 §4.1.4).
+  if (header === undefined || !isTextOrAbsent(header, 'kid')) return 'invalid token header';
   const claims = objectIn(text.slice(first + 1, second));
   if (claims === undefined) return 'invalid token claims';
   const signature = bytesOf(text.slice(second + 1));
@@ -37,7 +41,7 @@ export function parseToken(text: string): Token | TokenProblem {
   return {
     alg: textMember(header, 'alg'),
     kid: textMember(header, 'kid'),
-    hasCritical: Object.hasOwn(header, 'crit'),
+    hasCritical: Object.hasOwn(header, 'crit') || (Object.hasOwn(header, 'b64') && header.b64 !== true),
     claims,
     signed: Buffer.from(text.slice(0, second), 'latin1'),
     signature,
@@ -48,6 +52,9 @@ function textMember(object: Readonly<Record<string, unknown>>, name: string): st
   const value = Object.hasOwn(object, name) ? object[name] : undefined;
   return typeof value === 'string' ? value : undefined;
 }
+
+const isTextOrAbsent = (object: Readonly<Record<string, unknown>>, name: string): boolean =>
+  !Object.hasOwn(object, name) || object[name] === null || typeof object[name] === 'string';
 
 function objectIn(part: string): Readonly<Record<string, unknown>> | undefined {
   const bytes = bytesOf(part);

@@ -1,11 +1,10 @@
 // One probe of an endpoint (contract.md §7.10, architecture.md §6.26): a connection of its own, one question, an answer
 // in time or none. A probe never throws.
 
-import { connect as connectHttp2 } from 'node:http2';
 import { connect, type LookupFunction, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import type { Cancel, Clock } from '../../../clock.ts';
-import { undici } from '../../on-demand.ts';
+import { http2, undici } from '../../on-demand.ts';
 import { checkRequest, isServing } from './grpc-health.ts';
 
 export interface ProbePlan {
@@ -110,7 +109,7 @@ interface Answer {
 
 function exchangeHttp2(socket: Socket, headers: Record<string, string>, send?: Buffer): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const session = connectHttp2(`http://${headers[':authority']}`, { createConnection: () => socket });
+    const session = http2().connect(`http://${headers[':authority']}`, { createConnection: () => socket });
     session.once('error', reject);
     session.once('close', () => reject(new Error('the connection was closed')));
     const stream = session.request(headers, { endStream: send === undefined });

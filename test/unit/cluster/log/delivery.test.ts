@@ -84,6 +84,13 @@ describe('Delivery', () => {
     expect(applied).to.deep.equal([9]);
   });
 
+  it('stays uncertain of what it gave up for a new leader, though that one refuses', async () => {
+    const { relay, delivery } = bed(b);
+    delivery.leaderChanged(c);
+    await relay.answer(1, { outcome: 'not-applied', reason: 'connection refused' });
+    expect(delivery).to.include({ isUncertain: true, isUnderWay: false });
+  });
+
   it('does not repeat what its own log has not answered yet', () => {
     const { delivery, relay } = bed('self');
     delivery.leaderChanged(b);

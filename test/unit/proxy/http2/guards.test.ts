@@ -113,9 +113,11 @@ describe('a client that floods', () => {
     const read = uint32(4_096);
     const both = Buffer.concat([frame('WINDOW_UPDATE', 0, 0, read), frame('WINDOW_UPDATE', 0, 1, read)]);
     bed.stream(1).sendData(Buffer.alloc(4 << 20));
+    bed.written();
     for (let at = 0; at < 1_024; at++) bed.arrive(both);
     for (let at = 0; at < 5_000; at++) {
       if (at % 100 === 0) bed.stream(1).sendData(Buffer.alloc(100 * 4_096));
+      if (at % 100 === 0) bed.written();
       bed.arrive(both);
     }
     expect(bed.failed).to.equal(undefined);
@@ -141,19 +143,43 @@ describe('a client that floods', () => {
     bed.arrive(Buffer.concat([greeting, settings(4, 0)]));
     for (let at = 0; at <= guards.stalledStreamsMax; at++) {
       bed.arrive(get(2 * at + 1));
-      answer(bed, 2 * at + 1);
-      bed.stream(2 * at + 1).sendData(Buffer.alloc(100));
     }
+    answerBegun(bed);
     bed.clock.advance(60_000);
     bed.session.checkStall();
     expect(bed.failed).to.equal(undefined);
     // Single bytes of window are no reading.
     for (let second = 0; second < guards.stalledMs / 1_000; second++) {
+      answerBegun(bed);
       bed.arrive(Buffer.concat([1, 3, 5].map((id) => frame('WINDOW_UPDATE', 0, id, uint32(1)))));
       bed.clock.advance(1_000);
       bed.session.checkStall();
     }
     expect(bed.failed).to.include('ENHANCE_YOUR_CALM');
+  });
+
+  it('has only so many requests under way with windows of next to nothing, the others as these end or time passes', () => {
+    const bed = new SessionBed();
+    bed.answers = false;
+    bed.arrive(Buffer.concat([greeting, settings(4, 1)]));
+    const most = guards.begunWithTinyWindow;
+    bed.arrive(Buffer.concat(Array.from({ length: 60 }, (_, at) => get(2 * at + 1))));
+    bed.written();
+    expect(bed.streams.size).to.equal(most);
+    for (let id = 1; id < 10; id += 2) bed.arrive(reset(id));
+    bed.written();
+    expect(bed.streams.size).to.equal(most + 5);
+    bed.session.checkStall();
+    expect(bed.streams.size).to.equal(most + 5 + guards.begunPerTurn);
+    // What was reset while it waited never begins, and holds nobody back.
+    for (let id = 61; id < 119; id += 2) bed.arrive(reset(id));
+    bed.session.checkStall();
+    bed.written();
+    bed.arrive(settings(4, 65_535));
+    bed.written();
+    expect([...bed.streams.keys()].filter((id) => id > 61)).to.deep.equal([119]);
+    expect(bed.session.requestsWait).to.equal(false);
+    expect(bed.failed).to.equal(undefined);
   });
 
   it('does not hold it against a client that the thread itself was held up for seconds', () => {
@@ -162,9 +188,8 @@ describe('a client that floods', () => {
     bed.arrive(Buffer.concat([greeting, settings(4, 0)]));
     for (let at = 0; at <= guards.stalledStreamsMax; at++) {
       bed.arrive(get(2 * at + 1));
-      answer(bed, 2 * at + 1);
-      bed.stream(2 * at + 1).sendData(Buffer.alloc(60_000));
     }
+    answerBegun(bed);
     bed.session.checkStall();
     bed.clock.advance(60_000);
     bed.session.checkStall();
@@ -183,15 +208,23 @@ describe('a client that floods', () => {
     bed.arrive(Buffer.concat([greeting, settings(4, 0)]));
     for (let at = 0; at < 100; at++) {
       bed.arrive(get(2 * at + 1));
-      answer(bed, 2 * at + 1);
-      bed.stream(2 * at + 1).sendData(Buffer.alloc(60_000));
     }
+    answerBegun(bed);
     for (let second = 0; second < 20; second++) {
       bed.session.checkStall();
       bed.arrive(frame('WINDOW_UPDATE', 0, 2 * second + 1, uint32(2_000)));
       bed.clock.advance(1_000);
     }
     expect(bed.failed).to.equal(undefined);
+  });
+
+  it('does not read a head on that has no end of fields, in one frame or in many', () => {
+    const many = Buffer.concat([request(), Buffer.alloc(16_000, 0x82)]);
+    for (const flags of [WHOLE, 0]) {
+      const bed = new SessionBed();
+      bed.arrive(Buffer.concat([greeting, frame('HEADERS', flags, 1, many)]));
+      expect(bed.failed).to.include('ENHANCE_YOUR_CALM');
+    }
   });
 
   it('keeps no more than its share of memory with heads that unpack to much', () => {
@@ -203,8 +236,19 @@ describe('a client that floods', () => {
     for (let at = 1; at < 100; at++) bed.arrive(frame('HEADERS', WHOLE, 2 * at + 1, bomb));
     const held = bed.heard.filter((heard) => heard.includes('GET')).length;
     expect(held).to.be.at.most(Math.ceil(guards.openHeadBytesMax / 400_000) + 1);
+    expect(bed.failed).to.include('ENHANCE_YOUR_CALM');
+    expect(bed.session.streamCount).to.equal(0);
   });
 });
+
+/** Responses to all requests that have begun; their bodies have to wait. */
+function answerBegun(bed: SessionBed): void {
+  for (const [id, stream] of bed.streams) {
+    if (stream.wantsRoom) continue;
+    answer(bed, id);
+    stream.sendData(Buffer.alloc(60_000));
+  }
+}
 
 /** The head of a response whose body is to come. */
 function answer(bed: SessionBed, id: number): void {

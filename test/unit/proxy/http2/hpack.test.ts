@@ -154,14 +154,35 @@ describe('HPACK', () => {
     ]);
   });
 
+  it('reads a block that comes in parts as if it had come at once, wherever it is cut', () => {
+    const long = Buffer.alloc(132, 0x63).toString('hex');
+    const hex = `3fe107 8286 4003612d62 8cf1e3c2e5f23a6ba0ab90f4ff 000162 7f05${long} be 48826402`;
+    const wanted = reading(new HpackDecoder(4096), hex);
+    expect(wanted).to.be.an('array');
+    const bytes = Buffer.from(hex.replaceAll(' ', ''), 'hex');
+    for (let first = 0; first <= bytes.length; first++) {
+      for (let second = first; second <= bytes.length; second += 7) {
+        const decoder = new HpackDecoder(4096);
+        const fields: [string, string][] = [];
+        const sink = { field: (name: string, value: string) => fields.push([name, value]) };
+        decoder.begin();
+        let at = 0;
+        for (const to of [first, second, bytes.length]) at = decoder.decodePart(bytes, at, to, sink);
+        expect(decoder.problem).to.equal('');
+        expect(at).to.equal(bytes.length);
+        expect(fields).to.deep.equal(wanted);
+      }
+    }
+  });
+
   it('lets a bomb of indexed fields go off in no memory', () => {
     const decoder = new HpackDecoder(4096);
     const head = new FieldBlock();
     head.begin('request', { fieldBytesMax: 0, linesMax: 128 });
     const entry = Buffer.concat([Buffer.from('40016b7fa11e', 'hex'), Buffer.alloc(4_000, 0x76)]);
     const bomb = Buffer.concat([entry, Buffer.alloc(100_000, 0xbe)]);
-    expect(decoder.decode(bomb, 0, bomb.length, head)).to.equal('');
-    head.finish();
+    expect(decoder.decode(bomb, 0, bomb.length, head)).to.equal('the block is too large');
+    expect(head.excessive).to.equal(true);
     expect(head.tooLarge).to.equal(true);
     expect(head.count).to.be.at.most(128);
   });

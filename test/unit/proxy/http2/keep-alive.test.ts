@@ -37,7 +37,10 @@ describe('a silent upstream of HTTP/2', () => {
     const acts: (() => void)[] = [];
     const wheel = new Wheel(clock);
     const socket = new Socket();
-    const turn = new FlushTurn((act) => acts.push(act));
+    const turn = new FlushTurn(
+      (act) => acts.push(act),
+      () => 0,
+    );
     const owner = { onRoom() {}, onIdle() {}, onGone() {}, takeHttp1: () => false, cancelHttp1() {} };
     const options = { wheel, responseHeaderMs: 0, idleMs: 90_000, turn };
     const connection = new Http2ClientConnection(socket as unknown as ByteSocket, owner, options);

@@ -1,6 +1,7 @@
 // What a connection makes of frames: who hears what, what is answered, and what ends a stream or everything.
 import { expect } from 'chai';
 import { resetAfterMs } from '../../../../src/proxy/http2/answered-streams.ts';
+import { turnBytesMax } from '../../../../src/proxy/http2/frame-writer.ts';
 import { Session } from '../../../../src/proxy/http2/session.ts';
 import {
   block,
@@ -350,6 +351,26 @@ describe('flow control', () => {
     bed.waiting = 0;
     bed.session.onDrain();
     expect(bed.said()).to.deep.equal(['DATA 1 5000$']);
+  });
+
+  it('sends no more than its share of content in one turn of the loop, and goes on in the next', () => {
+    const bed = greeted();
+    bed.answers = false;
+    const room = uint32(16 << 20);
+    bed.arrive(Buffer.concat([settings(4, 16 << 20), frame('WINDOW_UPDATE', 0, 0, room), get(1), get(3)]));
+    responding(bed, 1, turnBytesMax);
+    responding(bed, 3, turnBytesMax);
+    expect(bed.session.writer.full).to.equal(true);
+    expect(bed.session.congested).to.equal(false);
+    const sizes = new Map([
+      ['1', 0],
+      ['3', 0],
+    ]);
+    for (const said of bed.said()) {
+      const [kind, id = '', bytes = '0'] = said.split(' ');
+      if (kind === 'DATA') sizes.set(id, (sizes.get(id) ?? 0) + Number.parseInt(bytes, 10));
+    }
+    expect([...sizes.values()]).to.deep.equal([turnBytesMax, turnBytesMax]);
   });
 
   it('returns the window of a stream when its receiver has taken the bytes', () => {

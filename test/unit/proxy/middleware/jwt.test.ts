@@ -172,6 +172,8 @@ describe('middleware jwt (contract.md §8.4)', () => {
       ['a key of another type', token({}, { alg: 'RS256' }), failed],
       ['crit', token({}, { crit: ['exp'] }), failed],
       ['an empty crit', token({}, { crit: [] }), failed],
+      ['b64 without crit', token({}, { b64: false }), failed],
+      ['a list of kids', token({}, { kid: ['a', 'b'] }), '401 invalid token header'],
       ['an embedded jwk', token({}, { jwk: stranger.jwk }, stranger), failed],
       ['jku and x5u', token({}, { jku: 'https://evil.example', x5u: 'https://evil.example' }, stranger), failed],
       [

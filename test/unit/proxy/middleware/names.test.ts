@@ -36,4 +36,17 @@ describe('headers that a protection sets (security.md S15)', () => {
       'X-Other',
     ]);
   });
+
+  it('do not come in again behind the body, as trailers', () => {
+    const trailers = 'X-User: forged\r\nx_user: forged\r\nX_AUTH-Role: forged\r\nx-gone: forged\r\nX-Checksum: 7\r\n';
+    const exchange = new StubExchange();
+    const { edits } = exchange.seen.request;
+    expect(edits.trailersOf(trailers)).to.equal(trailers);
+    claimedNames(['x-user', 'x-auth-*']).clear(exchange.seen);
+    edits.remove('X-Gone');
+    expect(edits.copy().trailersOf(trailers)).to.equal('X-Checksum: 7\r\n');
+    edits.clear();
+    claimedNames(['x-auth-*']).disown(exchange.seen);
+    expect(edits.trailersOf('X-Auth-Role: forged\r\n')).to.equal('');
+  });
 });

@@ -1,3 +1,4 @@
+import { request } from 'node:http';
 import { expect } from 'chai';
 import { MiddlewareBed } from '../../../support/middleware-bed.ts';
 
@@ -39,6 +40,19 @@ describe('middlewares on real sockets', () => {
     expect(bed.lastSent('x-gone')).to.equal(undefined);
     expect(headers).to.include({ 'x-b': 'new http', 'x-c': 'c' });
     expect(headers).to.not.have.property('server');
+  });
+
+  it('headers: what is removed from the head does not come in again as a trailer', async () => {
+    await bed.serve([{ type: 'headers', headers: { requestHeadersToRemove: ['x-user'] } }]);
+    await new Promise<void>((resolve, reject) => {
+      const asked = request({ port: bed.port, host: '127.0.0.1', method: 'POST', headers: { 'X-User': 'forged' } });
+      asked.on('response', (response) => response.resume().on('end', resolve)).on('error', reject);
+      asked.write('body');
+      asked.addTrailers({ 'X-User': 'forged', x_user: 'forged', 'X-Checksum': '7' });
+      asked.end();
+    });
+    expect(bed.lastSent('x-user')).to.equal(undefined);
+    expect(bed.reached.at(-1)?.trailers).to.deep.equal({ 'x-checksum': '7' });
   });
 
   it('headers: an override replaces the whole block, on the entry that has it', async () => {
