@@ -167,7 +167,7 @@ export class Nemesis {
     this.#world.at(this.#world.now() + downMs, -1, () => this.#world.start(node));
   }
 
-  /** A process that ended itself: for a write that was stuck before peace, in peace too. Then it comes back soon. */
+  /** A process that ended itself. In peace too one does whose write hangs since before; then it is back while writes are waited for. */
   fatal(node: SimNode): void {
     node.crash(false);
     const downMs = this.#chance.exponential(2_000);
