@@ -1,11 +1,12 @@
 // Advancing the commit index, and the one thing the core itself does with committed entries: a configuration
 // takes effect at the moment its entry is committed.
 import { isMember, isVoter, memberIds } from './config-change.ts';
+import { noteRemoved } from './leaving-voter.ts';
 import { Progress } from './progress.ts';
 import { committedIndex } from './quorum.ts';
 import { sizeOf } from './raft-log.ts';
 import { type CoreState, send } from './state.ts';
-import type { Config, Index, LogPosition, MemberId } from './types.ts';
+import type { Config, Index, MemberId } from './types.ts';
 
 /**
  * Leader: commits what a quorum holds on disk. Only an entry of the own term is committed by counting; those
@@ -37,15 +38,14 @@ export function commitTo(state: CoreState, index: Index): void {
     for (let at = before + 1; at <= index; at += 1) state.uncommittedBytes -= sizeOf(log.entry(at)!);
   }
   const entry = log.committedConfig(state.configIndex);
-  if (entry !== undefined) activate(state, entry.config, entry);
+  if (entry !== undefined) activate(state, entry.config, entry.index);
 }
 
 /** `config` is in force from that position on, whatever was in force before. */
-export function activate(state: CoreState, config: Config, { index, term }: LogPosition): void {
+export function activate(state: CoreState, config: Config, index: Index): void {
   const before = state.config;
   state.config = config;
   state.configIndex = index;
-  state.configTerm = term;
   state.outbox.event({ type: 'config', index, config });
   const { id } = state.settings;
   if (config.removed.includes(id)) noteRemoved(state, index);
@@ -56,12 +56,6 @@ export function activate(state: CoreState, config: Config, { index, term }: LogP
   }
   if (state.transferee !== undefined && !isVoter(config, state.transferee)) state.transferee = undefined;
   if (!isVoter(config, id) && state.settings.onRemoval !== 'stay') state.resigning = true;
-}
-
-export function noteRemoved(state: CoreState, index: Index): void {
-  if (state.removed) return;
-  state.removed = true;
-  state.outbox.event({ type: 'removed', index });
 }
 
 /** One progress for every other member; sorted, so that iteration never depends on history. */

@@ -1,11 +1,12 @@
 // Elections: polls (pre-votes) that disturb nobody, then votes. Nobody loses a leader it still hears.
 import { isVoter } from './config-change.ts';
 import { becomeLeader } from './leader.ts';
+import { holdsEnough } from './leaving-voter.ts';
 import type { PreVote, PreVoteResp, Vote, VoteResp } from './message.ts';
 import { voteResult } from './quorum.ts';
 import { becomeFollower, changeRole } from './role.ts';
 import { type CoreState, send } from './state.ts';
-import type { Index, LogPosition, MemberId, Term } from './types.ts';
+import type { MemberId } from './types.ts';
 
 const nonceRange = 0x8000_0000;
 
@@ -92,26 +93,6 @@ export function onPreVote(state: CoreState, message: PreVote): void {
   const { from, lastIndex, lastTerm, nonce, term } = message;
   const granted = term > state.term && holdsEnough(state, lastIndex, lastTerm);
   send(state, from, { type: 'preVoteResp', term: granted ? term : state.term, granted, nonce });
-}
-
-/** The candidate's log must reach as far as this one, or as far as this node's vote. */
-function holdsEnough(state: CoreState, lastIndex: Index, lastTerm: Term): boolean {
-  const end = endOfVote(state);
-  if (end === undefined) return state.log.isUpToDate(lastIndex, lastTerm);
-  return lastTerm > end.term || (lastTerm === end.term && lastIndex >= end.index);
-}
-
-/**
- * The configuration that takes this node's vote. What lies behind it is committed without this node's help or, should it
- * not be committed itself, not at all: the commit index never steps over a configuration that is open. Candidates that ask
- * all the same don't know of it yet, and insisting on more could block them for ever: whoever was told of its removal
- * can't lead itself, though it may not know that the entry is committed.
- */
-function endOfVote({ config, configIndex, configTerm, log, settings }: CoreState): LogPosition | undefined {
-  const pending = log.pendingConfig;
-  if (configIndex === 0 || (pending !== undefined && isVoter(pending.config, settings.id))) return undefined;
-  if (!isVoter(config, settings.id)) return { index: configIndex, term: configTerm };
-  return pending;
 }
 
 /**

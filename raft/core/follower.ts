@@ -135,7 +135,7 @@ export function installCheckpoint(state: CoreState, meta: CheckpointMeta): boole
   state.outbox.event({ type: 'commit', index: meta.index });
   state.outbox.skipApplyTo(meta.index);
   state.applied = Math.max(state.applied, meta.index);
-  activate(state, meta.config, meta);
+  activate(state, meta.config, meta.index);
   if (state.leader !== undefined) acknowledge(state, state.leader, meta.index, 0);
   return true;
 }

@@ -2,7 +2,6 @@
 // written, sent and applied. No clock, no chance but the given one, no I/O: equal inputs give equal outputs.
 // The driver owns the only instance of a node and is the only caller.
 
-import { noteRemoved } from './commit.ts';
 import type { MemberChange, Transition } from './config-change.ts';
 import {
   campaign,
@@ -28,6 +27,7 @@ import {
   resign,
   transferTo,
 } from './leader.ts';
+import { noteRemoved } from './leaving-voter.ts';
 import type { Message } from './message.ts';
 import type { CoreOutput } from './output.ts';
 import { addRead, read } from './reading.ts';

@@ -102,6 +102,14 @@ export class RaftLog {
     return term > this.lastTerm || (term === this.lastTerm && index >= this.lastIndex);
   }
 
+  /** Where the entries of the last term begin, from `index` on. */
+  startOfLastTerm(index: Index): LogPosition {
+    const term = this.lastTerm;
+    let at = this.lastIndex;
+    while (at > index && this.term(at - 1) === term) at -= 1;
+    return { index: at, term };
+  }
+
   /** Largest position at or below `index` whose term is not above `term`: both logs may agree there, not later. */
   agreementHint(index: Index, term: Term): LogPosition {
     for (let at = Math.min(index, this.lastIndex); at > this.#base.index; at -= 1) {

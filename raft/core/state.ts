@@ -9,7 +9,7 @@ import { RaftLog } from './raft-log.ts';
 import { ReadRounds } from './read-rounds.ts';
 import type { Rng } from './rng.ts';
 import type { CoreSettings } from './settings.ts';
-import type { BootState, CheckpointMeta, Config, Index, MemberId, Term } from './types.ts';
+import type { BootState, CheckpointMeta, Config, Index, LogPosition, MemberId, Term } from './types.ts';
 import { emptyConfig } from './types.ts';
 
 export interface CoreState {
@@ -28,9 +28,10 @@ export interface CoreState {
   /** The newest committed configuration, and the index of its entry. */
   config: Config;
   configIndex: Index;
-  configTerm: Term;
   /** This identity left the configuration and can't come back. */
   removed: boolean;
+  /** What candidates need since then, if the log had the removal. */
+  removalEvidence: LogPosition | undefined;
 
   electionElapsed: number;
   heartbeatElapsed: number;
@@ -79,8 +80,8 @@ export function initialState(settings: CoreSettings, boot: BootState, applied: I
     leader: undefined,
     config: entry?.config ?? boot.checkpoint?.config ?? emptyConfig,
     configIndex: entry?.index ?? above,
-    configTerm: entry?.term ?? boot.checkpoint?.term ?? 0,
     removed: false,
+    removalEvidence: undefined,
     electionElapsed: 0,
     heartbeatElapsed: 0,
     electionTimeout: settings.electionTicks + rng.below(settings.electionTicks),

@@ -299,9 +299,9 @@ export const ofRules: readonly Mutant[] = [
 export const foundOnce: readonly Mutant[] = [
   one(
     'a removed voter insists on the log behind its removal',
-    'core/election.ts',
-    'if (!isVoter(config, settings.id)) return { index: configIndex, term: configTerm };',
-    'if (!isVoter(config, settings.id)) return undefined;',
+    'core/leaving-voter.ts',
+    'return takesVote === undefined ? undefined : log.startOfLastTerm(takesVote);',
+    'return undefined;',
   ),
   one(
     'chunks that arrive out of order fill the queue',

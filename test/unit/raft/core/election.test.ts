@@ -54,6 +54,66 @@ describe('election', () => {
     expect(votes).to.deep.equal([false, true]);
   });
 
+  it('of a voter on its way out needs all that its removal may have been committed by, not the entry alone', () => {
+    const cluster = ledByFirst(3);
+    const drop = () => cluster.deliver([], cluster.ids);
+    /** Everyone hears of the term, and 3 alone answers. */
+    const campaign = (id: number) => {
+      cluster.node(id).core.campaign();
+      cluster.node(id).ready();
+      cluster.deliver([1, 2, 3].filter((other) => other !== id));
+      cluster.node(3).ready();
+      cluster.deliver([id], cluster.ids);
+      cluster.node(id).ready();
+    };
+    // The removal is in the log of 1 alone when 2 takes over, whose first entry reaches nobody.
+    cluster.proposeConf(1, [['remove', 3]], 'auto');
+    cluster.stabilize([1]);
+    drop();
+    campaign(2);
+    cluster.stabilize([2]);
+    drop();
+    expect(line(cluster, 2)).to.equal('leader t2 c11/12');
+    // 1 is back, and its first entry of term 3 commits the removal by the disks of 1 and 3.
+    campaign(1);
+    cluster.stabilize([1, 3]);
+    drop();
+    expect(cluster.node(1).core.inspect().config.voters).to.deep.equal(['1#1', '2#1']);
+    // With the log of term 2 and the vote of 3 it would be led without its removal.
+    campaign(2);
+    expect(cluster.node(2).core.inspect()).to.include({ role: 'candidate', term: 4 });
+    // The same when 3 knows that it was removed.
+    const { core } = cluster.node(3);
+    core.step({ clusterId: 'scenario', from: '1#1', to: '3#1', term: 4, type: 'removed', index: 12 });
+    campaign(2);
+    expect(cluster.node(2).core.inspect()).to.include({ role: 'candidate', term: 5 });
+    cluster.node(1).core.campaign();
+    cluster.stabilize([1, 2]);
+    expect(cluster.node(1).core.inspect()).to.include({ role: 'leader', term: 6 });
+  });
+
+  it('does not need what came after the news of the removal: the last voter left may have lost it again', () => {
+    const head = { clusterId: 'scenario', from: '1#1', to: '2#1' } as const;
+    const cluster = clusterOf(2);
+    const { core } = cluster.node(2);
+    const { config } = core.inspect();
+    const append = (term: number, prevIndex: number, prevTerm: number, entry: Entry) =>
+      core.step({
+        ...{ ...head, type: 'append', term, prevIndex, prevTerm, entries: [entry] },
+        ...{ commit: 10, sendSeq: 1, youAcked: 0, vouchedBoot: 0 },
+      });
+    const removal: Entry = {
+      ...{ index: 11, term: 1, time: 0, kind: 'config' },
+      config: { ...config, voters: ['1#1'], removed: ['2#1'] },
+    };
+    append(1, 10, 1, removal);
+    core.step({ ...head, type: 'removed', term: 1, index: 11 });
+    append(2, 11, 1, { index: 12, term: 2, time: 0, kind: 'noop' });
+    core.step({ ...head, type: 'vote', term: 3, lastIndex: 11, lastTerm: 1, nonce: 1, transfer: false });
+    cluster.node(2).ready();
+    expect(cluster.wire.find(({ type }) => type === 'voteResp')).to.include({ granted: true });
+  });
+
   it('leaves a leader alone that is still heard', () => {
     const cluster = ledByFirst(3, everyProtection);
     cluster.node(3).core.campaign();

@@ -1,0 +1,36 @@
+// A voter that a configuration takes the vote from, and what it still asks of candidates. Those who ask it at all do not
+// know yet that the configuration is committed; it can't lead itself once it was told, so insisting on all that it holds
+// could block them for ever. Asking for the entry alone would be too little.
+import { isVoter } from './config-change.ts';
+import type { CoreState } from './state.ts';
+import type { Index, LogPosition, Term } from './types.ts';
+
+/** This identity left the configuration, at that index. */
+export function noteRemoved(state: CoreState, index: Index): void {
+  if (state.removed) return;
+  state.removed = true;
+  // Whatever committed the removal is here already, or was never needed from here.
+  state.removalEvidence = evidenceOfRemoval(state);
+  state.outbox.event({ type: 'removed', index });
+}
+
+/** A candidate's log must reach as far as this one, or as far as what the removal of this node may be committed by. */
+export function holdsEnough(state: CoreState, lastIndex: Index, lastTerm: Term): boolean {
+  const end = state.removalEvidence ?? evidenceOfRemoval(state);
+  if (end === undefined) return state.log.isUpToDate(lastIndex, lastTerm);
+  return lastTerm > end.term || (lastTerm === end.term && lastIndex >= end.index);
+}
+
+/**
+ * Undefined: this node votes, as far as it knows. The commit index never steps over a configuration that is open, so what
+ * lies behind the one that takes the vote is committed without this node. But that one itself may have been committed by
+ * an entry behind it: an entry of an earlier term follows the first of a leader's own. A log that ends in a term between
+ * the two lacks it, and whoever led with that log and this node's vote would undo it. So the candidate needs the first
+ * entry, from the configuration on, of the last term that this node has heard of.
+ */
+function evidenceOfRemoval({ config, configIndex, log, settings }: CoreState): LogPosition | undefined {
+  const pending = log.pendingConfig;
+  if (configIndex === 0 || (pending !== undefined && isVoter(pending.config, settings.id))) return undefined;
+  const takesVote = isVoter(config, settings.id) ? pending?.index : configIndex;
+  return takesVote === undefined ? undefined : log.startOfLastTerm(takesVote);
+}
