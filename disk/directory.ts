@@ -1,6 +1,6 @@
 // Directories that are made when they are missing, with those above them. Node's own `recursive` never ends where the
 // system says that a directory is missing although it is there, because nothing can be made in it (/proc).
-import { mkdir, stat } from 'node:fs/promises';
+import { chmod, mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { codeOf, isMissing } from './durable-file.ts';
 
@@ -18,6 +18,17 @@ export async function makeDirectory(path: string, options: Mode = {}): Promise<v
     await makeDirectory(dirname(path), options);
     await makeIn(path, options);
   }
+}
+
+/**
+ * One that nobody but its owner may look into, for what a store holds is secret, whatever the modes of its files. One that is
+ * there already is closed to others, unless it is somebody else's.
+ */
+export async function makePrivateDirectory(path: string): Promise<void> {
+  await makeDirectory(dirname(path));
+  await makeDirectory(path, { mode: 0o700 });
+  const { mode, uid } = await stat(path);
+  if ((mode & 0o077) !== 0 && uid === process.getuid?.()) await chmod(path, 0o700);
 }
 
 /** What it lies in has to be there. Somebody else may have been quicker. */

@@ -178,7 +178,8 @@ export async function startProxy(
       pages.withdraw();
       source.close();
       acknowledgements.closed();
-      await Promise.all([dataPlane.close({ withinMs: settings.controlPlane.shutdownTimeoutMs }), link.close()]);
+      link.close();
+      await dataPlane.close({ withinMs: settings.controlPlane.shutdownTimeoutMs });
       await keeper.settled();
       await traces?.close();
       await admin?.server.close();

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { makeDirectory } from '../../disk/directory.ts';
+import { makePrivateDirectory } from '../../disk/directory.ts';
 import { renameDurably, syncDirectory, withFile } from '../../disk/durable-file.ts';
 import type { CheckpointMeta } from '../core/types.ts';
 
@@ -43,7 +43,7 @@ export function partialPath(directory: string, label: string): string {
  * of the disk, or when what was read back is not what was written; nothing is left behind then.
  */
 export async function writeCheckpoint(directory: string, from: CheckpointContent): Promise<CheckpointFile> {
-  await makeDirectory(directory);
+  await makePrivateDirectory(directory);
   const partial = partialPath(directory, `written-${process.hrtime.bigint()}`);
   try {
     const sha256 = await withFile(partial, 'w', (file) => writeContent(file, from));
@@ -131,7 +131,7 @@ export function unwantedCheckpoints(names: readonly string[], keep: ReadonlySet<
 
 /** Removes what a crash left unfinished. Only before any writer or transfer has begun. */
 export async function removePartials(directory: string): Promise<void> {
-  await makeDirectory(directory);
+  await makePrivateDirectory(directory);
   const names = await readdir(directory);
   for (const name of names.filter((each) => each.endsWith(partialSuffix))) await rm(join(directory, name));
   await syncDirectory(directory);

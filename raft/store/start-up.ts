@@ -2,7 +2,7 @@
 // the scan, the verdict, and what the next start must know of it.
 import { join } from 'node:path';
 
-import { makeDirectory } from '../../disk/directory.ts';
+import { makePrivateDirectory } from '../../disk/directory.ts';
 import { damagedTable } from '../../disk/table-check.ts';
 import { readComplaints } from './leveldb-complaints.ts';
 import type { Verdict } from './log-store.ts';
@@ -19,7 +19,7 @@ export async function startUp(
   directory: string,
   scanDatabase: (location: string) => Promise<Scan>,
 ): Promise<{ readonly scan: Scan; readonly verdict: Verdict }> {
-  await makeDirectory(directory);
+  await makePrivateDirectory(directory);
   await keepOldComplaints(directory);
   await setMarker(directory, 'OPENING', 'no verdict was reached');
   const testimony = await Witness.read(directory);

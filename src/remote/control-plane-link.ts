@@ -1,9 +1,9 @@
-// Connections from a proxy to its control planes, on undici: one stream of events at a time, and short calls beside it.
+// Connections from a proxy to its control planes, on Node's own client, which is loaded for the admin port anyway: one
+// stream of events at a time, and short calls beside it.
 // Knows HTTP and the event-stream grammar, and nothing of what the events say (contract.md §4.2).
+import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { createParser } from 'eventsource-parser';
-import type { Agent, Dispatcher } from 'undici';
-// By its file: the rest of the package is half of what a proxy would wait for at its start.
-import UndiciAgent from 'undici/lib/dispatcher/agent.js';
 import type { Cancel, Clock } from '../clock.ts';
 
 export interface LinkOptions {
@@ -35,31 +35,47 @@ const silenceMs = 45_000;
 /** Largest event in characters; what is larger cannot be a text of JavaScript beside everything else. */
 const eventMax = 256 * 1024 * 1024;
 const callMs = 10_000;
+const connectMs = 10_000;
+/** Shorter than what servers keep a connection for that nothing is asked on. */
+const idleMs = 4_000;
 const answerMax = 64 * 1024;
 
+/** What is sent; the rest follows from the link. */
+interface Sent {
+  readonly method: 'GET' | 'POST';
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** What an exchange is told. After `failed` or `ended` it is told nothing that counts. */
+interface Exchange {
+  began(request: ClientRequest): void;
+  answered(response: IncomingMessage): void;
+  /** Its message says why. */
+  failed(error: Error): void;
+}
+
 export class ControlPlaneLink {
-  readonly #agent: Agent;
+  readonly #http: HttpAgent;
+  readonly #https: HttpsAgent;
   readonly #clock: Clock;
   readonly #authorization: Readonly<Record<string, string>>;
+  #closed = false;
 
   constructor({ tls, apiKey, clock }: LinkOptions) {
     this.#clock = clock;
     this.#authorization = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
-    this.#agent = new UndiciAgent({
-      // Silence is judged here, by one rule for heads and bodies.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      pipelining: 1,
-      allowH2: false,
-      connect: { timeout: 10_000, ...tls },
-    });
+    // The limit is for connections that wait; silence on the others is judged here, by one rule for heads and bodies.
+    const kept = { keepAlive: true, timeout: idleMs };
+    this.#http = new HttpAgent(kept);
+    this.#https = new HttpsAgent({ ...kept, ...tls });
   }
 
   /** Opens a stream at `<base>/api/v1/sync/snapshot`. Returns how to end it, after which nothing is told any more. */
   follow(base: string, headers: Readonly<Record<string, string>>, handlers: StreamHandlers): Cancel {
     const stream = new Stream(handlers, this.#clock);
     const all = { accept: 'text/event-stream', 'cache-control': 'no-cache', ...headers, ...this.#authorization };
-    this.#dispatch(base, '/api/v1/sync/snapshot', { method: 'GET', headers: all }, stream);
+    this.#begin(base, '/api/v1/sync/snapshot', { method: 'GET', headers: all }, stream);
     return () => stream.leave();
   }
 
@@ -68,39 +84,56 @@ export class ControlPlaneLink {
     return new Promise((resolve) => {
       const call = new Call(resolve, this.#clock);
       const headers = { 'content-type': 'application/json', ...this.#authorization };
-      this.#dispatch(base, path, { method: 'POST', headers, body: JSON.stringify(body) }, call);
+      this.#begin(base, path, { method: 'POST', headers, body: JSON.stringify(body) }, call);
     });
   }
 
   /** Breaks off what is under way. */
-  async close(): Promise<void> {
-    await this.#agent.destroy();
+  close(): void {
+    this.#closed = true;
+    this.#http.destroy();
+    this.#https.destroy();
   }
 
-  #dispatch(
-    base: string,
-    path: string,
-    request: Pick<Dispatcher.DispatchOptions, 'method' | 'headers' | 'body'>,
-    handler: Dispatcher.DispatchHandler,
-  ): void {
-    const { origin, pathname } = new URL(base);
+  #begin(base: string, path: string, { body, ...sent }: Sent, exchange: Exchange): void {
     try {
-      this.#agent.dispatch({ origin, path: `${pathname.replace(/\/+$/, '')}${path}`, ...request }, handler);
+      if (this.#closed) throw new Error('closed');
+      const { protocol, origin, pathname } = new URL(base);
+      const url = `${origin}${pathname.replace(/\/+$/, '')}${path}`;
+      const request =
+        protocol === 'https:'
+          ? httpsRequest(url, { agent: this.#https, ...sent })
+          : httpRequest(url, { agent: this.#http, ...sent });
+      this.#limitConnecting(request, protocol === 'https:' ? 'secureConnect' : 'connect');
+      request.on('error', (error) => exchange.failed(error));
+      request.on('close', () => exchange.failed(new Error('the connection was closed')));
+      request.on('response', (response) => {
+        response.on('error', (error) => exchange.failed(error));
+        exchange.answered(response);
+      });
+      exchange.began(request);
+      request.end(body);
     } catch (error) {
-      handler.onResponseError?.(noController, error instanceof Error ? error : new Error(String(error)));
+      exchange.failed(error instanceof Error ? error : new Error(String(error)));
     }
+  }
+
+  #limitConnecting(request: ClientRequest, connected: 'connect' | 'secureConnect'): void {
+    const cancel = this.#clock.after(connectMs, () => request.destroy(new Error('no connection in time')));
+    request.on('close', cancel);
+    request.on('socket', (socket) => {
+      if (request.reusedSocket) cancel();
+      else socket.once(connected, cancel);
+    });
   }
 }
 
-// A request that undici refuses to begin has no controller, and the handlers below need none then.
-const noController = undefined as unknown as Dispatcher.DispatchController;
-
-class Stream implements Dispatcher.DispatchHandler {
+class Stream implements Exchange {
   readonly #clock: Clock;
   readonly #decoder = new TextDecoder();
   readonly #parser;
   #handlers: StreamHandlers | undefined;
-  #controller: Dispatcher.DispatchController | undefined;
+  #request: ClientRequest | undefined;
   #cancelSilence: Cancel = () => {};
   #heardMs: number;
 
@@ -123,41 +156,33 @@ class Stream implements Dispatcher.DispatchHandler {
     this.#end('left');
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
-    if (this.#handlers === undefined) controller.abort(new Error('left'));
+  began(request: ClientRequest): void {
+    this.#request = request;
   }
 
-  onResponseStart(
-    _controller: Dispatcher.DispatchController,
-    status: number,
-    headers: Record<string, string | string[] | undefined>,
-  ): void {
+  answered(response: IncomingMessage): void {
     this.#heardMs = this.#clock.monotonicMs();
-    if (status < 200) return;
-    if (status !== 200) {
-      this.#end(`it answered ${status}`);
+    if (response.statusCode !== 200) {
+      this.#end(`it answered ${response.statusCode}`);
       return;
     }
+    response.on('data', (chunk: Buffer) => this.#hear(chunk));
+    response.on('end', () => this.#end('the stream has ended'));
     this.#handlers?.onByte?.();
     this.#handlers?.onOpen((name) => {
-      const value = headers[name];
+      const value = response.headers[name];
       return Array.isArray(value) ? value[0] : value;
     });
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  failed(error: Error): void {
+    this.#end(reasonOf(error));
+  }
+
+  #hear(chunk: Buffer): void {
     this.#heardMs = this.#clock.monotonicMs();
     this.#handlers?.onByte?.();
     if (this.#handlers !== undefined) this.#parser.feed(this.#decoder.decode(chunk, { stream: true }));
-  }
-
-  onResponseEnd(): void {
-    this.#end('the stream has ended');
-  }
-
-  onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
-    this.#end(reasonOf(error));
   }
 
   /** A timer that is not moved with each byte: it looks when the last one came. */
@@ -173,45 +198,38 @@ class Stream implements Dispatcher.DispatchHandler {
     this.#cancelSilence();
     const handlers = this.#handlers;
     this.#handlers = undefined;
-    this.#controller?.abort(new Error(reason));
+    this.#request?.destroy();
     handlers?.onEnd(reason);
   }
 }
 
-class Call implements Dispatcher.DispatchHandler {
+class Call implements Exchange {
   readonly #cancelDeadline: Cancel;
   #resolve: ((outcome: number | string) => void) | undefined;
-  #controller: Dispatcher.DispatchController | undefined;
-  #status = 0;
+  #request: ClientRequest | undefined;
   #length = 0;
 
   constructor(resolve: (outcome: number | string) => void, clock: Clock) {
     this.#resolve = resolve;
     this.#cancelDeadline = clock.after(callMs, () => {
       this.#end('no answer in time');
-      this.#controller?.abort(new Error('deadline'));
+      this.#request?.destroy();
     });
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
-    if (this.#resolve === undefined) controller.abort(new Error('deadline'));
+  began(request: ClientRequest): void {
+    this.#request = request;
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number): void {
-    this.#status = status;
+  answered(response: IncomingMessage): void {
+    response.on('data', (chunk: Buffer) => {
+      this.#length += chunk.length;
+      if (this.#length > answerMax) response.destroy(new Error('the answer is too long'));
+    });
+    response.on('end', () => this.#end(response.statusCode ?? 0));
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#length += chunk.length;
-    if (this.#length > answerMax) controller.abort(new Error('the answer is too long'));
-  }
-
-  onResponseEnd(): void {
-    this.#end(this.#status);
-  }
-
-  onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
+  failed(error: Error): void {
     this.#end(reasonOf(error));
   }
 

@@ -73,6 +73,7 @@ function requireApiAddress(section: Section, { address, advertiseAddress, raft }
 
 function readApiTls(section: Section | undefined): ApiTls | undefined {
   if (!section) return undefined;
+  section.refuseBlank('clientAuth');
   const tls: ApiTls = {
     cert: requiredPem(section, 'cert'),
     key: requiredPem(section, 'key'),
@@ -87,7 +88,9 @@ function readApiTls(section: Section | undefined): ApiTls | undefined {
 
 function readApiKeys(section: Section | undefined): ApiKey[] {
   if (!section) return [];
+  section.refuseBlank('apiKeys');
   const keys = section.sections('apiKeys').map((each) => {
+    each.refuseBlank('role');
     const key: ApiKey = {
       name: each.required('name'),
       key: each.required('key'),
@@ -113,6 +116,8 @@ function reportRepeated(section: Section, keys: readonly ApiKey[]): void {
 
 function readSecretSources(section: Section | undefined): SecretFence | undefined {
   if (!section) return undefined;
+  section.refuseBlank('env');
+  section.refuseBlank('files');
   const sources = { env: section.texts('env'), files: section.texts('files') };
   for (const pattern of sources.env ?? []) {
     if (!/^[A-Za-z_][A-Za-z0-9_]*\*?$|^\*$/.test(pattern))

@@ -74,6 +74,7 @@ function readPeers(section: Section): RaftSettings['peers'] {
 }
 
 function readClusterToken(section: Section): string | undefined {
+  section.refuseBlank('clusterToken');
   const token = section.text('clusterToken');
   if (token !== undefined && token.length < 16)
     return section.error('clusterToken', 'must have at least 16 characters');

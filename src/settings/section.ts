@@ -28,6 +28,15 @@ export class Section {
     return this.#map[key] !== undefined && this.#map[key] !== null;
   }
 
+  /**
+   * Refuses a key with nothing behind it, such as a variable that is not set leaves: where absent means that more is allowed,
+   * that was not meant.
+   */
+  refuseBlank(key: string): void {
+    if (Object.hasOwn(this.#map, key) && (this.#map[key] === null || this.#map[key] === ''))
+      this.error(key, 'is empty');
+  }
+
   error(key: string, message: string): undefined {
     this.#problems.errors.push(`${this.pathOf(key)} ${message}`);
   }

@@ -10,11 +10,10 @@ import { missingOrChanged, nameTaken, takenBy, type Verdict } from './refusals.t
 /** Status 200 with the outcomes, or the refusal of the first operation that fails; what came before it stays done. */
 export function* writeAll(state: Overlay, operations: Operations, index: number): Generator<void, Verdict> {
   const batch = new Writer(state, index);
-  const outcomes: Outcome[] = [];
+  const { outcomes } = batch;
   for (const operation of operations) {
-    const done = operation === undefined ? malformed : batch.write(operation);
-    if ('status' in done) return { ...done, operation: outcomes.length };
-    outcomes.push(done);
+    const refusal = operation === undefined ? malformed : batch.write(operation);
+    if (refusal !== undefined) return { ...refusal, operation: outcomes.length };
     yield;
   }
   return outcomes.length === operations.count ? { status: 200, outcomes } : malformed;
@@ -23,6 +22,7 @@ export function* writeAll(state: Overlay, operations: Operations, index: number)
 const malformed: Verdict = { status: 400, error: 'the command holds what is no operation' };
 
 class Writer {
+  readonly outcomes: Outcome[] = [];
   readonly #state: Overlay;
   readonly #index: number;
   readonly #met = new Set<string>();
@@ -32,7 +32,8 @@ class Writer {
     this.#index = index;
   }
 
-  write(operation: BatchOperation): Outcome | Verdict {
+  /** Why it is refused, or undefined once it is done. */
+  write(operation: BatchOperation): Verdict | undefined {
     const { op, kind, spec } = operation;
     const id = this.#idOf(operation);
     if (id === undefined) return this.#missing(operation);
@@ -52,37 +53,41 @@ class Writer {
     return by === 'name' && typeof wanted === 'string' ? (this.#state.idOf(kind, wanted) ?? id) : id;
   }
 
-  #create({ kind, ifMatch }: BatchOperation, id: string, fields: Spec): Outcome | Verdict {
+  #create({ kind, ifMatch }: BatchOperation, id: string, fields: Spec): Verdict | undefined {
     if (ifMatch !== undefined) return { status: 412, error: `${nounOf(kind)} "${id}" does not exist` };
     const taken = takenBy(this.#state, kind, id, String(fields.name));
     if (taken !== undefined) return taken;
     this.#state.putEntity(kind, Entity.of(id, this.#index, { id, ...fields }));
-    return [id, this.#index, 1];
+    return this.#done(id, this.#index, 1);
   }
 
-  #update({ op, kind, ifMatch }: BatchOperation, id: string, fields: Spec): Outcome | Verdict {
+  #update({ op, kind, ifMatch }: BatchOperation, id: string, fields: Spec): Verdict | undefined {
     const missing = missingOrChanged(this.#state, kind, id, ifMatch);
     if (missing !== undefined) return missing;
     const holder = this.#state.idOf(kind, String(fields.name));
     if (holder !== undefined && holder !== id) return nameTaken(kind, String(fields.name));
     const entity = Entity.of(id, this.#index, { id, ...fields });
     const before = this.#state.entity(kind, id);
-    if (op === 'upsert' && before !== undefined && isSame(before, entity)) return [id, before.revision, 0];
+    if (op === 'upsert' && before !== undefined && isSame(before, entity)) return this.#done(id, before.revision, 0);
     this.#state.putEntity(kind, entity);
-    return [id, this.#index, 1];
+    return this.#done(id, this.#index, 1);
   }
 
-  #delete({ kind, ifMatch, missingOk }: BatchOperation, id: string): Outcome | Verdict {
-    if (missingOk && this.#state.find(kind, id) === undefined) return [id, 0, 0];
+  #delete({ kind, ifMatch, missingOk }: BatchOperation, id: string): Verdict | undefined {
+    if (missingOk && this.#state.find(kind, id) === undefined) return this.#done(id, 0, 0);
     const missing = missingOrChanged(this.#state, kind, id, ifMatch);
     if (missing !== undefined) return missing;
     this.#state.deleteEntity(kind, id, this.#index);
-    return [id, 0, 1];
+    return this.#done(id, 0, 1);
+  }
+
+  #done(id: string, revision: number, changed: 0 | 1): undefined {
+    this.outcomes.push([id, revision, changed]);
   }
 
   /** Nothing has that name, and the operation creates nothing. */
-  #missing({ kind, name, spec, missingOk }: BatchOperation): Outcome | Verdict {
-    if (missingOk) return ['', 0, 0];
+  #missing({ kind, name, spec, missingOk }: BatchOperation): Verdict | undefined {
+    if (missingOk) return this.#done('', 0, 0);
     return { status: 404, error: `${nounOf(kind)} named ${JSON.stringify(name ?? spec?.name)} not found` };
   }
 }

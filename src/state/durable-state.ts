@@ -227,4 +227,4 @@ export class DurableState {
 const bytesOfEntity = 256;
 
 const isCapture = (command: Entry['command']): boolean =>
-  'op' in command && (command.op === 'capture' || (command.op === 'batch' && command.snapshot !== undefined));
+  command.op === 'capture' || (command.op === 'batch' && command.snapshot !== undefined);

@@ -3,9 +3,10 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ClassicLevel } from 'classic-level';
-import { makeDirectory } from '../../disk/directory.ts';
+import { makePrivateDirectory } from '../../disk/directory.ts';
 import { codeOf } from '../../disk/durable-file.ts';
 import { damagedTable } from '../../disk/table-check.ts';
+import { inSlices } from './slices.ts';
 import { type Change, type Mark, type Store, StoreDamaged, type StoreImage, StoreInUse } from './store.ts';
 import { readWitness, Witness, witnessName } from './witness.ts';
 
@@ -13,6 +14,9 @@ type Database = ClassicLevel<string, Uint8Array>;
 
 const defaultWriteBufferBytes = 16 * 1024 * 1024;
 const readAheadBytes = 1024 * 1024;
+/** What one turn hands to LevelDB; more takes several. */
+const turnRows = 4_096;
+const turnBytes = 2 * 1024 * 1024;
 const unmarked: Mark = { applied: 0, hash: '0'.repeat(16), boot: 0 };
 
 /** `<storePath>/state/<generation>` (architecture.md §7). */
@@ -40,7 +44,7 @@ export class LevelStore implements Store {
    * @throws {StoreDamaged} when LevelDB cannot read its files or the witness is not readable
    */
   static async open(directory: string, writeBufferBytes = defaultWriteBufferBytes): Promise<LevelStore> {
-    await makeDirectory(directory, { mode: 0o700 });
+    await makePrivateDirectory(directory);
     const witnessed = await readWitness(directory);
     if (witnessed === 'unreadable') throw new StoreDamaged(directory, `its file ${witnessName} is not readable`);
     const mark = witnessed === 'missing' ? undefined : witnessed;
@@ -74,13 +78,22 @@ export class LevelStore implements Store {
   }
 
   async write(changes: readonly Change[], mark: Mark): Promise<void> {
-    const batch = changes.map(({ key, value }) =>
-      value === undefined ? ({ type: 'del', key } as const) : ({ type: 'put', key, value } as const),
-    );
     await this.#marked;
-    await this.#database.batch(batch, { sync: true });
+    if (isLarge(changes)) await this.#writeInTurns(changes);
+    else await this.#database.batch(changes.map(operationOf), { sync: true });
     this.#marked = this.#witness.write(mark);
     this.#marked.catch(() => undefined);
+  }
+
+  /** One batch all the same. LevelDB's binding copies each row twice, on this thread, into memory that is new to the process. */
+  async #writeInTurns(changes: readonly Change[]): Promise<void> {
+    const batch = this.#database.batch();
+    try {
+      await inSlices(filled(batch, changes));
+      await batch.write({ sync: true });
+    } finally {
+      await batch.close();
+    }
   }
 
   async compact(): Promise<void> {
@@ -92,6 +105,31 @@ export class LevelStore implements Store {
     await this.#marked.catch(() => undefined);
     await this.#witness.close();
   }
+}
+
+type Batch = ReturnType<Database['batch']>;
+
+function* filled(batch: Pick<Batch, 'put' | 'del'>, changes: readonly Change[]): Generator<void, void> {
+  for (const { key, value } of changes) {
+    if (value === undefined) batch.del(key);
+    else batch.put(key, value);
+    yield;
+  }
+}
+
+const operationOf = ({ key, value }: Change) =>
+  value === undefined ? ({ type: 'del', key } as const) : ({ type: 'put', key, value } as const);
+
+/** Whether turns help: one row is handed over in one piece. */
+function isLarge(changes: readonly Change[]): boolean {
+  let bytes = 0;
+  let longest = 0;
+  for (const { value } of changes) {
+    const length = value?.length ?? 0;
+    bytes += length;
+    longest = Math.max(longest, length);
+  }
+  return changes.length > turnRows || bytes - longest > turnBytes;
 }
 
 /** True for a directory that never held rows. LevelDB writes CURRENT before its first row. */

@@ -25,7 +25,7 @@ describe('a proxy and its control plane', () => {
 
   afterEach(async () => {
     source.close();
-    await link.close();
+    link.close();
     await api.stop();
     refuse = false;
   });

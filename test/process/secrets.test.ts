@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { apiClient } from '../support/api-client.ts';
@@ -47,6 +47,15 @@ describe('a canary secret', () => {
     const sluice = await startSluice();
     await useSecret(sluice);
     await sluice.stop();
-    expect(leaks(sluice.storePath)).not.to.deep.equal([]);
+    const found = leaks(sluice.storePath);
+    expect(found).not.to.deep.equal([]);
+    // Whatever the modes of LevelDB's files: nobody but the owner gets to them.
+    const closed = ['raft', 'state/1'].map((folder) => join(sluice.storePath, folder));
+    for (const file of found)
+      expect(
+        closed.some((folder) => file.startsWith(`${folder}/`)),
+        file,
+      ).to.equal(true);
+    for (const folder of closed) expect(statSync(folder).mode & 0o077, folder).to.equal(0);
   });
 });

@@ -34,6 +34,9 @@ export const refusedRequests: readonly (readonly [string, string])[] = [
   ['a quoted Content-Length', post('Content-Length: "5"', 'hello')],
   ['other digits in Content-Length', post('Content-Length: \xd9\xa5', 'hello')],
   ['an empty Content-Length after a good one', post('Content-Length: 5\r\nContent-Length:', 'hello')],
+  // what is compared with every field
+  ['too many options in Connection', get(`Connection: ${'a,'.repeat(200)}b`)],
+  ['too many lines of Connection', get(`${'Connection: a, b\r\n'.repeat(70)}X: y`)],
   // transfer codings
   ['Transfer-Encoding twice', post('Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked', '0\r\n\r\n')],
   [

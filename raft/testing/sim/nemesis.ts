@@ -167,10 +167,11 @@ export class Nemesis {
     this.#world.at(this.#world.now() + downMs, -1, () => this.#world.start(node));
   }
 
-  /** A process that ended itself. */
+  /** A process that ended itself. In peace too one does whose write hangs since before; then it is back while writes are waited for. */
   fatal(node: SimNode): void {
     node.crash(false);
-    this.#ended(node, this.#chance.exponential(2_000));
+    const downMs = this.#chance.exponential(2_000);
+    this.#ended(node, this.#isOver ? Math.min(downMs, 2_000) : downMs);
   }
 
   #slowDisk(node: SimNode, writeMs: number, ms: number): boolean {

@@ -129,9 +129,13 @@ function firstValues(
 const asItIs = (value: string): string => value;
 
 function bodyView({ raw, whole }: BodyText, contentType: string): BodyView {
-  const json = whole && contentType.startsWith('application/json') ? parseObject(raw) : undefined;
+  const json = whole && isJson(contentType) ? parseObject(raw) : undefined;
   return json === undefined ? { raw, json: undefined } : { raw, json };
 }
+
+/** In any case of letters (RFC 9110 §8.3.1): a rule over the body must see what the backend is going to read as JSON. */
+const isJson = (contentType: string): boolean => contentType.slice(0, jsonType.length).toLowerCase() === jsonType;
+const jsonType = 'application/json';
 
 /** The object, whole numbers as ints (bigint) and others as doubles; undefined for anything but an object. */
 function parseObject(text: string): unknown {

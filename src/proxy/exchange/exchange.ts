@@ -15,15 +15,16 @@ import type { ExchangeContext, ExchangeObserver, Installed } from './context.ts'
 import type { Downstream } from './downstream.ts';
 import type { ActionExchange, ActionRun, ExchangeEntry, Link } from './entry.ts';
 import { guard } from './guard.ts';
-import { type CollectedBody, HeldBody, nullSink, WholeBody } from './held-body.ts';
+import { type CollectedBody, type HeldBody, nothing } from './held-body.ts';
 import type { LocalReply, Verdict } from './phase.ts';
+import { RequestBody } from './request-body.ts';
+import { collectBody, isUnderWay, replaceBody, wrapBody } from './response-body.ts';
 
 /** `request`: on the way in. `response`: on the way out. `sending`: the head is with the client's connection. */
 type Phase = 'idle' | 'request' | 'action' | 'response' | 'sending';
 
 const noSnapshot = { index: 0, id: '', name: '' };
 const nowhere = { id: '', name: '' };
-const nothing = Buffer.alloc(0);
 
 export class Exchange implements ActionExchange {
   readonly downstream: Downstream;
@@ -39,7 +40,6 @@ export class Exchange implements ActionExchange {
   upstreamMs = -1;
   error: ProxyErrorType | '' = '';
   cut = false;
-  bodyKind: BodyKind = 'none';
   upstreamQuery: string | undefined;
   trace: ExchangeTrace | undefined;
   #phase: Phase = 'idle';
@@ -49,9 +49,7 @@ export class Exchange implements ActionExchange {
   #entry: ExchangeEntry | undefined;
   /** Slots of the links that took part, in order. */
   readonly #entered: number[] = [];
-  #body: BodySource;
-  /** The body, while it is one that can be held. */
-  #held: HeldBody | undefined;
+  readonly #body: RequestBody;
   #running = false;
   #observer: ExchangeObserver | undefined;
   /** Milliseconds that each link has taken, by place; while somebody asks. */
@@ -70,7 +68,7 @@ export class Exchange implements ActionExchange {
     this.downstream = downstream;
     this.request = downstream.request;
     this.context = context;
-    this.#body = downstream;
+    this.#body = new RequestBody(downstream);
   }
 
   /** The downstream has a request whose head is whole. */
@@ -177,62 +175,35 @@ export class Exchange implements ActionExchange {
     this.upstreamQuery = query;
   }
 
+  get bodyKind(): BodyKind {
+    return this.#body.kind;
+  }
+
   collectRequestBody(bytesMax: number): CollectedBody | undefined | Promise<CollectedBody | undefined> {
-    if (this.bodyKind === 'none') return { bytes: nothing, whole: true };
-    if (this.request.expectContinue) this.downstream.response.continue();
-    return collected(this.heldRequestBody(), bytesMax);
+    return this.#body.collect(bytesMax);
   }
 
   replaceRequestBody(bytes: Uint8Array): void {
-    // What of the old one has not come yet is still to come.
-    if (this.bodyKind !== 'none' && this.#held?.whole !== true) this.#body.start(nullSink);
-    this.#body = new WholeBody(bytes);
-    this.#held = undefined;
-    this.bodyKind = 'length';
-    this.request.edits.setLength(bytes.length);
+    this.#body.replace(bytes);
   }
 
   wrapRequestBody(wrap: (source: BodySource) => BodySource, sameLength = false): void {
-    this.#body = wrap(this.#body);
-    this.#held = undefined;
-    if (sameLength) return;
-    this.bodyKind = 'stream';
-    this.request.edits.dropLength();
+    this.#body.wrap(wrap, sameLength);
   }
 
   collectResponseBody(bytesMax: number): CollectedBody | undefined | Promise<CollectedBody | undefined> {
-    const { response } = this;
-    if (response.own !== undefined) return { bytes: Buffer.from(response.own), whole: true };
-    if (response.bodyKind === 'none' || response.source === undefined) return { bytes: nothing, whole: true };
-    response.keepLines();
-    const held = response.source instanceof HeldBody ? response.source : new HeldBody(response.source);
-    response.source = held;
-    return collected(held, bytesMax);
+    return collectBody(this.response, bytesMax);
   }
 
   replaceResponseBody(bytes: Uint8Array): void {
-    const { response } = this;
-    const whole = response.source instanceof HeldBody && response.source.whole;
-    if (response.source !== undefined && !whole) this.#cancelRun();
-    response.source = undefined;
-    response.own = bytes;
-    response.bodyKind = 'length';
-    response.bodyLength = bytes.length;
-    response.edits.setLength(bytes.length);
+    if (isUnderWay(this.response)) this.#cancelRun();
+    replaceBody(this.response, bytes);
   }
 
   wrapResponseBody(wrap: (source: BodySource) => BodySource, sameLength = false): void {
-    const { response } = this;
     // What has no body on the wire has none to wrap.
-    if (response.bodyKind === 'none' || this.request.method === 'HEAD') return;
-    if (response.own !== undefined) response.edits.setLength(response.own.length);
-    response.keepLines();
-    const source = response.source ?? new WholeBody(response.own ?? nothing);
-    response.source = wrap(source);
-    response.own = undefined;
-    if (sameLength) return;
-    response.bodyKind = 'stream';
-    response.edits.dropLength();
+    if (this.response.bodyKind === 'none' || this.request.method === 'HEAD') return;
+    wrapBody(this.response, wrap, sameLength);
   }
 
   interrupt(reply: LocalReply): void {
@@ -263,19 +234,15 @@ export class Exchange implements ActionExchange {
   }
 
   get bodyUntouched(): boolean {
-    return this.#body === this.downstream;
+    return this.#body.untouched;
   }
 
   requestBody(): BodySource {
-    return this.#body;
+    return this.#body.source;
   }
 
   heldRequestBody(): HeldBody {
-    if (this.#held === undefined) {
-      this.#held = new HeldBody(this.#body);
-      this.#body = this.#held;
-    }
-    return this.#held;
+    return this.#body.held;
   }
 
   onEndpoint(destinationId: string, endpoint: string): void {
@@ -329,12 +296,11 @@ export class Exchange implements ActionExchange {
   }
 
   #open(): void {
-    const { request, context } = this;
+    const { context } = this;
     this.#phase = 'request';
     this.startedMs = context.clock.monotonicMs();
     this.#observer = context.observer();
-    this.#body = this.downstream;
-    this.bodyKind = request.bodyKind;
+    this.#body.begin();
   }
 
   #serve(entry: ExchangeEntry | undefined): void {
@@ -600,8 +566,7 @@ export class Exchange implements ActionExchange {
     this.#rejecting = -1;
     this.#installed = undefined;
     this.#entry = undefined;
-    this.#held = undefined;
-    this.#body = this.downstream;
+    this.#body.clear();
     this.destinationId = '';
     this.endpoint = '';
     this.attempts = 0;
@@ -631,14 +596,4 @@ function takesPart({ skipWhen, onlyWhen }: Link, request: ExchangeRequest): bool
   const { view } = request;
   for (const program of onlyWhen) if (program.test(view)) return true;
   return false;
-}
-
-function collected(body: HeldBody, bytesMax: number): CollectedBody | undefined | Promise<CollectedBody | undefined> {
-  const found = (): CollectedBody | undefined =>
-    body.failed === undefined ? { bytes: body.bytes, whole: body.whole } : undefined;
-  let told: (found: CollectedBody | undefined) => void = () => {};
-  if (body.collect(bytesMax, () => told(found()))) return found();
-  return new Promise((resolve) => {
-    told = resolve;
-  });
 }

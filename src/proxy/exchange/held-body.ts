@@ -10,7 +10,7 @@ export interface CollectedBody {
   readonly whole: boolean;
 }
 
-const nothing = Buffer.alloc(0);
+export const nothing = Buffer.alloc(0);
 
 export class HeldBody implements BodySource, BodySink {
   readonly #source: BodySource;
@@ -222,6 +222,20 @@ export class HeldBody implements BodySource, BodySink {
     this.#onCollected = undefined;
     tell?.();
   }
+}
+
+/** What of the body has come once more than `bytesMax` bytes are held, or its end; undefined when it fails. */
+export function collected(
+  body: HeldBody,
+  bytesMax: number,
+): CollectedBody | undefined | Promise<CollectedBody | undefined> {
+  const found = (): CollectedBody | undefined =>
+    body.failed === undefined ? { bytes: body.bytes, whole: body.whole } : undefined;
+  let told: (found: CollectedBody | undefined) => void = () => {};
+  if (body.collect(bytesMax, () => told(found()))) return found();
+  return new Promise((resolve) => {
+    told = resolve;
+  });
 }
 
 /** A body that is here already. */

@@ -4,7 +4,6 @@
 import type { Cancel } from '../../clock.ts';
 import type { ProxyErrorType } from '../../errors.ts';
 import { upstreamHost, upstreamTarget } from '../action/rewrite.ts';
-import type { DownstreamResponse } from '../exchange/downstream.ts';
 import type { Action, ActionExchange, ActionRun } from '../exchange/entry.ts';
 import type { HeldBody } from '../exchange/held-body.ts';
 import { type BodySource, pump } from '../message/body.ts';
@@ -28,6 +27,7 @@ import { destinationKey } from '../upstream/session/session-store.ts';
 import type { Upstream } from '../upstream/upstreams.ts';
 import { Timed } from '../wheel.ts';
 import { Admitted } from './admitted.ts';
+import { AttemptTimers, type LimitedAttempt } from './attempt-timers.ts';
 import { discardResponse } from './discarded-response.ts';
 import { EndpointChooser } from './endpoint-chooser.ts';
 import type { ForwardPlan } from './forward-plan.ts';
@@ -57,7 +57,7 @@ export class ForwardAction implements Action {
  */
 type Phase = 'idle' | 'choosing' | 'waiting' | 'sent' | 'pausing' | 'responding';
 
-class Forwarding extends Timed implements ActionRun, PoolCallbacks, ResponseReceiver, UpstreamRequest {
+class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbacks, ResponseReceiver, UpstreamRequest {
   readonly request: ExchangeRequest;
   target = '';
   host = '';
@@ -70,6 +70,7 @@ class Forwarding extends Timed implements ActionRun, PoolCallbacks, ResponseRece
   readonly #sessions: Sessions;
   readonly #chooser: EndpointChooser;
   readonly #admitted = new Admitted();
+  readonly #timers: AttemptTimers;
   #phase: Phase = 'idle';
   #plan: ForwardPlan | undefined;
   #upstream: Upstream | undefined;
@@ -85,8 +86,6 @@ class Forwarding extends Timed implements ActionRun, PoolCallbacks, ResponseRece
   #held: HeldBody | undefined;
   #mirror: Mirror | undefined;
   #cancelPause: Cancel | undefined;
-  #expectation: Expectation | undefined;
-  #attemptLimit: AttemptLimit | undefined;
   /** Counts choices: an answer of the store to an earlier one is late. */
   #choice = 0;
 
@@ -96,6 +95,7 @@ class Forwarding extends Timed implements ActionRun, PoolCallbacks, ResponseRece
     this.request = exchange.request;
     this.#sessions = new Sessions(exchange.request);
     this.#chooser = new EndpointChooser(this.#sessions);
+    this.#timers = new AttemptTimers(exchange.wheel, this, exchange.downstream.response);
   }
 
   begin(plan: ForwardPlan): void {
@@ -131,7 +131,7 @@ class Forwarding extends Timed implements ActionRun, PoolCallbacks, ResponseRece
     this.#stream = undefined;
     this.#held = undefined;
     this.#exchange.wheel.disarm(this);
-    this.#endAttemptTimers();
+    this.#timers.end();
     this.#cancelPause?.();
     this.#cancelPause = undefined;
     this.#admitted.leave();
@@ -150,7 +150,6 @@ class Forwarding extends Timed implements ActionRun, PoolCallbacks, ResponseRece
     stream?.destroy(this);
   }
 
-  /** This try has taken too long. */
   onAttemptLimit(): void {
     const stream = this.#stream;
     this.#leavePool();
@@ -175,7 +174,7 @@ class Forwarding extends Timed implements ActionRun, PoolCallbacks, ResponseRece
     }
     const body = this.#bodyOfAttempt();
     stream.send(this, this);
-    if (this.expectContinue) this.#expect(upstream.expectContinueMs);
+    if (this.expectContinue) this.#timers.expectContinue(upstream.expectContinueMs);
     pump(body, stream);
     stream.flush();
   }
@@ -195,7 +194,7 @@ class Forwarding extends Timed implements ActionRun, PoolCallbacks, ResponseRece
     const exchange = this.#exchange;
     const retry = this.#plan?.retry;
     this.#observe(head.status);
-    this.#endAttemptTimers();
+    this.#timers.end();
     if (retry !== undefined && isWorthRetrying(retry, head) && this.#mayRetry()) {
       const stream = this.#stream;
       this.#stream = undefined;
@@ -311,7 +310,7 @@ class Forwarding extends Timed implements ActionRun, PoolCallbacks, ResponseRece
     exchange.attempts++;
     this.attempt = this.#plan?.attemptCount === true ? exchange.attempts : 0;
     const perAttemptMs = this.#plan?.retry?.perAttemptMs ?? 0;
-    if (perAttemptMs > 0) this.#limitAttempt(perAttemptMs);
+    if (perAttemptMs > 0) this.#timers.limit(perAttemptMs);
     const { sessions: store } = exchange.upstreams;
     if (!this.#chooser.asks(upstream, store)) {
       this.#send(upstream, this.#chooser.choose(upstream, store));
@@ -353,7 +352,7 @@ class Forwarding extends Timed implements ActionRun, PoolCallbacks, ResponseRece
   #attemptFailed(type: ProxyErrorType, message: string): void {
     this.#exchange.trace?.endAttempt(0, type);
     this.#observe(type === 'timeout' ? 504 : 502);
-    this.#endAttemptTimers();
+    this.#timers.end();
     if (this.#plan?.retry?.onConnectionFailure === true && !this.overdue && this.#mayRetry()) this.#retrySoon();
     else this.#fail(type, message);
   }
@@ -412,7 +411,7 @@ class Forwarding extends Timed implements ActionRun, PoolCallbacks, ResponseRece
     if (upstream === undefined) return;
     this.#refusals++;
     this.#exchange.trace?.endAttempt(0, 'refused');
-    this.#endAttemptTimers();
+    this.#timers.end();
     this.#chooser.tried(this.#endpoint);
     this.#admitted.leaveEndpoint();
     this.#endpoint = undefined;
@@ -458,51 +457,6 @@ class Forwarding extends Timed implements ActionRun, PoolCallbacks, ResponseRece
     if (this.#phase === 'waiting' && this.#endpoint !== undefined) {
       this.#upstream?.pool.cancel(this.#endpoint.pool, this);
     }
-  }
-
-  #limitAttempt(ms: number): void {
-    this.#attemptLimit ??= new AttemptLimit(this);
-    this.#exchange.wheel.arm(this.#attemptLimit, ms);
-  }
-
-  #expect(ms: number): void {
-    if (ms <= 0) return;
-    this.#expectation = new Expectation(this.#exchange.downstream.response);
-    this.#exchange.wheel.arm(this.#expectation, ms);
-  }
-
-  #endAttemptTimers(): void {
-    if (this.#attemptLimit !== undefined) this.#exchange.wheel.disarm(this.#attemptLimit);
-    if (this.#expectation === undefined) return;
-    this.#exchange.wheel.remove(this.#expectation);
-    this.#expectation = undefined;
-  }
-}
-
-/** An upstream that says nothing to `Expect: 100-continue` gets the body all the same (contract.md §2.3.2). */
-class Expectation extends Timed {
-  readonly #response: DownstreamResponse;
-
-  constructor(response: DownstreamResponse) {
-    super();
-    this.#response = response;
-  }
-
-  override onDeadline(): void {
-    this.#response.continue();
-  }
-}
-
-class AttemptLimit extends Timed {
-  readonly #forwarding: Forwarding;
-
-  constructor(forwarding: Forwarding) {
-    super();
-    this.#forwarding = forwarding;
-  }
-
-  override onDeadline(): void {
-    this.#forwarding.onAttemptLimit();
   }
 }
 

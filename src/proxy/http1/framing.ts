@@ -22,6 +22,8 @@ export class Framing {
   /** The client waits for 100 before it sends its body. */
   expectContinue = false;
   #closes = false;
+  #upgradeNamed = false;
+  #options = 0;
 
   /** Returns why the request cannot be read, or an empty text. */
   readRequest(parser: RequestParser): string {
@@ -62,10 +64,11 @@ export class Framing {
     this.upgrade = '';
     this.expectContinue = false;
     this.#closes = false;
+    this.#options = 0;
   }
 
   #readFields(head: Head, minor: number): string {
-    let upgradeNamed = false;
+    this.#upgradeNamed = false;
     for (let i = 0; i < head.count; i++) {
       switch (head.id(i)) {
         case fieldId.contentLength: {
@@ -84,7 +87,7 @@ export class Framing {
           this.kind = 'chunked';
           break;
         case fieldId.connection:
-          upgradeNamed = this.#readConnection(head.value(i)) || upgradeNamed;
+          if (!this.#readConnection(head.value(i))) return 'too many options in Connection';
           break;
         case fieldId.upgrade:
           this.upgrade = this.upgrade === '' ? head.value(i) : `${this.upgrade}, ${head.value(i)}`;
@@ -94,33 +97,38 @@ export class Framing {
           break;
       }
     }
-    if (!upgradeNamed) this.upgrade = '';
+    if (!this.#upgradeNamed) this.upgrade = '';
     return '';
   }
 
-  /** Returns whether `upgrade` is among the tokens. */
+  /** False where nobody in earnest would name so many. */
   #readConnection(value: string): boolean {
     if (value === 'keep-alive' || value === 'Keep-Alive') {
       this.keepAlive = !this.#closes;
-      return false;
+      return true;
     }
-    return this.#readTokens(value);
+    for (let from = 0; from <= value.length; ) {
+      if (++this.#options > connectionOptionsMax) return false;
+      const comma = value.indexOf(',', from);
+      const end = comma < 0 ? value.length : comma;
+      this.#readOption(value.slice(from, end).trim().toLowerCase());
+      from = end + 1;
+    }
+    return true;
   }
 
-  #readTokens(value: string): boolean {
-    let upgrade = false;
-    for (const text of value.split(',')) {
-      const token = text.trim().toLowerCase();
-      if (token === 'close') {
-        this.#closes = true;
-        this.keepAlive = false;
-      } else if (token === 'keep-alive') this.keepAlive = !this.#closes;
-      else if (token === 'upgrade') upgrade = true;
-      else if (token !== '') this.named = [...this.named, token];
-    }
-    return upgrade;
+  #readOption(option: string): void {
+    if (option === 'close') {
+      this.#closes = true;
+      this.keepAlive = false;
+    } else if (option === 'keep-alive') this.keepAlive = !this.#closes;
+    else if (option === 'upgrade') this.#upgradeNamed = true;
+    else if (option !== '') this.named = this.named === none ? [option] : [...this.named, option];
   }
 }
+
+/** Of all lines together, empty ones too: each is compared with each field's name, and a line has room for 500,000. */
+const connectionOptionsMax = 128;
 
 const none: readonly string[] = [];
 

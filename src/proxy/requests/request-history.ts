@@ -1,21 +1,23 @@
 // The ring of recent requests as main reads it.
-
+import { SluiceError } from '../../errors.ts';
 import type { RecentCounts, RecentRequest, RecentSource } from '../../model/recent-request.ts';
 import { inSlices } from '../slices.ts';
 import { RequestRing, type RingShape } from './request-ring.ts';
 
 /** How long one slice of a search holds the thread. */
 const sliceMs = 4;
-/** Between two looks at the clock. */
-const perLook = 64;
+/** How long all slices of a search may take together: what is asked of each request is the asker's choice. */
+const searchMsMax = 1_000;
 
 export class RequestHistory implements RecentSource {
   readonly capacity: number;
   readonly #ring: RequestRing | undefined;
+  readonly #nowMs: () => number;
 
-  /** Without a ring there is nothing to remember. */
-  constructor(shape: RingShape | undefined) {
+  /** Without a ring there is nothing to remember. `nowMs` is monotonic. */
+  constructor(shape: RingShape | undefined, nowMs: () => number = () => performance.now()) {
     this.capacity = shape?.slots ?? 0;
+    this.#nowMs = nowMs;
     this.#ring = shape && new RequestRing(shape);
   }
 
@@ -39,6 +41,7 @@ export class RequestHistory implements RecentSource {
     return this.#ring?.read(number);
   }
 
+  /** Newest first. Rejects with INVALID where `passes` takes too long. */
   list(limit: number, passes: (request: RecentRequest) => boolean): Promise<RecentRequest[]> {
     return inSlices(this.#found(limit, passes), sliceMs);
   }
@@ -46,10 +49,15 @@ export class RequestHistory implements RecentSource {
   *#found(limit: number, passes: (request: RecentRequest) => boolean): Generator<void, RecentRequest[]> {
     const found: RecentRequest[] = [];
     const oldest = Math.max(0, this.end - this.capacity);
+    let workedMs = 0;
     for (let number = this.end - 1; number >= oldest && found.length < limit; number--) {
+      const startMs = this.#nowMs();
       const request = this.at(number);
       if (request !== undefined && passes(request)) found.push(request);
-      if (number % perLook === 0) yield;
+      workedMs += this.#nowMs() - startMs;
+      if (workedMs > searchMsMax) throw new SluiceError('INVALID', 'where: takes too long for so many requests');
+      // Behind each: one look alone may take as long as an expression may.
+      yield;
     }
     return found;
   }

@@ -1,7 +1,7 @@
-import { mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { makeDirectory } from '../../../disk/directory.ts';
+import { makeDirectory, makePrivateDirectory } from '../../../disk/directory.ts';
 import { TemporaryDirectories } from '../../support/temporary-directory.ts';
 
 describe('a directory made', () => {
@@ -20,6 +20,15 @@ describe('a directory made', () => {
     expect(statSync(path).isDirectory()).to.equal(true);
     expect(statSync(path).mode & 0o777).to.equal(0o700);
     await makeDirectory(path);
+  });
+
+  it('is for its owner alone where secrets are kept, also if it was there before', async () => {
+    const path = join(await directories.make(), 'a/b');
+    await makePrivateDirectory(path);
+    expect(statSync(path).mode & 0o777).to.equal(0o700);
+    chmodSync(path, 0o755);
+    await makePrivateDirectory(path);
+    expect(statSync(path).mode & 0o777).to.equal(0o700);
   });
 
   it('may be the target of a link, and is no file', async () => {

@@ -35,7 +35,7 @@ describe('the stream as a source', () => {
 
   afterEach(async () => {
     source.close();
-    await link.close();
+    link.close();
     await stub.stop();
   });
 
@@ -220,7 +220,7 @@ describe('the stream as a source', () => {
     const second = await StreamStub.start();
     try {
       source.close();
-      await link.close();
+      link.close();
       make([stub.url, second.url]);
       stub.status = 500;
       source.start();

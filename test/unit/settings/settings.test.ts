@@ -350,6 +350,26 @@ describe('settings that are refused (contract.md §1.7)', () => {
       'controlPlane.auth.apiKeys[0].role must be one of',
     ],
     [
+      'a role that a variable left empty, which would be admin',
+      'controlPlane: { auth: { apiKeys: [{ name: n, key: k, role: ${SLUICE_NOT_SET} }] } }',
+      'controlPlane.auth.apiKeys[0].role is empty',
+    ],
+    [
+      'a list of API keys that a variable left empty, which would be no authentication',
+      'controlPlane: { auth: { apiKeys: ${SLUICE_NOT_SET} } }',
+      'controlPlane.auth.apiKeys is empty',
+    ],
+    [
+      'a fence that a variable left empty, which would be none',
+      'controlPlane: { secretSources: { files: ${SLUICE_NOT_SET} } }',
+      'controlPlane.secretSources.files is empty',
+    ],
+    [
+      'a cluster token that a variable left empty',
+      'controlPlane: { raft: { nodeId: a, bindAddress: ":7000", peers: ["a=h:7000"], clusterToken: "${SLUICE_NOT_SET}" } }',
+      'controlPlane.raft.clusterToken is empty',
+    ],
+    [
       'two API keys of one value',
       'controlPlane: { auth: { apiKeys: [{ name: n, key: k }, { name: m, key: k }] } }',
       'controlPlane.auth.apiKeys[1].key is used twice',

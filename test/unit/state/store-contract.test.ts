@@ -106,6 +106,25 @@ for (const { name, make } of kinds) {
       expect((await contentOf(await restart()))[0]?.[1]).to.have.length(text.length);
     });
 
+    it('writes thousands of rows, and several long ones, as one batch', async () => {
+      const rows = Array.from({ length: 5_000 }, (_, at) => put(`row/${10_000 + at}`, String(at)));
+      const text = 'y'.repeat(1_500_000);
+      await open.write([put('old', '1')], mark(1));
+      await open.write(
+        [...rows, put('x', text), put('y', text), put('z', text), gone('old'), put('row/10000', 'last')],
+        mark(2),
+      );
+      const content = await contentOf(await restart());
+      expect(content).to.have.length(5_003);
+      expect(content[0]).to.deep.equal(['row/10000', 'last']);
+      expect(content[4_999]).to.deep.equal(['row/14999', '4999']);
+      expect(content.slice(5_000).map(([key, value]) => [key, value.length])).to.deep.equal([
+        ['x', text.length],
+        ['y', text.length],
+        ['z', text.length],
+      ]);
+    });
+
     it('does not keep a reference to what was handed in', async () => {
       const value = Buffer.from('before');
       await open.write([{ key: 'a', value }], mark(1));

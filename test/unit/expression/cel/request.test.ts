@@ -87,6 +87,13 @@ describe('a request expression', () => {
     }
   });
 
+  it('has the json of a body whatever the case of its type, as backends read it (security.md S31)', () => {
+    for (const type of ['Application/JSON', 'APPLICATION/json;charset=utf-8', 'application/json;']) {
+      const view = aRequest({ headers: { 'content-type': type }, body: '{"role":"admin"}' });
+      expect(holds('request.body.json.role == "admin"', view), type).to.equal(true);
+    }
+  });
+
   it('has no json of a body that is no object, of another type, or cut', () => {
     const json = { 'content-type': 'application/json' };
     expect(holds('has(request.body.json)', aRequest({ headers: json, body: '[1]' }))).to.equal(false);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { cpuMs } from '../../../support/cpu-time.ts';
+import { cpuMs, leastCpuMs } from '../../../support/cpu-time.ts';
 import { readRequests } from '../../../support/http1-reader.ts';
 
 const read = (text: string) => readRequests(Buffer.from(text, 'latin1'));
@@ -34,6 +34,14 @@ describe('the request codec', () => {
   it('lets one empty line before a request pass', () => {
     expect(read('\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n').messages).to.have.length(1);
     expect(read('\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n').end).to.equal('invalid byte in the method');
+  });
+
+  it('refuses a Connection that names too much before it costs anything', () => {
+    const options = Array.from({ length: 120 }, (_, i) => `x-${i}`).join(',');
+    expect(read(`GET / HTTP/1.1\r\nHost: x\r\nConnection: ${options}\r\n\r\n`).messages).to.have.length(1);
+    const head = Buffer.from(`GET / HTTP/1.1\r\nHost: x\r\nConnection: ${'a,'.repeat(400_000)}\r\n\r\n`);
+    expect(readRequests(head).end).to.equal('too many options in Connection');
+    expect(leastCpuMs(() => readRequests(head))).to.be.below(50);
   });
 
   it('comes to the same end wherever the bytes are cut', () => {

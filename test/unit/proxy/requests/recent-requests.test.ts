@@ -8,6 +8,7 @@ import { newRing, RequestRing } from '../../../../src/proxy/requests/request-rin
 import { Sampling } from '../../../../src/proxy/requests/sampling.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { seededRandom } from '../../../support/random.ts';
+import { rejection } from '../../../support/rejection.ts';
 import { StubExchange, type StubRequest } from '../../../support/stub-exchange.ts';
 
 const entry = {
@@ -30,6 +31,24 @@ describe('recent requests', () => {
     };
     return { shape, note, history: new RequestHistory(shape) };
   }
+
+  it('are searched for a second of work at most, with a pause behind each', async () => {
+    const { note, shape } = remember(100);
+    for (let i = 0; i < 20; i++) note({ path: `/${i}` });
+    let nowMs = 0;
+    let asked = 0;
+    const slow = (): boolean => {
+      nowMs += 90;
+      asked++;
+      return true;
+    };
+    const history = new RequestHistory(shape, () => nowMs);
+    expect(await history.list(11, slow)).to.have.lengthOf(11);
+    asked = 0;
+    const refused = await rejection(history.list(20, slow));
+    expect(refused).to.include({ code: 'INVALID', message: 'where: takes too long for so many requests' });
+    expect(asked).to.equal(12);
+  });
 
   it('are what was answered, without values of the query and of fields that nobody lists', async () => {
     const { note, history } = remember(4, ['x-kind', 'x-none', 'x-empty', 'authorization']);

@@ -1,0 +1,45 @@
+// The body of a response on its way to the client, as middlewares look at it, replace it and wrap it (proxy.md, Bodies).
+import type { BodySource } from '../message/body.ts';
+import type { ExchangeResponse } from '../message/response.ts';
+import { type CollectedBody, collected, HeldBody, nothing, WholeBody } from './held-body.ts';
+
+export function collectBody(
+  response: ExchangeResponse,
+  bytesMax: number,
+): CollectedBody | undefined | Promise<CollectedBody | undefined> {
+  if (response.own !== undefined) return { bytes: Buffer.from(response.own), whole: true };
+  if (response.bodyKind === 'none' || response.source === undefined) return { bytes: nothing, whole: true };
+  response.keepLines();
+  const held = response.source instanceof HeldBody ? response.source : new HeldBody(response.source);
+  response.source = held;
+  return collected(held, bytesMax);
+}
+
+/** Some of it has not come from the upstream yet. */
+export function isUnderWay({ source }: ExchangeResponse): boolean {
+  return source !== undefined && !(source instanceof HeldBody && source.whole);
+}
+
+export function replaceBody(response: ExchangeResponse, bytes: Uint8Array): void {
+  response.source = undefined;
+  response.own = bytes;
+  response.bodyKind = 'length';
+  response.bodyLength = bytes.length;
+  response.edits.setLength(bytes.length);
+}
+
+/** To be called for what has a body on the wire. */
+export function wrapBody(
+  response: ExchangeResponse,
+  wrap: (source: BodySource) => BodySource,
+  sameLength: boolean,
+): void {
+  if (response.own !== undefined) response.edits.setLength(response.own.length);
+  response.keepLines();
+  const source = response.source ?? new WholeBody(response.own ?? nothing);
+  response.source = wrap(source);
+  response.own = undefined;
+  if (sameLength) return;
+  response.bodyKind = 'stream';
+  response.edits.dropLength();
+}

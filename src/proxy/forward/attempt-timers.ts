@@ -1,0 +1,68 @@
+// Times that run while one try is under way: how long it may take, and how long an upstream may keep silent to
+// `Expect: 100-continue` before it gets the body all the same (contract.md §2.3.2).
+import type { DownstreamResponse } from '../exchange/downstream.ts';
+import { Timed, type Wheel } from '../wheel.ts';
+
+export interface LimitedAttempt {
+  /** This try has taken too long. */
+  onAttemptLimit(): void;
+}
+
+export class AttemptTimers {
+  readonly #wheel: Wheel;
+  readonly #attempt: LimitedAttempt;
+  readonly #response: DownstreamResponse;
+  #limit: AttemptLimit | undefined;
+  #expectation: Expectation | undefined;
+
+  constructor(wheel: Wheel, attempt: LimitedAttempt, response: DownstreamResponse) {
+    this.#wheel = wheel;
+    this.#attempt = attempt;
+    this.#response = response;
+  }
+
+  limit(ms: number): void {
+    this.#limit ??= new AttemptLimit(this.#attempt);
+    this.#wheel.arm(this.#limit, ms);
+  }
+
+  /** The client waits for 100, and so does the head that was sent upstream. */
+  expectContinue(ms: number): void {
+    if (ms <= 0) return;
+    this.#expectation = new Expectation(this.#response);
+    this.#wheel.arm(this.#expectation, ms);
+  }
+
+  end(): void {
+    if (this.#limit !== undefined) this.#wheel.disarm(this.#limit);
+    if (this.#expectation === undefined) return;
+    this.#wheel.remove(this.#expectation);
+    this.#expectation = undefined;
+  }
+}
+
+class Expectation extends Timed {
+  readonly #response: DownstreamResponse;
+
+  constructor(response: DownstreamResponse) {
+    super();
+    this.#response = response;
+  }
+
+  override onDeadline(): void {
+    this.#response.continue();
+  }
+}
+
+class AttemptLimit extends Timed {
+  readonly #attempt: LimitedAttempt;
+
+  constructor(attempt: LimitedAttempt) {
+    super();
+    this.#attempt = attempt;
+  }
+
+  override onDeadline(): void {
+    this.#attempt.onAttemptLimit();
+  }
+}
