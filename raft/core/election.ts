@@ -5,7 +5,7 @@ import type { PreVote, PreVoteResp, Vote, VoteResp } from './message.ts';
 import { voteResult } from './quorum.ts';
 import { becomeFollower, changeRole } from './role.ts';
 import { type CoreState, send } from './state.ts';
-import type { Index, MemberId, Term } from './types.ts';
+import type { Index, LogPosition, MemberId, Term } from './types.ts';
 
 const nonceRange = 0x8000_0000;
 
@@ -94,16 +94,24 @@ export function onPreVote(state: CoreState, message: PreVote): void {
   send(state, from, { type: 'preVoteResp', term: granted ? term : state.term, granted, nonce });
 }
 
-/**
- * The candidate's log must reach as far as this one. A node that no longer votes is asked only by candidates that
- * don't know so yet: what it holds behind the configuration that took its vote was never committed with its help,
- * and insisting on it could block them for ever, for it can't lead itself.
- */
+/** The candidate's log must reach as far as this one, or as far as this node's vote. */
 function holdsEnough(state: CoreState, lastIndex: Index, lastTerm: Term): boolean {
-  const { config, configIndex, configTerm, log, settings } = state;
-  if (configIndex === 0 || isVoter(config, settings.id) || log.pendingConfig !== undefined)
-    return log.isUpToDate(lastIndex, lastTerm);
-  return lastTerm > configTerm || (lastTerm === configTerm && lastIndex >= configIndex);
+  const end = endOfVote(state);
+  if (end === undefined) return state.log.isUpToDate(lastIndex, lastTerm);
+  return lastTerm > end.term || (lastTerm === end.term && lastIndex >= end.index);
+}
+
+/**
+ * The configuration that takes this node's vote. What lies behind it is committed without this node's help or, should it
+ * not be committed itself, not at all: the commit index never steps over a configuration that is open. Candidates that ask
+ * all the same don't know of it yet, and insisting on more could block them for ever: whoever was told of its removal
+ * can't lead itself, though it may not know that the entry is committed.
+ */
+function endOfVote({ config, configIndex, configTerm, log, settings }: CoreState): LogPosition | undefined {
+  const pending = log.pendingConfig;
+  if (configIndex === 0 || (pending !== undefined && isVoter(pending.config, settings.id))) return undefined;
+  if (!isVoter(config, settings.id)) return { index: configIndex, term: configTerm };
+  return pending;
 }
 
 /**

@@ -300,8 +300,8 @@ export const foundOnce: readonly Mutant[] = [
   one(
     'a removed voter insists on the log behind its removal',
     'core/election.ts',
-    'if (configIndex === 0 || isVoter(config, settings.id) || log.pendingConfig !== undefined)',
-    'if (configIndex >= 0 || isVoter(config, settings.id) || log.pendingConfig !== undefined)',
+    'if (!isVoter(config, settings.id)) return { index: configIndex, term: configTerm };',
+    'if (!isVoter(config, settings.id)) return undefined;',
   ),
   one(
     'chunks that arrive out of order fill the queue',

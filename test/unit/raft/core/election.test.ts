@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { Entry } from '../../../../raft/core/types.ts';
 import { clusterOf, everyProtection, ledByFirst, line, propose, tick } from './cluster-builder.ts';
 
 describe('election', () => {
@@ -28,6 +29,29 @@ describe('election', () => {
     cluster.node(3).core.campaign();
     cluster.stabilize([2, 3]);
     expect(cluster.node(3).core.inspect().role).to.not.equal('leader');
+  });
+
+  it('asks for no more than the configuration that takes its vote, though it holds more and does not know that committed', () => {
+    const head = { clusterId: 'scenario', from: '1#1', to: '2#1' } as const;
+    const votes = [10, 11].map((lastIndex) => {
+      const cluster = clusterOf(2);
+      const { core } = cluster.node(2);
+      const { config } = core.inspect();
+      const entries: Entry[] = [
+        { index: 11, term: 1, time: 0, kind: 'config', config: { ...config, voters: ['1#1'], removed: ['2#1'] } },
+        { index: 12, term: 1, time: 0, kind: 'noop' },
+      ];
+      const known = { commit: 10, sendSeq: 1, youAcked: 0, vouchedBoot: 0 };
+      const prev = { prevIndex: 10, prevTerm: core.inspect().log.term(10) ?? 0 };
+      core.step({ ...head, ...known, ...prev, type: 'append', term: 1, entries });
+      core.step({ ...head, type: 'removed', term: 1, index: 11 });
+      const lastTerm = lastIndex === 10 ? prev.prevTerm : 1;
+      core.step({ ...head, type: 'vote', term: 2, lastIndex, lastTerm, nonce: 1, transfer: false });
+      cluster.node(2).ready();
+      const answer = cluster.wire.find(({ type }) => type === 'voteResp');
+      return answer?.type === 'voteResp' && answer.granted;
+    });
+    expect(votes).to.deep.equal([false, true]);
   });
 
   it('leaves a leader alone that is still heard', () => {
