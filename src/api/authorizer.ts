@@ -10,6 +10,7 @@ import { docsFiles, docsPattern } from './docs.controller.ts';
 import { OperationPaths } from './operation-paths.ts';
 import type { PeerRoutes } from './peer-routes.ts';
 import { hostProblem } from './request-host.ts';
+import { UnprovenBodies } from './unproven-bodies.ts';
 
 interface AuthorizerOptions {
   readonly keys: ApiKeys;
@@ -35,6 +36,7 @@ export class Authorizer {
   readonly #allowedHosts: readonly string[];
   readonly #relay: PeerRoutes;
   readonly #paths = new OperationPaths();
+  readonly #unproven = new UnprovenBodies();
 
   constructor({ keys, allowedHosts, relay }: AuthorizerOptions) {
     this.#keys = keys;
@@ -83,7 +85,10 @@ export class Authorizer {
     const { right, phrase } = request.routeOptions.config;
     if (health.has(request.routeOptions.url ?? '')) return;
     // By the operation, not by the target: `/sync/%72aft` leads there too, and its body must not be read either.
-    if (relayPaths.has(request.routeOptions.url ?? '')) this.#relay.admit(request);
+    if (relayPaths.has(request.routeOptions.url ?? '')) {
+      this.#relay.admit(request);
+      this.#unproven.hold(request.raw, request.routeOptions.bodyLimit ?? largeBodyMax);
+    }
     if (right !== undefined && holds(request.caller.role, right)) return;
     throw new SluiceError('FORBIDDEN', `role ${request.caller.role} may not ${phrase ?? 'use this path'}`);
   }

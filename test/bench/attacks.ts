@@ -2,12 +2,14 @@
 // notices of each attack on another connection (S05 to S09 and their like): p50 and p99 calm and attacked in turn, how long
 // an offender stays, and how much memory the process takes more. Proxy, upstreams, offenders and the client are processes of
 // their own, which run before anything is measured: one that starts takes a processor for as long as a third of a round.
+// Offenders and their upstream take what the others leave of the processors: they would have machines of their own.
 // The well-behaved client has an upstream to itself, for one that has to write a hundred large responses at once answers
 // nobody else meanwhile, whatever the proxy does. Rows called ordinary show what as many connections and requests cost when
 // nobody means harm: an attack that costs no more is the price of serving. CPU is that of the whole process for each
 // connection of an offender, beyond what it takes calm.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { constants, setPriority } from 'node:os';
 import { parseArgs } from 'node:util';
 import { apiClient } from '../support/api-client.ts';
 import { freePort } from '../support/free-port.ts';
@@ -53,6 +55,7 @@ async function main(rounds: number, seconds: number, offenders: number, wanted: 
     word<number>(ownUpstream),
     word(offending),
   ]);
+  for (const { pid } of [upstream, offending]) if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_LOW);
   const sluice = await startSluice({ more: 'proxy: { workers: 1 }' });
   try {
     const api = apiClient(sluice.url);

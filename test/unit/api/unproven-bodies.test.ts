@@ -1,0 +1,30 @@
+import { EventEmitter } from 'node:events';
+import { expect } from 'chai';
+import { UnprovenBodies } from '../../../src/api/unproven-bodies.ts';
+import { refusal } from '../../support/refusal.ts';
+
+class Request extends EventEmitter {
+  readonly headers: { readonly 'content-length'?: string };
+
+  constructor(length?: string) {
+    super();
+    this.headers = length === undefined ? {} : { 'content-length': length };
+  }
+}
+
+describe('bodies of members that nobody has proven yet', () => {
+  it('are held up to a bound, by their length or by what would be read of them', () => {
+    const bodies = new UnprovenBodies(100);
+    const [first, endless] = [new Request('60'), new Request()];
+    bodies.hold(first, 80);
+    expect(refusal(() => bodies.hold(endless, 80))).to.deep.include({
+      code: 'UNAVAILABLE',
+      details: { body: { outcome: 'not-applied' }, headers: { Connection: 'close' } },
+    });
+    first.emit('close');
+    bodies.hold(endless, 80);
+    expect(refusal(() => bodies.hold(new Request('21'), 80))).to.include({ code: 'UNAVAILABLE' });
+    bodies.hold(new Request('20'), 80);
+    bodies.hold(new Request('0'), 80);
+  });
+});
