@@ -86,8 +86,8 @@ export class Authorizer {
     if (health.has(request.routeOptions.url ?? '')) return;
     // By the operation, not by the target: `/sync/%72aft` leads there too, and its body must not be read either.
     if (relayPaths.has(request.routeOptions.url ?? '')) {
-      this.#relay.admit(request);
-      this.#unproven.hold(request.raw, request.routeOptions.bodyLimit ?? largeBodyMax);
+      const isProven = this.#relay.admit(request);
+      if (!isProven) this.#unproven.hold(request.raw, request.routeOptions.bodyLimit ?? largeBodyMax);
     }
     if (right !== undefined && holds(request.caller.role, right)) return;
     throw new SluiceError('FORBIDDEN', `role ${request.caller.role} may not ${phrase ?? 'use this path'}`);

@@ -20,9 +20,9 @@ export class PeerRoutes {
     this.#peers = peers;
   }
 
-  /** Throws UNAVAILABLE without a cluster, UNAUTHENTICATED and FORBIDDEN for callers that are no members. */
-  admit(request: FastifyRequest): void {
-    active(this.#serverOf(request.routeOptions.url ?? '')).admit(headOf(request));
+  /** True for who has proven already that it is a member. Throws UNAVAILABLE without a cluster, UNAUTHENTICATED, FORBIDDEN. */
+  admit(request: FastifyRequest): boolean {
+    return active(this.#serverOf(request.routeOptions.url ?? '')).admit(headOf(request));
   }
 
   async take(request: FastifyRequest): Promise<Answer> {
@@ -58,6 +58,7 @@ const headOf = ({ raw }: FastifyRequest): RelayHead => ({
   method: raw.method ?? '',
   path: raw.url ?? '',
   authorization: raw.headers.authorization,
+  contentDigest: raw.headersDistinct['content-digest']?.join(),
   remoteAddress: raw.socket.remoteAddress,
   isCertified: raw.socket instanceof TLSSocket && raw.socket.authorized,
 });

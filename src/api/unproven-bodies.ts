@@ -1,5 +1,6 @@
-// Bodies of requests from members of the cluster. Who sent one is proven by a signature over the body, so anybody can make
-// this node read it: what of them is held at a time is bounded, or strangers would fill the memory.
+// Bodies of requests at the paths of members whose proof is not known yet to be good. It is a signature over the digest of
+// the body, and who does not tell the digest before could be anybody: what is held of them at a time is bounded, or
+// strangers would fill the memory.
 import { SluiceError } from '../errors.ts';
 
 /** The part of a request that matters here. */
@@ -9,7 +10,7 @@ export interface BodyBearer {
   once(event: 'close', listener: () => void): unknown;
 }
 
-/** Six of the largest. Members send few at a time: the leader takes them one after the other. */
+/** Six of the largest. Members tell the digest and are not counted. */
 const heldBytesMax = 256 * 1024 * 1024;
 
 export class UnprovenBodies {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { relayKey, signedAuthorization } from '../../src/cluster/relay/relay-credential.ts';
+import { relayKey, signedFields } from '../../src/cluster/relay/relay-credential.ts';
 import { encodeEnvelope, relayBodyMax } from '../../src/cluster/relay/relay-wire.ts';
 import { ApiServer } from '../support/api-server.ts';
 import { clusterId, createRoute, newNonce, relayServer, requestId, TakingTarget, token } from '../support/relay-bed.ts';
@@ -7,10 +7,10 @@ import { clusterId, createRoute, newNonce, relayServer, requestId, TakingTarget,
 const { body: envelope } = encodeEnvelope({ clusterId, requestId, command: createRoute(), remainingMs: 5_000 });
 const paths = ['//sync/raft', '/sync/raft'];
 
-const signed = (path: string, body: Uint8Array): { authorization: string } => {
+const signed = (path: string, body: Uint8Array) => {
   const target = path.startsWith('//') ? path.slice(1) : `/api/v1${path}`;
   const stamp = { unixMs: Date.now(), nonce: newNonce() };
-  return { authorization: signedAuthorization(relayKey(token), { method: 'POST', path: target, body }, stamp) };
+  return signedFields(relayKey(token), { method: 'POST', path: target, body }, stamp);
 };
 
 describe('POST /sync/raft', () => {

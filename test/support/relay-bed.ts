@@ -128,10 +128,12 @@ async function answer(
 ): Promise<{ status: number; body: string }> {
   const { method = '', url: path = '', headers, socket } = request;
   const { authorization } = headers;
+  const contentDigest = headers['content-digest']?.toString();
   const isCertified = socket instanceof TLSSocket && socket.authorized;
+  const { remoteAddress } = socket;
   const body = Buffer.concat(await request.toArray());
   try {
-    return await server.take({ method, path, authorization, remoteAddress: socket.remoteAddress, isCertified }, body);
+    return await server.take({ method, path, authorization, contentDigest, remoteAddress, isCertified }, body);
   } catch (error) {
     if (!(error instanceof SluiceError)) throw error;
     return { status: error.status, body: JSON.stringify({ error: error.message }) };

@@ -1,7 +1,7 @@
 // How one member asks another over the API's port: with a proof of the cluster's secret, and for the cluster it is of.
 import type { Clock } from '../../clock.ts';
 import type { LeaderConnections } from './leader-connections.ts';
-import { signedAuthorization } from './relay-credential.ts';
+import { signedFields } from './relay-credential.ts';
 
 export interface MemberCallOptions {
   readonly connections: Pick<LeaderConnections, 'call'>;
@@ -44,5 +44,5 @@ export function provenHeaders(
   const type = { 'content-type': 'application/json' };
   if (key === undefined) return type;
   const stamp = { unixMs: clock.nowMs(), nonce: newNonce() };
-  return { ...type, authorization: signedAuthorization(key, { method: 'POST', path, body }, stamp) };
+  return { ...type, ...signedFields(key, { method: 'POST', path, body }, stamp) };
 }

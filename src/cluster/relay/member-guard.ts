@@ -4,7 +4,7 @@
 import { isPrivateAddress } from '../../../raft/index.ts';
 import type { Clock } from '../../clock.ts';
 import { SluiceError } from '../../errors.ts';
-import { type Proof, ProofCheck } from './relay-credential.ts';
+import { type Proof, ProofCheck, toldDigest } from './relay-credential.ts';
 
 /** What is known of a request before its body. */
 export interface MemberHead {
@@ -12,6 +12,8 @@ export interface MemberHead {
   /** Request target as sent. */
   readonly path: string;
   readonly authorization: string | undefined;
+  /** Value of `Content-Digest`. */
+  readonly contentDigest: string | undefined;
   /** Of the socket. */
   readonly remoteAddress: string | undefined;
   /** The caller showed a certificate, and it was verified. */
@@ -31,12 +33,20 @@ export class MemberGuard {
     this.#proofs = key && new ProofCheck(key, clock);
   }
 
-  /** Before the body is read: who cannot be a member is refused. Throws UNAUTHENTICATED, FORBIDDEN. */
-  admit(head: MemberHead): void {
-    if (this.#proofs !== undefined) proofOf(head, this.#proofs);
-    else if (!head.isCertified && !isPrivateAddress(head.remoteAddress)) {
+  /**
+   * Before the body is read: who cannot be a member is refused. True for who is one: its proof covers the digest that it
+   * tells of the body. Throws UNAUTHENTICATED, FORBIDDEN.
+   */
+  admit(head: MemberHead): boolean {
+    if (this.#proofs === undefined) {
+      if (head.isCertified || isPrivateAddress(head.remoteAddress)) return head.isCertified;
       throw new SluiceError('FORBIDDEN', 'internal endpoint: access denied');
     }
+    const proof = proofOf(head, this.#proofs);
+    const digest = toldDigest(head.contentDigest);
+    if (digest === undefined) return false;
+    if (this.#proofs.isSigned(proof, head, digest)) return true;
+    throw unauthenticated('invalid proof');
   }
 
   /** With the body: the proof covers it, and is good once. Throws UNAUTHENTICATED, FORBIDDEN. */

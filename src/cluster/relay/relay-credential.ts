@@ -28,13 +28,24 @@ const grammar = /^Sluice (\d{1,15})\.([A-Za-z0-9_-]{16,64})\.([A-Za-z0-9_-]{43})
 export const relayKey = (secret: string): Uint8Array =>
   new Uint8Array(hkdfSync('sha256', secret, '', 'sluice relay', 32));
 
-/** Value of the `Authorization` header. `nonce` is 16 to 64 characters of base64url, never used twice. */
-export function signedAuthorization(
+/** Fields of a request that is proven. `nonce` is 16 to 64 characters of base64url, never used twice. */
+export function signedFields(
   key: Uint8Array,
-  request: SignedRequest,
+  { method, path, body }: SignedRequest,
   { unixMs, nonce }: Omit<Proof, 'mac'>,
-): string {
-  return `Sluice ${unixMs}.${nonce}.${macOf(key, request, { unixMs, nonce }).toString('base64url')}`;
+): { readonly authorization: string; readonly 'content-digest': string } {
+  const digest = hash('sha256', body, 'buffer');
+  const mac = macOf(key, { method, path, digest }, { unixMs, nonce });
+  return {
+    authorization: `Sluice ${unixMs}.${nonce}.${mac.toString('base64url')}`,
+    'content-digest': `sha-256=:${digest.toString('base64')}:`,
+  };
+}
+
+/** What `Content-Digest` (RFC 9530) says of the body; undefined when it says nothing of SHA-256. */
+export function toldDigest(field: string | undefined): Buffer | undefined {
+  const text = /^sha-256=:([A-Za-z0-9+/]{43}=):$/.exec(field ?? '')?.[1];
+  return text === undefined ? undefined : Buffer.from(text, 'base64');
 }
 
 /** Checks proofs, each of which is good once. */
@@ -60,10 +71,14 @@ export class ProofCheck {
     return { unixMs: Number(unixMs), nonce, mac };
   }
 
+  /** Whether a member signed a request whose body has that digest, as it says. Uses nothing up. */
+  isSigned(proof: Proof, head: Pick<SignedRequest, 'method' | 'path'>, digest: Buffer): boolean {
+    return isMac(proof, macOf(this.#key, { ...head, digest }, proof));
+  }
+
   /** What is wrong with the proof of this request; undefined when it holds, and from then on it is used up. */
-  problemOf(proof: Proof, request: SignedRequest): string | undefined {
-    const expected = macOf(this.#key, request, proof);
-    if (!timingSafeEqual(expected, Buffer.from(proof.mac, 'base64url'))) return 'invalid proof';
+  problemOf(proof: Proof, { method, path, body }: SignedRequest): string | undefined {
+    if (!this.isSigned(proof, { method, path }, hash('sha256', body, 'buffer'))) return 'invalid proof';
     // Only members get this far, so nobody else can fill the table.
     this.#forget();
     if (this.#seen.has(proof.nonce)) return 'the proof was used already';
@@ -82,7 +97,14 @@ export class ProofCheck {
   }
 }
 
-function macOf(key: Uint8Array, { method, path, body }: SignedRequest, { unixMs, nonce }: Omit<Proof, 'mac'>): Buffer {
-  const digest = hash('sha256', body, 'hex');
-  return createHmac('sha256', key).update([method, path, unixMs, nonce, digest].join('\n')).digest();
+const isMac = ({ mac }: Proof, expected: Buffer): boolean => timingSafeEqual(expected, Buffer.from(mac, 'base64url'));
+
+interface Digested extends Pick<SignedRequest, 'method' | 'path'> {
+  /** SHA-256 of the body. */
+  readonly digest: Buffer;
+}
+
+function macOf(key: Uint8Array, { method, path, digest }: Digested, { unixMs, nonce }: Omit<Proof, 'mac'>): Buffer {
+  const text = [method, path, unixMs, nonce, digest.toString('hex')].join('\n');
+  return createHmac('sha256', key).update(text).digest();
 }

@@ -130,7 +130,8 @@ export class NodeProcess implements ProgramHost {
   /** As the API answers `POST /sync/raft`. */
   serve({ method, path, headers, body }: LeaderCall, answer: (reply: RelayAnswer) => void): void {
     this.#parts.ran();
-    const head = { method, path, authorization: headers.authorization, remoteAddress: '10.0.0.1', isCertified: false };
+    const { authorization, 'content-digest': contentDigest } = headers;
+    const head = { method, path, authorization, contentDigest, remoteAddress: '10.0.0.1', isCertified: false };
     this.#relay.take(head, body).then(
       (reply) => {
         if (!this.life.isOver) answer(reply);

@@ -1,10 +1,5 @@
 import { expect } from 'chai';
-import {
-  ProofCheck,
-  proofWindowMs,
-  relayKey,
-  signedAuthorization,
-} from '../../../../src/cluster/relay/relay-credential.ts';
+import { ProofCheck, proofWindowMs, relayKey, signedFields } from '../../../../src/cluster/relay/relay-credential.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
 const key = relayKey('a token of sixteen characters');
@@ -21,11 +16,11 @@ describe('proof of membership', () => {
   });
 
   const signed = (fields: Partial<typeof request & { nonce: string; unixMs: number; key: Uint8Array }> = {}) =>
-    signedAuthorization(
+    signedFields(
       fields.key ?? key,
       { ...request, ...fields },
       { unixMs: fields.unixMs ?? clock.nowMs(), nonce: fields.nonce ?? nonce },
-    );
+    ).authorization;
 
   /** What is wrong with a header that comes with `request`. */
   const problemOf = (authorization: string | undefined): string | undefined => {
@@ -39,7 +34,7 @@ describe('proof of membership', () => {
 
   it('is pinned to a known value, so that versions of the program understand each other', () => {
     const stamp = { unixMs: 1_767_225_600_000, nonce: 'AAAAAAAAAAAAAAAAAAAAAA' };
-    expect(signedAuthorization(key, request, stamp)).to.equal(
+    expect(signedFields(key, request, stamp).authorization).to.equal(
       'Sluice 1767225600000.AAAAAAAAAAAAAAAAAAAAAA.byiFNb1LKyKp4pgEDwd7sxSiJFtM7MNa9S3RVG3CIyQ',
     );
   });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { relayKey, signedAuthorization } from '../../../../src/cluster/relay/relay-credential.ts';
+import { relayKey, signedFields } from '../../../../src/cluster/relay/relay-credential.ts';
 import type { RelayAnswer, RelayHead, RelayServer } from '../../../../src/cluster/relay/relay-server.ts';
 import { encodeEnvelope } from '../../../../src/cluster/relay/relay-wire.ts';
 import { SluiceError } from '../../../../src/errors.ts';
@@ -7,6 +7,7 @@ import type { BatchOperation } from '../../../../src/state/command.ts';
 import { encodeCommand } from '../../../../src/state/command-codec.ts';
 import { batch } from '../../../support/commands.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
+import { refusal as refusalOf } from '../../../support/refusal.ts';
 import {
   applied,
   clusterId,
@@ -39,19 +40,17 @@ describe('relay server', () => {
     method: 'POST',
     path: '/sync/raft',
     authorization: undefined,
+    contentDigest: undefined,
     remoteAddress: '203.0.113.9',
     isCertified: false,
     ...fields,
   });
 
-  const signed = (body: Uint8Array, secret = token, unixMs = clock.nowMs()): RelayHead =>
-    head({
-      authorization: signedAuthorization(
-        relayKey(secret),
-        { method: 'POST', path: '/sync/raft', body },
-        { unixMs, nonce: newNonce() },
-      ),
-    });
+  const signed = (body: Uint8Array, secret = token, unixMs = clock.nowMs()): RelayHead => {
+    const request = { method: 'POST', path: '/sync/raft', body };
+    const fields = signedFields(relayKey(secret), request, { unixMs, nonce: newNonce() });
+    return head({ authorization: fields.authorization, contentDigest: fields['content-digest'] });
+  };
 
   const take = (body: Uint8Array, from = signed(body)): Promise<RelayAnswer> => server.take(from, body);
 
@@ -66,6 +65,21 @@ describe('relay server', () => {
     }
     throw new Error('it was not refused');
   };
+
+  it('knows a member before the body, by the digest that it tells, and a stranger who tells one', () => {
+    const body = encodeEnvelope(envelope).body;
+    const known = signed(body);
+    expect(server.admit(known)).to.equal(true);
+    expect(server.admit({ ...known, contentDigest: undefined })).to.equal(false);
+    const { contentDigest } = signed(Buffer.from('another body'));
+    expect(refusalOf(() => server.admit({ ...known, contentDigest }))).to.include({ code: 'UNAUTHENTICATED' });
+    expect(refusalOf(() => server.admit(signed(body, 'another-secret')))).to.include({ code: 'UNAUTHENTICATED' });
+  });
+
+  it('does not take a body for the one whose digest was told', async () => {
+    const { body } = encodeEnvelope(envelope);
+    expect(await refusal(() => take(Buffer.from('another body'), signed(body)))).to.deep.equal([401, 'invalid proof']);
+  });
 
   it('hands a command that travels as it is to the log', async () => {
     const command = batchOf([
