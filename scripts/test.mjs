@@ -3,15 +3,21 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 
-/** Two files at once: what they wait for, they do not wait for one after the other. Each process has its own ports. */
-const several = ['--parallel', '--jobs', '2', ...(process.stdout.isTTY ? ['--color'] : [])];
+/** Files at once: what they wait for, they do not wait for one after the other. Each process has its own ports. */
+const atOnce = (jobs) => ['--parallel', '--jobs', jobs, ...(process.stdout.isTTY ? ['--color'] : [])];
+const several = atOnce('2');
 
 const stages = [
   ['check', process.execPath, ['scripts/check.mjs']],
   // What needs several threads of one process; unit tests know one.
   ['threads', 'mocha', ['test/threads/**/*.test.ts', ...several]],
   ['api', 'mocha', ['test/api/**/*.test.ts', '--timeout', '240000', ...several]],
-  ['process', 'mocha', ['test/cluster/**/*.test.ts', 'test/process/**/*.test.ts', '--timeout', '240000', ...several]],
+  // A third of the time of these nobody works: elections, timeouts, drains.
+  [
+    'process',
+    'mocha',
+    ['test/cluster/**/*.test.ts', 'test/process/**/*.test.ts', '--timeout', '240000', ...atOnce('3')],
+  ],
   ['simulation', 'mocha', ['test/simulation/**/*.test.ts', '--timeout', '240000', ...several]],
 ].filter(([name]) => name === 'check' || existsSync(`test/${name}`));
 
