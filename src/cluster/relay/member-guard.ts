@@ -51,8 +51,10 @@ export class MemberGuard {
 
   /** With the body: the proof covers it, and is good once. Throws UNAUTHENTICATED, FORBIDDEN. */
   check(head: MemberHead, body: Uint8Array): void {
-    this.admit(head);
-    if (this.#proofs === undefined) return;
+    if (this.#proofs === undefined) {
+      this.admit(head);
+      return;
+    }
     const problem = this.#proofs.problemOf(proofOf(head, this.#proofs), { ...head, body });
     if (problem !== undefined) throw unauthenticated(problem);
   }
