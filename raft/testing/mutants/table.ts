@@ -359,6 +359,18 @@ export const foundOnce: readonly Mutant[] = [
     'else if (state.leader !== undefined) becomeFollower(state, state.term, undefined);',
     '',
   ),
+  one(
+    'what a poll says of a commit is not heard',
+    'core/commit.ts',
+    '  if (log.term(commit) === commitTerm) commitTo(state, commit);\n',
+    '',
+  ),
+  one(
+    'what a poll says of a commit is believed of another entry',
+    'core/commit.ts',
+    'if (log.term(commit) === commitTerm) commitTo(state, commit);',
+    'if (commit <= log.lastIndex) commitTo(state, commit);',
+  ),
 ];
 
 function edit(file: string, find: string, replace: string): Edit {
