@@ -4,7 +4,7 @@
 import { crc32 } from 'node:zlib';
 import { payloadBytesMax } from './values.ts';
 
-export const protocolVersion = 2;
+export const protocolVersion = 3;
 /** A frame beyond this is refused before a byte of it is kept. */
 export const frameBytesMax = 1.25 * 1024 * 1024;
 /** Senders cut here, so that a heartbeat waits for at most this much of a large append. */

@@ -28,10 +28,11 @@ export function decodeMessage(bytes: Uint8Array, mayKeep = false): Message | und
 function readFields(reader: ByteReader, type: MessageType, header: Header): Message {
   switch (type) {
     case 'preVote':
-      return { ...header, type, ...readLog(reader), nonce: reader.u64() };
+      return { ...header, type, ...readLog(reader), nonce: reader.u64(), ...readCommit(reader) };
     case 'vote':
       return { ...header, type, ...readLog(reader), nonce: reader.u64(), transfer: reader.flag() };
     case 'preVoteResp':
+      return { ...header, type, granted: reader.flag(), nonce: reader.u64(), ...readCommit(reader) };
     case 'voteResp':
       return { ...header, type, granted: reader.flag(), nonce: reader.u64() };
     case 'append':
@@ -91,6 +92,10 @@ function readChunk(reader: ByteReader, header: Header): Message {
 
 function readLog(reader: ByteReader): { lastIndex: number; lastTerm: number } {
   return { lastIndex: reader.u64(), lastTerm: reader.u64() };
+}
+
+function readCommit(reader: ByteReader): { commit: number; commitTerm: number } {
+  return { commit: reader.u64(), commitTerm: reader.u64() };
 }
 
 function readOptional(reader: ByteReader): number | undefined {

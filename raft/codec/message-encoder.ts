@@ -59,11 +59,14 @@ function writeFields(writer: ByteWriter, message: Message): void {
   switch (message.type) {
     case 'preVote':
       writer.u64(message.lastIndex).u64(message.lastTerm).u64(message.nonce);
+      writer.u64(message.commit).u64(message.commitTerm);
       return;
     case 'vote':
       writer.u64(message.lastIndex).u64(message.lastTerm).u64(message.nonce).flag(message.transfer);
       return;
     case 'preVoteResp':
+      writer.flag(message.granted).u64(message.nonce).u64(message.commit).u64(message.commitTerm);
+      return;
     case 'voteResp':
       writer.flag(message.granted).u64(message.nonce);
       return;

@@ -2,6 +2,7 @@
 // takes effect at the moment its entry is committed.
 import { isMember, isVoter, memberIds } from './config-change.ts';
 import { noteRemoved } from './leaving-voter.ts';
+import type { PreVote, PreVoteResp } from './message.ts';
 import { Progress } from './progress.ts';
 import { committedIndex } from './quorum.ts';
 import { sizeOf } from './raft-log.ts';
@@ -39,6 +40,19 @@ export function commitTo(state: CoreState, index: Index): void {
   }
   const entry = log.committedConfig(state.configIndex);
   if (entry !== undefined) activate(state, entry.config, entry.index);
+}
+
+/**
+ * Somebody else's word, heard with a poll: what is committed at that position is committed here too if it is the same
+ * entry. It counts while a configuration is open whose fate no leader is left to tell: those who know that it took a
+ * vote away lead without that vote, and those who don't must not wait for it. Who is in office or asks to be goes by
+ * what it began with.
+ */
+export function hearCommit(state: CoreState, { commit, commitTerm }: PreVote | PreVoteResp): void {
+  const { log, role } = state;
+  const open = log.pendingConfig;
+  if (open === undefined || open.index > commit || role === 'leader' || role === 'candidate') return;
+  if (log.term(commit) === commitTerm) commitTo(state, commit);
 }
 
 /** `config` is in force from that position on, whatever was in force before. */

@@ -1,4 +1,5 @@
 // Elections: polls (pre-votes) that disturb nobody, then votes. Nobody loses a leader it still hears.
+import { hearCommit } from './commit.ts';
 import { isVoter } from './config-change.ts';
 import { becomeLeader } from './leader.ts';
 import { holdsEnough } from './leaving-voter.ts';
@@ -6,7 +7,7 @@ import type { PreVote, PreVoteResp, Vote, VoteResp } from './message.ts';
 import { voteResult } from './quorum.ts';
 import { becomeFollower, changeRole } from './role.ts';
 import { type CoreState, send } from './state.ts';
-import type { MemberId } from './types.ts';
+import type { Index, MemberId, Term } from './types.ts';
 
 const nonceRange = 0x8000_0000;
 
@@ -26,9 +27,10 @@ export function campaign(state: CoreState, transfer: boolean): void {
 function startPoll(state: CoreState): void {
   changeRole(state, 'preCandidate', undefined, false);
   const nonce = newCampaign(state);
-  const { lastIndex, lastTerm } = state.log;
+  const { lastIndex, lastTerm, committed } = state.log;
+  const known = knownCommit(state, committed);
   for (const peer of otherVoters(state))
-    send(state, peer, { type: 'preVote', term: state.term + 1, lastIndex, lastTerm, nonce });
+    send(state, peer, { type: 'preVote', term: state.term + 1, lastIndex, lastTerm, nonce, ...known });
   count(state, state.settings.id, true);
 }
 
@@ -72,9 +74,13 @@ function count(state: CoreState, from: MemberId, granted: boolean): void {
   else becomeLeader(state);
 }
 
-export function onPreVoteResp(state: CoreState, { from, granted, nonce, term }: PreVoteResp): void {
+export function onPreVoteResp(state: CoreState, message: PreVoteResp): void {
+  const { from, granted, nonce, term } = message;
+  hearCommit(state, message);
   if (state.role !== 'preCandidate' || nonce !== state.nonce || state.votes.has(from)) return;
-  if (!granted || term === state.term + 1) count(state, from, granted);
+  // It may have heard that it has no vote.
+  if (!isPromotable(state)) becomeFollower(state, state.term, undefined);
+  else if (!granted || term === state.term + 1) count(state, from, granted);
 }
 
 export function onVoteResp(state: CoreState, { from, granted, nonce }: VoteResp): void {
@@ -90,9 +96,20 @@ export function holdsOn(state: CoreState, message: PreVote | Vote): boolean {
 
 export function onPreVote(state: CoreState, message: PreVote): void {
   if (state.suspect) return;
-  const { from, lastIndex, lastTerm, nonce, term } = message;
-  const granted = term > state.term && holdsEnough(state, lastIndex, lastTerm);
-  send(state, from, { type: 'preVoteResp', term: granted ? term : state.term, granted, nonce });
+  hearCommit(state, message);
+  const { lastIndex, lastTerm, term } = message;
+  answerPoll(state, message, term > state.term && holdsEnough(state, lastIndex, lastTerm));
+}
+
+export function answerPoll(state: CoreState, { from, lastIndex, nonce, term }: PreVote, granted: boolean): void {
+  const known = knownCommit(state, Math.min(state.log.committed, lastIndex));
+  send(state, from, { type: 'preVoteResp', term: granted ? term : state.term, granted, nonce, ...known });
+}
+
+/** Nothing for a position that is compacted away. */
+function knownCommit({ log }: CoreState, commit: Index): { commit: Index; commitTerm: Term } {
+  const commitTerm = log.term(commit);
+  return commitTerm === undefined ? { commit: 0, commitTerm: 0 } : { commit, commitTerm };
 }
 
 /**

@@ -23,11 +23,17 @@ interface VoteAnswer extends Header {
   readonly nonce: number;
 }
 
-export interface PreVote extends VoteFields {
+/** What the sender knows to be committed: a receiver that waits for the fate of a configuration may hear it nowhere else. */
+interface CommitFields {
+  readonly commit: Index;
+  readonly commitTerm: Term;
+}
+
+export interface PreVote extends VoteFields, CommitFields {
   readonly type: 'preVote';
 }
 
-export interface PreVoteResp extends VoteAnswer {
+export interface PreVoteResp extends VoteAnswer, CommitFields {
   readonly type: 'preVoteResp';
 }
 

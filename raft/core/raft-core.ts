@@ -4,6 +4,7 @@
 
 import type { MemberChange, Transition } from './config-change.ts';
 import {
+  answerPoll,
   campaign,
   countOwnVote,
   holdsOn,
@@ -148,7 +149,7 @@ export class RaftCore {
         answerOutdatedLeader(state, from);
         break;
       case 'preVote':
-        send(state, from, { type: 'preVoteResp', granted: false, nonce: message.nonce });
+        answerPoll(state, message, false);
         break;
       case 'readIndexReq':
         addRead(state, { id: message.id, from });

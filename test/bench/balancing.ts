@@ -1,4 +1,4 @@
-// What a pick of an endpoint costs, and what its tables cost to build. Prints the table of docs/performance.md.
+// What a pick of an endpoint costs, and what its tables cost to build. Prints a table for docs/performance.md.
 import { DestinationState, destinationShape } from '../../src/proxy/shared/destination-state.ts';
 import { EndpointState, endpointShape } from '../../src/proxy/shared/endpoint-state.ts';
 import { SharedRows } from '../../src/proxy/shared/shared-rows.ts';

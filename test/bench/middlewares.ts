@@ -1,5 +1,5 @@
-// CPU of one thread for what a middleware adds to a request, without the exchange around it. Prints the table of
-// docs/performance.md. Requests are made of texts, whose fields are slower to find than those of a parsed head.
+// CPU of one thread for what a middleware adds to a request, without the exchange around it. Prints a table;
+// docs/performance.md keeps its figures. Requests are made of texts, whose fields are slower to find than those of a parsed head.
 import { systemClock } from '../../src/clock.ts';
 import { compileCel } from '../../src/expression/cel/program.ts';
 import { LineBatches } from '../../src/proxy/access-log/line-batches.ts';

@@ -1,5 +1,5 @@
-// CPU, memory and allocation of the routing table: look-ups, compilation in slices, one change, expressions. Prints the
-// table of docs/performance.md. `SIZES=10,10000` narrows a run. How it is measured: test/bench/routing.
+// CPU, memory and allocation of the routing table: look-ups, compilation in slices, one change, expressions. Prints a
+// table; docs/performance.md keeps its figures. `SIZES=10,10000` narrows a run. How it is measured: test/bench/routing.
 import type { Route } from '../../src/model/route.ts';
 import type { RoutingTable } from '../../src/proxy/match/routing-table.ts';
 import { seededRandom } from '../support/random.ts';

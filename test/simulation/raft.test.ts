@@ -14,6 +14,8 @@ const findings = [
   [30_002_182, 'a pause within a longer one that woke a process without its timers'],
   [91_017_542, 'a process that ends itself in peace, for a write that hung before, and is long away'],
   [91_023_995, 'a removed voter that was told so, and insists on what lies behind an entry it holds for open'],
+  [95_003_239, 'a demoted voter that insists on an entry which the only voter lost'],
+  [95_020_127, 'a disk that is wiped after it lost its tail'],
   [503_263, 'a removed voter whose log would win against a learner that is behind'],
 ] as const;
 /** Seeds that run a second time; a calm one and a large cluster are among them. */

@@ -229,12 +229,7 @@ export const mutants: readonly Mutant[] = [
     `    for (let missed = 1; missed < gap; missed += 1) this.#events.tick(now);
     if (gap >= 0) {`,
   ),
-  one(
-    'no answer to a poll of a lower term',
-    'core/raft-core.ts',
-    "        send(state, from, { type: 'preVoteResp', granted: false, nonce: message.nonce });\n",
-    '',
-  ),
+  one('no answer to a poll of a lower term', 'core/raft-core.ts', '        answerPoll(state, message, false);\n', ''),
   one(
     'probe never leaves',
     'core/progress.ts',
@@ -363,6 +358,18 @@ export const foundOnce: readonly Mutant[] = [
     'core/raft-core.ts',
     'else if (state.leader !== undefined) becomeFollower(state, state.term, undefined);',
     '',
+  ),
+  one(
+    'what a poll says of a commit is not heard',
+    'core/commit.ts',
+    '  if (log.term(commit) === commitTerm) commitTo(state, commit);\n',
+    '',
+  ),
+  one(
+    'what a poll says of a commit is believed of another entry',
+    'core/commit.ts',
+    'if (log.term(commit) === commitTerm) commitTo(state, commit);',
+    'if (commit <= log.lastIndex) commitTo(state, commit);',
   ),
 ];
 

@@ -31,6 +31,27 @@ export function shrinkingPlan(seed: number, chance: Chance, tuning: Tuning): Pla
 }
 
 /**
+ * One of two leaves while it leads. The other is elected by its vote and sends it the first entry of its term; then power
+ * fails everywhere, before the slow disk of the new leader has that entry.
+ */
+export function lastWordPlan(seed: number, chance: Chance, tuning: Tuning): Plan {
+  const nodes = 2;
+  const at = chance.integer(5_000, 8_000);
+  const writeMs = chance.between(200, 500);
+  return {
+    ...easy,
+    ...{ seed, nodes, spares: 0, safetyMs: 15_000, tuning },
+    load: { clients: 3, thinkMs: 50, reads: 0.3, burst: 0 },
+    faults: [
+      { at: at - 1_500, fault: { kind: 'transfer', to: 0 } },
+      { at: at - 100, fault: { kind: 'slowDisk', slot: 1, writeMs, ms: 4_000 } },
+      { at, fault: { kind: 'member', op: chance.pick(['demote', 'remove']), slot: 0, other: 1, twice: false } },
+      { at: at + writeMs * chance.between(1.5, 4), fault: { kind: 'blackout', downMs: chance.between(300, 1_000) } },
+    ],
+  };
+}
+
+/**
  * A disk is slow for longer than it takes to elect: its node's write of what a deposed leader sent is under way while two
  * others lead, one after the other, and replace and commit the same positions. What they sent meanwhile reaches the node
  * before its disk is done; leaders look for agreement far back.

@@ -4,6 +4,7 @@ import type { Message } from '../../core/message.ts';
 import { Chance } from './chance.ts';
 import {
   calmPlan,
+  lastWordPlan,
   overtakenPlan,
   partialPlan,
   restartedTransferPlan,
@@ -122,6 +123,7 @@ const directed: Readonly<Record<number, (seed: number, chance: Chance, tuning: T
   12: shrinkingPlan,
   16: overtakenPlan,
   18: disorderPlan,
+  19: lastWordPlan,
   22: slowWritePlan,
   23: restartedTransferPlan,
 };

@@ -329,7 +329,8 @@ export class SimNode {
   /** The same name comes back on an empty disk: another identity. */
   wipe(): void {
     this.#end();
-    this.graveyard.set(this.id, this.disk.durable);
+    // What a suspect disk had lost before was acknowledged: the grave holds it already.
+    if (!this.disk.isSuspect) this.graveyard.set(this.id, this.disk.durable);
     this.incarnation += 1;
     this.id = memberIdOf(this.slot, this.incarnation);
     this.boots = 0;

@@ -3,22 +3,27 @@
 import { ReceiveBuffer } from '../http1/receive-buffer.ts';
 import { frameBytesMax, frameFlag, frameHeadBytes, frameType } from './frame.ts';
 
-/** Whoever acts on frames. Bytes are valid during the call. */
+/** Whoever acts on frames other than DATA. Bytes are valid during the call. */
 export interface FrameReceiver {
-  /** A frame other than DATA; its payload is `bytes[from..to)`. */
+  /** The payload is `bytes[from..to)`. */
   onFrame(type: number, flags: number, streamId: number, bytes: Buffer, from: number, to: number): void;
-  /** A frame of DATA begins; `length` with padding, if any. */
+  /** A frame is larger than announced, or padded beyond its end. Nothing more is read. */
+  onFrameError(problem: 'size' | 'padding', type: number): void;
+}
+
+/** Whoever acts on DATA. Bytes are valid during the call. */
+export interface DataReceiver {
+  /** A frame begins; `length` with padding, if any. */
   onData(flags: number, streamId: number, length: number): void;
   /** Its payload in parts, without padding. */
   onDataPart(bytes: Buffer, from: number, to: number): void;
   /** `padding` bytes of it were not content. */
   onDataEnd(padding: number): void;
-  /** A frame is larger than announced, or padded beyond its end. Nothing more is read. */
-  onFrameError(problem: 'size' | 'padding', type: number): void;
 }
 
 export class FrameReader {
   readonly #receiver: FrameReceiver;
+  readonly #data: DataReceiver;
   readonly #held = new ReceiveBuffer();
   /** Bytes of the DATA at hand still to come; −1 = between frames. */
   #dataLeft = -1;
@@ -27,8 +32,9 @@ export class FrameReader {
   #paddingBytes = 0;
   #stopped = false;
 
-  constructor(receiver: FrameReceiver) {
+  constructor(receiver: FrameReceiver, data: DataReceiver) {
     this.#receiver = receiver;
+    this.#data = data;
   }
 
   /** A part of a frame other than DATA is here. */
@@ -104,7 +110,7 @@ export class FrameReader {
     this.#dataLeft = length;
     this.#padding = (flags & frameFlag.padded) === 0 ? 0 : -1;
     this.#paddingBytes = 0;
-    this.#receiver.onData(flags, streamIdAt(bytes, at + 5), length);
+    this.#data.onData(flags, streamIdAt(bytes, at + 5), length);
     if (this.#stopped) return;
     if (length > 0) return;
     if (this.#padding < 0) this.#problem('padding', frameType.data, 0);
@@ -122,14 +128,14 @@ export class FrameReader {
     const end = Math.min(to, at + this.#dataLeft);
     const contentEnd = Math.min(end, at + this.#dataLeft - this.#padding);
     this.#dataLeft -= end - at;
-    if (contentEnd > at) this.#receiver.onDataPart(bytes, at, contentEnd);
+    if (contentEnd > at) this.#data.onDataPart(bytes, at, contentEnd);
     if (this.#dataLeft === 0 && !this.#stopped) this.#endData();
     return end;
   }
 
   #endData(): void {
     this.#dataLeft = -1;
-    this.#receiver.onDataEnd(this.#paddingBytes);
+    this.#data.onDataEnd(this.#paddingBytes);
   }
 
   #problem(problem: 'size' | 'padding', type: number, to: number): number {

@@ -56,6 +56,8 @@ export interface SessionCore {
   readonly streams: StreamTable;
   readonly answered: AnsweredStreams;
   readonly over: boolean;
+  /** Whether a frame keeps the order that every connection has to keep; else the connection is over. */
+  mayCome(type: number, flags: number, streamId: number): boolean;
   /** Ends the connection for the other side's error, or with `errorCode.none` for none. */
   fail(code: number, message: string): undefined;
   /** Ends the connection of one who floods it. */
@@ -72,6 +74,8 @@ export interface SessionCore {
   tellReset(stream: Stream, end: StreamEnd, byUs: boolean): undefined;
   onLocalReset(stream: Stream, code: number): undefined;
   onLocalEnd(stream: Stream): undefined;
+  /** So many bytes of what a stream may be sent are free again. */
+  onConsumed(stream: Stream, bytes: number): undefined;
   /** The windows of all streams have been widened. */
   onWiderWindows(): undefined;
   /** A request has come: its stream is open. */

@@ -3,6 +3,7 @@
 // not do ends the stream or the connection, with the reason that the RFC names.
 import { AnsweredStreams } from './answered-streams.ts';
 import { ControlFrames } from './control-frames.ts';
+import { connectionWindow, DataFrames } from './data-frames.ts';
 import { errorCode, nameOfCode } from './error-code.ts';
 import { defaultWindow, frameFlag, frameType, preface, setting, streamIdMax } from './frame.ts';
 import { FrameReader, type FrameReceiver } from './frame-reader.ts';
@@ -12,20 +13,18 @@ import { HeaderFrames } from './header-frames.ts';
 import { Outflow, type OutflowOwner } from './outflow.ts';
 import { Patience } from './patience.ts';
 import { PeerSettings } from './peer-settings.ts';
+import { PendingRequests } from './pending-requests.ts';
 import type { SessionCore, SessionHost, SessionOptions } from './session-core.ts';
 import type { Stream, StreamEnd, StreamOwner } from './stream.ts';
 import { StreamQueue } from './stream-queue.ts';
 import { StreamTable } from './stream-table.ts';
 
-/** The connection's window does not hold a stream back: each stream has its own. */
-const connectionWindow = 1 << 20;
 /** Of answered streams whose clients have not been told that the rest is of no use; fewer than are remembered. */
 const answeredMax = 128;
 
 export class Session implements SessionCore, FrameReceiver, StreamOwner, OutflowOwner {
   readonly options: SessionOptions;
   readonly host: SessionHost;
-  readonly #reader = new FrameReader(this);
   readonly writer: FrameWriter;
   readonly outflow: Outflow;
   readonly patience: Patience;
@@ -34,21 +33,13 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
   readonly answered = new AnsweredStreams();
   readonly #headers = new HeaderFrames(this);
   readonly #control = new ControlFrames(this);
+  readonly #data = new DataFrames(this);
+  readonly #reader = new FrameReader(this, this.#data);
+  readonly #pending: PendingRequests;
   #prefaceAt = 0;
   /** How often something has come. */
   #reads = 0;
-  #receiveWindow = connectionWindow;
-  #unannounced = 0;
-  #dataStream: Stream | undefined;
-  #dataEnds = false;
-  /** Of the frame that is being read, padding included. */
-  #dataLength = 0;
   #over = false;
-  /** Requests begun since something came last. */
-  #begun = 0;
-  #beginsUntilMs = 0;
-  /** Requests that have come and not begun; made when there is one. */
-  #waiting: StreamQueue | undefined;
 
   constructor(socket: FrameSocket, host: SessionHost, options: SessionOptions) {
     this.host = host;
@@ -57,6 +48,7 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     this.outflow = new Outflow(this.writer, this);
     this.patience = new Patience(options.nowMs, options.resetsPerSecond);
     this.streams = new StreamTable(this, options.server ? 0 : -1);
+    this.#pending = new PendingRequests(options, this.peer, this.streams, (id) => this.#begin(id));
     if (!options.server) this.#prefaceAt = preface.length;
     this.#greet();
   }
@@ -67,7 +59,7 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
 
   /** Requests have come that the host has not been told of yet. */
   get requestsWait(): boolean {
-    return !this.#over && this.#waiting !== undefined && this.#waiting.size > 0;
+    return !this.#over && this.#pending.size > 0;
   }
 
   /** No more streams can be begun here, by either side. */
@@ -96,12 +88,7 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
 
   /** Streams that want to send and may not, and requests that wait for them. */
   get stalled(): number {
-    return this.outflow.blocked + this.#held;
-  }
-
-  /** Requests that wait for others to end. */
-  get #held(): number {
-    return this.#waiting !== undefined && this.#isHeld() ? this.#waiting.size : 0;
+    return this.outflow.blocked + this.#pending.held;
   }
 
   get congested(): boolean {
@@ -112,7 +99,7 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
   read(bytes: Buffer, from: number, to: number): undefined {
     if (this.#over || to === from) return;
     this.#reads++;
-    this.#begun = 0;
+    this.#pending.onRead();
     this.host.onAlive();
     let at = from;
     while (this.#prefaceAt < preface.length && at < to) {
@@ -223,42 +210,20 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
 
   onRequest(stream: Stream): undefined {
     stream.pause();
-    if (!this.requestsWait && this.#mayBegin()) {
+    if (this.#pending.mayBegin()) {
       this.host.onRequest(stream);
       return;
     }
-    this.#waiting ??= new StreamQueue(
-      this.options.turn,
-      guards.begunPerTurn,
-      (id) => this.#begin(id),
-      () => this.#isHeld(),
-    );
-    this.#waiting.add(stream.id);
-    if (this.#isHeld()) this.host.onHeld();
-  }
-
-  /** With windows of next to nothing responses only pile up here: what is under way has to end first, or time to pass. */
-  #isHeld(): boolean {
-    if (this.peer.initialWindow >= guards.tinyWindowBytes || this.#over) return false;
-    return this.streams.size - (this.#waiting?.size ?? 0) >= guards.begunWithTinyWindow;
-  }
-
-  /** Of what came in one packet, as much as others wait for without notice. */
-  #mayBegin(): boolean {
-    const now = this.options.nowMs();
-    if (this.#begun === 0) this.#beginsUntilMs = now + guards.workMsPerTurn;
-    // Its stream is open already.
-    const isHeld = this.#isHeld() && this.streams.size > guards.begunWithTinyWindow;
-    return this.#begun++ < guards.begunPerTurn && now <= this.#beginsUntilMs && !isHeld;
+    this.#pending.add(stream.id);
+    if (this.#pending.isHeld()) this.host.onHeld();
   }
 
   onWiderWindows(): undefined {
     this.outflow.pump();
-    this.#waiting?.resume();
+    this.#pending.resume();
   }
 
   #begin(streamId: number): undefined {
-    if (this.#over) return;
     const stream = this.streams.get(streamId);
     if (stream !== undefined) this.host.onRequest(stream);
     // It was reset meanwhile, and may have been the last.
@@ -277,60 +242,13 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
   }
 
   onFrame(type: number, flags: number, streamId: number, bytes: Buffer, from: number, to: number): undefined {
-    if (this.#over || !this.#mayCome(type, flags, streamId)) return;
+    if (this.#over || !this.mayCome(type, flags, streamId)) return;
     if (type === frameType.headers) this.#headers.onHeaders(flags, streamId, bytes, from, to);
     else if (type === frameType.continuation) this.#headers.onContinuation(flags, bytes, from, to);
     else this.#control.onFrame(type, flags, streamId, bytes, from, to);
   }
 
-  onData(flags: number, streamId: number, length: number): undefined {
-    if (this.#over || !this.#mayCome(frameType.data, flags, streamId)) return;
-    this.#dataStream = undefined;
-    this.#dataLength = length;
-    this.#receiveWindow -= length;
-    if (this.#receiveWindow < 0) return this.fail(errorCode.flowControl, 'the window of the connection is exceeded');
-    this.#consumed(length);
-    if (streamId === 0) return this.fail(errorCode.protocol, 'DATA on stream 0');
-    const ends = (flags & frameFlag.endStream) !== 0;
-    if (length === 0 && !ends && !this.patience.emptyData.take()) return this.calm('empty DATA');
-    const stream = this.streams.get(streamId);
-    if (stream === undefined) {
-      if (ends) this.answered.forget(streamId);
-      return this.#lateData(streamId);
-    }
-    if (stream.remoteEnded) return this.streamError(stream, errorCode.streamClosed);
-    if (!this.options.server && !stream.headRead) return this.streamError(stream, errorCode.protocol);
-    stream.receiveWindow -= length;
-    if (stream.receiveWindow < 0) return this.streamError(stream, errorCode.flowControl);
-    this.#dataStream = stream;
-    this.#dataEnds = ends;
-  }
-
-  onDataPart(bytes: Buffer, from: number, to: number): undefined {
-    const stream = this.#dataStream;
-    if (stream === undefined || stream.over) return;
-    if (stream.contentLeft >= 0) {
-      if (to - from > stream.contentLeft) return this.streamError(stream, errorCode.protocol);
-      stream.contentLeft -= to - from;
-    }
-    stream.take(bytes, from, to);
-  }
-
-  onDataEnd(padding: number): undefined {
-    const stream = this.#dataStream;
-    this.#dataStream = undefined;
-    if (stream === undefined || stream.over || this.#over) return;
-    if (padding > 0) this.onConsumed(stream, padding);
-    // Padding alone says as little as no byte at all.
-    if (padding > 0 && padding === this.#dataLength && !this.#dataEnds && !this.patience.emptyData.take())
-      return this.calm('DATA of padding');
-    if (this.#dataEnds) this.remoteEnd(stream);
-  }
-
-  // Frames.
-
-  /** The order that every connection has to keep. */
-  #mayCome(type: number, flags: number, streamId: number): boolean {
+  mayCome(type: number, flags: number, streamId: number): boolean {
     if (!this.#control.settingsSeen) {
       if (type !== frameType.settings || (flags & frameFlag.ack) !== 0) {
         this.fail(errorCode.protocol, 'the first frame is not SETTINGS');
@@ -348,7 +266,7 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
   checkStall(): undefined {
     if (this.#over || this.stalled <= guards.stalledStreamsMax) this.patience.onFlowing();
     else if (this.patience.isStalled()) this.calm('streams that nobody reads');
-    if (this.#held > 0) this.#waiting?.force();
+    this.#pending.force();
   }
 
   // Streams.
@@ -388,11 +306,11 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
   }
 
   #close(stream: Stream, byUs: boolean): undefined {
-    if (this.#dataStream === stream) this.#dataStream = undefined;
+    this.#data.forget(stream);
     this.outflow.forget(stream);
     if (this.options.server) this.streams.headBytes -= stream.fields.listBytes;
     this.streams.close(stream, byUs);
-    this.#waiting?.resume();
+    this.#pending.resume();
     if (!this.#over) this.host.onStreamGone();
   }
 
@@ -417,14 +335,6 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     this.countOffence('stream errors');
   }
 
-  /** DATA for a stream that is not open. */
-  #lateData(streamId: number): undefined {
-    if (this.streams.isIdle(streamId)) return this.fail(errorCode.protocol, 'DATA on an idle stream');
-    const how = this.streams.howClosed(streamId);
-    if (how === 'ended') this.fail(errorCode.streamClosed, 'DATA on a closed stream');
-    else if (how === 'unknown') this.streamErrorOf(streamId, errorCode.streamClosed);
-  }
-
   // The connection.
 
   #greet(): undefined {
@@ -447,14 +357,6 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     this.writer.windowUpdate(0, connectionWindow - defaultWindow);
   }
 
-  #consumed(bytes: number): undefined {
-    this.#unannounced += bytes;
-    if (this.#unannounced < connectionWindow / 2) return;
-    this.writer.windowUpdate(0, this.#unannounced);
-    this.#receiveWindow += this.#unannounced;
-    this.#unannounced = 0;
-  }
-
   bear(what: string): undefined {
     if (!this.patience.idleFrames.take()) this.calm(what);
   }
@@ -471,6 +373,7 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
   #end(code: number, message: string, faulty: boolean): undefined {
     if (this.#over) return;
     this.#over = true;
+    this.#pending.end();
     this.#reader.stop();
     this.#headers.assembly.end();
     const streams = this.streams.all();

@@ -1,9 +1,6 @@
 // The proxy workers as main sees them: they are started together, install together, and a worker that falls is
 // replaced. All listen on the same ports; the kernel spreads connections over them.
-import { createServer } from 'node:net';
 import type { Cancel, Clock } from '../../clock.ts';
-import type { Listener } from '../../model/listener.ts';
-import { overlap } from '../../model/listener-place.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { Configuration, ProxyConfig } from '../../model/proxy-config.ts';
 import { LevelCell } from '../../telemetry/log-levels.ts';
@@ -11,7 +8,8 @@ import type { Telemetry } from '../../telemetry/logger.ts';
 import { newVitalBytes, readVitals, type ThreadVitals } from '../../telemetry/thread-vitals.ts';
 import type { UpstreamFigures } from '../../telemetry/upstream-metrics.ts';
 import type { KnownStates } from '../explain/explained-destination.ts';
-import { type BusyPlace, keyOf, type ListenerStatus, placeOf, statusIn } from '../listener/listeners.ts';
+import { findBusyPlaces } from '../listener/busy-places.ts';
+import { type BusyPlace, keyOf, type ListenerStatus, statusIn } from '../listener/listeners.ts';
 import { Exposition, renderInSlices } from '../metrics/exposition.ts';
 import type { Collected } from '../metrics/families.ts';
 import { newMetricBytes } from '../metrics/metric-block.ts';
@@ -83,7 +81,7 @@ export class Workers implements Installer {
   readonly #generation = new SharedArrayBuffer(4);
   readonly #cell = new Int32Array(this.#generation);
   readonly #supervisor: UpstreamSupervisor;
-  readonly #desk: MiddlewareState;
+  readonly #middlewares: MiddlewareState;
   readonly #logLevel: LevelCell;
   readonly #epochMs = systemMs();
   readonly #exposition = new Exposition();
@@ -126,7 +124,7 @@ export class Workers implements Installer {
       clock: options.clock,
       tell: (listener, subjects) => toAll({ type: 'outdated', listener, subjects }),
     });
-    this.#desk = new MiddlewareState(options.clock, options.telemetry.logger, {
+    this.#middlewares = new MiddlewareState(options.clock, options.telemetry.logger, {
       tell: (id, document) => toAll({ type: 'keys', id, document }),
       forget: (id) => toAll({ type: 'keysForgotten', id }),
     });
@@ -221,7 +219,7 @@ export class Workers implements Installer {
   }
 
   reopenLogs(): void {
-    this.#desk.reopenLogs();
+    this.#middlewares.reopenLogs();
   }
 
   figures(role: ConfigRole): RoleFigures {
@@ -243,7 +241,7 @@ export class Workers implements Installer {
     this.#stopRotating();
     this.#outdated.close();
     await this.#turns.take(() => Promise.all(this.#members.map((member) => member.close(withinMs))));
-    await this.#desk.close();
+    await this.#middlewares.close();
     await this.#supervisor.close();
   }
 
@@ -253,7 +251,14 @@ export class Workers implements Installer {
     { index, id, name, createdAt, snapshot, textOf }: ProxyConfig,
   ): Promise<{ held: Held; packed: PackedConfig }> {
     this.#supervisor.prepare(role, snapshot.destinations);
-    const head = { index, id, name, createdAt, number: ++this.#packedNumber, blocks: this.#desk.blocksFor(snapshot) };
+    const head = {
+      index,
+      id,
+      name,
+      createdAt,
+      number: ++this.#packedNumber,
+      blocks: this.#middlewares.blocksFor(snapshot),
+    };
     const held = { configuration: snapshot, textOf, head };
     return { held, packed: await this.#asNow(role, held, this.#stable) };
   }
@@ -278,10 +283,9 @@ export class Workers implements Installer {
 
   /** What was prepared is in force; `then` lets go of what no request can begin with any more. */
   async #commit(then: () => void = () => {}, onThreadDone: (place: number) => void = () => {}): Promise<void> {
-    const listeners = this.#listenersInForce();
-    this.#busy = await this.#probe(listeners);
+    this.#busy = await this.#findBusy();
     const configurations = [this.#stable, this.#candidate].flatMap((held) => held?.configuration ?? []);
-    this.#desk.follow(configurations);
+    this.#middlewares.follow(configurations);
     this.#outdated.follow(configurations);
     Atomics.store(this.#cell, 0, this.#number);
     then();
@@ -292,14 +296,10 @@ export class Workers implements Installer {
     await Promise.all(this.#members.map(commit));
   }
 
-  #listenersInForce(): readonly Listener[] {
-    return [this.#stable, this.#candidate].flatMap((held) => held?.configuration.listeners ?? []);
-  }
-
   async #reopen(): Promise<void> {
     const waiting = this.listeners().filter(({ state }) => state === 'waiting');
     if (this.#closing || this.#stable === undefined || waiting.length === 0) return;
-    const busy = await this.#probe(this.#listenersInForce());
+    const busy = await this.#findBusy();
     this.#busy = busy;
     const stillBusy = new Set(busy.map(({ place }) => place));
     if (waiting.every((status) => stillBusy.has(keyOf(status)))) return;
@@ -307,24 +307,9 @@ export class Workers implements Installer {
     await Promise.all(this.#members.map((member) => member.commit(generation, busy)));
   }
 
-  /**
-   * `reusePort` lets a port be shared with strangers as well, so a port that no worker has yet is bound once without
-   * it (architecture.md §9). Where an own listener is in the way, one that is about to close, that would tell nothing.
-   */
-  async #probe(listeners: readonly Listener[]): Promise<BusyPlace[]> {
-    const opened = this.#everyList().flatMap((list) => list.filter(({ state }) => state === 'open'));
-    const known = new Set(opened.map(keyOf));
-    const busy: BusyPlace[] = [];
-    for (const listener of listeners) {
-      const place = placeOf(listener, this.#options.bindAddress);
-      const key = keyOf(place);
-      if (known.has(key)) continue;
-      known.add(key);
-      if (opened.some((status) => overlap(status, place))) continue;
-      const reason = await bindOnce(place);
-      if (reason !== undefined) busy.push({ place: key, reason });
-    }
-    return busy;
+  #findBusy(): Promise<BusyPlace[]> {
+    const listeners = [this.#stable, this.#candidate].flatMap((held) => held?.configuration.listeners ?? []);
+    return findBusyPlaces(listeners, this.#everyList().flat(), this.#options.bindAddress);
   }
 
   /** Of each worker that has settled its listeners. */
@@ -350,7 +335,7 @@ export class Workers implements Installer {
       vitals: this.#vitalBytes[place] ?? newVitalBytes(),
       storeReach: this.#storeReach.buffer,
       shared: true,
-      bucketSeed: this.#desk.seed,
+      bucketSeed: this.#middlewares.seed,
       epochMs: this.#epochMs,
       traceRatio: this.#options.telemetry.traces?.sampleRatio,
     };
@@ -371,13 +356,13 @@ export class Workers implements Installer {
         const waitMs = Math.max(0, restartMsMin - (performance.now() - startedMs));
         setTimeout(() => void this.#turns.take(() => this.#replace(place)), waitMs).unref();
       },
-      keysWanted: (id) => this.#desk.askForKeys(id),
+      keysWanted: (id) => this.#middlewares.askForKeys(id),
       lines: (batch) => {
         const { path, bytes } = batch;
-        this.#desk.write(batch, () => member.say({ type: 'linesWritten', path, bytes: bytes.length }));
+        this.#middlewares.write(batch, () => member.say({ type: 'linesWritten', path, bytes: bytes.length }));
       },
     });
-    this.#desk.repeatKeys((id, document) => member.say({ type: 'keys', id, document }));
+    this.#middlewares.repeatKeys((id, document) => member.say({ type: 'keys', id, document }));
     return member;
   }
 
@@ -425,13 +410,4 @@ export class Workers implements Installer {
     await member.commit(generation, this.#busy);
     if (member.listeners !== undefined) logger.info({}, 'a new proxy worker serves');
   }
-}
-
-/** Why the port cannot be had, if it cannot. */
-function bindOnce({ address, port }: { address: string; port: number }): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once('error', (error) => resolve(error.message));
-    server.listen({ port, host: address, exclusive: true }, () => server.close(() => resolve(undefined)));
-  });
 }

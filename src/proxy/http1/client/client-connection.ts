@@ -2,10 +2,8 @@
 // doubt (S04). Made by the endpoint's pool; an exchange holds it from `send` until the response is complete.
 import type { ProxyErrorType } from '../../../errors.ts';
 import type { FieldEdits } from '../../fields/field-edits.ts';
-import type { FieldLines } from '../../fields/field-lines.ts';
 import type { BodySink, BodySource } from '../../message/body.ts';
 import type { ProxyError } from '../../message/proxy-error.ts';
-import type { BodyKind } from '../../message/request.ts';
 import type { ResponseHead } from '../../message/response.ts';
 import type { ResponseReceiver, UpstreamRequest, UpstreamStream } from '../../message/upstream-stream.ts';
 import type { ByteSocket, SocketReceiver } from '../../socket/byte-socket.ts';
@@ -17,6 +15,7 @@ import { MessageWriter } from '../message-writer.ts';
 import { ReceiveBuffer } from '../receive-buffer.ts';
 import { renderRequest, renderTrailers } from '../render.ts';
 import { ResponseParser } from '../response-parser.ts';
+import { ParsedResponse } from './parsed-response.ts';
 import { notAsked } from './switched.ts';
 
 /** The pool's side. */
@@ -42,7 +41,7 @@ type Phase = 'idle' | 'head' | 'body' | 'over';
 export class ClientConnection extends Timed implements UpstreamStream, BodySource, SocketReceiver {
   readonly parser = new ResponseParser(headLimits);
   readonly framing = new Framing();
-  readonly #head: ResponseHead = new ParsedHead(this.parser, this.framing);
+  readonly #head: ResponseHead = new ParsedResponse(this.parser, this.framing);
   readonly #socket: ByteSocket;
   readonly #owner: ConnectionOwner;
   readonly #wheel: Wheel;
@@ -405,45 +404,5 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
     this.#sinkFull = false;
     this.#ended = false;
     this.#held.clear();
-  }
-}
-
-/** What was parsed last, as the rest of the data plane sees it. */
-class ParsedHead implements ResponseHead {
-  readonly #parser: ResponseParser;
-  readonly #framing: Framing;
-
-  constructor(parser: ResponseParser, framing: Framing) {
-    this.#parser = parser;
-    this.#framing = framing;
-  }
-
-  get status(): number {
-    return this.#parser.status;
-  }
-
-  get reason(): string {
-    return this.#parser.reason;
-  }
-
-  get lines(): FieldLines {
-    return this.#parser.head;
-  }
-
-  get bodyKind(): BodyKind {
-    const { kind } = this.#framing;
-    return kind === 'none' || kind === 'length' ? kind : 'stream';
-  }
-
-  get bodyLength(): number {
-    return this.#framing.length;
-  }
-
-  get named(): readonly string[] {
-    return this.#framing.named;
-  }
-
-  get upgrade(): string {
-    return this.#framing.upgrade;
   }
 }

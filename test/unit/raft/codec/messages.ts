@@ -71,12 +71,14 @@ const optional = fc.option(position, { nil: undefined });
 const reject = fc.record({ prevIndex: position, hintIndex: position, hintTerm: position });
 const vote = { ...header, lastIndex: position, lastTerm: position, nonce: position };
 const granted = { ...header, granted: fc.boolean(), nonce: position };
+const commit = { commit: position, commitTerm: position };
 const transfer = position;
 
 export const anyMessage: fc.Arbitrary<Message> = fc.oneof(
-  fc.record({ ...vote, type: fc.constant('preVote' as const) }),
+  fc.record({ ...vote, ...commit, type: fc.constant('preVote' as const) }),
   fc.record({ ...vote, type: fc.constant('vote' as const), transfer: fc.boolean() }),
-  fc.record({ ...granted, type: fc.constantFrom('preVoteResp' as const, 'voteResp' as const) }),
+  fc.record({ ...granted, ...commit, type: fc.constant('preVoteResp' as const) }),
+  fc.record({ ...granted, type: fc.constant('voteResp' as const) }),
   fc.record({
     ...header,
     type: fc.constant('append' as const),

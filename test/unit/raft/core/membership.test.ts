@@ -1,5 +1,7 @@
 import { expect } from 'chai';
-import { ledByFirst, line, propose, tick } from './cluster-builder.ts';
+import type { Append } from '../../../../raft/core/message.ts';
+import { AdapterCluster } from '../../../../raft/testing/adapter/adapter-cluster.ts';
+import { everyProtection, ledByFirst, line, propose, tick } from './cluster-builder.ts';
 
 describe('membership', () => {
   it('puts a configuration in force when it is committed, not before', () => {
@@ -111,5 +113,81 @@ describe('membership', () => {
     core.campaign();
     cluster.stabilize();
     expect(line(cluster, 2)).to.match(/^leader t2 c13/);
+  });
+
+  describe('of which a poll tells', () => {
+    const options = { ...everyProtection, stepDownOnRemoval: true };
+    const noop = (index: number, term: number) => ({ index, term, time: 0, kind: 'noop' }) as const;
+    const append = (from: number, to: number, entry: ReturnType<typeof noop>): Append => ({
+      ...{ clusterId: 'scenario', from: `${from}#1`, to: `${to}#1`, term: entry.term, type: 'append' },
+      ...{ prevIndex: entry.index - 1, prevTerm: 1, entries: [entry] },
+      ...{ commit: 11, sendSeq: 1, youAcked: 0, vouchedBoot: 0 },
+    });
+
+    /** Node 1 made itself a learner and knows that this is committed; node 2 holds the entry and knows nothing. */
+    function leftBehind(): AdapterCluster {
+      const cluster = ledByFirst(2, options);
+      cluster.proposeConf(1, [['learner', 1]], 'auto');
+      cluster.node(1).ready();
+      cluster.deliver([2]);
+      cluster.node(2).ready();
+      cluster.deliver([1]);
+      cluster.node(1).ready();
+      cluster.deliver([], [2]);
+      expect([line(cluster, 1), line(cluster, 2)]).to.deep.equal(['follower t1 c12/12', 'follower t1 c11/12']);
+      return cluster;
+    }
+
+    it('waits for no voter on its way out, though that holds what the last one left had lost', () => {
+      const cluster = leftBehind();
+      cluster.node(1).core.step(append(2, 1, noop(13, 2)));
+      cluster.node(1).ready();
+      cluster.deliver([], [2]);
+      tick(cluster, 1, 20);
+      for (let campaigns = 0; campaigns < 2; campaigns += 1) {
+        cluster.node(2).core.campaign();
+        cluster.stabilize();
+      }
+      expect(line(cluster, 2)).to.equal('leader t3 c13/13');
+      expect(cluster.node(2).core.inspect().config).to.deep.include({ voters: ['2#1'], learners: ['1#1'] });
+    });
+
+    it('lets a learner lead that was promoted without knowing, and holds more than the others', () => {
+      const cluster = new AdapterCluster();
+      cluster.addNodes({ n: 2, voters: [1], learners: [2], index: 10, opts: options });
+      cluster.node(1).core.campaign();
+      cluster.stabilize();
+      cluster.proposeConf(1, [['voter', 2]], 'auto');
+      cluster.node(1).ready();
+      cluster.deliver([2]);
+      cluster.node(2).ready();
+      cluster.deliver([1], [2]);
+      cluster.node(1).ready();
+      cluster.deliver([], [2]);
+      cluster.node(2).core.step(append(1, 2, noop(13, 2)));
+      cluster.node(2).ready();
+      cluster.node(1).core.stalled(1_000);
+      tick(cluster, 2, 20);
+      for (let campaigns = 0; campaigns < 2; campaigns += 1) {
+        cluster.node(1).core.campaign();
+        cluster.stabilize();
+      }
+      expect(line(cluster, 1)).to.match(/^(follower|preCandidate)/);
+      cluster.node(2).core.campaign();
+      cluster.stabilize();
+      expect(line(cluster, 2)).to.match(/^leader t\d c14\/14$/);
+    });
+
+    it('takes nothing for committed that is another entry', () => {
+      const cluster = leftBehind();
+      const { core } = cluster.node(2);
+      const poll = { clusterId: 'scenario', from: '1#1', to: '2#1', type: 'preVote', lastIndex: 12, nonce: 1 } as const;
+      tick(cluster, 2, 5);
+      core.step({ ...poll, term: 9, lastTerm: 2, commit: 12, commitTerm: 2 });
+      core.step({ ...poll, term: 9, lastTerm: 2, commit: 13, commitTerm: 1 });
+      expect(line(cluster, 2)).to.match(/c11\/12$/);
+      core.step({ ...poll, term: 9, lastTerm: 2, commit: 12, commitTerm: 1 });
+      expect(line(cluster, 2)).to.match(/c12\/12$/);
+    });
   });
 });

@@ -39,7 +39,7 @@ describe('a suspect node', () => {
     core.campaign();
     expect(core.inspect().role).to.equal('follower');
     const head = { clusterId: 'scenario', from: '1#1', to: '3#1', lastIndex: 99, lastTerm: 9, nonce: 1 } as const;
-    core.step({ ...head, type: 'preVote', term: 2 });
+    core.step({ ...head, type: 'preVote', term: 2, commit: 0, commitTerm: 0 });
     core.step({ ...head, type: 'vote', term: 2, transfer: false });
     cluster.node(3).ready();
     expect(cluster.wire).to.deep.equal([]);

@@ -1,0 +1,93 @@
+// DATA: whose it is, whether it may come, and the connection's window (RFC 9113 §5.2, §6.1). That window holds no stream
+// back, for each has one of its own: it is opened again for whatever comes, taken or not.
+import { errorCode } from './error-code.ts';
+import { frameFlag, frameType } from './frame.ts';
+import type { DataReceiver } from './frame-reader.ts';
+import type { SessionCore } from './session-core.ts';
+import type { Stream } from './stream.ts';
+
+export const connectionWindow = 1 << 20;
+
+export class DataFrames implements DataReceiver {
+  readonly #core: SessionCore;
+  #window = connectionWindow;
+  /** Of the window, what has come and the other side was not told of. */
+  #unannounced = 0;
+  /** Whose frame is being read; undefined: what comes is dropped. */
+  #stream: Stream | undefined;
+  #ends = false;
+  /** Of the frame that is being read, padding included. */
+  #length = 0;
+
+  constructor(core: SessionCore) {
+    this.#core = core;
+  }
+
+  onData(flags: number, streamId: number, length: number): undefined {
+    const core = this.#core;
+    if (core.over || !core.mayCome(frameType.data, flags, streamId)) return;
+    this.#stream = undefined;
+    this.#length = length;
+    this.#window -= length;
+    if (this.#window < 0) return core.fail(errorCode.flowControl, 'the window of the connection is exceeded');
+    this.#reopenWindow(length);
+    if (streamId === 0) return core.fail(errorCode.protocol, 'DATA on stream 0');
+    const ends = (flags & frameFlag.endStream) !== 0;
+    if (length === 0 && !ends && !core.patience.emptyData.take()) return core.calm('empty DATA');
+    const stream = core.streams.get(streamId);
+    if (stream === undefined) {
+      if (ends) core.answered.forget(streamId);
+      return this.#lateData(streamId);
+    }
+    if (stream.remoteEnded) return core.streamError(stream, errorCode.streamClosed);
+    if (!core.options.server && !stream.headRead) return core.streamError(stream, errorCode.protocol);
+    stream.receiveWindow -= length;
+    if (stream.receiveWindow < 0) return core.streamError(stream, errorCode.flowControl);
+    this.#stream = stream;
+    this.#ends = ends;
+  }
+
+  onDataPart(bytes: Buffer, from: number, to: number): undefined {
+    const stream = this.#stream;
+    if (stream === undefined || stream.over) return;
+    if (stream.contentLeft >= 0) {
+      if (to - from > stream.contentLeft) return this.#core.streamError(stream, errorCode.protocol);
+      stream.contentLeft -= to - from;
+    }
+    stream.take(bytes, from, to);
+  }
+
+  onDataEnd(padding: number): undefined {
+    const core = this.#core;
+    const stream = this.#stream;
+    this.#stream = undefined;
+    if (stream === undefined || stream.over || core.over) return;
+    if (padding > 0) core.onConsumed(stream, padding);
+    // Padding alone says as little as no byte at all.
+    if (padding > 0 && padding === this.#length && !this.#ends && !core.patience.emptyData.take())
+      return core.calm('DATA of padding');
+    if (this.#ends) core.remoteEnd(stream);
+  }
+
+  /** The stream is closed: what is still to come of its frame is nobody's. */
+  forget(stream: Stream): void {
+    if (this.#stream === stream) this.#stream = undefined;
+  }
+
+  #reopenWindow(bytes: number): void {
+    this.#unannounced += bytes;
+    if (this.#unannounced < connectionWindow / 2) return;
+    this.#core.writer.windowUpdate(0, this.#unannounced);
+    this.#window += this.#unannounced;
+    this.#unannounced = 0;
+  }
+
+  /** DATA for a stream that is not open. */
+  #lateData(streamId: number): undefined {
+    const core = this.#core;
+    if (core.streams.isIdle(streamId)) return core.fail(errorCode.protocol, 'DATA on an idle stream');
+    const how = core.streams.howClosed(streamId);
+    if (how === 'ended') core.fail(errorCode.streamClosed, 'DATA on a closed stream');
+    else if (how === 'unknown') core.streamErrorOf(streamId, errorCode.streamClosed);
+  }
+}
