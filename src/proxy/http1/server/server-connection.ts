@@ -285,6 +285,8 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
   }
 
   #readHead(bytes: Buffer, from: number, to: number): number {
+    // An activation may have changed them since the request before.
+    this.#parser.limits = this.#context.settings().headLimits;
     const status = this.#parser.parse(bytes, from, to);
     if (status === 'more') {
       this.#headBegins();
@@ -351,8 +353,8 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
   }
 
   #next(): void {
-    const { headLimits, idleMs } = this.#context.settings();
-    this.#parser.reset(headLimits);
+    const { idleMs } = this.#context.settings();
+    this.#parser.reset();
     this.#sink = undefined;
     this.#reading = 'head';
     this.#headStartedMs = -1;
