@@ -26,6 +26,20 @@ export abstract class Timed {
   abstract onDeadline(): void;
 }
 
+/** A deadline that calls a function; for things with more than one. */
+export class Deadline extends Timed {
+  readonly #act: () => void;
+
+  constructor(act: () => void) {
+    super();
+    this.#act = act;
+  }
+
+  override onDeadline(): void {
+    this.#act();
+  }
+}
+
 class Slot extends Timed {
   constructor() {
     super();
