@@ -201,12 +201,12 @@ async function startApi(own: ControlPlaneSettings, parts: Parts): Promise<Api> {
     }),
     health: () => ({ ready: readiness.ready && log.failed === undefined, reason: log.failed ?? 'no leader' }),
     clusterId: () => raft.clusterId ?? state.identity.clusterId,
-    cluster: { desk: new ClusterAdmin(raft, systemClock), leader: links.leader, backups: backupsOf(own, parts) },
+    cluster: { admin: new ClusterAdmin(raft, systemClock), leader: links.leader, backups: backupsOf(own, parts) },
     relay: links.server(log, (bytes) => state.decode(bytes)),
     recent: proxy.recent,
     nodeId: own.raft?.nodeId ?? singleNodeId,
-    fleet: { desk: fleet.desk, follower: (request) => fleet.fleet.follower(request), candidates: fleet.shares },
-    peers: links.peerServer({ answer: (question) => fleet.desk.answer(fleetQuestionOf(question)) }),
+    fleet: { admin: fleet.admin, follower: (request) => fleet.fleet.follower(request), candidates: fleet.shares },
+    peers: links.peerServer({ answer: (question) => fleet.admin.answer(fleetQuestionOf(question)) }),
     hashes: links.hashServer({ member: async () => (await raft.status())?.id, hashes: () => state.hashes }),
   });
   await api.listen().catch((error: unknown) => {

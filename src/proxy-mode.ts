@@ -156,8 +156,8 @@ export async function startProxy(
       },
       '/requests': async (query) => {
         const { RecentRequests } = await import('./recent/recent-requests.ts');
-        const desk = new RecentRequests({ node: id, source: dataPlane.recent, clock: systemClock });
-        const body = await desk.list(query.get('limit') ?? undefined, query.get('where') ?? undefined);
+        const recent = new RecentRequests({ node: id, source: dataPlane.recent, clock: systemClock });
+        const body = await recent.list(query.get('limit') ?? undefined, query.get('where') ?? undefined);
         return { status: 200, type: 'application/json', body };
       },
     },

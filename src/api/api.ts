@@ -88,7 +88,7 @@ export interface ApiDeps {
   /** Name of this node. */
   readonly nodeId: string;
   readonly fleet: {
-    readonly desk: FleetAdmin;
+    readonly admin: FleetAdmin;
     readonly follower: (request: IncomingMessage) => Follower;
     /** Default: there is never one. */
     readonly candidates?: CandidateSource;
@@ -132,7 +132,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   const document = new OpenApiText();
   const seen = [value(SnapshotStreams, streams), value(OpenApiText, document), value(Metrics, deps.metrics)];
   const own = [value(Readiness, readiness), ...seen];
-  const fleet = value(FleetOperations, new FleetOperations(deps.fleet.desk));
+  const fleet = value(FleetOperations, new FleetOperations(deps.fleet.admin));
   const levels = value(LogLevelOperations, new LogLevelOperations(deps.logLevels, logger));
   const cluster = value(ClusterOperations, new ClusterOperations(deps.cluster));
   const providers = [
@@ -158,13 +158,13 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
 function apiMetrics(
   { metrics, view, feed, recent }: ApiDeps,
   snapshots: SnapshotStreams,
-  desk: RecentRequests,
+  requests: RecentRequests,
 ): ApiMetrics {
   let published = 0;
   feed.subscribe(({ index }) => {
     published = index;
   });
-  const { streams } = desk;
+  const { streams } = requests;
   return new ApiMetrics(metrics.registry, {
     streams: () => ({
       snapshot: { open: snapshots.size, events: snapshots.sent, dropped: 0 },
@@ -181,7 +181,7 @@ function apiMetrics(
 
 function services(deps: ApiDeps): Provider[] {
   const { view, log, clock, logger, metrics, secretSources, checkConfig, explain, installed, fleet } = deps;
-  const converge: Converge = (index, want, withinMs) => fleet.desk.converge(index, want, withinMs);
+  const converge: Converge = (index, want, withinMs) => fleet.admin.converge(index, want, withinMs);
   const reader = new StateReader({ view, log, counted: (mode) => metrics.read(mode) });
   const newId = randomUUID;
   const examiner = new Examiner({ sources: secretSources, checkConfig });

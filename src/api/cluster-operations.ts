@@ -1,4 +1,4 @@
-// The operations on the cluster: reads the request, asks the desk of this node or the leader's API, writes the answer.
+// The operations on the cluster: reads the request, asks the cluster's admin on this node or the leader's API, writes the answer.
 // Every node answers alike, because the leader does; without one, each shows what it knows.
 import type { Backups } from '../cluster/checkpoints/backup.ts';
 import type { ClusterAdmin } from '../cluster/members/cluster-admin.ts';
@@ -15,25 +15,25 @@ export interface ClusterRequest extends ApiRequest {
 }
 
 export interface ClusterOperationsOptions {
-  readonly desk: ClusterAdmin;
+  readonly admin: ClusterAdmin;
   readonly leader: LeaderOperations;
   readonly backups: Backups;
 }
 
 export class ClusterOperations {
-  readonly #desk: ClusterAdmin;
+  readonly #admin: ClusterAdmin;
   readonly #leader: LeaderOperations;
   readonly #backups: Backups;
 
-  constructor({ desk, leader, backups }: ClusterOperationsOptions) {
-    this.#desk = desk;
+  constructor({ admin, leader, backups }: ClusterOperationsOptions) {
+    this.#admin = admin;
     this.#leader = leader;
     this.#backups = backups;
   }
 
   /** What the leader knows; what this node knows where the leader cannot be asked. */
   async overview(request: ClusterRequest): Promise<Answer> {
-    const own = async (): Promise<Answer> => answer(200, await this.#desk.overview());
+    const own = async (): Promise<Answer> => answer(200, await this.#admin.overview());
     return await this.#atLeader(request, own).catch((error: unknown) => {
       if (error instanceof SluiceError && error.code === 'UNAVAILABLE') return own();
       throw error;
@@ -43,27 +43,27 @@ export class ClusterOperations {
   add(request: ClusterRequest): Promise<Answer> {
     return this.#atLeader(request, async () => {
       const { nodeId, address } = fields(objectBody(request.body), ['nodeId', 'address']);
-      return answer(201, await this.#desk.add({ nodeId, address }));
+      return answer(201, await this.#admin.add({ nodeId, address }));
     });
   }
 
   promote(nodeId: string, request: ClusterRequest): Promise<Answer> {
     return this.#atLeader(request, async () => {
       fields(optionalBody(request.body), []);
-      return answer(200, await this.#desk.promote(nodeId));
+      return answer(200, await this.#admin.promote(nodeId));
     });
   }
 
   replace(nodeId: string, request: ClusterRequest): Promise<Answer> {
     return this.#atLeader(request, async () => {
       const { by } = fields(objectBody(request.body), ['by']);
-      return answer(200, await this.#desk.replace(nodeId, by));
+      return answer(200, await this.#admin.replace(nodeId, by));
     });
   }
 
   remove(nodeId: string, request: ClusterRequest): Promise<Answer> {
     return this.#atLeader(request, async () => {
-      await this.#desk.remove(nodeId, flagOf(request, 'force'));
+      await this.#admin.remove(nodeId, flagOf(request, 'force'));
       return { status: 204, headers: {}, body: '' };
     });
   }
@@ -72,7 +72,7 @@ export class ClusterOperations {
     return this.#atLeader(request, async () => {
       const body = optionalBody(request.body);
       const to = 'to' in body ? fields(body, ['to']).to : fields(body, []) && undefined;
-      return answer(200, { leader: await this.#desk.transfer(to) });
+      return answer(200, { leader: await this.#admin.transfer(to) });
     });
   }
 
@@ -83,7 +83,7 @@ export class ClusterOperations {
   }
 
   async #atLeader(request: ClusterRequest, own: () => Promise<Answer>): Promise<Answer> {
-    const address = await this.#desk.elsewhere();
+    const address = await this.#admin.elsewhere();
     if (address === undefined) return await own();
     const { method, target: path, headers, body } = request;
     if (headers[relayedHeader] !== undefined) throw new SluiceError('NOT_LEADER', 'this node does not lead');

@@ -10,10 +10,10 @@ import { textOf } from '../resources/query.ts';
 @ApiTags('requests')
 @Controller('api/v1/requests')
 export class RequestsController {
-  readonly #desk: RecentRequests;
+  readonly #recent: RecentRequests;
 
-  constructor(@Inject(RecentRequests) desk: RecentRequests) {
-    this.#desk = desk;
+  constructor(@Inject(RecentRequests) recent: RecentRequests) {
+    this.#recent = recent;
   }
 
   @Get()
@@ -31,7 +31,7 @@ export class RequestsController {
   @Success(200, 'The requests.', schemaRef('RecentRequests'), [])
   async list(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const asked = requestOf(request);
-    const body = await this.#desk.list(textOf(asked, 'limit'), textOf(asked, 'where'));
+    const body = await this.#recent.list(textOf(asked, 'limit'), textOf(asked, 'where'));
     send(reply, { status: 200, headers: {}, body });
   }
 
@@ -52,8 +52,8 @@ export class RequestsController {
     content: { 'text/event-stream': { schema: { type: 'string', description: 'Server-sent events.' } } },
   })
   follow(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
-    const passes = this.#desk.streams.admit(textOf(requestOf(request), 'where'));
+    const passes = this.#recent.streams.admit(textOf(requestOf(request), 'where'));
     reply.hijack();
-    this.#desk.streams.attach(reply.raw, passes);
+    this.#recent.streams.attach(reply.raw, passes);
   }
 }

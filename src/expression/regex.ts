@@ -23,7 +23,10 @@ export interface Regex {
   matchesWhole(text: string): boolean;
   /** Length of the match that starts at the first character, or -1. */
   matchedAtStart(text: string): number;
-  /** `text` with every match replaced by what `replace` makes of its groups; a group that took no part is undefined. */
+  /**
+   * `text` with every match replaced by what `replace` makes of its groups; a group that took no part is undefined. As
+   * in RE2, nothing is not found once more where a match has just ended: `.*` is found once.
+   */
   replaceAll(text: string, replace: (groups: readonly (string | undefined)[]) => string): string;
 }
 
@@ -113,12 +116,20 @@ class Re2Regex implements Regex {
   }
 
   replaceAll(text: string, replace: (groups: readonly (string | undefined)[]) => string): string {
-    const count = this.groups + 1;
-    return this.#engine
-      .matcher(text)
-      .replaceAll((...match: (string | null | undefined)[]) =>
-        replace(match.slice(0, count).map((group) => group ?? undefined)),
-      );
+    const matcher = this.#engine.matcher(text);
+    const groups = this.groups;
+    let made = '';
+    let end = -1;
+    let from = 0;
+    while (matcher.find()) {
+      const start = matcher.start();
+      if (start === end && matcher.end() === end) continue;
+      end = matcher.end();
+      const match = Array.from({ length: groups + 1 }, (_, group) => matcher.group(group) ?? undefined);
+      made += text.slice(from, start) + replace(match);
+      from = end;
+    }
+    return made + text.slice(from);
   }
 }
 

@@ -54,7 +54,8 @@ interface Client {
   told: ToldTrial;
 }
 
-const stranger: Follower = {
+/** A client of whom nothing is known: it gets what everybody gets. */
+export const stranger: Follower = {
   isOurs: false,
   hasSha256: undefined,
   hasRollout: undefined,

@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../clock.ts';
 import { digestOf } from '../feed/frames.ts';
-import type { Follower } from '../feed/sse.ts';
+import { type Follower, stranger } from '../feed/sse.ts';
 import type { Acknowledgement, ListenerReport, RolloutWord, TrafficWindow } from '../model/fleet-messages.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Candidate, ConfigSource, ProxyConfig } from '../model/proxy-config.ts';
@@ -41,15 +41,6 @@ const rememberedMax = 100;
 /** How long a proxy that has left stays listed, and how many of them. */
 const goneMs = 24 * 3_600_000;
 const goneMax = 10_000;
-
-const nobody: Follower = {
-  isOurs: false,
-  hasSha256: undefined,
-  hasRollout: undefined,
-  headers: {},
-  shareOf: () => 0,
-  closed: () => undefined,
-};
 
 export class Fleet {
   readonly #options: FleetOptions;
@@ -251,7 +242,7 @@ export class Fleet {
 
   #stranger(): Follower {
     this.#anonymous++;
-    return { ...nobody, closed: () => void this.#anonymous-- };
+    return { ...stranger, closed: () => void this.#anonymous-- };
   }
 
   /** The same process comes again before its old stream was seen to end; another of the same name is a mistake. */

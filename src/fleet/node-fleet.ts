@@ -20,7 +20,7 @@ import { RolloutWatch } from './rollout-watch.ts';
 
 export interface NodeFleet {
   readonly fleet: Fleet;
-  readonly desk: FleetAdmin;
+  readonly admin: FleetAdmin;
   /** The proxy within this process. */
   readonly own: OwnProxy;
   /** What the data plane of this process is to run. */
@@ -54,11 +54,11 @@ export function nodeFleetOf(
   });
   const fleetMetrics = new FleetMetrics(metrics.registry, () => fleet.counts());
   const peers = () => otherMembers(raft, links.peers);
-  const desk = new FleetAdmin({ nodeId, fleet, peers, clock, logger });
+  const admin = new FleetAdmin({ nodeId, fleet, peers, clock, logger });
   const watch = new RolloutWatch({ nodeId, fleet, shares, peers, cluster: log, clock });
   const activations = new ActivationLog({
     record: (index) => state.view.activations.findLast((record) => record.index === index),
-    converge: (...asked) => desk.converge(...asked),
+    converge: (...asked) => admin.converge(...asked),
     leads: () => log.leads,
     logger,
   });
@@ -66,7 +66,7 @@ export function nodeFleetOf(
   const own = new OwnProxy({ fleet, labels: proxy.labels, version: programVersion(), clock });
   return {
     fleet,
-    desk,
+    admin,
     own,
     shares,
     caughtUp: () => watch.caughtUp(),

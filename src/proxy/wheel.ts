@@ -5,6 +5,8 @@ import type { Cancel, Clock } from '../clock.ts';
 
 const slotMs = 50;
 const slots = 1024;
+/** Longest delay that is counted from now, not from the tick. */
+const exactMsMax = 5_000;
 const never = Number.POSITIVE_INFINITY;
 
 /** Something with at most one deadline at a time. */
@@ -17,8 +19,25 @@ export abstract class Timed {
   /** Tick at which it is due; never earlier than its slot. */
   dueTick = never;
 
-  /** Called once, no earlier than armed for and at most two slots later. Not armed any more by then. */
+  /**
+   * Called once, no earlier than armed for (a long delay may end two slots early) and at most two slots later. Not armed
+   * any more by then.
+   */
   abstract onDeadline(): void;
+}
+
+/** A deadline that calls a function; for things with more than one. */
+export class Deadline extends Timed {
+  readonly #act: () => void;
+
+  constructor(act: () => void) {
+    super();
+    this.#act = act;
+  }
+
+  override onDeadline(): void {
+    this.#act();
+  }
 }
 
 class Slot extends Timed {
@@ -52,7 +71,7 @@ export class Wheel {
   /** Takes the place of the member's former deadline. */
   arm(member: Timed, delayMs: number): void {
     if (this.#cancel === undefined) this.#startTicking();
-    const due = this.#tick + Math.ceil(delayMs / slotMs) + 1;
+    const due = this.#dueTick(delayMs);
     member.dueTick = due;
     if (member.after === undefined) this.#enter(member);
     else if (due < member.slotTick) {
@@ -70,6 +89,16 @@ export class Wheel {
   remove(member: Timed): void {
     member.dueTick = never;
     if (member.after !== undefined) this.#leave(member);
+  }
+
+  /**
+   * The tick is behind the clock by as much as its timer is late, which counts for short delays; long ones, which each
+   * request arms, do not ask the clock.
+   */
+  #dueTick(delayMs: number): number {
+    if (delayMs > exactMsMax) return this.#tick + Math.ceil(delayMs / slotMs) + 1;
+    const due = Math.ceil((this.#clock.monotonicMs() - this.#startMs + delayMs) / slotMs);
+    return Math.max(due, this.#tick + 1);
   }
 
   #startTicking(): void {

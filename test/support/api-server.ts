@@ -90,11 +90,11 @@ export class ApiServer {
       newRandom: () => randomBytes(12).toString('base64url'),
       onConverged: () => undefined,
     });
-    const desk = new FleetAdmin({ nodeId: 'single', fleet, peers: async () => [], clock, logger: silentLogger });
+    const admin = new FleetAdmin({ nodeId: 'single', fleet, peers: async () => [], clock, logger: silentLogger });
     const connections = new LeaderConnections({ tls: undefined, clock });
     const api = await createApi({
       cluster: {
-        desk: new ClusterAdmin(cluster ?? new ClusterOf(statusOfOne, false), clock),
+        admin: new ClusterAdmin(cluster ?? new ClusterOf(statusOfOne, false), clock),
         leader: new LeaderOperations(connections),
         backups: new Backups({
           state,
@@ -107,7 +107,7 @@ export class ApiServer {
       recent: new RequestHistory(undefined),
       nodeId: 'single',
       logLevels: new LogLevels('info'),
-      fleet: { desk, follower: (request) => fleet.follower(request), candidates: shares },
+      fleet: { admin, follower: (request) => fleet.follower(request), candidates: shares },
       view: state.view,
       log,
       feed,

@@ -1,4 +1,4 @@
-// A cluster as the desk sees it, without raft: what it says is set by the test, what is asked of it can be looked at.
+// A cluster as ClusterAdmin sees it, without raft: what it says is set by the test, what is asked of it can be looked at.
 import type { MemberStatus, Outcome } from '../../raft/index.ts';
 import type { Cluster } from '../../src/cluster/members/cluster.ts';
 

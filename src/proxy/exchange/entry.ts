@@ -5,7 +5,7 @@ import type { CelProgram } from '../../expression/cel/program.ts';
 import type { RequestView } from '../../expression/cel/view.ts';
 import type { BodySource } from '../message/body.ts';
 import type { ProxyError } from '../message/proxy-error.ts';
-import type { BodyKind } from '../message/request.ts';
+import type { BodyKind, ExchangeRequest } from '../message/request.ts';
 import type { ResponseHead } from '../message/response.ts';
 import type { TunnelEnd } from '../socket/tunnel-end.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
@@ -24,6 +24,17 @@ export interface Link {
   readonly onlyWhen: readonly CelProgram<RequestView>[];
   /** One of its conditions, or of its own expressions, reads the body. */
   readonly needsBody: boolean;
+}
+
+export function takesPart({ skipWhen, onlyWhen }: Link, request: ExchangeRequest): boolean {
+  if (skipWhen.length > 0) {
+    const { view } = request;
+    for (const program of skipWhen) if (program.test(view)) return false;
+  }
+  if (onlyWhen.length === 0) return true;
+  const { view } = request;
+  for (const program of onlyWhen) if (program.test(view)) return true;
+  return false;
 }
 
 export interface ExchangeEntry {

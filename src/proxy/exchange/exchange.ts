@@ -5,20 +5,20 @@ import type { Clock } from '../../clock.ts';
 import type { ProxyErrorType } from '../../errors.ts';
 import { type BodySource, pump } from '../message/body.ts';
 import { type ProxyError, proxyError, renderProxyError, statusOf } from '../message/proxy-error.ts';
-import type { BodyKind, ExchangeRequest } from '../message/request.ts';
-import { ExchangeResponse, type ResponseHead } from '../message/response.ts';
+import type { ResponseHead } from '../message/response.ts';
 import type { TunnelEnd } from '../socket/tunnel-end.ts';
 import type { ExchangeTrace } from '../tracing/exchange-trace.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
 import type { Wheel } from '../wheel.ts';
+import { ChainRecord } from './chain-record.ts';
 import type { ExchangeContext, ExchangeObserver, Installed } from './context.ts';
+import { setDebugHeaders } from './debug-headers.ts';
 import type { Downstream } from './downstream.ts';
-import type { ActionExchange, ActionRun, ExchangeEntry, Link } from './entry.ts';
+import { type ActionExchange, type ActionRun, type ExchangeEntry, type Link, takesPart } from './entry.ts';
 import { guard } from './guard.ts';
-import { type CollectedBody, type HeldBody, nothing } from './held-body.ts';
+import { nothing } from './held-body.ts';
+import { Messages } from './messages.ts';
 import type { LocalReply, Verdict } from './phase.ts';
-import { RequestBody } from './request-body.ts';
-import { collectBody, isUnderWay, replaceBody, wrapBody } from './response-body.ts';
 
 /** `request`: on the way in. `response`: on the way out. `sending`: the head is with the client's connection. */
 type Phase = 'idle' | 'request' | 'action' | 'response' | 'sending';
@@ -26,11 +26,8 @@ type Phase = 'idle' | 'request' | 'action' | 'response' | 'sending';
 const noSnapshot = { index: 0, id: '', name: '' };
 const nowhere = { id: '', name: '' };
 
-export class Exchange implements ActionExchange {
-  readonly downstream: Downstream;
+export class Exchange extends Messages implements ActionExchange {
   readonly context: ExchangeContext;
-  readonly request: ExchangeRequest;
-  readonly response = new ExchangeResponse();
   readonly state: unknown[] = [];
   run: ActionRun | undefined;
   startedMs = 0;
@@ -40,23 +37,15 @@ export class Exchange implements ActionExchange {
   upstreamMs = -1;
   error: ProxyErrorType | '' = '';
   cut = false;
-  upstreamQuery: string | undefined;
   trace: ExchangeTrace | undefined;
   #phase: Phase = 'idle';
   /** Counts what has ended: whatever comes late belongs to an earlier one. */
   #epoch = 0;
   #installed: Installed | undefined;
   #entry: ExchangeEntry | undefined;
-  /** Slots of the links that took part, in order. */
-  readonly #entered: number[] = [];
-  readonly #body: RequestBody;
+  readonly #chain = new ChainRecord();
   #running = false;
   #observer: ExchangeObserver | undefined;
-  /** Milliseconds that each link has taken, by place; while somebody asks. */
-  readonly #spentMs: number[] = [];
-  /** Place of the link that answered itself, and with what. */
-  #rejecting = -1;
-  #rejectedWith = 0;
   #counted = true;
   /** It has said 101, and the response phase is not over. */
   #upgraded: TunnelEnd | undefined;
@@ -65,10 +54,8 @@ export class Exchange implements ActionExchange {
   #wasRead = false;
 
   constructor(downstream: Downstream, context: ExchangeContext) {
-    this.downstream = downstream;
-    this.request = downstream.request;
+    super(downstream);
     this.context = context;
-    this.#body = new RequestBody(downstream);
   }
 
   /** The downstream has a request whose head is whole. */
@@ -97,7 +84,7 @@ export class Exchange implements ActionExchange {
   /** The connection cannot take the request any further. It answers, if it still can, and ends. */
   refuse(error: ProxyError): void {
     if (this.#phase === 'idle') this.#open();
-    else this.#cancelRun();
+    else this.cancelRun();
     if (this.#phase === 'sending') {
       this.downstream.response.cut();
       return;
@@ -112,7 +99,7 @@ export class Exchange implements ActionExchange {
   abandon(): void {
     if (this.#phase === 'idle') return;
     this.cut = true;
-    this.#cancelRun();
+    this.cancelRun();
     this.#finish();
   }
 
@@ -143,69 +130,6 @@ export class Exchange implements ActionExchange {
     return this.#installed?.role ?? 'stable';
   }
 
-  get requestBytes(): number {
-    return this.downstream.requestBytes;
-  }
-
-  get responseBytes(): number {
-    return this.downstream.response.responseBytes;
-  }
-
-  setRequestField(name: string, value: string): boolean {
-    this.request.view.forgetHeaders();
-    return this.request.edits.set(name, value);
-  }
-
-  appendRequestField(name: string, value: string): boolean {
-    this.request.view.forgetHeaders();
-    return this.request.edits.append(name, value);
-  }
-
-  removeRequestField(name: string): boolean {
-    this.request.view.forgetHeaders();
-    return this.request.edits.remove(name);
-  }
-
-  disownRequestField(name: string): boolean {
-    this.request.view.forgetHeaders();
-    return this.request.edits.removeParsed(name);
-  }
-
-  setUpstreamQuery(query: string): void {
-    this.upstreamQuery = query;
-  }
-
-  get bodyKind(): BodyKind {
-    return this.#body.kind;
-  }
-
-  collectRequestBody(bytesMax: number): CollectedBody | undefined | Promise<CollectedBody | undefined> {
-    return this.#body.collect(bytesMax);
-  }
-
-  replaceRequestBody(bytes: Uint8Array): void {
-    this.#body.replace(bytes);
-  }
-
-  wrapRequestBody(wrap: (source: BodySource) => BodySource, sameLength = false): void {
-    this.#body.wrap(wrap, sameLength);
-  }
-
-  collectResponseBody(bytesMax: number): CollectedBody | undefined | Promise<CollectedBody | undefined> {
-    return collectBody(this.response, bytesMax);
-  }
-
-  replaceResponseBody(bytes: Uint8Array): void {
-    if (isUnderWay(this.response)) this.#cancelRun();
-    replaceBody(this.response, bytes);
-  }
-
-  wrapResponseBody(wrap: (source: BodySource) => BodySource, sameLength = false): void {
-    // What has no body on the wire has none to wrap.
-    if (this.response.bodyKind === 'none' || this.request.method === 'HEAD') return;
-    wrapBody(this.response, wrap, sameLength);
-  }
-
   interrupt(reply: LocalReply): void {
     if (this.#phase === 'idle') return;
     if (this.#phase === 'sending') {
@@ -213,7 +137,7 @@ export class Exchange implements ActionExchange {
       return;
     }
     this.#epoch++;
-    this.#cancelRun();
+    this.cancelRun();
     this.#local(reply);
     this.#send();
     this.downstream.response.flush();
@@ -233,18 +157,6 @@ export class Exchange implements ActionExchange {
     return (this.#installed ?? this.context.installed(this.request)).upstreams;
   }
 
-  get bodyUntouched(): boolean {
-    return this.#body.untouched;
-  }
-
-  requestBody(): BodySource {
-    return this.#body.source;
-  }
-
-  heldRequestBody(): HeldBody {
-    return this.#body.held;
-  }
-
   onEndpoint(destinationId: string, endpoint: string): void {
     this.endpoint = endpoint;
     if (this.#choseEndpoint) return;
@@ -262,20 +174,20 @@ export class Exchange implements ActionExchange {
 
   reply(reply: LocalReply): void {
     this.#local(reply);
-    this.#goOut(this.#entered.length - 1);
+    this.#goOut(this.#chain.count - 1);
   }
 
   relay(head: ResponseHead, source: BodySource): void {
     this.response.relayed(head, source);
-    if (this.#entered.length === 0) this.#send();
-    else this.#goOut(this.#entered.length - 1);
+    if (this.#chain.count === 0) this.#send();
+    else this.#goOut(this.#chain.count - 1);
   }
 
   switch(head: ResponseHead, upstream: TunnelEnd, rest: Buffer): void {
     this.response.relayed(head, this.downstream);
     this.response.source = undefined;
     this.#upgraded = upstream;
-    this.#goOut(this.#entered.length - 1, () => {
+    this.#goOut(this.#chain.count - 1, () => {
       this.#upgraded = undefined;
       this.downstream.tunnel(this.response, upstream, rest);
       this.#finish();
@@ -292,7 +204,7 @@ export class Exchange implements ActionExchange {
     this.#render(error);
     // A response phase that was interrupted is not run again: its middlewares have had their turn.
     if (begun) this.#send();
-    else this.#goOut(this.#entered.length - 1);
+    else this.#goOut(this.#chain.count - 1);
   }
 
   #open(): void {
@@ -300,7 +212,7 @@ export class Exchange implements ActionExchange {
     this.#phase = 'request';
     this.startedMs = context.clock.monotonicMs();
     this.#observer = context.observer();
-    this.#body.begin();
+    this.body.begin();
   }
 
   #serve(entry: ExchangeEntry | undefined): void {
@@ -345,8 +257,8 @@ export class Exchange implements ActionExchange {
         link.phases.onSkip?.(this);
         continue;
       }
-      this.#entered.push(slot);
-      const verdict = this.#ask(link, slot, this.#entered.length - 1, 'onRequest');
+      this.#chain.enter(slot);
+      const verdict = this.#ask(link, slot, this.#chain.count - 1, 'onRequest');
       if (verdict === undefined) continue;
       if (verdict instanceof Promise) {
         const next = slot + 1;
@@ -362,16 +274,15 @@ export class Exchange implements ActionExchange {
 
   /** The innermost that took part has answered; those around it see the response. */
   #rejected(reply: LocalReply): void {
-    this.#noteRejection(this.#entered.length - 1, reply.status);
+    this.#noteRejection(this.#chain.count - 1, reply.status);
     this.#local(reply);
-    this.#goOut(this.#entered.length - 2);
+    this.#goOut(this.#chain.count - 2);
   }
 
   /** The link at that place of those who took part has answered. */
   #noteRejection(at: number, status: number): void {
-    this.#rejecting = at;
-    this.#rejectedWith = status;
-    const link = this.#entry?.links[this.#entered[at] ?? -1];
+    this.#chain.answered(at, status);
+    const link = this.#entry?.links[this.#chain.slotAt(at)];
     if (link !== undefined) this.trace?.answered(link, status);
   }
 
@@ -380,7 +291,7 @@ export class Exchange implements ActionExchange {
     this.#phase = 'response';
     const links = this.#entry?.links;
     for (let at = from; at >= 0; at--) {
-      const slot = this.#entered[at] ?? 0;
+      const slot = this.#chain.slotAt(at);
       const link = links?.[slot];
       const verdict = link === undefined ? undefined : this.#ask(link, slot, at, 'onResponse');
       if (verdict === undefined) continue;
@@ -400,7 +311,7 @@ export class Exchange implements ActionExchange {
   /** A middleware's answer takes the place of the response that was on its way. */
   #replaced(reply: LocalReply, at: number): () => void {
     this.#noteRejection(at, reply.status);
-    this.#cancelRun();
+    this.cancelRun();
     this.#local(reply);
     return this.#sendBound;
   }
@@ -410,7 +321,7 @@ export class Exchange implements ActionExchange {
   #send(): void {
     const { response, downstream } = this;
     this.#phase = 'sending';
-    if (this.context.settings().debugHeaders) this.#showWork();
+    if (this.context.settings().debugHeaders) setDebugHeaders(response, this.#entry === undefined ? undefined : this);
     const { source } = response;
     if (source === undefined) downstream.response.answer(response, false);
     else {
@@ -431,7 +342,7 @@ export class Exchange implements ActionExchange {
     const fromMs = clock.monotonicMs();
     const epoch = this.#epoch;
     const note = (): void => {
-      if (epoch === this.#epoch) this.#spentMs[at] = (this.#spentMs[at] ?? 0) + clock.monotonicMs() - fromMs;
+      if (epoch === this.#epoch) this.#chain.spent(at, clock.monotonicMs() - fromMs);
     };
     const verdict = this.#askPlainly(link, slot, phase);
     if (verdict instanceof Promise) return verdict.finally(note);
@@ -504,17 +415,6 @@ export class Exchange implements ActionExchange {
     return { status: statusOf(error), fields: jsonType, body };
   }
 
-  /** What the listener was asked to show of how the response came about; nobody else may say it (observability.md §1). */
-  #showWork(): void {
-    const { edits, lines } = this.response;
-    for (let i = 0; i < lines.count; i++) if (/^x-sluice-/i.test(lines.name(i))) edits.remove(lines.name(i));
-    if (this.#entry === undefined) return;
-    edits.set('x-sluice-route', encodeURI(this.#entry.route.name));
-    edits.set('x-sluice-snapshot', this.snapshot.id);
-    if (this.endpoint !== '') edits.set('x-sluice-endpoint', this.endpoint);
-    if (this.attempts > 0) edits.set('x-sluice-attempts', String(this.attempts));
-  }
-
   /** The listener's own path: neither routed nor counted. */
   #scrape(): void {
     this.#counted = false;
@@ -532,15 +432,11 @@ export class Exchange implements ActionExchange {
     context.recent?.note(this, this.#entry, nowMs, this.#wasRead);
     const observer = this.#observer;
     if (observer === undefined) return;
-    for (let at = 0; at < this.#entered.length; at++) {
-      const link = this.#entry?.links[this.#entered[at] ?? 0];
-      const status = at === this.#rejecting ? this.#rejectedWith : 0;
-      if (link !== undefined) observer.onMiddleware(link, (this.#spentMs[at] ?? 0) / 1000, status);
-    }
+    if (this.#entry !== undefined) this.#chain.tell(this.#entry.links, observer);
     observer.onFinish(this, this.#entry);
   }
 
-  #cancelRun(): void {
+  protected cancelRun(): void {
     this.#upgraded?.destroy();
     this.#upgraded = undefined;
     if (!this.#running) return;
@@ -552,7 +448,10 @@ export class Exchange implements ActionExchange {
     if (this.#phase === 'idle') return;
     this.#epoch++;
     const links = this.#entry?.links;
-    for (const slot of this.#entered) links?.[slot]?.phases.onFinish?.(this, slot);
+    for (let at = 0; at < this.#chain.count; at++) {
+      const slot = this.#chain.slotAt(at);
+      links?.[slot]?.phases.onFinish?.(this, slot);
+    }
     if (this.#counted) this.#count();
     this.trace?.finish(this);
     this.trace = undefined;
@@ -563,10 +462,9 @@ export class Exchange implements ActionExchange {
     this.#counted = true;
     this.#choseEndpoint = false;
     this.#wasRead = false;
-    this.#rejecting = -1;
     this.#installed = undefined;
     this.#entry = undefined;
-    this.#body.clear();
+    this.body.clear();
     this.destinationId = '';
     this.endpoint = '';
     this.attempts = 0;
@@ -574,11 +472,8 @@ export class Exchange implements ActionExchange {
     this.upstreamQuery = undefined;
     this.error = '';
     this.cut = false;
-    if (this.#entered.length > 0) {
-      this.#entered.length = 0;
-      this.#spentMs.length = 0;
-      this.state.length = 0;
-    }
+    if (this.#chain.count > 0) this.state.length = 0;
+    this.#chain.clear();
     this.response.clear();
   }
 }
@@ -586,14 +481,3 @@ export class Exchange implements ActionExchange {
 const isRead = (method: string): boolean => method === 'GET' || method === 'HEAD';
 
 const jsonType = ['Content-Type', 'application/json'];
-
-function takesPart({ skipWhen, onlyWhen }: Link, request: ExchangeRequest): boolean {
-  if (skipWhen.length > 0) {
-    const { view } = request;
-    for (const program of skipWhen) if (program.test(view)) return false;
-  }
-  if (onlyWhen.length === 0) return true;
-  const { view } = request;
-  for (const program of onlyWhen) if (program.test(view)) return true;
-  return false;
-}

@@ -3,7 +3,7 @@
 import { SluiceError } from '../../errors.ts';
 import { describe } from '../../model/problem.ts';
 import type { Configuration } from '../../model/proxy-config.ts';
-import { compileInSlices } from '../compile/slices.ts';
+import { compileInSlices } from '../compile/compile-in-slices.ts';
 import type { RoutingTable } from '../match/routing-table.ts';
 import { inSlices } from '../slices.ts';
 import { type Explanation, explain } from './explain.ts';

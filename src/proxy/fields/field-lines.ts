@@ -56,6 +56,13 @@ export function allValues(lines: FieldLines, lowerName: string): string[] {
   return values;
 }
 
+/** Non-empty values of all lines with this id, in order. */
+export function valuesOf(lines: FieldLines, id: FieldId): string[] {
+  const values: string[] = [];
+  for (let i = 0; i < lines.count; i++) if (lines.id(i) === id && lines.value(i) !== '') values.push(lines.value(i));
+  return values;
+}
+
 const tokenText = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what a field value may not hold (RFC 9110 §5.5)
 const unsendable = /[\x00-\x08\x0a-\x1f\x7f]/;

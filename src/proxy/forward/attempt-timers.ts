@@ -1,7 +1,7 @@
 // Times that run while one try is under way: how long it may take, and how long an upstream may keep silent to
 // `Expect: 100-continue` before it gets the body all the same (contract.md §2.3.2).
 import type { DownstreamResponse } from '../exchange/downstream.ts';
-import { Timed, type Wheel } from '../wheel.ts';
+import { Deadline, type Wheel } from '../wheel.ts';
 
 export interface LimitedAttempt {
   /** This try has taken too long. */
@@ -12,8 +12,8 @@ export class AttemptTimers {
   readonly #wheel: Wheel;
   readonly #attempt: LimitedAttempt;
   readonly #response: DownstreamResponse;
-  #limit: AttemptLimit | undefined;
-  #expectation: Expectation | undefined;
+  #limit: Deadline | undefined;
+  #expectation: Deadline | undefined;
 
   constructor(wheel: Wheel, attempt: LimitedAttempt, response: DownstreamResponse) {
     this.#wheel = wheel;
@@ -22,14 +22,14 @@ export class AttemptTimers {
   }
 
   limit(ms: number): void {
-    this.#limit ??= new AttemptLimit(this.#attempt);
+    this.#limit ??= new Deadline(() => this.#attempt.onAttemptLimit());
     this.#wheel.arm(this.#limit, ms);
   }
 
   /** The client waits for 100, and so does the head that was sent upstream. */
   expectContinue(ms: number): void {
     if (ms <= 0) return;
-    this.#expectation = new Expectation(this.#response);
+    this.#expectation = new Deadline(() => this.#response.continue());
     this.#wheel.arm(this.#expectation, ms);
   }
 
@@ -38,31 +38,5 @@ export class AttemptTimers {
     if (this.#expectation === undefined) return;
     this.#wheel.remove(this.#expectation);
     this.#expectation = undefined;
-  }
-}
-
-class Expectation extends Timed {
-  readonly #response: DownstreamResponse;
-
-  constructor(response: DownstreamResponse) {
-    super();
-    this.#response = response;
-  }
-
-  override onDeadline(): void {
-    this.#response.continue();
-  }
-}
-
-class AttemptLimit extends Timed {
-  readonly #attempt: LimitedAttempt;
-
-  constructor(attempt: LimitedAttempt) {
-    super();
-    this.#attempt = attempt;
-  }
-
-  override onDeadline(): void {
-    this.#attempt.onAttemptLimit();
   }
 }

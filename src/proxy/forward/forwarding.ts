@@ -1,11 +1,10 @@
 // One request on its way to an upstream and back: a destination, an endpoint, a connection, the head and the body out,
-// the head in, and all of that again where a retry is due. Kept by the exchange and used again for its next request. It
-// knows no version of HTTP.
+// the head in, and all of that again where another try is due. Kept by the exchange and used again for its next request.
+// It knows no version of HTTP.
 import type { Cancel } from '../../clock.ts';
 import type { ProxyErrorType } from '../../errors.ts';
 import { upstreamHost, upstreamTarget } from '../action/rewrite.ts';
 import type { Action, ActionExchange, ActionRun } from '../exchange/entry.ts';
-import type { HeldBody } from '../exchange/held-body.ts';
 import { type BodySource, pump } from '../message/body.ts';
 import { proxyError } from '../message/proxy-error.ts';
 import type { BodyKind, ExchangeRequest } from '../message/request.ts';
@@ -22,17 +21,16 @@ import { placed } from '../tracing/exchange-trace.ts';
 import type { Outcome } from '../upstream/circuit-breaker.ts';
 import type { Endpoint } from '../upstream/endpoint-group.ts';
 import { deadlinePassed, parseGrpcTimeout, renderGrpcTimeout } from '../upstream/grpc-timeout.ts';
-import { backoffMs } from '../upstream/retry-backoff.ts';
-import { destinationKey } from '../upstream/session/session-store.ts';
 import type { Upstream } from '../upstream/upstreams.ts';
 import { Timed } from '../wheel.ts';
 import { Admitted } from './admitted.ts';
 import { AttemptTimers, type LimitedAttempt } from './attempt-timers.ts';
+import { DestinationChooser } from './destination-chooser.ts';
 import { discardResponse } from './discarded-response.ts';
 import { EndpointChooser } from './endpoint-chooser.ts';
 import type { ForwardPlan } from './forward-plan.ts';
 import { type Mirror, startMirror } from './mirror.ts';
-import { isWorthRetrying } from './retry.ts';
+import { RetryState } from './retry-state.ts';
 import { Sessions } from './sessions.ts';
 import { callTo } from './upstream-call.ts';
 
@@ -68,8 +66,10 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
   trace: TraceFields | undefined;
   readonly #exchange: ActionExchange;
   readonly #sessions: Sessions;
-  readonly #chooser: EndpointChooser;
+  readonly #destinations: DestinationChooser;
+  readonly #endpoints: EndpointChooser;
   readonly #admitted = new Admitted();
+  readonly #again: RetryState;
   readonly #timers: AttemptTimers;
   #phase: Phase = 'idle';
   #plan: ForwardPlan | undefined;
@@ -77,13 +77,6 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
   #endpoint: Endpoint | undefined;
   #stream: UpstreamStream | undefined;
   #attemptMs = 0;
-  #retries = 0;
-  /** The request has been sent once more on another connection because the first had been closed while idle. */
-  #repeated = false;
-  /** How often an upstream has refused to do anything with it. */
-  #refusals = 0;
-  /** The body, where it may have to be sent again. */
-  #held: HeldBody | undefined;
   #mirror: Mirror | undefined;
   #cancelPause: Cancel | undefined;
   /** Counts choices: an answer of the store to an earlier one is late. */
@@ -94,20 +87,29 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     this.#exchange = exchange;
     this.request = exchange.request;
     this.#sessions = new Sessions(exchange.request);
-    this.#chooser = new EndpointChooser(this.#sessions);
+    this.#destinations = new DestinationChooser(this.#sessions);
+    this.#endpoints = new EndpointChooser(this.#sessions);
+    this.#again = new RetryState(exchange, this.#admitted);
     this.#timers = new AttemptTimers(exchange.wheel, this, exchange.downstream.response);
   }
 
   begin(plan: ForwardPlan): void {
     this.#plan = plan;
-    this.#retries = 0;
-    this.#repeated = false;
-    this.#refusals = 0;
-    const { upstreams } = this.#exchange;
-    const { choice } = plan;
-    if (choice.ids.length === 1) this.#enter(upstreams.get(choice.ids[0] ?? ''));
-    else if (choice.algorithm === 'WEIGHTED_RANDOM') this.#enter(choice.byWeight(upstreams, Math.random));
-    else this.#chooseBySession(plan);
+    this.#again.begin(plan.retry);
+    const exchange = this.#exchange;
+    const { upstreams } = exchange;
+    const { sessions: store } = upstreams;
+    if (!this.#destinations.asks(plan, store)) {
+      this.#enter(this.#destinations.choose(plan, upstreams));
+      return;
+    }
+    this.#phase = 'choosing';
+    const turn = ++this.#choice;
+    this.#destinations.ask(plan, upstreams, store, (upstream) => {
+      if (turn !== this.#choice) return;
+      this.#enter(upstream);
+      exchange.downstream.response.flush();
+    });
   }
 
   get overdue(): boolean {
@@ -129,14 +131,14 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     this.#upstream = undefined;
     this.#endpoint = undefined;
     this.#stream = undefined;
-    this.#held = undefined;
     this.#exchange.wheel.disarm(this);
     this.#timers.end();
     this.#cancelPause?.();
     this.#cancelPause = undefined;
     this.#admitted.leave();
+    this.#again.clear();
     this.#sessions.clear();
-    this.#chooser.clear();
+    this.#endpoints.clear();
     this.#mirror?.primaryOver();
     this.#mirror = undefined;
   }
@@ -172,7 +174,8 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
       stream.send(this, this);
       return;
     }
-    const body = this.#bodyOfAttempt();
+    const source = this.#again.body(upstream.pool.options.http2);
+    const body = this.#mirror?.tee(source) ?? source;
     stream.send(this, this);
     if (this.expectContinue) this.#timers.expectContinue(upstream.expectContinueMs);
     pump(body, stream);
@@ -192,16 +195,14 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
 
   onResponse(head: ResponseHead, body: BodySource): void {
     const exchange = this.#exchange;
-    const retry = this.#plan?.retry;
     this.#observe(head.status);
     this.#timers.end();
-    if (retry !== undefined && isWorthRetrying(retry, head) && this.#mayRetry()) {
+    if (this.#again.isDueAfter(head)) {
       const stream = this.#stream;
       this.#stream = undefined;
       exchange.trace?.endAttempt(head.status, '');
       // A connection that is still being sent the request cannot be used again.
-      const sent = exchange.bodyKind === 'none' || this.#held?.whole === true;
-      if (!sent) stream?.destroy(this);
+      if (!this.#again.bodySent) stream?.destroy(this);
       else if (stream !== undefined) discardResponse(stream, this, head, body, exchange.wheel);
       this.#retrySoon();
       return;
@@ -229,43 +230,13 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
 
   onFailure(type: ProxyErrorType, untouched: boolean, message: string, refused = false): void {
     this.#stream = undefined;
-    if (refused && this.#mayTryElsewhere()) this.#tryElsewhere();
-    else if (untouched && this.#mayRepeat()) this.#repeat();
+    if (refused && this.#again.mayTryElsewhere()) this.#tryElsewhere();
+    else if (untouched && this.#again.mayRepeat()) this.#repeat();
     else this.#attemptFailed(type, message);
   }
 
   onSettled(): void {
     this.#exchange.downstream.response.flush();
-  }
-
-  #chooseBySession({ choice, routeId }: ForwardPlan): void {
-    const { upstreams } = this.#exchange;
-    const { name, ttlSeconds } = choice.cookie;
-    const { sessions: store } = upstreams;
-    const carried = this.#sessions.carried(name);
-    const session = this.#sessions.session(name, ttlSeconds);
-    if (choice.algorithm !== 'STICKY' || store?.up !== true) {
-      this.#enter(choice.bySession(upstreams, session, routeId));
-      return;
-    }
-    const key = destinationKey(session, routeId);
-    const assign = (): Upstream | undefined => {
-      const upstream = choice.byWeight(upstreams, Math.random);
-      if (upstream !== undefined) store.set(key, upstream.id, ttlSeconds);
-      return upstream;
-    };
-    if (carried === '') {
-      this.#enter(assign());
-      return;
-    }
-    this.#phase = 'choosing';
-    const turn = ++this.#choice;
-    store.get(key, (id) => {
-      if (turn !== this.#choice) return;
-      if (id === undefined) this.#enter(choice.bySession(upstreams, session, routeId));
-      else this.#enter(choice.listed(upstreams, id) ?? assign());
-      this.#exchange.downstream.response.flush();
-    });
   }
 
   #enter(upstream: Upstream | undefined): void {
@@ -309,15 +280,15 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     this.#attemptMs = exchange.clock.monotonicMs();
     exchange.attempts++;
     this.attempt = this.#plan?.attemptCount === true ? exchange.attempts : 0;
-    const perAttemptMs = this.#plan?.retry?.perAttemptMs ?? 0;
+    const { perAttemptMs } = this.#again;
     if (perAttemptMs > 0) this.#timers.limit(perAttemptMs);
     const { sessions: store } = exchange.upstreams;
-    if (!this.#chooser.asks(upstream, store)) {
-      this.#send(upstream, this.#chooser.choose(upstream, store));
+    if (!this.#endpoints.asks(upstream, store)) {
+      this.#send(upstream, this.#endpoints.choose(upstream, store));
       return;
     }
     const turn = ++this.#choice;
-    this.#chooser.ask(upstream, store, (endpoint) => {
+    this.#endpoints.ask(upstream, store, (endpoint) => {
       if (turn !== this.#choice) return;
       this.#send(upstream, endpoint);
       exchange.downstream.response.flush();
@@ -353,30 +324,17 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     this.#exchange.trace?.endAttempt(0, type);
     this.#observe(type === 'timeout' ? 504 : 502);
     this.#timers.end();
-    if (this.#plan?.retry?.onConnectionFailure === true && !this.overdue && this.#mayRetry()) this.#retrySoon();
+    if (!this.overdue && this.#again.isDueAfterFailure()) this.#retrySoon();
     else this.#fail(type, message);
-  }
-
-  #mayRetry(): boolean {
-    const retry = this.#plan?.retry;
-    if (retry === undefined || this.#retries >= retry.attempts || this.request.upgrade !== '') return false;
-    if (this.#exchange.bodyKind !== 'none' && this.#held?.replayable === false) return false;
-    return this.#admitted.enterRetry(retry.budgetPercent);
   }
 
   #retrySoon(): void {
     const { clock } = this.#exchange;
-    const retry = this.#plan?.retry;
     const upstream = this.#upstream;
-    if (retry === undefined || upstream === undefined) return;
+    if (upstream === undefined) return;
     this.#phase = 'pausing';
-    this.#exchange.onRetry(++this.#retries);
-    this.#repeated = false;
-    this.#chooser.tried(this.#endpoint);
-    this.#admitted.leaveEndpoint();
-    this.#endpoint = undefined;
-    this.#held?.rewind();
-    const ms = backoffMs(this.#retries, retry.backoffBaseMs, retry.backoffMaxMs, Math.random);
+    const ms = this.#again.countRetry();
+    this.#leaveEndpoint();
     this.#cancelPause = clock.after(ms, () => {
       this.#cancelPause = undefined;
       this.#tryOnce(upstream);
@@ -384,53 +342,31 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     });
   }
 
-  /** A connection that was closed while idle says nothing about the request, if repeating it can do no harm. */
-  #mayRepeat(): boolean {
-    return !this.#repeated && this.#exchange.bodyKind === 'none' && idempotent.has(this.request.method);
-  }
-
   #repeat(): void {
     const endpoint = this.#endpoint;
     const upstream = this.#upstream;
     if (endpoint === undefined || upstream === undefined) return;
-    this.#repeated = true;
     this.#phase = 'waiting';
     // What else is idle there is as old, and as likely to be closed.
     endpoint.pool.closeIdle();
     upstream.pool.take(endpoint.pool, this);
   }
 
-  /** The upstream says that it did nothing with the request: whatever it is, it does no harm to ask again. */
-  #mayTryElsewhere(): boolean {
-    if (this.#refusals >= refusalsMax || this.#upstream === undefined) return false;
-    return this.#exchange.bodyKind === 'none' || this.#held?.replayable === true;
-  }
-
   #tryElsewhere(): void {
     const upstream = this.#upstream;
     if (upstream === undefined) return;
-    this.#refusals++;
     this.#exchange.trace?.endAttempt(0, 'refused');
     this.#timers.end();
-    this.#chooser.tried(this.#endpoint);
-    this.#admitted.leaveEndpoint();
-    this.#endpoint = undefined;
-    this.#held?.rewind();
+    this.#leaveEndpoint();
     this.#tryOnce(upstream);
   }
 
-  /** What the upstream is sent as body; held on to where there may be another try. */
-  #bodyOfAttempt(): BodySource {
-    const exchange = this.#exchange;
-    const again = this.#plan?.retry !== undefined || this.#upstream?.pool.options.http2 === true;
-    if (!again || this.request.upgrade !== '') {
-      return this.#mirror?.tee(exchange.requestBody()) ?? exchange.requestBody();
-    }
-    if (this.#held === undefined) {
-      this.#held = exchange.heldRequestBody();
-      this.#held.keep(exchange.retryBytesMax);
-    } else if (this.request.expectContinue) exchange.downstream.response.continue();
-    return this.#mirror?.tee(this.#held) ?? this.#held;
+  /** The next try begins with another choice, and with the body from its beginning. */
+  #leaveEndpoint(): void {
+    this.#endpoints.tried(this.#endpoint);
+    this.#admitted.leaveEndpoint();
+    this.#endpoint = undefined;
+    this.#again.rewind();
   }
 
   #fail(type: ProxyErrorType, message: string | undefined): void {
@@ -466,9 +402,3 @@ function cappedGrpcTimeout(request: ExchangeRequest, msMax: number): string {
   const ms = asked === undefined ? undefined : parseGrpcTimeout(asked);
   return ms !== undefined && ms > msMax ? renderGrpcTimeout(msMax) : '';
 }
-
-/** Upstreams of HTTP/2 refuse what they have no room for, or what came while they were ending: not for ever. */
-const refusalsMax = 3;
-
-/** RFC 9110 §9.2.2. */
-const idempotent: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE', 'TRACE']);

@@ -1,4 +1,5 @@
-// Retry policy of an entry with its defaults, and what it says of an outcome (contract.md §2.4.3, §7.4).
+// Retry policy of an entry with its defaults, which outcomes it finds worth another try and after how long (contract.md
+// §2.4.3, §7.4).
 import { retryDefaults } from '../../model/defaults.ts';
 import { parseDuration } from '../../model/duration.ts';
 import type { Retry } from '../../model/retry.ts';
@@ -58,6 +59,12 @@ const grpcNumbers = {
 export function isWorthRetrying({ statuses, grpcStatuses }: RetryPlan, { status, lines }: ResponseHead): boolean {
   if (statuses[status] === 1) return true;
   return grpcStatuses.size > 0 && grpcStatuses.has(lines.first('grpc-status') ?? '');
+}
+
+/** Milliseconds before retry `n`, counted from 1: in the upper half of a span that doubles up to `maxMs`. */
+export function backoffMs(n: number, baseMs: number, maxMs: number, random: () => number): number {
+  const span = Math.min(baseMs * 2 ** (n - 1), maxMs);
+  return span / 2 + (random() * span) / 2;
 }
 
 /** A duration that the API would not admit, met in a foreign snapshot, is the default (contract.md §0.3). */

@@ -23,7 +23,8 @@ export abstract class HeadParser {
   problem = '';
   /** After `done`: where the byte after the head lies in the bytes given. */
   end = 0;
-  protected limits: HeadLimits;
+  /** May be changed at any time: the head under way is held to them. */
+  limits: HeadLimits;
   /** Start of the line not read yet, from the beginning of the head. */
   #line = 0;
   /** Where the field lines begin, from the beginning of the head. */
@@ -37,8 +38,7 @@ export abstract class HeadParser {
   }
 
   /** Ready for the next head. */
-  reset(limits: HeadLimits = this.limits): void {
-    this.limits = limits;
+  reset(): void {
     this.head.clear();
     this.problem = '';
     this.#line = 0;

@@ -4,7 +4,7 @@
 
 import { randomBytes } from 'node:crypto';
 import type { FieldEdits } from '../fields/field-edits.ts';
-import type { FieldLines } from '../fields/field-lines.ts';
+import { type FieldLines, valuesOf } from '../fields/field-lines.ts';
 import { fieldId, fieldIds, identifyName } from '../fields/field-name.ts';
 import type { DownstreamAddress, ExchangeRequest } from '../message/request.ts';
 import type { EditedHead, ExchangeResponse } from '../message/response.ts';
@@ -191,13 +191,6 @@ function forwardedLines({ lines, edits, named, authority }: ExchangeRequest, sen
   const hostStays = authority === '' || stays('x-forwarded-host') || own('x-forwarded-host');
   if (!hostStays) text += `X-Forwarded-Host: ${authority}\r\n`;
   return certificateUris === '' ? text : `${text}X-Forwarded-Client-Cert: ${certificateUris}\r\n`;
-}
-
-/** Non-empty values of all lines with this id, in order. */
-export function valuesOf(lines: FieldLines, id: number): string[] {
-  const values: string[] = [];
-  for (let i = 0; i < lines.count; i++) if (lines.id(i) === id && lines.value(i) !== '') values.push(lines.value(i));
-  return values;
 }
 
 const forwardedValues = (lines: FieldLines): string[] => valuesOf(lines, forwardedFor);

@@ -1,7 +1,7 @@
 // The head of a request: method, target and version as they stand, then the fields (RFC 9112 §3). What the target and
 // the fields mean together is decided by framing.ts and the guard.
 import { CR, LF, SP, targetByte, tokenByte } from './characters.ts';
-import { type HeadLimits, HeadParser, type HeadStatus } from './head-parser.ts';
+import { HeadParser, type HeadStatus } from './head-parser.ts';
 
 /** "HTTP/" */
 const protocolName = Buffer.from('HTTP/', 'latin1');
@@ -26,8 +26,8 @@ export class RequestParser extends HeadParser {
     return status;
   }
 
-  override reset(limits: HeadLimits = this.limits): void {
-    super.reset(limits);
+  override reset(): void {
+    super.reset();
     this.method = '';
     this.target = '';
     this.minor = 1;

@@ -167,6 +167,9 @@ class Jwt implements MiddlewarePhases {
     const input = { claims: verified.claims, now };
     const fails = ({ asksTime, program }: Expression): boolean => asksTime && !program.test(input);
     if (!verified.holds || assertions.some(fails)) return assertionFailed;
+    // A claim may take its place.
+    if (!forwards) exchange.removeRequestField('Authorization');
+    else if (allValues(exchange.request.lines, 'authorization').length > 1) keepFirst(exchange);
     claimed.clear(exchange);
     for (let i = 0; i < headers.length; i++) {
       const header = headers[i];
@@ -175,8 +178,6 @@ class Jwt implements MiddlewarePhases {
       const value = expression.asksTime ? textOf(expression, input) : verified.values[i];
       if (value !== undefined) exchange.setRequestField(name, value);
     }
-    if (!forwards) exchange.removeRequestField('Authorization');
-    else if (allValues(exchange.request.lines, 'authorization').length > 1) keepFirst(exchange);
     return undefined;
   }
 

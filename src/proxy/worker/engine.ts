@@ -5,7 +5,7 @@ import type { Listener } from '../../model/listener.ts';
 import { describe, type Problem } from '../../model/problem.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import type { Tracing } from '../../telemetry/traces/tracing.ts';
-import { compileInSlices } from '../compile/slices.ts';
+import { compileInSlices } from '../compile/compile-in-slices.ts';
 import type { Installed } from '../exchange/context.ts';
 import { ExternalServices } from '../external/external-services.ts';
 import { keySetName } from '../jwks/key-set-name.ts';

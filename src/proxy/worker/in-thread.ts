@@ -42,7 +42,7 @@ export class InThread implements Installer {
   readonly serving = 1;
   readonly #storeReach = StoreReach.of(1);
   readonly #engine: Engine;
-  readonly #desk: MiddlewareState;
+  readonly #middlewares: MiddlewareState;
   readonly #common: CommonParts;
   readonly #turns = new SerialQueue();
   readonly #supervisor: UpstreamSupervisor;
@@ -57,17 +57,17 @@ export class InThread implements Installer {
     const { clock, telemetry } = options;
     const tickets = new TicketSecrets();
     this.#stopRotating = tickets.keepRotating(clock);
-    const desk = new MiddlewareState(clock, telemetry.logger, {
+    const middlewares = new MiddlewareState(clock, telemetry.logger, {
       tell: (id, document) => this.#common.keys.hear(id, document),
       forget: (id) => this.#common.keys.forget(id),
     });
-    this.#desk = desk;
+    this.#middlewares = middlewares;
     this.#common = new CommonParts({
       clock,
-      seed: desk.seed,
+      seed: middlewares.seed,
       offsetMs: -clock.monotonicMs(),
-      wantKeys: (id) => desk.askForKeys(id),
-      sendLines: (batch) => desk.write(batch, () => this.#common.lines.written(batch.path, batch.bytes.length)),
+      wantKeys: (id) => middlewares.askForKeys(id),
+      sendLines: (batch) => middlewares.write(batch, () => this.#common.lines.written(batch.path, batch.bytes.length)),
     });
     const bytes = newMetricBytes();
     const exposition = new Exposition();
@@ -186,7 +186,7 @@ export class InThread implements Installer {
       config,
       rows,
       discovered: this.#supervisor.discoveredBy(role),
-      blocks: this.#desk.blocksFor(snapshot),
+      blocks: this.#middlewares.blocksFor(snapshot),
     };
     try {
       const problems = await this.#engine.prepare(this.#generation + 1, changeBy(source));
@@ -201,7 +201,7 @@ export class InThread implements Installer {
 
   async #commit(): Promise<void> {
     const inForce = [this.#stable, this.#candidate?.config].flatMap((config) => config?.snapshot ?? []);
-    this.#desk.follow(inForce);
+    this.#middlewares.follow(inForce);
     this.#outdated.follow(inForce);
     await this.#engine.commit([]);
   }
@@ -217,7 +217,7 @@ export class InThread implements Installer {
   }
 
   reopenLogs(): void {
-    this.#desk.reopenLogs();
+    this.#middlewares.reopenLogs();
   }
 
   figures(role: ConfigRole): RoleFigures {
@@ -240,7 +240,7 @@ export class InThread implements Installer {
       await this.#engine.close(withinMs);
       await this.#supervisor.close();
       this.#common.lines.flush();
-      await this.#desk.close();
+      await this.#middlewares.close();
     });
   }
 }

@@ -103,6 +103,12 @@ describe('a substitution', () => {
     ['a', '\\n$', 'a', '\\n$'],
     ['a', '$& $` $<x>', 'a', '$& $` $<x>'],
     ['constructor', '$constructor', 'constructor', ''],
+    // What matches everything matches once, not once more at its end.
+    ['.*', '/index.html', '/a/b', '/index.html'],
+    ['(.*)', '/new$1', '/a', '/new/a'],
+    ['[a-z]*', 'X', '/ab/cd', 'X/X/X'],
+    ['', '-', '/ab', '-/-a-b-'],
+    ['$', '/end', '/ab', '/ab/end'],
   ] as const) {
     it(`turns ${input} into ${expected || 'nothing'} by ${pattern} and ${text}`, () => {
       const regex = compileRegex(pattern);

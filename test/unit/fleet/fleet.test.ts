@@ -183,13 +183,13 @@ describe('the proxies of a node', () => {
       nodeId,
       ask: async (question) => answer(question),
     });
-    const desk = (...peers: FleetPeer[]) =>
+    const admin = (...peers: FleetPeer[]) =>
       new FleetAdmin({ nodeId: 'n', fleet, peers: async () => peers, clock, logger: log.logger });
 
     it('are listed by any node, which names those that do not answer', async () => {
       const other = { proxies: [{ id: 'z', state: 'current', node: 'm' } as ProxyView], anonymous: 2 };
       follow('p');
-      const list = await desk(
+      const list = await admin(
         peer('m', () => other),
         peer('o', () => undefined),
       ).list();
@@ -201,13 +201,13 @@ describe('the proxies of a node', () => {
     it('are not shown as gone by one node while another has them', async () => {
       follow('p').closed();
       const there = { proxies: [{ id: 'p', state: 'current', node: 'm', lastSeen: '' } as ProxyView], anonymous: 0 };
-      expect((await desk(peer('m', () => there)).list()).proxies.map(({ node }) => node)).to.deep.equal(['m']);
+      expect((await admin(peer('m', () => there)).list()).proxies.map(({ node }) => node)).to.deep.equal(['m']);
     });
 
     it('are heard at any node; a token that nobody knows is 409, a node that is away 503', async () => {
       const asked: object[] = [];
       const knows = (known: unknown) =>
-        desk(
+        admin(
           peer('m', (question) => {
             asked.push(question);
             return known;
@@ -226,7 +226,7 @@ describe('the proxies of a node', () => {
         expect(error).to.have.property('code', code);
       }
       for (const token of ['', 'nonsense', Buffer.from('gone').toString('base64url').concat('.random-1')]) {
-        const error = await desk()
+        const error = await admin()
           .acknowledge({ ...message, token })
           .catch((reason: unknown) => reason);
         expect(error).to.have.property('code', 'CONFLICT');
@@ -235,13 +235,13 @@ describe('the proxies of a node', () => {
 
     it('are forgotten on every node, but not while they are connected', async () => {
       const p = follow('p');
-      const connected = await desk()
+      const connected = await admin()
         .forget('p')
         .catch((reason: unknown) => reason);
       expect(connected).to.have.property('code', 'CONFLICT');
       p.closed();
-      await desk().forget('p');
-      const unknown = await desk()
+      await admin().forget('p');
+      const unknown = await admin()
         .forget('p')
         .catch((reason: unknown) => reason);
       expect(unknown).to.have.property('code', 'NOT_FOUND');
@@ -250,7 +250,7 @@ describe('the proxies of a node', () => {
     it('are waited for until they have it, or until time is up', async () => {
       const p = follow('p');
       let remote: 'pending' | 'installed' = 'pending';
-      const there = desk(peer('m', () => ({ proxies: [{ id: 'm', state: remote, problems: [] }] })));
+      const there = admin(peer('m', () => ({ proxies: [{ id: 'm', state: remote, problems: [] }] })));
       const turn = () => new Promise((resolve) => setImmediate(resolve));
       const waiting = there.converge(5, { is: 'all' }, 5_000);
       await turn();

@@ -29,6 +29,23 @@ describe('a listener', () => {
     expect(upstream.requests).to.have.length(1);
   });
 
+  it('holds the next request of an open connection to limits that were activated meanwhile', async () => {
+    const upstream = await limited({});
+    const wires = [bed.wire(port), bed.wire(port)];
+    for (const wire of wires) {
+      wire.send(get(''));
+      await wire.until(/200 OK/);
+    }
+    const [large, many] = wires;
+    await bed.install(forwarding(port, upstream.port, { listener: { maxRequestHeadersKB: 1 } }));
+    large?.send(get(`X: ${'a'.repeat(1_100)}\r\n`));
+    await large?.until(/HTTP\/1\.1 431 /);
+    await bed.install(forwarding(port, upstream.port, { listener: { maxRequestHeaders: 10 } }));
+    many?.send(get('X: 1\r\n'.repeat(10)));
+    await many?.until(/HTTP\/1\.1 431 /);
+    expect(upstream.requests).to.have.length(2);
+  });
+
   it('answers 431 to more field lines than maxRequestHeaders', async () => {
     await limited({ maxRequestHeaders: 10 });
     expect(await rawExchange(port, get('X: 1\r\n'.repeat(10)))).to.match(/^HTTP\/1\.1 431 /);

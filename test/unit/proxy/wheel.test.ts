@@ -6,10 +6,12 @@ import { seededRandom } from '../../support/mutation.ts';
 class HandClock implements Clock {
   #nowMs = 0;
   #waiting: { at: number; run: () => void }[] = [];
+  /** How much later than asked for what waits is run. */
+  lateMs = () => 0;
   nowMs = () => this.#nowMs;
   monotonicMs = () => this.#nowMs;
   after(delayMs: number, run: () => void): () => void {
-    const entry = { at: this.#nowMs + delayMs, run };
+    const entry = { at: this.#nowMs + delayMs + this.lateMs(), run };
     this.#waiting.push(entry);
     return () => {
       this.#waiting = this.#waiting.filter((other) => other !== entry);
@@ -60,6 +62,22 @@ describe('the timer wheel', () => {
     for (const { member, ms } of members) wheel.arm(member, ms);
     clock.advance(201_000);
     for (const { member, ms } of members) expect(member.firedMs).to.be.within(ms, ms + 100);
+  });
+
+  it('fires no earlier than armed for where the timer beneath it is late', () => {
+    const random = seededRandom(2);
+    const members: { member: Member; dueMs: number }[] = [];
+    wheel.arm(new Member(clock), 100_000);
+    clock.lateMs = () => random() * 60;
+    for (let armed = 0; armed < 500; armed++) {
+      const ms = Math.floor(random() * 1_000);
+      const member = new Member(clock);
+      members.push({ member, dueMs: clock.monotonicMs() + ms });
+      wheel.arm(member, ms);
+      clock.advance(random() * 40);
+    }
+    clock.advance(2_000);
+    for (const { member, dueMs } of members) expect(member.firedMs).to.be.within(dueMs, dueMs + 160);
   });
 
   it('obeys the last word: put off, brought forward, disarmed, removed', () => {

@@ -5,14 +5,14 @@ import { type ProxyErrorType, proxyErrors } from '../../../errors.ts';
 import type { ExchangeContext } from '../../exchange/context.ts';
 import type { Downstream } from '../../exchange/downstream.ts';
 import { Exchange } from '../../exchange/exchange.ts';
-import { fieldId } from '../../fields/field-name.ts';
 import type { BodySink } from '../../message/body.ts';
-import type { TrustedProxies } from '../../message/client-address.ts';
 import { type ProxyError, proxyError } from '../../message/proxy-error.ts';
 import type { DownstreamAddress } from '../../message/request.ts';
 import { type Peer, RequestView } from '../../message/request-view.ts';
 import type { ResponseHead } from '../../message/response.ts';
+import { Sender } from '../../message/sender.ts';
 import type { ByteSocket, SocketReceiver } from '../../socket/byte-socket.ts';
+import { Lingering, lingerMs } from '../../socket/lingering.ts';
 import type { Security } from '../../socket/security.ts';
 import type { TunnelEnd } from '../../socket/tunnel-end.ts';
 import { Timed } from '../../wheel.ts';
@@ -20,7 +20,7 @@ import { BodyDecoder } from '../body-decoder.ts';
 import { Framing } from '../framing.ts';
 import type { HeadStatus } from '../head-parser.ts';
 import { ReceiveBuffer } from '../receive-buffer.ts';
-import { renderTrailers, valuesOf } from '../render.ts';
+import { renderTrailers } from '../render.ts';
 import { RequestParser } from '../request-parser.ts';
 import { Discard, discardedBytesMax } from './discard.ts';
 import { type Answered, ServerResponse } from './server-response.ts';
@@ -28,12 +28,8 @@ import { Tunnel } from './tunnel.ts';
 
 /** What a client may send ahead of the response it waits for. */
 const aheadBytesMax = 64 * 1024;
-/** How long a closing connection still listens, so that its last response is not lost to a reset. */
-const lingerMs = 1_000;
 /** After FIN behind a whole request: how long the response may be silent until the client counts as gone. */
 const halfClosedMs = 1_000;
-/** A closing connection that takes nothing for so many times `lingerMs` is given up. */
-const stillLooksMax = 60;
 /** What came is not enough to go on with. */
 const incomplete = -1;
 
@@ -58,10 +54,8 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
   readonly #exchange: Exchange;
   readonly #decoder = new BodyDecoder();
   readonly #held = new ReceiveBuffer();
-  readonly #peer: string;
-  #sender: DownstreamAddress | undefined;
-  /** What the sender was found by. */
-  #senderRule: TrustedProxies | undefined;
+  readonly #sender: Sender;
+  #lingering: Lingering | undefined;
   #reading: Reading = 'head';
   #sink: BodySink | undefined;
   /** A response is owed or under way. */
@@ -73,9 +67,6 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
   #paused = false;
   /** Reading has stopped until the client takes what waits for it. */
   #congested = false;
-  /** What the socket still had to write when the connection was looked at last. */
-  #unwritten = 0;
-  #looks = 0;
   #headStartedMs = -1;
   readonly #onOver: (connection: ServerConnection) => void;
 
@@ -95,7 +86,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
     this.request = new RequestView(this.#parser, this.framing, this);
     this.response = new ServerResponse(socket, this, context);
     this.#exchange = new Exchange(this, context);
-    this.#peer = socket.remoteAddress ?? '';
+    this.#sender = new Sender(socket.remoteAddress ?? '', socket.security);
     socket.receiver = this;
     socket.on('end', () => this.#onEnd());
     socket.on('error', () => this.#over());
@@ -122,14 +113,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
   }
 
   sender(): DownstreamAddress {
-    const { trusted } = this.#context.settings();
-    if (this.#sender !== undefined && this.#senderRule === trusted && !this.#sender.peerTrusted) return this.#sender;
-    this.#senderRule = trusted;
-    const chain = valuesOf(this.#parser.head, fieldId.forwardedFor).join(',');
-    const scheme = this.security === undefined ? 'http' : 'https';
-    const certificateUris = this.security?.client?.forwarded ?? '';
-    this.#sender = { ...trusted.locate(this.#peer, chain), scheme, certificateUris };
-    return this.#sender;
+    return this.#sender.of(this.#parser.head, this.#context.settings().trusted);
   }
 
   // What the response asks and tells.
@@ -224,7 +208,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
       this.#context.wheel.arm(this, halfClosedMs);
       return;
     }
-    if (this.#reading === 'linger' && this.#stillTaking()) {
+    if (this.#reading === 'linger' && this.#lingering?.goesOn() === true) {
       this.#context.wheel.arm(this, lingerMs);
       return;
     }
@@ -285,6 +269,8 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
   }
 
   #readHead(bytes: Buffer, from: number, to: number): number {
+    // An activation may have changed them since the request before.
+    this.#parser.limits = this.#context.settings().headLimits;
     const status = this.#parser.parse(bytes, from, to);
     if (status === 'more') {
       this.#headBegins();
@@ -351,8 +337,8 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
   }
 
   #next(): void {
-    const { headLimits, idleMs } = this.#context.settings();
-    this.#parser.reset(headLimits);
+    const { idleMs } = this.#context.settings();
+    this.#parser.reset();
     this.#sink = undefined;
     this.#reading = 'head';
     this.#headStartedMs = -1;
@@ -367,7 +353,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
     else if (this.#held.length > 0) this.#processHeld();
   }
 
-  /** What is still to come is read and dropped for a while, for closing with bytes unread would reset the connection. */
+  /** What is still to come is read and dropped for a while. */
   #lingeringClose(): void {
     this.response.flush();
     this.#socket.flush();
@@ -376,6 +362,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
       return;
     }
     this.#reading = 'linger';
+    this.#lingering ??= new Lingering(this.#socket);
     this.#held.clear();
     this.#sink = undefined;
     this.resume();
@@ -419,14 +406,6 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
   #restIsLong(): boolean {
     const { kind, length } = this.framing;
     return this.#reading === 'body' && kind === 'length' && length - this.requestBytes > discardedBytesMax;
-  }
-
-  /** The last response is still on its way to a client that takes it, or has not stood still for long. */
-  #stillTaking(): boolean {
-    const { writableLength } = this.#socket;
-    this.#looks = writableLength < this.#unwritten ? 0 : this.#looks + 1;
-    this.#unwritten = writableLength;
-    return writableLength > 0 && this.#looks < stillLooksMax;
   }
 
   #armHead(ms: number): void {

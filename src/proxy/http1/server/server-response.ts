@@ -2,11 +2,11 @@
 // it is decided here whether the connection goes on afterwards.
 import type { ExchangeContext } from '../../exchange/context.ts';
 import type { DownstreamResponse } from '../../exchange/downstream.ts';
+import { ResponseLimit } from '../../exchange/response-limit.ts';
 import type { BodySource } from '../../message/body.ts';
 import type { ProxyError } from '../../message/proxy-error.ts';
 import type { ExchangeResponse, ResponseHead } from '../../message/response.ts';
 import type { ByteSocket } from '../../socket/byte-socket.ts';
-import { Timed } from '../../wheel.ts';
 import type { BodyKind } from '../framing.ts';
 import { Head } from '../head.ts';
 import { MessageWriter } from '../message-writer.ts';
@@ -35,7 +35,7 @@ export class ServerResponse implements DownstreamResponse {
   readonly #request: Answered;
   readonly #context: ExchangeContext;
   readonly #writer: MessageWriter;
-  readonly #deadline: ResponseDeadline;
+  readonly #limit: ResponseLimit;
   #source: BodySource | undefined;
   #keepAlive = true;
   /** 100 has been sent. */
@@ -49,7 +49,7 @@ export class ServerResponse implements DownstreamResponse {
     this.#request = request;
     this.#context = context;
     this.#writer = new MessageWriter(socket);
-    this.#deadline = new ResponseDeadline(() => request.onCut());
+    this.#limit = new ResponseLimit(context, () => request.onCut());
     socket.on('drain', () => this.#onDrain());
   }
 
@@ -72,7 +72,7 @@ export class ServerResponse implements DownstreamResponse {
   close(): void {
     this.#over = true;
     this.#source = undefined;
-    this.#context.wheel.remove(this.#deadline);
+    this.#limit.close();
   }
 
   relay(response: ExchangeResponse): void {
@@ -82,8 +82,7 @@ export class ServerResponse implements DownstreamResponse {
     const own = bodyKind === 'stream' ? (this.#request.minor === 1 ? 'chunked' : 'close') : bodyKind;
     this.#keepAlive = this.#mayKeepAlive(own);
     this.#writer.head(this.#render(response, this.#connectionLines(own)), own);
-    const { clientResponseMs } = this.#context.settings();
-    if (clientResponseMs > 0) this.#context.wheel.arm(this.#deadline, clientResponseMs);
+    this.#limit.begin(this.#context.settings().clientResponseMs);
   }
 
   interim(head: ResponseHead): void {
@@ -138,7 +137,7 @@ export class ServerResponse implements DownstreamResponse {
     const room = this.#writer.data(chunk);
     this.#request.onProgress();
     this.#blocked = !room;
-    if (!room) this.#armStall();
+    if (!room) this.#limit.onBlocked();
     return room;
   }
 
@@ -155,7 +154,7 @@ export class ServerResponse implements DownstreamResponse {
   #done(): void {
     this.#source = undefined;
     this.#blocked = false;
-    this.#context.wheel.disarm(this.#deadline);
+    this.#limit.end();
     this.#request.onAnswered(this.#keepAlive);
   }
 
@@ -187,26 +186,7 @@ export class ServerResponse implements DownstreamResponse {
     this.#request.onRoom();
     if (!this.#blocked) return;
     this.#blocked = false;
-    if (this.#context.settings().clientResponseMs === 0) this.#context.wheel.disarm(this.#deadline);
+    this.#limit.onRoom();
     this.#source?.resume();
-  }
-
-  /** Where the listener sets no limit for a whole response, it is the client that must not stand still. */
-  #armStall(): void {
-    const { clientResponseMs, clientStallMs } = this.#context.settings();
-    if (clientResponseMs === 0 && clientStallMs > 0) this.#context.wheel.arm(this.#deadline, clientStallMs);
-  }
-}
-
-class ResponseDeadline extends Timed {
-  readonly #act: () => void;
-
-  constructor(act: () => void) {
-    super();
-    this.#act = act;
-  }
-
-  override onDeadline(): void {
-    this.#act();
   }
 }

@@ -3,8 +3,7 @@
 import { EventEmitter } from 'node:events';
 import type { SocketReceiver } from '../../socket/byte-socket.ts';
 import type { TunnelEnd } from '../../socket/tunnel-end.ts';
-import type { Wheel } from '../../wheel.ts';
-import { Deadline } from '../deadline.ts';
+import { Deadline, type Wheel } from '../../wheel.ts';
 import { errorCode } from '../error-code.ts';
 import type { Stream, StreamEnd, StreamReceiver } from '../stream.ts';
 

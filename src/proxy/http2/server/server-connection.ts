@@ -3,15 +3,13 @@
 // with which stream it came (RFC 9113 §6.8).
 import type { ExchangeContext } from '../../exchange/context.ts';
 import type { FieldLines } from '../../fields/field-lines.ts';
-import { fieldId } from '../../fields/field-name.ts';
-import { valuesOf } from '../../http1/render.ts';
-import type { TrustedProxies } from '../../message/client-address.ts';
 import type { DownstreamAddress } from '../../message/request.ts';
+import { Sender } from '../../message/sender.ts';
 import type { ByteSocket, SocketReceiver } from '../../socket/byte-socket.ts';
+import { Lingering, lingerMs } from '../../socket/lingering.ts';
 import type { Security } from '../../socket/security.ts';
-import { Timed } from '../../wheel.ts';
+import { Deadline, Timed } from '../../wheel.ts';
 import { resetAfterMs } from '../answered-streams.ts';
-import { Deadline } from '../deadline.ts';
 import { errorCode } from '../error-code.ts';
 import { threadTurn } from '../flush-turn.ts';
 import { defaultWindow } from '../frame.ts';
@@ -20,10 +18,6 @@ import type { SessionHost } from '../session-core.ts';
 import type { Stream } from '../stream.ts';
 import { ServerStream, type ServerStreamOwner } from './server-stream.ts';
 
-/** How long a closing connection still listens, so that its last frames are not lost to a reset. */
-const lingerMs = 1_000;
-/** A closing connection that takes nothing for so many times `lingerMs` is given up. */
-const stillLooksMax = 60;
 /** How long streams that crossed the first GOAWAY have to arrive before the second. */
 const crossingMs = 1_000;
 /** Streams, with their exchanges, kept for later ones. */
@@ -40,7 +34,8 @@ export class Http2Connection extends Timed implements SessionHost, ServerStreamO
   readonly #context: ExchangeContext;
   readonly #onOver: (connection: Http2Connection) => void;
   readonly #session: Session;
-  readonly #peer: string;
+  readonly #sender: Sender;
+  #lingering: Lingering | undefined;
   readonly #free: ServerStream[] = [];
   readonly #streams = new Set<ServerStream>();
   readonly #stallLook: Deadline;
@@ -50,12 +45,6 @@ export class Http2Connection extends Timed implements SessionHost, ServerStreamO
   #draining = false;
   /** A preface, frame or block has begun and has to come to its end. */
   #awaiting = true;
-  #sender: DownstreamAddress | undefined;
-  /** What the sender was found by. */
-  #senderRule: TrustedProxies | undefined;
-  /** What the socket still had to write when the connection was looked at last. */
-  #unwritten = 0;
-  #looks = 0;
 
   /** `spentMs` of the client's time for its first words are gone. */
   constructor(
@@ -69,7 +58,7 @@ export class Http2Connection extends Timed implements SessionHost, ServerStreamO
     this.security = socket.security;
     this.#context = context;
     this.#onOver = onOver;
-    this.#peer = socket.remoteAddress ?? '';
+    this.#sender = new Sender(socket.remoteAddress ?? '', socket.security);
     this.#stallLook = new Deadline(() => this.#lookForStall());
     this.#secondGoAway = new Deadline(() => this.#endAfterThese());
     this.#lateReset = new Deadline(() => this.#resetAnswered());
@@ -118,14 +107,7 @@ export class Http2Connection extends Timed implements SessionHost, ServerStreamO
   }
 
   senderOf(lines: FieldLines): DownstreamAddress {
-    const { trusted } = this.#context.settings();
-    if (this.#sender !== undefined && this.#senderRule === trusted && !this.#sender.peerTrusted) return this.#sender;
-    this.#senderRule = trusted;
-    const chain = valuesOf(lines, fieldId.forwardedFor).join(',');
-    const scheme = this.security === undefined ? 'http' : 'https';
-    const certificateUris = this.security?.client?.forwarded ?? '';
-    this.#sender = { ...trusted.locate(this.#peer, chain), scheme, certificateUris };
-    return this.#sender;
+    return this.#sender.of(lines, this.#context.settings().trusted);
   }
 
   onBytes(bytes: Buffer, length: number): void {
@@ -181,7 +163,7 @@ export class Http2Connection extends Timed implements SessionHost, ServerStreamO
 
   override onDeadline(): void {
     if (this.#phase === 'linger') {
-      if (this.#stillTaking()) this.#context.wheel.arm(this, lingerMs);
+      if (this.#lingering?.goesOn() === true) this.#context.wheel.arm(this, lingerMs);
       else this.destroy();
     } else if (this.#awaiting) this.destroy();
     else if (!this.#busy) this.#session.fail(errorCode.none, 'idle');
@@ -224,6 +206,7 @@ export class Http2Connection extends Timed implements SessionHost, ServerStreamO
   #lingeringClose(): void {
     if (this.#phase !== 'open') return;
     this.#phase = 'linger';
+    this.#lingering ??= new Lingering(this.#socket);
     this.#session.resetAnswered(0);
     this.#session.flush();
     this.#context.wheel.remove(this.#lateReset);
@@ -248,13 +231,5 @@ export class Http2Connection extends Timed implements SessionHost, ServerStreamO
     this.#context.wheel.remove(this.#lateReset);
     this.#context.wheel.remove(this.#secondGoAway);
     this.#onOver(this);
-  }
-
-  /** The last frames are still on their way to a client that takes them, or has not stood still for long. */
-  #stillTaking(): boolean {
-    const { writableLength } = this.#socket;
-    this.#looks = writableLength < this.#unwritten ? 0 : this.#looks + 1;
-    this.#unwritten = writableLength;
-    return writableLength > 0 && this.#looks < stillLooksMax;
   }
 }

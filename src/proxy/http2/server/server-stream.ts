@@ -13,7 +13,7 @@ import { type Peer, RequestView } from '../../message/request-view.ts';
 import type { ResponseHead } from '../../message/response.ts';
 import type { Security } from '../../socket/security.ts';
 import type { TunnelEnd } from '../../socket/tunnel-end.ts';
-import { Deadline } from '../deadline.ts';
+import { Deadline } from '../../wheel.ts';
 import { errorCode } from '../error-code.ts';
 import { encoder } from '../hpack/encoder.ts';
 import { encodeResponse } from '../outgoing-head.ts';

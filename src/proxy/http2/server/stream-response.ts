@@ -1,12 +1,12 @@
 // The answering half of one stream of a client's connection: heads and bodies leave as frames, and a response that does
 // not get through ends its stream, not the connection.
-
 import type { ExchangeContext } from '../../exchange/context.ts';
 import type { DownstreamResponse } from '../../exchange/downstream.ts';
+import { ResponseLimit } from '../../exchange/response-limit.ts';
 import type { BodySource } from '../../message/body.ts';
 import type { ProxyError } from '../../message/proxy-error.ts';
 import type { ExchangeResponse, ResponseHead } from '../../message/response.ts';
-import { Deadline } from '../deadline.ts';
+import { Deadline } from '../../wheel.ts';
 import { encoder } from '../hpack/encoder.ts';
 import { encodeAnswer, encodeLines, encodeResponse } from '../outgoing-head.ts';
 import type { Stream } from '../stream.ts';
@@ -43,7 +43,7 @@ export class StreamResponse implements DownstreamResponse {
   responseBytes = 0;
   readonly #request: AnsweredStream;
   readonly #context: ExchangeContext;
-  readonly #deadline: Deadline;
+  readonly #limit: ResponseLimit;
   /** An answer that waits for the end of its request. */
   #waiting: ExchangeResponse | undefined;
   #waitingDeadline: Deadline | undefined;
@@ -57,7 +57,7 @@ export class StreamResponse implements DownstreamResponse {
   constructor(request: AnsweredStream, context: ExchangeContext) {
     this.#request = request;
     this.#context = context;
-    this.#deadline = new Deadline(() => request.onOverdue());
+    this.#limit = new ResponseLimit(context, () => request.onOverdue());
   }
 
   /** Ready for the next request. */
@@ -74,7 +74,7 @@ export class StreamResponse implements DownstreamResponse {
     this.#source = undefined;
     this.#waiting = undefined;
     if (this.#waitingDeadline !== undefined) this.#context.wheel.remove(this.#waitingDeadline);
-    this.#context.wheel.remove(this.#deadline);
+    this.#limit.close();
   }
 
   relay(response: ExchangeResponse): void {
@@ -83,7 +83,7 @@ export class StreamResponse implements DownstreamResponse {
     this.#markEnd(response.status);
     this.#relaysGrpc = this.#request.grpc && response.header('content-type')?.startsWith('application/grpc') === true;
     this.#request.stream?.sendHead(encoder, false);
-    if (clientResponseMs > 0) this.#context.wheel.arm(this.#deadline, clientResponseMs);
+    this.#limit.begin(clientResponseMs);
   }
 
   /**
@@ -175,7 +175,7 @@ export class StreamResponse implements DownstreamResponse {
     this.responseBytes += chunk.length;
     if (stream.sendData(chunk)) return true;
     this.#blocked = true;
-    this.#armStall();
+    this.#limit.onBlocked();
     this.#request.onBlocked();
     return false;
   }
@@ -200,7 +200,7 @@ export class StreamResponse implements DownstreamResponse {
     const { stream } = this.#request;
     if (stream === undefined) return;
     this.#source = undefined;
-    if (this.#blocked) this.#armStall();
+    if (this.#blocked) this.#limit.onBlocked();
     if (trailers === '') stream.sendEnd();
     else {
       encoder.begin();
@@ -213,13 +213,7 @@ export class StreamResponse implements DownstreamResponse {
   onRoom(): void {
     if (!this.#blocked) return;
     this.#blocked = false;
-    if (this.#context.settings().clientResponseMs === 0) this.#context.wheel.disarm(this.#deadline);
+    this.#limit.onRoom();
     this.#source?.resume();
-  }
-
-  /** Where the listener sets no limit for a whole response, it is the client that must not stand still. */
-  #armStall(): void {
-    const { clientResponseMs, clientStallMs } = this.#context.settings();
-    if (clientResponseMs === 0 && clientStallMs > 0) this.#context.wheel.arm(this.#deadline, clientStallMs);
   }
 }

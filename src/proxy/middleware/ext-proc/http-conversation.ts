@@ -1,10 +1,11 @@
 // Processing over HTTP: one POST per message, JSON both ways (contract.md §8.6.1).
 import { ExternalFailure, notAwaited, timedOut } from '../../external/external-failure.ts';
 import { changesOfPairs, headerPairs } from '../../external/header-change.ts';
-import { type Message, messagesIn, numberIn, textIn, textsIn } from '../../external/message-reading.ts';
+import { messagesIn, numberIn, textIn, textsIn } from '../../external/message-reading.ts';
 import { told, tracedAnswer } from '../../tracing/traced-answer.ts';
 import { statusOr403 } from '../ext-authz/grpc-check.ts';
 import type { Answer, Conversation, PhaseMessage, PhaseName, ProcessorTools } from './answer.ts';
+import { readJsonAnswer } from './json-answer.ts';
 
 const phases: ReadonlySet<string> = new Set(['requestHeaders', 'requestBody', 'responseHeaders', 'responseBody']);
 
@@ -49,12 +50,12 @@ function documentOf({ phase, headers = [], body, endOfStream, observeOnly }: Pha
 }
 
 function answerOf(bytes: Buffer): Answer {
-  const document = parsed(bytes);
+  const document = readJsonAnswer(bytes);
   const action = textIn(document, 'action');
   if (action === 'reject') {
     const fields = changesOfPairs(messagesIn(document, 'rejectHeaders')).flatMap(({ name, value }) => [name, value]);
     const status = statusOr403(numberIn(document, 'rejectStatus'));
-    return { kind: 'reject', reply: { status, fields, body: Buffer.from(textIn(document, 'rejectBody'), 'base64') } };
+    return { kind: 'reject', reply: { status, fields, body: decoded(textIn(document, 'rejectBody')) } };
   }
   if (!phases.has(action)) throw new ExternalFailure('an unknown action');
   const replaced = textIn(document, 'replaceBody');
@@ -68,16 +69,6 @@ function answerOf(bytes: Buffer): Answer {
     last: textIn(document, 'status') === 'continueAndReplace',
     modes: undefined,
   };
-}
-
-function parsed(bytes: Buffer): Message {
-  try {
-    const value: unknown = JSON.parse(bytes.toString('utf8'));
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Message;
-  } catch {
-    // Said below.
-  }
-  throw new ExternalFailure('the answer is no JSON object');
 }
 
 const decoded = (text: string): Buffer => Buffer.from(text, 'base64');

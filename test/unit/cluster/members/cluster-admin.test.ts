@@ -15,17 +15,17 @@ const refusal = async (asked: Promise<unknown>): Promise<[number, string]> => {
   throw new Error('it was not refused', { cause: error });
 };
 
-describe('cluster desk', () => {
+describe('cluster admin', () => {
   let cluster: ClusterOf;
-  let desk: ClusterAdmin;
+  let admin: ClusterAdmin;
 
   beforeEach(() => {
     cluster = new ClusterOf(statusOfFour);
-    desk = new ClusterAdmin(cluster, systemClock);
+    admin = new ClusterAdmin(cluster, systemClock);
   });
 
   it('shows members with roles, lag and health, as the leader knows them', async () => {
-    const { members, candidates, ...rest } = await desk.overview();
+    const { members, candidates, ...rest } = await admin.overview();
     expect(rest).to.deep.equal({
       clustered: true,
       clusterId: 'cluster-a',
@@ -46,14 +46,14 @@ describe('cluster desk', () => {
 
   it('says null for what only the leader knows', async () => {
     cluster.now = { ...statusOfFour, id: 'b#2', role: 'follower', peers: [] };
-    const { members } = await desk.overview();
+    const { members } = await admin.overview();
     for (const { match, lag, healthy } of members) expect([match, lag, healthy]).to.deep.equal([null, null, null]);
-    expect(await desk.elsewhere()).to.equal('10.0.0.1:8080');
+    expect(await admin.elsewhere()).to.equal('10.0.0.1:8080');
   });
 
   it('has nothing to show before the node belongs to a cluster', async () => {
     cluster.now = undefined;
-    expect(await refusal(desk.overview())).to.deep.equal([503, 'this node belongs to no cluster yet']);
+    expect(await refusal(admin.overview())).to.deep.equal([503, 'this node belongs to no cluster yet']);
   });
 
   it('adds a node that waits under that name and address', async () => {
@@ -67,10 +67,10 @@ describe('cluster desk', () => {
       };
       return { kind: 'committed', index: 42 };
     };
-    const added = await desk.add({ nodeId: 'e', address: '10.0.0.5:7000' });
+    const added = await admin.add({ nodeId: 'e', address: '10.0.0.5:7000' });
     expect(added).to.include({ nodeId: 'e', incarnation: 5, role: 'learner' });
     expect(cluster.changes).to.deep.equal([{ change: { op: 'addLearner', member: candidate }, force: false }]);
-    await desk.add({ nodeId: 'e', address: '10.0.0.5:7000' });
+    await admin.add({ nodeId: 'e', address: '10.0.0.5:7000' });
     expect(cluster.changes).to.have.length(1);
   });
 
@@ -86,7 +86,7 @@ describe('cluster desk', () => {
       return { kind: 'committed', index: 42 };
     };
     for (const round of ['first', 'again'])
-      expect(await desk.add({ nodeId: 'c', address: '10.0.0.3:7000' }), round).to.include({
+      expect(await admin.add({ nodeId: 'c', address: '10.0.0.3:7000' }), round).to.include({
         incarnation: 9,
         role: 'learner',
       });
@@ -94,20 +94,20 @@ describe('cluster desk', () => {
   });
 
   it('adds nobody who is not there', async () => {
-    expect(await refusal(desk.add({ nodeId: 'f', address: '10.0.0.6:7000' }))).to.deep.equal([
+    expect(await refusal(admin.add({ nodeId: 'f', address: '10.0.0.6:7000' }))).to.deep.equal([
       409,
       'no node f at 10.0.0.6:7000 waits for this cluster: start it first',
     ]);
   });
 
   it('promotes a learner, and leaves a voter as it is', async () => {
-    await desk.promote('d');
-    await desk.promote('b');
+    await admin.promote('d');
+    await admin.promote('b');
     expect(cluster.changes).to.deep.equal([{ change: { op: 'promote', id: 'd#4' }, force: false }]);
   });
 
   it('replaces a voter by a learner in one step', async () => {
-    expect(await desk.replace('c', 'd')).to.include({ nodeId: 'd' });
+    expect(await admin.replace('c', 'd')).to.include({ nodeId: 'd' });
     expect(cluster.changes).to.deep.equal([{ change: { op: 'replace', id: 'c#3', by: 'd#4' }, force: false }]);
   });
 
@@ -118,16 +118,16 @@ describe('cluster desk', () => {
       ...statusOfFour,
       config: { ...config, learners: ['c#9'], members: [...config.members, reborn] },
     };
-    await desk.replace('c', 'c');
+    await admin.replace('c', 'c');
     expect(cluster.changes[0]?.change).to.deep.equal({ op: 'replace', id: 'c#3', by: 'c#9' });
-    expect(await refusal(desk.remove('c', false))).to.deep.equal([409, 'c names c#3 and c#9: give one of these']);
-    await desk.remove('c#9', false);
+    expect(await refusal(admin.remove('c', false))).to.deep.equal([409, 'c names c#3 and c#9: give one of these']);
+    await admin.remove('c#9', false);
     expect(cluster.changes[1]?.change).to.deep.equal({ op: 'remove', id: 'c#9' });
   });
 
   it('removes, by force if asked', async () => {
-    await desk.remove('d', false);
-    await desk.remove('c', true);
+    await admin.remove('d', false);
+    await admin.remove('c', true);
     expect(cluster.changes).to.deep.equal([
       { change: { op: 'remove', id: 'd#4' }, force: false },
       { change: { op: 'remove', id: 'c#3' }, force: true },
@@ -135,10 +135,10 @@ describe('cluster desk', () => {
   });
 
   it('knows no strangers', async () => {
-    for (const asked of [desk.promote('x'), desk.replace('x', 'd'), desk.remove('x', true), desk.transfer('x')])
+    for (const asked of [admin.promote('x'), admin.replace('x', 'd'), admin.remove('x', true), admin.transfer('x')])
       expect(await refusal(asked)).to.deep.equal([404, 'member "x" not found']);
-    expect(await refusal(desk.replace('d', 'd'))).to.deep.equal([409, 'member "d" is no voter']);
-    expect(await refusal(desk.replace('c', 'b'))).to.deep.equal([409, 'member "b" is no learner']);
+    expect(await refusal(admin.replace('d', 'd'))).to.deep.equal([409, 'member "d" is no voter']);
+    expect(await refusal(admin.replace('c', 'b'))).to.deep.equal([409, 'member "b" is no learner']);
   });
 
   const outcomes: [Outcome, number, RegExp][] = [
@@ -152,7 +152,7 @@ describe('cluster desk', () => {
   for (const [outcome, status, text] of outcomes) {
     it(`says ${status} to ${'why' in outcome ? outcome.why : ''}`, async () => {
       cluster.outcome = () => outcome;
-      const [said, message] = await refusal(desk.promote('d'));
+      const [said, message] = await refusal(admin.promote('d'));
       expect(said).to.equal(status);
       expect(message).to.match(text);
     });
@@ -162,14 +162,14 @@ describe('cluster desk', () => {
     cluster.onTransfer = () => {
       cluster.now = { ...statusOfFour, role: 'follower', leader: 'b#2' };
     };
-    expect(await desk.transfer('b')).to.equal('b');
+    expect(await admin.transfer('b')).to.equal('b');
     expect(cluster.transfers).to.deep.equal(['b#2']);
   });
 
   it('says when leadership stays where it is', async () => {
     const clock = new ManualClock();
-    desk = new ClusterAdmin(cluster, clock);
-    const asked = refusal(desk.transfer(undefined));
+    admin = new ClusterAdmin(cluster, clock);
+    const asked = refusal(admin.transfer(undefined));
     for (let step = 0; step < 200; step++) {
       await new Promise((resolve) => setImmediate(resolve));
       clock.advance(20);
@@ -178,17 +178,17 @@ describe('cluster desk', () => {
   });
 
   it('has the leader lead on when it is named', async () => {
-    expect(await desk.transfer('a')).to.equal('a');
+    expect(await admin.transfer('a')).to.equal('a');
     expect(cluster.transfers).to.deep.equal([]);
   });
 
   it('has nobody to add to or take from a cluster of one without a raft section', async () => {
-    desk = new ClusterAdmin(new ClusterOf(statusOfOne, false), systemClock);
-    expect((await desk.overview()).members).to.have.length(1);
+    admin = new ClusterAdmin(new ClusterOf(statusOfOne, false), systemClock);
+    expect((await admin.overview()).members).to.have.length(1);
     for (const asked of [
-      desk.add({ nodeId: 'e', address: 'e:1' }),
-      desk.remove('single', true),
-      desk.transfer(undefined),
+      admin.add({ nodeId: 'e', address: 'e:1' }),
+      admin.remove('single', true),
+      admin.transfer(undefined),
     ])
       expect(await refusal(asked)).to.deep.equal([
         409,
@@ -197,8 +197,8 @@ describe('cluster desk', () => {
   });
 
   it('keeps the only voter, even by force', async () => {
-    desk = new ClusterAdmin(new ClusterOf(statusOfOne), systemClock);
-    expect(await refusal(desk.remove('single', true))).to.deep.equal([
+    admin = new ClusterAdmin(new ClusterOf(statusOfOne), systemClock);
+    expect(await refusal(admin.remove('single', true))).to.deep.equal([
       409,
       'single is the only voter: nobody would be left to decide anything',
     ]);

@@ -322,6 +322,31 @@ describe('extProc', () => {
       expect((await bed.ask()).body).to.equal('upstream');
     });
 
+    it('takes an answer with a field of another type for none', async () => {
+      let answer: Fields = {};
+      await processedBy(await http(({ phase }) => ({ action: phase, ...answer })), { mode: 'http', phases: all });
+      for (const [field, value, expected] of [
+        ['removeHeaders', 'x-a', 'a list of texts'],
+        ['removeHeaders', ['x-a', 1], 'a list of texts'],
+        ['setHeaders', { 'x-a': 'b' }, 'a list of {"key","value"}'],
+        ['setHeaders', [{ key: 'x-a', value: 1 }], 'a list of {"key","value"}'],
+        ['replaceBody', '!!', 'base64'],
+        ['replaceBody', 'YWJjZ', 'base64'],
+        ['clearBody', 'true', 'true or false'],
+        ['rejectStatus', '429', 'an integer'],
+        ['status', 1, 'a text'],
+      ] as const) {
+        answer = { [field]: value };
+        const { status, body } = await bed.ask({ method: 'POST', headers: { 'x-a': '1' }, body: 'in' });
+        const error = `ext_proc: ${field} of the answer is not ${expected}`;
+        expect([status, body]).to.deep.equal([500, JSON.stringify({ error })]);
+      }
+      expect(bed.reached).to.have.length(0);
+      answer = { removeHeaders: null, setHeaders: [{ key: 'x-empty' }], replaceBody: 'YQ', status: null };
+      await bed.ask({ method: 'POST', headers: { 'x-a': '1' }, body: 'in' });
+      expect([bed.lastSent('x-a'), bed.lastSent('x-empty'), bed.lastBody]).to.deep.equal(['1', '', 'a']);
+    });
+
     it('fails closed in response phases too: the response is discarded', async () => {
       const port = await http(({ phase }) => (phase === 'responseHeaders' ? 'rubbish' : { action: phase }));
       await processedBy(port, { mode: 'http' });

@@ -61,6 +61,13 @@ describe('jwt with keys from a destination', () => {
     expect((await bed.ask()).headers['www-authenticate']).to.equal('Bearer');
   });
 
+  for (const forwardJwt of [false, true]) {
+    it(`a claim takes the place of the Authorization header with forwardJwt ${forwardJwt}`, async () => {
+      await serve({ claimToHeaders: [{ expr: '"Basic " + claims.sub', header: 'Authorization' }], forwardJwt });
+      expect([await ask(token()), bed.lastSent('authorization')]).to.deep.equal([200, 'Basic ann']);
+    });
+  }
+
   it('where a condition skips it, nobody passes as somebody: the client’s claim fields go, those of a middleware stay', async () => {
     const jwt = { issuer, jwksPath: '/jwks.json', jwksDestinationId: 'k' };
     const claimToHeaders = ['X-User', 'X-Role', 'Authorization'].map((header) => ({ expr: 'claims.sub', header }));

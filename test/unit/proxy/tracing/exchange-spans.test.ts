@@ -294,7 +294,12 @@ describe('spans of a request', () => {
         { type: 'headers', headers: { requestHeadersToAdd: [{ key: 'x-own', value: canary }] } } as never,
         {
           type: 'extAuthz',
-          extAuthz: { destinationId: 'v', includeBody: true, onCheck: { forwardHeaders: ['authorization', 'cookie'] } },
+          extAuthz: {
+            destinationId: 'v',
+            decisionTimeout: '30s',
+            includeBody: true,
+            onCheck: { forwardHeaders: ['authorization', 'cookie'] },
+          },
         } as never,
       ],
       { more: { destinations: [{ id: 'v', name: 'v', host: '127.0.0.1', port: verdicts }] } },

@@ -29,7 +29,12 @@ describe('spans of services', () => {
       response.writeHead(status).end();
     });
     await bed.serve(
-      [{ type: 'extAuthz', extAuthz: { destinationId: 's', onCheck: { forwardHeaders: ['traceparent'] } } }],
+      [
+        {
+          type: 'extAuthz',
+          extAuthz: { destinationId: 's', decisionTimeout: '30s', onCheck: { forwardHeaders: ['traceparent'] } },
+        },
+      ],
       to(port),
     );
     const headers = { traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01` };
@@ -83,8 +88,8 @@ describe('spans of services', () => {
     const proc = await processor.start();
     await bed.serve(
       [
-        { type: 'extAuthz', extAuthz: { destinationId: 's', mode: 'grpc' } },
-        { type: 'extProc', extProc: { destinationId: 'p', phases: { responseHeaders: 'skip' } } },
+        { type: 'extAuthz', extAuthz: { destinationId: 's', mode: 'grpc', decisionTimeout: '30s' } },
+        { type: 'extProc', extProc: { destinationId: 'p', phaseTimeout: '30s', phases: { responseHeaders: 'skip' } } },
       ],
       {
         more: {
@@ -117,7 +122,10 @@ describe('spans of services', () => {
       told.push(request.headers.traceparent);
       request.resume().on('end', () => response.end(JSON.stringify({ action: 'requestHeaders' })));
     });
-    await bed.serve([{ type: 'extProc', extProc: { destinationId: 's', mode: 'http' } }], to(port));
+    await bed.serve(
+      [{ type: 'extProc', extProc: { destinationId: 's', mode: 'http', phaseTimeout: '30s' } }],
+      to(port),
+    );
     await bed.ask();
     await book.served(1);
     const posts = book.spans.filter(({ name }) => name === 'POST');
@@ -134,7 +142,7 @@ describe('spans of services', () => {
       told.push(request.headers.traceparent);
       response.end();
     });
-    await bed.serve([{ type: 'extAuthz', extAuthz: { destinationId: 's' } }], to(port));
+    await bed.serve([{ type: 'extAuthz', extAuthz: { destinationId: 's', decisionTimeout: '30s' } }], to(port));
     await bed.ask();
     expect(told).to.deep.equal([bed.lastSent('traceparent')]);
     expect(told[0]).to.match(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);

@@ -1,7 +1,7 @@
 // Rules of contract.md §7.4, §7.7 and §7.13 that are arithmetic or text.
 import { expect } from 'chai';
+import { backoffMs } from '../../../../src/proxy/forward/retry.ts';
 import { parseGrpcTimeout, renderGrpcTimeout } from '../../../../src/proxy/upstream/grpc-timeout.ts';
-import { backoffMs } from '../../../../src/proxy/upstream/retry-backoff.ts';
 import { cookieIn, newSession, pinCookie } from '../../../../src/proxy/upstream/session/cookie.ts';
 
 describe('grpc-timeout', () => {

@@ -1,0 +1,21 @@
+// What a listener was asked to show of how a response came about; nobody else may say it (observability.md §1).
+import type { ExchangeResponse } from '../message/response.ts';
+
+interface Provenance {
+  readonly route: { readonly name: string };
+  readonly snapshot: { readonly id: string };
+  /** `host:port`, or empty. */
+  readonly endpoint: string;
+  /** 0 for what needs no upstream. */
+  readonly attempts: number;
+}
+
+/** `from`: undefined when no entry won the request. */
+export function setDebugHeaders({ edits, lines }: ExchangeResponse, from: Provenance | undefined): void {
+  for (let i = 0; i < lines.count; i++) if (/^x-sluice-/i.test(lines.name(i))) edits.remove(lines.name(i));
+  if (from === undefined) return;
+  edits.set('x-sluice-route', encodeURI(from.route.name));
+  edits.set('x-sluice-snapshot', from.snapshot.id);
+  if (from.endpoint !== '') edits.set('x-sluice-endpoint', from.endpoint);
+  if (from.attempts > 0) edits.set('x-sluice-attempts', String(from.attempts));
+}

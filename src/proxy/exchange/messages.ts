@@ -1,0 +1,101 @@
+// The two messages of an exchange, as middlewares read and change them: the client's request on its way to the upstream,
+// and the response on its way back (proxy.md, Bodies). What expressions see of the request follows each change.
+import type { BodySource } from '../message/body.ts';
+import type { BodyKind, ExchangeRequest } from '../message/request.ts';
+import { ExchangeResponse } from '../message/response.ts';
+import type { Downstream } from './downstream.ts';
+import type { CollectedBody, HeldBody } from './held-body.ts';
+import { RequestBody } from './request-body.ts';
+import { collectBody, isUnderWay, replaceBody, wrapBody } from './response-body.ts';
+
+export abstract class Messages {
+  readonly downstream: Downstream;
+  readonly request: ExchangeRequest;
+  readonly response = new ExchangeResponse();
+  upstreamQuery: string | undefined;
+  protected readonly body: RequestBody;
+
+  constructor(downstream: Downstream) {
+    this.downstream = downstream;
+    this.request = downstream.request;
+    this.body = new RequestBody(downstream);
+  }
+
+  /** What the response's body comes from is not wanted any more. */
+  protected abstract cancelRun(): void;
+
+  get requestBytes(): number {
+    return this.downstream.requestBytes;
+  }
+
+  get responseBytes(): number {
+    return this.downstream.response.responseBytes;
+  }
+
+  setRequestField(name: string, value: string): boolean {
+    this.request.view.forgetHeaders();
+    return this.request.edits.set(name, value);
+  }
+
+  appendRequestField(name: string, value: string): boolean {
+    this.request.view.forgetHeaders();
+    return this.request.edits.append(name, value);
+  }
+
+  removeRequestField(name: string): boolean {
+    this.request.view.forgetHeaders();
+    return this.request.edits.remove(name);
+  }
+
+  disownRequestField(name: string): boolean {
+    this.request.view.forgetHeaders();
+    return this.request.edits.removeParsed(name);
+  }
+
+  setUpstreamQuery(query: string): void {
+    this.upstreamQuery = query;
+  }
+
+  get bodyKind(): BodyKind {
+    return this.body.kind;
+  }
+
+  get bodyUntouched(): boolean {
+    return this.body.untouched;
+  }
+
+  requestBody(): BodySource {
+    return this.body.source;
+  }
+
+  heldRequestBody(): HeldBody {
+    return this.body.held;
+  }
+
+  collectRequestBody(bytesMax: number): CollectedBody | undefined | Promise<CollectedBody | undefined> {
+    return this.body.collect(bytesMax);
+  }
+
+  replaceRequestBody(bytes: Uint8Array): void {
+    this.body.replace(bytes);
+  }
+
+  wrapRequestBody(wrap: (source: BodySource) => BodySource, sameLength = false): void {
+    this.body.wrap(wrap, sameLength);
+  }
+
+  collectResponseBody(bytesMax: number): CollectedBody | undefined | Promise<CollectedBody | undefined> {
+    return collectBody(this.response, bytesMax);
+  }
+
+  replaceResponseBody(bytes: Uint8Array): void {
+    if (isUnderWay(this.response)) this.cancelRun();
+    replaceBody(this.response, bytes);
+  }
+
+  wrapResponseBody(wrap: (source: BodySource) => BodySource, sameLength = false): void {
+    // What has no body on the wire has none to wrap.
+    if (this.response.bodyKind === 'none' || this.request.method === 'HEAD') return;
+    wrapBody(this.response, wrap, sameLength);
+  }
+}
