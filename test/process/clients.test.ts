@@ -61,7 +61,7 @@ const securePage = `<!doctype html><script>loaded = 0</script>${scripts}<script>
 </script>`;
 
 describe('a client through the proxy', () => {
-  const upstream = createServer(answer).on('upgrade', echoWebSocket);
+  const upstream = createServer({ keepAliveTimeout: 0 }, answer).on('upgrade', echoWebSocket);
   let sluice: SluiceProcess;
   let site: string;
   let securePort: number;

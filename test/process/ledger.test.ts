@@ -63,7 +63,7 @@ for (const workers of [1, 4]) {
     }
 
     before(async () => {
-      const echo = createServer(answer).on('upgrade', (_request, socket) => {
+      const echo = createServer({ keepAliveTimeout: 0 }, answer).on('upgrade', (_request, socket) => {
         socket.on('error', () => {});
         socket.end('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\nbye');
       });

@@ -99,7 +99,7 @@ interface Loading {
 }
 
 describe('a listener that goes under mixed load', () => {
-  const upstream = createServer(answer);
+  const upstream = createServer({ keepAliveTimeout: 0 }, answer);
   const upgraded: Duplex[] = [];
   upstream.on('upgrade', (incoming, socket) => {
     upgraded.push(socket);

@@ -154,9 +154,9 @@ export class ProxyBed {
     await this.proxy.installed(this.#index, 5_000);
   }
 
-  /** An HTTP upstream on a port of its own. */
+  /** An HTTP upstream on a port of its own; it closes no idle connection by itself. */
   async upstream(listener: RequestListener): Promise<number> {
-    const server: Server = createServer(listener);
+    const server: Server = createServer({ keepAliveTimeout: 0 }, listener);
     this.atEnd(
       () =>
         new Promise((resolve) => {

@@ -9,10 +9,13 @@ export interface Upstream {
   close(): Promise<void>;
 }
 
-/** Answers every request with `answer`, by default with its own name and the request's target. */
+/**
+ * Answers every request with `answer`, by default with its own name and the request's target. It closes no idle connection by
+ * itself: a request that may not be sent twice could meet that, and would be a failed one.
+ */
 export async function startUpstream(name = 'upstream', answer?: RequestListener, port = 0): Promise<Upstream> {
   const requests: IncomingMessage[] = [];
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     requests.push(request);
     if (answer) answer(request, response);
     else response.end(`${name} ${request.method} ${request.url}`);
