@@ -77,14 +77,25 @@ export function equal(left: Value, right: Value, budget: Budget): boolean {
 
 /** Less than 0, 0, more than 0, NaN for values that compare false either way, or undefined when they have no order. */
 export function compare(left: Value, right: Value): number | undefined {
-  if (typeof left === 'string') return typeof right === 'string' ? order(left, right) : undefined;
+  if (typeof left === 'string') return typeof right === 'string' ? textOrder(left, right) : undefined;
   if (typeof left === 'boolean') return typeof right === 'boolean' ? Number(left) - Number(right) : undefined;
   const numbers =
     (typeof left === 'bigint' || typeof left === 'number') && (typeof right === 'bigint' || typeof right === 'number');
   return numbers ? order(left, right) : undefined;
 }
 
-function order<T extends string | number | bigint>(left: T, right: T): number {
+/** By code points. JavaScript goes by UTF-16 units, of which the halves of a pair lie before the last others. */
+function textOrder(left: string, right: string): number {
+  if (left === right) return 0;
+  const length = Math.min(left.length, right.length);
+  let at = 0;
+  while (at < length && left.charCodeAt(at) === right.charCodeAt(at)) at++;
+  return at === length ? left.length - right.length : rank(left.charCodeAt(at)) - rank(right.charCodeAt(at));
+}
+
+const rank = (unit: number): number => (unit >= 0xd800 && unit < 0xe000 ? unit + 0x2800 : unit);
+
+function order<T extends number | bigint>(left: T, right: T): number {
   if (left < right) return -1;
   if (left > right) return 1;
   // biome-ignore lint/suspicious/noDoubleEquals: bigint and number again; what is left is equal or not a number.

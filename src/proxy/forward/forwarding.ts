@@ -195,6 +195,13 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
 
   onResponse(head: ResponseHead, body: BodySource): void {
     const exchange = this.#exchange;
+    if (looksAccepted(this.request, head.status)) {
+      const stream = this.#stream;
+      this.#stream = undefined;
+      this.#attemptFailed('bad_response', `${head.status} to a WebSocket, and nothing switched to it`);
+      stream?.destroy(this);
+      return;
+    }
     this.#observe(head.status);
     this.#timers.end();
     if (this.#again.isDueAfter(head)) {
@@ -395,6 +402,10 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     }
   }
 }
+
+/** What refuses an upgrade of HTTP/1.1 would tell a client of HTTP/2 that its extended CONNECT is accepted (RFC 8441 §5). */
+const looksAccepted = ({ protocol, upgrade }: ExchangeRequest, status: number): boolean =>
+  upgrade !== '' && protocol === 'HTTP/2.0' && status < 300;
 
 /** Empty: the request's own stays. */
 function cappedGrpcTimeout(request: ExchangeRequest, msMax: number): string {

@@ -39,8 +39,11 @@ export const guards = {
   workMsPerTurn: 0.5,
   /** A client whose streams begin with less of a window than this can take no more than a head … */
   tinyWindowBytes: 1_024,
-  /** … and has so many requests under way: of more, as many as begin in a turn begin at each look for stalled streams. */
-  begunWithTinyWindow: 16,
+  /**
+   * … and has so many requests under way: of more, as many as begin in a turn begin at each look for stalled streams. Each may
+   * cost a connection to the upstream, and 64 KiB read from it in vain.
+   */
+  begunWithTinyWindow: 4,
   /** Streams of a connection that has gone whose exchanges end in one turn; as dear, where the upstream is in the middle. */
   endedPerTurn: 8,
   /** Streams reset by us because of what came: as cheap for an attacker as its own resets (MadeYouReset). */

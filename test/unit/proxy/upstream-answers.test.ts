@@ -28,6 +28,18 @@ describe('an upstream connection', () => {
     return upstream;
   };
 
+  for (const [text, message] of [
+    [`HTTP/1.1 200 OK\r\nX: ${'a'.repeat(1_100_000)}\r\n\r\n`, 'response headers too large'],
+    [`HTTP/1.1 200 ${'a'.repeat(20_000)}\r\n\r\n`, 'status line too long'],
+  ] as const) {
+    it(`that says too much is told of in words: ${message}`, async () => {
+      await upstreamSaying(text);
+      expect(await rawExchange(port, get('/1'))).to.contain(
+        `"error":"bad_response","status":502,"message":"${message}"`,
+      );
+    });
+  }
+
   for (const [name, text] of refusedResponses) {
     it(`is given up after ${name}, and the client gets 502`, async () => {
       const upstream = await upstreamSaying(`${text}HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison`);

@@ -11,6 +11,7 @@ import { lossOf } from '../../socket/loss.ts';
 import { Timed, type Wheel } from '../../wheel.ts';
 import { BodyDecoder } from '../body-decoder.ts';
 import { Framing } from '../framing.ts';
+import type { HeadStatus } from '../head-parser.ts';
 import { MessageWriter } from '../message-writer.ts';
 import { ReceiveBuffer } from '../receive-buffer.ts';
 import { renderRequest, renderTrailers } from '../render.ts';
@@ -35,6 +36,11 @@ export interface ClientConnectionOptions {
 const headLimits = { startLineBytesMax: 16_384, headBytesMax: 1 << 20, fieldBytesMax: 0, linesMax: 1_000 };
 /** More interim responses than this to one request are a flood. */
 const interimMax = 100;
+
+const tooMuch: Partial<Record<HeadStatus, string>> = {
+  'line-too-long': 'status line too long',
+  'head-too-large': 'response headers too large',
+};
 
 type Phase = 'idle' | 'head' | 'body' | 'over';
 
@@ -246,7 +252,7 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
       const status = this.parser.parse(bytes, at, to);
       if (status === 'more') return at;
       if (status !== 'done') {
-        this.#fail('bad_response', false, this.parser.problem || status);
+        this.#fail('bad_response', false, this.parser.problem || (tooMuch[status] ?? status));
         return to;
       }
       at = this.parser.end;

@@ -32,6 +32,17 @@ describe('a request expression', () => {
     }
   });
 
+  it('orders texts by their code points', () => {
+    const view = aRequest({ headers: { a: '\uffee', b: '\u{1f600}', c: '\u{1f600}a', d: 'z' } });
+    const inOrder = ['d', 'a', 'b', 'c'].map((name) => `request.headers.${name}`);
+    inOrder.forEach((left, i) => {
+      inOrder.forEach((right, j) => {
+        expect(holds(`${left} < ${right}`, view), `${left} < ${right}`).to.equal(i < j);
+        expect(holds(`${left} >= ${right}`, view), `${left} >= ${right}`).to.equal(i >= j);
+      });
+    });
+  });
+
   it('is false when a header, the body or the certificate is absent', () => {
     for (const source of [
       'request.headers["x-user"] == "ann"',

@@ -188,6 +188,16 @@ describe('a WebSocket to a destination of HTTP/2', () => {
     expect(headers[':status']).to.equal(403);
   });
 
+  it('that an upstream of HTTP/1.1 answers with 200 is not accepted: 502 to HTTP/2, to which 200 would say so', async () => {
+    const upstream = await bed.rawUpstream((socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nno'));
+    await serve(upstream.port, { http2: false });
+    const { stream, heard } = await byHttp2();
+    const [headers] = await once(stream, 'response');
+    expect(headers[':status']).to.equal(502);
+    await eventually(() => expect(heard.text).to.match(/"error":"bad_response".*200 to a WebSocket/));
+    await byHttp1().until(/^HTTP\/1\.1 200 [\s\S]*no$/);
+  });
+
   it('without an announcement in cleartext is 502 bad_response, and says why', async () => {
     const upstream = await http2Upstream(bed, echo);
     await serve(upstream.port);
