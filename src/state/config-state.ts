@@ -11,11 +11,12 @@ import { type IdempotencyLimits, IdempotencyTable } from './idempotency-table.ts
 import { keys } from './keys.ts';
 import { loadRows, type StoredRow } from './load-rows.ts';
 import { emptyTables, type LogStamp, nothingLive, Overlay, type Position, type Tables } from './overlay.ts';
+import { snapshotRefused } from './refusals.ts';
 import { type RequestStanding, RequestTable } from './request-table.ts';
 import type { Rollout } from './rollout.ts';
 import { drain } from './slices.ts';
 import { type DigestOf, plainDigest, type RowBody, StateHash } from './state-hash.ts';
-import type { Active, Rehearsal, StateView, Stored, StoredSnapshot } from './view.ts';
+import type { Active, Rehearsal, StateView, Stored, StoredSnapshot, WantedSnapshot } from './view.ts';
 
 export interface Entry {
   readonly index: number;
@@ -150,11 +151,12 @@ export class ConfigState implements StateView {
     return (kind === 'snapshots' ? this.snapshot(id) : this.get(kind, id))?.revision;
   }
 
-  *rehearse(operations: Operations): Generator<void, Rehearsal> {
+  *rehearse(operations: Operations, snapshot?: WantedSnapshot): Generator<void, Rehearsal> {
     const { changedAt } = this;
     const overlay = new Overlay(this.#tables, this.#position, this.#live);
     const verdict = yield* writeAll(overlay, operations, this.applied + 1);
-    return { verdict, after: { changedAt, entities: overlay.configuration(), secrets: overlay.secrets() } };
+    const refused = snapshot && snapshotRefused(overlay, snapshot);
+    return { verdict, refused, after: { changedAt, entities: overlay.configuration(), secrets: overlay.secrets() } };
   }
 
   answered(idempotency: Idempotency): Result | undefined {

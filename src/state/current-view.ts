@@ -3,7 +3,7 @@ import type { EditableKind, Kind } from '../model/kinds.ts';
 import type { Idempotency, Operations, Result } from './command.ts';
 import type { ActivationRecord, PendingConfirmation } from './history.ts';
 import type { Rollout } from './rollout.ts';
-import type { Active, Rehearsal, StateView, Stored, StoredSnapshot } from './view.ts';
+import type { Active, Rehearsal, StateView, Stored, StoredSnapshot, WantedSnapshot } from './view.ts';
 
 export class CurrentView implements StateView {
   readonly #current: () => StateView;
@@ -56,8 +56,8 @@ export class CurrentView implements StateView {
     return this.#current().snapshots();
   }
 
-  rehearse(operations: Operations): Generator<void, Rehearsal> {
-    return this.#current().rehearse(operations);
+  rehearse(operations: Operations, snapshot?: WantedSnapshot): Generator<void, Rehearsal> {
+    return this.#current().rehearse(operations, snapshot);
   }
 
   answered(idempotency: Idempotency): Result | undefined {

@@ -8,7 +8,7 @@ import { writeAll } from './decide-batch.ts';
 import { decideRollout } from './decide-rollout.ts';
 import { Entity } from './entity.ts';
 import type { Overlay } from './overlay.ts';
-import { missingOrChanged, nameTaken, takenBy, underWay, type Verdict } from './refusals.ts';
+import { missingOrChanged, nameTaken, snapshotRefused, takenBy, type Verdict } from './refusals.ts';
 import type { StoredSnapshot } from './view.ts';
 
 /** Yields wherever others may have their turn. */
@@ -84,11 +84,8 @@ function* batch(state: Overlay, command: Batch, index: number): Generator<void, 
 }
 
 function captureAfter(state: Overlay, snapshot: BatchSnapshot, changedAt: number, index: number): Verdict {
-  const taken = takenBy(state, 'snapshots', snapshot.id, snapshot.name);
-  if (taken !== undefined) return taken;
-  if (snapshot.activate && state.rolloutUnderWay !== undefined) {
-    return { status: 409, error: `/snapshot/activate: ${underWay(state.rolloutUnderWay)}` };
-  }
+  const refused = snapshotRefused(state, snapshot);
+  if (refused !== undefined) return refused;
   if (snapshot.checkedAt !== changedAt) return { status: 'moved' };
   const verdict = take(state, snapshot, index);
   if (verdict.status === 201 && snapshot.activate)

@@ -4,6 +4,7 @@ import { type Kind, nounOf } from '../model/kinds.ts';
 import type { IfMatch, Result } from './command.ts';
 import type { Overlay } from './overlay.ts';
 import type { Rollout } from './rollout.ts';
+import type { WantedSnapshot } from './view.ts';
 
 /** A result without what every result of this command shares: index, kind and, unless it is here, id. */
 export type Verdict = Pick<Result, 'status' | 'error' | 'operation' | 'outcomes'> & Partial<Pick<Result, 'id'>>;
@@ -29,6 +30,14 @@ export const nameTaken = (kind: Kind, name: string): Verdict => ({
   status: 409,
   error: `a ${nounOf(kind)} named "${name}" exists already`,
 });
+
+/** Why a batch cannot take its snapshot; undefined when nothing but the configuration decides. */
+export function snapshotRefused(state: Overlay, { id, name, activate }: WantedSnapshot): Verdict | undefined {
+  const taken = takenBy(state, 'snapshots', id, name);
+  if (taken !== undefined) return { ...taken, error: `/snapshot/name: ${taken.error}` };
+  if (!activate || state.rolloutUnderWay === undefined) return undefined;
+  return { status: 409, error: `/snapshot/activate: ${underWay(state.rolloutUnderWay)}` };
+}
 
 /** Why nothing else may become active. */
 export const underWay = ({ id }: Rollout): string => `rollout "${id}" is under way`;

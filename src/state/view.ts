@@ -1,6 +1,6 @@
 // View, by which everyone reads what was agreed on. It shows only what is on disk (architecture.md §7.3).
 import type { ConfigKind, EditableKind, Kind } from '../model/kinds.ts';
-import type { Idempotency, Operations, Result, Spec } from './command.ts';
+import type { BatchSnapshot, Idempotency, Operations, Result, Spec } from './command.ts';
 import type { ActivationRecord, PendingConfirmation } from './history.ts';
 import type { Rollout } from './rollout.ts';
 
@@ -38,10 +38,15 @@ export interface Active {
   readonly index: number;
 }
 
+/** What tells one snapshot of a batch from others before it is captured. */
+export type WantedSnapshot = Pick<BatchSnapshot, 'id' | 'name' | 'activate'>;
+
 /** What operations would do to the state as it is, without doing it. */
 export interface Rehearsal {
   /** As of a batch; status 200 when nothing would be refused. */
   readonly verdict: Pick<Result, 'status' | 'error' | 'operation' | 'outcomes'>;
+  /** Why their snapshot would be refused whatever it holds; undefined when they bring none. */
+  readonly refused: Pick<Result, 'status' | 'error'> | undefined;
   /** The state after them. `changedAt` is that of the state before. */
   readonly after: {
     readonly changedAt: number;
@@ -70,7 +75,7 @@ export interface StateView {
   /** Ascending by createdAt, then id. */
   snapshots(): readonly StoredSnapshot[];
   /** Yields wherever others may have their turn. To be thrown away when `changedAt` is another one at the end. */
-  rehearse(operations: Operations): Generator<void, Rehearsal>;
+  rehearse(operations: Operations, snapshot?: WantedSnapshot): Generator<void, Rehearsal>;
   /** What a request under this key was answered with; undefined when it is new. */
   answered(idempotency: Idempotency): Result | undefined;
   /** Revision of any entity, or undefined when it does not exist. */

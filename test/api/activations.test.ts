@@ -69,7 +69,14 @@ describe('activations', () => {
     expect(await at(since - 1)).to.deep.equal([]);
     expect(await at(since)).to.deep.equal([a]);
     expect(await at(since + 1_000_000)).to.deep.equal([a]);
-    for (const query of ['?at=yesterday', '?at=2026-13-01T00:00:00Z', '?limit=0', '?limit=10001', '?limit=x']) {
+    for (const query of [
+      '?at=yesterday',
+      '?at=2026-13-01T00:00:00Z',
+      '?at=2026-02-30T00:00:00Z',
+      '?limit=0',
+      '?limit=10001',
+      '?limit=x',
+    ]) {
       expect(await api.call('GET', `/activations${query}`), query).to.include({ status: 400 });
     }
   });

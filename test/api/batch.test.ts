@@ -291,6 +291,17 @@ describe('batch', () => {
       expect(answer).to.include({ status: 404 });
       expect(answer.json).to.have.property('operation', 0);
     });
+
+    // The rehearsal answered 200 without a problem, and the batch itself 409 right after it.
+    it('is refused for the name of its snapshot as the real one is', async () => {
+      await accepted([], { snapshot: { name: 'v1' } });
+      const wanted = { operations: [create('a')], snapshot: { name: 'v1', activate: true } };
+      const rehearsed = await api.call('POST', '/batch?dryRun=true', { body: wanted });
+      const real = await api.call('POST', '/batch', { body: wanted });
+      const error = '/snapshot/name: a snapshot named "v1" exists already';
+      expect([rehearsed.status, rehearsed.json]).to.deep.equal([409, { error }]);
+      expect([real.status, real.json]).to.deep.equal([409, { error }]);
+    });
   });
 
   it('without permission for one operation does none', async () => {

@@ -183,6 +183,17 @@ describe('rollouts', () => {
     expect(list.map(({ state }) => state)).to.deep.equal(['aborted']);
   });
 
+  it('refuse the rehearsal of a batch that would activate, as they refuse the batch', async () => {
+    await begin();
+    const { id } = await started(b);
+    const wanted = { operations: [], snapshot: { name: 'v', activate: true } };
+    for (const path of ['/batch?dryRun=true', '/batch']) {
+      const answer = await api.call('POST', path, { body: wanted });
+      const error = `/snapshot/activate: rollout "${id}" is under way`;
+      expect([answer.status, answer.json], path).to.deep.equal([409, { error }]);
+    }
+  });
+
   it('are started once under one key', async () => {
     await begin();
     const options = { headers: { 'idempotency-key': 'k' } };

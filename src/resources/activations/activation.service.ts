@@ -14,7 +14,7 @@ type Parts = Pick<ServiceParts, 'reader' | 'log' | 'installed' | 'newId' | 'logg
 
 const usualLimit = 100;
 /** RFC 3339, as JavaScript reads it without guessing. */
-const timestamp = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
+const timestamp = /^(\d{4}-\d\d-(\d\d))[Tt](?:[01]\d|2[0-3]):\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
 export class ActivationService {
   readonly #parts: Parts;
@@ -76,7 +76,10 @@ function limitOf(request: ApiRequest): number {
 function momentOf(request: ApiRequest): number | undefined {
   const text = textOf(request, 'at');
   if (text === undefined) return undefined;
-  const at = timestamp.test(text) ? Date.parse(text) : Number.NaN;
+  const [, date, day] = timestamp.exec(text) ?? [];
+  // JavaScript reads the 30th of February as the 2nd of March.
+  const isDay = date !== undefined && new Date(date).getUTCDate() === Number(day);
+  const at = isDay ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(at)) throw new SluiceError('INVALID', 'at must be a timestamp such as 2026-03-30T14:22:01Z');
   return at;
 }

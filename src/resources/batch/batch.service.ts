@@ -6,7 +6,7 @@ import { describe, type Problem } from '../../model/problem.ts';
 import { digestOf } from '../../snapshot/digest.ts';
 import type { BatchSnapshot, Draft, Idempotency, Operations, Result } from '../../state/command.ts';
 import { inSlices } from '../../state/slices.ts';
-import type { Rehearsal, StoredSnapshot } from '../../state/view.ts';
+import type { Rehearsal, StoredSnapshot, WantedSnapshot } from '../../state/view.ts';
 import { installedHeaders, installWaitMs } from '../activation-report.ts';
 import { type Answer, type ApiRequest, jsonArray, revisionHeader } from '../answer.ts';
 import type { Examined } from '../examiner.ts';
@@ -142,10 +142,10 @@ export class BatchService {
     return { ...examined, sha256, warnings: underSnapshot(examined.warnings) };
   }
 
-  async #rehearse(operations: Operations): Promise<Rehearsal> {
+  async #rehearse(operations: Operations, snapshot?: WantedSnapshot): Promise<Rehearsal> {
     const { view } = this.#parts.reader;
     for (let attempt = 1; attempt <= mostAttempts; attempt++) {
-      const rehearsal = await inSlices(view.rehearse(operations));
+      const rehearsal = await inSlices(view.rehearse(operations, snapshot));
       // Others write while this one is rehearsed; what saw two states saw none.
       if (view.changedAt === rehearsal.after.changedAt) return rehearsal;
     }
@@ -154,12 +154,17 @@ export class BatchService {
 
   /** Everything but the commit, compile check included. */
   async #rehearsed(batch: SentBatch): Promise<Answer> {
-    const { reader, examiner } = this.#parts;
+    const { reader, examiner, newId } = this.#parts;
     await reader.barrier();
-    const { verdict, after } = await this.#rehearse(batch.operations);
+    const wanted = batch.snapshot && { ...batch.snapshot, id: newId() };
+    const { verdict, after, refused } = await this.#rehearse(batch.operations, wanted);
     const headers = acceptedHeaders({ ...verdict, index: reader.view.applied, kind: 'snapshots', id: '' });
     const results = await inSlices(this.#foreseen(batch, verdict.outcomes ?? []));
     const { problems } = await examiner.judge(after, { strict: batch.snapshot?.strict ?? false });
+    // The real one too says first what is wrong with the configuration.
+    if (refused !== undefined && problems.length === 0) {
+      acceptedHeaders({ ...refused, index: reader.view.applied, kind: 'snapshots', id: '' });
+    }
     const body = `{"results":${jsonArray(results)},"problems":${JSON.stringify(underSnapshot(problems))}}`;
     return { status: 200, headers, body };
   }
