@@ -177,6 +177,11 @@ console.log(`\n${summary()}`);
 process.exitCode = stoppedBy === undefined ? Number(results.some(({ isPassed }) => !isPassed)) : 130;
 
 function chosenRows(names) {
+  if (names.includes('--help')) {
+    const lines = rows.map(({ name, what }) => `  ${name.padEnd(14)} ${what}`);
+    console.log(['npm run test:faults -- [ROW ...] [--full]', '', ...lines].join('\n'));
+    return process.exit(0);
+  }
   const unknown = names.filter((name) => !rows.some((row) => row.name === name));
   if (unknown.length === 0) return rows.filter(({ name }) => names.length === 0 || names.includes(name));
   console.error(`faults: no row ${unknown.join(', ')}; there are ${rows.map(({ name }) => name).join(', ')}`);

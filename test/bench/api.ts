@@ -1,9 +1,12 @@
 // `npm run bench:api`: the API with 10,000 routes on one real process: creates per second by 16 clients, the time of
 // a full list, of a capture and of an activation, and the longest time that the event loop was held.
 import { Agent, request, setGlobalDispatcher } from 'undici';
+import { optionsOf } from '../../raft/testing/commands/options.ts';
 import { freePort } from '../support/free-port.ts';
 import { endAll, newFolder, startSluice } from '../support/sluice-process.ts';
 import { senderTo } from './api-sender.ts';
+
+optionsOf(import.meta.url, {});
 
 const routes = 10_000;
 const clients = 16;

@@ -10,7 +10,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { constants, setPriority } from 'node:os';
-import { parseArgs } from 'node:util';
+import { optionsOf } from '../../raft/testing/commands/options.ts';
 import { apiClient } from '../support/api-client.ts';
 import { freePort } from '../support/free-port.ts';
 import { Http2Client } from '../support/http2-client.ts';
@@ -113,7 +113,7 @@ async function main(rounds: number, seconds: number, offenders: number, wanted: 
   }
 }
 
-const { values, positionals } = parseArgs({
+const { values, positionals } = optionsOf(import.meta.url, {
   allowPositionals: true,
   options: {
     rounds: { type: 'string', default: '3' },

@@ -1,4 +1,5 @@
 // What a pick of an endpoint costs, and what its tables cost to build. Prints a table for docs/performance.md.
+import { optionsOf } from '../../raft/testing/commands/options.ts';
 import { DestinationState, destinationShape } from '../../src/proxy/shared/destination-state.ts';
 import { EndpointState, endpointShape } from '../../src/proxy/shared/endpoint-state.ts';
 import { SharedRows } from '../../src/proxy/shared/shared-rows.ts';
@@ -12,6 +13,8 @@ import { RoundRobin } from '../../src/proxy/upstream/balance/round-robin.ts';
 import { ServingSet } from '../../src/proxy/upstream/balance/serving-set.ts';
 import { seededRandom } from '../support/random.ts';
 import { cpuUs } from './routing/cpu.ts';
+
+optionsOf(import.meta.url, {});
 
 const random = seededRandom(1);
 const picks = 1_000_000;

@@ -4,7 +4,7 @@
 // followers hear no heartbeat of their leader, which sends one each 100 ms. Wanted: 2 s, a p99 of 100 ms, no loop held
 // over 100 ms; no heartbeat late by 100 ms, and no election. Bench and nodes share the machine.
 import { setTimeout as pause } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
+import { optionsOf } from '../../raft/testing/commands/options.ts';
 import { eventually } from '../support/eventually.ts';
 import { framesWatch } from '../support/frames-watch.ts';
 import { askHeld, heldLoopsEnv } from '../support/held-loops.ts';
@@ -13,7 +13,7 @@ import { LinkedCluster } from '../support/linked-cluster.ts';
 import type { ClusterNode } from '../support/node-cluster.ts';
 import { endAll } from '../support/sluice-process.ts';
 
-const { values } = parseArgs({
+const { values } = optionsOf(import.meta.url, {
   options: { rounds: { type: 'string', default: '3' }, routes: { type: 'string', default: '10000' } },
 });
 const count = Number(values.routes);

@@ -1,7 +1,7 @@
 // `node --import ./test/support/decorators.mjs test/bench/certificates.ts --count 500 --seconds 10`: many certificates on one port: what the choice by server name
 // costs, what a running Sluice takes more memory with all of them in use, and how many connections fail while all of them
 // are replaced again and again under 200 new ones a second. Targets (issue: check 6): 2 µs, 30 KB each, none.
-import { parseArgs } from 'node:util';
+import { optionsOf } from '../../raft/testing/commands/options.ts';
 import { readCertificate } from '../../src/proxy/tls/certificate.ts';
 import { Contexts } from '../../src/proxy/tls/contexts.ts';
 import { ServerNames } from '../../src/proxy/tls/server-names.ts';
@@ -12,7 +12,7 @@ import { memoryKbOf } from '../support/proc-figures.ts';
 import { ask, bodyOf } from '../support/secure-client.ts';
 import { startSluice } from '../support/sluice-process.ts';
 
-const { values } = parseArgs({
+const { values } = optionsOf(import.meta.url, {
   options: { count: { type: 'string', default: '500' }, seconds: { type: 'string', default: '10' } },
 });
 const count = Number(values.count);

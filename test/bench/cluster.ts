@@ -5,16 +5,16 @@
 // a follower 10 ms, 2,000 linearizable GET/s, ready in 3 s, back by a checkpoint of 20 MB in 10 s, activation 100 ms.
 import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
-import { parseArgs } from 'node:util';
 import { Agent, request, setGlobalDispatcher } from 'undici';
 
+import { optionsOf } from '../../raft/testing/commands/options.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
 import { type ClusterNode, NodeCluster } from '../support/node-cluster.ts';
 import { endAll } from '../support/sluice-process.ts';
 import { gapReport, report } from './raft/report.ts';
 
-const { values } = parseArgs({ options: { seconds: { type: 'string', default: '5' } } });
+const { values } = optionsOf(import.meta.url, { options: { seconds: { type: 'string', default: '5' } } });
 const seconds = Number(values.seconds);
 const clientCounts = [1, 16, 32, 64];
 const resources = 10_000;

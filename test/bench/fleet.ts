@@ -5,14 +5,14 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
+import { optionsOf } from '../../raft/testing/commands/options.ts';
 import { apiClient } from '../support/api-client.ts';
 import { askHeld, heldLoopsEnv } from '../support/held-loops.ts';
 import { call } from '../support/http-call.ts';
 import { cpuMsOf, memoryKbOf } from '../support/proc-figures.ts';
 import { endAll, startSluice } from '../support/sluice-process.ts';
 
-const { values } = parseArgs({
+const { values } = optionsOf(import.meta.url, {
   options: {
     proxies: { type: 'string', default: '1000' },
     routes: { type: 'string', default: '9000' },

@@ -2,6 +2,7 @@
 // the look for what is outdated, and what remembering a request costs. `npm run bench:metrics`
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { optionsOf } from '../../raft/testing/commands/options.ts';
 import { systemClock } from '../../src/clock.ts';
 import { listenerDefaults } from '../../src/model/defaults.ts';
 import type { Configuration } from '../../src/model/proxy-config.ts';
@@ -16,6 +17,8 @@ import { newRing } from '../../src/proxy/requests/request-ring.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { StubExchange } from '../support/stub-exchange.ts';
 import { cpuUs } from './routing/cpu.ts';
+
+optionsOf(import.meta.url, {});
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;

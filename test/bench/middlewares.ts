@@ -1,5 +1,6 @@
 // CPU of one thread for what a middleware adds to a request, without the exchange around it. Prints a table;
 // docs/performance.md keeps its figures. Requests are made of texts, whose fields are slower to find than those of a parsed head.
+import { optionsOf } from '../../raft/testing/commands/options.ts';
 import { systemClock } from '../../src/clock.ts';
 import { compileCel } from '../../src/expression/cel/program.ts';
 import { LineBatches } from '../../src/proxy/access-log/line-batches.ts';
@@ -13,6 +14,8 @@ import { buildRateLimit } from '../../src/proxy/middleware/rate-limit.ts';
 import { TokenBuckets } from '../../src/proxy/shared/token-buckets.ts';
 import { StubExchange } from '../support/stub-exchange.ts';
 import { inAnHour, jwksOf, signerOf, tokenOf } from '../support/tokens.ts';
+
+optionsOf(import.meta.url, {});
 
 const rounds = Number(process.env.ROUNDS ?? 200_000);
 

@@ -2,7 +2,7 @@
 // from its start to the first request that it serves, in time and in CPU, and its memory before and after 2,000 requests.
 // `RssFile` is mostly Node's own file, which all processes of a machine share.
 import { setTimeout as pause } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
+import { optionsOf } from '../../raft/testing/commands/options.ts';
 import { apiClient } from '../support/api-client.ts';
 import { freePort } from '../support/free-port.ts';
 import { call } from '../support/http-call.ts';
@@ -10,7 +10,7 @@ import { cpuMsOf, memoryKbOf } from '../support/proc-figures.ts';
 import { launchProxy } from '../support/proxy-process.ts';
 import { endAll, startSluice } from '../support/sluice-process.ts';
 
-const { values } = parseArgs({
+const { values } = optionsOf(import.meta.url, {
   options: { rounds: { type: 'string', default: '3' }, routes: { type: 'string', default: '1000' } },
 });
 process.once('exit', endAll);

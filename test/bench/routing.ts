@@ -1,5 +1,6 @@
 // CPU, memory and allocation of the routing table: look-ups, compilation in slices, one change, expressions. Prints a
 // table; docs/performance.md keeps its figures. `SIZES=10,10000` narrows a run. How it is measured: test/bench/routing.
+import { optionsOf } from '../../raft/testing/commands/options.ts';
 import type { Route } from '../../src/model/route.ts';
 import type { RoutingTable } from '../../src/proxy/match/routing-table.ts';
 import { seededRandom } from '../support/random.ts';
@@ -7,6 +8,8 @@ import { bytesPerRoute, compileTimed, type Timed, tableOf } from './routing/comp
 import { expressionNs } from './routing/expressions.ts';
 import { allocated, type Case, lookUp, lookUpUs, withFirstLook } from './routing/look-ups.ts';
 import { Head, type Next, number } from './routing/requests.ts';
+
+optionsOf(import.meta.url, {});
 
 const random = seededRandom(1);
 const sizes = (process.env.SIZES ?? '10,10000,100000').split(',').map(Number);

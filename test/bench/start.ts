@@ -3,8 +3,8 @@
 // 60 ms and 1.5 s.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { parseArgs } from 'node:util';
 import { Agent, request, setGlobalDispatcher } from 'undici';
+import { optionsOf } from '../../raft/testing/commands/options.ts';
 import { freePort } from '../support/free-port.ts';
 import { NodeCluster } from '../support/node-cluster.ts';
 import { cpuMsOf } from '../support/proc-figures.ts';
@@ -12,7 +12,7 @@ import { endAll } from '../support/sluice-process.ts';
 import { startUpstream } from '../support/upstream.ts';
 import { senderTo } from './api-sender.ts';
 
-const { values } = parseArgs({
+const { values } = optionsOf(import.meta.url, {
   options: { routes: { type: 'string', default: '10000' }, rounds: { type: 'string', default: '5' } },
 });
 const routes = Number(values.routes);

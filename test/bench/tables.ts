@@ -3,8 +3,8 @@
 // process, CPU of the leader in each step, the CPU time that any event loop was held at most in it, and a start with what is
 // there. Targets (issue "Speed", 5 and 6): import 20 s on three nodes, snapshot 3 s, activation 1.5 s, no loop held over
 // 20 ms, 900 MiB with two workers, one route changed 150 ms; a start with 10,000 routes 1.5 s.
-import { parseArgs } from 'node:util';
 import { Agent, request, setGlobalDispatcher } from 'undici';
+import { optionsOf } from '../../raft/testing/commands/options.ts';
 import { freePort } from '../support/free-port.ts';
 import { askHeld, heldLoopsEnv } from '../support/held-loops.ts';
 import { type ClusterNode, NodeCluster } from '../support/node-cluster.ts';
@@ -13,7 +13,7 @@ import { endAll } from '../support/sluice-process.ts';
 import { startUpstream } from '../support/upstream.ts';
 import { senderTo } from './api-sender.ts';
 
-const { values } = parseArgs({
+const { values } = optionsOf(import.meta.url, {
   options: {
     routes: { type: 'string', default: '100000' },
     nodes: { type: 'string', default: '3' },

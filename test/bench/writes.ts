@@ -5,14 +5,14 @@
 // writes, for V8 takes its time with functions that run once a batch.
 import { readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 
+import { optionsOf } from '../../raft/testing/commands/options.ts';
 import { type ClusterNode, NodeCluster } from '../support/node-cluster.ts';
 import { endAll } from '../support/sluice-process.ts';
 import { KeepAliveClient, requestBytes } from './keep-alive-client.ts';
 import { report } from './raft/report.ts';
 
-const { values } = parseArgs({
+const { values } = optionsOf(import.meta.url, {
   options: {
     seconds: { type: 'string', default: '2' },
     rounds: { type: 'string', default: '3' },

@@ -1,10 +1,10 @@
 // `npm run fuzz:exchanges -- --minutes 5 --seed 1`: mixed exchanges (test/support/mixed-exchanges.ts) in runs of 20 s, calm
 // and rough in turn, each with the next seed. Prints what was found with the seed of its run, and ends with 1 then.
-import { parseArgs } from 'node:util';
+import { optionsOf } from '../../raft/testing/commands/options.ts';
 import { mixedExchanges } from '../support/mixed-exchanges.ts';
 import { endAll } from '../support/sluice-process.ts';
 
-const { values } = parseArgs({
+const { values } = optionsOf(import.meta.url, {
   options: {
     minutes: { type: 'string', default: '5' },
     seed: { type: 'string', default: '1' },

@@ -1,7 +1,7 @@
 // `npm run fuzz:http2 -- --frames 1000000 --seed 1 --minutes 3`: frames and header blocks against oracles, in three parts
 // that take turns: requests beside Node's own HTTP/2, responses of upstreams that say anything, HPACK beside a slow decoder.
 // What differs is printed with the numbers that show it again (`--only requests --seed S --from RUN`), and ends with 1.
-import { parseArgs } from 'node:util';
+import { optionsOf } from '../../raft/testing/commands/options.ts';
 import type { FuzzRun } from './http2/findings.ts';
 import { fuzzHeaderBlocks } from './http2/header-blocks.ts';
 import { fuzzRequests } from './http2/requests.ts';
@@ -16,7 +16,7 @@ const parts: Readonly<Record<string, (seed: number, run: number) => FuzzRun | Pr
 const turnRuns = 256;
 const findingsMax = 5;
 
-const { values } = parseArgs({
+const { values } = optionsOf(import.meta.url, {
   options: {
     frames: { type: 'string', default: '1000000' },
     seed: { type: 'string', default: '1' },

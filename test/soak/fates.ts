@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import http2, { type ClientHttp2Session } from 'node:http2';
 import { type AddressInfo, connect, createServer as createRelay, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { optionsOf } from '../../raft/testing/commands/options.ts';
 import { type ApiClient, apiClient } from '../support/api-client.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
@@ -17,7 +17,7 @@ import { endAll } from '../support/sluice-process.ts';
 import { inAnHour, jwksOf, signerOf, tokenOf } from '../support/tokens.ts';
 import { growths, type Sample } from './verdict.ts';
 
-const { values } = parseArgs({
+const { values } = optionsOf(import.meta.url, {
   options: {
     exchanges: { type: 'string', default: '100000' },
     seed: { type: 'string', default: '1' },

@@ -1,6 +1,6 @@
 // `npm run soak -- --minutes 10`: a real Sluice under keep-alive clients of HTTP/1.1 and HTTP/2, WebSockets over both, 10,000
 // new connections and 100 activations a minute. Passes (exit 0) when no request failed and neither memory nor handles grow (issue of the engine, check 2).
-import { parseArgs } from 'node:util';
+import { optionsOf } from '../../raft/testing/commands/options.ts';
 import { apiClient } from '../support/api-client.ts';
 import { freePort } from '../support/free-port.ts';
 import { type GaugedSluice, gaugedSluice, type Held } from '../support/gauge.ts';
@@ -12,7 +12,7 @@ import { startActivations, twoSnapshots } from './activations.ts';
 import { startStreams } from './streams.ts';
 import { growths, type Sample } from './verdict.ts';
 
-const { values } = parseArgs({ options: { minutes: { type: 'string', default: '10' } } });
+const { values } = optionsOf(import.meta.url, { options: { minutes: { type: 'string', default: '10' } } });
 const minutes = Number(values.minutes);
 if (!(minutes > 0)) throw new Error(`--minutes wants a number above 0, not ${values.minutes}`);
 const sampleMs = Math.min(5_000, minutes * 1_000);

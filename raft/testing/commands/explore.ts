@@ -2,10 +2,11 @@
 // [--duplicates U] [--late-writes] [--states S] [--seconds T]`: every order of messages, timeouts, writes and crashes
 // of a small cluster within these bounds. Prints how many states there were; for a broken promise the way to it.
 // Exits 1 when a promise was broken.
-import { parseArgs } from 'node:util';
-import { explore } from '../explore/explore.ts';
 
-const { values } = parseArgs({
+import { explore } from '../explore/explore.ts';
+import { optionsOf } from './options.ts';
+
+const { values } = optionsOf(import.meta.url, {
   options: {
     nodes: { type: 'string', default: '3' },
     depth: { type: 'string', default: '16' },

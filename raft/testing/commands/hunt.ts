@@ -1,8 +1,10 @@
 // Plants each bug of a table in turn and looks for the first seed that finds it. Exits 1 when one survives.
 import { spawn } from 'node:child_process';
-import { parseArgs } from 'node:util';
+import { optionsOf } from './options.ts';
 
 export interface Hunt {
+  /** The command, as a URL: its first comment is the help. */
+  readonly file: string;
   readonly names: readonly string[];
   /** Arguments of node up to those of the campaign; the bug to plant is named by the variable. */
   readonly args: readonly string[];
@@ -10,8 +12,8 @@ export interface Hunt {
 }
 
 /** Arguments of the process: [--seeds N] [--only text] [--jobs J]. */
-export async function hunt({ names, args, variable }: Hunt): Promise<void> {
-  const { values } = parseArgs({
+export async function hunt({ file, names, args, variable }: Hunt): Promise<void> {
+  const { values } = optionsOf(file, {
     options: {
       seeds: { type: 'string', default: '5000' },
       only: { type: 'string', default: '' },

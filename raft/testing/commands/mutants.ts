@@ -7,6 +7,7 @@ const simulate = fileURLToPath(new URL('./simulate.ts', import.meta.url));
 const plant = fileURLToPath(new URL('../mutants/plant.ts', import.meta.url));
 
 await hunt({
+  file: import.meta.url,
   names: [...mutants, ...ofRules, ...foundOnce].map(({ name }) => name),
   args: ['--import', plant, simulate],
   variable: 'RAFT_MUTANT',

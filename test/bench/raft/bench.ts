@@ -1,12 +1,12 @@
 // Commits per second and latency of one and three real processes on loopback, with fsync, and how long a cluster is
 // without a leader:   node test/bench/raft/bench.ts [--seconds 5] [--rounds 10] [--nodes 1,3]
 // Targets: 2,000 commits/s at 64 clients, median fail-over below 2 s, planned hand-over below 300 ms.
-import { parseArgs } from 'node:util';
 
+import { optionsOf } from '../../../raft/testing/commands/options.ts';
 import { BenchCluster } from './cluster.ts';
 import { gapReport, report } from './report.ts';
 
-const { values } = parseArgs({
+const { values } = optionsOf(import.meta.url, {
   options: {
     seconds: { type: 'string', default: '5' },
     rounds: { type: 'string', default: '10' },

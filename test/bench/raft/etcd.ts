@@ -7,12 +7,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { type ClientHttp2Session, connect } from 'node:http2';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 
+import { optionsOf } from '../../../raft/testing/commands/options.ts';
 import { freePort } from '../../support/free-port.ts';
 import { report } from './report.ts';
 
-const { values } = parseArgs({
+const { values } = optionsOf(import.meta.url, {
   options: {
     etcd: { type: 'string', default: 'etcd' },
     seconds: { type: 'string', default: '5' },

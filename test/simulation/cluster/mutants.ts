@@ -6,6 +6,7 @@ import { furtherMutants, mutants } from './mutant-table.ts';
 const pathOf = (file: string): string => fileURLToPath(new URL(file, import.meta.url));
 
 await hunt({
+  file: import.meta.url,
   names: [...mutants, ...furtherMutants].map(({ name }) => name),
   args: ['--import', pathOf('../../support/decorators.mjs'), '--import', pathOf('./plant.ts'), pathOf('./simulate.ts')],
   variable: 'CLUSTER_MUTANT',

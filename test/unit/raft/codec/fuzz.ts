@@ -1,13 +1,12 @@
 // Feeds mutated frames to the decoder and counts what becomes of them. The unit suite runs a short round; by hand:
 //   node test/unit/raft/codec/fuzz.ts --frames 1000000 --seed 1
 import { pathToFileURL } from 'node:url';
-import { parseArgs } from 'node:util';
 import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
-
 import { encodeFrames, FrameDecoder } from '../../../../raft/codec/frames.ts';
 import { decodeMessage } from '../../../../raft/codec/message-decoder.ts';
 import { encodeMessage, laneOf } from '../../../../raft/codec/message-encoder.ts';
+import { optionsOf } from '../../../../raft/testing/commands/options.ts';
 import { anyMessage } from './messages.ts';
 
 export interface FuzzResult {
@@ -83,7 +82,7 @@ function generator(seed: number): (below: number) => number {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const { values } = parseArgs({ options: { frames: { type: 'string' }, seed: { type: 'string' } } });
+  const { values } = optionsOf(import.meta.url, { options: { frames: { type: 'string' }, seed: { type: 'string' } } });
   const before = process.memoryUsage().rss;
   const result = fuzzFrames(Number(values.frames ?? 1_000_000), Number(values.seed ?? 1));
   const peakMiB = Math.round(process.resourceUsage().maxRSS / 1024);

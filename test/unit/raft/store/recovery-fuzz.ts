@@ -5,9 +5,8 @@ import { readdir, readFile, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { parseArgs } from 'node:util';
-
 import type { OpenedLog, WriteBatch } from '../../../../raft/store/log-store.ts';
+import { optionsOf } from '../../../../raft/testing/commands/options.ts';
 import { appendBatch, copyOf, inDirectory, reopen, writeLog } from './log-directory.ts';
 
 type Damage = 'truncate' | 'flip';
@@ -104,7 +103,7 @@ function same(found: OpenedLog, expected: OpenedLog): boolean {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const { values } = parseArgs({
+  const { values } = optionsOf(import.meta.url, {
     options: {
       step: { type: 'string', default: '1' },
       files: { type: 'string', default: '\\.log$' },

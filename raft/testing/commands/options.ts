@@ -1,0 +1,24 @@
+// What a command for developers was called with. The first comment of its file is its help, so that there is one text.
+import { readFileSync } from 'node:fs';
+import { type ParseArgsConfig, parseArgs } from 'node:util';
+
+/** As `parseArgs` reads them. Ends the process: with the help after `--help`, with 2 and a line for what it does not know. */
+export function optionsOf<T extends ParseArgsConfig>(file: string, config: T): ReturnType<typeof parseArgs<T>> {
+  try {
+    const options: ParseArgsConfig['options'] = { ...config.options, help: { type: 'boolean', short: 'h' } };
+    const read = parseArgs({ ...config, options });
+    if (!('help' in read.values)) return read as ReturnType<typeof parseArgs<T>>;
+    console.log(firstComment(readFileSync(new URL(file), 'utf8')));
+    process.exit(0);
+  } catch (error) {
+    console.error(`${(error as Error).message} (--help tells what there is)`);
+    process.exit(2);
+  }
+}
+
+export function firstComment(source: string): string {
+  const lines = source.split('\n');
+  const end = lines.findIndex((line) => !line.startsWith('//'));
+  const text = lines.slice(0, end === -1 ? lines.length : end).map((line) => line.replace(/^\/\/ ?/, ''));
+  return text.join('\n');
+}
