@@ -16,6 +16,7 @@ const findings = [
   [91_023_995, 'a removed voter that was told so, and insists on what lies behind an entry it holds for open'],
   [95_003_239, 'a demoted voter that insists on an entry which the only voter lost'],
   [95_020_127, 'a disk that is wiped after it lost its tail'],
+  [120_051_909, 'a joint configuration that is written and not synced when peace is made'],
   [503_263, 'a removed voter whose log would win against a learner that is behind'],
 ] as const;
 /** Seeds that run a second time; a calm one and a large cluster are among them. */

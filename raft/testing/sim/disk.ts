@@ -53,6 +53,11 @@ export class SimDisk {
     return this.#durable;
   }
 
+  /** With what is not synced yet: what a process would find that starts now. */
+  get written(): Readonly<DiskImage> {
+    return this.#written;
+  }
+
   get isBusy(): boolean {
     return this.#flights.size > 0;
   }

@@ -327,12 +327,13 @@ export class Nemesis {
   /**
    * These are a quorum wherever they have to be one: of the newest configuration, of any that may still be committed,
    * and of those that they believe in themselves. (A member that does not know yet that others left still needs them.)
+   * A process finds what was written before, synced or not.
    */
   #decides(ids: ReadonlySet<string>): boolean {
     const { ghost, nodes } = this.#world;
-    const believed = nodes.filter(({ id }) => ids.has(id)).map(({ disk }) => configOf(disk.durable));
+    const believed = nodes.filter(({ id }) => ids.has(id)).map(({ disk }) => configOf(disk.written));
     const pending = nodes.flatMap((node) => node.driver?.inspect().log.pendingConfig?.config ?? []);
-    const stored = nodes.flatMap(({ disk }) => configsAbove(disk.durable, ghost.lastCommitted));
+    const stored = nodes.flatMap(({ disk }) => configsAbove(disk.written, ghost.lastCommitted));
     const newest = ghost.newestConfig === undefined ? [] : [ghost.newestConfig];
     return [...newest, ...believed, ...pending, ...stored].every(
       (config) => config.voters.length === 0 || isQuorum(config, (id) => ids.has(id)),
