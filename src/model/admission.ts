@@ -1,11 +1,12 @@
 // Admission of JSON as objects of the model's classes, by the rules of contract.md §0.2: null is absent, empty texts of
 // optional fields are absent, nothing is coerced, unknown fields are named and left out. Only fields that a class
 // declares are ever read or written, so no key of a body reaches a prototype. Formats and rules are validation's.
+import { isObject } from './json-object.ts';
 import { type Problem, pointerOf, problemsMax } from './problem.ts';
 import { typeProblemOf } from './scalar.ts';
 import { type Class, type Element, type Field, fieldsOf, type Shape, type Shorthand } from './schema.ts';
 import { holdsSecret } from './secret-reference.ts';
-import { isRecord, mapEntriesMax, notAList, notAnObject, shapeProblemsOf, tooMany } from './shape.ts';
+import { mapEntriesMax, notAList, notAnObject, shapeProblemsOf, tooMany } from './shape.ts';
 
 export interface Placed {
   /** JSON pointer from the body. */
@@ -65,7 +66,7 @@ class Reader {
 
   #element(element: Element, value: unknown, pointer: string): unknown {
     if (element.is === 'object') {
-      return isRecord(value) ? this.object(element.of, value, pointer) : this.#refuse(pointer, notAnObject);
+      return isObject(value) ? this.object(element.of, value, pointer) : this.#refuse(pointer, notAnObject);
     }
     const problem = typeProblemOf(element.scalar, value);
     return problem === undefined ? value : this.#refuse(pointer, problem);
@@ -86,7 +87,7 @@ class Reader {
   }
 
   #map(of: Element, value: unknown, pointer: string): unknown {
-    if (!isRecord(value)) return this.#refuse(pointer, notAnObject);
+    if (!isObject(value)) return this.#refuse(pointer, notAnObject);
     const entries = Object.entries(value).filter(([, sent]) => sent !== null);
     if (entries.length > mapEntriesMax) return this.#refuse(pointer, tooMany(mapEntriesMax));
     const map: Record<string, unknown> = {};
@@ -96,7 +97,7 @@ class Reader {
       const element = key === '__proto__' ? this.#refuse(at, 'must not be used as a key') : this.#element(of, sent, at);
       if (element === undefined) continue;
       map[key] = element;
-      if (isRecord(element)) this.mapped.push({ pointer: at, object: element });
+      if (isObject(element)) this.mapped.push({ pointer: at, object: element });
     }
     return map;
   }

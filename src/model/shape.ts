@@ -1,5 +1,6 @@
 // Checks of one field's value by itself. Objects are not entered: class-validator does that through `@ValidateNested`,
 // with the classes of the objects in it.
+import { isObject } from './json-object.ts';
 import { type Problem, pointerOf, problemsMax } from './problem.ts';
 import { scalarProblemOf } from './scalar.ts';
 import type { Element, Shape } from './schema.ts';
@@ -8,16 +9,13 @@ import type { Element, Shape } from './schema.ts';
 export const shapeProblemsOf = (shape: Shape, value: unknown): readonly Problem[] => {
   if (shape.is === 'list') return listProblems(shape, value);
   if (shape.is === 'map') {
-    return isRecord(value) ? elementProblems(shape.of, Object.entries(value)) : [{ pointer: '', message: notAnObject }];
+    return isObject(value) ? elementProblems(shape.of, Object.entries(value)) : [{ pointer: '', message: notAnObject }];
   }
   const message = elementProblem(shape, value);
   return message === undefined ? [] : [{ pointer: '', message }];
 };
 
 /** A JSON object: neither a list nor null. */
-export const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** Most entries of an object with keys of the caller's choice. */
 export const mapEntriesMax = 1000;
 
@@ -47,5 +45,5 @@ const elementProblems = (element: Element, entries: Iterable<[string | number, u
 
 const elementProblem = (element: Element, value: unknown): string | undefined => {
   if (element.is === 'scalar') return scalarProblemOf(element.scalar, value);
-  return isRecord(value) ? undefined : notAnObject;
+  return isObject(value) ? undefined : notAnObject;
 };

@@ -1,7 +1,8 @@
 // Soundness: the quick yes of validation. Nearly every body that comes is right, and class-validator takes most of its time
 // to find nothing; this walks the same schema and says so first. A no is class-validator's to explain, and to take back.
+import { isObject } from './json-object.ts';
 import { type Class, type Field, fieldsOf, rulesOf } from './schema.ts';
-import { isRecord, shapeProblemsOf } from './shape.ts';
+import { shapeProblemsOf } from './shape.ts';
 
 /** True: class-validator finds nothing. False: it may. Objects inside maps are not looked at, as it does not either. */
 export function isSound(object: object): boolean {
@@ -23,4 +24,4 @@ function holds({ shape, required }: Field, value: unknown): boolean {
 }
 
 const isSoundOf = (cls: Class, value: unknown): boolean =>
-  isRecord(value) && (value as object) instanceof cls && isSound(value);
+  isObject(value) && (value as object) instanceof cls && isSound(value);

@@ -3,11 +3,12 @@
 import { type ValidationError, validateSync } from 'class-validator';
 import { type Admission, admit, type Placed } from './admission.ts';
 import { configClasses } from './config-classes.ts';
+import { isObject } from './json-object.ts';
 import type { Kind } from './kinds.ts';
 import { type Problem, pointerOf, problemsMax } from './problem.ts';
 import { type Class, fieldsOf, ruleOf } from './schema.ts';
 import { Secret } from './secret.ts';
-import { isRecord, shapeProblemsOf } from './shape.ts';
+import { shapeProblemsOf } from './shape.ts';
 import { Snapshot } from './snapshot.ts';
 import { isSound } from './soundness.ts';
 import { rememberRules } from './validation-metadata.ts';
@@ -34,7 +35,7 @@ export const parseEntity = (kind: Kind, json: unknown): ParsedEntity => parseBod
 
 /** The same for a body that is no resource. */
 export const parseBody = (cls: Class, json: unknown): ParsedEntity => {
-  if (!isRecord(json))
+  if (!isObject(json))
     return { entity: {}, problems: [{ pointer: '', message: 'must be a JSON object' }], unknown: [] };
   const admission = admit(cls, json);
   const problems = problemsOf(admission);
@@ -102,5 +103,5 @@ const plain = (object: object): Record<string, unknown> => {
 const plainValue = (value: unknown): unknown => {
   if (typeof value !== 'object') return value;
   if (Array.isArray(value)) return value.map(plainValue);
-  return isRecord(value) ? plain(value) : value;
+  return isObject(value) ? plain(value) : value;
 };

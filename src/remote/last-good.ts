@@ -6,8 +6,8 @@ import { readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeDirectory } from '../../disk/directory.ts';
 import { writeDurably } from '../../disk/durable-file.ts';
+import { isObject } from '../model/json-object.ts';
 import type { LogPlace } from './remote-source.ts';
-import { isObject } from './shape-reader.ts';
 
 export interface Copy {
   readonly place: LogPlace | undefined;

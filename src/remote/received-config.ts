@@ -4,12 +4,13 @@
 // a listener stays closed (architecture.md §6.19). Where it cannot be told which requests a route is for, the whole is
 // refused.
 import { configDigest } from '../model/config-digest.ts';
+import { isObject, type JsonObject } from '../model/json-object.ts';
 import { type ConfigKind, configKinds, nounOf } from '../model/kinds.ts';
 import { describe, type Problem, pointerOf, problemsMax } from '../model/problem.ts';
 import type { Candidate, Configuration, ProxyConfig } from '../model/proxy-config.ts';
 import { secretsById } from '../model/secret-problems.ts';
 import { shapes } from '../model/shapes.ts';
-import { isObject, type JsonObject, ShapeReader } from './shape-reader.ts';
+import { ShapeReader } from './shape-reader.ts';
 
 export interface ReceivedConfig {
   readonly config: Omit<ProxyConfig, 'index'>;

@@ -3,13 +3,9 @@
 // (contract.md §4.2). The sender may be of another make or version, so nothing that it wrote is trusted to have been
 // checked; fields that nobody knows are left alone.
 import { parseDuration } from '../model/duration.ts';
+import { isObject, type JsonObject } from '../model/json-object.ts';
 import { type Problem, pointerOf, problemsMax } from '../model/problem.ts';
 import type { FieldShape, Shapes, ValueShape } from '../model/shape-table.ts';
-
-export type JsonObject = Record<string, unknown>;
-
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 export class ShapeReader {
   readonly #shapes: Shapes;

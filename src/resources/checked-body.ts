@@ -1,10 +1,10 @@
 // A body by its class: its fields once they are right, and headers that name what else was in it.
 import { SluiceError } from '../errors.ts';
+import type { JsonObject } from '../model/json-object.ts';
 import { describe, pointerOf } from '../model/problem.ts';
 import type { Class } from '../model/schema.ts';
 import { parseBody } from '../model/validation.ts';
 import type { ApiRequest } from './answer.ts';
-import type { JsonObject } from './json-body.ts';
 import { fieldValidationOf } from './query.ts';
 import { unknownFieldWarnings } from './unknown-fields.ts';
 import type { Warnings } from './warnings.ts';

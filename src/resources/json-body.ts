@@ -2,8 +2,7 @@
 // the rest of the program must never meet: prototype keys, endless nesting, numbers and text that do not survive a
 // round trip.
 import { SluiceError } from '../errors.ts';
-
-export type JsonObject = Record<string, unknown>;
+import { isObject, type JsonObject } from '../model/json-object.ts';
 
 const maxDepth = 64;
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -84,8 +83,5 @@ function refuseKey(key: string): void {
 function refuseIllFormed(text: string): void {
   if (!text.isWellFormed()) throw invalid('body holds a lone surrogate');
 }
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const invalid = (message: string): SluiceError => new SluiceError('INVALID', message);

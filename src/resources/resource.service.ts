@@ -3,6 +3,7 @@
 
 import type { ReplicatedLog } from '../cluster/log/replicated-log.ts';
 import { SluiceError } from '../errors.ts';
+import { type JsonObject } from '../model/json-object.ts';
 import type { EditableKind } from '../model/kinds.ts';
 import type { Class } from '../model/schema.ts';
 import { findReferences } from '../model/secret-reference.ts';
@@ -11,7 +12,7 @@ import type { Result, Spec } from '../state/command.ts';
 import { type Answer, type ApiRequest, entityTag, longJsonArray, revisionHeader } from './answer.ts';
 import { seesSecrets } from './caller.ts';
 import { checkedBody } from './checked-body.ts';
-import { type JsonObject, objectBody } from './json-body.ts';
+import { objectBody } from './json-body.ts';
 import { idempotencyOf, ifMatchOf } from './preconditions.ts';
 import type { ServiceParts } from './service-parts.ts';
 import { notFound, type StateReader } from './state-reader.ts';

@@ -1,6 +1,7 @@
 // Section of the settings file: one map, read key by key. Every complaint carries the key's whole path, and reading
 // goes on after it, so that one start shows all that is wrong.
 import { parseDuration } from '../model/duration.ts';
+import { isObject } from '../model/json-object.ts';
 
 /** Collects what is wrong and what is merely odd, over all sections of a file. */
 export interface SettingsProblems {
@@ -129,7 +130,7 @@ export class Section {
   section(key: string): Section | undefined {
     if (!this.has(key)) return undefined;
     const value = this.#map[key];
-    if (isMap(value)) return new Section(value, this.pathOf(key), this.#problems);
+    if (isObject(value)) return new Section(value, this.pathOf(key), this.#problems);
     return this.error(key, 'must be a map');
   }
 
@@ -143,7 +144,7 @@ export class Section {
   sections(key: string): Section[] {
     if (!this.has(key)) return [];
     const value = this.#map[key];
-    if (!Array.isArray(value) || !value.every(isMap)) {
+    if (!Array.isArray(value) || !value.every(isObject)) {
       this.error(key, 'must be a list of maps');
       return [];
     }
@@ -162,6 +163,3 @@ export class Section {
     }
   }
 }
-
-export const isMap = (value: unknown): value is YamlMap =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,7 +1,7 @@
 // The settings file as a map of keys. Variables are filled in before it is parsed, so a value that YAML stumbles over may
 // be a secret: complaints say where, and never quote the text (contract.md §1.6).
 import { type Alias, type Document, LineCounter, parseDocument, visit } from 'yaml';
-import { isMap } from './section.ts';
+import { isObject } from '../model/json-object.ts';
 
 /** The file cannot be used. One line; every wrong key with its path (contract.md §1.7). */
 export class SettingsError extends Error {
@@ -22,7 +22,7 @@ export function parseYaml(text: string): Readonly<Record<string, unknown>> {
   const alias = danglingAlias(document);
   if (alias) throw problem(alias.range?.[0] ?? 0, 'an alias without its anchor; quote a value that begins with *');
   const value: unknown = document.toJS({ maxAliasCount: 100 }) ?? {};
-  if (!isMap(value)) throw new SettingsError('the settings must be a map of keys');
+  if (!isObject(value)) throw new SettingsError('the settings must be a map of keys');
   return value;
 }
 

@@ -1,17 +1,9 @@
 // Commands as bytes: what the log carries and what comes out of it. When encryption is on they are sealed before they
 // enter the log, because a log lies on disk too (architecture.md §7).
+import { isObject } from '../model/json-object.ts';
 import { editableKinds, kinds } from '../model/kinds.ts';
 import type { Batch, Command, RequestId } from './command.ts';
-import {
-  accountProblemOf,
-  type Fields,
-  idGrammar,
-  isCount,
-  isIfMatch,
-  isName,
-  isObject,
-  isTexts,
-} from './command-shape.ts';
+import { accountProblemOf, type Fields, idGrammar, isCount, isIfMatch, isName, isTexts } from './command-shape.ts';
 import { OperationLines } from './operation-lines.ts';
 import { rolloutProblemOf } from './rollout-shape.ts';
 

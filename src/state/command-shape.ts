@@ -1,11 +1,10 @@
 // Small questions about the shape of what the log carries.
+import { isObject } from '../model/json-object.ts';
+
 export type Fields = Readonly<Record<string, unknown>>;
 
 /** Ids of contract.md §0.3. */
 export const idGrammar = /^[A-Za-z0-9._~:-]{1,128}$/;
-
-export const isObject = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 export const isName = (value: unknown): value is string => typeof value === 'string' && value !== '';
 

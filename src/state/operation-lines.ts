@@ -1,8 +1,9 @@
 // The operations of a batch as they travel: one line of JSON each, read when they are applied. Tens of thousands are
 // never a tree of objects at once, and a command that carries them is put together and taken apart by copying bytes.
+import { isObject } from '../model/json-object.ts';
 import { editableKinds } from '../model/kinds.ts';
 import type { BatchOperation, Operations } from './command.ts';
-import { idGrammar, isIfMatch, isName, isObject } from './command-shape.ts';
+import { idGrammar, isIfMatch, isName } from './command-shape.ts';
 
 const newline = 10;
 

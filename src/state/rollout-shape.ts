@@ -1,13 +1,6 @@
 // Shape of a rollout's command, whether bytes are one: every field that apply reads is looked at.
-import {
-  accountProblemOf,
-  type Fields,
-  idGrammar,
-  isCount,
-  isObject,
-  isOptionalText,
-  isTexts,
-} from './command-shape.ts';
+import { isObject } from '../model/json-object.ts';
+import { accountProblemOf, type Fields, idGrammar, isCount, isOptionalText, isTexts } from './command-shape.ts';
 
 const moves = ['pause', 'resume', 'abort', 'promote'];
 const drives = ['advance', 'fail', 'stall'];

@@ -1,8 +1,9 @@
 // Asks one member of the cluster a question and takes its answer, both JSON, over the connection that members prove
 // themselves on. What questions there are is for others to say.
 import { identityOf, type Member } from '../../../raft/index.ts';
+import { isObject } from '../../model/json-object.ts';
 import { askMember, type MemberCallOptions } from '../relay/member-call.ts';
-import { isRecord, parse } from '../relay/relay-wire.ts';
+import { parse } from '../relay/relay-wire.ts';
 
 const path = '/sync/fleet';
 
@@ -19,6 +20,6 @@ export class PeerClient {
       Buffer.from(JSON.stringify({ v: 1, clusterId, to: identityOf(id).nodeId, question }));
     const body = await askMember(this.#options, { address, path, bodyFor, withinMs });
     const answer = body && parse(body);
-    return isRecord(answer) ? answer.answer : undefined;
+    return isObject(answer) ? answer.answer : undefined;
   }
 }

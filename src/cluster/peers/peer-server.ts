@@ -1,8 +1,9 @@
 // Answers questions of other members of the cluster. Who asks must be a member, and must mean this node: an address may
 // lead to another one than it did.
 import { SluiceError } from '../../errors.ts';
+import { isObject } from '../../model/json-object.ts';
 import { MemberGuard, type MemberGuardOptions, type MemberHead } from '../relay/member-guard.ts';
-import { isRecord, parse } from '../relay/relay-wire.ts';
+import { parse } from '../relay/relay-wire.ts';
 
 export interface PeerServerOptions extends MemberGuardOptions {
   readonly nodeId: string;
@@ -25,7 +26,7 @@ export class PeerServer extends MemberGuard {
     this.check(head, body);
     const value = parse(body);
     const { nodeId, clusterId, answer } = this.#options;
-    if (!isRecord(value) || value.v !== 1 || !isRecord(value.question)) {
+    if (!isObject(value) || value.v !== 1 || !isObject(value.question)) {
       throw new SluiceError('INVALID', 'the body is no question of version 1');
     }
     if (value.clusterId !== clusterId()) throw new SluiceError('INVALID', 'the question is for another cluster');

@@ -1,11 +1,12 @@
 // Carries a write from the node that received it to the leader (raft.md A16). One attempt: the proposer decides whether
 // and where to try again, and for that it must know what this attempt can have done.
+import { isObject } from '../../model/json-object.ts';
 import { hostOf, portOf } from '../../telemetry/traces/span-texts.ts';
 import type { WorkSpan, WorkTraces } from '../../telemetry/traces/work-traces.ts';
 import type { LeaderReply } from './leader-connections.ts';
 import { type MemberCallOptions, provenHeaders } from './member-call.ts';
 import type { Relay, RelayOutcome, RelayRequest } from './relay.ts';
-import { decodeApplied, encodeEnvelope, isRecord, largeBodyMax, parse } from './relay-wire.ts';
+import { decodeApplied, encodeEnvelope, largeBodyMax, parse } from './relay-wire.ts';
 
 export interface RelayClientOptions extends MemberCallOptions {
   /** Undefined: nothing is traced. */
@@ -53,8 +54,8 @@ function outcomeOf(reply: LeaderReply): RelayOutcome {
   const body = parse(reply.body);
   const result = status === 200 ? decodeApplied(body) : undefined;
   if (result !== undefined) return { outcome: 'applied', index: result.index, result };
-  const error = isRecord(body) && typeof body.error === 'string' ? body.error : 'no reason given';
-  const isRefusal = (status >= 400 && status < 500) || (isRecord(body) && body.outcome === 'not-applied');
+  const error = isObject(body) && typeof body.error === 'string' ? body.error : 'no reason given';
+  const isRefusal = (status >= 400 && status < 500) || (isObject(body) && body.outcome === 'not-applied');
   return {
     outcome: isRefusal ? 'not-applied' : 'unknown',
     reason: `the leader answered ${status}: ${error}`,

@@ -1,6 +1,7 @@
 // The bodies of `POST /sync/raft` (architecture.md §8), written and read. Both sides check what the other sent: a member
 // may run another version, and what is not understood must not be taken for an answer.
 import { commandBytesMax } from '../../../raft/index.ts';
+import { isObject } from '../../model/json-object.ts';
 import { kinds } from '../../model/kinds.ts';
 import type { RequestId, Result } from '../../state/command.ts';
 
@@ -45,7 +46,7 @@ export function encodeEnvelope({ command, ...rest }: RelayEnvelope): Posted {
 /** The envelope in a JSON body, or a text that says what is wrong with it. */
 export function decodeEnvelope(body: Uint8Array): RelayEnvelope | string {
   const value = parse(body);
-  if (!isRecord(value)) return 'body is not a JSON object';
+  if (!isObject(value)) return 'body is not a JSON object';
   const bytes = typeof value.command === 'string' ? bytesOf(value.command) : undefined;
   return bytes === undefined ? 'command is not base64' : envelopeOf(value, bytes);
 }
@@ -54,7 +55,7 @@ export function decodeEnvelope(body: Uint8Array): RelayEnvelope | string {
 export function decodeLargeEnvelope(body: Uint8Array): RelayEnvelope | string {
   const end = body.indexOf(newline);
   const head = end < 0 ? undefined : parse(body.subarray(0, end));
-  return isRecord(head) ? envelopeOf(head, body.subarray(end + 1)) : 'body does not begin with a line of JSON';
+  return isObject(head) ? envelopeOf(head, body.subarray(end + 1)) : 'body does not begin with a line of JSON';
 }
 
 function envelopeOf(
@@ -74,7 +75,7 @@ export const encodeApplied = ({ index, ...result }: Result): string => JSON.stri
 
 /** The result in a 200; undefined when it is not one. */
 export function decodeApplied(body: unknown): Result | undefined {
-  if (!isRecord(body) || !isCount(body.index) || !isRecord(body.result)) return undefined;
+  if (!isObject(body) || !isCount(body.index) || !isObject(body.result)) return undefined;
   const result = { ...body.result, index: body.index };
   return isResult(result) ? result : undefined;
 }
@@ -94,14 +95,11 @@ export function parse(bytes: Uint8Array): unknown {
   }
 }
 
-export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 const isCount = (value: unknown): value is number =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 
 const isRequestId = (value: unknown): value is RequestId =>
-  isRecord(value) &&
+  isObject(value) &&
   typeof value.origin === 'string' &&
   [value.incarnation, value.boot, value.seq, value.ackedBelow].every(isCount);
 
@@ -112,4 +110,4 @@ const isResult = (
   kinds.some((kind) => kind === value.kind) &&
   typeof value.id === 'string' &&
   (value.error === undefined || typeof value.error === 'string') &&
-  (value.replay === undefined || isRecord(value.replay));
+  (value.replay === undefined || isObject(value.replay));

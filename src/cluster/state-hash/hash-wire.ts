@@ -1,7 +1,8 @@
 // The bodies of `POST /sync/state-hash`: one member asks another which state hashes it had lately. Both sides check what
 // the other sent, as with the relay.
 import type { MemberId } from '../../../raft/index.ts';
-import { isRecord, parse } from '../relay/relay-wire.ts';
+import { isObject } from '../../model/json-object.ts';
+import { parse } from '../relay/relay-wire.ts';
 import type { Hashes } from './hash-verdict.ts';
 
 export interface HashAnswer {
@@ -15,7 +16,7 @@ export const encodeHashQuestion = (clusterId: string): Buffer => Buffer.from(JSO
 /** The cluster that is asked about, or a text that says what is wrong with the body. */
 export function decodeHashQuestion(body: Uint8Array): { readonly clusterId: string } | string {
   const value = parse(body);
-  if (!isRecord(value)) return 'body is not a JSON object';
+  if (!isObject(value)) return 'body is not a JSON object';
   if (value.v !== 1) return 'version of the question is not 1';
   return typeof value.clusterId === 'string' ? { clusterId: value.clusterId } : 'clusterId is missing';
 }
@@ -26,7 +27,7 @@ export const encodeHashAnswer = ({ member, hashes }: HashAnswer): string =>
 /** Undefined for what is no answer. */
 export function decodeHashAnswer(body: Uint8Array): HashAnswer | undefined {
   const value = parse(body);
-  if (!isRecord(value) || typeof value.member !== 'string' || !Array.isArray(value.hashes)) return undefined;
+  if (!isObject(value) || typeof value.member !== 'string' || !Array.isArray(value.hashes)) return undefined;
   return value.hashes.every(isEntry) ? { member: value.member, hashes: new Map(value.hashes) } : undefined;
 }
 

@@ -1,5 +1,6 @@
 // Changes between two versions of an entity, as JSON pointers: what a dry run says of an update. Values are not shown,
 // for they may be secrets.
+import { isObject } from '../../model/json-object.ts';
 import { pointerOf } from '../../model/problem.ts';
 
 /** Lists are compared as a whole: an element that moved is no better told by ten pointers than by one. */
@@ -10,6 +11,3 @@ export function changesBetween(before: unknown, after: unknown, pointer = ''): s
 }
 
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,6 +1,7 @@
 // The body of a batch as the log will carry it, or everything that is wrong with it.
 import { SluiceError } from '../../errors.ts';
 import { BatchSnapshotRequest } from '../../model/activation-request.ts';
+import { isObject } from '../../model/json-object.ts';
 import type { EditableKind } from '../../model/kinds.ts';
 import { describe, type Problem, problemsMax } from '../../model/problem.ts';
 import { parseBody } from '../../model/validation.ts';
@@ -9,7 +10,7 @@ import { OperationLines, operationLine } from '../../state/operation-lines.ts';
 import { callerOf } from '../account.ts';
 import type { ApiRequest } from '../answer.ts';
 import { type Caller, seesSecrets } from '../caller.ts';
-import { type JsonObject, objectBody } from '../json-body.ts';
+import { objectBody } from '../json-body.ts';
 import { splitBody } from './batch-body.ts';
 import { readOperation } from './sent-operation.ts';
 
@@ -101,6 +102,3 @@ function readSnapshot(
     strict: strict === true,
   };
 }
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

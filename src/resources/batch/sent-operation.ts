@@ -1,11 +1,12 @@
 // One operation of a batch as it was sent, checked as the operation of its own would be: what is wrong with it, what is
 // unknown in it, and what the log will carry of it.
+import { isObject, type JsonObject } from '../../model/json-object.ts';
 import { type EditableKind, editableKinds } from '../../model/kinds.ts';
 import type { Problem } from '../../model/problem.ts';
 import { findReferences } from '../../model/secret-reference.ts';
 import { parseEntity } from '../../model/validation.ts';
 import type { BatchOperation, IfMatch } from '../../state/command.ts';
-import { type JsonObject, jsonOf } from '../json-body.ts';
+import { jsonOf } from '../json-body.ts';
 import { parseIfMatch } from '../preconditions.ts';
 
 export interface SentOperation {
@@ -147,6 +148,3 @@ class Reader {
     this.#problems.push({ pointer: this.#pointer + pointer, message });
   }
 }
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

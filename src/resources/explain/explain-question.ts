@@ -1,8 +1,8 @@
 // The body of `POST /explain`: the request that somebody asks about, and the configuration it is asked of.
 import { isIP } from 'node:net';
 import { SluiceError } from '../../errors.ts';
+import type { JsonObject } from '../../model/json-object.ts';
 import { describe, type Problem, pointerOf } from '../../model/problem.ts';
-import type { JsonObject } from '../json-body.ts';
 
 export interface ExplainQuestion {
   readonly method: string;

@@ -1,13 +1,12 @@
 // The JSON of a processor's answer (contract.md §8.6.1). A field of another type than it has there makes the answer a
 // bad one: a `removeHeaders` that is a text would otherwise let through what it was to take away.
+import { isObject } from '../../../model/json-object.ts';
 import { ExternalFailure } from '../../external/external-failure.ts';
 import type { Message } from '../../external/message-reading.ts';
 
 type Check = (value: unknown) => boolean;
 
 const isText: Check = (value) => typeof value === 'string';
-const isObject = (value: unknown): value is Message =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const isPair: Check = (value) => isObject(value) && isText(value.key) && isText(value.value ?? '');
 const listOf =
   (each: Check): Check =>

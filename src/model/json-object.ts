@@ -1,0 +1,5 @@
+// What JSON calls an object: not null, and no list.
+export type JsonObject = Record<string, unknown>;
+
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
