@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { optionsOf } from '../../raft/testing/commands/options.ts';
 import { makeCertificate } from '../support/made-certificates.ts';
 import { type Case, cases } from './proxy/cases.ts';
 import type { Sample } from './proxy/loads.ts';
@@ -12,34 +12,38 @@ import { type Contestant, type Place, type Running, sluice } from './proxy/proxi
 import { type Row, rowsOf, tableOf } from './proxy/report.ts';
 import { startBehind } from './proxy/services.ts';
 
-const { values: given, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    help: { type: 'boolean', short: 'h' },
-    list: { type: 'boolean' },
-    runs: { type: 'string', default: '5' },
-    seconds: { type: 'string', default: '2' },
-    only: { type: 'string' },
-    tree: { type: 'string', multiple: true, default: [] },
-    json: { type: 'string', default: join(tmpdir(), 'sluice-bench.json') },
-  },
-});
-const runs = Number(given.runs);
-const seconds = Number(given.seconds);
-
+const samples = join(tmpdir(), 'sluice-bench.json');
 const help = `npm run bench -- [case ...] [options]     without a case: all of them
 
   --list             names the cases
-  --runs N           rounds that count of each case; the median is told (${given.runs})
-  --seconds N        length of a round on one proxy (${given.seconds})
+  --runs N           rounds that count of each case; the median is told (5)
+  --seconds N        length of a round on one proxy (2)
   --only A,B         these proxies alone
   --tree NAME=PATH   Sluice of another checkout takes part as sluice@NAME in every case; may be repeated. Options of
                      Node may follow the path, after a blank
-  --json FILE        where all samples go (${given.json})
+  --json FILE        where all samples go (${samples})
 
 The proxies run on core 0, load and upstream on core 1. CPU is that of all threads and child processes. The spread is
 half of the range that the middle half of the runs lies in; ratios are medians of those of each round.
-NODE_ARGS are options for the Node that Sluice runs on, as --cpu-prof --cpu-prof-dir=/tmp/profile.`;
+NODE_ARGS are options for the Node that Sluice runs on, as --cpu-prof --cpu-prof-dir=DIRECTORY.`;
+
+const { values: given, positionals } = optionsOf(
+  import.meta.url,
+  {
+    allowPositionals: true,
+    options: {
+      list: { type: 'boolean' },
+      runs: { type: 'string', default: '5' },
+      seconds: { type: 'string', default: '2' },
+      only: { type: 'string' },
+      tree: { type: 'string', multiple: true, default: [] as string[] },
+      json: { type: 'string', default: samples },
+    },
+  },
+  () => help,
+);
+const runs = Number(given.runs);
+const seconds = Number(given.seconds);
 
 const commandsOf = ({ load, proxies }: Case): readonly string[] =>
   [load.command, ...proxies.map(({ command }) => command)].filter((command) => command !== undefined);
@@ -133,8 +137,7 @@ async function main(wanted: readonly Case[]): Promise<void> {
   }
 }
 
-if (given.help === true) console.log(help);
-else if (given.list === true) {
+if (given.list === true) {
   for (const part of cases) {
     const who = part.proxies.map(({ name }) => name).join(', ');
     console.log(`${part.name.padEnd(20)} ${part.title} (${who})`);

@@ -1,5 +1,6 @@
 // An exchange as middlewares see it, without a connection: a request made of texts, and what they changed of it.
 import { RequestView } from '../../src/expression/cel/view.ts';
+import { Messages } from '../../src/proxy/exchange/messages.ts';
 import type { LocalReply, MiddlewareExchange, MiddlewarePhases, Verdict } from '../../src/proxy/exchange/phase.ts';
 import { editedLines, FieldEdits } from '../../src/proxy/fields/field-edits.ts';
 import { FieldList } from '../../src/proxy/fields/field-lines.ts';
@@ -38,6 +39,10 @@ export class StubExchange {
   requestBytes = 0;
   responseBytes = 0;
   cut = false;
+  // The product's own.
+  readonly setRequestField = Messages.prototype.setRequestField;
+  readonly appendRequestField = Messages.prototype.appendRequestField;
+  readonly removeRequestField = Messages.prototype.removeRequestField;
 
   constructor({
     method = 'GET',
@@ -75,21 +80,6 @@ export class StubExchange {
     const request = facts as unknown as ExchangeRequest & { view: RequestView };
     (request as { view: RequestView }).view = new RequestView(request);
     this.request = request;
-  }
-
-  setRequestField(name: string, value: string): boolean {
-    this.request.view.forgetHeaders();
-    return this.request.edits.set(name, value);
-  }
-
-  appendRequestField(name: string, value: string): boolean {
-    this.request.view.forgetHeaders();
-    return this.request.edits.append(name, value);
-  }
-
-  removeRequestField(name: string): boolean {
-    this.request.view.forgetHeaders();
-    return this.request.edits.remove(name);
   }
 
   /** Lines that the upstream would get, `name: value`, in order. */

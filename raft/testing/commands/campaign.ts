@@ -1,12 +1,12 @@
 // Runs whole simulated clusters by seed: prints progress, speed and the faults that struck; for a failing seed the command
 // that replays it and the shortest list of faults that still breaks the same promise. Exits 1 when a promise was broken.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
 import type { PlanOptions } from '../sim/draw-plan.ts';
 import type { FaultKind } from '../sim/fault.ts';
 import { minimise } from '../sim/minimise.ts';
 import type { Plan } from '../sim/plan.ts';
 import type { RunResult } from '../sim/world.ts';
+import { optionsOf } from './options.ts';
 
 export interface Campaign {
   /** What a person types, up to the arguments. */
@@ -29,7 +29,20 @@ const usage = `-- [--seeds N] [--from S] [--nodes 1..7] [--minutes M] [--plan FI
 
 /** By the arguments of the process; see `usage`. */
 export async function campaign({ command, draw, run, report }: Campaign): Promise<void> {
-  const values = parseArguments(command);
+  const { values } = optionsOf(
+    import.meta.url,
+    {
+      options: {
+        seeds: { type: 'string', default: '500' },
+        from: { type: 'string', default: '1' },
+        nodes: { type: 'string' },
+        minutes: { type: 'string' },
+        plan: { type: 'string' },
+        json: { type: 'boolean', default: false },
+      },
+    },
+    () => `${command} ${usage}`,
+  );
   const totals = new Totals();
   const endsAt =
     values.minutes === undefined ? Number.POSITIVE_INFINITY : totals.startedAt + Number(values.minutes) * 60_000;
@@ -86,29 +99,6 @@ export async function campaign({ command, draw, run, report }: Campaign): Promis
 /** B24: one seed in a hundred runs twice, and every failing one. */
 function isDue({ seed }: Plan): boolean {
   return seed % 100 === 7;
-}
-
-/** Ends the process for `--help`, with 0, and for what it does not know, with 2. */
-function parseArguments(command: string) {
-  try {
-    const { values } = parseArgs({
-      options: {
-        seeds: { type: 'string', default: '500' },
-        from: { type: 'string', default: '1' },
-        nodes: { type: 'string' },
-        minutes: { type: 'string' },
-        plan: { type: 'string' },
-        json: { type: 'boolean', default: false },
-        help: { type: 'boolean', default: false },
-      },
-    });
-    if (!values.help) return values;
-    process.stdout.write(`${command} ${usage}`);
-    return process.exit(0);
-  } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : error}\n\n${command} ${usage}`);
-    return process.exit(2);
-  }
 }
 
 class Totals {

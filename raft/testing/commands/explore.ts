@@ -2,7 +2,6 @@
 // [--duplicates U] [--late-writes] [--states S] [--seconds T]`: every order of messages, timeouts, writes and crashes
 // of a small cluster within these bounds. Prints how many states there were; for a broken promise the way to it.
 // Exits 1 when a promise was broken.
-
 import { explore } from '../explore/explore.ts';
 import { optionsOf } from './options.ts';
 

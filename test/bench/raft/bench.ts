@@ -1,7 +1,6 @@
 // Commits per second and latency of one and three real processes on loopback, with fsync, and how long a cluster is
 // without a leader:   node test/bench/raft/bench.ts [--seconds 5] [--rounds 10] [--nodes 1,3]
 // Targets: 2,000 commits/s at 64 clients, median fail-over below 2 s, planned hand-over below 300 ms.
-
 import { optionsOf } from '../../../raft/testing/commands/options.ts';
 import { BenchCluster } from './cluster.ts';
 import { gapReport, report } from './report.ts';

@@ -2,7 +2,6 @@
 //   node test/bench/raft/kill.ts [--rounds 20] [--seed 1]
 // Each round SIGKILLs the leader, another node or all of them, or stops the leader for a while. At the end every node
 // must hold the same words in the same order, each once, and all that were ever acknowledged.
-
 import { seededRng } from '../../../raft/core/rng.ts';
 import { optionsOf } from '../../../raft/testing/commands/options.ts';
 import { BenchCluster, type BenchNode } from './cluster.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Clock } from '../../../src/clock.ts';
-import { Timed, Wheel } from '../../../src/proxy/wheel.ts';
+import { Deadline, Timed, Wheel } from '../../../src/proxy/wheel.ts';
 import { seededRandom } from '../../support/mutation.ts';
 
 class HandClock implements Clock {
@@ -95,22 +95,12 @@ describe('the timer wheel', () => {
 
   it('lets what fires remove, arm and re-arm others of the same slot', () => {
     const fired: string[] = [];
-    class Acting extends Timed {
-      readonly #act: () => void;
-      constructor(act: () => void) {
-        super();
-        this.#act = act;
-      }
-      override onDeadline(): void {
-        this.#act();
-      }
-    }
-    const victim = new Acting(() => fired.push('victim'));
-    const again = new Acting(() => {
+    const victim = new Deadline(() => fired.push('victim'));
+    const again = new Deadline(() => {
       fired.push('again');
       if (fired.length < 5) wheel.arm(again, 0);
     });
-    const first = new Acting(() => {
+    const first = new Deadline(() => {
       fired.push('first');
       wheel.remove(victim);
     });
