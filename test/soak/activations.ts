@@ -2,6 +2,7 @@
 // goes to a destination that differs, so that its pool is let go each time; the second also opens a port of its own.
 import type { ApiClient } from '../support/api-client.ts';
 import { freePort } from '../support/free-port.ts';
+import type { Features } from './features.ts';
 
 export interface Activations {
   readonly count: number;
@@ -9,20 +10,27 @@ export interface Activations {
   stop(): Promise<void>;
 }
 
-interface Ports {
+interface Between {
   readonly port: number;
   readonly upstreamPort: number;
+  readonly features: Features;
 }
 
 /** Their ids; the first is live. */
-export async function twoSnapshots(api: ApiClient, { port, upstreamPort }: Ports): Promise<readonly string[]> {
-  const destination = (name: string) => ({ id: name, name, host: '127.0.0.1', port: upstreamPort });
+export async function twoSnapshots(
+  api: ApiClient,
+  { port, upstreamPort, features }: Between,
+): Promise<readonly string[]> {
+  const destination = (name: string) => ({
+    ...{ id: name, name, host: '127.0.0.1', port: upstreamPort },
+    options: features.options,
+  });
   const listener = { address: '127.0.0.1' };
-  await api.create('listeners', { name: 'web', ...listener, port, http2: true });
+  await api.create('listeners', { name: 'web', ...listener, port, http2: true, ...features.listener });
   for (const name of ['steady', 'changing']) {
     await api.create('destinations', destination(name));
-    const forward = { destinations: [{ destinationId: name }] };
-    await api.create('routes', { name, match: { pathPrefix: `/${name}` }, forward });
+    const forward = { ...features.forward, destinations: [{ destinationId: name }] };
+    await api.create('routes', { ...features.route, name, match: { pathPrefix: `/${name}` }, forward });
   }
   for (let number = 0; number < 100; number++) {
     const match = { pathRegex: `/item-${number}/[a-z]+(/\\d+)*` };
@@ -32,7 +40,7 @@ export async function twoSnapshots(api: ApiClient, { port, upstreamPort }: Ports
   await api.create('listeners', { name: 'more', ...listener, port: await freePort() });
   const { status } = await api.put('/destinations/changing', {
     ...destination('changing'),
-    options: { timeouts: { connect: '4s' } },
+    options: { ...features.options, timeouts: { connect: '4s' } },
   });
   if (status !== 200) throw new Error(`the destination could not be changed: ${status}`);
   return [first, await api.create('snapshots', { name: 'second' })];

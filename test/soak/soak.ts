@@ -1,23 +1,30 @@
 // `npm run soak -- --minutes 10`: a real Sluice under keep-alive clients of HTTP/1.1 and HTTP/2, WebSockets over both, 10,000
-// new connections and 100 activations a minute. Passes (exit 0) when no request failed and neither memory nor handles grow (issue of the engine, check 2).
+// new connections and 100 activations a minute; `--all`: through every middleware, with services, copies, tries, health
+// checks, metrics and traces, at a fifth of that rate. Passes (exit 0) when no request failed and neither memory nor handles grow (issue of the engine, check 2).
 import { optionsOf } from '../../raft/testing/commands/options.ts';
 import { apiClient } from '../support/api-client.ts';
 import { freePort } from '../support/free-port.ts';
 import { type GaugedSluice, gaugedSluice, type Held } from '../support/gauge.ts';
 import { startLoad } from '../support/load.ts';
 import { CountingBackend } from '../support/long-lived.ts';
+import { OtlpReceiver } from '../support/otlp-receiver.ts';
 import { endAll } from '../support/sluice-process.ts';
 import { asking, breakingOff, leaving, startVisits, tunnelling } from '../support/visits.ts';
 import { startActivations, twoSnapshots } from './activations.ts';
+import { allFeatures, noFeatures } from './features.ts';
 import { startStreams } from './streams.ts';
 import { growths, type Sample } from './verdict.ts';
 
-const { values } = optionsOf(import.meta.url, { options: { minutes: { type: 'string', default: '10' } } });
+const { values } = optionsOf(import.meta.url, {
+  options: { minutes: { type: 'string', default: '10' }, all: { type: 'boolean', default: false } },
+});
 const minutes = Number(values.minutes);
 if (!(minutes > 0)) throw new Error(`--minutes wants a number above 0, not ${values.minutes}`);
 const sampleMs = Math.min(5_000, minutes * 1_000);
-const visitsPerMinute = 10_000;
-const activationsPerMinute = 100;
+/** With every feature the services in this process do as much as the proxy. */
+const pauseMs = values.all ? 1_000 : 50;
+const visitsPerMinute = values.all ? 2_000 : 10_000;
+const activationsPerMinute = values.all ? 20 : 100;
 const clients = 64;
 /** Connections of HTTP/2. */
 const streamClients = 16;
@@ -28,15 +35,17 @@ const ways = [leaving, breakingOff, tunnelling, ...Array.from({ length: 7 }, () 
 async function soak(): Promise<boolean> {
   const upstream = new CountingBackend(0);
   const upstreamPort = await upstream.start();
-  const gauged = await gaugedSluice();
+  const traces = values.all ? `{ endpoint: ${(await new OtlpReceiver().start()).url}, sampleRatio: 0.01 }` : '';
+  const gauged = await gaugedSluice(values.all ? `telemetry: { traces: ${traces} }` : '');
   const api = apiClient(gauged.sluice.url);
   const port = await freePort();
-  const snapshots = await twoSnapshots(api, { port, upstreamPort });
+  const features = values.all ? await allFeatures(api, gauged.sluice.storePath) : noFeatures;
+  const snapshots = await twoSnapshots(api, { port, upstreamPort, features });
   const loads = paths.map((path) =>
-    startLoad(`http://127.0.0.1:${port}${path}`, 'ok', { clients: clients / paths.length, pauseMs: 50 }),
+    startLoad(`http://127.0.0.1:${port}${path}`, 'ok', { clients: clients / paths.length, pauseMs }),
   );
   const visits = startVisits(port, { perMinute: visitsPerMinute, paths, ways });
-  const streams = startStreams(port, paths, streamClients, 50);
+  const streams = startStreams(port, paths, streamClients, pauseMs);
   const activations = startActivations(api, snapshots, activationsPerMinute);
   const samples = await sampleFor(minutes * 60_000, gauged, () => {
     const served = loads.reduce((sum, load) => sum + load.served, 0);

@@ -26,11 +26,11 @@ export interface GaugedSluice {
 
 const preload = new URL('gauge.mjs', import.meta.url).pathname;
 
-/** Two proxy workers. */
-export async function gaugedSluice(): Promise<GaugedSluice> {
+/** Two proxy workers. `more`: settings beside theirs, in YAML. */
+export async function gaugedSluice(more = ''): Promise<GaugedSluice> {
   const path = join(newFolder(), 'gauge');
   const sluice = await startSluice({
-    more: 'proxy: { workers: 2 }',
+    more: `proxy: { workers: 2 }\n${more}`,
     env: { NODE_OPTIONS: `--import=${preload} --expose-gc`, SLUICE_GAUGE: path },
   });
   return { sluice, held: async () => JSON.parse(await text(connect(path))) };

@@ -11,6 +11,8 @@ export interface Downstream extends BodySource {
   readonly response: DownstreamResponse;
   /** Bytes of the request's body so far. */
   readonly requestBytes: number;
+  /** Whether the client takes a response of that status for a tunnel, which only `tunnel` makes. */
+  readsAsTunnel(status: number): boolean;
   /** After 101: joins the client with the upstream's socket. `rest` came behind the head. */
   tunnel(head: ResponseHead, upstream: TunnelEnd, rest: Buffer): void;
 }

@@ -4,7 +4,7 @@
 import type { Clock } from '../../clock.ts';
 import type { ProxyErrorType } from '../../errors.ts';
 import { type BodySource, pump } from '../message/body.ts';
-import { type ProxyError, proxyError, renderProxyError, statusOf } from '../message/proxy-error.ts';
+import { type ErrorPlace, type ProxyError, proxyError, renderProxyError, statusOf } from '../message/proxy-error.ts';
 import type { ResponseHead } from '../message/response.ts';
 import type { TunnelEnd } from '../socket/tunnel-end.ts';
 import type { ExchangeTrace } from '../tracing/exchange-trace.ts';
@@ -178,6 +178,12 @@ export class Exchange extends Messages implements ActionExchange {
   }
 
   relay(head: ResponseHead, source: BodySource): void {
+    if (this.downstream.readsAsTunnel(head.status)) {
+      const place = { destination: this.destinationId, endpoint: this.endpoint };
+      this.cancelRun();
+      this.fail(noTunnel(head.status, place));
+      return;
+    }
     this.response.relayed(head, source);
     if (this.#chain.count === 0) this.#send();
     else this.#goOut(this.#chain.count - 1);
@@ -399,6 +405,10 @@ export class Exchange extends Messages implements ActionExchange {
   }
 
   #local({ status, fields, body }: LocalReply): void {
+    if (this.downstream.readsAsTunnel(status)) {
+      this.#render(noTunnel(status));
+      return;
+    }
     const bytes = typeof body === 'string' ? Buffer.from(body, 'utf8') : body;
     this.response.clear();
     this.response.local(status, fields, bytes);
@@ -479,5 +489,8 @@ export class Exchange extends Messages implements ActionExchange {
 }
 
 const isRead = (method: string): boolean => method === 'GET' || method === 'HEAD';
+
+const noTunnel = (status: number, place: ErrorPlace = {}): ProxyError =>
+  proxyError('bad_response', place, `${status} to a WebSocket, and nothing switched to it`);
 
 const jsonType = ['Content-Type', 'application/json'];

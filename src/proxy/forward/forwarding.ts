@@ -30,6 +30,7 @@ import { discardResponse } from './discarded-response.ts';
 import { EndpointChooser } from './endpoint-chooser.ts';
 import type { ForwardPlan } from './forward-plan.ts';
 import { type Mirror, startMirror } from './mirror.ts';
+import { MirroredRest } from './mirrored-rest.ts';
 import { RetryState } from './retry-state.ts';
 import { Sessions } from './sessions.ts';
 import { callTo } from './upstream-call.ts';
@@ -51,9 +52,9 @@ export class ForwardAction implements Action {
 
 /**
  * `choosing`: a store is asked where to. `waiting`: for a connection. `sent`: for a response head. `pausing`: before a
- * retry. `responding`: the response's body is on its way.
+ * retry. `responding`: the response's body is on its way. `failing`: until the mirror has the body.
  */
-type Phase = 'idle' | 'choosing' | 'waiting' | 'sent' | 'pausing' | 'responding';
+type Phase = 'idle' | 'choosing' | 'waiting' | 'sent' | 'pausing' | 'responding' | 'failing';
 
 class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbacks, ResponseReceiver, UpstreamRequest {
   readonly request: ExchangeRequest;
@@ -78,6 +79,7 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
   #stream: UpstreamStream | undefined;
   #attemptMs = 0;
   #mirror: Mirror | undefined;
+  #rest: MirroredRest | undefined;
   #cancelPause: Cancel | undefined;
   /** Counts choices: an answer of the store to an earlier one is late. */
   #choice = 0;
@@ -139,11 +141,17 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     this.#again.clear();
     this.#sessions.clear();
     this.#endpoints.clear();
+    this.#rest?.close();
+    this.#rest = undefined;
     this.#mirror?.primaryOver();
     this.#mirror = undefined;
   }
 
   override onDeadline(): void {
+    if (this.#rest !== undefined) {
+      this.#rest.giveUp();
+      return;
+    }
     const stream = this.#stream;
     if (this.#phase === 'waiting' || this.#phase === 'sent') this.#observe(504);
     this.#leavePool();
@@ -195,13 +203,6 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
 
   onResponse(head: ResponseHead, body: BodySource): void {
     const exchange = this.#exchange;
-    if (looksAccepted(this.request, head.status)) {
-      const stream = this.#stream;
-      this.#stream = undefined;
-      this.#attemptFailed('bad_response', `${head.status} to a WebSocket, and nothing switched to it`);
-      stream?.destroy(this);
-      return;
-    }
     this.#observe(head.status);
     this.#timers.end();
     if (this.#again.isDueAfter(head)) {
@@ -374,6 +375,7 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     this.#admitted.leaveEndpoint();
     this.#endpoint = undefined;
     this.#again.rewind();
+    this.#mirror?.rewind();
   }
 
   #fail(type: ProxyErrorType, message: string | undefined): void {
@@ -382,9 +384,24 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     exchange.trace?.endAttempt(0, type);
     // Refusals of Sluice's own say nothing of the destination.
     this.#conclude(type === 'circuit_open' || type === 'no_endpoint' ? 'unknown' : 'failure');
-    this.over();
-    exchange.fail(proxyError(type, place, message));
-    exchange.downstream.response.flush();
+    const mirror = this.#mirror;
+    const heldBack = this.request.expectContinue && exchange.bodyUntouched;
+    const fail = (): void => {
+      this.over();
+      exchange.fail(proxyError(type, place, message));
+      exchange.downstream.response.flush();
+    };
+    if (mirror?.lacksBody !== true || heldBack) fail();
+    else this.#failWithRest(mirror, fail);
+  }
+
+  /** The mirror gets the whole body although nobody else does. */
+  #failWithRest(mirror: Mirror, fail: () => void): void {
+    this.#phase = 'failing';
+    this.#timers.end();
+    this.#admitted.leave();
+    this.#rest = new MirroredRest(this.#exchange.wheel, mirror, fail);
+    this.#rest.read(mirror.tee(this.#again.body(false)));
   }
 
   #conclude(outcome: Outcome): void {
@@ -402,10 +419,6 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     }
   }
 }
-
-/** What refuses an upgrade of HTTP/1.1 would tell a client of HTTP/2 that its extended CONNECT is accepted (RFC 8441 §5). */
-const looksAccepted = ({ protocol, upgrade }: ExchangeRequest, status: number): boolean =>
-  upgrade !== '' && protocol === 'HTTP/2.0' && status < 300;
 
 /** Empty: the request's own stays. */
 function cappedGrpcTimeout(request: ExchangeRequest, msMax: number): string {

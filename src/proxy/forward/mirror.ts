@@ -125,9 +125,19 @@ export class Mirror extends Timed implements PoolCallbacks, ResponseReceiver, Up
   }
 
   /** The request's body, from which the copy takes what passes. */
-  tee(source: BodySource): BodySource {
+  tee(source: BodySource): Tee {
     this.#tee ??= new Tee(source, this);
     return this.#tee;
+  }
+
+  /** The body is to be sent again from its beginning. */
+  rewind(): void {
+    this.#tee?.rewind();
+  }
+
+  /** Part of the body has not come. */
+  get lacksBody(): boolean {
+    return !this.#ended && !this.#over;
   }
 
   /** The request is over. A body that has not come to its end never will. */

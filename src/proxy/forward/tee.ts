@@ -15,6 +15,7 @@ export class Tee implements BodySource, BodySink {
   #position = 0;
   #copied = 0;
   #ended = false;
+  #begun = false;
 
   constructor(source: BodySource, taker: CopyTaker) {
     this.#source = source;
@@ -24,7 +25,22 @@ export class Tee implements BodySource, BodySink {
   start(sink: BodySink): void {
     this.#sink = sink;
     this.#position = 0;
+    this.#begun = true;
     this.#source.start(this);
+  }
+
+  /** The source begins anew with the next start. */
+  rewind(): void {
+    this.#sink = undefined;
+    this.#begun = false;
+  }
+
+  /** What is left goes to another sink. */
+  goOn(sink: BodySink): void {
+    if (this.#begun) {
+      this.#sink = sink;
+      this.#source.resume();
+    } else this.start(sink);
   }
 
   pause(): void {

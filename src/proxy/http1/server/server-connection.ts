@@ -116,6 +116,10 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
     return this.#sender.of(this.#parser.head, this.#context.settings().trusted);
   }
 
+  readsAsTunnel(): boolean {
+    return false;
+  }
+
   // What the response asks and tells.
 
   get method(): string {

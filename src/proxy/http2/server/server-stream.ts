@@ -85,6 +85,11 @@ export class ServerStream implements Downstream, StreamReceiver, AnsweredStream,
     return this.#owner.senderOf(this.#parsed.head);
   }
 
+  /** Any 2xx accepts an extended CONNECT (RFC 8441 §5), where HTTP/1.1 needs 101. */
+  readsAsTunnel(status: number): boolean {
+    return status >= 200 && status < 300 && this.#parsed.upgrade !== '';
+  }
+
   // What the response asks and tells.
 
   get toHead(): boolean {
@@ -92,7 +97,7 @@ export class ServerStream implements Downstream, StreamReceiver, AnsweredStream,
   }
 
   get grpc(): boolean {
-    return isGrpc(this.request);
+    return this.#parsed.upgrade === '' && isGrpc(this.request);
   }
 
   get holdsBodyBack(): boolean {

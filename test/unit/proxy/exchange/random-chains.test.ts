@@ -118,7 +118,12 @@ function run(stubs: readonly Stub[]): Promise<string[]> {
       exchange.onResponseSent();
       resolve(events);
     };
-    const downstream = { request, response: { answer, flush: () => {}, responseBytes: 0 }, requestBytes: 0 };
+    const downstream = {
+      request,
+      readsAsTunnel: () => false,
+      response: { answer, flush: () => {}, responseBytes: 0 },
+      requestBytes: 0,
+    };
     const exchange = new Exchange(downstream as unknown as Downstream, context);
     exchange.begin();
   });

@@ -45,7 +45,7 @@ describe('a WebSocket to a destination of HTTP/2', () => {
     wire.send(upgrade);
     return wire;
   };
-  const byHttp2 = async () => {
+  const byHttp2 = async (more: Record<string, string> = {}) => {
     const client = new Http2Client(`http://127.0.0.1:${port}`);
     clients.push(client);
     await once(client.session, 'remoteSettings');
@@ -55,6 +55,7 @@ describe('a WebSocket to a destination of HTTP/2', () => {
       ':path': '/chat?x',
       'sec-websocket-version': '13',
       'sec-websocket-protocol': 'a',
+      ...more,
     });
     const heard = { text: '', ended: false };
     stream.on('data', (chunk: Buffer) => {
@@ -196,6 +197,19 @@ describe('a WebSocket to a destination of HTTP/2', () => {
     expect(headers[':status']).to.equal(502);
     await eventually(() => expect(heard.text).to.match(/"error":"bad_response".*200 to a WebSocket/));
     await byHttp1().until(/^HTTP\/1\.1 200 [\s\S]*no$/);
+  });
+
+  it('that Sluice itself answers with 2xx is not accepted: 502 to HTTP/2, whatever the type of its content', async () => {
+    const config = forwarding(port, await freePort(), { listener: { http2: true } });
+    const directResponse = { status: 200, body: 'hello' };
+    await bed.install({ ...config, routes: [{ id: 'r', name: 'r', match: {}, directResponse }] } as typeof config);
+    for (const type of ['text/plain', 'application/grpc']) {
+      const { stream, heard } = await byHttp2({ 'content-type': type });
+      const [headers] = await once(stream, 'response');
+      expect(headers[':status']).to.equal(502);
+      await eventually(() => expect(heard.text).to.match(/"error":"bad_response".*200 to a WebSocket/));
+    }
+    await byHttp1().until(/^HTTP\/1\.1 200 [\s\S]*hello$/);
   });
 
   it('without an announcement in cleartext is 502 bad_response, and says why', async () => {

@@ -90,6 +90,32 @@ describe('mirrors', () => {
     await eventually(() => expect(silent.sockets.size).to.equal(0));
   });
 
+  for (const attempts of [0, 2]) {
+    it(`get the whole body of a request whose own upstream cannot be reached, with ${attempts} retries`, async () => {
+      const port = await mirror();
+      ports = [await freePort()];
+      await mirroring(port, { retry: { attempts, backoff: { base: '1ms' } } });
+      for (const length of [1, 300_000]) {
+        const body = 'b'.repeat(length);
+        const answer = await bed.ask({}, { method: 'POST', body });
+        expect(`${answer.status} ${answer.body}`).to.match(/502.*connection_refused/);
+        await eventually(() => expect(copies.map((copy) => copy.body.length)).to.deep.equal([length]));
+        expect(digest(copies.pop()?.body ?? '')).to.equal(digest(body));
+      }
+    });
+
+    it(`get it where that upstream goes away within the body, with ${attempts} retries`, async () => {
+      const port = await mirror();
+      const leaving = await bed.rawUpstream((socket) => socket.once('data', () => socket.resetAndDestroy()));
+      ports = [leaving.port];
+      await mirroring(port, { retry: { attempts, backoff: { base: '1ms' } } });
+      const body = 'b'.repeat(300_000);
+      expect((await bed.ask({}, { method: 'POST', body })).status).to.equal(502);
+      await eventually(() => expect(copies.map((copy) => copy.body.length)).to.deep.equal([body.length]));
+      expect(digest(copies.pop()?.body ?? '')).to.equal(digest(body));
+    });
+  }
+
   it('that take nothing lose their copy, and the request goes on at its own speed', async () => {
     const stuck = await bed.rawUpstream((socket) => socket.pause());
     await mirroring(stuck.port);
