@@ -18,11 +18,10 @@ export abstract class Timed {
   slotTick = 0;
   /** Tick at which it is due; never earlier than its slot. */
   dueTick = never;
+  /** Tick from which a long delay counts; -1 for one that counts from the clock. */
+  armedTick = -1;
 
-  /**
-   * Called once, no earlier than armed for (a long delay may end two slots early) and at most two slots later. Not armed
-   * any more by then.
-   */
+  /** Called once, no earlier than armed for and at most three slots later. Not armed any more by then. */
   abstract onDeadline(): void;
 }
 
@@ -73,6 +72,7 @@ export class Wheel {
     if (this.#cancel === undefined) this.#startTicking();
     const due = this.#dueTick(delayMs);
     member.dueTick = due;
+    member.armedTick = delayMs > exactMsMax ? this.#tick : -1;
     if (member.after === undefined) this.#enter(member);
     else if (due < member.slotTick) {
       this.#leave(member);
@@ -93,10 +93,10 @@ export class Wheel {
 
   /**
    * The tick is behind the clock by as much as its timer is late, which counts for short delays; long ones, which each
-   * request arms, do not ask the clock.
+   * request arms, do not ask the clock, but are put off when it turns out how late that was.
    */
   #dueTick(delayMs: number): number {
-    if (delayMs > exactMsMax) return this.#tick + Math.ceil(delayMs / slotMs) + 1;
+    if (delayMs > exactMsMax) return this.#tick + Math.ceil(delayMs / slotMs) + 2;
     const due = Math.ceil((this.#clock.monotonicMs() - this.#startMs + delayMs) / slotMs);
     return Math.max(due, this.#tick + 1);
   }
@@ -108,6 +108,7 @@ export class Wheel {
 
   readonly #turn = (): void => {
     const reached = Math.floor((this.#clock.monotonicMs() - this.#startMs) / slotMs);
+    if (reached > this.#tick + 1) this.#putOff(reached - this.#tick - 1);
     // After a long stall one turn of the wheel sees every member.
     if (reached - this.#tick > slots) this.#tick = reached - slots;
     while (this.#tick < reached) {
@@ -116,6 +117,15 @@ export class Wheel {
     }
     this.#cancel = this.#members > 0 ? this.#clock.after(slotMs, this.#turn) : undefined;
   };
+
+  /** What was armed since the last turn may have been so at any time until now. A walk is little beside a stall. */
+  #putOff(late: number): void {
+    for (const slot of this.#slots) {
+      for (let member = slot.after; member !== undefined && member !== slot; member = member.after) {
+        if (member.armedTick === this.#tick) member.dueTick += late;
+      }
+    }
+  }
 
   /** Members that come back to this slot wait for its next turn, so they are taken out of it first. */
   #visit(slot: Slot | undefined): void {

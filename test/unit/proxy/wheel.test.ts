@@ -53,7 +53,7 @@ describe('the timer wheel', () => {
     wheel = new Wheel(clock);
   });
 
-  it('fires no earlier than armed for and at most two slots later, over many turns', () => {
+  it('fires no earlier than armed for and at most three slots later, over many turns', () => {
     const random = seededRandom(1);
     const members = Array.from({ length: 500 }, () => ({
       member: new Member(clock),
@@ -61,7 +61,7 @@ describe('the timer wheel', () => {
     }));
     for (const { member, ms } of members) wheel.arm(member, ms);
     clock.advance(201_000);
-    for (const { member, ms } of members) expect(member.firedMs).to.be.within(ms, ms + 100);
+    for (const { member, ms } of members) expect(member.firedMs).to.be.within(ms, ms + 150);
   });
 
   it('fires no earlier than armed for where the timer beneath it is late', () => {
@@ -78,6 +78,24 @@ describe('the timer wheel', () => {
     }
     clock.advance(2_000);
     for (const { member, dueMs } of members) expect(member.firedMs).to.be.within(dueMs, dueMs + 160);
+  });
+
+  it('fires no long delay early where it was armed within a stall', () => {
+    const random = seededRandom(3);
+    const members: { member: Member; dueMs: number }[] = [];
+    wheel.arm(new Member(clock), 1_000_000);
+    clock.lateMs = () => (random() < 0.2 ? random() * 700 : random() * 60);
+    for (let armed = 0; armed < 1_000; armed++) {
+      const ms = 5_001 + Math.floor(random() * 90_000);
+      const member = new Member(clock);
+      members.push({ member, dueMs: clock.monotonicMs() + ms });
+      wheel.arm(member, ms);
+      clock.advance(random() * 60);
+    }
+    clock.lateMs = () => 0;
+    clock.advance(200_000);
+    // Late by the stall that came behind it, at the most.
+    for (const { member, dueMs } of members) expect(member.firedMs).to.be.within(dueMs, dueMs + 1_700);
   });
 
   it('obeys the last word: put off, brought forward, disarmed, removed', () => {
