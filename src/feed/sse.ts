@@ -111,7 +111,8 @@ export class SnapshotStreams {
     response.writeHead(200, {
       'Content-Type': 'text/event-stream',
       'Cache-Control': 'no-cache',
-      Connection: 'keep-alive',
+      // Without chunks HTTP/1.0 tells the end of the stream by that of the connection.
+      Connection: response.req.httpVersion === '1.0' ? 'close' : 'keep-alive',
       'X-Accel-Buffering': 'no',
       'X-Sluice-Cluster': clusterId(),
       ...headers,
