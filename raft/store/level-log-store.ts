@@ -9,11 +9,12 @@ import type { Config, ConfigEntry, Index, Term } from '../core/types.ts';
 import { bootOf, imageOf, poisonedLog } from './boot-state.ts';
 import { firstGeneration, foundation, foundingBatch } from './founding.ts';
 import { keys } from './keys.ts';
+import { LargeBatch } from './large-batch.ts';
 import { LogImage, type Operation, put } from './log-image.ts';
 import type { LogStore, OpenedLog, Verdict, WriteBatch } from './log-store.ts';
 import { clearMarker, setMarker } from './markers.ts';
 import { type Database, type Scan, scanLog } from './recovery.ts';
-import { startUp } from './start-up.ts';
+import { logLocation, startUp } from './start-up.ts';
 import { type After, Witness } from './witness.ts';
 
 export interface LevelLogStoreOptions {
@@ -32,8 +33,8 @@ export interface LevelLogStoreOptions {
 }
 
 const defaultWriteBufferBytes = 16 * 1024 * 1024;
-/** Of entries in one batch; beyond that it is prepared apart. */
-const ownTurnBytes = 2 * 1024 * 1024;
+/** Of entries in one batch; beyond that it is written down in turns, and given to LevelDB by a thread of its own. */
+const apartBytes = 4 * 1024 * 1024;
 
 /** Rejections and failures of every method but `open` mean the same: this node is finished until it is restarted. */
 export class LevelLogStore implements LogStore {
@@ -45,6 +46,7 @@ export class LevelLogStore implements LogStore {
   #writing = false;
   #poisoned: Promise<void> | undefined;
   #failure: Error | undefined;
+  #large: LargeBatch | undefined;
 
   constructor(options: LevelLogStoreOptions) {
     this.#options = options;
@@ -54,8 +56,7 @@ export class LevelLogStore implements LogStore {
   async open(): Promise<OpenedLog> {
     const { directory, nodeId, writeBufferBytes = defaultWriteBufferBytes } = this.#options;
     const { scan, verdict } = await startUp(directory, async (location) => {
-      this.#database = openDatabase(location, writeBufferBytes);
-      await this.#database.open();
+      this.#database = await openDatabase(location, writeBufferBytes);
       return scanLog(this.#database);
     });
     return verdict.kind === 'poisoned' ? poisonedLog(verdict, scan.contents, nodeId) : this.#begin(scan, verdict);
@@ -129,21 +130,42 @@ export class LevelLogStore implements LogStore {
     if (this.#failure !== undefined) throw this.#failure;
     if (isLoneCommit(batch)) return image.hold(batch.hardState);
     if (this.#writing) throw this.#fail(new Error('two batches outstanding'));
-    return this.#commit(await this.#plan(image, batch), batch.sync);
+    return isLarge(batch) ? this.#writeLarge(image, batch) : this.#commit(await this.#plan(image, batch), batch.sync);
   }
 
-  /**
-   * What is for the peers goes into their sockets first, in a microtask: their disks are farther away than this one. Writing
-   * many megabytes down and handing them to LevelDB takes a turn each, so that ticks and peers come in between.
-   */
+  /** LevelDB's binding copies what it is given, twice, in the thread that gives it: that is not this one. */
+  async #writeLarge(image: LogImage, batch: WriteBatch): Promise<void> {
+    const large = new LargeBatch(logLocation(this.#options.directory));
+    this.#large = large;
+    try {
+      const operations = await this.#planInTurns(image, batch);
+      await this.#commit(operations, batch.sync, () => large.write(operations, batch.sync));
+    } finally {
+      large.end();
+    }
+  }
+
+  /** What is for the peers goes into their sockets first, in a microtask: their disks are farther away than this one. */
   async #plan(image: LogImage, batch: WriteBatch): Promise<readonly Operation[]> {
-    const isLong = isLarge(batch);
     this.#writing = true;
     try {
-      await (isLong ? nextTurn() : undefined);
-      const operations = image.plan(batch);
-      if (isLong) await nextTurn();
-      return operations;
+      await undefined;
+      return image.plan(batch);
+    } finally {
+      this.#writing = false;
+    }
+  }
+
+  /** So that ticks and peers come in between. */
+  async #planInTurns(image: LogImage, batch: WriteBatch): Promise<readonly Operation[]> {
+    this.#writing = true;
+    try {
+      const planning = image.planInSteps(batch);
+      for (;;) {
+        await nextTurn();
+        const step = planning.next();
+        if (step.done) return step.value;
+      }
     } finally {
       this.#writing = false;
     }
@@ -173,20 +195,26 @@ export class LevelLogStore implements LogStore {
       }
     } finally {
       await this.#poisoned;
-      await this.#database?.close();
+      // Whoever opened the database first must close it last.
+      await this.#large?.gone;
+      if (this.#database !== undefined) await closeDatabase(this.#database);
       await this.#witness?.close();
     }
   }
 
   /** P1 and P13: one batch outstanding, none after a failure. LevelDB acknowledges writes that it then loses. */
-  async #commit(operations: readonly Operation[], sync: boolean): Promise<void> {
+  async #commit(
+    operations: readonly Operation[],
+    sync: boolean,
+    carryOut = (database: Database) => database.batch([...operations], { sync }),
+  ): Promise<void> {
     if (this.#writing) throw this.#fail(new Error('two batches outstanding'));
     if (this.#failure !== undefined) throw this.#failure;
     const seq = this.#image?.persistSeq ?? 0;
     this.#writing = true;
     try {
       if (this.#database === undefined) throw new Error('the log is not open');
-      await this.#database.batch([...operations], { sync });
+      await carryOut(this.#database);
     } catch (error) {
       throw this.#fail(asError(error));
     } finally {
@@ -206,10 +234,34 @@ export class LevelLogStore implements LogStore {
   }
 }
 
-/** The constructor begins to open: nothing that must come before may come after this call. */
-function openDatabase(location: string, writeBufferSize: number): Database {
-  const options = { compression: false, writeBufferSize } as const;
-  return new ClassicLevel(location, { ...options, keyEncoding: 'buffer', valueEncoding: 'buffer' });
+/** Databases of this thread. What is open for several threads LevelDB lets a process open twice; it keeps out others. */
+const held = new Set<string>();
+
+async function openDatabase(location: string, writeBufferSize: number): Promise<Database> {
+  if (held.has(location)) {
+    const cause = Object.assign(new Error('this process has it open'), { code: 'LEVEL_LOCKED' });
+    throw new Error(`cannot open ${location}`, { cause });
+  }
+  held.add(location);
+  const options = { compression: false, writeBufferSize, multithreading: true } as const;
+  // The constructor begins to open: nothing that must come before may come after this call.
+  const database: Database = new ClassicLevel(location, {
+    ...options,
+    keyEncoding: 'buffer',
+    valueEncoding: 'buffer',
+  });
+  try {
+    await database.open();
+  } catch (error) {
+    held.delete(location);
+    throw error;
+  }
+  return database;
+}
+
+async function closeDatabase(database: Database): Promise<void> {
+  await database.close();
+  held.delete(database.location);
 }
 
 function isLoneCommit(batch: WriteBatch): batch is WriteBatch & { hardState: NonNullable<WriteBatch['hardState']> } {
@@ -222,7 +274,7 @@ function isLoneCommit(batch: WriteBatch): batch is WriteBatch & { hardState: Non
 function isLarge({ entries = [] }: WriteBatch): boolean {
   let bytes = 0;
   for (const entry of entries) bytes += sizeOf(entry);
-  return bytes > ownTurnBytes;
+  return bytes > apartBytes;
 }
 
 function isEmptyList(field: unknown): boolean {

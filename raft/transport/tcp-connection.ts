@@ -63,9 +63,12 @@ export class TcpConnection {
     if (hello !== undefined) this.#write(encodeFrames(hello, 'urgent'));
   }
 
-  /** Calls `pump` whenever more can be written. */
+  /**
+   * Calls `pump` whenever more can be written, in a turn of its own: a peer that takes everything at once says so within the
+   * turn that writes, and a message of many megabytes would leave without a tick or a peer being heard in between.
+   */
   onDrain(pump: () => void): void {
-    this.#socket.on('drain', pump);
+    this.#socket.on('drain', () => this.#clock.soon(pump));
   }
 
   /** Writes from `queue` until the socket has enough. */

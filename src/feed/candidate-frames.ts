@@ -29,6 +29,11 @@ export class CandidateFrames {
     return this.#news.candidate;
   }
 
+  /** Log index of the command that says so. */
+  get index(): number {
+    return this.#news.index;
+  }
+
   /** What brings a client up to date who has been told that; undefined: nothing. */
   frame({ rollout, share }: ToldTrial, wanted: ToldTrial): Buffer | undefined {
     const { candidate, index } = this.#news;

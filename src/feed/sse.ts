@@ -22,6 +22,8 @@ export interface Follower {
   readonly hasSha256: string | undefined;
   /** Rollout whose candidate it has already. */
   readonly hasRollout: string | undefined;
+  /** Newest word about candidates that it has heard, by log index; it takes older ones for old news. 0: none is known. */
+  readonly heardIndex: number;
   /** Percent that it is to serve from the candidate of this moment. */
   shareOf(candidate: Candidate): number;
   /** Further fields of the answer. */
@@ -59,6 +61,7 @@ export const stranger: Follower = {
   isOurs: false,
   hasSha256: undefined,
   hasRollout: undefined,
+  heardIndex: 0,
   headers: {},
   shareOf: () => 0,
   closed: () => undefined,
@@ -108,7 +111,8 @@ export class SnapshotStreams {
     response.writeHead(200, {
       'Content-Type': 'text/event-stream',
       'Cache-Control': 'no-cache',
-      Connection: 'keep-alive',
+      // Without chunks HTTP/1.0 tells the end of the stream by that of the connection.
+      Connection: response.req.httpVersion === '1.0' ? 'close' : 'keep-alive',
       'X-Accel-Buffering': 'no',
       'X-Sluice-Cluster': clusterId(),
       ...headers,
@@ -173,7 +177,9 @@ export class SnapshotStreams {
   #further(client: Client): Buffer | undefined {
     const { follower, told } = client;
     if (!follower.isOurs || this.#frames === undefined) return undefined;
-    const { candidate } = this.#trial;
+    const { candidate, index } = this.#trial;
+    // It would not listen, and nobody would tell it again once this node has caught up.
+    if (index < follower.heardIndex) return undefined;
     const wanted =
       candidate === undefined ? noTrial : { rollout: candidate.rollout, share: follower.shareOf(candidate) };
     client.told = wanted;

@@ -7,8 +7,8 @@ export interface Introduction {
   readonly boot: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly version: string;
-  /** Rollout whose candidate it has. */
-  readonly trial: string | undefined;
+  /** Rollout whose candidate it has, and the newest word about candidates that it heard, by index in the log of a cluster. */
+  readonly trial: { readonly rollout: string; readonly clusterId: string; readonly index: number } | undefined;
   /** What it has already. */
   readonly has: { readonly clusterId: string; readonly index: number; readonly sha256: string } | undefined;
 }
@@ -24,7 +24,7 @@ export function introductionOf(headers: IncomingHttpHeaders): Introduction | und
     boot: text(headers['x-sluice-boot'], textMax) ?? '',
     version: text(headers['x-sluice-version'], textMax) ?? '',
     labels: labelsOf(text(headers['x-sluice-labels'], 16_384) ?? ''),
-    trial: text(headers['x-sluice-candidate'], 128),
+    trial: trialOf(text(headers['x-sluice-candidate'], 512) ?? ''),
     has: hasOf(text(headers['x-sluice-has'], 512) ?? ''),
   };
 }
@@ -51,4 +51,9 @@ function hasOf(header: string): Introduction['has'] {
   const [, clusterId, index, sha256] = /^(\S{1,128}) (\d{1,15}) ([0-9a-f]{64})$/.exec(header) ?? [];
   if (clusterId === undefined || index === undefined || sha256 === undefined) return undefined;
   return { clusterId, index: Number(index), sha256 };
+}
+
+function trialOf(header: string): Introduction['trial'] {
+  const [, rollout, clusterId = '', index = '0'] = /^(\S{1,128})(?: (\S{1,128}) (\d{1,15}))?$/.exec(header) ?? [];
+  return rollout === undefined ? undefined : { rollout, clusterId, index: Number(index) };
 }

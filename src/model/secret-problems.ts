@@ -1,5 +1,6 @@
 // What is wrong with a configuration, for eyes that may not see secrets: a message about a string that came from a secret may
 // quote it, so nothing but its place is told.
+import { configKinds } from './kinds.ts';
 import { type Problem, pointerOf } from './problem.ts';
 import type { ProxyConfig } from './proxy-config.ts';
 
@@ -21,5 +22,19 @@ export function secretsById({ secrets, snapshot }: Pick<ProxyConfig, 'secrets' |
     const entity: unknown = Array.isArray(list) ? list[Number(at)] : undefined;
     const id = typeof entity === 'object' && entity !== null && 'id' in entity ? entity.id : undefined;
     return typeof id === 'string' ? [pointerOf(kind, id) + rest] : [];
+  });
+}
+
+/** The other way round, for a configuration from which entities may be missing. */
+export function secretsByPlace(secrets: readonly string[], snapshot: ProxyConfig['snapshot']): string[] {
+  const places = new Map(
+    configKinds.flatMap((kind) =>
+      snapshot[kind].map(({ id }, place) => [pointerOf(kind, id), pointerOf('snapshot', kind, place)] as const),
+    ),
+  );
+  return secrets.flatMap((pointer) => {
+    const [, entity = '', rest = ''] = /^(\/[^/]*\/[^/]*)(\/.*)$/.exec(pointer) ?? [];
+    const place = places.get(entity);
+    return place === undefined ? [] : [place + rest];
   });
 }

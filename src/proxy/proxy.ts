@@ -10,6 +10,7 @@ import type { UpstreamFigures } from '../telemetry/upstream-metrics.ts';
 import { type KnownStates, nothingKnown } from './explain/explained-destination.ts';
 import type { ListenerStatus } from './listener/listeners.ts';
 import { PortWatch } from './listener/port-watch.ts';
+import { Redaction } from './redaction.ts';
 import { RequestHistory } from './requests/request-history.ts';
 import { newRing, type RingShape } from './requests/request-ring.ts';
 import { type ConfigRole, type RoleFigures, sumOfFigures } from './shared/figures.ts';
@@ -94,6 +95,7 @@ class SourcedProxy implements Proxy {
   readonly #makeInstaller: () => Promise<Installer>;
   readonly #size: number;
   readonly #waiting = new Set<() => void>();
+  readonly #redaction = new Redaction();
   readonly #ports: PortWatch;
   #installer: Installer | undefined;
   /** Taken up and not yet begun; a newer one takes its place. */
@@ -118,7 +120,8 @@ class SourcedProxy implements Proxy {
   readonly recent: RecentSource;
 
   constructor(options: ProxyOptions) {
-    const { source, clock, telemetry, bindAddress, sessionStore, workers = 0, limits = bodyLimits } = options;
+    const { source, clock, bindAddress, sessionStore, workers = 0, limits = bodyLimits } = options;
+    const telemetry = { ...options.telemetry, logger: this.#redaction.logger(options.telemetry.logger) };
     const { drainMsMax = 30_000 } = options;
     const { onSettled = () => {}, onCandidate = () => {} } = options;
     this.#onSettled = onSettled;
@@ -173,7 +176,7 @@ class SourcedProxy implements Proxy {
   }
 
   listeners(): readonly ListenerStatus[] {
-    return this.#installer?.listeners() ?? [];
+    return this.#installer?.listeners().map((status) => this.#redaction.listener(status)) ?? [];
   }
 
   reopenLogs(): void {
@@ -210,6 +213,7 @@ class SourcedProxy implements Proxy {
   }
 
   #takeCandidate(candidate: Candidate | undefined): void {
+    this.#redaction.learn('candidate', candidate?.config);
     this.#trials.want(candidate, this.#promoting >= 0);
     this.#proceed();
   }
@@ -238,6 +242,7 @@ class SourcedProxy implements Proxy {
   async #install(config: ProxyConfig): Promise<void> {
     const settling = { order: orderOf(config), done: 0 };
     this.#settling = settling;
+    this.#redaction.learn('next', config);
     const startedMs = this.#clock.monotonicMs();
     const settled = (problems: readonly Problem[], refusal?: string): void =>
       this.#onSettled({ config, refusal, problems, tookMs: this.#clock.monotonicMs() - startedMs });
@@ -260,6 +265,7 @@ class SourcedProxy implements Proxy {
     }
     trace?.end();
     this.#live = orderOf(config);
+    this.#redaction.settle();
     this.#ports.look();
     this.#telemetry.logger.info({ snapshot: config.id, index: config.index }, 'a snapshot is live');
     for (const wake of this.#waiting) wake();

@@ -8,7 +8,7 @@ import { isObject, type JsonObject } from '../model/json-object.ts';
 import { type ConfigKind, configKinds, nounOf } from '../model/kinds.ts';
 import { describe, type Problem, pointerOf, problemsMax } from '../model/problem.ts';
 import type { Candidate, Configuration, ProxyConfig } from '../model/proxy-config.ts';
-import { secretsById } from '../model/secret-problems.ts';
+import { secretsById, secretsByPlace } from '../model/secret-problems.ts';
 import { shapes } from '../model/shapes.ts';
 import { ShapeReader } from './shape-reader.ts';
 
@@ -81,11 +81,13 @@ function receivedOf(event: JsonObject): ReceivedConfig {
   const config = { id: textOr(id, ''), name: textOr(name, ''), createdAt: textOr(createdAt, '') };
   const read = Object.fromEntries(configKinds.map((kind) => [kind, lists.read(kind, snapshot[kind])]));
   if (lists.refusals.length > 0) throw new UnusableEvent(describe(lists.refusals));
+  const known = Array.isArray(secrets) ? secretsById({ secrets: secrets.filter(isText), snapshot: sent }) : undefined;
+  // ListReader has made it so, as far as the data plane relies on it.
+  const taken = read as unknown as Configuration;
   return {
-    // ListReader has made it so, as far as the data plane relies on it.
-    config: { ...config, snapshot: read as unknown as Configuration },
+    config: { ...config, snapshot: taken, ...(known !== undefined && { secrets: secretsByPlace(known, taken) }) },
     sha256,
-    secrets: Array.isArray(secrets) ? secretsById({ secrets: secrets.filter(isText), snapshot: sent }) : undefined,
+    secrets: known,
     ...(isText(trace) && { trace }),
     problems: lists.problems,
     warnings: lists.warnings,

@@ -45,7 +45,6 @@ export class RemoteCandidates {
   readonly #options: RemoteCandidatesOptions;
   readonly #subscribers = new Set<(candidate: Candidate | undefined) => void>();
   #held: Held | undefined;
-  /** The newest command about candidates that was heard of: a node that lags behind has nothing new to say. */
   #floor = { clusterId: '', index: -1 };
   #clusterId = '';
   #contactMs: number;
@@ -60,6 +59,11 @@ export class RemoteCandidates {
   /** Rollout whose candidate is here. */
   get rollout(): string | undefined {
     return this.#held?.candidate.rollout;
+  }
+
+  /** The newest command about candidates that was heard of: a node that lags behind has nothing new to say. */
+  get heard(): { readonly clusterId: string; readonly index: number } {
+    return this.#floor;
   }
 
   /** What was received of it. */

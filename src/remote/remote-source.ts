@@ -207,8 +207,9 @@ export class RemoteSource implements ConfigSource {
   /** Tells what need not be sent again. */
   #has(): Record<string, string> {
     const { place, sha256 } = this.#installed ?? {};
-    const { rollout } = this.candidates;
-    const tried: Record<string, string> = rollout === undefined ? {} : { 'x-sluice-candidate': rollout };
+    const { rollout, heard } = this.candidates;
+    const trial = `${rollout} ${heard.clusterId} ${heard.index}`;
+    const tried: Record<string, string> = rollout === undefined ? {} : { 'x-sluice-candidate': trial };
     if (place === undefined || place.clusterId === '' || sha256 === undefined) return tried;
     return { ...tried, 'x-sluice-has': `${place.clusterId} ${place.index} ${sha256}` };
   }

@@ -1,11 +1,6 @@
 // Texts for callers who may not see what references resolved to (architecture.md §6.12).
+import { maskable, withoutTexts } from '../model/secret-texts.ts';
 
-/** Texts shorter than this are parts of ordinary words, and no secrets. */
-const shortestSecret = 4;
-
-/** The text with every value in it shown as `***`, longer values first. `values`: by reference. */
-export function withoutValues(text: string, values: Readonly<Record<string, string>>): string {
-  const secrets = Object.values(values).filter(({ length }) => length >= shortestSecret);
-  secrets.sort((a, b) => b.length - a.length);
-  return secrets.reduce((masked, secret) => masked.replaceAll(secret, '***'), text);
-}
+/** The text with every value in it shown as `***`. `values`: by reference. */
+export const withoutValues = (text: string, values: Readonly<Record<string, string>>): string =>
+  withoutTexts(text, maskable(Object.values(values)));

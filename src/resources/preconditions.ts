@@ -6,6 +6,8 @@ import type { ApiRequest } from './answer.ts';
 
 const entityTags = /^\s*(?:(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"\s*(?:,\s*|$))+$/;
 const oneTag = /(W\/)?"([^"]*)"/g;
+/** As `ETag` writes it: no other digits name the same one. */
+const revision = /^(?:0|[1-9]\d{0,14})$/;
 const visible = /^[\x21-\x7e]{1,128}$/;
 
 /** `If-Match` of the request, absent when it has none. Throws INVALID when it is not a list of entity tags. */
@@ -25,7 +27,26 @@ export function parseIfMatch(text: string): IfMatch | undefined {
   if (text.trim() === '*') return '*';
   if (!entityTags.test(text)) return undefined;
   const strong = [...text.matchAll(oneTag)].filter(([, weak]) => weak === undefined).map(([, , tag = '']) => tag);
-  return strong.filter((tag) => /^\d{1,15}$/.test(tag)).map(Number);
+  return strong.filter((tag) => revision.test(tag)).map(Number);
+}
+
+/**
+ * `If-Match` and `If-None-Match` of a write to what is there, at `current` as far as this node knows. Throws INVALID for what
+ * is no list of entity tags, PRECONDITION_FAILED where `If-None-Match` names what is there, by `*` or by its revision (RFC
+ * 9110 §13.1.2): without it a client that means to create only would overwrite. What it lets pass must not move meanwhile.
+ */
+export function conditionsOf(request: ApiRequest, current: number | undefined): { ifMatch?: IfMatch } {
+  const conditions = ifMatchOf(request);
+  const text = single(request, 'if-none-match');
+  if (text === undefined) return conditions;
+  const isAny = text.trim() === '*';
+  if (!isAny && !entityTags.test(text)) {
+    throw new SluiceError('INVALID', 'If-None-Match must be * or a list of quoted revisions');
+  }
+  const isNamed = isAny || [...text.matchAll(oneTag)].some(([, , tag]) => tag === String(current));
+  if (isNamed)
+    throw new SluiceError('PRECONDITION_FAILED', `If-None-Match names what is there, at revision ${current}`);
+  return current === undefined ? conditions : { ifMatch: [current], ...conditions };
 }
 
 /**

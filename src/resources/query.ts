@@ -27,9 +27,16 @@ export function freshnessOf(request: ApiRequest): Freshness {
 export const fieldValidationOf = (request: ApiRequest): FieldValidation =>
   choice(request, 'fieldValidation', fieldValidations, 'warn');
 
-/** A boolean parameter such as `?strict=true`; absent and empty are false. */
-export const flagOf = (request: ApiRequest, name: string): boolean =>
-  choice(request, name, ['true', 'false'] as const, 'false') === 'true';
+/** A boolean parameter such as `?strict=true`; absent is false. Empty is neither: `?dryRun` alone must not write. */
+export function flagOf(request: ApiRequest, name: string): boolean {
+  refuseEmpty(request, name, 'one of true, false');
+  return choice(request, name, ['true', 'false'] as const, 'false') === 'true';
+}
+
+/** For parameters that hold something back: a variable that is not set leaves them empty. Throws INVALID. */
+export function refuseEmpty({ query }: ApiRequest, name: string, wanted: string): void {
+  if (query[name] === '') throw new SluiceError('INVALID', `${name} must be ${wanted}`);
+}
 
 /** A parameter as text; undefined when it is absent or empty. Throws INVALID when it is given twice. */
 export const textOf = (request: ApiRequest, name: string): string | undefined => value(request, name);

@@ -13,7 +13,7 @@ import { type Answer, type ApiRequest, entityTag, longJsonArray, revisionHeader 
 import { seesSecrets } from './caller.ts';
 import { checkedBody } from './checked-body.ts';
 import { objectBody } from './json-body.ts';
-import { idempotencyOf, ifMatchOf } from './preconditions.ts';
+import { conditionsOf, idempotencyOf } from './preconditions.ts';
 import type { ServiceParts } from './service-parts.ts';
 import { notFound, type StateReader } from './state-reader.ts';
 import { acceptedHeaders, goneSince } from './write-outcome.ts';
@@ -74,7 +74,8 @@ export class ResourceService {
     const { id: _, ...body } = objectBody(request.body);
     const { entity, headers } = parse(kind, request, body);
     const spec = { id, ...entity };
-    const result = await this.#log.propose({ op: 'put', kind, id, mode: 'update', spec, ...ifMatchOf(request) });
+    const conditions = conditionsOf(request, this.#reader.view.revision(kind, id));
+    const result = await this.#log.propose({ op: 'put', kind, id, mode: 'update', spec, ...conditions });
     const accepted = acceptedHeaders(result);
     return {
       status: 200,
@@ -86,7 +87,8 @@ export class ResourceService {
   /** 204. Referencing entities keep the dangling id (contract.md §2.1). Rejects with NOT_FOUND, PRECONDITION_FAILED. */
   async remove(kind: EditableKind, id: string, request: ApiRequest): Promise<Answer> {
     await this.#reader.mustExist(kind, id);
-    const result = await this.#log.propose({ op: 'delete', kind, id, ...ifMatchOf(request) });
+    const conditions = conditionsOf(request, this.#reader.view.revision(kind, id));
+    const result = await this.#log.propose({ op: 'delete', kind, id, ...conditions });
     return { status: 204, headers: acceptedHeaders(result), body: '' };
   }
 

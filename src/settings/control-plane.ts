@@ -1,6 +1,7 @@
 // Section `controlPlane` of the settings file (contract.md §1.3, architecture.md §9).
 import { type Role, roles } from '../model/role.ts';
 import { type Address, namesHost, readAddress } from './address.ts';
+import { checkBearerKey } from './bearer-key.ts';
 import { readEncryptionKey } from './encryption-key.ts';
 import { pem, requiredPem, type TlsFiles } from './pem.ts';
 import { type RaftSettings, readRaft } from './raft.ts';
@@ -96,6 +97,7 @@ function readApiKeys(section: Section | undefined): ApiKey[] {
       key: each.required('key'),
       role: each.oneOf('role', roles, 'admin'),
     };
+    checkBearerKey(each, 'key', key.key);
     each.end();
     return key;
   });

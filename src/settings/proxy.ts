@@ -1,7 +1,9 @@
 // Section `proxy` of the settings file (contract.md §1.4, architecture.md §9).
+
 import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { type Address, readAddress } from './address.ts';
+import { checkBearerKey } from './bearer-key.ts';
 import { readEncryptionKey } from './encryption-key.ts';
 import { pem, type TlsFiles } from './pem.ts';
 import type { Section } from './section.ts';
@@ -57,6 +59,7 @@ export function readProxy(section: Section, mode: 'controlplane' | 'proxy'): Pro
     bindAddress,
     retryBufferBytes: section.integer('retryBufferBytes', { min: 0, otherwise: 65_536 }),
   };
+  checkBearerKey(section, 'apiKey', settings.apiKey);
   section.end();
   return settings;
 }
@@ -83,6 +86,8 @@ function checkUrl(section: Section, key: string, text: string): void {
     section.error(key, 'must be an http or https URL');
   } else if (url.username !== '' || url.password !== '') {
     section.error(key, 'must not hold a user or a password; set apiKey');
+  } else if (/[?#]/.test(text)) {
+    section.error(key, 'must not hold a query or a fragment: paths are added to it');
   }
 }
 

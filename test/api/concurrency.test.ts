@@ -45,6 +45,47 @@ describe('revisions and repetitions', () => {
     });
   });
 
+  describe('If-None-Match', () => {
+    it('keeps who means to create only from overwriting or deleting what is there', async () => {
+      const { headers } = await create('a');
+      const path = '/groups/a';
+      for (const [method, sent] of [
+        ['PUT', body('groups', 'b')],
+        ['DELETE', undefined],
+      ] as const) {
+        for (const tag of ['*', headers.etag ?? '']) {
+          const answer = await api.call(method, path, { body: sent, headers: { 'if-none-match': tag } });
+          expect(answer.status, `${method} ${tag}`).to.equal(412);
+        }
+      }
+      const { headers: captured } = await api.call('POST', '/snapshots', { body: { name: 's' } });
+      const snapshot = captured.location?.slice('/api/v1'.length) ?? '';
+      const none = { headers: { 'if-none-match': '*' } };
+      expect(await api.call('POST', `${snapshot}/activate`, none)).to.include({ status: 412 });
+      expect(await api.call('DELETE', snapshot, none)).to.include({ status: 412 });
+      expect((await api.call('GET', path)).headers.etag).to.equal(headers.etag);
+      const other = { body: body('groups', 'b'), headers: { 'if-none-match': '"0"' } };
+      expect(await api.call('PUT', path, other)).to.include({ status: 200 });
+    });
+  });
+
+  describe('a parameter that holds something back', () => {
+    it('is refused when it is empty, as a variable that is not set leaves it', async () => {
+      const { headers } = await api.call('POST', '/snapshots', { body: { name: 's' } });
+      const activate = `${headers.location?.slice('/api/v1'.length)}/activate`;
+      const batch = { operations: [{ op: 'create', kind: 'groups', body: body('groups', 'a') }] };
+      for (const query of ['dryRun', 'dryRun=']) {
+        expect(await api.call('POST', `/batch?${query}`, { body: batch }), query).to.include({ status: 400 });
+      }
+      for (const query of ['confirmWithin=', 'force']) {
+        expect(await api.call('POST', `${activate}?${query}`), query).to.include({ status: 400 });
+      }
+      expect(await api.call('POST', '/snapshots?strict=', { body: { name: 't' } })).to.include({ status: 400 });
+      expect((await api.call('GET', '/groups')).text).to.equal('[]');
+      expect((await api.call('GET', '/activations')).text).to.equal('[]');
+    });
+  });
+
   describe('X-Sluice-Revision', () => {
     it('grows with every write and is on every read', async () => {
       const first = Number((await create('a')).headers['x-sluice-revision']);

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
 import { expect } from 'chai';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { ApiServer } from '../support/api-server.ts';
@@ -45,6 +46,21 @@ describe('GET /sync/snapshot', () => {
     const { headers } = await api.call('POST', '/snapshots', { ...admin, body: { name } });
     return headers.location?.slice('/api/v1'.length) ?? '';
   }
+
+  it('tells a client of HTTP/1.0 that the end of the connection is that of the stream', async () => {
+    const { hostname, port } = new URL(api.base);
+    const socket = connect(Number(port), hostname);
+    let received = '';
+    socket.setEncoding('latin1').on('data', (text: string) => (received += text));
+    socket.write(
+      'GET /sync/snapshot HTTP/1.0\r\nHost: 127.0.0.1\r\nAuthorization: Bearer p\r\nConnection: keep-alive\r\n\r\n',
+    );
+    await eventually(() => expect(received).to.contain('\r\n\r\n'));
+    expect(received)
+      .to.match(/^HTTP\/1\.1 200 .*\r\nconnection: close\r\n/is)
+      .and.not.match(/transfer-encoding/i);
+    socket.destroy();
+  });
 
   it('begins under both paths, before anything is active', async () => {
     for (const path of ['/sync/snapshot', '/api/v1/sync/snapshot']) {

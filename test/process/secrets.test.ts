@@ -43,6 +43,28 @@ describe('a canary secret', () => {
     expect(sluice.output.filter((line) => line.includes(canary))).to.deep.equal([]);
   });
 
+  it('is told of nowhere as the address of a listener that cannot open and the path of a log that cannot be written', async () => {
+    // Of no machine (RFC 5737).
+    const address = '203.0.113.77';
+    const sluice = await startSluice({ controlPlane: encryption, logLevel: 'debug' });
+    const api = apiClient(sluice.url);
+    await api.create('secrets', { id: 'address', name: 'address', value: address });
+    await api.create('secrets', { id: 'path', name: 'path', value: `/no such directory/${canary}` });
+    await api.create('listeners', { name: 'web', address: '{{secret:value:address}}', port: await freePort() });
+    const accessLog = { path: '{{secret:value:path}}' };
+    await api.create('middlewares', { name: 'log', type: 'accessLog', accessLog });
+    const captured = await api.create('snapshots', { name: 'v1' });
+    const activated = await api.post(`/snapshots/${captured}/activate`);
+    expect(activated.headers.get('warning')).to.contain('does not listen on ***');
+    const { body: fleet } = await api.get('/fleet');
+    expect(JSON.stringify(fleet)).to.contain('waiting');
+    await sluice.stop();
+    const said = [...activated.headers.values(), JSON.stringify(fleet), ...sluice.output];
+    expect(said.filter((text) => text.includes(address) || text.includes(canary))).to.deep.equal([]);
+    expect(sluice.output.filter((line) => line.includes('a listener cannot open'))).not.to.deep.equal([]);
+    expect(sluice.output.filter((line) => line.includes('an access log cannot be opened'))).not.to.deep.equal([]);
+  });
+
   it('is found by the same search in a store that is not encrypted', async () => {
     const sluice = await startSluice();
     await useSecret(sluice);

@@ -16,8 +16,8 @@ import { type Answer, type ApiRequest, entityTag, inPieces, jsonArray, revisionH
 import { type Caller, seesSecrets } from '../caller.ts';
 import { checkedBody, withoutFields } from '../checked-body.ts';
 import { objectBody, optionalBody } from '../json-body.ts';
-import { idempotencyOf, ifMatchOf } from '../preconditions.ts';
-import { durationOf, flagOf } from '../query.ts';
+import { conditionsOf, idempotencyOf } from '../preconditions.ts';
+import { durationOf, flagOf, refuseEmpty } from '../query.ts';
 import type { ServiceParts } from '../service-parts.ts';
 import { snapshotSummary } from '../snapshot-summary.ts';
 import { notFound } from '../state-reader.ts';
@@ -82,7 +82,8 @@ export class SnapshotService {
   async remove(id: string, request: ApiRequest): Promise<Answer> {
     const { reader, log } = this.#parts;
     await reader.mustExist('snapshots', id);
-    const result = await log.propose({ op: 'delete', kind: 'snapshots', id, ...ifMatchOf(request) });
+    const conditions = conditionsOf(request, reader.view.revision('snapshots', id));
+    const result = await log.propose({ op: 'delete', kind: 'snapshots', id, ...conditions });
     return { status: 204, headers: acceptedHeaders(result), body: '' };
   }
 
@@ -96,7 +97,7 @@ export class SnapshotService {
     const wait = activationWaitOf(request);
     const { account, unknownFields } = accountOf(request);
     const conditions = {
-      ...ifMatchOf(request),
+      ...conditionsOf(request, reader.view.revision('snapshots', id)),
       ...idempotencyOf(request),
       ...confirmWithinOf(request),
       ...forceOf(request),
@@ -176,6 +177,7 @@ export class SnapshotService {
 const confirmLimits = { min: 5_000, max: 24 * 3_600_000, range: '5s to 24h' } as const;
 
 function confirmWithinOf(request: ApiRequest): { confirmWithin?: number } {
+  refuseEmpty(request, 'confirmWithin', `a duration from ${confirmLimits.range}`);
   const confirmWithin = durationOf(request, 'confirmWithin', confirmLimits);
   return confirmWithin === undefined ? {} : { confirmWithin };
 }

@@ -59,11 +59,13 @@ export class FollowedFeed {
 
   #follower({ headers }: Pick<IncomingMessage, 'headers'>): Follower {
     const id = String(headers['x-sluice-proxy']);
+    const [rollout, , heardIndex = 0] = headers['x-sluice-candidate']?.toString().split(' ') ?? [];
     this.#connected.add(id);
     return {
       isOurs: true,
       hasSha256: undefined,
-      hasRollout: headers['x-sluice-candidate']?.toString(),
+      hasRollout: rollout,
+      heardIndex: Number(heardIndex),
       headers: {},
       shareOf: (candidate) => this.#shares.shareOf(candidate, { id, labels: {} }),
       closed: () => void this.#connected.delete(id),

@@ -154,8 +154,9 @@ class SimProxy {
         at(now(), -1, () => this.#connect());
         return;
       }
-      const { rollout } = this.#candidates;
-      const headers = { 'x-sluice-proxy': this.id, ...(rollout !== undefined && { 'x-sluice-candidate': rollout }) };
+      const { rollout, heard } = this.#candidates;
+      const headers: Record<string, string> = { 'x-sluice-proxy': this.id };
+      if (rollout !== undefined) headers['x-sluice-candidate'] = `${rollout} ${clusterId} ${heard.index}`;
       const stream = new SimStream(this.#world, this.#chance.fork(), process, slot, headers);
       this.stream = stream;
       stream.onBytes = (text) => this.#hear(text);

@@ -24,10 +24,12 @@ describe('a candidate on the stream', () => {
     shares = new CandidateShares(feed);
     const follower = ({ headers }: IncomingMessage): Follower => {
       const id = headers['x-sluice-proxy'];
+      const [rollout, , heardIndex = 0] = headers['x-sluice-candidate']?.toString().split(' ') ?? [];
       return {
         isOurs: id !== undefined,
         hasSha256: undefined,
-        hasRollout: headers['x-sluice-candidate']?.toString(),
+        hasRollout: rollout,
+        heardIndex: Number(heardIndex),
         headers: {},
         shareOf: (candidate) => shares.shareOf(candidate, { id: String(id), labels: {} }),
         closed: () => undefined,
@@ -134,6 +136,18 @@ describe('a candidate on the stream', () => {
     ];
     await eventually(() => expect(has()).to.deep.equal(['snapshot 3', 'share 5 r 10']));
     await eventually(() => expect(hasAnother()).to.deep.equal(['snapshot 3', 'candidate 5 r 10']));
+  });
+
+  it('that a proxy holds which is ahead of this node is spoken of when the node has caught up', async () => {
+    feed.publish(config({ index: 3 }));
+    const ahead = await connect({ 'x-sluice-proxy': 'p', 'x-sluice-candidate': 'later c-1 7' });
+    await eventually(() => expect(ahead()).to.deep.equal(['snapshot 3']));
+    const passed = candidate({ index: 5 });
+    offer(passed);
+    offer({ ...passed, share: 20, index: 6 });
+    offer(undefined, 9);
+    // It took part in nothing before; what is over by now it has to hear of.
+    await eventually(() => expect(ahead()).to.deep.equal(['snapshot 3', 'withdraw 9 later']));
   });
 
   it('is not in the way of streams that begin while something is active', () => {

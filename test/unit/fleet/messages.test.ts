@@ -90,7 +90,7 @@ describe('the introduction of a proxy', () => {
         'x-sluice-version': '1',
         'x-sluice-labels': 'site=fra%2C1,a%3Db=c, bad,x=%zz',
         'x-sluice-has': `c 12 ${sha256}`,
-        'x-sluice-candidate': 'rollout-1',
+        'x-sluice-candidate': 'rollout-1 c 14',
       }),
     ).to.deep.equal({
       id: 'edge-1',
@@ -98,7 +98,7 @@ describe('the introduction of a proxy', () => {
       version: '1',
       labels: { site: 'fra,1', 'a=b': 'c' },
       has: { clusterId: 'c', index: 12, sha256 },
-      trial: 'rollout-1',
+      trial: { rollout: 'rollout-1', clusterId: 'c', index: 14 },
     });
   });
 

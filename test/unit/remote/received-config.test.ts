@@ -115,11 +115,13 @@ describe('a received snapshot', () => {
   });
 
   it('knows secrets by the id of their entity, for entities that are left out move the others', () => {
-    const { secrets } = read(
+    const { secrets, config } = read(
       { destinations: [{ id: 'bad' }, { id: 'd/1', host: 'h', port: 1 }] },
       { secrets: ['/snapshot/destinations/1/options/tls/key', '/snapshot/nothing/1/x', 7] },
     );
     expect(secrets).to.deep.equal(['/destinations/d~11/options/tls/key']);
+    expect(config.snapshot.destinations.map(({ id }) => id)).to.deep.equal(['d/1']);
+    expect(config.secrets).to.deep.equal(['/snapshot/destinations/0/options/tls/key']);
     expect(read({}).secrets).to.equal(undefined);
   });
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { ApiRequest } from '../../../src/resources/answer.ts';
 import { anybody } from '../../../src/resources/caller.ts';
-import { idempotencyOf, ifMatchOf } from '../../../src/resources/preconditions.ts';
+import { conditionsOf, idempotencyOf, ifMatchOf } from '../../../src/resources/preconditions.ts';
 import { refusal } from '../../support/refusal.ts';
 
 const request = (headers: Record<string, string>, body = ''): ApiRequest => ({
@@ -21,6 +21,8 @@ describe('If-Match', () => {
     ['W/"7"', []],
     ['"abc"', []],
     ['"-1"', []],
+    // Tags are compared as they are written (RFC 9110 §8.8.3.2): these are of no revision.
+    ['"07", "00"', []],
   ];
   for (const [text, expected] of accepted) {
     it(`${text} names ${JSON.stringify(expected)}`, () => {
@@ -37,6 +39,32 @@ describe('If-Match', () => {
       expect(refusal(() => ifMatchOf(request({ 'if-match': text })))).to.include({ code: 'INVALID' });
     });
   }
+});
+
+describe('If-None-Match of a write to revision 7', () => {
+  const conditions = (headers: Record<string, string>) => conditionsOf(request(headers), 7);
+
+  for (const text of ['*', '"7"', 'W/"7"', '"1", "7"']) {
+    it(`refuses it as ${text}, which names what is there`, () => {
+      const refused = refusal(() => conditions({ 'if-none-match': text, 'if-match': '*' }));
+      expect(refused).to.include({ code: 'PRECONDITION_FAILED' });
+    });
+  }
+
+  it('lets it pass otherwise, as long as what is there does not move', () => {
+    expect(conditions({ 'if-none-match': '"1", "07"' })).to.deep.equal({ ifMatch: [7] });
+    expect(conditions({ 'if-none-match': '"1"', 'if-match': '*' })).to.deep.equal({ ifMatch: '*' });
+    expect(conditions({})).to.deep.equal({});
+  });
+
+  it('is refused when it is no list of entity tags', () => {
+    for (const text of ['', '7', '*, "1"']) {
+      expect(
+        refusal(() => conditions({ 'if-none-match': text })),
+        text,
+      ).to.include({ code: 'INVALID' });
+    }
+  });
 });
 
 describe('Idempotency-Key', () => {

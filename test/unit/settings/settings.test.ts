@@ -345,6 +345,26 @@ describe('settings that are refused (contract.md §1.7)', () => {
       'controlPlane.auth.apiKeys[0].key is required',
     ],
     [
+      'an API key with the line end of its file',
+      'controlPlane: { auth: { apiKeys: [{ name: n, key: "k\\n" }] } }',
+      'controlPlane.auth.apiKeys[0].key must be visible ASCII characters',
+    ],
+    [
+      'an API key that no request can carry',
+      'controlPlane: { auth: { apiKeys: [{ name: n, key: "clé" }] } }',
+      'controlPlane.auth.apiKeys[0].key must be visible ASCII characters',
+    ],
+    [
+      'a key of a proxy with a blank behind it',
+      'mode: proxy\nproxy: { controlPlaneUrl: "http://x", apiKey: "k " }',
+      'proxy.apiKey must be visible ASCII characters',
+    ],
+    [
+      'a URL with a query, to which no path could be added',
+      'mode: proxy\nproxy: { controlPlaneUrl: "http://x?a=b" }',
+      'proxy.controlPlaneUrl must not hold a query or a fragment',
+    ],
+    [
       'an API key of unknown role',
       'controlPlane: { auth: { apiKeys: [{ name: n, key: k, role: root }] } }',
       'controlPlane.auth.apiKeys[0].role must be one of',
