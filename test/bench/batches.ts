@@ -6,12 +6,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { optionsOf } from '../../raft/testing/commands/options.ts';
 import { eventually } from '../support/eventually.ts';
-import { framesWatch } from '../support/frames-watch.ts';
 import { askHeld, heldLoopsEnv } from '../support/held-loops.ts';
 import { call } from '../support/http-call.ts';
-import { LinkedCluster } from '../support/linked-cluster.ts';
-import type { ClusterNode } from '../support/node-cluster.ts';
-import { endAll } from '../support/sluice-process.ts';
+import { type ClusterNode, NodeCluster } from '../support/node-cluster.ts';
+import { askSilence, silencesOption } from '../support/silences.ts';
+import { endAll, type LaunchedSluice } from '../support/sluice-process.ts';
 
 const { values } = optionsOf(import.meta.url, {
   options: { rounds: { type: 'string', default: '3' }, routes: { type: 'string', default: '10000' } },
@@ -21,30 +20,21 @@ const heartbeatMs = 100;
 process.once('exit', endAll);
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
-/** By receiver: when it last heard a heartbeat, and for how long it heard none, since the last look. */
-const heard = new Map<string, { lastMs: number; longestMs: number }>();
-const { cluster, stop } = await (async () => {
-  const linked = await LinkedCluster.start({
-    env: () => heldLoopsEnv,
-    watch: (_, receiver) =>
-      framesWatch(({ type }) => {
-        if (type !== 'heartbeat') return;
-        const now = performance.now();
-        const { lastMs, longestMs } = heard.get(receiver) ?? { lastMs: now, longestMs: 0 };
-        heard.set(receiver, { lastMs: now, longestMs: Math.max(longestMs, now - lastMs) });
-      }),
-  });
-  return { cluster: linked.cluster, stop: () => linked.stop() };
-})();
+const cluster = await NodeCluster.start({
+  env: () => ({ NODE_OPTIONS: `${heldLoopsEnv.NODE_OPTIONS} ${silencesOption}` }),
+});
 const leader = await cluster.leader();
-const [follower = leader] = await cluster.followers();
+const followers = await cluster.followers();
+const [follower = leader] = followers;
 
-/** The longest a follower was without a heartbeat since the last time that this was asked. */
-function longestSilence(): string {
-  const silences = [...heard].filter(([receiver]) => receiver !== leader.nodeId);
-  const text = silences.map(([receiver, { longestMs }]) => `${receiver} ${longestMs.toFixed(0)} ms`).join(', ');
-  for (const [, each] of silences) each.longestMs = 0;
-  return text;
+/** The longest that a follower was without a heartbeat since the last time that this was asked. */
+async function longestSilence(): Promise<string> {
+  const silences = followers.map(async (node) => `${node.nodeId} ${await askSilence(processOf(node))} ms`);
+  return (await Promise.all(silences)).join(', ');
+}
+
+function processOf({ nodeId, process: each }: ClusterNode): LaunchedSluice {
+  return each ?? fail(`${nodeId} has ended`);
 }
 
 /** How long `GET /healthz` of a node took, until it is stopped; milliseconds, ascending. */
@@ -69,9 +59,9 @@ function watch({ url }: ClusterNode): () => Promise<number[]> {
 /** Sends one batch to the follower and tells of it. */
 async function measured(name: string, operations: readonly unknown[], kind: string): Promise<void> {
   const body = JSON.stringify({ operations });
-  for (const node of cluster.nodes) await askHeld(node.process ?? fail('a node has ended'));
+  for (const node of cluster.nodes) await askHeld(processOf(node));
   const term = await termOf(leader);
-  longestSilence();
+  await longestSilence();
   const watches = cluster.nodes.map(watch);
   const startedAt = performance.now();
   const answer = await call(follower.url, 'POST', '/api/v1/batch', { body });
@@ -92,7 +82,7 @@ async function measured(name: string, operations: readonly unknown[], kind: stri
     (times) =>
       `${(times[Math.ceil(times.length * 0.99) - 1] ?? 0).toFixed(0)} (most ${(times.at(-1) ?? 0).toFixed(0)})`,
   );
-  const held = await Promise.all(cluster.nodes.map(({ process: each }) => askHeld(each ?? fail('a node has ended'))));
+  const held = await Promise.all(cluster.nodes.map((node) => askHeld(processOf(node))));
   const loops = held.map((of) =>
     Object.entries(of)
       .map(([thread, ms]) => `${thread} ${ms}`)
@@ -101,7 +91,7 @@ async function measured(name: string, operations: readonly unknown[], kind: stri
   console.log(
     `${name}, ${(body.length / 2 ** 20).toFixed(1)} MiB: answered after ${answeredMs.toFixed(0)} ms, shown by all ` +
       `after ${readableMs.toFixed(0)} ms\n  healthz p99 ms: ${p99s.join(', ')}\n  loops held, ms of CPU: ${loops.join('; ')}\n` +
-      `  longest without a heartbeat (one each ${heartbeatMs} ms): ${longestSilence()}` +
+      `  longest without a heartbeat (one each ${heartbeatMs} ms): ${await longestSilence()}` +
       `${(await termOf(leader)) === term ? '' : '; THE TERM CHANGED'}`,
   );
 }
@@ -137,10 +127,10 @@ const secrets = (round: number): readonly unknown[] =>
     body: { name: `large-${at}`, value: `${'x'.repeat(1_000_000)}${round}` },
   }));
 
-longestSilence();
+await longestSilence();
 await pause(3_000);
 console.log(
-  `at rest, longest without a heartbeat: ${longestSilence()}; leader ${leader.nodeId}, asked ${follower.nodeId}`,
+  `at rest, longest without a heartbeat: ${await longestSilence()}; leader ${leader.nodeId}, asked ${follower.nodeId}`,
 );
 for (let round = 1; round <= Number(values.rounds); round++) {
   await measured(`${count} routes`, routes(round), 'groups');
@@ -150,5 +140,5 @@ for (let round = 1; round <= Number(values.rounds); round++) {
   await measured('32 secrets', secrets(round), 'groups');
   await pause(3_000);
 }
-await stop();
+await cluster.stop();
 process.exit();

@@ -18,29 +18,24 @@ export type Passages = Readonly<Record<'there' | 'back', Passage>>;
 
 const open: Passages = { there: { state: 'open' }, back: { state: 'open' } };
 
-/** Asked once for each direction of each connection; what it gives is shown the bytes as they come. */
-export type Watch = (direction: keyof Passages) => (bytes: Buffer) => void;
-
 export class CuttableLink {
   readonly port: number;
   readonly #server: Server;
   readonly #streams = new Set<Stream>();
-  readonly #watch: Watch | undefined;
   #passages = open;
 
-  private constructor(server: Server, port: number, watch: Watch | undefined) {
+  private constructor(server: Server, port: number) {
     this.#server = server;
     this.port = port;
-    this.#watch = watch;
   }
 
-  static async to(target: number, watch?: Watch): Promise<CuttableLink> {
+  static async to(target: number): Promise<CuttableLink> {
     const server = createServer();
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const address = server.address();
     if (address === null || typeof address === 'string') throw new Error('no port');
-    const link = new CuttableLink(server, address.port, watch);
+    const link = new CuttableLink(server, address.port);
     server.on('connection', (near) => link.#join(near, connect(target, '127.0.0.1')));
     return link;
   }
@@ -76,13 +71,12 @@ export class CuttableLink {
   }
 
   #join(near: Socket, far: Socket): void {
-    this.#carry(new Stream(near, far, () => this.#passages.there), this.#watch?.('there'));
-    this.#carry(new Stream(far, near, () => this.#passages.back), this.#watch?.('back'));
+    this.#carry(new Stream(near, far, () => this.#passages.there));
+    this.#carry(new Stream(far, near, () => this.#passages.back));
   }
 
-  #carry(stream: Stream, seen: ((bytes: Buffer) => void) | undefined): void {
+  #carry(stream: Stream): void {
     const { from, to } = stream;
-    if (seen !== undefined) from.on('data', seen);
     this.#streams.add(stream);
     from.on('error', () => from.destroy());
     from.on('close', () => {

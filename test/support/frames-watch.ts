@@ -1,4 +1,4 @@
-// Looks at the bytes that one node of a cluster sends to another, on their way through a link, and tells of the messages
+// Looks at the bytes that one node of a cluster sends to another, where they pass or arrive, and tells of the messages
 // that go ahead of bulk: heartbeats above all. Large entries are skipped, not looked into.
 import { decodeMessage } from '../../raft/codec/message-decoder.ts';
 import type { Message } from '../../raft/core/message.ts';

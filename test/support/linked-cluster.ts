@@ -9,10 +9,7 @@ interface RaftLink {
   readonly link: CuttableLink;
 }
 
-export interface LinkedSetup extends Omit<ClusterSetup, 'via' | 'apiVia'> {
-  /** Asked for each connection: what it gives is shown what the sender says to the receiver, as raft. */
-  readonly watch?: (sender: string, receiver: string) => (bytes: Buffer) => void;
-}
+export type LinkedSetup = Omit<ClusterSetup, 'via' | 'apiVia'>;
 
 export class LinkedCluster {
   readonly cluster: NodeCluster;
@@ -25,16 +22,13 @@ export class LinkedCluster {
     this.#api = api;
   }
 
-  static async start({ watch, ...setup }: LinkedSetup = {}): Promise<LinkedCluster> {
+  static async start(setup: LinkedSetup = {}): Promise<LinkedCluster> {
     const raft: RaftLink[] = [];
     const api = new Map<string, CuttableLink>();
     const cluster = await NodeCluster.start({
       ...setup,
       via: async (from, to, ports) => {
-        const link = await CuttableLink.to(
-          ports.raft,
-          watch && ((direction) => (direction === 'there' ? watch(from, to) : watch(to, from))),
-        );
+        const link = await CuttableLink.to(ports.raft);
         raft.push({ from, to, link });
         return link.port;
       },
