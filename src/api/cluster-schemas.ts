@@ -22,8 +22,10 @@ const word = { type: 'string', minLength: 1, maxLength: 256 } as const;
 export const clusterSchemas: Schemas = {
   RelayedWrite: {
     type: 'object',
-    description: 'A write on its way from the node that received it to the leader.',
-    required: ['v', 'clusterId', 'requestId', 'command', 'remainingMs', 'hop'],
+    description:
+      'A write on its way from the node that received it to the leader; or up to 64 of them in `writes`, each with its ' +
+      '`requestId`, `command` and `remainingMs`.',
+    required: ['v', 'clusterId', 'hop'],
     properties: {
       v: { type: 'integer', enum: [1], description: 'Version of this form.' },
       clusterId: { type: 'string', description: 'Cluster that the write is for.' },
@@ -31,13 +33,18 @@ export const clusterSchemas: Schemas = {
       command: { type: 'string', format: 'byte', description: 'The command as the log carries it, base64.' },
       remainingMs: { type: 'integer', minimum: 1, description: 'How long the caller at the border still waits.' },
       hop: { type: 'integer', enum: [1], description: 'A write is relayed once.' },
+      writes: { type: 'array', items: { type: 'object' }, description: 'Several writes in place of one.' },
     },
   },
   RelayedResult: {
     type: 'object',
-    description: 'What became of a relayed write.',
-    required: ['index', 'result'],
+    description: 'What became of a relayed write; of several, `answers` in their order.',
     properties: {
+      answers: {
+        type: 'array',
+        items: { type: 'object' },
+        description: 'Of each, `status` and `body` as it would have been answered alone.',
+      },
       index: { type: 'integer', description: 'Log index at which it was decided.' },
       result: {
         type: 'object',

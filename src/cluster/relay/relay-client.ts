@@ -3,24 +3,70 @@
 import { isObject } from '../../model/json-object.ts';
 import { hostOf, portOf } from '../../telemetry/traces/span-texts.ts';
 import type { WorkSpan, WorkTraces } from '../../telemetry/traces/work-traces.ts';
+import { GatheredWrites, longestGathered } from './gathered-writes.ts';
 import type { LeaderReply } from './leader-connections.ts';
 import { type MemberCallOptions, provenHeaders } from './member-call.ts';
 import type { Relay, RelayOutcome, RelayRequest } from './relay.ts';
-import { decodeApplied, encodeEnvelope, largeBodyMax, parse } from './relay-wire.ts';
+import { decodeAnswers, decodeApplied, encodeEnvelope, encodeTogether, largeBodyMax, parse } from './relay-wire.ts';
 
 export interface RelayClientOptions extends MemberCallOptions {
   /** Undefined: nothing is traced. */
   readonly traces?: WorkTraces | undefined;
+  /** Runs what it is given once this turn has brought all it has. Undefined: each write goes in a request of its own. */
+  readonly turnEnd?: ((run: () => void) => void) | undefined;
 }
 
 export class RelayClient implements Relay {
   readonly #options: RelayClientOptions;
+  readonly #gathered: GatheredWrites | undefined;
 
   constructor(options: RelayClientOptions) {
+    const { turnEnd } = options;
     this.#options = options;
+    this.#gathered =
+      turnEnd &&
+      new GatheredWrites({
+        turnEnd,
+        alone: (request) => this.#sendAlone(request),
+        together: (requests) => this.#sendTogether(requests),
+      });
   }
 
-  async send({ leader, requestId, command, remainingMs }: RelayRequest): Promise<RelayOutcome> {
+  /** A write that is traced goes alone, for its request carries the trace. */
+  send(request: RelayRequest): Promise<RelayOutcome> {
+    const isAlone = request.command.length > longestGathered || this.#options.traces?.current !== undefined;
+    return isAlone || this.#gathered === undefined ? this.#sendAlone(request) : this.#gathered.send(request);
+  }
+
+  async #sendTogether(requests: readonly RelayRequest[]): Promise<readonly RelayOutcome[]> {
+    const { connections, clusterId: own } = this.#options;
+    const clusterId = own();
+    const address = requests[0]?.leader.address ?? '';
+    if (clusterId === undefined || address === '') return await this.#eachAlone(requests);
+    const writes = requests.map(({ requestId, command, remainingMs }) => ({
+      requestId,
+      command,
+      remainingMs: Math.max(1, Math.round(remainingMs)),
+    }));
+    const withinMs = Math.max(...writes.map(({ remainingMs }) => remainingMs));
+    const body = encodeTogether(clusterId, writes);
+    const path = '/sync/raft';
+    const headers = provenHeaders(this.#options, path, body);
+    const reply = await connections.call({ address, method: 'POST', path, headers, body, withinMs });
+    // Refused as a whole, before any log: by a leader that knows single writes only, or for one of them.
+    if (reply.is === 'answered' && reply.status >= 400 && reply.status < 500) return await this.#eachAlone(requests);
+    const answers =
+      reply.is === 'answered' && reply.status === 200 ? decodeAnswers(parse(reply.body), requests.length) : undefined;
+    if (answers !== undefined) return answers.map(outcomeOfAnswer);
+    const outcome = outcomeOf(reply);
+    return requests.map(() => outcome);
+  }
+
+  #eachAlone(requests: readonly RelayRequest[]): Promise<readonly RelayOutcome[]> {
+    return Promise.all(requests.map((request) => this.#sendAlone(request)));
+  }
+
+  async #sendAlone({ leader, requestId, command, remainingMs }: RelayRequest): Promise<RelayOutcome> {
     const { connections, clusterId: own } = this.#options;
     const clusterId = own();
     if (clusterId === undefined) return notApplied('this node belongs to no cluster yet');
@@ -50,8 +96,10 @@ const notApplied = (reason: string): RelayOutcome => ({ outcome: 'not-applied', 
 /** Only what a leader says in so many words is certain; a 4xx came before its log. */
 function outcomeOf(reply: LeaderReply): RelayOutcome {
   if (reply.is === 'lost') return { outcome: reply.sent ? 'unknown' : 'not-applied', reason: reply.reason };
-  const { status } = reply;
-  const body = parse(reply.body);
+  return outcomeOfAnswer({ status: reply.status, body: parse(reply.body) });
+}
+
+function outcomeOfAnswer({ status, body }: { readonly status: number; readonly body: unknown }): RelayOutcome {
   const result = status === 200 ? decodeApplied(body) : undefined;
   if (result !== undefined) return { outcome: 'applied', index: result.index, result };
   const error = isObject(body) && typeof body.error === 'string' ? body.error : 'no reason given';

@@ -8,7 +8,15 @@ import { CommandNotUnderstood, type Malformed } from '../../state/command-codec.
 import { inSlices, workThrough } from '../../state/slices.ts';
 import { MemberGuard, type MemberGuardOptions, type MemberHead } from './member-guard.ts';
 import type { ReceivedOutcome, RelayTarget } from './relay.ts';
-import { decodeEnvelope, decodeLargeEnvelope, encodeApplied, type RelayEnvelope } from './relay-wire.ts';
+import {
+  decodeEnvelope,
+  decodeLargeEnvelope,
+  decodeTogether,
+  encodeAnswers,
+  encodeApplied,
+  parse,
+  type RelayEnvelope,
+} from './relay-wire.ts';
 
 export interface RelayServerOptions extends MemberGuardOptions {
   readonly target: RelayTarget;
@@ -37,19 +45,34 @@ export class RelayServer extends MemberGuard {
     this.#options = options;
   }
 
-  /** Throws UNAUTHENTICATED, FORBIDDEN, INVALID; every other outcome is an answer. */
-  take(head: RelayHead, body: Uint8Array): Promise<RelayAnswer> {
-    return this.#take(head, body, decodeEnvelope);
+  /** One write, or several that came together. Throws UNAUTHENTICATED, FORBIDDEN, INVALID; every other outcome is an answer. */
+  async take(head: RelayHead, body: Uint8Array): Promise<RelayAnswer> {
+    this.check(head, body);
+    const value = parse(body);
+    const together = decodeTogether(value);
+    if (together === undefined) return await this.#takeOne(decodeEnvelope(value));
+    if (typeof together === 'string') throw new SluiceError('INVALID', together);
+    const answers = await Promise.all(together.map((envelope) => this.#answerToOne(envelope)));
+    return { status: 200, body: encodeAnswers(answers) };
   }
 
   /** The same for a command that travels as it is. */
-  takeLarge(head: RelayHead, body: Uint8Array): Promise<RelayAnswer> {
-    return this.#take(head, body, decodeLargeEnvelope);
+  async takeLarge(head: RelayHead, body: Uint8Array): Promise<RelayAnswer> {
+    this.check(head, body);
+    return await this.#takeOne(decodeLargeEnvelope(body));
   }
 
-  async #take(head: RelayHead, body: Uint8Array, decode: typeof decodeEnvelope): Promise<RelayAnswer> {
-    this.check(head, body);
-    const envelope = decode(body);
+  /** What one of several is refused for is its answer, and no other's. */
+  async #answerToOne(envelope: RelayEnvelope): Promise<RelayAnswer> {
+    try {
+      return await this.#takeOne(envelope);
+    } catch (error) {
+      if (error instanceof SluiceError) return json(error.status, { error: error.message });
+      throw error;
+    }
+  }
+
+  async #takeOne(envelope: RelayEnvelope | string): Promise<RelayAnswer> {
     if (typeof envelope === 'string') throw new SluiceError('INVALID', envelope);
     const decoded = await workThrough(envelope.command.length, this.#checked(envelope), inSlices);
     const { requestId, command } = envelope;

@@ -27,6 +27,9 @@ const hop = 1;
 const newline = 10;
 const statuses: readonly Result['status'][] = [200, 201, 204, 400, 404, 409, 412, 422, 'moved'];
 
+/** Most writes in one request. */
+export const relayedTogetherMax = 64;
+
 /** Where an envelope is sent to, and its bytes. */
 export interface Posted {
   readonly path: '/sync/raft' | '/sync/raft/large';
@@ -43,9 +46,66 @@ export function encodeEnvelope({ command, ...rest }: RelayEnvelope): Posted {
   return { path: '/sync/raft/large', body: Buffer.concat([head, bytes]) };
 }
 
+/** A body with several writes of one cluster, for the path of one: who knows of none refuses it before its log (400). */
+export function encodeTogether(clusterId: string, writes: readonly Omit<RelayEnvelope, 'clusterId'>[]): Buffer {
+  const listed = writes.map(({ command, ...rest }) => ({ ...rest, command: base64Of(command) }));
+  return Buffer.from(JSON.stringify({ v: 1, clusterId, hop, writes: listed }));
+}
+
+/** The envelopes in such a body; undefined for a body of another kind, a text says what is wrong with it. */
+export function decodeTogether(value: unknown): readonly RelayEnvelope[] | string | undefined {
+  if (!isObject(value) || value.writes === undefined) return undefined;
+  const { v, clusterId, hop: hops, writes } = value;
+  if (!Array.isArray(writes) || writes.length === 0 || writes.length > relayedTogetherMax) {
+    return `writes must be an array of 1 to ${relayedTogetherMax}`;
+  }
+  const envelopes: RelayEnvelope[] = [];
+  for (const write of writes) {
+    const envelope = isObject(write)
+      ? decodeEnvelope({ ...write, v, clusterId, hop: hops })
+      : 'a write is no JSON object';
+    if (typeof envelope === 'string') return envelope;
+    envelopes.push(envelope);
+  }
+  return envelopes;
+}
+
+/**
+ * What became of each, in their order; `body` is JSON text. Replays hold whole entities: what no longer fits is not told,
+ * and is asked for again.
+ */
+export function encodeAnswers(answers: readonly { readonly status: number; readonly body: string }[]): string {
+  let room = peerBodyMax - roomOfAnswers;
+  const told = answers.map(({ status, body }, at) => {
+    const length = Buffer.byteLength(body);
+    if (at > 0 && length > room) return notTold;
+    room -= length;
+    return `{"status":${status},"body":${body}}`;
+  });
+  return `{"answers":[${told.join()}]}`;
+}
+
+/** What surrounds the bodies of as many answers as there can be. */
+const roomOfAnswers = relayedTogetherMax * 128;
+const notTold = '{"status":504,"body":{"error":"the answers are too long together","outcome":"unknown"}}';
+
+/** Undefined when it is not one answer for each of `count` writes. */
+export function decodeAnswers(
+  value: unknown,
+  count: number,
+): readonly { readonly status: number; readonly body: unknown }[] | undefined {
+  if (!isObject(value) || !Array.isArray(value.answers) || value.answers.length !== count) return undefined;
+  return value.answers.every(isAnswer) ? value.answers : undefined;
+}
+
+const isAnswer = (value: unknown): value is { readonly status: number; readonly body: unknown } =>
+  isObject(value) && isCount(value.status);
+
+const base64Of = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+
 /** The envelope in a JSON body, or a text that says what is wrong with it. */
-export function decodeEnvelope(body: Uint8Array): RelayEnvelope | string {
-  const value = parse(body);
+export function decodeEnvelope(value: unknown): RelayEnvelope | string {
   if (!isObject(value)) return 'body is not a JSON object';
   const bytes = typeof value.command === 'string' ? bytesOf(value.command) : undefined;
   return bytes === undefined ? 'command is not base64' : envelopeOf(value, bytes);

@@ -1,11 +1,21 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { expect } from 'chai';
-import type { RelayOutcome } from '../../../../src/cluster/relay/relay.ts';
+import type { RelayOutcome, RelayRequest } from '../../../../src/cluster/relay/relay.ts';
+import type { RelayServer } from '../../../../src/cluster/relay/relay-server.ts';
 import { ca, client as member, server, stranger } from '../../../support/certificates.ts';
 import { freePort } from '../../../support/free-port.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
-import { applied, relayClient, relayServer, requestTo, Servers, TakingTarget } from '../../../support/relay-bed.ts';
+import {
+  applied,
+  createRoute,
+  relayClient,
+  relayServer,
+  requestId,
+  requestTo,
+  Servers,
+  TakingTarget,
+} from '../../../support/relay-bed.ts';
 
 describe('relay client', () => {
   const servers = new Servers();
@@ -48,6 +58,122 @@ describe('relay client', () => {
     });
     for (let round = 0; round < 10; round++) await client.send(requestTo(address));
     expect(ports.size).to.be.at.most(2);
+  });
+
+  describe('writes of one turn', () => {
+    const numbered = (address: string, count: number, size = 0) =>
+      Array.from({ length: count }, (_, seq) => {
+        const id = { ...requestId, seq };
+        const spec = { directResponse: { status: 200, body: 'x'.repeat(size) } };
+        return requestTo(address, { requestId: id, command: createRoute({ requestId: id, spec }) });
+      });
+    const sent = (requests: readonly RelayRequest[]): Promise<RelayOutcome[]> =>
+      Promise.all(requests.map((request) => client.send(request)));
+
+    let requests: number;
+    const counted = (server: RelayServer): Promise<string> => {
+      requests = 0;
+      return servers.relay({
+        take: (head, body) => {
+          requests++;
+          return server.take(head, body);
+        },
+      });
+    };
+
+    beforeEach(() => {
+      client = relayClient({ turnEnd: (run) => setImmediate(run) });
+    });
+
+    it('go in one request, and each has its own outcome', async () => {
+      const target = new TakingTarget();
+      const address = await counted(relayServer({ target }));
+      const writes = numbered(address, 5);
+      const [first, second, ...rest] = writes;
+      if (first === undefined || second === undefined) throw new Error('no writes');
+      const unsound = {
+        ...second,
+        command: createRoute({ requestId: second.requestId, spec: { directResponse: { status: 7 } } }),
+      };
+      const outcomes = await sent([first, unsound, ...rest]);
+      expect(requests).to.equal(1);
+      expect(outcomes.map(({ outcome }) => outcome)).to.deep.equal([
+        'applied',
+        'not-applied',
+        'applied',
+        'applied',
+        'applied',
+      ]);
+      expect(outcomes[1])
+        .to.have.property('reason')
+        .that.matches(/^the leader answered 400: the spec at "/);
+      expect(target.taken.map((taken) => taken.requestId.seq)).to.deep.equal([0, 2, 3, 4]);
+    });
+
+    it('go 64 at a time, long ones alone', async () => {
+      const target = new TakingTarget();
+      const address = await counted(relayServer({ target }));
+      await sent(numbered(address, 130));
+      expect([requests, target.taken.length]).to.deep.equal([3, 130]);
+      requests = 0;
+      await sent(numbered(address, 3, 20_000));
+      expect(requests).to.equal(3);
+    });
+
+    it('go to the leader that each is for', async () => {
+      const targets = [new TakingTarget(), new TakingTarget()];
+      const addresses = await Promise.all(targets.map((target) => servers.relay(relayServer({ target }))));
+      await sent(addresses.flatMap((address) => numbered(address, 2)));
+      expect(targets.map((target) => target.taken.length)).to.deep.equal([2, 2]);
+    });
+
+    it('go one by one to a leader that refuses them together', async () => {
+      const target = new TakingTarget();
+      const server = relayServer({ target });
+      const address = await servers.relay({
+        take: async (head, body) => {
+          if (!Buffer.from(body).includes('"writes"')) return await server.take(head, body);
+          return { status: 400, body: '{"error":"requestId is missing"}' };
+        },
+      });
+      const outcomes = await sent(numbered(address, 3));
+      expect(outcomes.map(({ outcome }) => outcome)).to.deep.equal(['applied', 'applied', 'applied']);
+      expect(target.taken).to.have.length(3);
+    });
+
+    it('say of each that it does not lead', async () => {
+      const target = new TakingTarget(() => ({ outcome: 'not-leader', leader: undefined }));
+      const outcomes = await sent(numbered(await servers.relay(relayServer({ target })), 2));
+      const reason = 'the leader answered 421: this node does not lead';
+      expect(outcomes).to.deep.equal([
+        { outcome: 'not-applied', reason },
+        { outcome: 'not-applied', reason },
+      ]);
+    });
+
+    const rows: [string, number, string, RelayOutcome['outcome']][] = [
+      ['500', 500, '{"error":"internal error"}', 'unknown'],
+      ['503 not-applied', 503, '{"error":"overload","outcome":"not-applied"}', 'not-applied'],
+      ['too few answers', 200, '{"answers":[{"status":400,"body":{"error":"no"}}]}', 'unknown'],
+      ['answers that are none', 200, '{"answers":[1,2]}', 'unknown'],
+    ];
+    for (const [what, status, body, outcome] of rows) {
+      it(`${what}: ${outcome} for each`, async () => {
+        const outcomes = await sent(numbered(await answering(status, body), 2));
+        expect(outcomes.map((each) => each.outcome)).to.deep.equal([outcome, outcome]);
+      });
+    }
+
+    it('a connection that breaks: unknown for each; a refused one: not-applied', async () => {
+      const address = await servers.listen((request) => request.resume().on('end', () => request.socket.destroy()));
+      const outcomes = await sent([...numbered(address, 2), ...numbered(`127.0.0.1:${await freePort()}`, 2)]);
+      expect(outcomes.map(({ outcome }) => outcome)).to.deep.equal([
+        'unknown',
+        'unknown',
+        'not-applied',
+        'not-applied',
+      ]);
+    });
   });
 
   describe('classifies what it saw', () => {

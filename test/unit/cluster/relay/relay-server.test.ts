@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { relayKey, signedFields } from '../../../../src/cluster/relay/relay-credential.ts';
 import type { RelayAnswer, RelayHead, RelayServer } from '../../../../src/cluster/relay/relay-server.ts';
-import { encodeEnvelope } from '../../../../src/cluster/relay/relay-wire.ts';
+import { encodeEnvelope, encodeTogether, peerBodyMax } from '../../../../src/cluster/relay/relay-wire.ts';
 import { SluiceError } from '../../../../src/errors.ts';
 import type { BatchOperation } from '../../../../src/state/command.ts';
 import { encodeCommand } from '../../../../src/state/command-codec.ts';
@@ -139,6 +139,48 @@ describe('relay server', () => {
       expect({ status: answer.status, body: JSON.parse(answer.body) }).to.deep.equal({ status, body });
     });
   }
+
+  describe('several writes in one request', () => {
+    const { requestId: id, remainingMs } = envelope;
+    const together = (commands: readonly Uint8Array[]): Buffer =>
+      encodeTogether(
+        clusterId,
+        commands.map((command) => ({ requestId: id, command, remainingMs })),
+      );
+
+    it('are answered each by itself, in their order', async () => {
+      const unsound = createRoute({ spec: { directResponse: { status: 7 } } });
+      const { status, body } = await take(together([createRoute(), unsound, createRoute()]));
+      expect(status).to.equal(200);
+      const { answers } = JSON.parse(body);
+      expect(answers.map((answer: { status: number }) => answer.status)).to.deep.equal([200, 400, 200]);
+      expect(answers[0].body.result).to.deep.include({ status: 201, id: 'a' });
+      expect(answers[1].body.error).to.match(/^the spec at "/);
+      expect(target.taken).to.have.length(2);
+    });
+
+    it('are refused as a whole when there are more than 64, none, or one is no envelope', async () => {
+      for (const body of [
+        together(Array.from({ length: 65 }, () => createRoute())),
+        together([]),
+        together([createRoute(), new Uint8Array()]),
+        wire({ writes: 7 }),
+        wire({ writes: [7] }),
+        wire({ hop: 2, writes: [{ requestId: id, remainingMs, command: commandOf(createRoute()) }] }),
+      ]) {
+        expect((await refusal(() => take(body)))[0]).to.equal(400);
+      }
+    });
+
+    it('keep their answers within what the other end reads', async () => {
+      const result = { ...applied, replay: { spec: { name: 'x'.repeat(3 * 1024 * 1024) } } };
+      server = relayServer({ clock, target: new TakingTarget(() => ({ outcome: 'applied', index: 12, result })) });
+      const { body } = await take(together([createRoute(), createRoute(), createRoute()]));
+      expect(body.length).to.be.lessThan(peerBodyMax);
+      const statuses = JSON.parse(body).answers.map((answer: { status: number }) => answer.status);
+      expect(statuses).to.deep.equal([200, 504, 504]);
+    });
+  });
 
   describe('S23: refuses before the log', () => {
     it('a request without credential', async () => {

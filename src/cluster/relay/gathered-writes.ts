@@ -1,0 +1,65 @@
+// Writes that go to the leader together: those that a turn of the loop brings for one leader travel in one request, which
+// is proven, sent and answered once. Each keeps its own id, time and outcome. Nothing waits for the answer of another
+// request, so a write that the leader keeps back holds up none that comes later.
+import type { RelayOutcome, RelayRequest } from './relay.ts';
+import { relayedTogetherMax } from './relay-wire.ts';
+
+export interface GatheredWritesParts {
+  /** Runs what it is given once, after everything that this turn has brought. */
+  readonly turnEnd: (run: () => void) => void;
+  /** Both make one attempt and never reject. */
+  readonly alone: (request: RelayRequest) => Promise<RelayOutcome>;
+  /** Two or more of one leader. An outcome for each, in their order. */
+  readonly together: (requests: readonly RelayRequest[]) => Promise<readonly RelayOutcome[]>;
+}
+
+interface Waiting {
+  readonly request: RelayRequest;
+  readonly resolve: (outcome: RelayOutcome) => void;
+}
+
+/** Longer commands go alone: what a request costs is little beside them. */
+export const longestGathered = 16 * 1024;
+
+export class GatheredWrites {
+  readonly #parts: GatheredWritesParts;
+  /** Of this turn, by the address of their leader. */
+  readonly #turn = new Map<string, Waiting[]>();
+
+  constructor(parts: GatheredWritesParts) {
+    this.#parts = parts;
+  }
+
+  send(request: RelayRequest): Promise<RelayOutcome> {
+    return new Promise((resolve) => {
+      const { address } = request.leader;
+      if (this.#turn.size === 0) this.#parts.turnEnd(() => this.#endTurn());
+      const waiting = this.#turn.get(address);
+      if (waiting === undefined) this.#turn.set(address, [{ request, resolve }]);
+      else waiting.push({ request, resolve });
+    });
+  }
+
+  #endTurn(): void {
+    const all = [...this.#turn.values()];
+    this.#turn.clear();
+    for (const waiting of all) {
+      for (let from = 0; from < waiting.length; from += relayedTogetherMax) {
+        void this.#go(waiting.slice(from, from + relayedTogetherMax));
+      }
+    }
+  }
+
+  async #go(waiting: readonly Waiting[]): Promise<void> {
+    const [first] = waiting;
+    if (first === undefined) return;
+    if (waiting.length === 1) {
+      first.resolve(await this.#parts.alone(first.request));
+      return;
+    }
+    const outcomes = await this.#parts.together(waiting.map(({ request }) => request));
+    for (const [at, { resolve }] of waiting.entries()) {
+      resolve(outcomes[at] ?? { outcome: 'unknown', reason: 'the leader did not say what became of the write' });
+    }
+  }
+}
