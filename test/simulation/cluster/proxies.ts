@@ -106,7 +106,8 @@ export class SimProxies {
 
   #wasPaused(slot: number): boolean {
     const node = this.#world.nodes[slot];
-    return node !== undefined && this.#world.now() - node.pausedUntilMs < graceMs;
+    // While the host stalls no timer of the process runs either.
+    return node !== undefined && this.#world.now() - Math.max(node.pausedUntilMs, node.hostStalledUntilMs) < graceMs;
   }
 }
 
