@@ -35,6 +35,8 @@ export interface LevelLogStoreOptions {
 const defaultWriteBufferBytes = 16 * 1024 * 1024;
 /** Of entries in one batch; beyond that it is written down in turns, and given to LevelDB by a thread of its own. */
 const apartBytes = 4 * 1024 * 1024;
+/** More operations than this do not go to that thread: each takes half a kilobyte of its heap, which is small. */
+const apartOperations = 10_000;
 
 /** Rejections and failures of every method but `open` mean the same: this node is finished until it is restarted. */
 export class LevelLogStore implements LogStore {
@@ -47,6 +49,7 @@ export class LevelLogStore implements LogStore {
   #poisoned: Promise<void> | undefined;
   #failure: Error | undefined;
   #large: LargeBatch | undefined;
+  #isClosed = false;
 
   constructor(options: LevelLogStoreOptions) {
     this.#options = options;
@@ -128,6 +131,8 @@ export class LevelLogStore implements LogStore {
   async #write(batch: WriteBatch): Promise<void> {
     const image = this.#opened();
     if (this.#failure !== undefined) throw this.#failure;
+    // A thread of its own would open the database once more, behind the back of whoever has it by then.
+    if (this.#isClosed) throw new Error('the log is closed');
     if (isLoneCommit(batch)) return image.hold(batch.hardState);
     if (this.#writing) throw this.#fail(new Error('two batches outstanding'));
     return isLarge(batch) ? this.#writeLarge(image, batch) : this.#commit(await this.#plan(image, batch), batch.sync);
@@ -139,7 +144,8 @@ export class LevelLogStore implements LogStore {
     this.#large = large;
     try {
       const operations = await this.#planInTurns(image, batch);
-      await this.#commit(operations, batch.sync, () => large.write(operations, batch.sync));
+      const carryOut = operations.length > apartOperations ? undefined : () => large.write(operations, batch.sync);
+      await this.#commit(operations, batch.sync, carryOut);
     } finally {
       large.end();
     }
@@ -187,6 +193,7 @@ export class LevelLogStore implements LogStore {
   }
 
   async close({ clean }: { readonly clean: boolean }): Promise<void> {
+    this.#isClosed = true;
     try {
       if (clean && this.#failure === undefined && this.#image !== undefined) {
         const operations = this.#image.plan({ sync: true });

@@ -1,9 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { apiClient } from '../support/api-client.ts';
 import { freePort } from '../support/free-port.ts';
 import { needs } from '../support/needs.ts';
+import { rejection } from '../support/rejection.ts';
 import { newFolder, type SluiceProcess, startSluice } from '../support/sluice-process.ts';
 
 const route = (name: string) => ({ name, match: { path: `/${name}` }, directResponse: { status: 200, body: name } });
@@ -50,6 +53,38 @@ describe('a store that fails while the program runs (architecture.md §6.22)', (
       .to.include('kept')
       .and.not.include('later');
     expect(await traffic()).to.equal('kept');
+    await sluice.stop();
+  });
+
+  it('ends in the same way where a large batch finds the disk full, in the thread made for it', async () => {
+    const folder = newFolder();
+    let sluice = await startSluice({ folder });
+    const api = apiClient(sluice.url);
+    await api.create('routes', route('kept'));
+    const body = { name: 'large', directResponse: { status: 200, body: 'x'.repeat(1_000_000) } };
+    const operations = Array.from({ length: 8 }, (_, at) => ({
+      ...{ op: 'create', kind: 'routes' },
+      body: { ...body, name: `large-${at}` },
+    }));
+
+    // The log takes the first half of it.
+    limitFiles(sluice, '4000000');
+    expect((await api.post('/batch', { operations })).status).to.equal(504);
+    limitFiles(sluice, 'unlimited');
+    for (const answer of [await api.post('/routes', route('later')), await api.get('/routes')]) {
+      expect(answer.status).to.equal(503);
+      expect(answer.body.error).to.match(/^storage failed: log write failed: .*File too large/);
+    }
+    expect((await api.get<unknown[]>('/routes?consistency=stale')).body).to.have.length(1);
+    expect(await sluice.stop()).to.equal(0);
+
+    await rejection(startSluice({ folder })).then(({ message }) =>
+      expect(message).to.match(/cannot open the store .*: log write failed: .*File too large/),
+    );
+    await rm(join(sluice.storePath, 'raft', 'POISON'));
+    sluice = await startSluice({ folder });
+    const { body: found } = await apiClient(sluice.url).get<{ name: string }[]>('/routes');
+    expect(found.map(({ name }) => name)).to.deep.equal(['kept']);
     await sluice.stop();
   });
 

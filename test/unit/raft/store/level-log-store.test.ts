@@ -162,6 +162,17 @@ describe('the log store', () => {
       expect((await reopen(directory)).boot.entries).to.have.length(1);
     }));
 
+  it('takes no large batch once it is closed: its thread would open the database again', () =>
+    inDirectory(async (directory) => {
+      const store = storeIn(directory);
+      await store.open();
+      await store.close({ clean: true });
+      const payload = new Uint8Array(5 * 1024 * 1024);
+      const entries = entriesFrom(1, 1).map((entry) => ({ ...entry, payload }) as Entry);
+      expect((await rejection(write(store, { ...appendBatch(1, 1), entries }))).message).to.equal('the log is closed');
+      expect((await reopen(directory)).boot.entries).to.deep.equal([]);
+    }));
+
   it('is finished when the thread of a large batch fails', () =>
     inDirectory(async (directory) => {
       const large = new LargeBatch(join(directory, 'none'));
