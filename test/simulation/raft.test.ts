@@ -1,4 +1,4 @@
-import { drawPlan } from '../../raft/testing/sim/draw-plan.ts';
+import { drawLargeEntries, drawPlan } from '../../raft/testing/sim/draw-plan.ts';
 import { type RunResult, World } from '../../raft/testing/sim/world.ts';
 
 const seeds = 500;
@@ -19,6 +19,7 @@ const findings = [
   [120_051_909, 'a joint configuration that is written and not synced when peace is made'],
   [503_263, 'a removed voter whose log would win against a learner that is behind'],
 ] as const;
+const largeEntrySeeds = 40;
 /** Seeds that run a second time; a calm one and a large cluster are among them. */
 const repeatEvery = 25;
 
@@ -32,6 +33,14 @@ describe('raft in the simulator', () => {
 
   for (const [seed, name] of findings)
     it(`keeps every promise for seed ${seed}: ${name}`, () => keepsEveryPromise(seed));
+
+  it('elects nobody because entries of 32 MiB travel and are written', () => {
+    for (let seed = 1; seed <= largeEntrySeeds; seed += 1) {
+      const { violation, acknowledged } = new World(drawLargeEntries(seed)).run();
+      if (violation !== undefined) throw new Error(`with large entries seed ${seed} breaks ${violation.message}`);
+      if (acknowledged < 100) throw new Error(`with large entries seed ${seed} acknowledged ${acknowledged} writes`);
+    }
+  });
 
   it('runs a seed the same way each time', () => {
     for (let seed = repeatEvery; seed <= seeds; seed += repeatEvery) {

@@ -169,6 +169,28 @@ export function calmPlan(seed: number, nodes: number, safetyMs: number, chance: 
   };
 }
 
+/**
+ * Every four seconds an entry of many megabytes travels to all and is written, on machines that do other things: what is
+ * said meanwhile waits behind its bytes, each disk works for long, and what its bytes hold up in a program is late.
+ */
+export function largeEntriesPlan(seed: number, chance: Chance, tuning: Tuning): Plan {
+  const nodes = 3;
+  const safetyMs = 40_000;
+  const slots = Array.from({ length: nodes }, (_, slot) => slot);
+  const faults: TimedFault[] = [];
+  for (let start = 9_000; start < safetyMs - 4_000; start += 4_000) {
+    const at = start + chance.integer(0, 500);
+    for (const from of slots) {
+      faults.push({ at, fault: { kind: 'diskStall', slot: from, ms: chance.between(200, 2_500) } });
+      faults.push({ at, fault: { kind: 'hostStall', slot: from, ms: chance.between(50, 1_000) } });
+      for (const to of slots) {
+        if (to !== from) faults.push({ at, fault: { kind: 'clog', from, to, ms: chance.between(50, 600) } });
+      }
+    }
+  }
+  return { seed, nodes, spares: 0, safetyMs, ...calmSurroundings, tuning, faults, calm: 'rejoins' };
+}
+
 /** Pairs of nodes that hear each other, while no other pair does. */
 const partialGraphs: readonly { readonly nodes: number; readonly links: readonly (readonly [number, number])[] }[] = [
   // Only the one in the middle hears both others.

@@ -4,6 +4,7 @@ import type { Message } from '../../core/message.ts';
 import { Chance } from './chance.ts';
 import {
   calmPlan,
+  largeEntriesPlan,
   lastWordPlan,
   overtakenPlan,
   partialPlan,
@@ -70,6 +71,12 @@ function disorderPlan(seed: number, chance: Chance, drawn: Tuning, safetyMs: num
     load: { clients: 6, thinkMs: 50, reads: 0.1, burst: chance.pick([0, 20]) },
     faults: faults.sort((a, b) => a.at - b.at),
   };
+}
+
+/** Drawn by no seed of a campaign. */
+export function drawLargeEntries(seed: number): Plan {
+  const chance = new Chance(seed);
+  return largeEntriesPlan(seed, chance, drawTuning(chance));
 }
 
 function drawNetwork(chance: Chance): NetworkPlan {
