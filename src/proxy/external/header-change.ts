@@ -1,5 +1,6 @@
 // What a service says should become of a field, in the words of both protocols.
-import { fieldText } from '../fields/field-lines.ts';
+import { mayEdit } from '../fields/field-edits.ts';
+import { fieldText, isFieldValue } from '../fields/field-lines.ts';
 import { bytesIn, type Message, messageIn, messagesIn, numberIn, textIn } from './message-reading.ts';
 
 type ChangeKind = 'set' | 'append' | 'addIfAbsent' | 'setIfPresent';
@@ -58,3 +59,10 @@ export function applyChange({ kind, name, value }: HeaderChange, fields: Changea
   if (kind === 'append') fields.append(name, value);
   else if (kind === 'set' || present === (kind === 'setIfPresent')) fields.set(name, value);
 }
+
+/**
+ * The fields of a reply that a service words, names and values in turn, without what it may not decide or what cannot
+ * stand in a message: a line break within a value would begin a field, or a response, of its own.
+ */
+export const replyFields = (changes: readonly HeaderChange[]): string[] =>
+  changes.flatMap(({ name, value }) => (mayEdit(name.toLowerCase()) && isFieldValue(value) ? [name, value] : []));

@@ -168,7 +168,7 @@ const editable = new Map<string, boolean>();
 const editableMax = 4096;
 
 /** Framing and what belongs to one hop are not the middlewares' (contract.md §8.3). */
-function mayEdit(lowerName: string): boolean {
+export function mayEdit(lowerName: string): boolean {
   const known = editable.get(lowerName);
   if (known !== undefined) return known;
   const may = isFieldName(lowerName) && !untouchable.has(identifyName(lowerName));

@@ -2,7 +2,7 @@
 
 import type { MiddlewareExchange } from '../../exchange/phase.ts';
 import { ExternalFailure } from '../../external/external-failure.ts';
-import { changesOfOptions } from '../../external/header-change.ts';
+import { changesOfOptions, replyFields } from '../../external/header-change.ts';
 import { type Message, messageIn, messagesIn, numberIn, textIn, textsIn } from '../../external/message-reading.ts';
 import { envoyCheckRequest, envoyCheckResponse } from '../../external/messages.ts';
 import type { AskDecision, Decision, Question } from './decision.ts';
@@ -33,7 +33,7 @@ function allowed(answer: Message, { request }: MiddlewareExchange): Decision {
 }
 
 function denied(response: Message | undefined): Decision {
-  const fields = changesOfOptions(response, 'headers').flatMap(({ name, value }) => [name, value]);
+  const fields = replyFields(changesOfOptions(response, 'headers'));
   const status = statusOr403(numberIn(messageIn(response, 'status'), 'code'));
   return { allowed: false, reply: { status, fields, body: textIn(response, 'body') } };
 }

@@ -1,6 +1,6 @@
 // The check by `extauthz.v1.Authorizer/Check` (contract.md §8.5, gRPC check).
 import { ExternalFailure } from '../../external/external-failure.ts';
-import { changesOfPairs } from '../../external/header-change.ts';
+import { changesOfPairs, replyFields } from '../../external/header-change.ts';
 import { bytesIn, type Message, messagesIn, numberIn } from '../../external/message-reading.ts';
 import { checkRequest, checkResponse, type MessageType } from '../../external/messages.ts';
 import { readableText } from '../../fields/field-lines.ts';
@@ -23,8 +23,10 @@ function decisionOf(answer: Message): Decision {
     return { allowed: true, toUpstream: changes, removed: [], toClient: [], query: undefined };
   }
   const status = statusOr403(numberIn(answer, 'denied_status'));
-  const fields = changes.flatMap(({ name, value }) => [name, value]);
-  return { allowed: false, reply: { status, fields, body: bytesIn(answer, 'denied_body') ?? '' } };
+  return {
+    allowed: false,
+    reply: { status, fields: replyFields(changes), body: bytesIn(answer, 'denied_body') ?? '' },
+  };
 }
 
 /** One unary call; what is no such message is a failure like any other. */

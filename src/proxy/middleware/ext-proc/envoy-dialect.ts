@@ -1,7 +1,7 @@
 // `envoy.service.ext_proc.v3.ExternalProcessor/Process`, as far as it has a meaning here (architecture.md §6.29): what is
 // not listed is ignored.
 import { ExternalFailure } from '../../external/external-failure.ts';
-import { changesOfOptions } from '../../external/header-change.ts';
+import { changesOfOptions, replyFields } from '../../external/header-change.ts';
 import { bytesIn, type Message, messageIn, numberIn, textsIn } from '../../external/message-reading.ts';
 import { envoyProcessingRequest, envoyProcessingResponse } from '../../external/messages.ts';
 import { statusOr403 } from '../ext-authz/grpc-check.ts';
@@ -37,7 +37,7 @@ function rejected(immediate: Message): Answer {
   const code = numberIn(messageIn(immediate, 'status'), 'code');
   const reply = {
     status: statusOr403(code === 0 ? 200 : code),
-    fields: changesOfOptions(mutation, 'set_headers').flatMap(({ name, value }) => [name, value]),
+    fields: replyFields(changesOfOptions(mutation, 'set_headers')),
     body: bytesIn(immediate, 'body') ?? '',
   };
   return { kind: 'reject', reply };

@@ -1,6 +1,6 @@
 // Processing over HTTP: one POST per message, JSON both ways (contract.md §8.6.1).
 import { ExternalFailure, notAwaited, timedOut } from '../../external/external-failure.ts';
-import { changesOfPairs, headerPairs } from '../../external/header-change.ts';
+import { changesOfPairs, headerPairs, replyFields } from '../../external/header-change.ts';
 import { messagesIn, numberIn, textIn, textsIn } from '../../external/message-reading.ts';
 import { told, tracedAnswer } from '../../tracing/traced-answer.ts';
 import { statusOr403 } from '../ext-authz/grpc-check.ts';
@@ -53,7 +53,7 @@ function answerOf(bytes: Buffer): Answer {
   const document = readJsonAnswer(bytes);
   const action = textIn(document, 'action');
   if (action === 'reject') {
-    const fields = changesOfPairs(messagesIn(document, 'rejectHeaders')).flatMap(({ name, value }) => [name, value]);
+    const fields = replyFields(changesOfPairs(messagesIn(document, 'rejectHeaders')));
     const status = statusOr403(numberIn(document, 'rejectStatus'));
     return { kind: 'reject', reply: { status, fields, body: decoded(textIn(document, 'rejectBody')) } };
   }

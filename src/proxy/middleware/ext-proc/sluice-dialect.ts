@@ -1,6 +1,6 @@
 // `extproc.v1.Processor/Process` (contract.md §8.6.2).
 import { ExternalFailure } from '../../external/external-failure.ts';
-import { changesOfPairs, headerPairs } from '../../external/header-change.ts';
+import { changesOfPairs, headerPairs, replyFields } from '../../external/header-change.ts';
 import { bytesIn, messageIn, messagesIn, numberIn, textsIn } from '../../external/message-reading.ts';
 import { processingRequest, processingResponse } from '../../external/messages.ts';
 import { statusOr403 } from '../ext-authz/grpc-check.ts';
@@ -21,10 +21,9 @@ export const sluiceDialect: ProcessorDialect = {
     const answer = processingResponse.decode(bytes);
     const reject = messageIn(answer, 'reject');
     if (reject !== undefined) {
-      const changed = changesOfPairs(messagesIn(reject, 'headers'));
       const reply = {
         status: statusOr403(numberIn(reject, 'status')),
-        fields: changed.flatMap(({ name, value }) => [name, value]),
+        fields: replyFields(changesOfPairs(messagesIn(reject, 'headers'))),
         body: bytesIn(reject, 'body') ?? '',
       };
       return { kind: 'reject', reply };

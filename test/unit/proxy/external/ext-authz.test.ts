@@ -192,6 +192,15 @@ describe('extAuthz', () => {
       expect(bed.reached).to.have.length(0);
     });
 
+    it('lets no denial begin a field of its own by a line break', async () => {
+      const split = { key: 'x-split', value: 'a\r\nx-begun: b' };
+      const named = { key: 'x-name: c\r\nx-begun', value: 'b' };
+      await guardedBy(await grpc(() => ({ headers: [split, named, { key: 'x-why', value: 'w' }] })), { mode: 'grpc' });
+      const { status, headers } = await bed.ask();
+      expect([status, headers['x-why']]).to.deep.equal([403, 'w']);
+      expect(headers).to.not.have.any.keys('x-split', 'x-name', 'x-begun');
+    });
+
     it('asks many at a time over one connection, and a service that comes back is asked again', async () => {
       const port = await grpc(() => ({ allowed: true }));
       await guardedBy(port, { mode: 'grpc' });
@@ -241,6 +250,16 @@ describe('extAuthz', () => {
       expect(bed.lastSent('x-gone')).to.equal(undefined);
       expect(bed.reached[0]?.url).to.equal('/p?q=2');
       expect(answer.headers['x-client']).to.equal('c');
+    });
+
+    it('lets no denial begin a field of its own by a line break', async () => {
+      const split = { header: { key: 'x-split', value: 'a\r\nx-begun: b' } };
+      const raw = { header: { key: 'x-raw', raw_value: Buffer.from('a\nx-begun: b') } };
+      const denied_response = { headers: [split, raw, { header: { key: 'x-why', value: 'w' } }] };
+      await guardedBy(await envoy(() => ({ status: { code: 7 }, denied_response })), config);
+      const { status, headers } = await bed.ask();
+      expect([status, headers['x-why']]).to.deep.equal([403, 'w']);
+      expect(headers).to.not.have.any.keys('x-split', 'x-raw', 'x-begun');
     });
 
     it('gives denied_response to the client, 403 when it has no status, and takes error_response for a failure', async () => {

@@ -177,6 +177,23 @@ describe('extProc', () => {
       });
     }
 
+    it('lets no rejection begin a field, or a response, of its own by a line break', async () => {
+      const rejectHeaders = [
+        { key: 'x-split', value: 'a\r\nx-begun: b\r\n\r\nHTTP/1.1 200 OK' },
+        { key: 'x-name: c\r\nx-begun', value: 'b' },
+        { key: '', value: 'nameless' },
+        { key: 'content-length', value: '99' },
+        { key: 'connection', value: 'x-why' },
+        { key: 'x-why', value: 'w' },
+      ];
+      await processedBy(await http(() => ({ action: 'reject', rejectHeaders, rejectBody: base64('no') })), {
+        mode: 'http',
+      });
+      const { status, headers, body } = await bed.ask();
+      expect([status, headers['x-why'], headers['content-length'], body]).to.deep.equal([403, 'w', '2', 'no']);
+      expect(headers).to.not.have.any.keys('x-split', 'x-name', 'x-begun', '');
+    });
+
     it('lets the processor change and see only what the rules allow', async () => {
       const setHeaders = [
         { key: 'x-ok', value: '1' },
@@ -446,6 +463,18 @@ describe('extProc', () => {
       }
       expect(seen).to.deep.equal({ rejects: 418, fails: 500, 'says nothing': 500 });
       expect(bed.reached).to.have.length(0);
+    });
+
+    it('lets no rejection begin a field of its own by a line break', async () => {
+      const headers = [
+        { key: 'x-split', value: 'a\r\nx-begun: b' },
+        { key: 'x-why', value: 'w' },
+      ];
+      const service = await grpc((_, stream) => stream.write({ reject: { headers } }));
+      await processedBy(service.port);
+      const answer = await bed.ask();
+      expect([answer.status, answer.headers['x-why']]).to.deep.equal([403, 'w']);
+      expect(answer.headers).to.not.have.any.keys('x-split', 'x-begun');
     });
 
     it('refuses when nobody listens or the destination is missing', async () => {
