@@ -191,8 +191,6 @@ interface Added {
 }
 
 const noBytes = Buffer.alloc(0);
-/** Of a message that has come so far, the rest is made room for at once: moving what there is would hold the thread. */
-const trustedBytes = 4 * 1024 * 1024;
 
 /**
  * One message of one lane on its way in. Memory follows the bytes that came, not the length that was announced, and so
@@ -232,8 +230,7 @@ class Assembly {
   }
 
   #grow(kept: number): void {
-    const doubled = kept < trustedBytes ? 2 * kept : this.#total;
-    const larger = Buffer.allocUnsafeSlow(Math.min(this.#total, Math.max(this.#length, doubled)));
+    const larger = Buffer.allocUnsafeSlow(Math.min(this.#total, Math.max(this.#length, 2 * kept)));
     larger.set(this.#bytes.subarray(0, kept));
     this.#bytes = larger;
   }

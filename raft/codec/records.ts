@@ -20,9 +20,6 @@ const formatVersion = 1;
 const crcBytes = 4;
 /** Kind and format version. */
 const headBytes = 2;
-/** Copied and summed up at once, of a record that is written in steps. */
-const stepBytes = 1024 * 1024;
-const noBytes = new Uint8Array(0);
 
 export interface EntryRecord {
   readonly entry: Entry;
@@ -66,12 +63,7 @@ export function chainAfter(previous: number, entry: Entry): number {
   return chainOf(previous, encodeEntry(entry));
 }
 
-export interface EncodedEntry {
-  readonly value: Buffer;
-  readonly chain: number;
-}
-
-export function encodeEntryRecord(entry: Entry, previousChain: number): EncodedEntry {
+export function encodeEntryRecord(entry: Entry, previousChain: number): { value: Buffer; chain: number } {
   let chain = 0;
   const value = seal(
     'entry',
@@ -82,31 +74,6 @@ export function encodeEntryRecord(entry: Entry, previousChain: number): EncodedE
     },
     headBytes + entryBytesOf(entry) + 4 + crcBytes,
   );
-  return { value, chain };
-}
-
-/** The same, a megabyte for each step. The value has memory of its own. */
-export function* encodingEntryRecord(entry: Entry, previousChain: number): Generator<undefined, EncodedEntry> {
-  const writer = new ByteWriter(undefined, true);
-  writeEntry(writer, entry);
-  const pieces = writer.pieces();
-  const entryBytes = pieces.reduce((sum, { length }) => sum + length, 0);
-  const value = Buffer.allocUnsafeSlow(headBytes + entryBytes + 4 + crcBytes);
-  let at = value.writeUInt8(formatVersion, value.writeUInt8(recordKinds.indexOf('entry')));
-  let crc = crc32(value.subarray(0, at));
-  let chain = chainOf(previousChain, noBytes);
-  for (const piece of pieces) {
-    for (let from = 0; from < piece.length; from += stepBytes) {
-      const part = piece.subarray(from, from + stepBytes);
-      value.set(part, at);
-      at += part.length;
-      crc = crc32(part, crc);
-      chain = crc32(part, chain);
-      if (part.length === stepBytes) yield;
-    }
-  }
-  const end = value.writeUInt32BE(chain, at);
-  value.writeUInt32BE(crc32(value.subarray(at, end), crc), end);
   return { value, chain };
 }
 

@@ -9,12 +9,11 @@ import type { Config, ConfigEntry, Index, Term } from '../core/types.ts';
 import { bootOf, imageOf, poisonedLog } from './boot-state.ts';
 import { firstGeneration, foundation, foundingBatch } from './founding.ts';
 import { keys } from './keys.ts';
-import { LargeBatch } from './large-batch.ts';
 import { LogImage, type Operation, put } from './log-image.ts';
 import type { LogStore, OpenedLog, Verdict, WriteBatch } from './log-store.ts';
 import { clearMarker, setMarker } from './markers.ts';
 import { type Database, type Scan, scanLog } from './recovery.ts';
-import { logLocation, startUp } from './start-up.ts';
+import { startUp } from './start-up.ts';
 import { type After, Witness } from './witness.ts';
 
 export interface LevelLogStoreOptions {
@@ -33,10 +32,8 @@ export interface LevelLogStoreOptions {
 }
 
 const defaultWriteBufferBytes = 16 * 1024 * 1024;
-/** Of entries in one batch; beyond that it is written down in turns, and given to LevelDB by a thread of its own. */
-const apartBytes = 4 * 1024 * 1024;
-/** More operations than this do not go to that thread: each takes half a kilobyte of its heap, which is small. */
-const apartOperations = 10_000;
+/** Of entries in one batch; beyond that it is prepared apart. */
+const ownTurnBytes = 2 * 1024 * 1024;
 
 /** Rejections and failures of every method but `open` mean the same: this node is finished until it is restarted. */
 export class LevelLogStore implements LogStore {
@@ -48,8 +45,6 @@ export class LevelLogStore implements LogStore {
   #writing = false;
   #poisoned: Promise<void> | undefined;
   #failure: Error | undefined;
-  #large: LargeBatch | undefined;
-  #isClosed = false;
 
   constructor(options: LevelLogStoreOptions) {
     this.#options = options;
@@ -59,7 +54,8 @@ export class LevelLogStore implements LogStore {
   async open(): Promise<OpenedLog> {
     const { directory, nodeId, writeBufferBytes = defaultWriteBufferBytes } = this.#options;
     const { scan, verdict } = await startUp(directory, async (location) => {
-      this.#database = await openDatabase(location, writeBufferBytes);
+      this.#database = openDatabase(location, writeBufferBytes);
+      await this.#database.open();
       return scanLog(this.#database);
     });
     return verdict.kind === 'poisoned' ? poisonedLog(verdict, scan.contents, nodeId) : this.#begin(scan, verdict);
@@ -131,47 +127,23 @@ export class LevelLogStore implements LogStore {
   async #write(batch: WriteBatch): Promise<void> {
     const image = this.#opened();
     if (this.#failure !== undefined) throw this.#failure;
-    // A thread of its own would open the database once more, behind the back of whoever has it by then.
-    if (this.#isClosed) throw new Error('the log is closed');
     if (isLoneCommit(batch)) return image.hold(batch.hardState);
     if (this.#writing) throw this.#fail(new Error('two batches outstanding'));
-    return isLarge(batch) ? this.#writeLarge(image, batch) : this.#commit(await this.#plan(image, batch), batch.sync);
+    return this.#commit(await this.#plan(image, batch), batch.sync);
   }
 
-  /** LevelDB's binding copies what it is given, twice, in the thread that gives it: that is not this one. */
-  async #writeLarge(image: LogImage, batch: WriteBatch): Promise<void> {
-    const large = new LargeBatch(logLocation(this.#options.directory));
-    this.#large = large;
-    try {
-      const operations = await this.#planInTurns(image, batch);
-      const carryOut = operations.length > apartOperations ? undefined : () => large.write(operations, batch.sync);
-      await this.#commit(operations, batch.sync, carryOut);
-    } finally {
-      large.end();
-    }
-  }
-
-  /** What is for the peers goes into their sockets first, in a microtask: their disks are farther away than this one. */
+  /**
+   * What is for the peers goes into their sockets first, in a microtask: their disks are farther away than this one. Writing
+   * many megabytes down and handing them to LevelDB takes a turn each, so that ticks and peers come in between.
+   */
   async #plan(image: LogImage, batch: WriteBatch): Promise<readonly Operation[]> {
+    const isLong = isLarge(batch);
     this.#writing = true;
     try {
-      await undefined;
-      return image.plan(batch);
-    } finally {
-      this.#writing = false;
-    }
-  }
-
-  /** So that ticks and peers come in between. */
-  async #planInTurns(image: LogImage, batch: WriteBatch): Promise<readonly Operation[]> {
-    this.#writing = true;
-    try {
-      const planning = image.planInSteps(batch);
-      for (;;) {
-        await nextTurn();
-        const step = planning.next();
-        if (step.done) return step.value;
-      }
+      await (isLong ? nextTurn() : undefined);
+      const operations = image.plan(batch);
+      if (isLong) await nextTurn();
+      return operations;
     } finally {
       this.#writing = false;
     }
@@ -193,7 +165,6 @@ export class LevelLogStore implements LogStore {
   }
 
   async close({ clean }: { readonly clean: boolean }): Promise<void> {
-    this.#isClosed = true;
     try {
       if (clean && this.#failure === undefined && this.#image !== undefined) {
         const operations = this.#image.plan({ sync: true });
@@ -202,26 +173,20 @@ export class LevelLogStore implements LogStore {
       }
     } finally {
       await this.#poisoned;
-      // Whoever opened the database first must close it last.
-      await this.#large?.gone;
-      if (this.#database !== undefined) await closeDatabase(this.#database);
+      await this.#database?.close();
       await this.#witness?.close();
     }
   }
 
   /** P1 and P13: one batch outstanding, none after a failure. LevelDB acknowledges writes that it then loses. */
-  async #commit(
-    operations: readonly Operation[],
-    sync: boolean,
-    carryOut = (database: Database) => database.batch([...operations], { sync }),
-  ): Promise<void> {
+  async #commit(operations: readonly Operation[], sync: boolean): Promise<void> {
     if (this.#writing) throw this.#fail(new Error('two batches outstanding'));
     if (this.#failure !== undefined) throw this.#failure;
     const seq = this.#image?.persistSeq ?? 0;
     this.#writing = true;
     try {
       if (this.#database === undefined) throw new Error('the log is not open');
-      await carryOut(this.#database);
+      await this.#database.batch([...operations], { sync });
     } catch (error) {
       throw this.#fail(asError(error));
     } finally {
@@ -241,34 +206,10 @@ export class LevelLogStore implements LogStore {
   }
 }
 
-/** Databases of this thread. What is open for several threads LevelDB lets a process open twice; it keeps out others. */
-const held = new Set<string>();
-
-async function openDatabase(location: string, writeBufferSize: number): Promise<Database> {
-  if (held.has(location)) {
-    const cause = Object.assign(new Error('this process has it open'), { code: 'LEVEL_LOCKED' });
-    throw new Error(`cannot open ${location}`, { cause });
-  }
-  held.add(location);
-  const options = { compression: false, writeBufferSize, multithreading: true } as const;
-  // The constructor begins to open: nothing that must come before may come after this call.
-  const database: Database = new ClassicLevel(location, {
-    ...options,
-    keyEncoding: 'buffer',
-    valueEncoding: 'buffer',
-  });
-  try {
-    await database.open();
-  } catch (error) {
-    held.delete(location);
-    throw error;
-  }
-  return database;
-}
-
-async function closeDatabase(database: Database): Promise<void> {
-  await database.close();
-  held.delete(database.location);
+/** The constructor begins to open: nothing that must come before may come after this call. */
+function openDatabase(location: string, writeBufferSize: number): Database {
+  const options = { compression: false, writeBufferSize } as const;
+  return new ClassicLevel(location, { ...options, keyEncoding: 'buffer', valueEncoding: 'buffer' });
 }
 
 function isLoneCommit(batch: WriteBatch): batch is WriteBatch & { hardState: NonNullable<WriteBatch['hardState']> } {
@@ -281,7 +222,7 @@ function isLoneCommit(batch: WriteBatch): batch is WriteBatch & { hardState: Non
 function isLarge({ entries = [] }: WriteBatch): boolean {
   let bytes = 0;
   for (const entry of entries) bytes += sizeOf(entry);
-  return bytes > apartBytes;
+  return bytes > ownTurnBytes;
 }
 
 function isEmptyList(field: unknown): boolean {

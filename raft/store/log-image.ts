@@ -3,16 +3,13 @@
 // It assumes the write succeeds: after one that failed nothing is ever written again.
 import {
   type BaseRecord,
-  type EncodedEntry,
   encodeBase,
   encodeBatch,
   encodeCheckpoint,
   encodeEntryRecord,
   encodeGeneration,
   encodeState,
-  encodingEntryRecord,
 } from '../codec/records.ts';
-import { sizeOf } from '../core/raft-log.ts';
 import type { Entry, HardState, Index } from '../core/types.ts';
 import { batchKey, entryKey, keys } from './keys.ts';
 import type { WriteBatch } from './log-store.ts';
@@ -33,8 +30,6 @@ export interface ImageState {
 
 /** Compacted entries are deleted along with later batches, so that no batch is long and none overlaps another. */
 const deletionsPerBatch = 1_000;
-/** Entries below this are encoded at once. */
-const stepsBytes = 1024 * 1024;
 
 export class LogImage {
   #base: BaseRecord;
@@ -71,17 +66,9 @@ export class LogImage {
 
   /** The operations that make `batch` true on disk, with hard state and ring record. Throws on a batch that cannot be. */
   plan(batch: WriteBatch): Operation[] {
-    const planning = this.planInSteps(batch);
-    let step = planning.next();
-    while (!step.done) step = planning.next();
-    return step.value;
-  }
-
-  /** The same: of large entries a megabyte for each step. Nothing else may be asked of the image before the last. */
-  *planInSteps(batch: WriteBatch): Generator<undefined, Operation[]> {
     const operations = [
       ...this.#install(batch.install),
-      ...(yield* this.#append(batch.truncateFrom, batch.entries ?? [])),
+      ...this.#append(batch.truncateFrom, batch.entries ?? []),
       ...this.#compact(batch.compactTo),
       ...this.#sweep(),
     ];
@@ -106,12 +93,10 @@ export class LogImage {
     ];
   }
 
-  *#append(truncateFrom: Index | undefined, entries: readonly Entry[]): Generator<undefined, Operation[]> {
+  #append(truncateFrom: Index | undefined, entries: readonly Entry[]): Operation[] {
     const lastBefore = this.lastIndex;
     if (truncateFrom !== undefined) this.#truncate(truncateFrom);
-    const added: Operation[] = [];
-    for (const entry of entries)
-      added.push(sizeOf(entry) < stepsBytes ? this.#put(entry) : yield* this.#putLarge(entry));
+    const added = entries.map((entry) => this.#put(entry));
     return [...added, ...deletions(this.lastIndex + 1, lastBefore)];
   }
 
@@ -122,21 +107,10 @@ export class LogImage {
   }
 
   #put(entry: Entry): Operation {
-    return this.#added(entry, encodeEntryRecord(entry, this.#chainBefore(entry)));
-  }
-
-  *#putLarge(entry: Entry): Generator<undefined, Operation> {
-    return this.#added(entry, yield* encodingEntryRecord(entry, this.#chainBefore(entry)));
-  }
-
-  #chainBefore({ index }: Entry): number {
-    if (index !== this.lastIndex + 1) throw new Error(`entry ${index} does not follow ${this.lastIndex}`);
-    return this.#chainAt(index - 1);
-  }
-
-  #added({ index }: Entry, { value, chain }: EncodedEntry): Operation {
+    if (entry.index !== this.lastIndex + 1) throw new Error(`entry ${entry.index} does not follow ${this.lastIndex}`);
+    const { value, chain } = encodeEntryRecord(entry, this.#chainAt(entry.index - 1));
     this.#chains.push(chain);
-    return put(entryKey(index), value);
+    return put(entryKey(entry.index), value);
   }
 
   #compact(to: WriteBatch['compactTo']): Operation[] {

@@ -11,9 +11,6 @@ import type { Scan } from './recovery.ts';
 import { judge } from './verdict.ts';
 import { type Testimony, Witness } from './witness.ts';
 
-/** Where the database of a log directory lies. */
-export const logLocation = (directory: string): string => join(directory, 'log');
-
 /**
  * `scanDatabase` opens the database at the place it is given and scans it. Rejects when that fails; unless another
  * process holds the database, the directory is marked as poisoned first.
@@ -35,12 +32,12 @@ export async function startUp(
 /** An open that died before its verdict may have been told of lost bytes; the next LOG will not repeat it. */
 async function keepOldComplaints(directory: string): Promise<void> {
   if ((await readMarker(directory, 'OPENING')) === undefined) return;
-  const [complaint] = await readComplaints(logLocation(directory));
+  const [complaint] = await readComplaints(join(directory, 'log'));
   if (complaint !== undefined) await setMarker(directory, 'SUSPECT', complaint);
 }
 
 async function readDatabase(directory: string, scanDatabase: (location: string) => Promise<Scan>): Promise<Scan> {
-  const location = logLocation(directory);
+  const location = join(directory, 'log');
   try {
     const damaged = await damagedTable(location);
     if (damaged !== undefined) throw new Error(damaged);
@@ -57,7 +54,7 @@ async function reachVerdict(directory: string, scan: Scan, testimony: Testimony)
   const verdict = judge({
     empty: scan.empty,
     problems: scan.problems,
-    complaints: await readComplaints(logLocation(directory)),
+    complaints: await readComplaints(join(directory, 'log')),
     testimony,
     persistSeq: scan.contents?.state.persistSeq ?? 0,
     stoppedCleanly: scan.contents?.stoppedCleanly ?? false,

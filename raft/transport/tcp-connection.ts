@@ -63,12 +63,9 @@ export class TcpConnection {
     if (hello !== undefined) this.#write(encodeFrames(hello, 'urgent'));
   }
 
-  /**
-   * Calls `pump` whenever more can be written, in a turn of its own: a peer that takes everything at once says so within the
-   * turn that writes, and a message of many megabytes would leave without a tick or a peer being heard in between.
-   */
+  /** Calls `pump` whenever more can be written. */
   onDrain(pump: () => void): void {
-    this.#socket.on('drain', () => this.#clock.soon(pump));
+    this.#socket.on('drain', pump);
   }
 
   /** Writes from `queue` until the socket has enough. */

@@ -1,5 +1,5 @@
-// A kill while a thread of its own hands LevelDB a batch of many megabytes: the next start is clean, what was answered is
-// there, and what was cut off is there whole or not at all.
+// A kill while LevelDB writes a batch of many megabytes: the next start is clean, what was answered is there, and what was
+// cut off is there whole or not at all.
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';

@@ -56,7 +56,7 @@ describe('a store that fails while the program runs (architecture.md §6.22)', (
     await sluice.stop();
   });
 
-  it('ends in the same way where a large batch finds the disk full, in the thread made for it', async () => {
+  it('ends in the same way where a large batch finds the disk full', async () => {
     const folder = newFolder();
     let sluice = await startSluice({ folder });
     const api = apiClient(sluice.url);

@@ -45,10 +45,7 @@ if (isMainThread) {
   };
   channel.onmessage = ({ data }) => {
     if (data.kind === 'started') threads++;
-    else if (data.kind === 'ended') {
-      threads--;
-      if (answers.length > 0) tellWhenAll();
-    } else if (data.kind === 'held' && data.question === question) {
+    else if (data.kind === 'held' && data.question === question) {
       answers.push(data.answer);
       tellWhenAll();
     }
@@ -63,5 +60,4 @@ if (isMainThread) {
     if (data.kind === 'ask') channel.postMessage({ kind: 'held', question: data.question, answer: taken() });
   };
   channel.postMessage({ kind: 'started' });
-  process.once('exit', () => channel.postMessage({ kind: 'ended' }));
 }

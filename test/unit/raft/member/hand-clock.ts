@@ -30,11 +30,6 @@ export class HandClock implements Clock {
     return this.#timers.length;
   }
 
-  /** Of them those that fall due without the clock being moved. */
-  get due(): number {
-    return this.#timers.filter(({ at }) => at <= this.#now).length;
-  }
-
   /** Runs what falls due, in order; promises that resolve in between have had their turn. */
   async advance(ms: number): Promise<void> {
     const end = this.#now + ms;

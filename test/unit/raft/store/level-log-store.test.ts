@@ -2,8 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 
-import { type Entry, emptyConfig } from '../../../../raft/core/types.ts';
-import { LargeBatch } from '../../../../raft/store/large-batch.ts';
+import { emptyConfig } from '../../../../raft/core/types.ts';
 import { rejection } from '../../../support/rejection.ts';
 import {
   appendBatch,
@@ -134,57 +133,24 @@ describe('the log store', () => {
       await store.close({ clean: false });
     }));
 
-  it('gives back an entry of many megabytes, which a thread of its own hands to LevelDB', () =>
+  it('gives back an entry of many megabytes, which is written in turns of its own', () =>
     inDirectory(async (directory) => {
       const store = storeIn(directory);
       await store.open();
-      const payload = new Uint8Array(5 * 1024 * 1024 + 1).fill(7);
-      const [large, ...small] = entriesFrom(1, 3);
-      const entries = [{ ...large!, payload } as Entry, ...small, ...entriesFrom(4, 1)];
-      await write(store, { ...appendBatch(1, 3), entries: entries.slice(0, 3) });
-      expect(payload.length, 'stays with its owner').to.equal(5 * 1024 * 1024 + 1);
-      await write(store, appendBatch(4, 1));
+      const payload = new Uint8Array(3 * 1024 * 1024).fill(7);
+      const entries = entriesFrom(1, 1).map((entry) => (entry.kind === 'command' ? { ...entry, payload } : entry));
+      await write(store, { ...appendBatch(1, 1), entries });
       await store.close({ clean: true });
       const { boot, verdict } = await reopen(directory);
       expect(verdict.kind).to.equal('clean');
       expect(boot.entries).to.deep.equal(entries);
     }));
 
-  it('closes when a large batch that is on its way is written', () =>
-    inDirectory(async (directory) => {
-      const store = storeIn(directory);
-      await store.open();
-      const [entry] = entriesFrom(1, 1);
-      const payload = new Uint8Array(5 * 1024 * 1024);
-      const written = write(store, { ...appendBatch(1, 1), entries: [{ ...entry!, payload } as Entry] });
-      await store.close({ clean: false });
-      await written;
-      expect((await reopen(directory)).boot.entries).to.have.length(1);
-    }));
-
-  it('takes no large batch once it is closed: its thread would open the database again', () =>
-    inDirectory(async (directory) => {
-      const store = storeIn(directory);
-      await store.open();
-      await store.close({ clean: true });
-      const payload = new Uint8Array(5 * 1024 * 1024);
-      const entries = entriesFrom(1, 1).map((entry) => ({ ...entry, payload }) as Entry);
-      expect((await rejection(write(store, { ...appendBatch(1, 1), entries }))).message).to.equal('the log is closed');
-      expect((await reopen(directory)).boot.entries).to.deep.equal([]);
-    }));
-
-  it('is finished when the thread of a large batch fails', () =>
-    inDirectory(async (directory) => {
-      const large = new LargeBatch(join(directory, 'none'));
-      expect((await rejection(large.write([], true))).message).to.match(/failed to open/);
-      large.end();
-    }));
-
   it('refuses another batch while a large one is prepared', () =>
     inDirectory(async (directory) => {
       const store = storeIn(directory);
       await store.open();
-      const payload = new Uint8Array(5 * 1024 * 1024);
+      const payload = new Uint8Array(3 * 1024 * 1024);
       const entries = entriesFrom(1, 1).map((entry) => (entry.kind === 'command' ? { ...entry, payload } : entry));
       const first = rejection(write(store, { ...appendBatch(1, 1), entries }));
       expect((await rejection(write(store, appendBatch(2, 1)))).message).to.match(/two batches/);
