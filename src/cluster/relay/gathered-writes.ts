@@ -1,6 +1,6 @@
 // Writes that go to the leader together: those that a turn of the loop brings for one leader travel in one request, which
-// is proven, sent and answered once. Each keeps its own id, time and outcome. Nothing waits for the answer of another
-// request, so a write that the leader keeps back holds up none that comes later.
+// is proven, sent and answered once, when the last of them is decided. Each keeps its own id, time and outcome. Nothing
+// waits for the answer of another request, so a write that the leader keeps back holds up none that comes later.
 import type { RelayOutcome, RelayRequest } from './relay.ts';
 import { relayedTogetherMax } from './relay-wire.ts';
 
@@ -21,6 +21,9 @@ interface Waiting {
 /** Longer commands go alone: what a request costs is little beside them. */
 export const longestGathered = 16 * 1024;
 
+/** Of commands in one request: the leader looks at all of them in the turn that brings them. */
+const gatheredBytesMax = 256 * 1024;
+
 export class GatheredWrites {
   readonly #parts: GatheredWritesParts;
   /** Of this turn, by the address of their leader. */
@@ -33,10 +36,11 @@ export class GatheredWrites {
   send(request: RelayRequest): Promise<RelayOutcome> {
     return new Promise((resolve) => {
       const { address } = request.leader;
-      if (this.#turn.size === 0) this.#parts.turnEnd(() => this.#endTurn());
+      const isFirst = this.#turn.size === 0;
       const waiting = this.#turn.get(address);
       if (waiting === undefined) this.#turn.set(address, [{ request, resolve }]);
       else waiting.push({ request, resolve });
+      if (isFirst) this.#parts.turnEnd(() => this.#endTurn());
     });
   }
 
@@ -44,9 +48,16 @@ export class GatheredWrites {
     const all = [...this.#turn.values()];
     this.#turn.clear();
     for (const waiting of all) {
-      for (let from = 0; from < waiting.length; from += relayedTogetherMax) {
-        void this.#go(waiting.slice(from, from + relayedTogetherMax));
+      let from = 0;
+      let bytes = 0;
+      for (const [at, { request }] of waiting.entries()) {
+        bytes += request.command.length;
+        if (at - from < relayedTogetherMax && (bytes <= gatheredBytesMax || at === from)) continue;
+        void this.#go(waiting.slice(from, at));
+        from = at;
+        bytes = request.command.length;
       }
+      void this.#go(waiting.slice(from));
     }
   }
 

@@ -68,7 +68,7 @@ export class RelayServer extends MemberGuard {
       return await this.#takeOne(envelope);
     } catch (error) {
       if (error instanceof SluiceError) return json(error.status, { error: error.message });
-      throw error;
+      return json(500, { error: error instanceof Error ? error.message : String(error), outcome: 'unknown' });
     }
   }
 

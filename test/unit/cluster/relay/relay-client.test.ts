@@ -120,6 +120,13 @@ describe('relay client', () => {
       expect(requests).to.equal(3);
     });
 
+    it('go a quarter of a megabyte at a time', async () => {
+      const target = new TakingTarget();
+      const address = await counted(relayServer({ target }));
+      await sent(numbered(address, 60, 10_000));
+      expect([requests, target.taken.length]).to.deep.equal([3, 60]);
+    });
+
     it('go to the leader that each is for', async () => {
       const targets = [new TakingTarget(), new TakingTarget()];
       const addresses = await Promise.all(targets.map((target) => servers.relay(relayServer({ target }))));

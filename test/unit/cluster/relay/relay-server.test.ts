@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { ReceivedOutcome } from '../../../../src/cluster/relay/relay.ts';
 import { relayKey, signedFields } from '../../../../src/cluster/relay/relay-credential.ts';
 import type { RelayAnswer, RelayHead, RelayServer } from '../../../../src/cluster/relay/relay-server.ts';
 import { encodeEnvelope, encodeTogether, peerBodyMax } from '../../../../src/cluster/relay/relay-wire.ts';
@@ -157,6 +158,19 @@ describe('relay server', () => {
       expect(answers[0].body.result).to.deep.include({ status: 201, id: 'a' });
       expect(answers[1].body.error).to.match(/^the spec at "/);
       expect(target.taken).to.have.length(2);
+    });
+
+    it('fail alone, whatever it is that one of them fails of', async () => {
+      let count = 0;
+      const receive = (): ReceivedOutcome => {
+        if (count++ === 1) throw new Error('something else');
+        return { outcome: 'applied', index: 12, result: applied };
+      };
+      server = relayServer({ clock, target: new TakingTarget(receive) });
+      const { body } = await take(together([createRoute(), createRoute(), createRoute()]));
+      const { answers } = JSON.parse(body);
+      expect(answers.map((answer: { status: number }) => answer.status)).to.deep.equal([200, 500, 200]);
+      expect(answers[1].body).to.deep.equal({ error: 'something else', outcome: 'unknown' });
     });
 
     it('are refused as a whole when there are more than 64, none, or one is no envelope', async () => {
