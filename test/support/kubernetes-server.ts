@@ -105,6 +105,16 @@ export class KubernetesServer {
     this.#compacted = this.#version;
   }
 
+  /** It was restored from a backup: versions count anew from an earlier one, and nothing is known of what came since. */
+  restore(): void {
+    this.#history = [];
+    this.#version = 50;
+    this.#compacted = 50;
+    for (const objects of this.#objects.values()) {
+      for (const object of objects.values()) object.metadata.resourceVersion = '50';
+    }
+  }
+
   /** Ends every watch, in the middle of an event where asked. */
   drop({ torn = false } = {}): void {
     for (const { response } of this.#watchers) {
@@ -158,11 +168,17 @@ export class KubernetesServer {
       ...(end < items.length && { continue: `${snapshot}|${end}` }),
     };
     response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify({ kind: 'List', metadata, items: items.slice(Number(from), end) }));
+    const page = items.slice(Number(from), end);
+    // As a server in Go writes a list that nobody has put anything in.
+    response.end(JSON.stringify({ kind: 'List', metadata, items: page.length > 0 ? page : null }));
   }
 
   #watch(path: string, query: URLSearchParams, response: ServerResponse): void {
     const from = Number(query.get('resourceVersion'));
+    if (from > this.#version) {
+      response.writeHead(504).end(JSON.stringify({ kind: 'Status', code: 504, message: 'Too large resource version' }));
+      return;
+    }
     response.setHeader('content-type', 'application/json');
     response.flushHeaders();
     if (from < this.#compacted) {

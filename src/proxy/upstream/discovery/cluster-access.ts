@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { parse } from 'yaml';
+import { parseDocument } from 'yaml';
 
 export interface ClusterAccess {
   /** Without a slash at its end. */
@@ -62,7 +62,7 @@ async function byKubeconfig(machine: Machine): Promise<ClusterAccess | undefined
   const path = listed ?? join(machine.home, '.kube', 'config');
   const text = await machine.read(path);
   if (text === undefined) return undefined;
-  const config = asMap(parse(text));
+  const config = asMap(parsed(path, text));
   const context = asMap(entry(config.contexts, asText(config['current-context']), path).context);
   const cluster = asMap(entry(config.clusters, asText(context.cluster), path).cluster);
   const user = context.user === undefined ? {} : asMap(entry(config.users, asText(context.user), path).user);
@@ -79,6 +79,14 @@ async function byKubeconfig(machine: Machine): Promise<ClusterAccess | undefined
     serverName: asText(cluster['tls-server-name']),
     insecure: cluster['insecure-skip-tls-verify'] === true,
   };
+}
+
+/** What is wrong with it is told without its lines, which may hold a token. */
+function parsed(path: string, text: string): unknown {
+  const document = parseDocument(text, { prettyErrors: false });
+  const [problem] = document.errors;
+  if (problem !== undefined) throw new Error(`${path}: ${problem.message}`);
+  return document.toJS();
 }
 
 type Map = Readonly<Record<string, unknown>>;

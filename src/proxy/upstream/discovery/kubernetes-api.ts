@@ -32,8 +32,15 @@ export interface WatchOptions {
   readonly onEvent: (event: WatchEvent) => void;
 }
 
-/** The API does not have the history from that version on any more: list again. */
-export class GoneError extends Error {}
+/** The API answered, and with something else than what was asked for. */
+export class RefusedError extends Error {
+  readonly status: number;
+
+  constructor(status: number, message = `status ${status}`) {
+    super(message);
+    this.status = status;
+  }
+}
 
 const pageSize = 500;
 const listMs = 30_000;
@@ -68,9 +75,10 @@ export class KubernetesApi {
       const body = await this.#get(`${path}${query}`, AbortSignal.any([signal, AbortSignal.timeout(listMs)]));
       const page = JSON.parse(await text(body)) as {
         metadata: { resourceVersion: string; continue?: string };
-        items: KubernetesObject[];
+        /** Servers in Go write an empty list as null. */
+        items: KubernetesObject[] | null;
       };
-      objects.push(...page.items);
+      objects.push(...(page.items ?? []));
       next = page.metadata.continue ?? '';
       if (next === '') return { objects, version: page.metadata.resourceVersion };
     }
@@ -115,15 +123,13 @@ export class KubernetesApi {
     });
     if (statusCode === 200) return body;
     body.on('error', () => {}).destroy();
-    if (statusCode === 410) throw new GoneError('the version is too old');
-    throw new Error(`status ${statusCode}`);
+    throw new RefusedError(statusCode);
   }
 }
 
 function deliver(event: WatchEvent, onEvent: (event: WatchEvent) => void): void {
   if (event.type !== 'ERROR') onEvent(event);
-  else if (event.object.code === 410) throw new GoneError(event.object.message);
-  else throw new Error(`the watch says ${event.object.message ?? event.object.code}`);
+  else throw new RefusedError(event.object.code ?? 500, `the watch says ${event.object.message ?? event.object.code}`);
 }
 
 async function text(body: AsyncIterable<unknown>): Promise<string> {

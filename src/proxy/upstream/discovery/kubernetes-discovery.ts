@@ -81,6 +81,8 @@ export class KubernetesDiscovery {
   async #watchNamespaces(): Promise<void> {
     this.#api ??= this.#connect();
     const api = await this.#api;
+    // The next activation looks again: a service account or a kubeconfig may have come since.
+    if (api === undefined) this.#api = undefined;
     if (api === undefined || this.#closed) return;
     const wanted = new Set(this.#followed.map(({ namespace }) => namespace));
     for (const [name, { services, slices }] of this.#namespaces) {

@@ -1,8 +1,9 @@
 // The present state of one collection: listed once, then followed event by event from the version of the list. A watch
-// that ends goes on where it was; one whose history is gone begins with a list again.
+// that ends or breaks goes on where it was; one that is refused begins with a list again, for the version may be one that
+// the API does not know any more (410), or not yet: after a restore from a backup it counts anew from an earlier one.
 import type { Cancel, Clock } from '../../../clock.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
-import { GoneError, type KubernetesApi, type KubernetesObject } from './kubernetes-api.ts';
+import { type KubernetesApi, type KubernetesObject, RefusedError } from './kubernetes-api.ts';
 
 export interface ReflectorTools {
   readonly api: Pick<KubernetesApi, 'list' | 'watch'>;
@@ -11,6 +12,10 @@ export interface ReflectorTools {
   readonly random: () => number;
 }
 
+/** History from that version on is compacted, as happens in every cluster: no loss. */
+const gone = 410;
+/** Lists cost the API more than watches do. */
+const tooManyRequests = 429;
 const backoffMsMin = 200;
 const backoffMsMax = 15_000;
 /** The server ends a watch after a time between this and twice this. */
@@ -58,8 +63,9 @@ export class Reflector {
         await this.#pause(backoffMsMin * this.#tools.random());
       } catch (error) {
         if (this.#over.signal.aborted) return;
-        if (error instanceof GoneError) this.#version = '';
-        else this.#noteLoss(error);
+        const status = error instanceof RefusedError ? error.status : undefined;
+        if (status !== undefined && status !== tooManyRequests) this.#version = '';
+        if (status !== gone) this.#noteLoss(error);
         failures++;
         const span = Math.min(backoffMsMax, backoffMsMin * 2 ** Math.min(failures, 10));
         await this.#pause(span / 2 + (this.#tools.random() * span) / 2);
@@ -101,7 +107,7 @@ export class Reflector {
   #noteLoss(error: unknown): void {
     if (this.#lost) return;
     this.#lost = true;
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = reasonOf(error);
     this.#tools.logger.warn({ path: this.#path, reason }, 'Kubernetes cannot be watched: what is known stays in use');
   }
 
@@ -111,4 +117,10 @@ export class Reflector {
       this.#cancel = this.#tools.clock.after(ms, resolve);
     });
   }
+}
+
+/** Where several addresses of a host were tried, the reasons are inside. */
+function reasonOf(error: unknown): string {
+  const [first] = error instanceof AggregateError ? error.errors : [error];
+  return first instanceof Error ? first.message : String(first);
 }

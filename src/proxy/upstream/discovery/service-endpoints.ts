@@ -16,7 +16,10 @@ interface Service extends KubernetesObject {
 
 interface EndpointSlice extends KubernetesObject {
   readonly endpoints?:
-    | readonly { readonly addresses: readonly string[]; readonly conditions?: { readonly ready?: boolean | null } }[]
+    | readonly {
+        readonly addresses: readonly string[] | null;
+        readonly conditions?: { readonly ready?: boolean | null };
+      }[]
     | null;
   readonly ports?: readonly { readonly name?: string | null; readonly port?: number | null }[] | null;
 }
@@ -39,7 +42,7 @@ export function serviceEndpoints(
     const port = slicePort(slice, servicePort, destinationPort);
     for (const { addresses, conditions } of slice.endpoints ?? []) {
       if (conditions?.ready === false) continue;
-      for (const host of addresses) found.set(`${host} ${port}`, { host, port });
+      for (const host of addresses ?? []) found.set(`${host} ${port}`, { host, port });
     }
   }
   return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, endpoint]) => endpoint);

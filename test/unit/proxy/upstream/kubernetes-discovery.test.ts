@@ -16,22 +16,26 @@ describe('Kubernetes discovery', () => {
   let discovery: KubernetesDiscovery;
   let told: Map<string, string>;
   let warnings: string[];
+  let found: boolean;
   beforeEach(async () => {
     server = new KubernetesServer();
     await server.start();
     server.service('shop', 'cart', { type: 'ClusterIP', ports: [{ name: 'http', port: 80 }] });
     server.slice('shop', 'cart', 'cart-1', [http], [ready('10.1.0.1'), ready('10.1.0.2')]);
-    [told, warnings] = [new Map(), []];
+    [told, warnings, found] = [new Map(), [], true];
     const note = (_: object, message: string) => warnings.push(message);
     discovery = new KubernetesDiscovery({
       clock: systemClock,
       logger: { ...silentLogger, debug: note, warn: note, child: () => silentLogger, info: note, error: note },
       random: () => 0,
-      findCluster: async () => ({
-        url: server.url,
-        authorization: async () => (server.token === undefined ? undefined : `Bearer ${server.token}`),
-        insecure: false,
-      }),
+      findCluster: async () =>
+        found
+          ? {
+              url: server.url,
+              authorization: async () => (server.token === undefined ? undefined : `Bearer ${server.token}`),
+              insecure: false,
+            }
+          : undefined,
       onEndpoints: ({ id }, endpoints) => told.set(id, endpoints.map(({ host, port }) => `${host}:${port}`).join(' ')),
     });
   });
@@ -105,6 +109,35 @@ describe('Kubernetes discovery', () => {
     server.drop();
     await eventually(() => expect(server.watches).to.equal(2));
     expect(server.requests.slice(before).every((request) => request.includes('watch=1'))).to.equal(true);
+  });
+
+  it('begins with a list again where the API was restored and counts from an earlier version', async () => {
+    discovery.follow([cart]);
+    await says('d', '10.1.0.1:8080 10.1.0.2:8080');
+    await eventually(() => expect(server.watches).to.equal(2));
+    await server.stop();
+    server.slice('shop', 'cart', 'cart-1', [http], [ready('10.1.0.8')]);
+    server.restore();
+    await server.start();
+    await says('d', '10.1.0.8:8080');
+    await eventually(() => expect(server.watches).to.equal(2));
+  });
+
+  it('reads a list of nothing', async () => {
+    discovery.follow([{ id: 'd', host: 'cart.empty', port: 80 }]);
+    await eventually(() => expect(server.watches).to.equal(2));
+    server.slice('empty', 'cart', 'cart-1', [http], [ready('10.1.0.5')]);
+    await says('d', '10.1.0.5:8080');
+    expect(warnings).to.deep.equal([]);
+  });
+
+  it('looks for a cluster again with the next activation', async () => {
+    found = false;
+    discovery.follow([cart]);
+    await eventually(() => expect(warnings.join()).to.contain('there is no Kubernetes'));
+    found = true;
+    discovery.follow([cart]);
+    await says('d', '10.1.0.1:8080 10.1.0.2:8080');
   });
 
   it('keeps what it knows while the API is gone, and catches up', async () => {
@@ -195,6 +228,8 @@ describe('access to a cluster', () => {
     const byPassword = await find(config({ username: 'me', password: 'pw' }, { 'insecure-skip-tls-verify': true }));
     expect([byPassword?.insecure, await byPassword?.authorization()]).to.deep.equal([true, `Basic ${btoa('me:pw')}`]);
     expect(await (await find(config({})))?.authorization()).to.equal(undefined);
+    const broken = await find('users: [{ user: { token: s3cret }').catch((error: Error) => error.message);
+    expect(broken).to.contain('/home/me/.kube/config').and.not.contain('s3cret');
     for (const [text, message] of [
       [config({ exec: {} }), 'exec'],
       ['{}', 'nothing is called'],
