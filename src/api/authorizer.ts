@@ -82,15 +82,17 @@ export class Authorizer {
     // J1: whatever the content type says, a body is read as JSON.
     request.raw.headers['content-type'] = 'application/json';
     if (request.is404 || lacksName(request)) throw this.#unroutable(request);
-    const { right, phrase } = request.routeOptions.config;
+    const { right, phrase, parameters } = request.routeOptions.config;
     if (health.has(request.routeOptions.url ?? '')) return;
     // By the operation, not by the target: `/sync/%72aft` leads there too, and its body must not be read either.
     if (relayPaths.has(request.routeOptions.url ?? '')) {
       const isProven = this.#relay.admit(request);
       if (!isProven) this.#unproven.hold(request.raw, request.routeOptions.bodyLimit ?? largeBodyMax);
     }
-    if (right !== undefined && holds(request.caller.role, right)) return;
-    throw new SluiceError('FORBIDDEN', `role ${request.caller.role} may not ${phrase ?? 'use this path'}`);
+    if (right === undefined || !holds(request.caller.role, right)) {
+      throw new SluiceError('FORBIDDEN', `role ${request.caller.role} may not ${phrase ?? 'use this path'}`);
+    }
+    if (parameters !== undefined) refuseOthers(request.query, parameters);
   }
 
   #unroutable({ raw }: FastifyRequest): SluiceError {
@@ -100,6 +102,16 @@ export class Authorizer {
     const Allow = methods.join(', ');
     return new SluiceError('METHOD_NOT_ALLOWED', `${raw.method} is not allowed here`, { headers: { Allow } });
   }
+}
+
+/** What is changed cannot be taken back: `?dryrun=true` and `?confirmwithin=60s` must not pass for their absence. */
+function refuseOthers(query: unknown, parameters: readonly string[]): void {
+  const other = Object.keys(Object(query)).find((name) => !parameters.includes(name));
+  if (other === undefined) return;
+  throw new SluiceError(
+    'INVALID',
+    `unknown parameter ${JSON.stringify(other)}: ${parameters.join(', ')} are known here`,
+  );
 }
 
 /** The router takes an empty segment for a name: `/routes/` would be the route without an id. */

@@ -15,6 +15,8 @@ export interface OperationConfig {
   readonly right: Right;
   /** Completes "role viewer may not …". */
   readonly phrase: string;
+  /** Query parameters that it takes. Undefined: others are ignored. */
+  readonly parameters: readonly string[] | undefined;
 }
 
 interface Declaration {
@@ -33,7 +35,13 @@ export const schemaRef = (name: string): { $ref: string } => ({ $ref: `#/compone
 
 /** Declares a method of a controller as an operation. */
 export function Operation({ id, summary, description, right, errors = [], headers = [], query = [] }: Declaration) {
-  const config: OperationConfig = { id, right, phrase: summary.charAt(0).toLowerCase() + summary.slice(1) };
+  const changes = right === 'write' || right === 'administer';
+  const config: OperationConfig = {
+    id,
+    right,
+    phrase: summary.charAt(0).toLowerCase() + summary.slice(1),
+    parameters: changes ? [...new Set([...query, ...ofReads])] : undefined,
+  };
   return applyDecorators(
     RouteConfig(config),
     ApiOperation({ operationId: id, summary, ...(description !== undefined && { description }) }),
@@ -41,7 +49,7 @@ export function Operation({ id, summary, description, right, errors = [], header
     ...(right === 'relay' ? [ApiSecurity({}), ApiSecurity('node')] : [ApiSecurity('apiKey')]),
     ...headers.map((name) => ApiHeader({ name, required: false, ...requestHeaders[name] })),
     ...query.map((name) => ApiQuery({ name, required: false, ...queryParameters[name] })),
-    ...[...new Set([...always, ...errors])].map(errorResponse),
+    ...[...new Set([...always, ...(changes ? (['INVALID'] as const) : []), ...errors])].map(errorResponse),
     ...(query.includes('where') ? [largeHeadResponse] : []),
   );
 }
@@ -59,6 +67,9 @@ export function Success(
 /** A successful answer without a body. */
 export const Gone = (description: string) =>
   ApiResponse({ status: 204, description, headers: chosen(['X-Sluice-Revision']) });
+
+/** They hold nothing back, so writes let them pass. */
+const ofReads = ['consistency', 'minRevision', 'fieldValidation'];
 
 const always = ['UNAUTHENTICATED', 'FORBIDDEN', 'INTERNAL'] as const;
 

@@ -227,6 +227,40 @@ describe('transport', () => {
     });
   });
 
+  describe('parameters', () => {
+    it('that a change does not know refuse it: they may be what was to hold it back', async () => {
+      await api.call('POST', '/groups', { body: body('groups', 'kept', { id: 'kept' }) });
+      const captured = await api.call('POST', '/snapshots', { body: { name: 'kept' } });
+      const { id } = captured.json as { id: string };
+      const batch = { operations: [{ op: 'delete', kind: 'groups', id: 'kept' }] };
+      for (const [method, path, name, sent] of [
+        ['POST', '/batch?dryrun=true', 'dryrun', batch],
+        ['POST', '/batch?dryRun=true&dry=1', 'dry', batch],
+        ['POST', `/snapshots/${id}/activate?confirmwithin=60s`, 'confirmwithin', undefined],
+        ['DELETE', '/groups/kept?dryRun=true', 'dryRun', undefined],
+        ['PUT', '/groups/kept?strict=true', 'strict', body('groups', 'other')],
+        ['POST', '/groups?%64ryRun', 'dryRun', body('groups', 'other')],
+        ['DELETE', '/cluster/members/a?incarnation=7', 'incarnation', undefined],
+        ['POST', '/rollback?toString', 'toString', undefined],
+      ] as const) {
+        const answer = await api.call(method, path, { body: sent });
+        expect(answer.status, `${method} ${path}`).to.equal(400);
+        expect((answer.json as { error: string }).error).to.match(new RegExp(`^unknown parameter "${name}": `));
+      }
+      expect((await api.call('GET', '/groups/kept')).json).to.include({ name: 'kept' });
+      expect((await api.call('GET', '/activations')).json).to.deep.equal([]);
+    });
+
+    it('of reads change nothing about a write, and reads take any', async () => {
+      const created = await api.call('POST', '/groups?consistency=stale&minRevision=1&fieldValidation=strict', {
+        body: body('groups', 'read-like'),
+      });
+      expect(created.status).to.equal(201);
+      expect(await api.call('GET', '/groups?_=17&pretty')).to.include({ status: 200 });
+      expect(JSON.stringify(await api.call('POST', '/explain?_=17', { body: {} }))).not.to.contain('parameter');
+    });
+  });
+
   describe('the order of checks', () => {
     it('is path and method → existence → parse → validation → precondition → conflict', async () => {
       await api.call('POST', '/groups', { body: body('groups', 'taken', { id: 'taken' }) });
