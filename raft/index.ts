@@ -49,7 +49,7 @@ export type {
 } from './driver/host.ts';
 export type { Durations, MemberCounts } from './driver/stats.ts';
 export { type LogRemains, readLogRemains } from './member/log-remains.ts';
-export type { MemberHost, OpenedReport } from './member/member-host.ts';
+export type { MemberHost, Notices, OpenedReport } from './member/member-host.ts';
 export { type ClusterOptions, checkpointDirectory, type RaftOptions, type StaticPeer } from './member/options.ts';
 export { type NodeReports, RaftThread, type ThreadHost } from './member/raft-thread.ts';
 export type { MemberStatus, PeerStatus } from './member/status.ts';

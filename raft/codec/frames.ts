@@ -148,7 +148,7 @@ export class FrameDecoder {
   #drain(deliver: Deliver): string | undefined {
     while (this.#end - this.#start >= headBytes) {
       const length = this.#pending.readUInt32BE(this.#start);
-      if (length < bareBytes || length > this.#limits.frameBytesMax - headBytes) return `frame of ${length} bytes`;
+      if (length < bareBytes || length > this.#limits.frameBytesMax - headBytes) return strangeLength(length);
       if (this.#end - this.#start < headBytes + length) break;
       const at = this.#start + headBytes;
       this.#start = at + length;
@@ -179,6 +179,15 @@ export class FrameDecoder {
     if (problem === undefined && message !== undefined) deliver(message, lane, isOwn);
     return problem;
   }
+}
+
+/** Ports get mixed up: what speaks another protocol is called by its name. */
+function strangeLength(length: number): string {
+  const isText = (word: string): boolean => Buffer.from(word).readUInt32BE() === length;
+  if (['HTTP', 'GET ', 'POST', 'PUT ', 'HEAD'].some(isText)) return 'it speaks HTTP: is this the port of an API?';
+  // A record of TLS 1.x: alert (21) or handshake (22), version 3.x.
+  const isTls = [0x1503, 0x1603].includes(length >>> 16);
+  return isTls ? 'it speaks TLS: have all members the same raft.tls?' : `frame of ${length} bytes`;
 }
 
 type Deliver = (message: Uint8Array, lane: Lane, isOwn: boolean) => void;

@@ -54,6 +54,7 @@ export const hostCalls: Names<HostCalls> = {
   adopt: true,
   discard: true,
   notice: true,
+  warning: true,
   detail: true,
   fatal: true,
   status: true,

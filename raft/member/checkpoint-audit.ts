@@ -9,17 +9,17 @@ export interface AuditParts {
   readonly directory: string;
   /** Ascending; the last one is what peers are sent. */
   readonly kept: () => readonly CheckpointMeta[];
-  readonly notice: (text: string) => void;
+  readonly warning: (text: string) => void;
   /** The newest one can't be used. */
   readonly newestLost: (index: Index) => void;
 }
 
-export async function auditCheckpoints({ directory, kept, newestLost, notice }: AuditParts): Promise<void> {
+export async function auditCheckpoints({ directory, kept, newestLost, warning }: AuditParts): Promise<void> {
   for (const meta of kept()) {
     const problem = await problemOf(join(directory, meta.file), meta);
     // It may have been pruned while it was read.
     if (problem === undefined || !kept().includes(meta)) continue;
-    notice(`checkpoint at ${meta.index}: ${problem}`);
+    warning(`checkpoint at ${meta.index}: ${problem}`);
     if (meta === kept().at(-1)) newestLost(meta.index);
   }
 }

@@ -21,7 +21,7 @@ export async function readLogRemains(options: Pick<RaftOptions, 'directory' | 'n
     options,
     clock: systemClock,
     random: randomFillSync,
-    host: { notice: () => undefined },
+    host: { warning: () => undefined },
   });
   const { generation, boot } = await log.open();
   await log.store.close({ clean: true });

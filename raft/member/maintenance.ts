@@ -5,9 +5,10 @@ import type { Cancel, Clock } from '../driver/clock.ts';
 import type { MembershipChange } from '../driver/host.ts';
 import type { Founder } from '../membership/bootstrap.ts';
 import { type Space, type SpaceHealth, spaceHealth } from './disk-watch.ts';
+import type { Notices } from './member-host.ts';
 import { changeDue, type RecruitPolicy } from './recruit.ts';
 
-export interface MaintenanceParts {
+export interface MaintenanceParts extends Notices {
   readonly clock: Clock;
   readonly policy: RecruitPolicy;
   /** Undefined unless this member leads. */
@@ -20,7 +21,6 @@ export interface MaintenanceParts {
   readonly measure: () => Promise<Space>;
   /** Reads all checkpoint files that are kept. */
   readonly audit: () => Promise<void>;
-  readonly notice: (text: string) => void;
 }
 
 const everyMs = 1_000;
@@ -75,10 +75,14 @@ export class Maintenance {
   #measure(): void {
     const measured = this.#parts.measure().then((space) => {
       const health = spaceHealth(space);
-      if (health !== this.#space) this.#parts.notice(`disk space is ${health}: ${space.freeBytes} bytes free`);
+      if (health !== this.#space) {
+        const text = `disk space is ${health}: ${space.freeBytes} bytes free`;
+        if (health === 'fine') this.#parts.notice(text);
+        else this.#parts.warning(text);
+      }
       this.#space = health;
     });
-    measured.catch((error: unknown) => this.#parts.notice(`disk space cannot be measured: ${String(error)}`));
+    measured.catch((error: unknown) => this.#parts.warning(`disk space cannot be measured: ${String(error)}`));
   }
 
   #audit(): void {
@@ -86,13 +90,13 @@ export class Maintenance {
     if (now < this.#auditAt) return;
     this.#auditAt = now + auditEveryMs;
     const audit = this.#parts.audit();
-    audit.catch((error: unknown) => this.#parts.notice(`checkpoints cannot be checked: ${String(error)}`));
+    audit.catch((error: unknown) => this.#parts.warning(`checkpoints cannot be checked: ${String(error)}`));
   }
 
   #report(text: string, done: Promise<void>): void {
     done.then(
       () => this.#parts.notice(text),
-      (error: unknown) => this.#parts.notice(`${text}, but the marker stays: ${String(error)}`),
+      (error: unknown) => this.#parts.warning(`${text}, but the marker stays: ${String(error)}`),
     );
   }
 }

@@ -15,12 +15,18 @@ export interface OpenedReport {
   readonly verdict: Verdict;
 }
 
-export interface MemberHost extends Host {
+/** Lines for the operator's log; never more than a few a minute. */
+export interface Notices {
+  /** What happens in the life of a cluster. */
+  notice(text: string): void;
+  /** What somebody has to look after. */
+  warning(text: string): void;
+}
+
+export interface MemberHost extends Host, Notices {
   opened(report: OpenedReport): void;
   /** In place of `opened`, with the code of the system (EADDRINUSE …): `bindAddress` cannot be listened on. */
   cannotListen(code: string): void;
-  /** Something worth a line in the log; never more than a few a minute. */
-  notice(text: string): void;
   /** What the core did, while `RaftOptions.details` asks for it. */
   detail?(text: string): void;
 }

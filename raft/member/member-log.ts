@@ -17,13 +17,14 @@ import { latestConfig, renamedConfig } from '../membership/rename.ts';
 import { verifyCheckpoint } from '../store/checkpoint-files.ts';
 import { LevelLogStore } from '../store/level-log-store.ts';
 import type { OpenedLog } from '../store/log-store.ts';
+import type { Notices } from './member-host.ts';
 import { checkpointDirectory, type RaftOptions } from './options.ts';
 
 export interface MemberLogParts {
   readonly options: Pick<RaftOptions, 'directory' | 'nodeId'>;
   readonly clock: Clock;
   readonly random: RandomBytes;
-  readonly host: { notice(text: string): void };
+  readonly host: Pick<Notices, 'warning'>;
 }
 
 export class MemberLog {
@@ -67,7 +68,7 @@ export class MemberLog {
     return opened;
   }
 
-  /** Log and state are sound without it: it costs a notice and a new checkpoint, not the node. */
+  /** Log and state are sound without it: it costs a line in the log and a new checkpoint, not the node. */
   async #findLostCheckpoint(meta: CheckpointMeta | undefined): Promise<Index | undefined> {
     if (meta === undefined) return undefined;
     if (meta.file === '') return meta.index;
@@ -75,7 +76,7 @@ export class MemberLog {
       await verifyCheckpoint(join(checkpointDirectory(this.#parts.options), meta.file), meta);
       return undefined;
     } catch (error) {
-      this.#parts.host.notice(`checkpoint at ${meta.index}: ${String(error)}`);
+      this.#parts.host.warning(`checkpoint at ${meta.index}: ${String(error)}`);
       return meta.index;
     }
   }

@@ -10,6 +10,7 @@ import { drawNumber } from '../membership/identity.ts';
 import { parseAddress } from '../transport/tcp-socket.ts';
 import { TcpTransport, type TcpTransportOptions } from '../transport/tcp-transport.ts';
 import { Bootstrap } from './bootstrap.ts';
+import type { Notices } from './member-host.ts';
 import type { ClusterOptions } from './options.ts';
 
 export interface MemberNetworkParts {
@@ -17,7 +18,7 @@ export interface MemberNetworkParts {
   readonly cluster: ClusterOptions;
   readonly clock: Clock;
   readonly random: RandomBytes;
-  readonly host: { notice(text: string): void };
+  readonly host: Notices;
   readonly self: TcpTransportOptions['self'];
   readonly greeting: () => Greeting;
   readonly isRemoved: TcpTransportOptions['isRemoved'];
@@ -51,7 +52,7 @@ export class MemberNetwork {
       subscriber: {
         greeted: (peer) => this.#noticed.delete(peer.address),
         contacted: (clusterId, from) => this.#contacted(clusterId, from),
-        refused: (address, reason) => this.#refused(address, reason),
+        failed: (address, reason, refused) => this.#failed(address, reason, refused),
       },
     });
   }
@@ -94,7 +95,7 @@ export class MemberNetwork {
     this.#timer = this.#parts.clock.after(lookAroundMs, () => this.lookAround());
     this.#discovery.addresses().then(
       (addresses) => this.transport.setHints(addresses),
-      (error: unknown) => this.#refused('discovery', String(error)),
+      (error: unknown) => this.#failed('discovery', String(error), true),
     );
   }
 
@@ -113,13 +114,16 @@ export class MemberNetwork {
   }
 
   /** One line for each reason, not one for each attempt. */
-  #refused(address: string, reason: string): void {
+  #failed(address: string, reason: string, refused: boolean): void {
     // Discovery gives a node's own address too.
     if (reason.endsWith('met itself')) return;
     if (this.#noticed.get(address) === reason) return;
     if (this.#noticed.size >= noticesMax) this.#noticed.clear();
     this.#noticed.set(address, reason);
-    this.#parts.host.notice(`peer ${address}: ${reason}`);
+    const { host } = this.#parts;
+    const text = `peer ${address}: ${reason}`;
+    if (refused) host.warning(text);
+    else host.notice(text);
   }
 }
 

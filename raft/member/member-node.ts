@@ -10,7 +10,7 @@ import { callerOf, carryOut, type NodeCalls, nodeCalls } from './bridge.ts';
 import type { MemberHost } from './member-host.ts';
 
 export interface MemberNodeParts {
-  readonly host: Pick<MemberHost, 'outcome' | 'readable' | 'makeCheckpoint' | 'notice'>;
+  readonly host: Pick<MemberHost, 'outcome' | 'readable' | 'makeCheckpoint' | 'warning'>;
   readonly checkpointDirectory: string;
   readonly isDiskFull: () => boolean;
 }
@@ -83,7 +83,7 @@ export class MemberNode {
     verifyCheckpoint(join(checkpointDirectory, image.file), image).then(
       () => carryOut(this.#node, ['checkpointWritten', image]),
       (error: unknown) => {
-        host.notice(`checkpoint at ${image.index}: ${String(error)}`);
+        host.warning(`checkpoint at ${image.index}: ${String(error)}`);
         carryOut(this.#node, ['checkpointFailed']);
       },
     );

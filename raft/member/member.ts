@@ -60,7 +60,7 @@ export class RaftMember {
     this.#parts = parts;
     this.#run = drawNumber(random);
     this.#log = new MemberLog(parts);
-    this.#checkpoints = new CheckpointDirectory(directory, (error) => host.notice(`checkpoints: ${String(error)}`));
+    this.#checkpoints = new CheckpointDirectory(directory, (error) => host.warning(`checkpoints: ${String(error)}`));
     this.#node = new MemberNode({
       host,
       checkpointDirectory: directory,
@@ -81,7 +81,7 @@ export class RaftMember {
         this.#parts.host.cannotListen(closed);
         return;
       }
-      if (verdict.kind === 'suspect') this.#parts.host.notice(`the log is suspect: ${verdict.reason}`);
+      if (verdict.kind === 'suspect') this.#parts.host.warning(`the log is suspect: ${verdict.reason}`);
       this.#parts.host.opened({
         id: ownId(opened),
         clusterId: identity.clusterId,
@@ -153,7 +153,7 @@ export class RaftMember {
     const known = opened.identity.nodeId;
     const self = memberOf({ ...this.#greeting(), nodeId: options.nodeId });
     if (known !== options.nodeId && !(await this.#log.rename(self, options.nodeId))) {
-      host.notice(`the settings call this node ${options.nodeId}, its cluster knows it as ${known}`);
+      host.warning(`the settings call this node ${options.nodeId}, its cluster knows it as ${known}`);
     }
     this.#drive();
   }
@@ -189,7 +189,7 @@ export class RaftMember {
   }
 
   #tellRemoved(index: Index): void {
-    this.#parts.host.notice(
+    this.#parts.host.warning(
       `this node was removed from its cluster at index ${index}: to come back it needs an empty store`,
     );
   }
@@ -233,10 +233,11 @@ export class RaftMember {
         auditCheckpoints({
           directory: checkpointDirectory(options),
           kept: () => driver.checkpoints,
-          notice: (text) => host.notice(text),
+          warning: (text) => host.warning(text),
           newestLost: (index) => this.#node.checkpointLost(index, driver.inspect().applied),
         }),
       notice: (text) => host.notice(text),
+      warning: (text) => host.warning(text),
     });
   }
 
@@ -262,7 +263,7 @@ export class RaftMember {
       const closed = Promise.all([this.#attempted, this.#checkpoints.close()]).then(() =>
         this.#log.store.close({ clean }),
       );
-      closed.catch((error: unknown) => this.#parts.host.notice(`stop: ${String(error)}`)).finally(done);
+      closed.catch((error: unknown) => this.#parts.host.warning(`stop: ${String(error)}`)).finally(done);
     };
     if (this.#driver === undefined || this.#driver.isDead) close();
     else this.#driver.stop(close);

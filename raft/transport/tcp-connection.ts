@@ -13,8 +13,8 @@ export interface ConnectionEvents {
   accepted(peer: Greeting): void;
   /** False: the bytes make no sense, and the connection is closed. `isOwn`: nobody else uses their memory. */
   message(bytes: Uint8Array, isOwn: boolean): boolean;
-  /** Once, whatever ended it. */
-  closed(reason: string): void;
+  /** Once, whatever ended it. `refused`: one side does not want the other as it is, and will not until somebody acts. */
+  closed(reason: string, refused: boolean): void;
 }
 
 interface Handshake {
@@ -80,13 +80,13 @@ export class TcpConnection {
   }
 
   /** What was written before still leaves, as far as the peer takes it at once. */
-  close(reason: string): void {
+  close(reason: string, refused = false): void {
     if (this.#ended) return;
     this.#ended = true;
     this.#timer();
     this.#socket.destroySoon();
     this.#timer = this.#clock.after(lingerMs, () => this.#socket.destroy());
-    this.#events.closed(reason);
+    this.#events.closed(reason, refused);
   }
 
   #write(frames: readonly Buffer[]): void {
@@ -97,19 +97,19 @@ export class TcpConnection {
   #receive(chunk: Buffer): void {
     this.#heardAt = this.#clock.monotonicMs();
     const problem = this.#decoder.push(chunk, (bytes, _, isOwn) => this.#take(bytes, isOwn));
-    if (problem !== undefined) this.close(problem);
+    if (problem !== undefined) this.close(problem, true);
   }
 
   #take(bytes: Uint8Array, isOwn: boolean): void {
     if (this.#ended) return;
     if (this.#handshake !== undefined) this.#advance(this.#handshake.take(bytes));
-    else if (bytes.length > 0 && !this.#events.message(bytes, isOwn)) this.close('malformed message');
+    else if (bytes.length > 0 && !this.#events.message(bytes, isOwn)) this.close('malformed message', true);
   }
 
   #advance({ send, accepted, refused }: HandshakeStep): void {
     if (send !== undefined) this.#write(encodeFrames(send, 'urgent'));
     if (refused !== undefined) {
-      this.close(refused);
+      this.close(refused, true);
       return;
     }
     if (accepted === undefined) return;

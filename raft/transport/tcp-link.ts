@@ -12,15 +12,15 @@ export interface LinkParts {
   readonly random: () => number;
   /** Starts to connect; `ready` is called when the socket stands. */
   readonly dial: (ready: () => void) => Socket;
-  /** Why an attempt did not get as far as a standing socket. */
-  readonly failed: (reason: string) => void;
+  /** Why an attempt did not get as far as a standing socket. `refused`: it failed of what was shown, not of the network. */
+  readonly failed: (reason: string, refused: boolean) => void;
   /** Greets over a standing socket. The events are the link's. */
   readonly converse: (socket: Socket, events: LinkEvents) => TcpConnection;
 }
 
 export interface LinkEvents {
   accepted(peer: Greeting): void;
-  closed(reason: string): void;
+  closed(reason: string, refused: boolean): void;
 }
 
 const connectWithinMs = 1_000;
@@ -50,8 +50,8 @@ export class TcpLink {
     const { clock, dial } = this.#parts;
     const socket = dial(() => this.#converse(socket));
     this.#socket = socket;
-    socket.on('error', (error) => this.#failed(socket, error.message));
-    socket.on('close', () => this.#failed(socket, 'closed before it stood'));
+    socket.on('error', (error) => this.#failed(socket, error.message, isOfTls(error)));
+    socket.on('close', () => this.#failed(socket, 'closed before it stood', false));
     this.#timer = clock.after(connectWithinMs, () => socket.destroy(new Error('no connection in time')));
   }
 
@@ -66,8 +66,8 @@ export class TcpLink {
   }
 
   /** What happens to a standing socket is for its connection to tell. */
-  #failed(socket: Socket, reason: string): void {
-    if (this.#socket === socket && this.#connection === undefined && !this.#closed) this.#parts.failed(reason);
+  #failed(socket: Socket, reason: string, refused: boolean): void {
+    if (this.#socket === socket && this.#connection === undefined && !this.#closed) this.#parts.failed(reason, refused);
     this.#retry(socket);
   }
 
@@ -83,3 +83,6 @@ export class TcpLink {
     this.#timer = this.#parts.clock.after(delay * (0.5 + this.#parts.random() / 2), () => this.#dial());
   }
 }
+
+/** Those of the system are called ECONNREFUSED and so on, in one word. */
+const isOfTls = ({ code }: NodeJS.ErrnoException): boolean => code !== undefined && !/^E[A-Z0-9]+$/.test(code);

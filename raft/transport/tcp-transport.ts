@@ -42,8 +42,8 @@ interface TransportSubscriber {
   greeted(peer: Greeting): void;
   /** A member of a cluster writes to this node, which belongs to none yet. The message waits for the receiver. */
   contacted(clusterId: string, from: Greeting): void;
-  /** A connection ended, or never came about, for a reason somebody should see. */
-  refused(address: string, reason: string): void;
+  /** A connection to this address came to nothing. `refused`: and will not come about until somebody acts. */
+  failed(address: string, reason: string, refused: boolean): void;
 }
 
 /** Messages and connections that came to nothing, by cause, since the start. */
@@ -84,7 +84,7 @@ export class TcpTransport implements Transport {
     this.#links = new PeerLinks((address) => this.#dial(address));
     this.#server = acceptor(options.tls, {
       accepted: (socket) => this.#accept(socket),
-      failed: (address, reason) => this.#refuse(address, reason),
+      failed: (address, reason) => this.#fail(address, reason, true),
     });
   }
 
@@ -95,7 +95,7 @@ export class TcpTransport implements Transport {
       this.#server.listen(this.#options.bind, resolve);
     });
     // Running out of file descriptors shows here, at an accept. It passes.
-    this.#server.on('error', (error) => this.#refuse('listener', error.message));
+    this.#server.on('error', (error) => this.#fail('listener', error.message, true));
     return (this.#server.address() as AddressInfo).port;
   }
 
@@ -144,7 +144,7 @@ export class TcpTransport implements Transport {
       clock: this.#options.clock,
       random: this.#options.random,
       dial: (ready) => dial(to, this.#options.tls, ready),
-      failed: (reason) => this.#refuse(address, reason),
+      failed: (reason, refused) => this.#fail(address, reason, refused),
       converse: (socket, events) => {
         const handshake = new DiallerHandshake(this.#partyFor(socket));
         return this.#converse(socket, address, handshake, events);
@@ -156,7 +156,7 @@ export class TcpTransport implements Transport {
     const address = socket.remoteAddress ?? 'unknown';
     const guarded = this.#options.tls !== undefined || this.#options.clusterToken !== undefined;
     if (this.#closed || !(guarded || isPrivateAddress(socket.remoteAddress))) {
-      this.#refuse(address, 'connections from outside need a cluster token or TLS');
+      this.#fail(address, 'connections from outside need a cluster token or TLS', true);
       socket.destroy();
       return;
     }
@@ -202,11 +202,11 @@ export class TcpTransport implements Transport {
         this.#options.subscriber.greeted(greeting);
       },
       message: (bytes, isOwn) => peer !== undefined && this.#deliver(peer, bytes, isOwn),
-      closed: (reason) => {
+      closed: (reason, refused) => {
         this.#met.delete(connection);
-        if (peer === undefined) this.#refuse(address, reason);
+        if (peer === undefined) this.#fail(address, reason, refused);
         else this.#peers.detach(memberId(peer), connection);
-        events.closed(reason);
+        events.closed(reason, refused);
       },
     });
     return connection;
@@ -233,8 +233,8 @@ export class TcpTransport implements Transport {
     else this.#receiver.receive(message);
   }
 
-  #refuse(address: string, reason: string): void {
+  #fail(address: string, reason: string, refused: boolean): void {
     this.counts.refused += 1;
-    this.#options.subscriber.refused(address, reason);
+    this.#options.subscriber.failed(address, reason, refused);
   }
 }

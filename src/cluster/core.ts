@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { checkpointDirectory } from '../../raft/index.ts';
+import { checkpointDirectory, type Notices } from '../../raft/index.ts';
 import { systemClock } from '../clock.ts';
 import type { ControlPlaneSettings } from '../settings/control-plane.ts';
 import { listenFailure, storeFailure } from '../start-failure.ts';
@@ -46,7 +46,10 @@ export interface CoreOptions {
 export async function openCore({ traces, settings, logger, level }: CoreOptions): Promise<Core> {
   const storePath = resolve(settings.storePath);
   const options = { ...raftOptions(settings, storePath), details: level?.bytes };
-  const notice = (text: string): void => logger.info({}, `cluster: ${text}`);
+  const notices: Notices = {
+    notice: (text) => logger.info({}, `cluster: ${text}`),
+    warning: (text) => logger.warn({}, `cluster: ${text}`),
+  };
   const cannotOpen = (error: unknown): never => {
     if (error instanceof CannotListen && settings.raft !== undefined) {
       throw listenFailure('raft', 'controlPlane.raft.bindAddress', settings.raft.bindAddress, error);
@@ -54,7 +57,7 @@ export async function openCore({ traces, settings, logger, level }: CoreOptions)
     throw storeFailure(storePath, error);
   };
   const detail = (text: string): void => logger.debug({}, `cluster: ${text}`);
-  const openLog = (): Promise<RaftLog> => RaftLog.open({ raft: options, notice, detail }).catch(cannotOpen);
+  const openLog = (): Promise<RaftLog> => RaftLog.open({ raft: options, notices, detail }).catch(cannotOpen);
   let raft = await openLog();
   let isDropped = false;
   try {
@@ -78,7 +81,7 @@ export async function openCore({ traces, settings, logger, level }: CoreOptions)
       node: raft.node,
       state,
       openOptions,
-      notice,
+      notices,
     });
     const opened = raft;
     const links = new NodeLinks({ settings, clusterId: () => opened.clusterId, clock: systemClock, traces });

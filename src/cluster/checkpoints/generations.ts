@@ -1,6 +1,6 @@
 // The generations of the state, and the checkpoints that lead from one to the next
 // (architecture.md §7, points 4 and 5). The log says which one counts; all others are leftovers and go.
-import type { CheckpointImage, CheckpointMeta, NodeReports } from '../../../raft/index.ts';
+import type { CheckpointImage, CheckpointMeta, NodeReports, Notices } from '../../../raft/index.ts';
 import type { DurableState, Successor } from '../../state/durable-state.ts';
 import type { OpenOptions } from '../../state/opening.ts';
 import type { Store } from '../../state/store.ts';
@@ -31,7 +31,7 @@ export interface GenerationsParts {
   readonly node: Pick<NodeReports, 'checkpointWritten' | 'checkpointFailed' | 'installed' | 'installFailed'>;
   readonly state: DurableState;
   readonly openOptions: OpenOptions;
-  readonly notice: (text: string) => void;
+  readonly notices: Notices;
 }
 
 export class Generations implements CheckpointKeeper {
@@ -47,18 +47,18 @@ export class Generations implements CheckpointKeeper {
   }
 
   make(): void {
-    const { node, notice } = this.#parts;
+    const { node, notices } = this.#parts;
     this.#write().then(
       (image) => node.checkpointWritten(image),
       (error: unknown) => {
-        notice(`no checkpoint could be written: ${textOf(error)}`);
+        notices.warning(`no checkpoint could be written: ${textOf(error)}`);
         node.checkpointFailed();
       },
     );
   }
 
   install(meta: CheckpointMeta): void {
-    const { node, notice } = this.#parts;
+    const { node, notices } = this.#parts;
     const generation = ++this.#newest;
     this.#build(generation, meta).then(
       (successor) => {
@@ -66,7 +66,7 @@ export class Generations implements CheckpointKeeper {
         node.installed(generation, meta.index);
       },
       (error: unknown) => {
-        notice(`the checkpoint at index ${meta.index} cannot be used: ${textOf(error)}`);
+        notices.warning(`the checkpoint at index ${meta.index} cannot be used: ${textOf(error)}`);
         this.#remove(generation);
         node.installFailed(meta.index);
       },
@@ -89,7 +89,7 @@ export class Generations implements CheckpointKeeper {
     await this.#parts.state.adopt(successor);
     this.#current = generation;
     this.#remove(former);
-    this.#parts.notice(`caught up to index ${successor.applied} by a checkpoint`);
+    this.#parts.notices.notice(`caught up to index ${successor.applied} by a checkpoint`);
   }
 
   async #write() {
@@ -116,10 +116,12 @@ export class Generations implements CheckpointKeeper {
   }
 
   #remove(generation: number): void {
-    const { stores, notice } = this.#parts;
+    const { stores, notices } = this.#parts;
     stores
       .remove(generation)
-      .catch((error: unknown) => notice(`generation ${generation} of the state stays behind: ${textOf(error)}`));
+      .catch((error: unknown) =>
+        notices.warning(`generation ${generation} of the state stays behind: ${textOf(error)}`),
+      );
   }
 }
 

@@ -6,6 +6,7 @@ import {
   type MemberStatus,
   type MembershipChange,
   type NodeReports,
+  type Notices,
   type OpenedReport,
   type Outcome,
   type RaftOptions,
@@ -36,8 +37,7 @@ export interface CheckpointKeeper {
 
 export interface RaftLogOptions {
   readonly raft: RaftOptions;
-  /** Something for the operator's log. */
-  readonly notice: (text: string) => void;
+  readonly notices: Notices;
   /** Something for whoever wants to know everything. */
   readonly detail?: ((text: string) => void) | undefined;
 }
@@ -61,9 +61,9 @@ export class RaftLog implements LogPort, Cluster {
   #failed: string | undefined;
   #stopped: Promise<void> | undefined;
 
-  private constructor({ raft, notice, detail }: RaftLogOptions, opening: Opening) {
+  private constructor({ raft, notices, detail }: RaftLogOptions, opening: Opening) {
     this.clustered = raft.cluster !== undefined;
-    this.#thread = new RaftThread(raft, this.#host(opening, notice, detail));
+    this.#thread = new RaftThread(raft, this.#host(opening, notices, detail));
     this.node = this.#thread.node;
   }
 
@@ -152,7 +152,7 @@ export class RaftLog implements LogPort, Cluster {
     return this.#stopped;
   }
 
-  #host(opening: Opening, notice: (text: string) => void, detail?: (text: string) => void): ThreadHost {
+  #host(opening: Opening, notices: Notices, detail?: (text: string) => void): ThreadHost {
     return {
       opened: (report) => {
         this.#opened = report;
@@ -166,7 +166,8 @@ export class RaftLog implements LogPort, Cluster {
       install: (meta) => this.#keeper?.install(meta),
       adopt: (generation, index) => this.#receiver({ type: 'adopt', generation, index }),
       discard: (generation) => this.#keeper?.discard(generation),
-      notice,
+      notice: (text) => notices.notice(text),
+      warning: (text) => notices.warning(text),
       ...(detail !== undefined && { detail }),
       fatal: (reason) => {
         this.#failed = reason;

@@ -36,6 +36,7 @@ const host: ThreadHost = {
   adopt: () => {},
   discard: () => {},
   notice: () => {},
+  warning: () => {},
   fatal: (reason) => tell({ type: 'fatal', reason }),
 };
 const thread = new RaftThread(options, host);

@@ -225,9 +225,13 @@ export class NodeProcess implements ProgramHost {
       },
       state: this.#state,
       openOptions: { randomBytes: randomBytesOf(chance) },
-      notice: (text) => {
-        if (text.startsWith('caught up')) installed();
-        if (text.includes('cannot be used') && !text.includes(failedWrite)) fail('B16', `${nodeId}: ${text}`);
+      notices: {
+        notice: (text) => {
+          if (text.startsWith('caught up')) installed();
+        },
+        warning: (text) => {
+          if (text.includes('cannot be used') && !text.includes(failedWrite)) fail('B16', `${nodeId}: ${text}`);
+        },
       },
     });
   }

@@ -152,7 +152,7 @@ describe('from one node to three', () => {
       const [one, two] = start({ ...a!, applied: alone[0]!.applied }, { ...b!, applied: alone[1]!.applied });
       await eventually(() => {
         const [ofOne, ofTwo] = [one, two].map((each) => each?.member.status()?.clusterId);
-        const words = [one, two].flatMap((each) => each?.notices ?? []).join();
+        const words = [one, two].flatMap((each) => each?.warnings ?? []).join();
         expect(words).to.include(`a belongs to cluster ${ofOne}, b to cluster ${ofTwo}`);
       });
     }));

@@ -31,6 +31,7 @@ export class TestMember implements MemberHost {
   readonly member: RaftMember;
   readonly options: RaftOptions;
   readonly notices: string[] = [];
+  readonly warnings: string[] = [];
   words: string[] = [];
   applied: LogPosition;
   report: OpenedReport | undefined;
@@ -130,6 +131,11 @@ export class TestMember implements MemberHost {
 
   notice(text: string): void {
     this.notices.push(text);
+  }
+
+  warning(text: string): void {
+    this.notices.push(text);
+    this.warnings.push(text);
   }
 
   fatal(reason: string): void {

@@ -79,6 +79,7 @@ function start(directory: string, details?: SharedArrayBuffer): { thread: RaftTh
     adopt: () => seen.push('adopt'),
     discard: () => seen.push('discard'),
     notice: (text) => seen.push(`notice ${text}`),
+    warning: (text) => seen.push(`warning ${text}`),
     detail: (text) => seen.push(`detail ${text}`),
     fatal: (reason) => seen.push(`fatal ${reason}`),
   };

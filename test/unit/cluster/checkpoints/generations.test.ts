@@ -38,7 +38,7 @@ describe('Generations on disk', () => {
       },
       state,
       openOptions: { randomBytes },
-      notice: () => undefined,
+      notices: { notice: () => undefined, warning: () => undefined },
     });
     await state.apply([{ index: 1, bytes: state.encode(put('routes', 'a')) }], 1, { term: 1, time: 5 });
     const before = contentOf(state.view);

@@ -42,7 +42,7 @@ describe('the log of a node', () => {
       keyFingerprint: '',
       cluster,
     };
-    const log = await RaftLog.open({ raft, notice: () => undefined });
+    const log = await RaftLog.open({ raft, notices: { notice: () => undefined, warning: () => undefined } });
     opened.push(log);
     return log;
   };

@@ -80,6 +80,9 @@ describe('frames', () => {
 
   const broken: [string, Buffer[], RegExp][] = [
     ['longer than 1.25 MiB', [headOf(frameBytesMax)], /frame of 1310720 bytes/],
+    ['of HTTP', [Buffer.from('HTTP/1.1 400 Bad Request')], /it speaks HTTP: is this the port of an API\?/],
+    ['of an HTTP client', [Buffer.from('GET / HTTP/1.1')], /it speaks HTTP/],
+    ['of TLS', [Buffer.from([0x15, 3, 1, 0, 2, 2, 40, 0])], /it speaks TLS: have all members the same raft\.tls\?/],
     ['of another protocol version', [frameOf([9, 2 | 4, 0, 0, 0, 0, 0, 0, 0, 0])], /protocol version 9/],
     ['with flags nobody knows', [frameOf([protocolVersion, 64])], /flags 64/],
     ['that continue nothing', [frameOf([protocolVersion, 4])], /without a beginning/],

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 
 import { type CheckpointMeta, emptyConfig } from '../../../../raft/core/types.ts';
 import { auditCheckpoints } from '../../../../raft/member/checkpoint-audit.ts';
-import { Maintenance } from '../../../../raft/member/maintenance.ts';
+import { Maintenance, type MaintenanceParts } from '../../../../raft/member/maintenance.ts';
 import { writeCheckpoint } from '../../../../raft/store/checkpoint-files.ts';
 import { HandClock } from '../member/hand-clock.ts';
 import { inDirectory } from '../store/log-directory.ts';
@@ -40,6 +40,31 @@ describe('the maintenance', () => {
   });
 });
 
+describe('a disk that fills up', () => {
+  it('is a warning, and that it is fine again a notice', async () => {
+    const clock = new HandClock();
+    const lines: string[] = [];
+    const mebibyte = 2 ** 20;
+    let freeBytes = 2 ** 40;
+    const maintenance = new Maintenance({
+      ...partsOf(clock),
+      measure: () => Promise.resolve({ freeBytes, totalBytes: 2 ** 41 }),
+      notice: (text) => lines.push(`notice ${text}`),
+      warning: (text) => lines.push(`warning ${text}`),
+    });
+    for (const next of [512 * mebibyte, 512 * mebibyte, 64 * mebibyte, 2 ** 40]) {
+      freeBytes = next;
+      await clock.advance(1_000);
+    }
+    maintenance.close();
+    expect(lines).to.deep.equal([
+      'warning disk space is low: 536870912 bytes free',
+      'warning disk space is full: 67108864 bytes free',
+      'notice disk space is fine: 1099511627776 bytes free',
+    ]);
+  });
+});
+
 describe('reading the kept checkpoints again', () => {
   it('finds nothing wrong with what is as it was written', () =>
     inDirectory(async (directory) => {
@@ -65,20 +90,23 @@ describe('reading the kept checkpoints again', () => {
     }));
 });
 
-function careFor(clock: HandClock, audit: () => Promise<void>, notices: string[] = []): Maintenance {
-  return new Maintenance({
-    clock,
-    policy: { autoJoin: 'none' },
-    leads: () => undefined,
-    met: () => [],
-    change: () => expect.fail('nobody is recruited'),
-    isSuspect: () => false,
-    trust: () => Promise.resolve(),
-    measure: () => Promise.resolve({ freeBytes: 2 ** 40, totalBytes: 2 ** 41 }),
-    audit,
-    notice: (text) => notices.push(text),
-  });
+function careFor(clock: HandClock, audit: () => Promise<void>, warnings: string[] = []): Maintenance {
+  return new Maintenance({ ...partsOf(clock), audit, warning: (text) => warnings.push(text) });
 }
+
+const partsOf = (clock: HandClock): MaintenanceParts => ({
+  clock,
+  policy: { autoJoin: 'none' },
+  leads: () => undefined,
+  met: () => [],
+  change: () => expect.fail('nobody is recruited'),
+  isSuspect: () => false,
+  trust: () => Promise.resolve(),
+  measure: () => Promise.resolve({ freeBytes: 2 ** 40, totalBytes: 2 ** 41 }),
+  audit: () => Promise.resolve(),
+  notice: () => expect.fail('nothing happens'),
+  warning: () => expect.fail('nothing is wrong'),
+});
 
 async function write(directory: string, index: number): Promise<CheckpointMeta> {
   const file = await writeCheckpoint(directory, { index, term: 1, content: [Buffer.from(`content ${index}`)] });
@@ -91,7 +119,7 @@ async function audit(directory: string, metas: readonly CheckpointMeta[]) {
   await auditCheckpoints({
     directory,
     kept: () => metas,
-    notice: (text) => notices.push(text),
+    warning: (text) => notices.push(text),
     newestLost: (index) => lost.push(index),
   });
   return { lost, notices };

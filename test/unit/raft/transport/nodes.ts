@@ -46,7 +46,7 @@ export async function openNode(
     subscriber: {
       greeted: () => {},
       contacted: (id, from) => contacts.push(`${id} ${from.nodeId}`),
-      refused: (_address, reason) => refusals.push(reason),
+      failed: (_address, reason) => refusals.push(reason),
     },
     ...options,
     self: () => ({ id: memberId(node.greeting), clusterId: node.greeting.clusterId }),
