@@ -42,7 +42,8 @@ export class RedisSessionStore implements SessionStore {
 
   /** The client is loaded only where there is a store: it is large. */
   async #open({ host, port, password, db }: RedisOptions): Promise<void> {
-    const { Redis } = await import('ioredis');
+    // By way of the default: a chunk of the build has no other name for what CommonJS exports.
+    const { Redis } = (await import('ioredis')).default;
     if (this.#closed) return;
     const redis = new Redis({
       host,
