@@ -86,6 +86,21 @@ describe('POST /explain', () => {
     for (const pointer of ['/url', '/method', '/headers/a', '/clientIp']) expect(text).to.contain(pointer);
   });
 
+  it('takes empty and null optional fields for absent ones', async () => {
+    const usual = await ask({ url: '/shop/new' });
+    for (const nothing of ['', null]) {
+      const { status, text } = await ask({
+        url: '/shop/new',
+        method: nothing,
+        clientIp: nothing,
+        snapshot: nothing,
+        body: nothing,
+      });
+      expect(status, text).to.equal(200);
+      expect(text).to.equal(usual.text);
+    }
+  });
+
   it('lets expressions see the body', async () => {
     const match = { path: '/sent', cel: 'request.body.raw == "x"' };
     await create('routes', { id: 'sent', name: 'sent', match, directResponse: { status: 200 } });

@@ -21,9 +21,11 @@ export function explainQuestion(body: JsonObject, unknown: string[]): ExplainQue
   const problems: Problem[] = [];
   const refuse = (field: string, message: string): undefined =>
     void problems.push({ pointer: pointerOf(field), message });
+  // Typed clients send null and empty texts for what they leave out (contract.md §0.2 J4, J5).
   const text = (field: string, otherwise: string): string => {
-    const value = body[field] ?? otherwise;
-    return typeof value === 'string' ? value : (refuse(field, 'must be a string') ?? '');
+    const value = body[field] ?? '';
+    if (typeof value !== 'string') return refuse(field, 'must be a string') ?? '';
+    return value === '' ? otherwise : value;
   };
   for (const field of Object.keys(body)) if (!fields.has(field)) unknown.push(pointerOf(field));
   const question = {
