@@ -1,7 +1,9 @@
 // The operations on the log levels of this node: reads the request, changes them, writes the answer.
 import { SluiceError } from '../errors.ts';
+import { pointerOf } from '../model/problem.ts';
 import type { Answer, ApiRequest } from '../resources/answer.ts';
 import { objectBody } from '../resources/json-body.ts';
+import { fieldValidationOf } from '../resources/query.ts';
 import { unknownFieldWarnings } from '../resources/unknown-fields.ts';
 import { type LogLevels, logLevels, logModules } from '../telemetry/log-levels.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -20,20 +22,18 @@ export class LogLevelOperations {
   }
 
   /** Throws INVALID. */
-  set({ body, caller }: ApiRequest): Answer {
+  set(request: ApiRequest): Answer {
+    const { body, caller } = request;
     const { level, module, ...unknown } = objectBody(body);
+    const pointers = Object.keys(unknown).map((field) => pointerOf(field));
+    const unknownFields = unknownFieldWarnings(pointers, fieldValidationOf(request));
     const chosen = oneOf('level', level, logLevels);
     const of =
       module === undefined || module === null || module === '' ? undefined : oneOf('module', module, logModules);
     this.#levels.set(chosen, of);
     const who = { level: chosen, ...(of !== undefined && { of }), ...(caller.name !== '' && { key: caller.name }) };
     this.#logger.warn(who, 'the log level is changed');
-    const pointers = Object.keys(unknown).map((name) => `/${name}`);
-    return {
-      status: 200,
-      headers: { ...unknownFieldWarnings(pointers, 'warn') },
-      body: JSON.stringify(this.#levels.all),
-    };
+    return { status: 200, headers: { ...unknownFields }, body: JSON.stringify(this.#levels.all) };
   }
 }
 

@@ -34,6 +34,7 @@ export class LogLevelController {
     description:
       'Of one module, or of all without `module`. It takes effect at once in every thread of this node, and lasts until its end.',
     right: 'administer',
+    query: ['fieldValidation'],
     errors: ['INVALID', 'TOO_LARGE'],
   })
   @ApiBody({ schema: schemaRef('LogLevelRequest'), required: true })

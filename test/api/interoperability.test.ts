@@ -73,6 +73,18 @@ describe('foreign clients', () => {
     expect(await send('?fieldValidation=maybe', 'c')).to.include({ status: 400 });
   });
 
+  it('9: choose so for the log level too', async () => {
+    const send = (query: string) => api.call('PUT', `/log-level${query}`, { body: { level: 'info', color: 'red' } });
+    const strict = await send('?fieldValidation=strict');
+    expect(strict.status).to.equal(400);
+    expect(strict.json).to.deep.equal({ error: 'unknown field /color' });
+    const ignored = await send('?fieldValidation=ignore');
+    expect(ignored.status).to.equal(200);
+    expect(ignored.headers).to.not.have.property('warning');
+    expect((await send('')).headers.warning).to.contain('unknown field /color');
+    expect(await send('?fieldValidation=maybe')).to.include({ status: 400 });
+  });
+
   it('10: create a group of a name and a path', async () => {
     const { status, json } = await api.call('POST', '/groups', { body: { name: 'g', pathPrefix: '/x' } });
     expect(status).to.equal(201);
