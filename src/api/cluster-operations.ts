@@ -70,8 +70,10 @@ export class ClusterOperations {
 
   transfer(request: ClusterRequest): Promise<Answer> {
     return this.#atLeader(request, async () => {
-      const body = optionalBody(request.body);
-      const to = 'to' in body ? fields(body, ['to']).to : fields(body, []) && undefined;
+      // `null` and an empty text name nobody, as everywhere (contract.md §0.2 J4, J5).
+      const { to: named, ...others } = optionalBody(request.body);
+      const absent = named === undefined || named === null || named === '';
+      const to = absent ? fields(others, []) && undefined : fields({ ...others, to: named }, ['to']).to;
       return answer(200, { leader: await this.#admin.transfer(to) });
     });
   }
