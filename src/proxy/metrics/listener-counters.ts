@@ -1,6 +1,7 @@
 // What one listener counts in one worker (contract.md §10.3). Labels become places once, when something is seen for the
 // first time; from then on a request adds to numbers.
 
+import { proxyErrors } from '../../errors.ts';
 import type { ExchangeObserver } from '../exchange/context.ts';
 import type { ExchangeEntry, Link } from '../exchange/entry.ts';
 import type { MiddlewareExchange } from '../exchange/phase.ts';
@@ -163,6 +164,8 @@ export class ListenerCounters implements ExchangeObserver {
   onFinish(exchange: MiddlewareExchange, entry: ExchangeEntry | undefined): void {
     const { collected } = this;
     const status = exchange.response.status || clientGone;
+    // Callers of gRPC are told of a failure in a response of status 200; it is none of the upstream's.
+    const outcome = exchange.error === '' ? status : proxyErrors[exchange.error].status;
     const seconds = (exchange.clock.monotonicMs() - exchange.startedMs) / 1000;
     if (entry !== undefined && collected.route) this.#countRoute(exchange, entry, status, seconds);
     if (exchange.endpoint !== '') {
@@ -170,12 +173,12 @@ export class ListenerCounters implements ExchangeObserver {
       if (collected.destination) {
         const counters = this.#destinationOf(destinationId);
         this.#add(counters.inflight, -1);
-        this.#countTarget(counters, status, seconds, family.destinationRequests);
+        this.#countTarget(counters, outcome, seconds, family.destinationRequests);
       }
       if (collected.endpoint)
-        this.#countTarget(this.#endpointOf(destinationId, endpoint), status, seconds, family.endpointRequests);
+        this.#countTarget(this.#endpointOf(destinationId, endpoint), outcome, seconds, family.endpointRequests);
     }
-    if (exchange.error !== '' && collected.listener) this.#countError(exchange.error, status);
+    if (exchange.error !== '' && collected.listener) this.#countError(exchange.error, outcome);
   }
 
   #countRoute(

@@ -18,7 +18,7 @@ import {
 import { expect } from 'chai';
 import { eventually } from '../../../support/eventually.ts';
 import { freePort } from '../../../support/free-port.ts';
-import { forwarding, ProxyBed } from '../../../support/proxy-bed.ts';
+import { forwarding, ProxyBed, rawExchange } from '../../../support/proxy-bed.ts';
 
 const asIs = (message: Buffer): Buffer => message;
 const method = (name: string, requestStream: boolean, responseStream: boolean) => ({
@@ -185,6 +185,25 @@ describe('gRPC', () => {
     expect(refused.error?.details).to.match(/^connection_refused: /);
     await bed.install({ listeners: [{ id: 'l', name: 'l', port, http2: true }] });
     expect((await unary('x')).error?.code).to.equal(code.UNIMPLEMENTED);
+  });
+
+  // They were counted as 200: a destination that was down had answered every call well.
+  it('counts calls that no upstream answered by the status of the failure', async () => {
+    const nobody = await freePort();
+    const metrics = { collect: { endpoint: true } };
+    await bed.install(
+      forwarding(port, nobody, { listener: { http2: true, metrics }, destination: { options: { http2: true } } }),
+    );
+    expect((await unary('x')).error?.code).to.equal(code.UNAVAILABLE);
+    await eventually(async () => {
+      const shown = await rawExchange(port, 'GET /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+      const failed = 'status_code="502",status_class="5xx"} 1';
+      expect(shown).to.contain(`sluice_destination_requests_total{destination="d",${failed}`);
+      expect(shown).to.contain(`endpoint="127.0.0.1:${nobody}",${failed}`);
+      expect(shown).to.contain('type="connection_refused",status_code="502"} 1');
+      // What the caller was sent.
+      expect(shown).to.contain('method="POST",status_code="200",status_class="2xx"} 1');
+    });
   });
 
   it('cancels upstream what the caller cancels, and passes deadlines on, capped where the route says so', async () => {
