@@ -149,6 +149,10 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
 
   onCut(): void {
     this.#exchange.abandon();
+    // What was relayed counts as sent. A connection that ends without a byte of the response reads as one that had gone
+    // stale, and clients repeat their request then.
+    this.response.flush();
+    this.#socket.flush();
     this.#socket.resetAndDestroy();
     this.#over();
   }

@@ -10,7 +10,7 @@ import { Http2Client } from '../../../support/http2-client.ts';
 import { block, END_HEADERS, END_STREAM, frame, settings, uint32, WHOLE } from '../../../support/http2-frames.ts';
 import { frameUpstream, http2Upstream } from '../../../support/http2-upstream.ts';
 import { makeCertificate } from '../../../support/made-certificates.ts';
-import { forwarding, ProxyBed, rawExchange } from '../../../support/proxy-bed.ts';
+import { forwarding, ProxyBed, RawClient, rawExchange } from '../../../support/proxy-bed.ts';
 
 describe('a destination that speaks HTTP/2', () => {
   let bed: ProxyBed;
@@ -52,6 +52,21 @@ describe('a destination that speaks HTTP/2', () => {
       stream.end(method === 'HEAD' ? undefined : Buffer.concat(chunks));
     });
   };
+
+  // The client was reset without a byte, as if it had used a stale connection, and clients repeat their request then.
+  it('that fails in the packet of its head has cut a response, not a connection without one', async () => {
+    const upstreamPort = await frameUpstream(bed, ({ type, streamId }, socket) => {
+      if (type !== 'HEADERS') return;
+      const head = frame('HEADERS', END_HEADERS, streamId, block([':status', '200']));
+      const part = frame('DATA', 0, streamId, Buffer.from('part'));
+      socket.write(Buffer.concat([head, part, frame('RST_STREAM', 0, streamId, uint32(2))]));
+    });
+    await bed.install(to(upstreamPort));
+    const client = new RawClient(port);
+    client.send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n');
+    const received = await client.untilClosed();
+    expect(received).to.match(/^HTTP\/1\.1 200 OK\r\n.*\r\n\r\n4\r\npart\r\n$/s);
+  });
 
   // HTTP/1.1 has no place for them behind a Content-Length: they were lost.
   it('has trailers that it announces behind a content-length passed on in chunks', async () => {
