@@ -1,5 +1,6 @@
 // Schemas of what nodes of a cluster say to each other, and of what the cluster says about itself.
 import type { OpenAPIObject } from '@nestjs/swagger';
+import { placePattern } from '../model/pattern.ts';
 
 type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
 
@@ -147,7 +148,12 @@ export const clusterSchemas: Schemas = {
     required: ['nodeId', 'address'],
     properties: {
       nodeId: { ...word, description: 'Its name.', example: 'node-4' },
-      address: { ...word, description: 'Where peers reach it, `host:port`.', example: '10.0.0.4:7000' },
+      address: {
+        ...word,
+        pattern: placePattern,
+        description: 'Where peers reach it, `host:port` as `candidates` shows it.',
+        example: '10.0.0.4:7000',
+      },
     },
   },
   ReplacementRequest: {

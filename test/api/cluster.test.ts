@@ -34,13 +34,18 @@ describe('operations on the cluster', () => {
   });
 
   const key = 'k-admin';
-  const rows: [method: string, path: string, body: unknown, status: number][] = [
+  type Row = [method: string, path: string, body: unknown, status: number];
+  const rows: Row[] = [
     ['GET', '/cluster', undefined, 200],
     ['POST', '/cluster/members', {}, 400],
     ['POST', '/cluster/members', { nodeId: 'e', address: 7 }, 400],
     ['POST', '/cluster/members', { nodeId: 'd', address: '10.0.0.4:7000' }, 201],
     ['POST', '/cluster/members', { nodeId: 'd', address: '10.0.0.4:7000', voter: true }, 400],
     ['POST', '/cluster/members', { nodeId: 'x', address: 'x:1' }, 409],
+    ['POST', '/cluster/members', { nodeId: 'x', address: '[::1]:65535' }, 409],
+    ...['nonsense', '10.0.0.4', '10.0.0.4:0', '10.0.0.4:99999', ':7000', '::1:7000', 'a b:7000', 'http://a:7000'].map(
+      (address): Row => ['POST', '/cluster/members', { nodeId: 'x', address }, 400],
+    ),
     ['POST', '/cluster/members/d/promote', undefined, 200],
     ['POST', '/cluster/members/x/promote', undefined, 404],
     ['POST', '/cluster/members/c/replace', { by: 'd' }, 200],
@@ -67,6 +72,18 @@ describe('operations on the cluster', () => {
       expect(led.changes.slice(half)).to.deep.equal(led.changes.slice(0, half));
     });
   }
+
+  it('names the field that cannot be an address', async () => {
+    const { json } = await leader.call('POST', '/cluster/members', { key, body: { nodeId: 'x', address: 'nonsense' } });
+    expect(json).to.deep.equal({ error: '/address must be host:port, for example 10.0.0.4:7000' });
+  });
+
+  it('takes the address that a waiting node says it has, whatever it is', async () => {
+    const waiting = { id: 'e#5', address: ':7000', clientAddress: '' };
+    led.now = { ...statusOfFour, candidates: [waiting] };
+    await leader.call('POST', '/cluster/members', { key, body: { nodeId: 'e', address: ':7000' } });
+    expect(led.changes.map(({ change }) => change)).to.deep.equal([{ op: 'addLearner', member: waiting }]);
+  });
 
   it('is asked of the leader with the credential of the caller', async () => {
     expect(await follower.call('GET', '/cluster', { key: 'another' })).to.include({ status: 401 });

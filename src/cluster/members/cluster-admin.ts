@@ -3,6 +3,7 @@
 import { identityOf, type Member, type MemberId, type MemberStatus, type Outcome } from '../../../raft/index.ts';
 import type { Clock } from '../../clock.ts';
 import { SluiceError } from '../../errors.ts';
+import { parseAuthority } from '../../model/host.ts';
 import type { Cluster } from './cluster.ts';
 import { type ClusterOverview, candidatesOf, type MemberView, overviewOf } from './cluster-overview.ts';
 
@@ -32,11 +33,16 @@ export class ClusterAdmin {
 
   /**
    * Makes a node that waits for a cluster a learner. `address` is where peers reach it; the node must be connected,
-   * for only then its identity is known. Naming a learner again changes nothing.
+   * for only then its identity is known. Naming a learner again changes nothing. Throws INVALID for what cannot be an
+   * address, but takes what a node says of itself: one that DNS finds may say `:7000`.
    */
   async add({ nodeId, address }: { nodeId: string; address: string }): Promise<MemberView> {
-    const status = await this.#leading();
+    const { candidates, config } = await this.#status();
     const isMeant = (member: Member): boolean => identityOf(member.id).nodeId === nodeId && member.address === address;
+    if (parseAuthority(address)?.port === undefined && ![...candidates, ...config.members].some(isMeant)) {
+      throw new SluiceError('INVALID', '/address must be host:port, for example 10.0.0.4:7000');
+    }
+    const status = await this.#leading();
     const candidate = candidatesOf(status).find(isMeant);
     if (candidate === undefined) return await this.#present(status.config.members.filter(isMeant), { nodeId, address });
     await this.#change({ op: 'addLearner', member: candidate });
