@@ -101,9 +101,13 @@ export class BodyDecoder {
     return problem;
   }
 
-  /** The connection has ended. A body that lasts until then is complete; every other is cut short. */
-  endOfInput(): void {
-    if (this.#kind === 'close') this.done = true;
+  /**
+   * The connection has ended. A body that lasts until then is complete unless the end itself was `cut` (RFC 9112 §9.8);
+   * every other is cut short.
+   */
+  endOfInput(cut = ''): void {
+    if (this.#kind === 'close' && cut === '') this.done = true;
+    else if (!this.done && cut !== '') this.problem = cut;
     else if (!this.done) this.problem = 'body cut short';
   }
 

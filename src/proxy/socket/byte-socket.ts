@@ -25,6 +25,8 @@ export interface ByteSocket extends TunnelEnd {
   readonly writable: boolean;
   /** The other side has ended. */
   readonly readableEnded: boolean;
+  /** It has ended without the goodbye that TLS asks for: whoever is on the way may have cut what it said. */
+  readonly truncated: boolean;
   /** Bytes that the system has not taken yet. */
   readonly writableLength: number;
   /** Text may wait for the end of the turn. */

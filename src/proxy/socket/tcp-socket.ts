@@ -18,6 +18,7 @@ let spare: StreamRequest | undefined;
 
 export class TcpSocket extends HandleSocket implements ByteSocket {
   readonly security: Security | undefined = undefined;
+  readonly truncated = false;
   /** Latin-1; leaves at the end of the turn. */
   #text = '';
 

@@ -37,6 +37,7 @@ export interface ClientSide extends SecureSocketOptions {
 export class SecureSocket extends HandleSocket implements ByteSocket {
   /** Set when the handshake is over and found good. */
   security: Security | undefined;
+  truncated = false;
   readonly #tls: TlsHandle;
   /** 'secure' was told. */
   #secured = false;
@@ -192,6 +193,7 @@ export class SecureSocket extends HandleSocket implements ByteSocket {
       if (!this.#stopped && this.#kept === undefined) this.receiver?.onBytes(arrived, count);
       else this.#keep(Buffer.from(arrived.subarray(0, count)));
     } else if (count === streamState.endOfFile) {
+      this.truncated = this.#hasEnded();
       if (this.#stopped || this.#kept !== undefined) this.#endKept = true;
       else this.finishReading();
     } else if (count < 0) this.fail(count, 'read');
@@ -223,6 +225,18 @@ export class SecureSocket extends HandleSocket implements ByteSocket {
     this.#kept = undefined;
     this.#waiting = undefined;
     this.#tls.destroySSL();
+  }
+
+  /**
+   * Within the end that TLS tells: the connection below it has ended. It tells one end for two: a goodbye, which came in
+   * bytes of a connection that is still being read, and that of the connection without one. What has ended is read no
+   * more, and can be read anew; what is not read at all cannot have ended.
+   */
+  #hasEnded(): boolean {
+    const { tcp } = this;
+    if (tcp === undefined || !this.reading || tcp.readStart() !== 0) return false;
+    tcp.readStop();
+    return true;
   }
 
   #sayGoodbye(): void {

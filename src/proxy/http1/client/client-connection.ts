@@ -69,8 +69,8 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
   #sinkFull = false;
   /** Within `#read`. */
   #reading = false;
-  /** The other side has ended while nobody took the body yet. */
-  #ended = false;
+  /** How the other side has ended while nobody took the body yet: why it is cut short, empty if it may be complete. */
+  #ended: string | undefined;
   #toHead = false;
   /** Protocols that the request asks for; empty when it asks for none. */
   #asked = '';
@@ -188,7 +188,7 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
     this.#reading = false;
     if (this.#phase === 'body') {
       this.#held.clear();
-      if (this.#ended) this.#onEnd();
+      if (this.#ended !== undefined) this.#endBody(this.#ended);
       else if (!this.#sinkFull) this.resume();
     }
     receiver?.onSettled();
@@ -357,24 +357,30 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
   }
 
   #onEnd(): void {
-    if (this.#phase === 'body' && this.#sink === undefined) this.#ended = true;
+    if (this.#phase === 'body') this.#endBody(this.#socket.truncated ? 'TLS ended without close_notify' : '');
     else if (this.#phase === 'idle') this.#endIdle();
     else if (this.#phase === 'head')
       this.#fail('connection_reset', this.#isUntouched(), 'the upstream closed the connection');
-    else if (this.#phase === 'body') {
-      this.#decoder.endOfInput();
-      if (this.#decoder.done) this.#complete(false);
-      else this.#cutShort(this.#decoder.problem);
+  }
+
+  /** @param cut why what came cannot be all of it; empty: that depends on how the body is framed. */
+  #endBody(cut: string): void {
+    if (this.#sink === undefined) {
+      this.#ended ??= cut;
+      return;
     }
+    this.#decoder.endOfInput(cut);
+    if (this.#decoder.done) this.#complete(false);
+    else this.#cutShort(this.#decoder.problem);
   }
 
   #onError(error: NodeJS.ErrnoException): void {
-    if (this.#phase === 'body' && this.#sink === undefined) this.#ended = true;
+    if (this.#phase === 'body') this.#endBody(error.code ?? error.message);
     else if (this.#phase === 'idle') this.#endIdle();
     else if (this.#phase === 'head') {
       const { type, message } = lossOf(error.code ?? error.message);
       this.#fail(type, this.#isUntouched(), message);
-    } else if (this.#phase === 'body') this.#cutShort(error.code ?? error.message);
+    }
   }
 
   #isUntouched(): boolean {
@@ -408,7 +414,7 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
     this.#edits = undefined;
     this.#sourceBlocked = false;
     this.#sinkFull = false;
-    this.#ended = false;
+    this.#ended = undefined;
     this.#held.clear();
   }
 }

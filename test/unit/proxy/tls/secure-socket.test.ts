@@ -101,6 +101,7 @@ describe('a connection under TLS', () => {
     client.end(sent);
     await eventually(() => expect(ended).to.equal(true));
     expect(came).to.equal(sent);
+    expect(wire.truncated).to.equal(false);
     expect(pieces.length).to.be.greaterThan(10);
   });
 
@@ -125,6 +126,14 @@ describe('a connection under TLS', () => {
     wire.resume();
     await eventually(() => expect(ended).to.equal(true));
     expect(came).to.equal('onetwothree');
+    expect(wire.truncated).to.equal(false);
+  });
+
+  it('tells an end that has no goodbye from one that has', async () => {
+    client.write('all', () => plain.end());
+    await eventually(() => expect(ended).to.equal(true));
+    expect(came).to.equal('all');
+    expect(wire.truncated).to.equal(true);
   });
 
   it('sends what was written while it was at work in order, and its goodbye behind all of it', async () => {

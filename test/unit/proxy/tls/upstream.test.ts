@@ -1,7 +1,7 @@
 // Destinations behind TLS on real sockets: who is trusted, under which name, and what becomes of sessions.
 import { createServer, type ServerOptions } from 'node:https';
 import { createServer as createPlainServer } from 'node:net';
-import type { TLSSocket } from 'node:tls';
+import { TLSSocket } from 'node:tls';
 import { expect } from 'chai';
 import { request as send } from 'undici';
 import { freePort } from '../../../support/free-port.ts';
@@ -209,6 +209,36 @@ describe('a destination behind TLS', () => {
       await install(upstreamPort, { mode: 'tls', ca });
       expect(await ask()).to.equal('secret');
     });
+
+  // Whoever is on the way could end what lasts until the end of the connection wherever it liked (RFC 9112 §9.8).
+  for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const)
+    for (const [what, head, end, size, complete] of [
+      ['without a goodbye', '', 'bare', 4, false],
+      ['without a goodbye, long', '', 'bare', 4 << 20, false],
+      ['with a goodbye', '', 'said', 4, true],
+      ['with a goodbye, long', '', 'said', 4 << 20, true],
+      ['without a goodbye behind all it announced', 'Content-Length: 4\r\n', 'bare', 4, true],
+    ] as const)
+      it(`that ends ${what} is ${complete ? 'complete' : 'cut'} (${maxVersion})`, async () => {
+        const server = createPlainServer((plain) => {
+          plain.on('error', () => {});
+          const secured = new TLSSocket(plain, { isServer: true, maxVersion, ...byAddress });
+          secured.on('error', () => {});
+          secured.once('data', () => {
+            const said = `HTTP/1.1 200 OK\r\nConnection: close\r\n${head}\r\n${'.'.repeat(size)}`;
+            if (end === 'said') secured.end(said);
+            else secured.write(said, () => plain.end());
+          });
+        });
+        bed.atEnd(async () => void server.close());
+        await install(await listening(server), { mode: 'tls', ca });
+        const wire = bed.wire(port);
+        wire.send('GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+        const received = await wire.untilClosed();
+        expect(received).to.match(/^HTTP\/1\.1 200 OK\r\n/);
+        expect(received.split('.').length - 1).to.be.greaterThan(0);
+        expect(received.endsWith(head === '' ? '\r\n0\r\n\r\n' : '\r\n\r\n....')).to.equal(complete);
+      });
 
   it('carries large bodies both ways', async () => {
     await install(await upstream(byAddress), { mode: 'tls', ca });
