@@ -4,9 +4,11 @@ import type { Backups } from '../cluster/checkpoints/backup.ts';
 import type { ClusterAdmin } from '../cluster/members/cluster-admin.ts';
 import { type LeaderOperation, type LeaderOperations, relayedHeader } from '../cluster/members/leader-operations.ts';
 import { SluiceError } from '../errors.ts';
+import { pointerOf } from '../model/problem.ts';
 import type { Answer, ApiRequest } from '../resources/answer.ts';
 import { objectBody, optionalBody } from '../resources/json-body.ts';
 import { flagOf } from '../resources/query.ts';
+import { printable } from '../resources/warnings.ts';
 
 export interface ClusterRequest extends ApiRequest {
   readonly method: LeaderOperation['method'];
@@ -105,11 +107,11 @@ function fields<Name extends string>(
   names: readonly Name[],
 ): Record<Name, string> {
   const strange = Object.keys(body).find((name) => !names.some((known) => known === name));
-  if (strange !== undefined) throw new SluiceError('INVALID', `unknown field ${JSON.stringify(strange)}`);
+  if (strange !== undefined) throw new SluiceError('INVALID', `unknown field ${printable(pointerOf(strange), ' ')}`);
   const read = (name: Name): [Name, string] => {
     const value = body[name];
     if (typeof value === 'string' && value !== '' && value.length <= lengthMax) return [name, value];
-    throw new SluiceError('INVALID', `${name} must be a text of 1 to ${lengthMax} characters`);
+    throw new SluiceError('INVALID', `/${name} must be a text of 1 to ${lengthMax} characters`);
   };
   return Object.fromEntries(names.map(read)) as Record<Name, string>;
 }

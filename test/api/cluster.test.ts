@@ -73,9 +73,20 @@ describe('operations on the cluster', () => {
     });
   }
 
-  it('names the field that cannot be an address', async () => {
-    const { json } = await leader.call('POST', '/cluster/members', { key, body: { nodeId: 'x', address: 'nonsense' } });
-    expect(json).to.deep.equal({ error: '/address must be host:port, for example 10.0.0.4:7000' });
+  it('names the field that is wrong by its JSON pointer, as the rest of the API does', async () => {
+    const text = 'must be a text of 1 to 256 characters';
+    const refusals: [path: string, body: object, error: string][] = [
+      ['members', { nodeId: 'x', address: 'nonsense' }, '/address must be host:port, for example 10.0.0.4:7000'],
+      ['members', { address: 'x:1' }, `/nodeId ${text}`],
+      ['members', { nodeId: 'x', address: null }, `/address ${text}`],
+      ['members/d/promote', { 'a/b': 1 }, 'unknown field /a~1b'],
+      ['members/c/replace', { by: '' }, `/by ${text}`],
+      ['transfer', { to: 3 }, `/to ${text}`],
+    ];
+    for (const [path, body, error] of refusals) {
+      const { status, json } = await leader.call('POST', `/cluster/${path}`, { key, body });
+      expect({ status, json }).to.deep.equal({ status: 400, json: { error } });
+    }
   });
 
   it('takes the address that a waiting node says it has, whatever it is', async () => {
