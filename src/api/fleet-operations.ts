@@ -1,8 +1,10 @@
 // The operations on the fleet: reads the request, asks the fleet's admin, writes the answer. Any node answers for all.
 import type { FleetAdmin } from '../fleet/fleet-admin.ts';
-import { acknowledgementOf, reportOf } from '../fleet/messages.ts';
+import { acknowledgementOf, reportOf, unknownInAcknowledgement, unknownInReport } from '../fleet/messages.ts';
 import type { Answer, ApiRequest } from '../resources/answer.ts';
 import { objectBody } from '../resources/json-body.ts';
+import { fieldValidationOf } from '../resources/query.ts';
+import { unknownFieldWarnings } from '../resources/unknown-fields.ts';
 
 export class FleetOperations {
   readonly #admin: FleetAdmin;
@@ -25,13 +27,19 @@ export class FleetOperations {
   }
 
   async acknowledge(request: ApiRequest): Promise<Answer> {
-    await this.#admin.acknowledge(acknowledgementOf(objectBody(request.body)));
-    return nothing;
+    const body = objectBody(request.body);
+    const message = acknowledgementOf(body);
+    const unknownFields = unknownFieldWarnings(unknownInAcknowledgement(body), fieldValidationOf(request));
+    await this.#admin.acknowledge(message);
+    return { ...nothing, headers: { ...unknownFields } };
   }
 
   async report(request: ApiRequest): Promise<Answer> {
-    await this.#admin.report(reportOf(objectBody(request.body)));
-    return nothing;
+    const body = objectBody(request.body);
+    const message = reportOf(body);
+    const unknownFields = unknownFieldWarnings(unknownInReport(body), fieldValidationOf(request));
+    await this.#admin.report(message);
+    return { ...nothing, headers: { ...unknownFields } };
   }
 }
 

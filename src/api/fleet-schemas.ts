@@ -60,7 +60,7 @@ export const fleetSchemas: Schemas = {
   Acknowledgement: {
     type: 'object',
     description: 'What a proxy has done with a configuration.',
-    required: ['token', 'boot', 'index', 'sha256', 'of', 'state', 'tookMs', 'problems', 'listeners'],
+    required: ['token', 'boot', 'index', 'sha256', 'of', 'state', 'tookMs'],
     properties: {
       ...stream,
       index: count('Id of the event.'),
@@ -87,7 +87,7 @@ export const fleetSchemas: Schemas = {
         description: 'One entry per configuration that served.',
         items: {
           type: 'object',
-          required: ['of', 'rollout', 'requests', 'serverErrors', 'clientErrors', 'proxyErrors', 'latency'],
+          required: ['of', 'requests', 'serverErrors', 'clientErrors', 'proxyErrors'],
           properties: {
             of,
             rollout: { type: 'string', nullable: true, description: 'Id of the rollout, of a candidate.' },

@@ -70,10 +70,11 @@ export class FleetMessagesController {
     summary: 'Acknowledge a configuration',
     description: 'A proxy says what it has installed or refused. Any node takes it; 409 asks to open the stream anew.',
     right: 'follow',
+    query: ['fieldValidation'],
     errors: ['INVALID', 'CONFLICT', 'TOO_LARGE', 'UNAVAILABLE'],
   })
   @ApiBody({ schema: schemaRef('Acknowledgement'), required: true })
-  @Gone('It is known.')
+  @Gone('It is known.', ['Warning'])
   async acknowledge(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     send(reply, await this.#fleet.acknowledge(requestOf(request)));
   }
@@ -85,10 +86,11 @@ export class FleetMessagesController {
     summary: 'Report traffic',
     description: 'A proxy says what it has served since its last report. Any node takes it.',
     right: 'follow',
+    query: ['fieldValidation'],
     errors: ['INVALID', 'CONFLICT', 'TOO_LARGE', 'UNAVAILABLE'],
   })
   @ApiBody({ schema: schemaRef('TrafficReport'), required: true })
-  @Gone('It is known.')
+  @Gone('It is known.', ['Warning'])
   async report(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     send(reply, await this.#fleet.report(requestOf(request)));
   }

@@ -8,7 +8,7 @@ import {
   messageLimits,
   type TrafficWindow,
 } from '../model/fleet-messages.ts';
-import type { Problem } from '../model/problem.ts';
+import { type Problem, pointerOf } from '../model/problem.ts';
 
 export interface AcknowledgementMessage extends Acknowledgement {
   readonly token: string;
@@ -23,8 +23,16 @@ export interface ReportMessage {
 
 type Json = Readonly<Record<string, unknown>>;
 
+/** An object of a message, and where in it. */
+interface Place {
+  readonly json: Json;
+  /** JSON pointer from the body. */
+  readonly pointer: string;
+}
+
 /** Throws INVALID. */
-export function acknowledgementOf(body: Json): AcknowledgementMessage {
+export function acknowledgementOf(json: Json): AcknowledgementMessage {
+  const body = { json, pointer: '' };
   return {
     ...addressOf(body),
     index: uint(body, 'index'),
@@ -32,42 +40,91 @@ export function acknowledgementOf(body: Json): AcknowledgementMessage {
     of: oneOf(body, 'of', ['stable', 'candidate'] as const),
     state: oneOf(body, 'state', ['installed', 'refused'] as const),
     tookMs: amount(body, 'tookMs'),
-    problems: list(body, 'problems', messageLimits.problems).map(problemOf),
-    listeners: list(body, 'listeners', messageLimits.listeners).map(listenerOf),
+    problems: listOrNone(body, 'problems', messageLimits.problems).map(problemOf),
+    listeners: listOrNone(body, 'listeners', messageLimits.listeners).map(listenerOf),
   };
 }
 
 /** Throws INVALID. */
-export function reportOf(body: Json): ReportMessage {
+export function reportOf(json: Json): ReportMessage {
+  const body = { json, pointer: '' };
   return { ...addressOf(body), window: list(body, 'window', messageLimits.windows).map(windowOf) };
 }
 
-const addressOf = (body: Json): { token: string; boot: string } => ({
+/** JSON pointers of fields that an acknowledgement does not have. */
+export const unknownInAcknowledgement = (json: Json): string[] => unknownIn({ json, pointer: '' }, acknowledgementForm);
+
+/** The same of a report. */
+export const unknownInReport = (json: Json): string[] => unknownIn({ json, pointer: '' }, reportForm);
+
+/** Fields by name; of a list of objects, theirs. */
+interface Form {
+  readonly [field: string]: Form | 'value';
+}
+
+const addressForm = { token: 'value', boot: 'value' } as const;
+const acknowledgementForm: Form = {
+  ...addressForm,
+  index: 'value',
+  sha256: 'value',
+  of: 'value',
+  state: 'value',
+  tookMs: 'value',
+  problems: { pointer: 'value', message: 'value' },
+  listeners: { id: 'value', state: 'value', reason: 'value' },
+};
+const reportForm: Form = {
+  ...addressForm,
+  window: {
+    of: 'value',
+    rollout: 'value',
+    requests: 'value',
+    serverErrors: 'value',
+    clientErrors: 'value',
+    proxyErrors: 'value',
+    latency: 'value',
+  },
+};
+
+function unknownIn({ json, pointer }: Place, form: Form): string[] {
+  return Object.entries(json).flatMap(([name, value]) => {
+    const at = pointer + pointerOf(name);
+    const inner = Object.hasOwn(form, name) ? form[name] : undefined;
+    if (inner === undefined) return [at];
+    if (inner === 'value' || !Array.isArray(value)) return [];
+    return value.filter(isObject).flatMap((each, place) => unknownIn({ json: each, pointer: `${at}/${place}` }, inner));
+  });
+}
+
+const addressOf = (body: Place): { token: string; boot: string } => ({
   token: text(body, 'token', messageLimits.token),
   boot: text(body, 'boot', messageLimits.boot),
 });
 
-const problemOf = (each: Json): Problem => ({
+const problemOf = (each: Place): Problem => ({
   pointer: text(each, 'pointer', messageLimits.prose),
   message: text(each, 'message', messageLimits.prose),
 });
 
-const listenerOf = (each: Json): ListenerReport => ({
+const listenerOf = (each: Place): ListenerReport => ({
   id: text(each, 'id', messageLimits.id),
   state: oneOf(each, 'state', ['open', 'waiting', 'failed'] as const),
-  ...(each.reason !== undefined && { reason: text(each, 'reason', messageLimits.prose) }),
+  ...(!isAbsent(each.json.reason) && { reason: text(each, 'reason', messageLimits.prose) }),
 });
 
-function windowOf(each: Json): TrafficWindow {
-  const { rollout, latency } = each;
-  if (rollout !== null && typeof rollout !== 'string') throw invalid('rollout must be an id or null');
+function windowOf(each: Place): TrafficWindow {
+  const { rollout, latency: sent } = each.json;
+  const latency = sent ?? [];
+  if (!isAbsent(rollout) && typeof rollout !== 'string') throw invalid(each, 'rollout', 'must be an id or null');
   if (!Array.isArray(latency) || (latency.length !== 0 && latency.length !== latencyBuckets)) {
-    throw invalid(`latency must be a list of ${latencyBuckets} counts, or empty`);
+    throw invalid(each, 'latency', `must be a list of ${latencyBuckets} counts, or empty`);
   }
-  if (!latency.every((count) => Number.isSafeInteger(count) && count >= 0)) throw invalid('latency must hold counts');
+  if (!latency.every((count) => Number.isSafeInteger(count) && count >= 0)) {
+    throw invalid(each, 'latency', 'must hold counts');
+  }
   return {
     of: oneOf(each, 'of', ['stable', 'candidate'] as const),
-    rollout: rollout === null ? null : rollout.slice(0, messageLimits.id),
+    rollout: isAbsent(rollout) ? null : rollout.slice(0, messageLimits.id),
     requests: uint(each, 'requests'),
     serverErrors: uint(each, 'serverErrors'),
     clientErrors: uint(each, 'clientErrors'),
@@ -76,45 +133,54 @@ function windowOf(each: Json): TrafficWindow {
   };
 }
 
+/** Of fields that need not be there: `null` and an empty text are the same as nothing (contract.md §0.2 J4, J5). */
+const isAbsent = (value: unknown): value is undefined | null | '' =>
+  value === undefined || value === null || value === '';
+
 /** In characters and not in halves of them, as the document counts. */
 const isLonger = (value: string, lengthMax: number): boolean =>
   value.length > lengthMax && (value.length > 2 * lengthMax || [...value].length > lengthMax);
 
 /** Longer texts are cut where they may be prose. */
-function text(body: Json, name: string, lengthMax: number): string {
-  const value = body[name];
-  if (typeof value !== 'string') throw invalid(`${name} must be a string`);
+function text(at: Place, name: string, lengthMax: number): string {
+  const value = at.json[name];
+  if (typeof value !== 'string') throw invalid(at, name, 'must be a string');
   if (lengthMax < messageLimits.prose && isLonger(value, lengthMax))
-    throw invalid(`${name} must have at most ${lengthMax} characters`);
+    throw invalid(at, name, `must have at most ${lengthMax} characters`);
   return lengthMax < messageLimits.prose ? value : value.slice(0, lengthMax);
 }
 
-function uint(body: Json, name: string): number {
-  const value = body[name];
+function uint(at: Place, name: string): number {
+  const value = at.json[name];
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
-  throw invalid(`${name} must be a non-negative integer`);
+  throw invalid(at, name, 'must be a non-negative integer');
 }
 
-function amount(body: Json, name: string): number {
-  const value = body[name];
+function amount(at: Place, name: string): number {
+  const value = at.json[name];
   if (typeof value === 'number' && Number.isFinite(value) && value >= 0) return value;
-  throw invalid(`${name} must be a non-negative number`);
+  throw invalid(at, name, 'must be a non-negative number');
 }
 
-function oneOf<T extends string>(body: Json, name: string, allowed: readonly T[]): T {
-  const found = allowed.find((one) => one === body[name]);
-  if (found === undefined) throw invalid(`${name} must be one of ${allowed.join(', ')}`);
+function oneOf<T extends string>(at: Place, name: string, allowed: readonly T[]): T {
+  const found = allowed.find((one) => one === at.json[name]);
+  if (found === undefined) throw invalid(at, name, `must be one of ${allowed.join(', ')}`);
   return found;
 }
 
-function list(body: Json, name: string, lengthMax: number): Json[] {
-  const value = body[name];
-  if (!Array.isArray(value) || !value.every(isObject)) throw invalid(`${name} must be a list of objects`);
-  if (value.length > lengthMax) throw invalid(`${name} must have at most ${lengthMax} entries`);
-  return value;
+function list(at: Place, name: string, lengthMax: number): Place[] {
+  const value = at.json[name];
+  if (!Array.isArray(value) || !value.every(isObject)) throw invalid(at, name, 'must be a list of objects');
+  if (value.length > lengthMax) throw invalid(at, name, `must have at most ${lengthMax} entries`);
+  return value.map((json, place) => ({ json, pointer: `${at.pointer}/${name}/${place}` }));
 }
+
+/** Typed clients send lists that nobody filled as `null`. */
+const listOrNone = (at: Place, name: string, lengthMax: number): Place[] =>
+  (at.json[name] ?? undefined) === undefined ? [] : list(at, name, lengthMax);
 
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const invalid = (message: string): SluiceError => new SluiceError('INVALID', message);
+const invalid = ({ pointer }: Place, name: string, message: string): SluiceError =>
+  new SluiceError('INVALID', `${pointer}/${name} ${message}`);

@@ -65,8 +65,8 @@ export function Success(
 }
 
 /** A successful answer without a body. */
-export const Gone = (description: string) =>
-  ApiResponse({ status: 204, description, headers: chosen(['X-Sluice-Revision']) });
+export const Gone = (description: string, headers: readonly (keyof typeof answerHeaders)[] = ['X-Sluice-Revision']) =>
+  ApiResponse({ status: 204, description, headers: chosen(headers) });
 
 /** They hold nothing back, so writes let them pass. */
 const ofReads = ['consistency', 'minRevision', 'fieldValidation'];

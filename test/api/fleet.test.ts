@@ -134,10 +134,31 @@ describe('the fleet', () => {
     for (const key of ['editor', 'viewer'])
       expect((await api.call('POST', '/sync/ack', { key, body: word(token, 1) })).status).to.equal(403);
     expect((await api.call('GET', '/fleet', proxy)).status).to.equal(403);
-    for (const wrong of [{ index: 'x' }, { state: 'fine' }, { token: 7 }, { problems: null }])
+    for (const wrong of [{ index: 'x' }, { state: 'fine' }, { token: 7 }, { problems: 'none' }])
       expect((await api.call('POST', '/sync/ack', { ...proxy, body: word(token, 1, wrong) })).status).to.equal(400);
     expect((await api.call('POST', '/sync/report', { ...proxy, body: { token, boot: 'boot' } })).status).to.equal(400);
     expect((await api.call('POST', '/sync/ack', { ...proxy, body: word('unknown', 1) })).status).to.equal(409);
+  });
+
+  it('names the fields of their words that it does not know', async () => {
+    const { token } = await introduced('p');
+    const problem = { pointer: '', message: 'm', color: 1 };
+    const ack = word(token, 1, { problems: [problem], listeners: null, 'a/b': 1 });
+    const numbers = { requests: 1, serverErrors: 0, clientErrors: 0, proxyErrors: 0 };
+    const report = { token, boot: 'boot', window: [{ of: 'stable', ...numbers, speed: 2 }] };
+    const rows: [path: string, body: object, pointers: string[]][] = [
+      ['/sync/ack', ack, ['/problems/0/color', '/a~1b']],
+      ['/sync/report', report, ['/window/0/speed']],
+    ];
+    for (const [path, said, pointers] of rows) {
+      const send = (query: string) => api.call('POST', `${path}${query}`, { ...proxy, body: said });
+      const warned = await send('');
+      expect(warned.status, warned.text).to.equal(204);
+      for (const pointer of pointers) expect(warned.headers.warning).to.contain(`unknown field ${pointer}`);
+      expect((await send('?fieldValidation=ignore')).headers).to.not.have.property('warning');
+      expect(await send('?fieldValidation=strict')).to.include({ status: 400 });
+      expect(await send('?fieldValidation=maybe')).to.include({ status: 400 });
+    }
   });
 
   describe('that an activation waits for', () => {

@@ -64,6 +64,30 @@ describe('what a proxy says', () => {
     }
   });
 
+  it('may leave out lists, reasons and rollouts, as null and as nothing', () => {
+    const none = [null, undefined];
+    for (const problems of none)
+      expect(acknowledgementOf({ ...ack, problems, listeners: problems })).to.deep.include({
+        problems: [],
+        listeners: [],
+      });
+    for (const reason of [...none, '']) {
+      const { listeners } = acknowledgementOf({ ...ack, listeners: [{ id: 'l', state: 'open', reason }] });
+      expect(listeners).to.deep.equal([{ id: 'l', state: 'open' }]);
+    }
+    for (const rollout of [...none, '']) {
+      const said = reportOf({ token: 't', boot: 'b', window: [{ ...window, rollout, latency: rollout || undefined }] });
+      expect(said.window).to.deep.equal([{ ...window, latency: [] }]);
+    }
+    expect(() => reportOf({ token: 't', boot: 'b', window: null })).to.throw(SluiceError, '/window must be a list');
+  });
+
+  it('is refused with the JSON pointer of what is wrong', () => {
+    const listeners = [ack.listeners[0], { id: 'm', state: 'ajar' }];
+    expect(() => acknowledgementOf({ ...ack, listeners })).to.throw(SluiceError, '/listeners/1/state must be one of');
+    expect(() => acknowledgementOf({ ...ack, index: 'x' })).to.throw(SluiceError, '/index must be');
+  });
+
   it('is cut where it is prose', () => {
     const [problem] = acknowledgementOf({ ...ack, problems: [{ pointer: '', message: 'x'.repeat(5_000) }] }).problems;
     expect(problem?.message).to.have.length(1_000);
