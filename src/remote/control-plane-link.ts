@@ -39,6 +39,8 @@ const connectMs = 10_000;
 /** Shorter than what servers keep a connection for that nothing is asked on. */
 const idleMs = 4_000;
 const answerMax = 64 * 1024;
+/** Characters that the log repeats of what another program says. */
+const foreignTextMax = 200;
 
 /** What is sent; the rest follows from the link. */
 interface Sent {
@@ -73,7 +75,7 @@ export class ControlPlaneLink {
 
   /** Opens a stream at `<base>/api/v1/sync/snapshot`. Returns how to end it, after which nothing is told any more. */
   follow(base: string, headers: Readonly<Record<string, string>>, handlers: StreamHandlers): Cancel {
-    const stream = new Stream(handlers, this.#clock);
+    const stream = new Stream(base, handlers, this.#clock);
     const all = { accept: 'text/event-stream', 'cache-control': 'no-cache', ...headers, ...this.#authorization };
     this.#begin(base, '/api/v1/sync/snapshot', { method: 'GET', headers: all }, stream);
     return () => stream.leave();
@@ -129,6 +131,7 @@ export class ControlPlaneLink {
 }
 
 class Stream implements Exchange {
+  readonly #url: string;
   readonly #clock: Clock;
   readonly #decoder = new TextDecoder();
   readonly #parser;
@@ -137,7 +140,8 @@ class Stream implements Exchange {
   #cancelSilence: Cancel = () => {};
   #heardMs: number;
 
-  constructor(handlers: StreamHandlers, clock: Clock) {
+  constructor(url: string, handlers: StreamHandlers, clock: Clock) {
+    this.#url = url;
     this.#handlers = handlers;
     this.#clock = clock;
     this.#heardMs = clock.monotonicMs();
@@ -162,8 +166,9 @@ class Stream implements Exchange {
 
   answered(response: IncomingMessage): void {
     this.#heardMs = this.#clock.monotonicMs();
-    if (response.statusCode !== 200) {
-      this.#end(`it answered ${response.statusCode}`);
+    const refused = refusalOf(response, this.#url);
+    if (refused !== undefined) {
+      this.#end(refused);
       return;
     }
     response.on('data', (chunk: Buffer) => this.#hear(chunk));
@@ -238,6 +243,21 @@ class Call implements Exchange {
     this.#resolve?.(outcome);
     this.#resolve = undefined;
   }
+}
+
+/** Why it is no stream of events: a login page, or whatever else stands in between, has no configurations. */
+function refusalOf({ statusCode = 0, headers }: IncomingMessage, url: string): string | undefined {
+  const type = headers['content-type'];
+  if (statusCode === 200) {
+    // Foreign control planes may name none.
+    if (type === undefined || /^text\/event-stream[ \t]*(?:;|$)/i.test(type)) return undefined;
+    return `it answered with ${type.slice(0, foreignTextMax)} and not with an event stream`;
+  }
+  const { location } = headers;
+  if (location === undefined || !URL.canParse(location, url)) return `it answered ${statusCode}`;
+  // What follows may be a ticket, or whom it is for.
+  const { origin, pathname } = new URL(location, url);
+  return `it answered ${statusCode}, Location ${`${origin}${pathname}`.slice(0, foreignTextMax)}`;
 }
 
 /** Of several addresses that were tried, the reasons are inside. */

@@ -44,11 +44,12 @@ const whoms = ['client', 'proxy'] as const;
 /** @throws {UnusableEvent} as above, and for what does not say whom it is for. */
 export function readCandidateEvent(data: string): ReceivedCandidate {
   const event = parse(data);
+  const share = shareOf(event);
   const { deadmanMs } = event;
   const by = whoms.find((one) => one === event.by);
   if (by === undefined) throw new UnusableEvent('/by must be client or proxy');
   if (typeof deadmanMs !== 'number' || !(deadmanMs > 0)) throw new UnusableEvent('/deadmanMs must be above 0');
-  const head = { ...shareOf(event), by, key: keyOf(event.key), deadmanMs };
+  const head = { ...share, by, key: keyOf(event.key), deadmanMs };
   return { head, ...receivedOf(event) };
 }
 

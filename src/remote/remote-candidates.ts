@@ -97,7 +97,8 @@ export class RemoteCandidates {
   }
 
   hear({ event, id, data }: StreamEvent): void {
-    const index = id !== undefined && /^\d{1,15}$/.test(id) ? Number(id) : 0;
+    const numbered = id !== undefined && /^\d{1,15}$/.test(id) ? Number(id) : undefined;
+    const index = numbered ?? 0;
     const isOlder = this.#floor.clusterId === this.#clusterId && index < this.#floor.index;
     if (isOlder) return;
     this.#floor = { clusterId: this.#clusterId, index };
@@ -107,7 +108,7 @@ export class RemoteCandidates {
       else if (event === 'candidate') this.#take(data, index);
     } catch (error) {
       const reason = error instanceof UnusableEvent ? error.message : 'it cannot be read';
-      this.#options.logger.error({ index, event, reason }, 'what is said of a candidate cannot be used');
+      this.#options.logger.error({ index: numbered, event, reason }, 'what is said of a candidate cannot be used');
       this.#drop();
       const problems = [{ pointer: '', message: reason }];
       this.#options.onWord({ index, sha256: '', isLive: false, problems, secrets: [], tookMs: 0 });

@@ -7,6 +7,7 @@ import type { Candidate, ConfigSource, ProxyConfig } from '../model/proxy-config
 import type { Logger } from '../telemetry/logger.ts';
 import type { Attempt, Attempts } from './attempts.ts';
 import type { ControlPlaneLink, StreamEvent } from './control-plane-link.ts';
+import { OutageLog } from './outage-log.ts';
 import { type ReceivedConfig, readSnapshotEvent, UnusableEvent } from './received-config.ts';
 import { RemoteCandidates, type TrialWord } from './remote-candidates.ts';
 
@@ -81,8 +82,7 @@ export class RemoteSource implements ConfigSource {
   #floor: LogPlace | undefined;
   #stream: OpenStream | undefined;
   #clusterId = '';
-  /** Why there was no stream, as the log has it. */
-  #said = '';
+  readonly #outage: OutageLog;
   #leave: Cancel = () => {};
   #cancelWait: Cancel = () => {};
   #ended = false;
@@ -90,6 +90,7 @@ export class RemoteSource implements ConfigSource {
   constructor(options: RemoteSourceOptions) {
     this.#options = options;
     const { clock, logger } = options;
+    this.#outage = new OutageLog(clock, logger);
     const onWord = (word: TrialWord): void => {
       for (const observer of this.#observers) observer.tried(word);
     };
@@ -153,6 +154,7 @@ export class RemoteSource implements ConfigSource {
     this.candidates.close();
     this.#cancelWait();
     this.#leave();
+    this.#outage.close();
     this.#lost();
   }
 
@@ -161,7 +163,7 @@ export class RemoteSource implements ConfigSource {
       this.#cancelWait = this.#options.clock.after(delayMs, () => this.#follow({ url, delayMs: 0 }));
       return;
     }
-    const { link, headers, clock, logger } = this.#options;
+    const { link, headers, clock } = this.#options;
     let openedMs: number | undefined;
     this.#leave = link.follow(
       url,
@@ -169,13 +171,12 @@ export class RemoteSource implements ConfigSource {
       {
         onOpen: (header) => {
           openedMs = clock.monotonicMs();
-          this.#said = '';
           const clusterId = header('x-sluice-cluster') ?? '';
           const stream = { url, clusterId, token: header('x-sluice-ack'), node: header('x-sluice-node') };
           this.#clusterId = clusterId;
           this.#stream = stream;
           this.candidates.opened(clusterId);
-          logger.info({ controlPlane: shown(url), node: stream.node }, 'connected to the control plane');
+          this.#outage.opened({ controlPlane: shown(url), node: stream.node });
           for (const observer of this.#observers) observer.opened(stream);
         },
         onEvent: (event) => this.#hear(event),
@@ -191,10 +192,7 @@ export class RemoteSource implements ConfigSource {
     if (this.#ended) return;
     const next = this.#options.attempts.next(servedMs);
     const about = { reason, from: url && shown(url), next: shown(next.url), inMs: Math.round(next.delayMs) };
-    // Said once: it may go on for days.
-    const level = this.#said === reason ? 'debug' : 'warn';
-    this.#said = reason;
-    this.#options.logger[level](about, 'no control plane: what is installed stays in force');
+    this.#outage.ended(about, servedMs);
     this.#follow(next);
   }
 

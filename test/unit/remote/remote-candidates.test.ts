@@ -4,6 +4,7 @@ import { configDigest } from '../../../src/model/config-digest.ts';
 import type { Candidate } from '../../../src/model/proxy-config.ts';
 import { RemoteCandidates, type TrialWord } from '../../../src/remote/remote-candidates.ts';
 import { silentLogger } from '../../../src/telemetry/logger.ts';
+import { logCapture } from '../../support/log-capture.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const snapshot = { listeners: [], destinations: [], routes: [], groups: [], middlewares: [] };
@@ -92,6 +93,12 @@ describe('a candidate from a control plane', () => {
     }
     hear('candidate', 5, 'no JSON');
     expect(words.pop()?.problems).to.deep.equal([{ pointer: '', message: 'the data is not valid JSON' }]);
+    // It was said of the field that is judged next, and to be of an index that nobody had named.
+    const { logger, lines } = logCapture();
+    const strict = new RemoteCandidates({ clock, logger, onWord: (word) => words.push(word) });
+    strict.hear({ event: 'candidate', id: undefined, data: '{"rollout":5}' });
+    expect(words.pop()?.problems).to.deep.equal([{ pointer: '', message: '/rollout must be an id' }]);
+    expect(lines.join()).to.contain('/rollout must be an id').and.not.contain('index');
     expect(seen).to.deep.equal([]);
   });
 

@@ -216,6 +216,53 @@ describe('the stream as a source', () => {
     await sees('a');
   });
 
+  // It was followed until it ended, and the log said no more than that.
+  it('does not follow what is no event stream, and says what it is', async () => {
+    stub.headers = { 'Content-Type': 'text/html; charset=utf-8' };
+    source.start();
+    await eventually(() => expect(lines.join()).to.contain('it answered with text/html; charset=utf-8 and not'));
+    expect(source.stream).to.equal(undefined);
+    expect(lines.join()).not.to.contain('connected to the control plane');
+    stub.headers = { 'Content-Type': 'Text/Event-Stream ; charset=utf-8' };
+    clock.advance(5_000);
+    (await stub.stream(2)).write(snapshotEvent('a'));
+    await sees('a');
+  });
+
+  it('says where it is sent to, without what may be secret about it', async () => {
+    stub.status = 302;
+    stub.headers = { Location: '/login?ticket=s3cret' };
+    source.start();
+    await eventually(() => expect(lines.join()).to.contain(`it answered 302, Location ${stub.url}/login"`));
+  });
+
+  // Two lines per attempt, for ever.
+  it('says of streams that end at once how often that was whenever it has doubled, and when one lasts', async () => {
+    source.close();
+    link.close();
+    const told: string[] = [];
+    const tell = (fields: object, message: string): void => {
+      const { failures = 1 } = fields as { failures?: number };
+      told.push(`${message.split(' ', 1)} ${failures}`);
+    };
+    logger = { ...logger, info: tell, warn: tell };
+    make([stub.url]);
+    source.start();
+    for (let count = 1; count <= 20; count++) {
+      await eventually(() => expect(source.stream).not.to.equal(undefined));
+      (await stub.stream(count)).end();
+      await eventually(() => expect(source.stream).to.equal(undefined));
+      clock.advance(5_000);
+    }
+    await eventually(() => expect(source.stream).not.to.equal(undefined));
+    const doubled = ['connected 1', 'no 1', 'no 2', 'no 4', 'no 8', 'no 16'];
+    expect(told).to.deep.equal(doubled);
+    clock.advance(10_000);
+    expect(told).to.deep.equal([...doubled, 'connected 1']);
+    (await stub.stream(21)).end();
+    await eventually(() => expect(told).to.deep.equal([...doubled, 'connected 1', 'no 1']));
+  });
+
   it('goes on to the next of several control planes at once', async () => {
     const second = await StreamStub.start();
     try {
