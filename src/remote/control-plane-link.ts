@@ -5,6 +5,7 @@ import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type In
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { createParser } from 'eventsource-parser';
 import type { Cancel, Clock } from '../clock.ts';
+import { reasonOf } from '../telemetry/reason.ts';
 
 export interface LinkOptions {
   /** PEM texts: what this proxy shows, and whom it believes. */
@@ -258,11 +259,4 @@ function refusalOf({ statusCode = 0, headers }: IncomingMessage, url: string): s
   // What follows may be a ticket, or whom it is for.
   const { origin, pathname } = new URL(location, url);
   return `it answered ${statusCode}, Location ${`${origin}${pathname}`.slice(0, foreignTextMax)}`;
-}
-
-/** Of several addresses that were tried, the reasons are inside. */
-function reasonOf(error: Error): string {
-  if (error.message !== '') return error.message;
-  const inner: unknown = error instanceof AggregateError ? error.errors[0] : error.cause;
-  return inner instanceof Error ? inner.message : error.name;
 }

@@ -3,6 +3,7 @@
 // the API does not know any more (410), or not yet: after a restore from a backup it counts anew from an earlier one.
 import type { Cancel, Clock } from '../../../clock.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
+import { reasonOf } from '../../../telemetry/reason.ts';
 import { type KubernetesApi, type KubernetesObject, RefusedError } from './kubernetes-api.ts';
 
 export interface ReflectorTools {
@@ -117,10 +118,4 @@ export class Reflector {
       this.#cancel = this.#tools.clock.after(ms, resolve);
     });
   }
-}
-
-/** Where several addresses of a host were tried, the reasons are inside. */
-function reasonOf(error: unknown): string {
-  const [first] = error instanceof AggregateError ? error.errors : [error];
-  return first instanceof Error ? first.message : String(first);
 }
