@@ -55,6 +55,7 @@ export const hostCalls: Names<HostCalls> = {
   discard: true,
   notice: true,
   warning: true,
+  removed: true,
   detail: true,
   fatal: true,
   status: true,

@@ -27,6 +27,8 @@ export interface MemberHost extends Host, Notices {
   opened(report: OpenedReport): void;
   /** In place of `opened`, with the code of the system (EADDRINUSE …): `bindAddress` cannot be listened on. */
   cannotListen(code: string): void;
+  /** This node is no member any more, and never will be with this store: it takes no writes and knows no index to read at. */
+  removed?(why: string): void;
   /** What the core did, while `RaftOptions.details` asks for it. */
   detail?(text: string): void;
 }

@@ -189,9 +189,10 @@ export class RaftMember {
   }
 
   #tellRemoved(index: Index): void {
-    this.#parts.host.warning(
-      `this node was removed from its cluster at index ${index}: to come back it needs an empty store`,
-    );
+    const { host } = this.#parts;
+    const why = `this node was removed from its cluster at index ${index}: to come back it needs an empty store`;
+    host.warning(why);
+    host.removed?.(why);
   }
 
   #driverHost(): Host {

@@ -78,6 +78,19 @@ describe('members of a running cluster', () => {
     );
   });
 
+  it('is told by one that was removed and still runs, which shows what it had', async () => {
+    const removed = cluster.nodes.find(({ output }) => output.join('\n').includes('this node was removed from its'));
+    if (removed === undefined) throw new Error('nobody was told that it was removed');
+    const why = /^this node was removed from its cluster at index \d+: to come back it needs an empty store$/;
+    for (const asked of [removed.api.get('/groups'), removed.api.post('/groups', { name: 'nowhere' })]) {
+      const { status, body } = await asked;
+      expect(status).to.equal(503);
+      expect(body.error).to.match(why);
+    }
+    expect((await removed.api.get('/groups?consistency=stale')).status).to.equal(200);
+    expect((await call(removed.url, 'GET', '/readyz')).status).to.equal(503);
+  });
+
   it('refuse the old store of one that was removed, and say so on both sides', async () => {
     const leader = await cluster.leader();
     const removed = cluster.node('d');

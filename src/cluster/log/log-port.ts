@@ -47,6 +47,8 @@ export type FromLog =
   | Committed
   | Adopted
   | { readonly type: 'role'; readonly role: 'leader' | 'follower' | 'candidate'; readonly leader: Leader | undefined }
+  /** Others go on without this node. What it has may still be read as it is. */
+  | { readonly type: 'removed'; readonly reason: string }
   | { readonly type: 'fatal'; readonly reason: string };
 
 /** Nothing comes back within a call of it, and what comes back comes in order. */

@@ -65,6 +65,7 @@ export class Proposer implements ReplicatedLog, RelayTarget {
   #leader: Leader | 'self' | undefined;
   #applying = false;
   #logFailed: string | undefined;
+  #removed: string | undefined;
   #stopped: Promise<void> | undefined;
   #seq = 0;
 
@@ -110,9 +111,9 @@ export class Proposer implements ReplicatedLog, RelayTarget {
     return this.#state.failed ?? this.#logFailed;
   }
 
-  /** True while this node knows who leads. */
+  /** True while this node knows who leads it. */
   get hasLeader(): boolean {
-    return this.#leader !== undefined;
+    return this.#leader !== undefined && this.#removed === undefined;
   }
 
   /** True while this node leads, as far as it knows. */
@@ -154,7 +155,7 @@ export class Proposer implements ReplicatedLog, RelayTarget {
   }
 
   async readBarrier(): Promise<number> {
-    this.#refuseAfterFailure();
+    this.#refuseAfterTheEnd();
     const index = await this.#reads.index(deadlineMs);
     await this.appliedAtLeast(index, deadlineMs);
     return index;
@@ -162,7 +163,7 @@ export class Proposer implements ReplicatedLog, RelayTarget {
 
   async appliedAtLeast(index: number, withinMs: number): Promise<void> {
     if (this.#waiters.applied >= index) return;
-    this.#refuseAfterFailure();
+    this.#refuseAfterTheEnd();
     await this.#waiters.wait(index, withinMs);
   }
 
@@ -180,7 +181,7 @@ export class Proposer implements ReplicatedLog, RelayTarget {
   }
 
   async #propose(draft: Draft): Promise<Result> {
-    this.#refuseAfterFailure();
+    this.#refuseAfterTheEnd();
     if (this.#stopped !== undefined) throw new SluiceError('UNAVAILABLE', 'shutting down', retryAfter);
     const seq = this.#seq + 1;
     const { incarnation, boot } = this.#state.identity;
@@ -216,6 +217,10 @@ export class Proposer implements ReplicatedLog, RelayTarget {
         this.#logFailed = message.reason;
         this.#endAll(message.reason);
         this.#writes.giveUpAll();
+        return;
+      case 'removed':
+        this.#removed = message.reason;
+        this.#reads.fail(new SluiceError('UNAVAILABLE', message.reason, retryAfter));
         return;
       case 'role':
         this.#leader = message.role === 'leader' ? 'self' : message.leader;
@@ -301,8 +306,10 @@ export class Proposer implements ReplicatedLog, RelayTarget {
     this.#writes.refuseSettled();
   }
 
-  #refuseAfterFailure(): void {
-    if (this.failed !== undefined) throw new SluiceError('UNAVAILABLE', this.failed, retryAfter);
+  /** Where nothing will be agreed on any more there is nothing to wait for. */
+  #refuseAfterTheEnd(): void {
+    const why = this.failed ?? this.#removed;
+    if (why !== undefined) throw new SluiceError('UNAVAILABLE', why, retryAfter);
   }
 }
 

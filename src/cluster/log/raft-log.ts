@@ -169,6 +169,7 @@ export class RaftLog implements LogPort, Cluster {
       notice: (text) => notices.notice(text),
       warning: (text) => notices.warning(text),
       ...(detail !== undefined && { detail }),
+      removed: (reason) => this.#receiver({ type: 'removed', reason }),
       fatal: (reason) => {
         this.#failed = reason;
         if (this.#opened === undefined) opening.failed(new Error(reason));

@@ -228,6 +228,30 @@ describe('Proposer and its log', () => {
   });
 });
 
+describe('Proposer of a node that was removed from its cluster', () => {
+  const reason = 'this node was removed';
+
+  it('refuses reads and writes at once and says why, and has nobody to follow', async () => {
+    const { log, port } = await nodeWithPort();
+    port.send({ type: 'role', role: 'follower', leader: { nodeId: 'n2', address: '' } });
+    expect(log.hasLeader).to.equal(true);
+    const underWay = refusal(log.readBarrier());
+    port.send({ type: 'removed', reason });
+    const asked = [log.readBarrier(), log.propose(routeDraft('a')), log.appliedAtLeast(1, deadlineMs)];
+    for (const { status, message } of await Promise.all([underWay, ...asked.map(refusal)])) {
+      expect({ status, message }).to.deep.equal({ status: 503, message: reason });
+    }
+    expect(port.proposed).to.deep.equal([]);
+    expect(log).to.include({ hasLeader: false, failed: undefined });
+  });
+
+  it('shows what it has', async () => {
+    const { log, port, state } = await nodeWithPort();
+    port.send({ type: 'removed', reason });
+    await log.appliedAtLeast(state.view.applied, deadlineMs);
+  });
+});
+
 describe('Proposer, order of events', () => {
   it('writes and shows, then answers and publishes in one turn, then acknowledges', async () => {
     const clock = new ManualClock();
