@@ -25,7 +25,7 @@ export type Founding =
  */
 export function staticFounding(self: Founder, peers: readonly string[], met: readonly Founder[]): Founding {
   const member = met.find(({ clusterId }) => clusterId !== undefined);
-  if (member !== undefined) return wait(`${member.nodeId} belongs to cluster ${member.clusterId}`);
+  if (member !== undefined) return wait(toBeTakenIn(self, member));
   const list = [...peers].sort();
   const other = met.find(({ expects }) => [...expects].sort().join() !== list.join());
   if (other !== undefined) return wait(`${other.nodeId} expects ${other.expects.join(', ') || 'nobody'}`);
@@ -43,7 +43,7 @@ export function staticFounding(self: Founder, peers: readonly string[], met: rea
  */
 export function discoveredFounding(self: Founder, expect: number, met: readonly Founder[]): Founding {
   const member = met.find(({ clusterId }) => clusterId !== undefined);
-  if (member !== undefined) return wait(`${member.nodeId} belongs to cluster ${member.clusterId}`);
+  if (member !== undefined) return wait(toBeTakenIn(self, member));
   const everyone = [self, ...met].sort((a, b) => (a.nodeId < b.nodeId ? -1 : 1));
   const names = everyone.map(({ nodeId }) => nodeId);
   if (new Set(names).size !== names.length) return wait(`a node id is used twice: ${names.join(', ')}`);
@@ -52,6 +52,15 @@ export function discoveredFounding(self: Founder, expect: number, met: readonly 
   if (stranger !== undefined) return wait(`${stranger.nodeId} has met ${stranger.expects.join(', ') || 'nobody'}`);
   if (names[0] !== self.nodeId) return wait(`${names[0]} creates the cluster`);
   return { kind: 'create', config: configOf(everyone) };
+}
+
+/** Who has the same name as a member that leads need never meet it, and would wait for ever. */
+function toBeTakenIn({ nodeId: own }: Founder, { nodeId, clusterId }: Founder): string {
+  return (
+    `${nodeId} belongs to cluster ${clusterId}, whose leader takes this node in once they are connected ` +
+    `(autoJoin: learner) or an operator adds it; if a node called ${own} runs there, give this one another nodeId ` +
+    'or stop that one'
+  );
 }
 
 /** The first configuration: all founders vote. */

@@ -26,7 +26,16 @@ describe('who creates the cluster, with static peers', () => {
 
   it('nobody when one belongs to a cluster already: a wiped node must not found a second one', () => {
     const member = node('b', { clusterId: 'ff' });
-    expect(reason(staticFounding(node('a'), list, [member, node('c')]))).to.equal('b belongs to cluster ff');
+    expect(reason(staticFounding(node('a'), list, [member, node('c')]))).to.match(/^b belongs to cluster ff, /);
+  });
+
+  it('nobody under the name of a running member, and what is to be done is said', () => {
+    const why =
+      'b belongs to cluster ff, whose leader takes this node in once they are connected (autoJoin: learner) or an ' +
+      'operator adds it; if a node called a runs there, give this one another nodeId or stop that one';
+    const member = node('b', { clusterId: 'ff' });
+    expect(reason(staticFounding(node('a'), list, [member]))).to.equal(why);
+    expect(reason(discoveredFounding(node('a'), 3, [member]))).to.equal(why);
   });
 
   it('nobody while two have different lists', () => {
