@@ -1,7 +1,10 @@
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { freePort } from '../support/free-port.ts';
 import { newFolder, runSluice, startSluice } from '../support/sluice-process.ts';
@@ -17,6 +20,20 @@ describe('the command line', () => {
     const { stdout, code } = await runSluice(['--version']);
     expect(stdout).to.match(/^sluice \d+\.\d+\.\d+\n$/);
     expect(code).to.equal(0);
+  });
+
+  it('is the executable of the package, from any folder', async () => {
+    const packageFile = fileURLToPath(new URL('../../package.json', import.meta.url));
+    const { bin } = JSON.parse(readFileSync(packageFile, 'utf8')) as { bin: { sluice: string } };
+    const elsewhere = newFolder();
+    // As npm links it.
+    const link = join(elsewhere, 'sluice');
+    symlinkSync(join(dirname(packageFile), bin.sluice), link);
+    const run = (...args: string[]) => promisify(execFile)(link, args, { cwd: elsewhere });
+    expect((await run('--version')).stdout).to.match(/^sluice \d+\.\d+\.\d+\n$/);
+    const refused = await run('--config', 'nowhere.yaml').catch((error: unknown) => error);
+    expect(refused).to.include({ code: 1 });
+    expect((refused as { stderr: string }).stderr).to.match(/^sluice: cannot read nowhere\.yaml: [^\n]*\n$/);
   });
 
   const folder = newFolder();
