@@ -93,6 +93,4 @@ export interface ExchangeContext {
   scrape(): Promise<LocalReply>;
   /** A request goes on with the path `sent`, because its listener only reports that it is not canonical. */
   reportPath(sent: string, canonical: string): void;
-  /** The listener is closing: connections end with the response under way. */
-  draining(): boolean;
 }

@@ -22,6 +22,7 @@ import type { RecentRequests } from '../requests/recent-requests.ts';
 import type { Figures } from '../shared/figures.ts';
 import { acceptHandles } from '../socket/accepting.ts';
 import type { ByteSocket, SocketReceiver } from '../socket/byte-socket.ts';
+import type { Security } from '../socket/security.ts';
 import type { TcpHandle } from '../socket/stream-handle.ts';
 import { TcpSocket } from '../socket/tcp-socket.ts';
 import { Handshake, type HandshakeOwner } from '../tls/handshake.ts';
@@ -39,7 +40,10 @@ export interface OpenListener {
   forgetCounters(): void;
   /** TLS handshakes that did not succeed, by reason, ever since it opened. */
   readonly handshakeFailures: ReadonlyMap<string, number>;
-  /** Swaps everything but the address, for connections to come; those that are open keep their TLS. */
+  /**
+   * Swaps everything but the address, for connections to come. Those that are open keep their TLS; what would not be let
+   * in as it was is drained.
+   */
   configure(listener: Listener, terminator: TlsTerminator | undefined): void;
   /** Stops accepting, ends connections that stay idle, gives the others `withinMs`, then cuts them. */
   close(withinMs: number): Promise<void>;
@@ -89,9 +93,10 @@ const graceMs = 1_000;
 
 /** A client's connection, whatever it speaks. */
 interface ListenerConnection {
+  readonly security: Security | undefined;
   /** Between two requests, with nothing of the next one here yet. */
   readonly idle: boolean;
-  /** The port is closing: the client is told, where there is a way. */
+  /** The port is closing, or is not for this client any more: the client is told, where there is a way. */
   drain(): void;
   /** Ends at once, whatever is under way. */
   destroy(): void;
@@ -143,7 +148,6 @@ class Port implements OpenListener, HandshakeOwner {
       installed: (request) => installed(request, this.#place),
       settings: () => this.#settings,
       reportPath: (sent, canonical) => this.#pathReport.count(sent, canonical),
-      draining: () => this.#draining,
     };
   }
 
@@ -180,6 +184,7 @@ class Port implements OpenListener, HandshakeOwner {
     this.#failures.listener = listener.name;
     this.#settings = settingsOf(listener);
     this.#terminator = terminator;
+    for (const connection of this.#connections) if (!this.#admits(connection)) connection.drain();
   }
 
   async close(withinMs: number): Promise<void> {
@@ -249,8 +254,17 @@ class Port implements OpenListener, HandshakeOwner {
 
   #add<C extends ListenerConnection>(connection: C): C {
     this.#connections.add(connection);
-    if (this.#draining) connection.drain();
+    if (this.#draining || !this.#admits(connection)) connection.drain();
     return connection;
+  }
+
+  /** Whether it could be what it is if its client came now: its settings may have changed since, or while it came. */
+  #admits(connection: ListenerConnection): boolean {
+    const { security } = connection;
+    if (connection instanceof Http2Connection && !this.#settings.http2) return false;
+    if (this.#terminator === undefined || security === undefined)
+      return this.#terminator === undefined && security === undefined;
+    return this.#terminator.admits(security);
   }
 
   readonly #forget = (connection: ListenerConnection): void => {

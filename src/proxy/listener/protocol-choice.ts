@@ -3,6 +3,7 @@
 import type { ExchangeContext } from '../exchange/context.ts';
 import { preface } from '../http2/frame.ts';
 import type { ByteSocket, SocketReceiver } from '../socket/byte-socket.ts';
+import type { Security } from '../socket/security.ts';
 import { Timed } from '../wheel.ts';
 
 /** Told once. Returns who reads from here on; undefined after `none`. */
@@ -38,6 +39,10 @@ export class ProtocolChoice extends Timed implements SocketReceiver {
     const { clientHeaderMs } = context.settings();
     if (clientHeaderMs > 0) context.wheel.arm(this, clientHeaderMs);
     wire.resume();
+  }
+
+  get security(): Security | undefined {
+    return this.wire.security;
   }
 
   get idle(): boolean {

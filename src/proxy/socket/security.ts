@@ -17,6 +17,8 @@ export interface Security {
 }
 
 export interface ClientCertificate {
+  /** Names the authorities that it was verified by. */
+  readonly trustedBy: string;
   /** For expressions; made when the first asks. */
   readonly facts: RequestTls;
   /** Value of `X-Forwarded-Client-Cert`; empty when the certificate has no URI names. */

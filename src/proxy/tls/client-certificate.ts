@@ -6,12 +6,14 @@ import type { ClientCertificate } from '../socket/security.ts';
 import { type AlternativeNames, alternativeNames } from './alternative-names.ts';
 
 export class PeerCertificate implements ClientCertificate {
+  readonly trustedBy: string;
   readonly #x509: X509Certificate;
   #names: AlternativeNames | undefined;
   #facts: RequestTls | undefined;
   #forwarded: string | undefined;
 
-  constructor(x509: X509Certificate) {
+  constructor(x509: X509Certificate, trustedBy: string) {
+    this.trustedBy = trustedBy;
     this.#x509 = x509;
   }
 

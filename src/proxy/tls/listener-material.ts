@@ -14,6 +14,8 @@ export interface ListenerMaterial {
   readonly own: Certificate;
   readonly named: ServerNames<Certificate>;
   readonly count: number;
+  /** Names the authorities of clients; empty when clients are asked for nothing. */
+  readonly trust: string;
   /** Names the listener and its policy for client certificates: sessions do not leave it. */
   readonly scope: string;
 }
@@ -60,7 +62,7 @@ export function* judgeMaterial(
     }
     yield;
   }
-  return { material: { own, named, count, scope: scopeOf(id, tls) }, warnings };
+  return { material: { own, named, count, trust: trustOf(tls), scope: scopeOf(id, tls) }, warnings };
 }
 
 /** Whether clients are asked for a certificate. */
@@ -90,8 +92,9 @@ function aboutNames({ names }: Certificate, added: number, pointer: string): Pro
   return [{ pointer, message: 'earlier certificates have all its names: no client is going to get it' }];
 }
 
-function scopeOf(id: string, tls: ListenerTls): string {
-  const { mode = 'none', ca = '' } = tls.clientAuth ?? {};
-  const trust = mode === 'none' ? '' : createHash('sha256').update(ca).digest('hex');
-  return JSON.stringify([id, mode, trust]);
+function trustOf({ clientAuth: { mode = 'none', ca = '' } = {} }: ListenerTls): string {
+  return mode === 'none' ? '' : createHash('sha256').update(ca).digest('hex');
 }
+
+const scopeOf = (id: string, tls: ListenerTls): string =>
+  JSON.stringify([id, tls.clientAuth?.mode ?? 'none', trustOf(tls)]);

@@ -72,7 +72,7 @@ export class TlsTerminator {
     const serverName = socket.serverName.toLowerCase();
     const certificate = this.#certificateFor(serverName);
     if (certificate === undefined) return 'unrecognized_name';
-    const client = asks(this.#tls) ? clientOf(socket) : undefined;
+    const client = asks(this.#tls) ? clientOf(socket, this.#material.trust) : undefined;
     if (typeof client === 'string') return client;
     return {
       version: socket.version,
@@ -82,6 +82,14 @@ export class TlsTerminator {
       client,
       covers: this.#tls.strictServerName === true ? (host) => covers(certificate, host) : everything,
     };
+  }
+
+  /** Whether a connection that was secured under other settings could have been under these; names aside. */
+  admits({ client, version }: Security): boolean {
+    const { minVersion, maxVersion } = versionOptions(this.#tls);
+    // Their names are in order as texts.
+    if (version < minVersion || version > maxVersion) return false;
+    return client === undefined ? this.#tls.clientAuth?.mode !== 'require' : client.trustedBy === this.#material.trust;
   }
 
   /** Undefined: the name is to be refused. */
@@ -97,12 +105,12 @@ export class TlsTerminator {
 const everything = (): boolean => true;
 
 /** A text: why the certificate that the client showed does not count. */
-function clientOf(socket: SecureSocket): PeerCertificate | string | undefined {
+function clientOf(socket: SecureSocket, trustedBy: string): PeerCertificate | string | undefined {
   const x509 = socket.peerCertificate;
   if (x509 === undefined) return undefined;
   const { distrust } = socket;
   if (distrust !== undefined) return `client_certificate_${distrust.toLowerCase()}`;
   // A session remembers that it was verified, not for how long that holds.
   const ended = socket.resumed && x509.validToDate.getTime() < Date.now();
-  return ended ? 'client_certificate_cert_has_expired' : new PeerCertificate(x509);
+  return ended ? 'client_certificate_cert_has_expired' : new PeerCertificate(x509, trustedBy);
 }

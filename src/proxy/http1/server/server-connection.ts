@@ -62,6 +62,8 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
   #answering = false;
   /** FIN has come behind a whole request. */
   #halfClosed = false;
+  /** The connection ends with the response that is next, or when none is asked for. */
+  #leaving = false;
   #reads = 0;
   #processing = false;
   #paused = false;
@@ -103,6 +105,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
 
   /** Responses say that the connection ends with them; one that is idle ends when no request was on its way. */
   drain(): void {
+    this.#leaving = true;
     if (this.idle && this.#reads > 0) this.#armHead(lastCallMs);
   }
 
@@ -131,7 +134,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
   }
 
   get mayGoOn(): boolean {
-    return this.framing.keepAlive && !this.#halfClosed && !this.#restIsLong();
+    return this.framing.keepAlive && !this.#leaving && !this.#halfClosed && !this.#restIsLong();
   }
 
   get holdsBodyBack(): boolean {
@@ -220,7 +223,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
       this.#context.wheel.arm(this, lingerMs);
       return;
     }
-    if (this.idle && this.#context.draining()) {
+    if (this.idle && this.#leaving) {
       this.#lingeringClose();
       return;
     }
@@ -350,8 +353,8 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
     this.#sink = undefined;
     this.#reading = 'head';
     this.#headStartedMs = -1;
-    // The port may have closed after a head had gone out without `Connection: close`: the client knows nothing of it.
-    this.#armHead(this.#context.draining() ? lastCallMs : idleMs);
+    // The drain may have come after a head had gone out without `Connection: close`: the client knows nothing of it.
+    this.#armHead(this.#leaving ? lastCallMs : idleMs);
     if (!this.#processing) this.#goOn();
   }
 

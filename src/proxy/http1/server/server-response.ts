@@ -172,7 +172,7 @@ export class ServerResponse implements DownstreamResponse {
 
   #mayKeepAlive(kind: BodyKind): boolean {
     const bodyUnasked = this.#request.holdsBodyBack && !this.#continued;
-    return this.#request.mayGoOn && kind !== 'close' && !bodyUnasked && !this.#context.draining();
+    return this.#request.mayGoOn && kind !== 'close' && !bodyUnasked;
   }
 
   #connectionLines(kind: BodyKind): string {

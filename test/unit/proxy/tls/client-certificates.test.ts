@@ -69,7 +69,7 @@ describe('a listener that asks for client certificates', () => {
 });
 
 describe('what is known of a client certificate', () => {
-  const known = (wish: CertificateWish) => new PeerCertificate(new X509Certificate(makeCertificate(wish).cert));
+  const known = (wish: CertificateWish) => new PeerCertificate(new X509Certificate(makeCertificate(wish).cert), '');
 
   it('is its names, its subject in the order of the contract, and its serial', () => {
     const { facts } = known({
