@@ -4,7 +4,7 @@ import type { RequestTls } from '../../expression/cel/view.ts';
 export interface Security {
   /** `TLSv1.3` */
   readonly version: string;
-  /** Server name that the client asked for, in lower case; empty when it named none. */
+  /** Server name that the client asked for, in lower case and without a point at its end; empty when it named none. */
   readonly serverName: string;
   /** Chosen by ALPN; `http/1.1` where nothing was. */
   readonly protocol: string;

@@ -79,7 +79,10 @@ interface NativeContext {
   setKey(pem: string): void;
 }
 
-/** Certificates without alternative names are old; what they name in their subject is meant as a host (RFC 9110 §4.3.4). */
+/**
+ * Certificates without alternative names are old. No client should believe what they name in their subject (RFC 9110
+ * §4.3.4), but one that asks for that by name wants this certificate and no other.
+ */
 function commonNames({ subject }: X509Certificate): string[] {
   const line = (subject ?? '').split('\n').find((part) => part.startsWith('CN='));
   const name = line?.slice('CN='.length) ?? '';

@@ -6,6 +6,7 @@ import type { ListenerTls } from '../../model/listener-tls.ts';
 import { type TicketSecrets, ticketLifeMs } from '../shared/ticket-secrets.ts';
 import type { Security } from '../socket/security.ts';
 import { type TcpHandle, writeRequest } from '../socket/stream-handle.ts';
+import { canonicalHost } from '../target/host.ts';
 import { type Certificate, covers, load } from './certificate.ts';
 import { PeerCertificate } from './client-certificate.ts';
 import { Contexts } from './contexts.ts';
@@ -58,7 +59,7 @@ export class TlsTerminator {
   accept(handle: TcpHandle, refused: () => void): SecureSocket {
     if (this.#onlyOne) return SecureSocket.accept(handle, this.#side);
     const choose = (serverName: string): SecureContext | undefined => {
-      const certificate = this.#certificateFor(serverName.toLowerCase());
+      const certificate = this.#certificateFor(canonicalHost(serverName));
       if (certificate !== undefined) return this.#contexts.of(certificate);
       handle.writeBuffer(writeRequest(), unrecognizedName);
       refused();
@@ -69,7 +70,7 @@ export class TlsTerminator {
 
   /** What a handshake came to. A text: why it does not count, although the two sides could talk. */
   judge(socket: SecureSocket): Security | string {
-    const serverName = socket.serverName.toLowerCase();
+    const serverName = canonicalHost(socket.serverName);
     const certificate = this.#certificateFor(serverName);
     if (certificate === undefined) return 'unrecognized_name';
     const client = asks(this.#tls) ? clientOf(socket, this.#material.trust) : undefined;

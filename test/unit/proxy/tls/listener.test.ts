@@ -92,6 +92,9 @@ describe('a TLS listener', () => {
     for (const [servername, shown] of [
       ['shop.test', 'CN=shop.test'],
       ['SHOP.Test', 'CN=shop.test'],
+      // Not as RFC 6066 §3 wants it, but the same host: they got the default.
+      ['shop.test.', 'CN=shop.test'],
+      ['a.shop.test.', 'CN=*.shop.test'],
       ['a.shop.test', 'CN=*.shop.test'],
       ['a.b.shop.test', 'CN=own.test'],
       ['own.test', 'CN=own.test'],
@@ -127,6 +130,7 @@ describe('a TLS listener', () => {
       expect(refused?.code).to.equal('ERR_SSL_TLSV1_UNRECOGNIZED_NAME');
       expect((await ask(port, { servername: 'a.shop.test' })).shown).to.equal('CN=*.shop.test');
       expect((await ask(port, { servername: 'own.test' })).shown).to.equal('CN=own.test');
+      expect((await ask(port, { servername: 'own.test.' })).shown).to.equal('CN=own.test');
       expect((await ask(port, { servername: '' })).shown).to.equal('CN=own.test');
     });
   });
