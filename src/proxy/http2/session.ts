@@ -142,6 +142,11 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     return this.closing ? 0 : Math.max(0, this.peer.maxConcurrentStreams - this.streams.size);
   }
 
+  /** The other side takes no request at the moment, however few there are. */
+  get barred(): boolean {
+    return this.peer.maxConcurrentStreams === 0;
+  }
+
   ping(): undefined {
     this.writer.ping(false, pingBytes, 0);
   }

@@ -200,7 +200,7 @@ export class Http2ClientConnection extends Timed implements SessionHost, ClientS
     if (this.#gone) return;
     if (this.idle) {
       this.#rearm();
-      if (this.#closing) this.#end('');
+      if (this.#closing || this.#session.barred) this.#end('');
       else this.#owner.onIdle(this);
     } else if (!this.#closing) this.#owner.onRoom(this);
   }
@@ -208,6 +208,8 @@ export class Http2ClientConnection extends Timed implements SessionHost, ClientS
   onSettings(): void {
     for (const stream of this.#unsettled.splice(0)) stream.onSettings();
     if (this.room > 0) this.#owner.onRoom(this);
+    // Of no use to anybody until it changes its mind, and whoever comes opens another: they would be without number.
+    else if (this.idle && this.#session.barred) this.#end('');
   }
 
   onGoAway(): void {

@@ -1,6 +1,7 @@
 // Destinations of HTTP/2 on real sockets: what travels there and back, how connections are shared, and what happens to
 // requests when an upstream refuses them or leaves.
 import type { ServerHttp2Stream } from 'node:http2';
+import type { Socket } from 'node:net';
 import { expect } from 'chai';
 import { request as send } from 'undici';
 import type { Configuration } from '../../../../src/model/proxy-config.ts';
@@ -295,5 +296,54 @@ describe('a destination that speaks HTTP/2', () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => client.ask({ ':path': '/' })));
     expect(answers.every(({ status }) => status === 200)).to.equal(true);
     expect(most).to.equal(1);
+  });
+
+  // Each request opened another connection, which stayed for as long as an idle one may.
+  for (const maxConnsPerHost of [0, 2])
+    it(`that allows no stream at all gets no more connections than requests (of at most ${maxConnsPerHost})`, async () => {
+      const open = new Set<Socket>();
+      const upstreamPort = await frameUpstream(
+        bed,
+        ({ type, streamId }, socket) => {
+          if (type !== 'HEADERS') return;
+          open.add(socket);
+          socket.once('close', () => open.delete(socket));
+          socket.write(frame('RST_STREAM', 0, streamId, uint32(7)));
+        },
+        settings(3, 0),
+      );
+      await bed.install(to(upstreamPort, { maxConnsPerHost }));
+      const client = connect();
+      for (let count = 0; count < 10; count++) {
+        const { status, body } = await client.ask({ ':path': '/' });
+        expect(status).to.equal(502);
+        expect(JSON.parse(body)).to.include({ error: 'connection_reset' });
+      }
+      await eventually(() => expect(open.size).to.equal(0), { withinMs: 10_000 });
+    });
+
+  it('that allows no stream for a while is asked again on another connection, and finishes what it has', async () => {
+    const responses: (() => void)[] = [];
+    const upstream = await http2Upstream(bed, (stream) => {
+      stream.respond();
+      responses.push(() => stream.end('over'));
+    });
+    await bed.install(to(upstream.port));
+    const client = connect();
+    const first = client.ask({ ':path': '/' });
+    await eventually(() => expect(responses).to.have.length(1));
+    const [session] = upstream.sessions;
+    await new Promise<void>((resolve) => session?.settings({ maxConcurrentStreams: 0 }, () => resolve()));
+    const second = client.ask({ ':path': '/' });
+    await eventually(() => expect(responses).to.have.length(2));
+    expect(upstream.sessions.size).to.equal(2);
+    for (const respond of responses) respond();
+    expect((await first).body).to.equal('over');
+    expect((await second).body).to.equal('over');
+    await eventually(() =>
+      expect([...upstream.sessions])
+        .to.have.length(1)
+        .and.not.include(session),
+    );
   });
 });
