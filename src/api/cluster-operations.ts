@@ -93,11 +93,15 @@ export class ClusterOperations {
     if (headers[relayedHeader] !== undefined) throw new SluiceError('NOT_LEADER', 'this node does not lead');
     const { authorization: key } = headers;
     const authorization = typeof key === 'string' ? key : undefined;
-    return { headers: {}, ...(await this.#leader.ask({ address, method, path, authorization, body })) };
+    const answered = await this.#leader.ask({ address, method, path, authorization, body });
+    return { ...answered, headers: answered.status === 503 ? retryAfter : {} };
   }
 }
 
 const answer = (status: number, body: object): Answer => ({ status, headers: {}, body: JSON.stringify(body) });
+
+/** As the leader's own answer says. */
+const retryAfter = { 'Retry-After': '1' };
 
 const lengthMax = 256;
 

@@ -67,6 +67,7 @@ describe('operations on the cluster', () => {
       const passed = await follower.call(method, path, { key, body });
       expect(passed.status, passed.text).to.equal(status);
       if (method !== 'GET') expect(passed.text).to.equal(own.text);
+      expect(passed.headers['retry-after']).to.equal(own.headers['retry-after']);
       expect(following.changes).to.deep.equal([]);
       const half = led.changes.length / 2;
       expect(led.changes.slice(half)).to.deep.equal(led.changes.slice(0, half));
