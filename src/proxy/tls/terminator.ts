@@ -14,13 +14,14 @@ import { asks, type ListenerMaterial } from './listener-material.ts';
 import { SecureSocket, type ServerSide } from './secure-socket.ts';
 import { useTicketKeys } from './ticket-keys.ts';
 import { alpnList } from './tls-handle.ts';
-import { versionOptions } from './versions.ts';
+import { type VersionOptions, versionOptions } from './versions.ts';
 
 /** Before the first word of ours a refusal is plain: alert, fatal, unrecognized_name (RFC 8446 §6, RFC 6066 §3). */
 const unrecognizedName = Uint8Array.of(21, 3, 3, 0, 2, 2, 112);
 
 export class TlsTerminator {
   readonly #tls: ListenerTls;
+  readonly #versions: VersionOptions;
   readonly #material: ListenerMaterial;
   /** Versions, trust and tickets; its key comes from one of `#contexts`, where there is more than one. */
   readonly #base: SecureContext;
@@ -31,11 +32,12 @@ export class TlsTerminator {
   /** `protocols` are what ALPN offers, the preferred first. */
   constructor(tls: ListenerTls, material: ListenerMaterial, secrets: TicketSecrets, protocols: readonly string[]) {
     this.#tls = tls;
+    this.#versions = versionOptions(tls);
     this.#material = material;
     const trusted = asks(tls) ? tls.clientAuth?.ca : undefined;
     this.#contexts = new Contexts(trusted);
     this.#base = createSecureContext({
-      ...versionOptions(tls),
+      ...this.#versions,
       ca: trusted ?? [],
       honorCipherOrder: true,
       secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
@@ -87,7 +89,7 @@ export class TlsTerminator {
 
   /** Whether a connection that was secured under other settings could have been under these; names aside. */
   admits({ client, version }: Security): boolean {
-    const { minVersion, maxVersion } = versionOptions(this.#tls);
+    const { minVersion, maxVersion } = this.#versions;
     // Their names are in order as texts.
     if (version < minVersion || version > maxVersion) return false;
     return client === undefined ? this.#tls.clientAuth?.mode !== 'require' : client.trustedBy === this.#material.trust;
