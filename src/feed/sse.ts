@@ -105,14 +105,16 @@ export class SnapshotStreams {
   /** Takes over a response that nothing was written to. `HEAD` gets the headers alone. */
   attach(response: ServerResponse): void {
     const { clusterId, follower } = this.#parts;
-    const isOver = response.req.method === 'HEAD' || this.#closed;
+    const { httpVersion, method } = response.req;
+    const isOver = method === 'HEAD' || this.#closed;
     const whom = (isOver ? undefined : follower?.(response.req)) ?? stranger;
     const { hasSha256, hasRollout, headers, closed } = whom;
+    // Without chunks HTTP/1.0 tells the end of the stream by that of the connection. A stream outlives the wish to close.
+    const closes = httpVersion === '1.0' || (method === 'HEAD' && !response.shouldKeepAlive);
     response.writeHead(200, {
       'Content-Type': 'text/event-stream',
       'Cache-Control': 'no-cache',
-      // Without chunks HTTP/1.0 tells the end of the stream by that of the connection.
-      Connection: response.req.httpVersion === '1.0' ? 'close' : 'keep-alive',
+      Connection: closes ? 'close' : 'keep-alive',
       'X-Accel-Buffering': 'no',
       'X-Sluice-Cluster': clusterId(),
       ...headers,

@@ -55,13 +55,16 @@ export class RecentStreams {
 
   /** Takes over a response that nothing was written to. `HEAD` gets the headers alone. */
   attach(response: ServerResponse, passes: Passes): void {
+    const { httpVersion, method } = response.req;
+    // Without chunks HTTP/1.0 tells the end of the stream by that of the connection. A stream outlives the wish to close.
+    const closes = httpVersion === '1.0' || (method === 'HEAD' && !response.shouldKeepAlive);
     response.writeHead(200, {
       'Content-Type': 'text/event-stream',
       'Cache-Control': 'no-cache',
-      Connection: 'keep-alive',
+      Connection: closes ? 'close' : 'keep-alive',
       'X-Accel-Buffering': 'no',
     });
-    if (response.req.method === 'HEAD' || this.#closed) {
+    if (method === 'HEAD' || this.#closed) {
       response.end();
       return;
     }

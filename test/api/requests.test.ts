@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { RequestHistory } from '../../src/proxy/requests/request-history.ts';
 import { newRing, RequestRing } from '../../src/proxy/requests/request-ring.ts';
@@ -105,6 +107,33 @@ describe('GET /requests', () => {
   });
 
   describe('/stream', () => {
+    const raw = (method: string, version: string): { received: () => string; socket: Socket } => {
+      const { hostname, port } = new URL(api.base);
+      const socket = connect(Number(port), hostname);
+      let received = '';
+      socket.setEncoding('latin1').on('data', (text: string) => (received += text));
+      const ending = version === '1.1' ? 'close' : 'keep-alive';
+      socket.write(
+        `${method} /api/v1/requests/stream HTTP/${version}\r\nHost: 127.0.0.1\r\nConnection: ${ending}\r\n\r\n`,
+      );
+      return { received: () => received, socket };
+    };
+
+    it('tells a client of HTTP/1.0 that the end of the connection is that of the stream', async () => {
+      const { received, socket } = raw('GET', '1.0');
+      await eventually(() => expect(received()).to.contain('\r\n\r\n'));
+      expect(received())
+        .to.match(/\r\nconnection: close\r\n/i)
+        .and.not.match(/transfer-encoding/i);
+      socket.destroy();
+    });
+
+    it('closes the connection behind HEAD for a client that asks for it', async () => {
+      const { received, socket } = raw('HEAD', '1.1');
+      await once(socket, 'end');
+      expect(received()).to.match(/^HTTP\/1\.1 200 .*\r\nconnection: close\r\n/is);
+    });
+
     const follow = (expression = 'true') => followStream(`${api.base}/api/v1/requests/stream${where(expression)}`);
     const pathsOf = (events: readonly { event: string; data: unknown }[]): string[] =>
       events.filter(({ event }) => event === 'request').map(({ data }) => (data as { path: string }).path);

@@ -62,6 +62,18 @@ describe('GET /sync/snapshot', () => {
     socket.destroy();
   });
 
+  it('closes the connection behind HEAD for a client that asks for it', async () => {
+    const { hostname, port } = new URL(api.base);
+    const socket = connect(Number(port), hostname);
+    let received = '';
+    socket.setEncoding('latin1').on('data', (text: string) => (received += text));
+    socket.write(
+      'HEAD /sync/snapshot HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer p\r\nConnection: close\r\n\r\n',
+    );
+    await once(socket, 'end');
+    expect(received).to.match(/^HTTP\/1\.1 200 .*\r\nconnection: close\r\n/is);
+  });
+
   it('begins under both paths, before anything is active', async () => {
     for (const path of ['/sync/snapshot', '/api/v1/sync/snapshot']) {
       const { response, events } = await follow(path);
