@@ -145,6 +145,8 @@ export class RunningCall extends Timed implements Call, StreamReceiver {
     this.#said = undefined;
     this.#note(fields);
     if (fields.status !== 200) this.#refusal = new ExternalFailure(`answers ${fields.status}`);
+    else if (!isGrpc(fields.first('content-type')))
+      this.#refusal = new ExternalFailure('answers with something else than gRPC');
   }
 
   onData(_stream: Stream, chunk: Buffer): boolean {
@@ -195,7 +197,7 @@ export class RunningCall extends Timed implements Call, StreamReceiver {
     const status = fields.first('grpc-status');
     if (status === undefined) return;
     this.#status = status;
-    this.#message = fields.first('grpc-message') ?? '';
+    this.#message = decoded(fields.first('grpc-message') ?? '');
   }
 
   #outcome(): ExternalFailure | undefined {
@@ -240,3 +242,16 @@ export class RunningCall extends Timed implements Call, StreamReceiver {
 const deadlineExceeded = '4';
 
 const detail = (message: string): string => (message === '' ? '' : `: ${message}`);
+
+/** `application/grpc`, `application/grpc+proto`, … A service that names no type may still speak it. */
+const isGrpc = (contentType: string | undefined): boolean =>
+  contentType === undefined || /^application\/grpc(?:[+; ]|$)/i.test(contentType);
+
+/** As senders of gRPC write it: bytes of UTF-8, all but printable ASCII as `%XX`. What is not that stays as it is. */
+function decoded(message: string): string {
+  try {
+    return decodeURIComponent(message);
+  } catch {
+    return message;
+  }
+}

@@ -234,12 +234,13 @@ export class GrpcChannel implements CallOwner, Http2ConnectionOwner, OpeningOwne
   }
 }
 
-/** The last message counts, once the call has ended well. */
+/** The message counts once the call has ended well. Of two nobody knows which is meant: neither is an answer. */
 class Question implements CallReceiver {
   readonly #resolve: (answer: Buffer) => void;
   readonly #reject: (failure: ExternalFailure) => void;
   readonly #waiting: Waiting;
   #answer: Buffer | undefined;
+  #messages = 0;
 
   constructor(resolve: (answer: Buffer) => void, reject: (failure: ExternalFailure) => void, waiting: Waiting) {
     this.#resolve = resolve;
@@ -248,12 +249,15 @@ class Question implements CallReceiver {
   }
 
   onMessage(message: Buffer): void {
+    this.#messages++;
     this.#answer = message;
   }
 
   onEnd(failure: ExternalFailure | undefined): void {
     this.#waiting.onGivenUp = undefined;
-    if (this.#answer !== undefined && failure === undefined) this.#resolve(this.#answer);
-    else this.#reject(failure ?? new ExternalFailure('ended without an answer'));
+    if (failure !== undefined) this.#reject(failure);
+    else if (this.#answer === undefined) this.#reject(new ExternalFailure('ended without an answer'));
+    else if (this.#messages > 1) this.#reject(new ExternalFailure(`${this.#messages} answers to one question`));
+    else this.#resolve(this.#answer);
   }
 }

@@ -63,6 +63,43 @@ describe('a call of gRPC', () => {
     expect(told).to.equal(undefined);
   });
 
+  // The last one counted: a service that said no and then yes had allowed.
+  it('that is answered twice has failed, for nobody knows which answer is meant', async () => {
+    answer = ends('0', Buffer.concat([frameOf(Buffer.from('no')), frameOf(Buffer.from('yes'))]));
+    expect(await asked(0)).to.equal('ExternalFailure: 2 answers to one question');
+  });
+
+  it('that is answered with a page has failed, though the page looks like a message', async () => {
+    for (const [contentType, outcome] of [
+      ['text/html', 'ExternalFailure: answers with something else than gRPC'],
+      ['application/grpc-web', 'ExternalFailure: answers with something else than gRPC'],
+      ['application/grpc+proto', 'out'],
+      [undefined, 'out'],
+    ] as const) {
+      answer = (stream) => {
+        stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
+        const type = contentType === undefined ? {} : { 'content-type': contentType };
+        stream.respond({ ':status': 200, ...type }, { waitForTrailers: true });
+        stream.end(frameOf(Buffer.from('out')));
+      };
+      expect(await asked(0), contentType).to.equal(outcome);
+    }
+  });
+
+  it('tells why it failed in words, not in the bytes of the wire', async () => {
+    for (const [sent, told] of [
+      ['caf%C3%A9 is closed', 'café is closed'],
+      ['100 %', '100 %'],
+    ] as const) {
+      answer = (stream) => {
+        stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '14', 'grpc-message': sent }));
+        stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
+        stream.end();
+      };
+      expect(await asked(0)).to.equal(`ExternalFailure: status 14: ${told}`);
+    }
+  });
+
   // The service's own timer was heard first on a busy machine: its status was taken for a failure of another kind.
   it('whose service says that the time is over has timed out, as has any that fails with no time left', async () => {
     answer = ends('4');
