@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { systemClock } from '../../src/clock.ts';
 import { RedisSessionStore } from '../../src/proxy/upstream/session/redis-session-store.ts';
 import { patienceMs } from '../../src/proxy/upstream/session/session-store.ts';
-import { silentLogger } from '../../src/telemetry/logger.ts';
+import { type Logger, silentLogger } from '../../src/telemetry/logger.ts';
 import { eventually } from '../support/eventually.ts';
 import { needs } from '../support/needs.ts';
 import { RedisServer } from '../support/redis-server.ts';
@@ -86,5 +86,51 @@ describe('the store of sticky sessions', () => {
     redis.signal('SIGCONT');
     await untilUp();
     expect((await get('lost')).value).to.equal('');
+  });
+
+  // Keys went to the first database: SELECT had failed, and nobody had looked.
+  it('is down where it has no such database, and says which', async () => {
+    const told: unknown[] = [];
+    const logger: Logger = { ...silentLogger, child: () => logger, warn: (fields) => void told.push(fields) };
+    const nowhere = new RedisSessionStore({ host: '127.0.0.1', port: redis.port, db: 99 }, systemClock, logger);
+    try {
+      await eventually(() => expect(told).to.deep.equal([{ reason: 'database 99: ERR DB index is out of range' }]));
+      expect(nowhere.up).to.equal(false);
+      nowhere.set('lost', 'x', 10);
+      expect((await get('lost')).value).to.equal('');
+    } finally {
+      nowhere.close();
+    }
+  });
+
+  it('keeps sessions in the database that it was told', async () => {
+    const third = new RedisSessionStore({ host: '127.0.0.1', port: redis.port, db: 3 }, systemClock, silentLogger);
+    try {
+      await eventually(() => expect(third.up).to.equal(true));
+      third.set('in-third', 'x', 10);
+      await eventually(async () => expect(await redis.command('INFO keyspace')).to.contain('db3:keys=1'));
+      expect((await get('in-third')).value).to.equal('');
+    } finally {
+      third.close();
+    }
+  });
+
+  // A client that it did not know was given another target with each request.
+  it('that takes nothing new does not answer for what it does not know, until it takes something again', async () => {
+    store.set('known', 'x', 100);
+    await eventually(async () => expect((await get('known')).value).to.equal('x'));
+    await redis.command('CONFIG SET min-replicas-to-write 1');
+    try {
+      store.set('refused', 'x', 100);
+      await eventually(async () => expect((await get('refused')).value).to.equal(undefined));
+      expect((await get('known')).value).to.equal('x');
+      expect(store.up).to.equal(true);
+    } finally {
+      await redis.command('CONFIG SET min-replicas-to-write 0');
+    }
+    await eventually(async () => {
+      store.set('taken', 'x', 100);
+      expect((await get('nobody')).value).to.equal('');
+    });
   });
 });

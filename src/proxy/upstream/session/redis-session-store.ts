@@ -10,6 +10,7 @@ export interface RedisOptions {
   readonly host: string;
   readonly port: number;
   readonly password?: string | undefined;
+  /** A number that it does not have is a store that is down. */
   readonly db: number;
 }
 
@@ -22,6 +23,8 @@ export class RedisSessionStore implements SessionStore {
   readonly #logger: Logger;
   /** `doubtful`: connected, but late. */
   #state: 'down' | 'up' | 'doubtful' = 'down';
+  /** It answers, but takes nothing: a replica, or one whose memory is full. What it does not know is chosen by hash. */
+  #refusesWrites = false;
   #closed = false;
   #reason = '';
   /** That it is down has been said. */
@@ -48,7 +51,6 @@ export class RedisSessionStore implements SessionStore {
     const redis = new Redis({
       host,
       port,
-      db,
       ...(password !== undefined && { password }),
       lazyConnect: true,
       maxRetriesPerRequest: 0,
@@ -60,7 +62,7 @@ export class RedisSessionStore implements SessionStore {
     redis.on('error', (error: Error) => {
       this.#reason = error.message;
     });
-    redis.on('ready', () => this.#rise());
+    redis.on('ready', () => this.#choose(redis, db));
     redis.on('close', () => this.#fall());
     this.#redis = redis;
     redis.connect().catch(() => {});
@@ -90,7 +92,7 @@ export class RedisSessionStore implements SessionStore {
     redis.get(key).then(
       (value) => {
         this.#answered();
-        settle(value ?? unknownSession);
+        settle(value ?? (this.#refusesWrites ? undefined : unknownSession));
       },
       (error: Error) => {
         this.#failed(error);
@@ -102,8 +104,14 @@ export class RedisSessionStore implements SessionStore {
   set(key: string, value: string, ttlSeconds: number): void {
     if (this.#state === 'down' || this.#redis === undefined) return;
     this.#redis.set(key, value, 'EX', Math.max(1, ttlSeconds)).then(
-      () => this.#answered(),
-      (error: Error) => this.#failed(error),
+      () => {
+        this.#refusesWrites = false;
+        this.#answered();
+      },
+      (error: Error) => {
+        if (error.name === 'ReplyError') this.#refuse(error);
+        this.#failed(error);
+      },
     );
   }
 
@@ -128,8 +136,37 @@ export class RedisSessionStore implements SessionStore {
     this.#redis?.disconnect(true);
   }
 
+  /**
+   * ioredis takes a database that is not there for chosen and goes on in the first one. Nothing is asked or kept before
+   * this has succeeded; as long as the connection lasts it is tried again.
+   */
+  #choose(redis: Redis, db: number): void {
+    // Every connection begins there, and a user may not be allowed to ask for it.
+    if (db === 0) {
+      this.#rise();
+      return;
+    }
+    redis.select(db).then(
+      () => this.#rise(),
+      (error: Error) => {
+        if (this.#closed || redis.status !== 'ready') return;
+        this.#reason = `database ${db}: ${error.message}`;
+        this.#fall();
+        if (error.name !== 'ReplyError') redis.disconnect(true);
+        else this.#clock.after(reconnectMsMax, () => redis.status === 'ready' && this.#choose(redis, db));
+      },
+    );
+  }
+
+  #refuse({ message }: Error): void {
+    if (this.#refusesWrites) return;
+    this.#refusesWrites = true;
+    this.#logger.warn({ reason: message }, 'the store of sticky sessions takes no new ones: those stick by hash');
+  }
+
   #rise(): void {
     this.#state = 'up';
+    this.#refusesWrites = false;
     this.#onReach(true);
     this.#told = false;
     this.#logger.info({}, 'the store of sticky sessions is connected');
