@@ -11,7 +11,8 @@ const parts = 8;
 const size = Math.floor((all.last - all.first + 1) / parts);
 const part = Number(process.env.MOCHA_WORKER_ID ?? 0) % parts;
 const range = { first: all.first + part * size, last: all.first + (part + 1) * size - 1 };
-const given = new Set<number>();
+/** 10080 is a bad port of the Fetch standard (§2.9): `fetch` asks nobody there. */
+const given = new Set<number>([10_080]);
 
 /** A port of 127.0.0.1 that the system says is free, given to nobody else in this process. */
 export async function freePort(): Promise<number> {
