@@ -182,9 +182,12 @@ class Port implements OpenListener, HandshakeOwner {
     this.#listener = listener;
     this.#pathReport.listener = listener.name;
     this.#failures.listener = listener.name;
-    this.#settings = settingsOf(listener);
+    const settings = settingsOf(listener);
+    // Most activations change neither, and connections may be many.
+    const isOther = terminator !== this.#terminator || settings.http2 !== this.#settings.http2;
+    this.#settings = settings;
     this.#terminator = terminator;
-    for (const connection of this.#connections) if (!this.#admits(connection)) connection.drain();
+    if (isOther) for (const connection of this.#connections) if (!this.#admits(connection)) connection.drain();
   }
 
   async close(withinMs: number): Promise<void> {
