@@ -2,6 +2,7 @@
 // configuration at once and each later one. The bytes of one activation are made once, however many clients there are.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Cancel, Clock } from '../clock.ts';
+import { beginEvents } from '../event-stream-head.ts';
 import type { Candidate, ConfigSource, ProxyConfig } from '../model/proxy-config.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { CandidateFrames, noTrial, type ToldTrial } from './candidate-frames.ts';
@@ -105,27 +106,10 @@ export class SnapshotStreams {
   /** Takes over a response that nothing was written to. `HEAD` gets the headers alone. */
   attach(response: ServerResponse): void {
     const { clusterId, follower } = this.#parts;
-    const { httpVersion, method } = response.req;
-    const isOver = method === 'HEAD' || this.#closed;
+    const isOver = response.req.method === 'HEAD' || this.#closed;
     const whom = (isOver ? undefined : follower?.(response.req)) ?? stranger;
     const { hasSha256, hasRollout, headers, closed } = whom;
-    // Without chunks HTTP/1.0 tells the end of the stream by that of the connection. A stream outlives the wish to close.
-    const closes = httpVersion === '1.0' || (method === 'HEAD' && !response.shouldKeepAlive);
-    response.writeHead(200, {
-      'Content-Type': 'text/event-stream',
-      'Cache-Control': 'no-cache',
-      Connection: closes ? 'close' : 'keep-alive',
-      'X-Accel-Buffering': 'no',
-      'X-Sluice-Cluster': clusterId(),
-      ...headers,
-    });
-    if (isOver) {
-      response.end();
-      return;
-    }
-    response.flushHeaders();
-    // A peer that vanished without a word is found by TCP, even while nothing can be written to it.
-    response.socket?.setKeepAlive(true, keepAliveMs);
+    if (!beginEvents(response, this.#closed, { 'X-Sluice-Cluster': clusterId(), ...headers })) return;
     // Told no share of it yet: whoever has the candidate gets its share first of all.
     const told = { rollout: hasRollout, share: -1 };
     const stream = new EventStream(response, this.#queue, () => this.#further(client));

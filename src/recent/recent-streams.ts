@@ -4,6 +4,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Cancel, Clock } from '../clock.ts';
 import { SluiceError } from '../errors.ts';
+import { beginEvents } from '../event-stream-head.ts';
 import type { RecentRequest, RecentSource } from '../model/recent-request.ts';
 import { type Passes, passesOf } from './recent-question.ts';
 
@@ -55,21 +56,7 @@ export class RecentStreams {
 
   /** Takes over a response that nothing was written to. `HEAD` gets the headers alone. */
   attach(response: ServerResponse, passes: Passes): void {
-    const { httpVersion, method } = response.req;
-    // Without chunks HTTP/1.0 tells the end of the stream by that of the connection. A stream outlives the wish to close.
-    const closes = httpVersion === '1.0' || (method === 'HEAD' && !response.shouldKeepAlive);
-    response.writeHead(200, {
-      'Content-Type': 'text/event-stream',
-      'Cache-Control': 'no-cache',
-      Connection: closes ? 'close' : 'keep-alive',
-      'X-Accel-Buffering': 'no',
-    });
-    if (method === 'HEAD' || this.#closed) {
-      response.end();
-      return;
-    }
-    response.flushHeaders();
-    response.socket?.setKeepAlive(true, keepAliveMs);
+    if (!beginEvents(response, this.#closed)) return;
     const follower: Follower = { response, passes, dropped: 0, told: '' };
     if (this.#followers.size === 0) this.#begin();
     this.#followers.add(follower);
