@@ -4,6 +4,7 @@ import type { Backups } from '../cluster/checkpoints/backup.ts';
 import type { ClusterAdmin } from '../cluster/members/cluster-admin.ts';
 import { type LeaderOperation, type LeaderOperations, relayedHeader } from '../cluster/members/leader-operations.ts';
 import { SluiceError } from '../errors.ts';
+import { isAbsentText } from '../model/json-object.ts';
 import { pointerOf } from '../model/problem.ts';
 import type { Answer, ApiRequest } from '../resources/answer.ts';
 import { objectBody, optionalBody } from '../resources/json-body.ts';
@@ -72,10 +73,8 @@ export class ClusterOperations {
 
   transfer(request: ClusterRequest): Promise<Answer> {
     return this.#atLeader(request, async () => {
-      // `null` and an empty text name nobody, as everywhere (contract.md §0.2 J4, J5).
       const { to: named, ...others } = optionalBody(request.body);
-      const absent = named === undefined || named === null || named === '';
-      const to = absent ? fields(others, []) && undefined : fields({ ...others, to: named }, ['to']).to;
+      const to = isAbsentText(named) ? fields(others, []) && undefined : fields({ ...others, to: named }, ['to']).to;
       return answer(200, { leader: await this.#admin.transfer(to) });
     });
   }

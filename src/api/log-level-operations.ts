@@ -1,5 +1,6 @@
 // The operations on the log levels of this node: reads the request, changes them, writes the answer.
 import { SluiceError } from '../errors.ts';
+import { isAbsentText } from '../model/json-object.ts';
 import { pointerOf } from '../model/problem.ts';
 import type { Answer, ApiRequest } from '../resources/answer.ts';
 import { objectBody } from '../resources/json-body.ts';
@@ -28,8 +29,7 @@ export class LogLevelOperations {
     const pointers = Object.keys(unknown).map((field) => pointerOf(field));
     const unknownFields = unknownFieldWarnings(pointers, fieldValidationOf(request));
     const chosen = oneOf('level', level, logLevels);
-    const of =
-      module === undefined || module === null || module === '' ? undefined : oneOf('module', module, logModules);
+    const of = isAbsentText(module) ? undefined : oneOf('module', module, logModules);
     this.#levels.set(chosen, of);
     const who = { level: chosen, ...(of !== undefined && { of }), ...(caller.name !== '' && { key: caller.name }) };
     this.#logger.warn(who, 'the log level is changed');

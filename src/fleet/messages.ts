@@ -8,6 +8,7 @@ import {
   messageLimits,
   type TrafficWindow,
 } from '../model/fleet-messages.ts';
+import { isAbsentText, isObject } from '../model/json-object.ts';
 import { type Problem, pointerOf } from '../model/problem.ts';
 
 export interface AcknowledgementMessage extends Acknowledgement {
@@ -52,10 +53,10 @@ export function reportOf(json: Json): ReportMessage {
 }
 
 /** JSON pointers of fields that an acknowledgement does not have. */
-export const unknownInAcknowledgement = (json: Json): string[] => unknownIn({ json, pointer: '' }, acknowledgementForm);
+export const unknownInAcknowledgement = (json: Json): string[] => unknownIn(json, acknowledgementForm);
 
 /** The same of a report. */
-export const unknownInReport = (json: Json): string[] => unknownIn({ json, pointer: '' }, reportForm);
+export const unknownInReport = (json: Json): string[] => unknownIn(json, reportForm);
 
 /** Fields by name; of a list of objects, theirs. */
 interface Form {
@@ -86,13 +87,14 @@ const reportForm: Form = {
   },
 };
 
-function unknownIn({ json, pointer }: Place, form: Form): string[] {
+/** Of a message that was read: its lists hold objects. */
+function unknownIn(json: Json, form: Form, pointer = ''): string[] {
   return Object.entries(json).flatMap(([name, value]) => {
     const at = pointer + pointerOf(name);
     const inner = Object.hasOwn(form, name) ? form[name] : undefined;
     if (inner === undefined) return [at];
     if (inner === 'value' || !Array.isArray(value)) return [];
-    return value.filter(isObject).flatMap((each, place) => unknownIn({ json: each, pointer: `${at}/${place}` }, inner));
+    return value.flatMap((each: Json, place) => unknownIn(each, inner, `${at}/${place}`));
   });
 }
 
@@ -109,13 +111,13 @@ const problemOf = (each: Place): Problem => ({
 const listenerOf = (each: Place): ListenerReport => ({
   id: text(each, 'id', messageLimits.id),
   state: oneOf(each, 'state', ['open', 'waiting', 'failed'] as const),
-  ...(!isAbsent(each.json.reason) && { reason: text(each, 'reason', messageLimits.prose) }),
+  ...(!isAbsentText(each.json.reason) && { reason: text(each, 'reason', messageLimits.prose) }),
 });
 
 function windowOf(each: Place): TrafficWindow {
   const { rollout, latency: sent } = each.json;
   const latency = sent ?? [];
-  if (!isAbsent(rollout) && typeof rollout !== 'string') throw invalid(each, 'rollout', 'must be an id or null');
+  if (!isAbsentText(rollout) && typeof rollout !== 'string') throw invalid(each, 'rollout', 'must be an id or null');
   if (!Array.isArray(latency) || (latency.length !== 0 && latency.length !== latencyBuckets)) {
     throw invalid(each, 'latency', `must be a list of ${latencyBuckets} counts, or empty`);
   }
@@ -124,7 +126,7 @@ function windowOf(each: Place): TrafficWindow {
   }
   return {
     of: oneOf(each, 'of', ['stable', 'candidate'] as const),
-    rollout: isAbsent(rollout) ? null : rollout.slice(0, messageLimits.id),
+    rollout: isAbsentText(rollout) ? null : rollout.slice(0, messageLimits.id),
     requests: uint(each, 'requests'),
     serverErrors: uint(each, 'serverErrors'),
     clientErrors: uint(each, 'clientErrors'),
@@ -132,10 +134,6 @@ function windowOf(each: Place): TrafficWindow {
     latency,
   };
 }
-
-/** Of fields that need not be there: `null` and an empty text are the same as nothing (contract.md §0.2 J4, J5). */
-const isAbsent = (value: unknown): value is undefined | null | '' =>
-  value === undefined || value === null || value === '';
 
 /** In characters and not in halves of them, as the document counts. */
 const isLonger = (value: string, lengthMax: number): boolean =>
@@ -178,9 +176,6 @@ function list(at: Place, name: string, lengthMax: number): Place[] {
 /** Typed clients send lists that nobody filled as `null`. */
 const listOrNone = (at: Place, name: string, lengthMax: number): Place[] =>
   (at.json[name] ?? undefined) === undefined ? [] : list(at, name, lengthMax);
-
-const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const invalid = ({ pointer }: Place, name: string, message: string): SluiceError =>
   new SluiceError('INVALID', `${pointer}/${name} ${message}`);
