@@ -254,9 +254,8 @@ function refusalOf({ statusCode = 0, headers }: IncomingMessage, url: string): s
     if (type === undefined || /^text\/event-stream[ \t]*(?:;|$)/i.test(type)) return undefined;
     return `it answered with ${type.slice(0, foreignTextMax)} and not with an event stream`;
   }
-  const { location } = headers;
-  if (location === undefined || !URL.canParse(location, url)) return `it answered ${statusCode}`;
+  const location = headers.location === undefined ? null : URL.parse(headers.location, url);
+  if (location === null) return `it answered ${statusCode}`;
   // What follows may be a ticket, or whom it is for.
-  const { origin, pathname } = new URL(location, url);
-  return `it answered ${statusCode}, Location ${`${origin}${pathname}`.slice(0, foreignTextMax)}`;
+  return `it answered ${statusCode}, Location ${`${location.origin}${location.pathname}`.slice(0, foreignTextMax)}`;
 }

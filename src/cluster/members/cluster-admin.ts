@@ -37,12 +37,13 @@ export class ClusterAdmin {
    * address, but takes what a node says of itself: one that DNS finds may say `:7000`.
    */
   async add({ nodeId, address }: { nodeId: string; address: string }): Promise<MemberView> {
-    const { candidates, config } = await this.#status();
+    const status = await this.#status();
+    const { candidates, config } = status;
     const isMeant = (member: Member): boolean => identityOf(member.id).nodeId === nodeId && member.address === address;
     if (parseAuthority(address)?.port === undefined && ![...candidates, ...config.members].some(isMeant)) {
       throw new SluiceError('INVALID', '/address must be host:port, for example 10.0.0.4:7000');
     }
-    const status = await this.#leading();
+    this.#needLead(status);
     const candidate = candidatesOf(status).find(isMeant);
     if (candidate === undefined) return await this.#present(status.config.members.filter(isMeant), { nodeId, address });
     await this.#change({ op: 'addLearner', member: candidate });
@@ -120,11 +121,15 @@ export class ClusterAdmin {
 
   async #leading(): Promise<MemberStatus> {
     const status = await this.#status();
-    if (status.role !== 'leader') throw new SluiceError('UNAVAILABLE', 'no node leads the cluster at the moment');
+    this.#needLead(status);
+    return status;
+  }
+
+  #needLead({ role }: MemberStatus): void {
+    if (role !== 'leader') throw new SluiceError('UNAVAILABLE', 'no node leads the cluster at the moment');
     if (!this.#cluster.clustered) {
       throw new SluiceError('CONFLICT', 'this is a cluster of one: a raft section in the settings lets others join');
     }
-    return status;
   }
 
   async #status(): Promise<MemberStatus> {

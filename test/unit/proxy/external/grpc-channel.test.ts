@@ -19,6 +19,14 @@ import { ca, server as certified } from '../../../support/certificates.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { listening } from '../../../support/proxy-bed.ts';
 
+interface Ending {
+  /** `grpc-message`. */
+  readonly why?: string;
+  /** Of the head. */
+  readonly fields?: Readonly<Record<string, string | undefined>>;
+}
+
+const ofGrpc = { 'content-type': 'application/grpc' };
 const reset = { code: 2, faulty: false, unanswered: false, message: 'reset' };
 
 describe('a call of gRPC', () => {
@@ -43,10 +51,10 @@ describe('a call of gRPC', () => {
   });
 
   const ends =
-    (status: string, message: Uint8Array = Buffer.alloc(0)) =>
+    (status: string, message: Uint8Array = Buffer.alloc(0), { why = 'so', fields = ofGrpc }: Ending = {}) =>
     (stream: ServerHttp2Stream) => {
-      stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': status, 'grpc-message': 'so' }));
-      stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
+      stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': status, 'grpc-message': why }));
+      stream.respond({ ':status': 200, ...fields }, { waitForTrailers: true });
       stream.end(message);
     };
   const resets = (code: number) => (stream: ServerHttp2Stream) => stream.close(code);
@@ -76,12 +84,8 @@ describe('a call of gRPC', () => {
       ['application/grpc+proto', 'out'],
       [undefined, 'out'],
     ] as const) {
-      answer = (stream) => {
-        stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
-        const type = contentType === undefined ? {} : { 'content-type': contentType };
-        stream.respond({ ':status': 200, ...type }, { waitForTrailers: true });
-        stream.end(frameOf(Buffer.from('out')));
-      };
+      const fields = contentType === undefined ? {} : { 'content-type': contentType };
+      answer = ends('0', frameOf(Buffer.from('out')), { fields });
       expect(await asked(0), contentType).to.equal(outcome);
     }
   });
@@ -91,11 +95,7 @@ describe('a call of gRPC', () => {
       ['caf%C3%A9 is closed', 'café is closed'],
       ['100 %', '100 %'],
     ] as const) {
-      answer = (stream) => {
-        stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '14', 'grpc-message': sent }));
-        stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
-        stream.end();
-      };
+      answer = ends('14', undefined, { why: sent });
       expect(await asked(0)).to.equal(`ExternalFailure: status 14: ${told}`);
     }
   });
