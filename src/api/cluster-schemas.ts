@@ -102,6 +102,11 @@ export const clusterSchemas: Schemas = {
         properties: {
           first: { type: 'integer', description: 'First index.' },
           last: { type: 'integer', description: 'Last index.' },
+          lastTerm: {
+            type: 'integer',
+            description:
+              'Term of the last entry: of two logs the one with the higher term, then the longer one, reaches further.',
+          },
         },
       },
       members: {

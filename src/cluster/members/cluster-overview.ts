@@ -27,15 +27,18 @@ export interface ClusterOverview {
   readonly term: number;
   readonly commit: number;
   readonly applied: number;
-  /** The log as it lies on disk; what was before is in checkpoints. */
-  readonly log: { readonly first: number; readonly last: number };
+  /**
+   * The log as it lies on disk; what was before is in checkpoints. Of two logs the one whose last entry has the higher
+   * term reaches further, and with equal terms the longer one: whoever chooses between nodes that are left needs both.
+   */
+  readonly log: { readonly first: number; readonly last: number; readonly lastTerm: number };
   readonly members: readonly MemberView[];
   /** Connected nodes that belong to no cluster. */
   readonly candidates: readonly { readonly nodeId: string; readonly raftAddress: string }[];
 }
 
 export function overviewOf(status: MemberStatus, clustered: boolean): ClusterOverview {
-  const { clusterId, leader, term, commit, applied, firstIndex, lastIndex, config } = status;
+  const { clusterId, leader, term, commit, applied, firstIndex, lastIndex, lastTerm, config } = status;
   return {
     clustered,
     clusterId: clusterId ?? null,
@@ -43,7 +46,7 @@ export function overviewOf(status: MemberStatus, clustered: boolean): ClusterOve
     term,
     commit,
     applied,
-    log: { first: firstIndex, last: lastIndex },
+    log: { first: firstIndex, last: lastIndex, lastTerm },
     members: config.members.map((member) => memberView(member, status)),
     candidates: candidatesOf(status).map(({ id, address }) => ({
       nodeId: identityOf(id).nodeId,

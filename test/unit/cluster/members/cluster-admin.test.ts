@@ -33,7 +33,7 @@ describe('cluster admin', () => {
       term: 3,
       commit: 40,
       applied: 40,
-      log: { first: 1, last: 41 },
+      log: { first: 1, last: 41, lastTerm: 1 },
     });
     expect(members.map(({ nodeId, role, match, lag, healthy }) => [nodeId, role, match, lag, healthy])).to.deep.equal([
       ['a', 'leader', 41, 0, true],
@@ -49,6 +49,20 @@ describe('cluster admin', () => {
     const { members } = await admin.overview();
     for (const { match, lag, healthy } of members) expect([match, lag, healthy]).to.deep.equal([null, null, null]);
     expect(await admin.elsewhere()).to.equal('10.0.0.1:8080');
+  });
+
+  it('says which of two logs that are left reaches further: the term of the last entry, and its index', async () => {
+    cluster.now = {
+      ...statusOfFour,
+      role: 'follower',
+      leader: undefined,
+      peers: [],
+      applied: 40,
+      lastIndex: 43,
+      lastTerm: 3,
+    };
+    const { applied, log } = await admin.overview();
+    expect({ applied, log }).to.deep.equal({ applied: 40, log: { first: 1, last: 43, lastTerm: 3 } });
   });
 
   it('has nothing to show before the node belongs to a cluster', async () => {
