@@ -6,11 +6,14 @@ import type { RaftOptions } from './options.ts';
 import { systemClock } from './system-clock.ts';
 
 export interface LogRemains {
+  /** Undefined: no entry was ever in it. */
+  readonly clusterId: string | undefined;
   /** Which generation of the program's state counts. */
   readonly generation: number;
   /**
    * Every entry that follows `applied` without a gap. Which of the last ones were committed, the lost quorum alone could
    * tell; all that was acknowledged and reached this node is among them.
+   * @throws {Error} when the log begins later
    */
   entriesAfter(applied: Index): readonly Entry[];
 }
@@ -23,8 +26,17 @@ export async function readLogRemains(options: Pick<RaftOptions, 'directory' | 'n
     random: randomFillSync,
     host: { warning: () => undefined },
   });
-  const { generation, boot } = await log.open();
+  const { generation, boot, identity } = await log.open();
   await log.store.close({ clean: true });
   const { base, entries } = boot;
-  return { generation, entriesAfter: (applied) => (applied < base.index ? [] : entries.slice(applied - base.index)) };
+  return {
+    clusterId: identity.clusterId,
+    generation,
+    entriesAfter(applied) {
+      // A state that is not the one of this log: what lies between them is nowhere.
+      if (applied < base.index)
+        throw new Error(`the state ends at entry ${applied}, the log begins after ${base.index}`);
+      return entries.slice(applied - base.index);
+    },
+  };
 }

@@ -99,6 +99,7 @@ export async function openCore({ traces, settings, logger, level }: CoreOptions)
       observer: metrics,
       traces,
     });
+    refuseHalfLeft(raft, state);
     const atStart: StateAtStart = { applied: state.view.applied, term: state.entry?.term ?? 0 };
     const loss = isDropped ? undefined : lossOfLog(raft, atStart);
     raft.begin(atStart, generations);
@@ -120,6 +121,15 @@ function refuseToDrop({ clustered, clusterId, generation, lastIndex }: RaftLog, 
   if ((clustered && clusterId !== undefined) || generation !== firstGeneration) {
     throw new Error('encryption cannot be turned on for a node of a cluster; make a new cluster with the key');
   }
+}
+
+/**
+ * `force-new-cluster` takes the state out of its log first and puts the log aside then. Stopped in between it has to be
+ * run again; to the log this would be a state that holds more than was ever agreed on, and this node be lost for good.
+ */
+function refuseHalfLeft({ clusterId, lastIndex }: RaftLog, { view, entry }: DurableState): void {
+  if (clusterId === undefined || entry !== undefined || view.applied <= lastIndex) return;
+  throw new Error('sluice force-new-cluster was stopped before it was done; run it again');
 }
 
 /**

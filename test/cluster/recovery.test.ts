@@ -1,9 +1,12 @@
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { cpSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
 import { type ClusterNode, NodeCluster } from '../support/node-cluster.ts';
-import { newFolder, runSluice } from '../support/sluice-process.ts';
+import { newFolder, runSluice, spawnSluice } from '../support/sluice-process.ts';
 
 const canary = 'canary-3f1c7a9e5b';
 const key = Buffer.alloc(32, 7).toString('base64');
@@ -113,5 +116,114 @@ describe('backup, restore and a lost quorum', () => {
     await grow();
     for (const { api } of cluster.nodes) expect((await api.get('/groups/late')).body).to.include({ name: 'late' });
     await lost[1]?.api.create('groups', { name: 'after' });
+  });
+
+  describe('a new cluster by force', () => {
+    /** Of the node that caught up by a checkpoint, so that its state is not of the first generation. */
+    let stopped: ClusterNode;
+    let generation = '';
+
+    before(async () => {
+      const [, last] = await cluster.followers();
+      if (last === undefined) throw new Error('no follower');
+      stopped = last;
+      await Promise.all(cluster.nodes.map((node) => node.stop()));
+      [generation = ''] = readdirSync(join(stopped.storePath, 'state'));
+      expect(generation).not.to.equal('1');
+    });
+
+    /** What that node has, in a folder of its own, with settings that name it. */
+    const copied = () => {
+      const folder = newFolder();
+      const storePath = join(folder, 'data');
+      cpSync(stopped.storePath, storePath, { recursive: true });
+      const config = join(folder, 'sluice.yaml');
+      writeFileSync(config, readFileSync(settingsOf(stopped), 'utf8').replace(stopped.storePath, storePath));
+      return { folder, storePath, config, force: () => runSluice(['force-new-cluster', '--config', config]) };
+    };
+
+    /** Begins it, and finds the writes there. */
+    const expectBegun = async ({ config }: { readonly config: string }): Promise<void> => {
+      const output: string[] = [];
+      const child = spawnSluice(['--config', config]);
+      createInterface({ input: child.stdout as Readable }).on('line', (line) => output.push(line));
+      try {
+        await eventually(async () => {
+          const { status, body } = await stopped.api.get('/groups/late');
+          expect(status, output.join('\n')).to.equal(200);
+          expect(body).to.include({ name: 'late' });
+        });
+      } finally {
+        child.kill('SIGKILL');
+        await once(child, 'close');
+      }
+    };
+
+    it('is refused where nothing is, and makes nothing there', async () => {
+      const { folder, storePath, force } = copied();
+      rmSync(storePath, { recursive: true });
+      const { code, stderr } = await force();
+      expect({ code, stderr }).to.deep.equal({
+        code: 1,
+        stderr: `sluice: there is nothing of a node in controlPlane.storePath ${storePath}\n`,
+      });
+      expect(readdirSync(folder)).to.deep.equal(['sluice.yaml']);
+    });
+
+    it('is refused on a node that waits for its cluster', async () => {
+      const { storePath, config, force } = copied();
+      rmSync(storePath, { recursive: true });
+      const child = spawnSluice(['--config', config]);
+      await eventually(async () => expect((await stopped.api.get('/cluster')).status).to.equal(503));
+      child.kill('SIGTERM');
+      await once(child, 'close');
+      const { code, stderr } = await force();
+      expect(code, stderr).to.equal(1);
+      expect(stderr).to.match(/nothing was ever agreed on in /);
+      expect(readdirSync(storePath)).to.have.members(['raft', 'state']);
+    });
+
+    it('is refused where the state of the log is missing', async () => {
+      const { storePath, force } = copied();
+      rmSync(join(storePath, 'state'), { recursive: true });
+      const { code, stderr } = await force();
+      expect(code, stderr).to.equal(1);
+      expect(stderr).to.match(/the state ends at entry 0, the log begins after \d+/);
+      expect(readdirSync(storePath)).to.include('raft');
+    });
+
+    it('begins where a crash left a former state beside the one that counts', async () => {
+      const store = copied();
+      cpSync(join(store.storePath, 'state', generation), join(store.storePath, 'state', '1'), { recursive: true });
+      const { code, stderr } = await store.force();
+      expect(code, stderr).to.equal(0);
+      expect(readdirSync(join(store.storePath, 'state'))).to.deep.equal(['1']);
+      await expectBegun(store);
+    });
+
+    it('begins from a state whose log is gone, and says so', async () => {
+      const store = copied();
+      rmSync(join(store.storePath, 'raft'), { recursive: true });
+      const { code, stdout, stderr } = await store.force();
+      expect(code, stderr).to.equal(0);
+      expect(stdout).to.match(/There was no log beside it, which may have held more/);
+      await expectBegun(store);
+    });
+
+    it('is not started half-way, and is run again', async () => {
+      const store = copied();
+      const raft = join(store.storePath, 'raft');
+      expect((await store.force()).code).to.equal(0);
+      // As if it had been stopped before the log was put aside.
+      const [aside = ''] = readdirSync(store.storePath).filter((name) => name.startsWith('raft.before-'));
+      renameSync(join(store.storePath, aside), raft);
+      renameSync(join(store.storePath, 'state', '1'), join(store.storePath, 'state', generation));
+      const { code, stderr } = await runSluice(['--config', store.config]);
+      expect(code, stderr).to.equal(1);
+      expect(stderr).to.contain('sluice force-new-cluster was stopped before it was done; run it again');
+      const again = await store.force();
+      expect(again.code, again.stderr).to.equal(0);
+      await expectBegun(store);
+    });
   });
 });

@@ -1,8 +1,8 @@
 // The generations of the state on disk: a LevelDB store in `state/<number>` each, and checkpoint files in a directory of
 // the log (architecture.md §7, points 4 and 5).
 import { readdir, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { syncDirectory } from '../../../disk/durable-file.ts';
+import { dirname } from 'node:path';
+import { isMissing, syncDirectory } from '../../../disk/durable-file.ts';
 import { readCheckpoint, writeCheckpoint } from '../../../raft/index.ts';
 import { generationDirectory, LevelStore } from '../../state/level-store.ts';
 import type { CheckpointFiles, GenerationStores } from './generations.ts';
@@ -22,19 +22,24 @@ export const checkpointFilesIn = (directory: string): CheckpointFiles => ({
   read: (meta) => readCheckpoint(directory, meta),
 });
 
+/** Which generations lie below `storePath`, whether or not they count. */
+export async function generationsIn(storePath: string): Promise<readonly number[]> {
+  const names = await readdir(dirname(generationDirectory(storePath, 1))).catch((error: unknown) => {
+    if (isMissing(error)) return [];
+    throw error;
+  });
+  return names.filter((name) => /^\d+$/.test(name)).map(Number);
+}
+
 /**
  * At start: whatever a crash left of generations that do not count. A log that is new knows of no other generation, so
  * nothing goes on its word.
  */
 export async function removeOtherGenerations(storePath: string, generation: number, isNewLog: boolean): Promise<void> {
-  const parent = dirname(generationDirectory(storePath, generation));
-  const names = await readdir(parent).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return [];
-    throw error;
-  });
-  const others = names.filter((name) => /^\d+$/.test(name) && name !== String(generation));
-  if (isNewLog && others.length > 0) {
-    throw new Error(`the log of the state in ${join(parent, ...others.slice(0, 1))} is gone; replace this node`);
+  const others = (await generationsIn(storePath)).filter((other) => other !== generation);
+  const [first] = others;
+  if (isNewLog && first !== undefined) {
+    throw new Error(`the log of the state in ${generationDirectory(storePath, first)} is gone; replace this node`);
   }
-  for (const name of others) await rm(join(parent, name), { recursive: true });
+  for (const other of others) await rm(generationDirectory(storePath, other), { recursive: true });
 }
