@@ -12,8 +12,12 @@ export interface Sender {
 const sliceMs = 8;
 /** Bytes on their way at most, but at least one frame. */
 const inFlightMax = 8 * 1024 * 1024;
-/** A client that takes longer than this to read its frame holds up nobody else. */
+/**
+ * A client that takes longer than this to read its frame holds up nobody else. Each round in which one does makes it half
+ * as long, until all have had their turn: a whole site that is cut off must not add up to seconds for those who read.
+ */
 const patienceMs = 200;
+const patienceMinMs = 1;
 
 export interface SendQueueOptions {
   /** Monotonic milliseconds. */
@@ -27,6 +31,7 @@ export class SendQueue {
   readonly #options: SendQueueOptions;
   readonly #waiting = new Set<Sender>();
   #inFlight = 0;
+  #patienceMs = patienceMs;
   #scheduled = false;
   #running = false;
 
@@ -56,6 +61,7 @@ export class SendQueue {
       break;
     }
     this.#running = false;
+    if (this.#waiting.size === 0) this.#patienceMs = patienceMs;
   }
 
   #send(sender: Sender): void {
@@ -68,7 +74,12 @@ export class SendQueue {
       this.#inFlight -= length;
       if (this.#waiting.size > 0) this.#schedule();
     };
-    const cancel = this.#options.after(patienceMs, release);
+    const given = this.#patienceMs;
+    const cancel = this.#options.after(given, () => {
+      // Of those that began in one round only the first counts.
+      if (this.#patienceMs === given) this.#patienceMs = Math.max(patienceMinMs, given / 2);
+      release();
+    });
     length = sender.write(release);
     if (isCounted) this.#inFlight += length;
     if (length === 0) release();

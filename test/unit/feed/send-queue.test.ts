@@ -5,12 +5,13 @@ import { type Sender, SendQueue } from '../../../src/feed/send-queue.ts';
 class Bench {
   now = 0;
   readonly turns: (() => void)[] = [];
-  readonly timers = new Set<() => void>();
+  /** What is to run, and after how long. */
+  readonly timers = new Map<() => void, number>();
   readonly written: string[] = [];
   readonly queue = new SendQueue({
     now: () => this.now,
-    after: (_delayMs, run) => {
-      this.timers.add(run);
+    after: (delayMs, run) => {
+      this.timers.set(run, delayMs);
       return () => this.timers.delete(run);
     },
     later: (run) => this.turns.push(run),
@@ -69,7 +70,7 @@ describe('the queue of frames', () => {
     big[0]?.done();
     bench.turn();
     expect(bench.written).to.deep.equal(['b0', 'b1', 'b2']);
-    for (const expire of [...bench.timers]) expire();
+    for (const expire of [...bench.timers.keys()]) expire();
     bench.turn();
     bench.turn();
     expect(bench.written).to.deep.equal(['b0', 'b1', 'b2', 'b3', 'b4']);
@@ -77,6 +78,37 @@ describe('the queue of frames', () => {
     for (const each of big) each.done();
     bench.turn();
     expect(bench.written).to.have.length(6);
+  });
+
+  it('is not held up for long by many that do not read', () => {
+    const bench = new Bench();
+    const burst = (first: number): void => {
+      for (let i = 0; i < 300; i++) bench.queue.add(bench.sender(`${first + i} does not read`, 2 * 1024 * 1024, false));
+      bench.queue.add(bench.sender(`reads behind ${first}`, 2 * 1024 * 1024));
+    };
+    /** The longest time for which nothing could be written, until it was its turn. */
+    const waitOf = (name: string): number => {
+      let waitedMs = 0;
+      while (!bench.written.includes(name)) {
+        bench.turn();
+        if (bench.turns.length > 0) continue;
+        // All that are on their way take too long, in the order in which they began.
+        const over = [...bench.timers];
+        waitedMs += Math.max(0, ...over.map(([, delayMs]) => delayMs));
+        for (const [expire] of over) {
+          bench.timers.delete(expire);
+          expire();
+        }
+      }
+      return waitedMs;
+    };
+    burst(0);
+    expect(waitOf('reads behind 0')).to.be.within(200, 1_000);
+    // One that only pauses has all the time again once everybody had a turn.
+    const slow = bench.sender('pauses', 8 * 1024 * 1024, false);
+    bench.queue.add(slow);
+    bench.turn();
+    expect([...bench.timers.values()].at(-1)).to.equal(200);
   });
 
   it('drops who has gone', () => {
