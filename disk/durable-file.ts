@@ -16,11 +16,17 @@ export async function syncDirectory(directory: string): Promise<void> {
 /** Puts `bytes` under `path`, replacing what was there in one step. */
 export async function writeDurably(path: string, bytes: Uint8Array | string): Promise<void> {
   const temporary = `${path}.partial`;
-  await withFile(temporary, 'w', async (file) => {
-    await file.writeFile(bytes);
-    await file.sync();
-  });
-  await renameDurably(temporary, path);
+  try {
+    await withFile(temporary, 'w', async (file) => {
+      await file.writeFile(bytes);
+      await file.sync();
+    });
+    await renameDurably(temporary, path);
+  } catch (error) {
+    // The half of it that found room on a full disk is of use to nobody.
+    await rm(temporary, { force: true }).catch(() => undefined);
+    throw error;
+  }
 }
 
 /** Gives a file that was synced already its final name. */

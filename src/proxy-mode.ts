@@ -48,8 +48,14 @@ export async function startProxy(
 ): Promise<ProxyProcess> {
   const own = settings.proxy;
   const storePath = resolve(own.storePath);
-  const { id, kept } = await proxyId(own.id, storePath);
-  if (!kept) logger.warn({ id, storePath }, 'proxy.storePath cannot be written: the id lasts for this process only');
+  const { id, notKept } = await proxyId(own.id, storePath);
+  if (notKept !== undefined) {
+    const about = { id, storePath, reason: notKept };
+    logger.warn(
+      about,
+      'proxy.storePath cannot be written: the id lasts for this process only, and no last good copy is kept',
+    );
+  }
   const traces = await tracesOf(settings, { instanceId: id, version }, logger);
   const boot = newBoot();
   const link = new ControlPlaneLink({ tls: own.tls, apiKey: own.apiKey, clock: systemClock });
@@ -103,7 +109,14 @@ export async function startProxy(
     clock: systemClock,
     logger,
   });
-  const keeper = new CopyKeeper({ own, storePath, source, clock: systemClock, logger });
+  const keeper = new CopyKeeper({
+    own,
+    storePath,
+    source,
+    clock: systemClock,
+    logger,
+    hasWarned: notKept !== undefined,
+  });
   const pages = new ProxyPages({
     id,
     source,

@@ -13,17 +13,20 @@ export interface CopyKeeperOptions {
   readonly source: Pick<RemoteSource, 'begin'>;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** It is known, and was said, that nothing can be written there. Default: false. */
+  readonly hasWarned?: boolean;
 }
 
 export class CopyKeeper {
   readonly #options: CopyKeeperOptions;
   readonly #file: LastGood | undefined;
   #readWrittenMs: number | undefined;
-  #hasWarned = false;
+  #hasWarned: boolean;
 
   constructor(options: CopyKeeperOptions) {
     this.#options = options;
-    const { own, storePath } = options;
+    const { own, storePath, hasWarned = false } = options;
+    this.#hasWarned = hasWarned;
     this.#file = own.lastGood ? new LastGood({ storePath, key: own.encryptionKey }) : undefined;
   }
 
@@ -73,11 +76,9 @@ export class CopyKeeper {
     try {
       return await this.#file?.read();
     } catch (error) {
-      const { logger } = this.#options;
-      const reason = reasonOf(error);
-      if (error instanceof CopyDamaged)
-        logger.error({ file: this.#file?.file, reason }, 'the last good copy is not used and moved aside as *.damaged');
-      else logger.error({ file: this.#file?.file, reason }, 'the last good copy cannot be read');
+      const about = { file: this.#file?.file, reason: reasonOf(error) };
+      if (error instanceof CopyDamaged) await this.#moveAside(error);
+      else this.#options.logger.error(about, 'the last good copy cannot be read');
       return undefined;
     }
   }
@@ -85,8 +86,12 @@ export class CopyKeeper {
   async #moveAside(error: unknown): Promise<void> {
     const { logger } = this.#options;
     const about = { file: this.#file?.file, reason: reasonOf(error) };
-    logger.error(about, 'the last good copy is not used and moved aside as *.damaged');
-    await this.#file?.moveAside().catch(() => undefined);
+    try {
+      await this.#file?.moveAside();
+      logger.error(about, 'the last good copy is not used and moved aside as *.damaged');
+    } catch (failure) {
+      logger.error({ ...about, stays: reasonOf(failure) }, 'the last good copy is not used, and cannot be moved aside');
+    }
   }
 
   #cannotKeep(error: unknown): void {

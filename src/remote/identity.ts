@@ -16,15 +16,18 @@ export interface ProxyIdentity {
 
 const proxyIdPattern = /^[A-Za-z0-9._~:-]{1,128}$/;
 
-/** The configured id, or the one that is kept in `storePath`, made anew when there is none. */
+/**
+ * The configured id, or the one that is kept in `storePath`, made anew when there is none; `notKept` says why it could
+ * not be written there.
+ */
 export async function proxyId(
   configured: string | undefined,
   storePath: string,
-): Promise<{ readonly id: string; readonly kept: boolean }> {
-  if (configured !== undefined) return { id: configured, kept: true };
+): Promise<{ readonly id: string; readonly notKept?: string }> {
+  if (configured !== undefined) return { id: configured };
   const file = join(storePath, 'id');
   const known = readId(file);
-  if (known !== undefined) return { id: known, kept: true };
+  if (known !== undefined) return { id: known };
   const host = hostname()
     .replace(/[^A-Za-z0-9._~:-]/g, '-')
     .slice(0, 100);
@@ -32,9 +35,9 @@ export async function proxyId(
   try {
     await makeDirectory(storePath);
     writeFileSync(file, `${id}\n`, { mode: 0o600 });
-    return { id, kept: true };
-  } catch {
-    return { id, kept: false };
+    return { id };
+  } catch (error) {
+    return { id, notKept: error instanceof Error ? error.message : String(error) };
   }
 }
 

@@ -75,21 +75,15 @@ export class LastGood {
   }
 
   /**
-   * Undefined when there is none. Rejects with CopyDamaged once the file is moved aside, and with the error of the
-   * system when it cannot be read.
+   * Undefined when there is none. Rejects with CopyDamaged when it must not be served, and with the error of the system
+   * when it cannot be read.
    */
   async read(): Promise<Copy | undefined> {
     const file = await readFile(this.file).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
       throw error;
     });
-    if (file === undefined) return undefined;
-    try {
-      return decodeCopy(file, this.#key);
-    } catch (error) {
-      await this.moveAside();
-      throw error;
-    }
+    return file && decodeCopy(file, this.#key);
   }
 
   /** For a copy that cannot be used. */
@@ -119,13 +113,21 @@ export class LastGood {
 }
 
 function copyOf(text: Buffer): Copy {
-  const value: unknown = JSON.parse(text.toString());
+  const value = jsonOf(text);
   if (!isObject(value)) throw new CopyDamaged('it holds no configuration');
   const { place, writtenMs, sha256, data } = value;
   if (typeof writtenMs !== 'number' || typeof sha256 !== 'string' || typeof data !== 'string') {
     throw new CopyDamaged('it holds no configuration');
   }
   return { place: placeOf(place), writtenMs, sha256, data };
+}
+
+function jsonOf(text: Buffer): unknown {
+  try {
+    return JSON.parse(text.toString());
+  } catch {
+    return undefined;
+  }
 }
 
 const placeOf = (value: unknown): LogPlace | undefined =>

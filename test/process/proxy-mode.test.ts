@@ -151,6 +151,18 @@ describe('a proxy in a process of its own', () => {
     await serves('3');
   });
 
+  it('warns once where its store path cannot be written, and serves', async () => {
+    const folder = newFolder();
+    writeFileSync(join(folder, 'data-proxy'), 'no directory');
+    const without = launchProxy({ folder, controlPlanes: [node.url], proxy: '  bindAddress: 127.0.0.3' });
+    await without.ready();
+    // It waits for a copy that is being written.
+    expect(await without.stop()).to.equal(0);
+    const warnings = without.output.filter((line) => /"level":"(?:warn|error)"/.test(line));
+    expect(warnings, warnings.join('\n')).to.have.length(1);
+    expect(warnings[0]).to.include(without.storePath).and.to.include('no last good copy').and.to.include('EEXIST');
+  });
+
   it('takes lower indexes of another cluster over its copy', async () => {
     const other = await startSluice({ more: 'proxy: { workers: 1, bindAddress: 127.0.0.2 }' });
     try {

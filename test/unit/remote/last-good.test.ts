@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -67,8 +67,17 @@ describe('the last good copy', () => {
     writeFileSync(file.file, 'something else');
     const error = await file.read().catch((reason: unknown) => reason);
     expect(error).to.be.instanceOf(CopyDamaged);
+    await file.moveAside();
     expect(readdirSync(storePath)).to.deep.equal(['last-good.damaged']);
     await file.write(copy);
     expect(await file.read()).to.deep.equal(copy);
+  });
+
+  it('leaves nothing half written behind where it cannot be kept', async () => {
+    const file = new LastGood({ storePath, key: undefined });
+    mkdirSync(file.file);
+    const error = await file.write(copy).catch((reason: unknown) => reason);
+    expect(error).to.have.property('code', 'EISDIR');
+    expect(readdirSync(storePath)).to.deep.equal(['last-good']);
   });
 });
