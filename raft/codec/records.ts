@@ -1,5 +1,5 @@
-// What lies in the log database (raft.md A4), each value sealed by a checksum that also covers what kind of record
-// it is: LevelDB returns damaged values without an error (raft.md A6.1). Entries carry a chain value besides:
+// What lies in the log (raft.md A4), each value sealed by a checksum at its end that also covers what kind of record
+// it is; the journal relies on its being there. Entries carry a chain value besides:
 // it fits only directly after the one entry before, so holes, swapped and stale records show.
 import { crc32 } from 'node:zlib';
 
@@ -20,6 +20,8 @@ const formatVersion = 1;
 const crcBytes = 4;
 /** Kind and format version. */
 const headBytes = 2;
+/** What a larger entry holds besides lies elsewhere. */
+const usualBytesMax = 64 * 1024;
 
 export interface EntryRecord {
   readonly entry: Entry;
@@ -63,18 +65,23 @@ export function chainAfter(previous: number, entry: Entry): number {
   return chainOf(previous, encodeEntry(entry));
 }
 
-export function encodeEntryRecord(entry: Entry, previousChain: number): { value: Buffer; chain: number } {
-  let chain = 0;
-  const value = seal(
-    'entry',
-    (writer) => {
-      writeEntry(writer, entry);
-      chain = chainOf(previousChain, writer.finish().subarray(headBytes));
-      writer.u32(chain);
-    },
-    headBytes + entryBytesOf(entry) + 4 + crcBytes,
-  );
-  return { value, chain };
+/** In pieces: what is large of the entry is not copied. */
+export function encodeEntryRecord(
+  entry: Entry,
+  previousChain: number,
+): { readonly value: readonly Uint8Array[]; readonly chain: number } {
+  const writer = new ByteWriter(Math.min(entryBytesOf(entry), usualBytesMax) + headBytes + 4 + crcBytes, true);
+  writeHead(writer, 'entry');
+  writeEntry(writer, entry);
+  const written = writer.pieces();
+  let chain = crc32(numberBytes(previousChain));
+  for (const [at, piece] of written.entries()) chain = crc32(at === 0 ? piece.subarray(headBytes) : piece, chain);
+  writer.u32(chain);
+  let sum = 0;
+  const sealed = writer.pieces();
+  for (const piece of sealed) sum = crc32(piece, sum);
+  writer.u32(sum);
+  return { value: writer.pieces(), chain };
 }
 
 export function decodeEntryRecord(value: Uint8Array): EntryRecord | undefined {
@@ -172,11 +179,15 @@ const recordKinds = [
 type RecordKind = (typeof recordKinds)[number];
 
 /** Kind u8 · format version u8 · fields · crc32 u32 of all before. */
-function seal(kind: RecordKind, write: (writer: ByteWriter) => void, bytes?: number): Buffer {
-  const writer = new ByteWriter(bytes);
-  writer.u8(recordKinds.indexOf(kind)).u8(formatVersion);
+function seal(kind: RecordKind, write: (writer: ByteWriter) => void): Buffer {
+  const writer = new ByteWriter();
+  writeHead(writer, kind);
   write(writer);
   return writer.u32(crc32(writer.finish())).finish();
+}
+
+function writeHead(writer: ByteWriter, kind: RecordKind): void {
+  writer.u8(recordKinds.indexOf(kind)).u8(formatVersion);
 }
 
 /** Undefined when the record is damaged, of another kind or of another version. */
@@ -197,9 +208,13 @@ function encodeEntry(entry: Entry): Buffer {
 }
 
 function chainOf(previous: number, bytes: Uint8Array): number {
-  const before = Buffer.allocUnsafe(4);
-  before.writeUInt32BE(previous);
-  return crc32(bytes, crc32(before));
+  return crc32(bytes, crc32(numberBytes(previous)));
+}
+
+function numberBytes(value: number): Buffer {
+  const bytes = Buffer.allocUnsafe(4);
+  bytes.writeUInt32BE(value);
+  return bytes;
 }
 
 function writeOptionalText(writer: ByteWriter, text: string | undefined): void {

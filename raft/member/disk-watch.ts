@@ -1,4 +1,4 @@
-// Notices a disk that fills up before a write fails (raft.md A6.2): LevelDB does not survive a failed write, so a
+// Notices a disk that fills up before a write fails (raft.md A6.2): a failed write of the log is the last one, so a
 // leader refuses proposals while there is still room for what is under way. (A disk that hangs is the driver's business.)
 import { statfs } from 'node:fs/promises';
 

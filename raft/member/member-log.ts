@@ -15,7 +15,7 @@ import type { Clock } from '../driver/clock.ts';
 import { drawNumber, type RandomBytes } from '../membership/identity.ts';
 import { latestConfig, renamedConfig } from '../membership/rename.ts';
 import { verifyCheckpoint } from '../store/checkpoint-files.ts';
-import { LevelLogStore } from '../store/level-log-store.ts';
+import { DiskLogStore } from '../store/disk-log-store.ts';
 import type { OpenedLog } from '../store/log-store.ts';
 import type { Notices } from './member-host.ts';
 import { checkpointDirectory, type RaftOptions } from './options.ts';
@@ -29,7 +29,7 @@ export interface MemberLogParts {
 
 export class MemberLog {
   readonly #parts: MemberLogParts;
-  #store: LevelLogStore;
+  #store: DiskLogStore;
   #opened: OpenedLog | undefined;
   #self: { readonly id: MemberId; readonly clusterId: string | undefined } = { id: '', clusterId: undefined };
   #checkpointLost: Index | undefined;
@@ -39,7 +39,7 @@ export class MemberLog {
     this.#store = this.#newStore();
   }
 
-  get store(): LevelLogStore {
+  get store(): DiskLogStore {
     return this.#store;
   }
 
@@ -81,7 +81,7 @@ export class MemberLog {
     }
   }
 
-  /** See LevelLogStore.join. */
+  /** See DiskLogStore.join. */
   async join(clusterId: string, config: Config | undefined, after: LogPosition): Promise<void> {
     await this.#store.join(clusterId, config, after.index, Math.max(1, after.term));
     await this.#reopen();
@@ -111,10 +111,10 @@ export class MemberLog {
     await this.open();
   }
 
-  #newStore(): LevelLogStore {
+  #newStore(): DiskLogStore {
     const { options, clock, random } = this.#parts;
     const { directory, nodeId } = options;
-    return new LevelLogStore({
+    return new DiskLogStore({
       directory,
       nodeId,
       incarnation: () => drawNumber(random),

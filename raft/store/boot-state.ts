@@ -12,7 +12,6 @@ export function imageOf(contents: LogContents | undefined): ImageState {
     chains: contents?.chains ?? [],
     hardState: contents?.state.hardState ?? { term: 0, vote: undefined, commit: 0 },
     persistSeq: contents?.state.persistSeq ?? 0,
-    oldestKey: contents?.oldestKey ?? 1,
   };
 }
 

@@ -1,8 +1,9 @@
 // The first writes of a log: what an empty directory gets, and what makes its node the founder of a cluster.
 import { encodeBase, encodeGeneration, encodeIdentity, type IdentityRecord } from '../codec/records.ts';
 import type { Config, ConfigEntry, Index, Term } from '../core/types.ts';
+import type { Operation } from './journal/frames.ts';
 import { keys } from './keys.ts';
-import { type Operation, put } from './log-image.ts';
+import { put } from './log-image.ts';
 import type { WriteBatch } from './log-store.ts';
 
 export const firstGeneration = 1;

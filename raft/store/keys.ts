@@ -1,5 +1,4 @@
-// Keys of the log database (raft.md A4): one letter, and for entries and batches a big-endian number after it,
-// so that the order of keys is the order of indexes.
+// Keys of what the log holds (raft.md A4): one letter, and for entries and batches a big-endian number after it.
 import type { Index } from '../core/types.ts';
 
 export const keys = {
@@ -26,9 +25,10 @@ export function batchKey(persistSeq: number): Buffer {
   return numbered(batchLetter, persistSeq % ringSlots);
 }
 
-/** Bounds of all entries, for ranges: from the first inclusive to the second exclusive. */
-export const entryRange = { gte: Buffer.from('e'), lt: Buffer.from('f') } as const;
-export const batchRange = { gte: Buffer.from('b'), lt: Buffer.from('c') } as const;
+/** Undefined for the key of anything else. */
+export function indexOfEntry(key: Buffer): Index | undefined {
+  return key.length === 9 && key[0] === entryLetter ? Number(key.readBigUInt64BE(1)) : undefined;
+}
 
 function numbered(letter: number, value: number): Buffer {
   const key = Buffer.allocUnsafe(9);

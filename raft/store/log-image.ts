@@ -1,5 +1,5 @@
-// What the log database holds, as far as the next write must know it: positions and chain values, no payloads.
-// Turns a WriteBatch into the operations of one LevelDB batch (raft.md P2, P4, P10, P11) and moves on.
+// What the log holds, as far as the next write must know it: positions and chain values, no payloads.
+// Turns a WriteBatch into the operations of one frame of the journal (raft.md P2, P4, P10, P11) and moves on.
 // It assumes the write succeeds: after one that failed nothing is ever written again.
 import {
   type BaseRecord,
@@ -11,12 +11,9 @@ import {
   encodeState,
 } from '../codec/records.ts';
 import type { Entry, HardState, Index } from '../core/types.ts';
+import type { Operation } from './journal/frames.ts';
 import { batchKey, entryKey, keys } from './keys.ts';
 import type { WriteBatch } from './log-store.ts';
-
-export type Operation =
-  | { readonly type: 'put'; readonly key: Buffer; readonly value: Buffer }
-  | { readonly type: 'del'; readonly key: Buffer };
 
 export interface ImageState {
   readonly base: BaseRecord;
@@ -24,30 +21,28 @@ export interface ImageState {
   readonly chains: readonly number[];
   readonly hardState: HardState;
   readonly persistSeq: number;
-  /** Lowest entry key that may still exist below the base; equal to `base.index + 1` when none does. */
-  readonly oldestKey: Index;
 }
-
-/** Compacted entries are deleted along with later batches, so that no batch is long and none overlaps another. */
-const deletionsPerBatch = 1_000;
 
 export class LogImage {
   #base: BaseRecord;
   #chains: number[];
   #hardState: HardState;
   #persistSeq: number;
-  #oldestKey: Index;
 
   constructor(state: ImageState) {
     this.#base = state.base;
     this.#chains = [...state.chains];
     this.#hardState = state.hardState;
     this.#persistSeq = state.persistSeq;
-    this.#oldestKey = state.oldestKey;
   }
 
   get lastIndex(): Index {
     return this.#base.index + this.#chains.length;
+  }
+
+  /** The last entry that is needed no more. */
+  get baseIndex(): Index {
+    return this.#base.index;
   }
 
   get hardState(): HardState {
@@ -70,7 +65,6 @@ export class LogImage {
       ...this.#install(batch.install),
       ...this.#append(batch.truncateFrom, batch.entries ?? []),
       ...this.#compact(batch.compactTo),
-      ...this.#sweep(),
     ];
     if (batch.checkpoint !== undefined) operations.push(put(keys.checkpoint, encodeCheckpoint(batch.checkpoint)));
     this.#hardState = batch.hardState ?? this.#hardState;
@@ -81,10 +75,9 @@ export class LogImage {
   #install(install: WriteBatch['install']): Operation[] {
     if (install === undefined) return [];
     const { meta, generation } = install;
-    const gone = deletions(this.#oldestKey, this.lastIndex);
+    const gone = deletions(meta.index + 1, this.lastIndex);
     this.#base = { index: meta.index, term: meta.term, chain: 0 };
     this.#chains = [];
-    this.#oldestKey = meta.index + 1;
     return [
       ...gone,
       put(keys.checkpoint, encodeCheckpoint(meta)),
@@ -110,7 +103,7 @@ export class LogImage {
     if (entry.index !== this.lastIndex + 1) throw new Error(`entry ${entry.index} does not follow ${this.lastIndex}`);
     const { value, chain } = encodeEntryRecord(entry, this.#chainAt(entry.index - 1));
     this.#chains.push(chain);
-    return put(entryKey(entry.index), value);
+    return { type: 'put', key: entryKey(entry.index), value };
   }
 
   #compact(to: WriteBatch['compactTo']): Operation[] {
@@ -119,14 +112,6 @@ export class LogImage {
     this.#chains.splice(0, to.index - this.#base.index);
     this.#base = base;
     return [put(keys.base, encodeBase(base))];
-  }
-
-  /** Some of the entries that earlier batches declared obsolete: the base that hides them is on disk already, or is now. */
-  #sweep(): Operation[] {
-    const to = Math.min(this.#base.index, this.#oldestKey + deletionsPerBatch - 1);
-    const gone = deletions(this.#oldestKey, to);
-    this.#oldestKey = Math.max(this.#oldestKey, to + 1);
-    return gone;
   }
 
   #seal(): Operation[] {
@@ -148,7 +133,7 @@ export class LogImage {
 }
 
 export function put(key: Buffer, value: Buffer): Operation {
-  return { type: 'put', key, value };
+  return { type: 'put', key, value: [value] };
 }
 
 function deletions(from: Index, to: Index): Operation[] {

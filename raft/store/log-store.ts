@@ -1,4 +1,4 @@
-// The durable log as the driver sees it. LevelLogStore is the product's, the simulator has its own on a disk that
+// The durable log as the driver sees it. DiskLogStore is the product's, the simulator has its own on a disk that
 // loses power. The driver keeps at most one write outstanding; a failed write is final for the process.
 import type {
   BootState,

@@ -1,6 +1,5 @@
-// Reads the whole log database at start and checks everything that can be checked (raft.md A18): LevelDB itself
-// opens a damaged log without an error. What is wrong is collected, not thrown; verdict.ts says what it means.
-import type { ClassicLevel } from 'classic-level';
+// Reads what the journal holds at start and checks everything that can be checked (raft.md A18). What is wrong is
+// collected, not thrown; verdict.ts says what it means.
 import {
   type BaseRecord,
   chainAfter,
@@ -16,9 +15,8 @@ import {
   type StateRecord,
 } from '../codec/records.ts';
 import type { CheckpointMeta, Entry, Index } from '../core/types.ts';
-import { batchKey, batchRange, entryRange, keys, ringSlots } from './keys.ts';
-
-export type Database = ClassicLevel<Buffer, Buffer>;
+import { type JournalContents, nameOf, type Records } from './journal/journal.ts';
+import { batchKey, entryKey, indexOfEntry, keys, ringSlots } from './keys.ts';
 
 export interface LogContents {
   readonly identity: IdentityRecord;
@@ -31,45 +29,45 @@ export interface LogContents {
   readonly boots: number;
   /** The last run ended with `close({ clean: true })` and nothing was written since. */
   readonly stoppedCleanly: boolean;
-  /** Lowest entry key found; below the base when compaction has not swept it yet. */
-  readonly oldestKey: Index;
 }
 
-/** `contents` is absent for an empty database, and when a record without which nothing makes sense is unreadable. */
+/** `contents` is absent for an empty log, and when a record without which nothing makes sense is unreadable. */
 export interface Scan {
   readonly empty: boolean;
   readonly contents: LogContents | undefined;
   /** What is wrong, most telling first; empty when everything fits. */
   readonly problems: readonly string[];
+  /** What may have been lost, or may never have been acknowledged. */
+  readonly complaints: readonly string[];
 }
 
-export async function scanLog(database: Database): Promise<Scan> {
-  if ((await database.keys({ limit: 1 }).all()).length === 0) return { empty: true, contents: undefined, problems: [] };
-  const problems: string[] = [];
-  const single = await readSingles(database, problems);
-  if (single === undefined) return { empty: false, contents: undefined, problems };
-  const chained = await readEntries(database, single.base, problems);
+export function scanLog({ records, problems: damage, complaints }: JournalContents): Scan {
+  const problems = [...damage];
+  const empty = records.size === 0 && problems.length === 0;
+  const single = empty ? undefined : readSingles(records, problems);
+  if (single === undefined) return { empty, contents: undefined, problems, complaints };
+  const chained = readEntries(records, single.base, problems);
   checkPositions(single, chained.entries, problems);
-  await checkRing(database, single.state, lastChain(single.base, chained), problems);
-  return { empty: false, contents: { ...single, ...chained }, problems };
+  checkRing(records, single.state, lastChain(single.base, chained), problems);
+  return { empty, contents: { ...single, ...chained }, problems, complaints };
 }
 
-type Singles = Omit<LogContents, 'entries' | 'chains' | 'oldestKey'>;
+type Singles = Omit<LogContents, 'entries' | 'chains'>;
 
-async function readSingles(database: Database, problems: string[]): Promise<Singles | undefined> {
-  const read = async <T>(key: Buffer, name: string, decode: (value: Buffer) => T | undefined) => {
-    const value = await database.get(key);
+function readSingles(records: Records, problems: string[]): Singles | undefined {
+  const read = <T>(key: Buffer, name: string, decode: (value: Buffer) => T | undefined) => {
+    const value = records.get(nameOf(key));
     const record = value === undefined ? undefined : decode(value);
     if (value !== undefined && record === undefined) problems.push(`the ${name} record is damaged`);
     return record;
   };
-  const identity = await read(keys.identity, 'identity', decodeIdentity);
-  const state = await read(keys.state, 'hard state', decodeState);
-  const base = await read(keys.base, 'base', decodeBase);
-  const generation = await read(keys.generation, 'generation', decodeGeneration);
-  const boots = await read(keys.boots, 'boot counter', (value) => decodeNumber('boots', value));
-  const checkpoint = await read(keys.checkpoint, 'checkpoint', decodeCheckpoint);
-  const clean = await read(keys.clean, 'clean stop', (value) => decodeNumber('clean', value));
+  const identity = read(keys.identity, 'identity', decodeIdentity);
+  const state = read(keys.state, 'hard state', decodeState);
+  const base = read(keys.base, 'base', decodeBase);
+  const generation = read(keys.generation, 'generation', decodeGeneration);
+  const boots = read(keys.boots, 'boot counter', (value) => decodeNumber('boots', value));
+  const checkpoint = read(keys.checkpoint, 'checkpoint', decodeCheckpoint);
+  const clean = read(keys.clean, 'clean stop', (value) => decodeNumber('clean', value));
   if (!identity || !state || !base || !generation || boots === undefined) {
     problems.push('a record that every log has is missing');
     return undefined;
@@ -82,31 +80,29 @@ async function readSingles(database: Database, problems: string[]): Promise<Sing
 interface Chained {
   readonly entries: Entry[];
   readonly chains: number[];
-  readonly oldestKey: Index;
 }
 
-/** Entries above the base must follow each other; those below wait to be swept and are not looked into. */
-async function readEntries(database: Database, base: BaseRecord, problems: string[]): Promise<Chained> {
+/** Entries above the base must follow each other; those below wait for their segment to go and are not looked into. */
+function readEntries(records: Records, base: BaseRecord, problems: string[]): Chained {
   const entries: Entry[] = [];
   const chains: number[] = [];
-  let oldestKey: Index | undefined;
+  let lastIndex = 0;
+  for (const name of records.keys()) lastIndex = Math.max(lastIndex, indexOfEntry(Buffer.from(name, 'latin1')) ?? 0);
   let chain = base.chain;
-  for await (const [key, value] of database.iterator(entryRange)) {
-    const index = key.length === 9 ? Number(key.readBigUInt64BE(1)) : Number.NaN;
-    oldestKey ??= index;
-    if (index <= base.index) continue;
-    const expected = base.index + entries.length + 1;
-    const record = decodeEntryRecord(value);
-    if (index !== expected) problems.push(`entry ${expected} is missing`);
-    else if (record === undefined || record.entry.index !== index) problems.push(`entry ${index} is damaged`);
+  for (let index = base.index + 1; index <= lastIndex && problems.length === 0; index++) {
+    const value = records.get(nameOf(entryKey(index)));
+    const record = value === undefined ? undefined : decodeEntryRecord(value);
+    if (value === undefined) problems.push(`entry ${index} is missing`);
+    else if (record?.entry.index !== index) problems.push(`entry ${index} is damaged`);
     else if (record.chain !== chainAfter(chain, record.entry))
       problems.push(`entry ${index} does not follow the one before`);
-    if (problems.length > 0 || record === undefined) break;
-    entries.push(record.entry);
-    chains.push(record.chain);
-    chain = record.chain;
+    else {
+      entries.push(record.entry);
+      chains.push(record.chain);
+      chain = record.chain;
+    }
   }
-  return { entries, chains, oldestKey: Math.min(oldestKey ?? base.index + 1, base.index + 1) };
+  return { entries, chains };
 }
 
 function checkPositions({ base, state, checkpoint }: Singles, entries: readonly Entry[], problems: string[]): void {
@@ -127,16 +123,14 @@ function lastChain(base: BaseRecord, { entries, chains }: Chained): { index: Ind
 }
 
 /** Each of the latest batches must have left its record, and the newest must describe the log as it is. */
-async function checkRing(
-  database: Database,
+function checkRing(
+  records: Records,
   { hardState, persistSeq }: StateRecord,
   last: { readonly index: Index; readonly chain: number },
   problems: string[],
-): Promise<void> {
-  const slots = new Map<string, Buffer>();
-  for await (const [key, value] of database.iterator(batchRange)) slots.set(key.toString('hex'), value);
+): void {
   for (let seq = Math.max(1, persistSeq - ringSlots + 1); seq <= persistSeq; seq++) {
-    const value = slots.get(batchKey(seq).toString('hex'));
+    const value = records.get(nameOf(batchKey(seq)));
     const batch = value === undefined ? undefined : decodeBatch(value);
     if (batch?.persistSeq !== seq) {
       problems.push(`batch ${seq} of ${persistSeq} has left no record`);

@@ -1,9 +1,9 @@
-// The order of a start (raft.md A18): old complaints before a new open replaces them, tables before LevelDB reads them,
-// the scan, the verdict, and what the next start must know of it.
+// The order of a start (raft.md A18): old complaints before a new open replaces them, the scan, the verdict, and what the
+// next start must know of it.
+import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { makePrivateDirectory } from '../../disk/directory.ts';
-import { damagedTable } from '../../disk/table-check.ts';
 import { readComplaints } from './leveldb-complaints.ts';
 import type { Verdict } from './log-store.ts';
 import { clearMarker, readMarker, setMarker } from './markers.ts';
@@ -11,37 +11,37 @@ import type { Scan } from './recovery.ts';
 import { judge } from './verdict.ts';
 import { type Testimony, Witness } from './witness.ts';
 
-/**
- * `scanDatabase` opens the database at the place it is given and scans it. Rejects when that fails; unless another
- * process holds the database, the directory is marked as poisoned first.
- */
+/** Rejects when `scanLog` does; unless another process holds the directory, it is marked as poisoned first. */
 export async function startUp(
   directory: string,
-  scanDatabase: (location: string) => Promise<Scan>,
+  scanLog: () => Promise<Scan>,
 ): Promise<{ readonly scan: Scan; readonly verdict: Verdict }> {
   await makePrivateDirectory(directory);
   await keepOldComplaints(directory);
   await setMarker(directory, 'OPENING', 'no verdict was reached');
   const testimony = await Witness.read(directory);
-  const scan = await readDatabase(directory, scanDatabase);
+  const scan = await readLog(directory, scanLog);
   const verdict = await reachVerdict(directory, scan, testimony);
   await clearMarker(directory, 'OPENING');
   return { scan, verdict };
 }
 
-/** An open that died before its verdict may have been told of lost bytes; the next LOG will not repeat it. */
+/** Of a log that was LevelDB's: an open that died before its verdict may have been told of lost bytes, and the next LOG will not repeat it. */
 async function keepOldComplaints(directory: string): Promise<void> {
-  if ((await readMarker(directory, 'OPENING')) === undefined) return;
+  if ((await readMarker(directory, 'OPENING')) === undefined || (await hasJournal(directory))) return;
   const [complaint] = await readComplaints(join(directory, 'log'));
   if (complaint !== undefined) await setMarker(directory, 'SUSPECT', complaint);
 }
 
-async function readDatabase(directory: string, scanDatabase: (location: string) => Promise<Scan>): Promise<Scan> {
-  const location = join(directory, 'log');
+const hasJournal = (directory: string): Promise<boolean> =>
+  access(join(directory, 'journal')).then(
+    () => true,
+    () => false,
+  );
+
+async function readLog(directory: string, scanLog: () => Promise<Scan>): Promise<Scan> {
   try {
-    const damaged = await damagedTable(location);
-    if (damaged !== undefined) throw new Error(damaged);
-    return await scanDatabase(location);
+    return await scanLog();
   } catch (error) {
     const failure = error instanceof Error ? error : new Error(String(error));
     if (isLocked(failure)) throw new Error(`${directory} is in use by another process`, { cause: failure });
@@ -54,7 +54,7 @@ async function reachVerdict(directory: string, scan: Scan, testimony: Testimony)
   const verdict = judge({
     empty: scan.empty,
     problems: scan.problems,
-    complaints: await readComplaints(join(directory, 'log')),
+    complaints: scan.complaints,
     testimony,
     persistSeq: scan.contents?.state.persistSeq ?? 0,
     stoppedCleanly: scan.contents?.stoppedCleanly ?? false,

@@ -5,14 +5,14 @@ import type { Verdict } from './log-store.ts';
 import type { Testimony } from './witness.ts';
 
 export interface Evidence {
-  /** The database holds nothing at all. */
+  /** The log holds nothing at all. */
   readonly empty: boolean;
   /** What the scan found wrong. */
   readonly problems: readonly string[];
-  /** What LevelDB says it dropped during this open, or during one that did not get as far as a verdict. */
+  /** Bytes that are not what was written, and may never have been acknowledged. */
   readonly complaints: readonly string[];
   readonly testimony: Testimony;
-  /** The number of the newest batch in the database; 0 when it is empty. */
+  /** The number of the newest batch in the log; 0 when it is empty. */
   readonly persistSeq: number;
   readonly stoppedCleanly: boolean;
   /** Reasons of earlier starts that still stand. */

@@ -1,5 +1,5 @@
-// A small file beside the log database that remembers how far the log was once durable. LevelDB recovers a log
-// that lost its tail without a word (raft.md A6); a witness that is ahead of the recovered log gives it away.
+// A small file beside the log that remembers how far it was once durable. A log that lost its tail looks like one that
+// never had it; a witness that is ahead of the log gives it away.
 // Written after a batch is synced and before anything needs it, never waited for: it may be late, never early.
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';

@@ -78,9 +78,9 @@ describe('SIGKILL while large batches are written', function () {
   });
 });
 
-/** Of everything that was written into the log's own files; compactions move it elsewhere. */
+/** Of everything that was written into the log's files. */
 async function loggedBytes({ storePath }: SluiceProcess): Promise<number> {
-  const folder = join(storePath, 'raft', 'log');
+  const folder = join(storePath, 'raft', 'journal');
   const names = (await readdir(folder)).filter((name) => name.endsWith('.log'));
   const sizes = await Promise.all(
     names.map((name) =>

@@ -73,13 +73,13 @@ describe('a store that fails while the program runs (architecture.md §6.22)', (
     limitFiles(sluice, 'unlimited');
     for (const answer of [await api.post('/routes', route('later')), await api.get('/routes')]) {
       expect(answer.status).to.equal(503);
-      expect(answer.body.error).to.match(/^storage failed: log write failed: .*File too large/);
+      expect(answer.body.error).to.match(/^storage failed: log write failed: .*[Ff]ile too large/);
     }
     expect((await api.get<unknown[]>('/routes?consistency=stale')).body).to.have.length(1);
     expect(await sluice.stop()).to.equal(0);
 
     await rejection(startSluice({ folder })).then(({ message }) =>
-      expect(message).to.match(/cannot open the store .*: log write failed: .*File too large/),
+      expect(message).to.match(/cannot open the store .*: log write failed: .*[Ff]ile too large/),
     );
     await rm(join(sluice.storePath, 'raft', 'POISON'));
     sluice = await startSluice({ folder });

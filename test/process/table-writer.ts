@@ -1,10 +1,11 @@
 // A process for tables-under-kill.test.ts: opens the log and the state's store of a directory, says how they fit, and
-// writes to both as fast as it can until it is killed. Tables are small, so that LevelDB flushes and compacts all the time.
+// writes to both as fast as it can until it is killed. Tables and segments are small, so that LevelDB flushes and compacts, and the log
+// begins new files, all the time.
 import { writeSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { type Entry, emptyConfig, type Index } from '../../raft/core/types.ts';
-import { LevelLogStore } from '../../raft/store/level-log-store.ts';
+import { DiskLogStore } from '../../raft/store/disk-log-store.ts';
 import type { WriteBatch } from '../../raft/store/log-store.ts';
 import { LevelStore } from '../../src/state/level-store.ts';
 
@@ -14,9 +15,9 @@ const payloadBytes = 32 * 1024;
 const keptEntries = 40;
 
 const [directory = ''] = process.argv.slice(2);
-const log = new LevelLogStore({
+const log = new DiskLogStore({
   ...{ directory: join(directory, 'raft'), nodeId: 'a', incarnation: () => 77, nowMs: () => 0 },
-  writeBufferBytes,
+  segmentBytes: writeBufferBytes,
 });
 const { boot, verdict } = await log.open();
 const state = await LevelStore.open(join(directory, 'state'), writeBufferBytes);

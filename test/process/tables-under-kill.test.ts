@@ -1,5 +1,6 @@
-// A kill in the middle of a flush or a compaction leaves table files behind that no manifest names, half written. They
-// are no damage: the next start is clean, and nothing that was acknowledged is missing.
+// A kill in the middle of a flush or a compaction leaves table files behind that no manifest names, half written; one
+// between two files of the log leaves one that is half made. They are no damage: the next start is clean, and nothing that
+// was acknowledged is missing.
 import { spawn } from 'node:child_process';
 import { watch } from 'node:fs';
 import { mkdir, readdir, readFile } from 'node:fs/promises';
@@ -28,16 +29,22 @@ describe('SIGKILL in the middle of flushes and compactions', function () {
   const directories = new TemporaryDirectories();
   afterEach(() => directories.removeAll());
 
+  // The first file of the log is that of the start itself.
   it(`leaves logs and states that start clean, ${kills} times`, async () => {
     const random = seededRandom(Number(process.env.SLUICE_SEED ?? 20_262));
     const directory = await directories.make();
     const compiled = await directories.make();
-    const databases = [join(directory, 'raft', 'log'), join(directory, 'state')];
-    for (const database of databases) await mkdir(database, { recursive: true });
+    const database = join(directory, 'state');
+    const folders = [join(directory, 'raft', 'journal'), database];
+    for (const folder of folders) await mkdir(folder, { recursive: true });
     let [log, state] = [0, 0];
     let halves = 0;
     for (let kill = 0; kill < kills; kill += 1) {
-      const { found, told } = await lifeOf({ directory, compiled }, databases[kill % 2]!, Math.ceil(random() * 2));
+      const { found, told } = await lifeOf(
+        { directory, compiled },
+        folders[kill % 2]!,
+        Math.ceil(random() * 2) + (kill % 2 === 0 ? 2 : 0),
+      );
       if (found !== undefined) {
         expect(found[0], `start ${kill + 1}`).to.equal('clean');
         expect(found[1], 'end of the log').to.be.at.least(log);
@@ -45,26 +52,26 @@ describe('SIGKILL in the middle of flushes and compactions', function () {
         expect(found[2], 'mark of the state').to.be.at.least(state - 1);
       }
       [log, state] = told ?? [log, state];
-      for (const database of databases) halves += await halfTablesIn(database);
+      halves += await halfTablesIn(database);
     }
     expect(log, 'acknowledged writes').to.be.above(kills);
     expect(halves, 'half-written tables that no manifest names').to.be.above(0);
   });
 });
 
-/** One process, killed at the moment when the `tables`-th new table appears in a database. */
+/** One process, killed at the moment when the `files`-th new table or file of the log appears in a folder. */
 async function lifeOf(
   { directory, compiled }: { directory: string; compiled: string },
-  database: string,
-  tables: number,
+  folder: string,
+  files: number,
 ): Promise<Life> {
-  const seen = new Set(await readdir(database));
+  const seen = new Set(await readdir(folder));
   const before = seen.size;
   const env = { ...process.env, NODE_COMPILE_CACHE: compiled };
   const child = spawn(process.execPath, [writer, directory], { stdio: ['ignore', 'pipe', 'pipe'], env });
-  const watcher = watch(database, (_, name) => {
-    if (name?.endsWith('.ldb')) seen.add(name);
-    if (seen.size - before >= tables) child.kill('SIGKILL');
+  const watcher = watch(folder, (_, name) => {
+    if (name !== null && /\.(ldb|log|partial)$/.test(name)) seen.add(name);
+    if (seen.size - before >= files) child.kill('SIGKILL');
   });
   const errors: string[] = [];
   child.stderr.on('data', (chunk) => errors.push(String(chunk)));

@@ -3,10 +3,11 @@
 // written. SLUICE_DISK is a directory of the test; SLUICE_DISK_LOSES says how:
 // `batches`: a batch of LevelDB that is not synced waits in memory and reaches the file with the next one that is.
 // `bytes`: all reaches the files; the test cuts off what was not synced.
+// What is written through (O_DSYNC), as the journal of raft is, is synced when the write ends.
 // Either way the file `notes` in the directory says how much waits, and how long each file was when it was synced last.
 // What is written over earlier bytes (the witnesses) waits in memory until it is synced, too.
 // While there is the file SLUICE_DISK_LIES, a sync says that it is done and is not.
-import { appendFileSync, existsSync, readdirSync, statSync } from 'node:fs';
+import { appendFileSync, constants, existsSync, readdirSync, statSync } from 'node:fs';
 import promises from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { basename, join } from 'node:path';
@@ -64,15 +65,18 @@ const { open, rename, rm } = promises;
 const probe = await open(directory);
 const handle = Object.getPrototypeOf(probe);
 await probe.close();
-const { write } = handle;
+const { write, writev } = handle;
 /** Paths by file handle. */
 const paths = new WeakMap();
+/** Handles whose writes are synced when they end. */
+const writtenThrough = new WeakSet();
 /** By file handle what waits, by position. */
 const heldWrites = new WeakMap();
 
 promises.open = async (path, ...rest) => {
   const opened = await open(path, ...rest);
   paths.set(opened, String(path));
+  if (typeof rest[0] === 'number' && (rest[0] & constants.O_DSYNC) === constants.O_DSYNC) writtenThrough.add(opened);
   // New, or emptied.
   const found = await opened.stat();
   if (found.isFile() && found.size === 0) note({ path: String(path), length: 0 });
@@ -95,6 +99,19 @@ handle.write = async function (buffer, offset, length, position) {
   const held = heldWrites.get(this) ?? new Map();
   heldWrites.set(this, held.set(position, Buffer.from(buffer.subarray(offset, offset + length))));
   return { bytesWritten: length, buffer };
+};
+
+handle.writev = async function (buffers, position) {
+  if (!writtenThrough.has(this)) return await writev.call(this, buffers, position);
+  const held = heldWrites.get(this) ?? new Map();
+  const bytes = Buffer.concat(buffers);
+  heldWrites.set(this, held.set(position, bytes));
+  if (!lies()) {
+    heldWrites.delete(this);
+    for (const [at, each] of held) await write.call(this, each, 0, each.length, at);
+    note({ path: paths.get(this), length: (await this.stat()).size });
+  }
+  return { bytesWritten: bytes.length, buffers };
 };
 
 for (const name of ['sync', 'datasync']) {

@@ -98,9 +98,8 @@ function blockUntil(isSo: () => boolean): void {
   }
 }
 
-/** LevelDB's own log holds what was written lately, uncompressed. */
 function isInLog(directory: string, text: string): boolean {
-  const place = join(directory, 'log');
+  const place = join(directory, 'journal');
   const files = readdirSync(place).filter((name) => name.endsWith('.log'));
   return files.some((name) => readFileSync(join(place, name)).includes(text));
 }

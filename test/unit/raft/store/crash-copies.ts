@@ -1,5 +1,5 @@
 // What a process leaves when it ends at once: a copy of its directory before the first and after each operation that it
-// carries out on real files, markers, checkpoint files and the log database alike.
+// carries out on real files: markers, checkpoint files and the log alike.
 import promises from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -64,8 +64,8 @@ async function watchOperations(copy: (operation: string) => Promise<void>): Prom
   const handles = Object.getPrototypeOf(handle);
   await handle.close();
   const restores = [
-    ...['open', 'mkdir', 'rename', 'rm'].map((name) => watch(promises, name, copy)),
-    ...['write', 'writeFile', 'sync'].map((name) => watch(handles, name, copy)),
+    ...['open', 'mkdir', 'rename', 'rm', 'truncate'].map((name) => watch(promises, name, copy)),
+    ...['write', 'writev', 'writeFile', 'sync'].map((name) => watch(handles, name, copy)),
     watch(ClassicLevel.prototype, 'batch', copy),
     watch(ClassicLevel.prototype, 'open', copy),
   ];

@@ -1,11 +1,13 @@
 // Builders for tests on real log directories: temporary places, an opened store, entries and batches.
-import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ClassicLevel } from 'classic-level';
 
 import type { CheckpointMeta, Entry } from '../../../../raft/core/types.ts';
 import { emptyConfig } from '../../../../raft/core/types.ts';
-import { LevelLogStore } from '../../../../raft/store/level-log-store.ts';
+import { DiskLogStore } from '../../../../raft/store/disk-log-store.ts';
+import { Journal } from '../../../../raft/store/journal/journal.ts';
 import type { OpenedLog, WriteBatch } from '../../../../raft/store/log-store.ts';
 
 /** Calls `use` with an empty directory and removes it afterwards. */
@@ -18,8 +20,8 @@ export async function inDirectory<T>(use: (directory: string) => Promise<T>, par
   }
 }
 
-export function storeIn(directory: string): LevelLogStore {
-  return new LevelLogStore({ directory, nodeId: 'a', incarnation: () => 77, nowMs: () => 1_700_000_000_000 });
+export function storeIn(directory: string): DiskLogStore {
+  return new DiskLogStore({ directory, nodeId: 'a', incarnation: () => 77, nowMs: () => 1_700_000_000_000 });
 }
 
 /** Opens, writes the batches one after the other, and closes. */
@@ -34,7 +36,7 @@ export async function writeLog(
   await store.close({ clean });
 }
 
-export function write(store: LevelLogStore, batch: WriteBatch): Promise<void> {
+export function write(store: DiskLogStore, batch: WriteBatch): Promise<void> {
   return new Promise((resolve, reject) => {
     store.write(batch, (failure) => (failure === undefined ? resolve() : reject(failure)));
   });
@@ -72,4 +74,22 @@ export async function copyOf<T>(directory: string, use: (copy: string) => Promis
     await cp(directory, copy, { recursive: true });
     return use(copy);
   }, parent);
+}
+
+/** Where the journal of a directory is; the newest file that holds frames. */
+export async function journalFile(directory: string): Promise<string> {
+  const journal = join(directory, 'journal');
+  return join(journal, (await readdir(journal)).sort().at(-1) ?? '');
+}
+
+/** What an earlier version would have left: the same records, in LevelDB. */
+export async function makeFormer(directory: string): Promise<void> {
+  const { records } = await new Journal({ directory: join(directory, 'journal') }).read();
+  const database = new ClassicLevel<Buffer, Buffer>(join(directory, 'log'), {
+    ...{ compression: false, keyEncoding: 'buffer', valueEncoding: 'buffer' },
+  });
+  const puts = [...records].map(([name, value]) => ({ type: 'put' as const, key: Buffer.from(name, 'latin1'), value }));
+  await database.batch(puts, { sync: true });
+  await database.close();
+  await rm(join(directory, 'journal'), { recursive: true });
 }

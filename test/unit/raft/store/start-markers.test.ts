@@ -1,11 +1,12 @@
 import { copyFile, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { ClassicLevel } from 'classic-level';
 
 import { readMarker } from '../../../../raft/store/markers.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { rejection } from '../../../support/rejection.ts';
-import { appendBatch, inDirectory, reopen, storeIn, writeLog } from './log-directory.ts';
+import { appendBatch, inDirectory, journalFile, makeFormer, reopen, storeIn, writeLog } from './log-directory.ts';
 
 describe('what one start leaves for the next', () => {
   it('a poisoned node stays poisoned, for the first reason', () =>
@@ -21,7 +22,7 @@ describe('what one start leaves for the next', () => {
   it('nothing of a poisoned log is used', () =>
     inDirectory(async (directory) => {
       await writeLog(directory, [appendBatch(1, 5)]);
-      await cutLog(directory, 300);
+      await truncate(await journalFile(directory), 300);
       const { verdict, boot } = await reopen(directory);
       expect(verdict.kind).to.equal('poisoned');
       expect(boot.entries).to.deep.equal([]);
@@ -40,9 +41,10 @@ describe('what one start leaves for the next', () => {
       expect((await reopen(directory)).verdict.kind).to.equal('clean');
     }));
 
-  it("a complaint of LevelDB's is not lost when the start that caused it dies before its verdict", () =>
+  it("a complaint of LevelDB's, where an earlier version wrote the log, is not lost when the start that caused it dies before its verdict", () =>
     inDirectory(async (directory) => {
       await writeLog(directory, [appendBatch(1, 5)], { clean: false });
+      await makeFormer(directory);
       await writeFile(join(directory, 'OPENING'), 'no verdict was reached\n');
       const log = join(directory, 'log', 'LOG');
       await writeFile(log, '2026/01/01-00:00:00.1 7f00 000003.log: dropping 27 bytes; Corruption: checksum mismatch\n');
@@ -63,10 +65,13 @@ describe('what one start leaves for the next', () => {
       });
     }));
 
-  it('a damaged table costs the verdict and not the process', () =>
+  it('a damaged table of an earlier version costs the verdict and not the process', () =>
     inDirectory(async (directory) => {
       await writeLog(directory, [appendBatch(1, 50)]);
-      await reopen(directory);
+      await makeFormer(directory);
+      const database = new ClassicLevel(join(directory, 'log'), { compression: false });
+      await database.open();
+      await database.close();
       const [table] = (await readdir(join(directory, 'log'))).filter((name) => name.endsWith('.ldb'));
       const bytes = await readFile(join(directory, 'log', table!));
       bytes[100] = bytes[100]! ^ 1;
@@ -84,8 +89,3 @@ describe('what one start leaves for the next', () => {
       await store.close({ clean: true });
     }));
 });
-
-async function cutLog(directory: string, bytes: number): Promise<void> {
-  const [name] = (await readdir(join(directory, 'log'))).filter((each) => each.endsWith('.log'));
-  await truncate(join(directory, 'log', name!), bytes);
-}

@@ -1,23 +1,26 @@
-// The product's LogStore: classic-level, distrusted. One batch at a time, each with hard state and ring record;
-// checksums and a chain over the entries; a witness beside it; any failed write is the last one.
+// The product's LogStore: a journal, distrusted. One batch at a time, each with hard state and ring record; checksums and
+// a chain over the entries; a witness beside it; any failed write is the last one.
+import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { ClassicLevel } from 'classic-level';
 
 import { encodeIdentity, encodeNumber, type IdentityRecord } from '../codec/records.ts';
 import { sizeOf } from '../core/raft-log.ts';
 import type { Config, ConfigEntry, Index, Term } from '../core/types.ts';
 import { bootOf, imageOf, poisonedLog } from './boot-state.ts';
+import { carriedOver, FormerLog } from './former-log.ts';
 import { firstGeneration, foundation, foundingBatch } from './founding.ts';
+import type { Operation } from './journal/frames.ts';
+import { Journal, type Records } from './journal/journal.ts';
 import { keys } from './keys.ts';
-import { LogImage, type Operation, put } from './log-image.ts';
+import { LogImage, put } from './log-image.ts';
 import type { LogStore, OpenedLog, Verdict, WriteBatch } from './log-store.ts';
 import { clearMarker, setMarker } from './markers.ts';
-import { type Database, type Scan, scanLog } from './recovery.ts';
+import { type Scan, scanLog } from './recovery.ts';
 import { startUp } from './start-up.ts';
 import { type After, Witness } from './witness.ts';
 
-export interface LevelLogStoreOptions {
-  /** Holds `log/`, the markers and the witness. Created when absent. */
+export interface DiskLogStoreOptions {
+  /** Holds `journal/`, the markers and the witness, and `log/`, which locks it. Created when absent. */
   readonly directory: string;
   /** Name of this node; used only when the directory is empty, afterwards the stored identity counts. */
   readonly nodeId: string;
@@ -25,20 +28,20 @@ export interface LevelLogStoreOptions {
   readonly incarnation: () => number;
   /** Unix milliseconds. */
   readonly nowMs: () => number;
-  /** LevelDB makes a table of so many bytes of writes, 16 MiB unless given. */
-  readonly writeBufferBytes?: number;
+  /** Of a file of the journal, 8 MiB unless given. */
+  readonly segmentBytes?: number;
   /** Lets several notes of the witness share a write; without it each synced batch is noted at once. */
   readonly after?: After;
 }
 
-const defaultWriteBufferBytes = 16 * 1024 * 1024;
 /** Of entries in one batch; beyond that it is prepared apart. */
 const ownTurnBytes = 2 * 1024 * 1024;
 
 /** Rejections and failures of every method but `open` mean the same: this node is finished until it is restarted. */
-export class LevelLogStore implements LogStore {
-  readonly #options: LevelLogStoreOptions;
-  #database: Database | undefined;
+export class DiskLogStore implements LogStore {
+  readonly #options: DiskLogStoreOptions;
+  readonly #former: FormerLog;
+  readonly #journal: Journal;
   #witness: Witness | undefined;
   #image: LogImage | undefined;
   #identity: IdentityRecord | undefined;
@@ -46,23 +49,34 @@ export class LevelLogStore implements LogStore {
   #poisoned: Promise<void> | undefined;
   #failure: Error | undefined;
 
-  constructor(options: LevelLogStoreOptions) {
+  constructor(options: DiskLogStoreOptions) {
     this.#options = options;
+    this.#former = new FormerLog(options.directory);
+    const { segmentBytes } = options;
+    this.#journal = new Journal({
+      directory: join(options.directory, 'journal'),
+      ...(segmentBytes && { segmentBytes }),
+    });
   }
 
-  /** Rejects when the database cannot be opened or read; the directory is marked as poisoned then. */
+  /** Rejects when the log cannot be opened or read; the directory is marked as poisoned then. */
   async open(): Promise<OpenedLog> {
-    const { directory, nodeId, writeBufferBytes = defaultWriteBufferBytes } = this.#options;
-    const { scan, verdict } = await startUp(directory, async (location) => {
-      this.#database = openDatabase(location, writeBufferBytes);
-      await this.#database.open();
-      return scanLog(this.#database);
+    const { directory, nodeId } = this.#options;
+    let former: Records | undefined;
+    const { scan, verdict } = await startUp(directory, async () => {
+      await this.#former.open();
+      const found = await this.#journal.read();
+      if (found.records.size > 0 || found.problems.length > 0) return scanLog(found);
+      const { records, complaints } = await this.#former.read();
+      former = records;
+      return scanLog({ records, problems: [], complaints: [...found.complaints, ...complaints] });
     });
-    return verdict.kind === 'poisoned' ? poisonedLog(verdict, scan.contents, nodeId) : this.#begin(scan, verdict);
+    if (verdict.kind === 'poisoned') return poisonedLog(verdict, scan.contents, nodeId);
+    return this.#begin(scan, verdict, former?.size ? former : undefined);
   }
 
   /** Counts this start, durably, before anything else can be answered (raft.md P14). */
-  async #begin({ contents }: Scan, verdict: Verdict): Promise<OpenedLog> {
+  async #begin({ contents }: Scan, verdict: Verdict, former: Records | undefined): Promise<OpenedLog> {
     const boots = (contents?.boots ?? 0) + 1;
     const image = new LogImage(imageOf(contents));
     this.#witness = await Witness.open(
@@ -72,9 +86,10 @@ export class LevelLogStore implements LogStore {
     );
     this.#image = image;
     this.#identity = contents?.identity ?? this.#newIdentity();
-    const first = contents === undefined ? foundation(this.#identity) : [];
+    const first = contents === undefined ? foundation(this.#identity) : former === undefined ? [] : carriedOver(former);
     const counted = put(keys.boots, encodeNumber('boots', boots));
-    await this.#commit([...first, counted, { type: 'del', key: keys.clean }, ...image.plan({ sync: true })], true);
+    await this.#commit([...first, counted, { type: 'del', key: keys.clean }, ...image.plan({ sync: true })]);
+    if (former !== undefined) await this.#former.clear();
     return {
       identity: this.#identity,
       verdict,
@@ -95,7 +110,7 @@ export class LevelLogStore implements LogStore {
     if (this.#identity === undefined || image.lastIndex > 0) throw new Error('this node has a place in a cluster');
     this.#identity = { ...this.#identity, clusterId };
     const batch = config === undefined ? { sync: true } : foundingBatch(config, after, this.#options.nowMs(), term);
-    await this.#commit([put(keys.identity, encodeIdentity(this.#identity)), ...image.plan(batch)], true);
+    await this.#commit([put(keys.identity, encodeIdentity(this.#identity)), ...image.plan(batch)]);
   }
 
   /**
@@ -114,7 +129,7 @@ export class LevelLogStore implements LogStore {
       entries: [entry],
       sync: true,
     });
-    await this.#commit([put(keys.identity, encodeIdentity(this.#identity)), ...operations], true);
+    await this.#commit([put(keys.identity, encodeIdentity(this.#identity)), ...operations]);
   }
 
   write(batch: WriteBatch, done: (failure: Error | undefined) => void): void {
@@ -129,12 +144,12 @@ export class LevelLogStore implements LogStore {
     if (this.#failure !== undefined) throw this.#failure;
     if (isLoneCommit(batch)) return image.hold(batch.hardState);
     if (this.#writing) throw this.#fail(new Error('two batches outstanding'));
-    return this.#commit(await this.#plan(image, batch), batch.sync);
+    return this.#commit(await this.#plan(image, batch));
   }
 
   /**
-   * What is for the peers goes into their sockets first, in a microtask: their disks are farther away than this one. Writing
-   * many megabytes down and handing them to LevelDB takes a turn each, so that ticks and peers come in between.
+   * What is for the peers goes into their sockets first, in a microtask: their disks are farther away than this one. Summing
+   * many megabytes up takes a turn of its own, so that ticks and peers come in between.
    */
   async #plan(image: LogImage, batch: WriteBatch): Promise<readonly Operation[]> {
     const isLong = isLarge(batch);
@@ -169,30 +184,31 @@ export class LevelLogStore implements LogStore {
       if (clean && this.#failure === undefined && this.#image !== undefined) {
         const operations = this.#image.plan({ sync: true });
         const marker = put(keys.clean, encodeNumber('clean', this.#image.persistSeq));
-        await this.#commit([...operations, marker], true);
+        await this.#commit([...operations, marker]);
       }
     } finally {
       await this.#poisoned;
-      await this.#database?.close();
+      await this.#journal.close();
+      await this.#former.close();
       await this.#witness?.close();
     }
   }
 
-  /** P1 and P13: one batch outstanding, none after a failure. LevelDB acknowledges writes that it then loses. */
-  async #commit(operations: readonly Operation[], sync: boolean): Promise<void> {
+  /** P1 and P13: one batch outstanding, none after a failure. All of them are synced. */
+  async #commit(operations: readonly Operation[]): Promise<void> {
     if (this.#writing) throw this.#fail(new Error('two batches outstanding'));
     if (this.#failure !== undefined) throw this.#failure;
     const seq = this.#image?.persistSeq ?? 0;
     this.#writing = true;
     try {
-      if (this.#database === undefined) throw new Error('the log is not open');
-      await this.#database.batch([...operations], { sync });
+      await this.#journal.write(operations);
     } catch (error) {
       throw this.#fail(asError(error));
     } finally {
       this.#writing = false;
     }
-    if (sync) this.#witness?.note(seq);
+    this.#witness?.note(seq);
+    this.#journal.release((this.#image?.baseIndex ?? 0) + 1);
   }
 
   #fail(error: Error): Error {
@@ -204,12 +220,6 @@ export class LevelLogStore implements LogStore {
     if (this.#image === undefined) throw new Error('the log is not open');
     return this.#image;
   }
-}
-
-/** The constructor begins to open: nothing that must come before may come after this call. */
-function openDatabase(location: string, writeBufferSize: number): Database {
-  const options = { compression: false, writeBufferSize } as const;
-  return new ClassicLevel(location, { ...options, keyEncoding: 'buffer', valueEncoding: 'buffer' });
 }
 
 function isLoneCommit(batch: WriteBatch): batch is WriteBatch & { hardState: NonNullable<WriteBatch['hardState']> } {

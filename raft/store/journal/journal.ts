@@ -1,0 +1,269 @@
+// What the log keeps on disk: frames one behind the other in segments, of which each begins with all that is not an entry,
+// so that older ones can go. Segments are made ahead, full of zeros, for a write into them need not make the file system note
+// that the file grew; each write is durable when it ends (O_DSYNC).
+import { constants } from 'node:fs';
+import { type FileHandle, open, rm, truncate } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { makePrivateDirectory } from '../../../disk/directory.ts';
+import { renameDurably, syncDirectory, withFile } from '../../../disk/durable-file.ts';
+import type { Index } from '../../core/types.ts';
+import { indexOfEntry } from '../keys.ts';
+import { encodeFrame, type Operation } from './frames.ts';
+import { readSegments, segmentName } from './segments.ts';
+
+/** What is known by now: value by key, keys as Latin-1 text. */
+export type Records = ReadonlyMap<string, Buffer>;
+
+export const nameOf = (key: Buffer): string => key.toString('latin1');
+
+export interface JournalContents {
+  readonly records: Records;
+  readonly problems: readonly string[];
+  readonly complaints: readonly string[];
+}
+
+export interface JournalOptions {
+  readonly directory: string;
+  /** Of a segment that is made ahead, 8 MiB unless given. */
+  readonly segmentBytes?: number;
+}
+
+const defaultSegmentBytes = 8 * 1024 * 1024;
+/** A process that writes less than this makes no segment ahead. */
+const quietBytes = 64 * 1024;
+/** What nobody made ahead is begun late, for it costs the write that does. */
+const overdue = 4;
+const piecesMax = 512;
+const partialName = 'ahead.partial';
+const writesThrough = constants.O_DSYNC;
+
+interface OldSegment {
+  readonly number: number;
+  /** The highest entry in it; 0 when there is none. */
+  readonly lastEntry: Index;
+}
+
+interface CurrentSegment {
+  readonly number: number;
+  readonly file: FileHandle;
+  readonly isMadeAhead: boolean;
+  end: number;
+  lastEntry: Index;
+}
+
+/** One write at a time; after one that failed the caller makes no other. */
+export class Journal {
+  readonly #directory: string;
+  readonly #segmentBytes: number;
+  /** All that is not an entry: what the next segment begins with. */
+  readonly #singles = new Map<string, Buffer>();
+  #old: OldSegment[] = [];
+  #current: CurrentSegment | undefined;
+  #ahead: Promise<FileHandle | undefined> | undefined;
+  #made: FileHandle | undefined;
+  #cannotMake = false;
+  #number = 0;
+  #frame = 0;
+  /** Of earlier runs, with bytes behind their frames. */
+  #untrimmed: { readonly number: number; readonly end: number }[] = [];
+  #aside: Promise<unknown> = Promise.resolve();
+
+  constructor({ directory, segmentBytes = defaultSegmentBytes }: JournalOptions) {
+    this.#directory = directory;
+    this.#segmentBytes = segmentBytes;
+  }
+
+  /** Reads all of it and changes nothing. */
+  async read(): Promise<JournalContents> {
+    const { segments, others, problems, complaints } = await readSegments(this.#directory);
+    const records = new Map<string, Buffer>();
+    this.#old = others.map((number) => ({ number, lastEntry: 0 }));
+    for (const { number, frames, used, bytes } of segments) {
+      let lastEntry = 0;
+      for (const { operations } of frames) {
+        for (const operation of operations) {
+          const { key } = operation;
+          lastEntry = Math.max(lastEntry, indexOfEntry(key) ?? 0);
+          if (operation.type === 'del') records.delete(nameOf(key));
+          else records.set(nameOf(key), operation.value);
+        }
+      }
+      this.#old.push({ number, lastEntry });
+      if (bytes > used) this.#untrimmed.push({ number, end: used });
+      this.#frame = frames.at(-1)?.number ?? this.#frame;
+    }
+    this.#number = Math.max(0, ...this.#old.map(({ number }) => number));
+    for (const [name, value] of records) {
+      if (indexOfEntry(Buffer.from(name, 'latin1')) === undefined) this.#singles.set(name, Buffer.from(value));
+    }
+    return { records, problems, complaints };
+  }
+
+  /** Resolves when all of it, and all before it, survives a power loss. */
+  async write(operations: readonly Operation[]): Promise<void> {
+    const { current, image } = await this.#segmentFor();
+    for (const operation of operations) this.#note(current, operation);
+    const { pieces, bytes } = encodeFrame(++this.#frame, [...image, ...operations]);
+    await writeAll(current.file, pieces, bytes, current.end);
+    current.end += bytes;
+    // What follows an end is told from what was lost there by the frame that follows it elsewhere.
+    for (const segment of this.#untrimmed.splice(0)) this.#later(() => this.#trim(segment));
+    this.#makeAhead(current);
+  }
+
+  /** Entries before `index` are needed no more: segments that hold no others go, the oldest first. */
+  release(index: Index): void {
+    while (this.#old[0] !== undefined && this.#old[0].lastEntry < index) {
+      const [gone] = this.#old.splice(0, 1);
+      if (gone !== undefined) this.#later(() => this.#remove(gone.number));
+    }
+  }
+
+  async close(): Promise<void> {
+    const ahead = await this.#ahead;
+    await this.#aside;
+    await this.#current?.file.close();
+    if (ahead !== undefined) {
+      await ahead.close();
+      await this.#remove(this.#number);
+    }
+    if (this.#current?.isMadeAhead === true) await this.#trim(this.#current);
+  }
+
+  #note(current: CurrentSegment, operation: Operation): void {
+    const index = indexOfEntry(operation.key);
+    const name = nameOf(operation.key);
+    if (index !== undefined) current.lastEntry = Math.max(current.lastEntry, index);
+    else if (operation.type === 'del') this.#singles.delete(name);
+    else this.#singles.set(name, Buffer.concat(operation.value));
+  }
+
+  /** The one that this write goes to, and what has to come first in it where it is new. */
+  async #segmentFor(): Promise<{ readonly current: CurrentSegment; readonly image: readonly Operation[] }> {
+    const current = this.#current;
+    if (current !== undefined && !this.#isFull(current)) return { current, image: [] };
+    const isMadeAhead = this.#made !== undefined;
+    const file = this.#made ?? (await this.#newFile());
+    const next = { number: this.#number, file, isMadeAhead, end: 0, lastEntry: 0 };
+    this.#made = undefined;
+    this.#ahead = undefined;
+    this.#current = next;
+    if (current !== undefined) {
+      this.#old.push(current);
+      this.#later(async () => {
+        await current.file.close();
+        await this.#trim(current);
+      });
+    }
+    return { current: next, image: this.#image() };
+  }
+
+  #isFull({ end, isMadeAhead }: CurrentSegment): boolean {
+    if (this.#made !== undefined) return !isMadeAhead || end >= this.#segmentBytes;
+    return this.#ahead === undefined && end >= overdue * this.#segmentBytes;
+  }
+
+  #image(): readonly Operation[] {
+    return [...this.#singles].map(([name, value]) => ({
+      type: 'put',
+      key: Buffer.from(name, 'latin1'),
+      value: [value],
+    }));
+  }
+
+  /** The name of a file is durable before anything in it is relied on. */
+  async #newFile(): Promise<FileHandle> {
+    if (this.#current === undefined) {
+      await makePrivateDirectory(this.#directory);
+      await syncDirectory(dirname(this.#directory));
+    }
+    const flags = constants.O_RDWR | constants.O_CREAT | constants.O_TRUNC | writesThrough;
+    const file = await open(this.#pathOf(this.#number + 1), flags, 0o600);
+    await syncDirectory(this.#directory);
+    this.#number += 1;
+    return file;
+  }
+
+  #makeAhead({ end, isMadeAhead }: CurrentSegment): void {
+    if (this.#ahead !== undefined || this.#cannotMake) return;
+    if (end < (isMadeAhead ? this.#segmentBytes / 2 : quietBytes)) return;
+    this.#ahead = this.#make().then(
+      (file) => {
+        this.#made = file;
+        return file;
+      },
+      // A disk that is full may take small writes for long yet. They go on where they are.
+      () => {
+        this.#cannotMake = true;
+        this.#ahead = undefined;
+        return undefined;
+      },
+    );
+  }
+
+  /** It gets its number when it is whole: numbers have no gap. */
+  async #make(): Promise<FileHandle> {
+    const partial = join(this.#directory, partialName);
+    try {
+      await withFile(partial, 'w', async (file) => {
+        for (let at = 0; at < this.#segmentBytes; at += zeros.length) await writeAll(file, [zeros], zeros.length, at);
+        await file.sync();
+      });
+      await renameDurably(partial, this.#pathOf(this.#number + 1));
+      const file = await open(this.#pathOf(this.#number + 1), constants.O_RDWR | writesThrough);
+      this.#number += 1;
+      return file;
+    } catch (error) {
+      await rm(partial, { force: true }).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /** The zeros behind its end go. */
+  async #trim({ number, end }: { readonly number: number; readonly end: number }): Promise<void> {
+    await truncate(this.#pathOf(number), end);
+  }
+
+  async #remove(number: number): Promise<void> {
+    await rm(this.#pathOf(number), { force: true });
+    await syncDirectory(this.#directory);
+  }
+
+  /** In order, and nobody waits: what does not succeed takes room and does no harm. */
+  #later(run: () => Promise<void>): void {
+    this.#aside = this.#aside.then(run).catch(() => undefined);
+  }
+
+  #pathOf(number: number): string {
+    return join(this.#directory, segmentName(number));
+  }
+}
+
+const zeros = Buffer.alloc(256 * 1024);
+
+/** The system may take a part of what it is given. */
+async function writeAll(
+  file: FileHandle,
+  pieces: readonly Uint8Array[],
+  bytes: number,
+  position: number,
+): Promise<void> {
+  let rest = pieces;
+  for (let written = 0; written < bytes; ) {
+    const { bytesWritten } = await file.writev(rest.slice(0, piecesMax), position + written);
+    if (bytesWritten === 0) throw new Error('the disk takes nothing more');
+    written += bytesWritten;
+    rest = without(rest, bytesWritten);
+  }
+}
+
+function without(pieces: readonly Uint8Array[], bytes: number): readonly Uint8Array[] {
+  let gone = bytes;
+  let at = 0;
+  for (let piece = pieces[at]; piece !== undefined && piece.length <= gone; piece = pieces[at]) {
+    gone -= piece.length;
+    at += 1;
+  }
+  const [first, ...others] = pieces.slice(at);
+  return first === undefined ? [] : [first.subarray(gone), ...others];
+}
