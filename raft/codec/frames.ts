@@ -2,6 +2,7 @@
 // A frame on the wire: length u32 · crc32 u32 · version u8 · flags u8 · [total u32 · message crc32 u32] · bytes.
 // Length counts what follows the CRC field; the CRC covers the same. The bracketed part is in a first frame only.
 import { crc32 } from 'node:zlib';
+import { newSharedBytes } from './shared-bytes.ts';
 import { payloadBytesMax } from './values.ts';
 
 export const protocolVersion = 3;
@@ -31,14 +32,20 @@ const flagLast = 4;
 const bareBytes = 2;
 const firstBytes = 10;
 
+const noBytes = Buffer.alloc(0);
+/** What is more of a frame is written from where it lies. */
+const copiedBytesMax = 16 * 1024;
+
 /** The frames of one message, in the order in which they must leave. */
-export const encodeFrames = (message: Uint8Array, lane: Lane): Buffer[] => [...framesOf([message], lane)];
+export const encodeFrames = (message: Uint8Array, lane: Lane): Buffer[] =>
+  [...framesOf([message], lane)].map((parts) => (parts.length === 1 ? asBuffer(parts[0]) : Buffer.concat(parts)));
 
 /**
  * The same, each made when it is asked for: a message of many megabytes is cut while it leaves, not before. It may come
- * in pieces that follow one another, which are not put together for it.
+ * in pieces that follow one another, which are not put together for it. A large frame comes in parts: its head, and the
+ * bytes as they lie.
  */
-export function* framesOf(pieces: readonly Uint8Array[], lane: Lane): Generator<Buffer, undefined> {
+export function* framesOf(pieces: readonly Uint8Array[], lane: Lane): Generator<readonly Uint8Array[], undefined> {
   const total = pieces.reduce((sum, { length }) => sum + length, 0);
   if (total > messageBytesMax) throw new RangeError(`message of ${total} bytes is too large`);
   const cursor = new PieceCursor(pieces);
@@ -47,26 +54,38 @@ export function* framesOf(pieces: readonly Uint8Array[], lane: Lane): Generator<
     const end = Math.min(at + fragmentBytesMax, total);
     const first = at === 0;
     const fieldBytes = first ? firstBytes : bareBytes;
-    const frame = Buffer.allocUnsafe(headBytes + fieldBytes + end - at);
-    frame.writeUInt32BE(fieldBytes + end - at, 0);
-    frame.writeUInt8(protocolVersion, 8);
-    frame.writeUInt8(
-      (lane === 'urgent' ? flagUrgent : 0) | (first ? flagFirst : 0) | (end === total ? flagLast : 0),
-      9,
-    );
+    const isCopied = end - at <= copiedBytesMax;
+    const parts = cursor.take(end - at);
+    const head = Buffer.allocUnsafe(headBytes + fieldBytes + (isCopied ? end - at : 0));
+    head.writeUInt32BE(fieldBytes + end - at, 0);
+    head.writeUInt8(protocolVersion, 8);
+    head.writeUInt8((lane === 'urgent' ? flagUrgent : 0) | (first ? flagFirst : 0) | (end === total ? flagLast : 0), 9);
     if (first) {
-      frame.writeUInt32BE(total, 10);
-      frame.writeUInt32BE(
-        pieces.reduce((crc, piece) => crc32(piece, crc), 0),
-        14,
-      );
+      head.writeUInt32BE(total, 10);
+      head.writeUInt32BE(checksum(pieces), 14);
     }
-    cursor.fill(frame.subarray(headBytes + fieldBytes));
-    frame.writeUInt32BE(crc32(frame.subarray(headBytes)), 4);
-    yield frame;
+    if (isCopied) fill(head, headBytes + fieldBytes, parts);
+    head.writeUInt32BE(checksum(isCopied ? [] : parts, crc32(head.subarray(headBytes))), 4);
+    yield isCopied ? [head] : [head, ...parts];
     at = end;
   } while (at < total);
 }
+
+function checksum(pieces: readonly Uint8Array[], before = 0): number {
+  let crc = before;
+  for (const piece of pieces) crc = crc32(piece, crc);
+  return crc;
+}
+
+function fill(target: Buffer, from: number, parts: readonly Uint8Array[]): void {
+  let at = from;
+  for (const part of parts) {
+    target.set(part, at);
+    at += part.length;
+  }
+}
+
+const asBuffer = (bytes: Uint8Array = noBytes): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
 /** Reads pieces as if they were one. */
 class PieceCursor {
@@ -78,20 +97,21 @@ class PieceCursor {
     this.#pieces = pieces;
   }
 
-  /** The next bytes, as many as there is room for. */
-  fill(target: Uint8Array): void {
-    let filled = 0;
-    while (filled < target.length) {
+  /** The next `bytes`, as they lie. */
+  take(bytes: number): readonly Uint8Array[] {
+    const parts: Uint8Array[] = [];
+    for (let taken = 0; taken < bytes; ) {
       const piece = this.#pieces[this.#piece];
       if (piece === undefined) throw new RangeError('more was asked for than there is');
-      const part = piece.subarray(this.#at, this.#at + target.length - filled);
-      target.set(part, filled);
-      filled += part.length;
+      const part = piece.subarray(this.#at, this.#at + bytes - taken);
+      if (part.length > 0) parts.push(part);
+      taken += part.length;
       this.#at += part.length;
       if (this.#at < piece.length) continue;
       this.#piece += 1;
       this.#at = 0;
     }
+    return parts;
   }
 }
 
@@ -199,8 +219,6 @@ interface Added {
   readonly isOwn?: boolean;
 }
 
-const noBytes = Buffer.alloc(0);
-
 /**
  * One message of one lane on its way in. Memory follows the bytes that came, not the length that was announced, and so
  * does the work: the last frame of a large message costs little more than the one before.
@@ -212,7 +230,7 @@ class Assembly {
   #crc = 0;
   #crcSoFar = 0;
   #length = 0;
-  #bytes = noBytes;
+  #bytes: Buffer = noBytes;
 
   begin(total: number, crc: number, bytesMax: number): string | undefined {
     if (this.#open) return 'message begins inside another';
@@ -239,7 +257,7 @@ class Assembly {
   }
 
   #grow(kept: number): void {
-    const larger = Buffer.allocUnsafeSlow(Math.min(this.#total, Math.max(this.#length, 2 * kept)));
+    const larger = newSharedBytes(Math.min(this.#total, Math.max(this.#length, 2 * kept)));
     larger.set(this.#bytes.subarray(0, kept));
     this.#bytes = larger;
   }

@@ -73,7 +73,7 @@ export function callerOf<T>(names: Names<T>, pass: (call: Call) => void): T {
 }
 
 /** Below this a copy costs less than handing memory over. */
-export const handedOverBytes = 64 * 1024;
+const handedOverBytes = 64 * 1024;
 
 /** The memory of large commands among the calls: it crosses without being copied, and whoever calls uses it no more. */
 export function largeMemory(calls: readonly Call[]): ArrayBuffer[] {

@@ -2,15 +2,16 @@
 // turn cross as one piece of memory, the outcomes of those that are committed as one row of numbers. As calls of their own
 // each would cost both threads more than what it carries, and its bytes an allocation in the log for as long as that holds
 // them.
+import { newSharedBytes, sharedBytesMin } from '../codec/shared-bytes.ts';
 import type { Outcome } from '../driver/host.ts';
-import { type Call, handedOverBytes } from './bridge.ts';
+import type { Call } from './bridge.ts';
 
 const proposals = 'proposals';
 const agreed = 'agreed';
 
 /**
  * The same calls in the same order, runs of proposals and of committed outcomes as one each. Payloads are copied. A long one
- * crosses by itself: it must not stay in memory for the sake of short ones.
+ * crosses by itself, and once: it must not stay in memory for the sake of short ones, and comes back when it is committed.
  */
 export function packCalls(calls: readonly Call[]): readonly Call[] {
   const packed: Call[] = [];
@@ -19,7 +20,7 @@ export function packCalls(calls: readonly Call[]): readonly Call[] {
     const first = calls[at]!;
     if (isAgreed(first)) packed.push(packAgreed(calls, at, end));
     else if (!isProposal(first)) packed.push(first);
-    else if (isLong(first)) packed.push(['propose', first[1], new Uint8Array(first[2])]);
+    else if (isLong(first)) packed.push(['propose', first[1], sharedCopy(first[2])]);
     else packed.push(packProposals(calls, at, end));
     at = end;
   }
@@ -39,7 +40,13 @@ type Agreed = readonly [name: 'outcome', id: number, outcome: Extract<Outcome, {
 
 const isProposal = (call: Call | undefined): call is Proposal => call?.[0] === 'propose';
 
-const isLong = ([, , payload]: Proposal): boolean => payload.length >= handedOverBytes;
+const isLong = ([, , payload]: Proposal): boolean => payload.length >= sharedBytesMin;
+
+function sharedCopy(bytes: Uint8Array): Uint8Array {
+  const copy = newSharedBytes(bytes.length);
+  copy.set(bytes);
+  return copy;
+}
 
 const isAgreed = (call: Call | undefined): call is Agreed =>
   call?.[0] === 'outcome' && (call[2] as Outcome).kind === 'committed';

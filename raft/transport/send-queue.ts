@@ -19,8 +19,8 @@ export class SendQueue {
   #bulk: Message[] = [];
   #bulkBytes = 0;
   /** Frames of the bulk message that is leaving, beside the next one. */
-  #frames: Iterator<Buffer, undefined> | undefined;
-  #frame: Buffer | undefined;
+  #frames: Iterator<readonly Uint8Array[], undefined> | undefined;
+  #frame: readonly Uint8Array[] | undefined;
   #dropped = 0;
 
   constructor(limits: SendQueueLimits = sendQueueLimits) {
@@ -53,14 +53,14 @@ export class SendQueue {
     return true;
   }
 
-  /** The next frames to write: one urgent message whole, or one fragment of bulk. Undefined when nothing waits. */
-  take(): readonly Buffer[] | undefined {
+  /** What to write next: one urgent message whole, or one fragment of bulk. Undefined when nothing waits. */
+  take(): readonly Uint8Array[] | undefined {
     const urgent = this.#urgent.shift();
     if (urgent !== undefined) return encodeFrames(encodeMessage(urgent), 'urgent');
     if (this.#frame === undefined) this.#beginBulk();
     const frame = this.#frame;
     this.#frame = this.#frames?.next().value;
-    return frame === undefined ? undefined : [frame];
+    return frame;
   }
 
   /** The connection is gone: what it had begun is lost, and bulk is stale by the time there is a new one. */

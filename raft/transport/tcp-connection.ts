@@ -89,7 +89,7 @@ export class TcpConnection {
     this.#events.closed(reason, refused);
   }
 
-  #write(frames: readonly Buffer[]): void {
+  #write(frames: readonly Uint8Array[]): void {
     this.#sentSinceTick = true;
     for (const frame of frames) this.#blocked = !this.#socket.write(frame);
   }

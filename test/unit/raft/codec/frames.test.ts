@@ -40,7 +40,7 @@ describe('frames', () => {
       fc.property(pieces, (lengths) => {
         const parts = lengths.map((length, at) => Buffer.alloc(length, `part ${at}`));
         const message = Buffer.concat(parts);
-        const frames = [...framesOf(parts, 'bulk')];
+        const frames = [...framesOf(parts, 'bulk')].map((each) => Buffer.concat(each));
         expect(Buffer.concat(frames).equals(Buffer.concat(encodeFrames(message, 'bulk')))).to.equal(true);
         expect(receive(frames).messages[0]?.equals(message)).to.equal(true);
       }),

@@ -48,12 +48,12 @@ describe('the queue to a peer', () => {
 });
 
 function drain(queue: SendQueue): string[] {
-  const frames: Buffer[] = [];
+  const frames: Uint8Array[] = [];
   for (let next = queue.take(); next !== undefined; next = queue.take()) frames.push(...next);
   return typesIn(frames);
 }
 
-function typesIn(frames: readonly Buffer[]): string[] {
+function typesIn(frames: readonly Uint8Array[]): string[] {
   const types: string[] = [];
   const fault = new FrameDecoder().push(Buffer.concat(frames), (bytes) => {
     types.push(decodeMessage(bytes)?.type ?? 'malformed');
