@@ -2,6 +2,7 @@
 // A frame on the wire: length u32 · crc32 u32 · version u8 · flags u8 · [total u32 · message crc32 u32] · bytes.
 // Length counts what follows the CRC field; the CRC covers the same. The bracketed part is in a first frame only.
 import { crc32 } from 'node:zlib';
+import { checksum } from './checksum.ts';
 import { newSharedBytes } from './shared-bytes.ts';
 import { payloadBytesMax } from './values.ts';
 
@@ -65,16 +66,12 @@ export function* framesOf(pieces: readonly Uint8Array[], lane: Lane): Generator<
       head.writeUInt32BE(checksum(pieces), 14);
     }
     if (isCopied) fill(head, headBytes + fieldBytes, parts);
-    head.writeUInt32BE(checksum(isCopied ? [] : parts, crc32(head.subarray(headBytes))), 4);
+    let sum = crc32(head.subarray(headBytes));
+    if (!isCopied) for (const part of parts) sum = crc32(part, sum);
+    head.writeUInt32BE(sum, 4);
     yield isCopied ? [head] : [head, ...parts];
     at = end;
   } while (at < total);
-}
-
-function checksum(pieces: readonly Uint8Array[], before = 0): number {
-  let crc = before;
-  for (const piece of pieces) crc = crc32(piece, crc);
-  return crc;
 }
 
 function fill(target: Buffer, from: number, parts: readonly Uint8Array[]): void {

@@ -6,6 +6,7 @@ import { crc32 } from 'node:zlib';
 import type { CheckpointMeta, Entry, HardState, LogPosition, StoreIdentity } from '../core/types.ts';
 import { ByteReader } from './byte-reader.ts';
 import { ByteWriter } from './byte-writer.ts';
+import { checksum } from './checksum.ts';
 import {
   entryBytesOf,
   memberIdBytesMax,
@@ -18,6 +19,7 @@ import {
 /** Raised when a layout changes; a record of another version is unreadable, not reinterpreted. */
 const formatVersion = 1;
 const crcBytes = 4;
+const noBytes = Buffer.alloc(0);
 /** Kind and format version. */
 const headBytes = 2;
 /** What a larger entry holds besides lies elsewhere. */
@@ -73,14 +75,10 @@ export function encodeEntryRecord(
   const writer = new ByteWriter(Math.min(entryBytesOf(entry), usualBytesMax) + headBytes + 4 + crcBytes, true);
   writeHead(writer, 'entry');
   writeEntry(writer, entry);
-  const written = writer.pieces();
-  let chain = crc32(numberBytes(previousChain));
-  for (const [at, piece] of written.entries()) chain = crc32(at === 0 ? piece.subarray(headBytes) : piece, chain);
+  const [first = noBytes, ...others] = writer.pieces();
+  const chain = checksum([first.subarray(headBytes), ...others], crc32(numberBytes(previousChain)));
   writer.u32(chain);
-  let sum = 0;
-  const sealed = writer.pieces();
-  for (const piece of sealed) sum = crc32(piece, sum);
-  writer.u32(sum);
+  writer.u32(checksum(writer.pieces()));
   return { value: writer.pieces(), chain };
 }
 
