@@ -35,7 +35,8 @@ const quietBytes = 64 * 1024;
 const overdue = 4;
 const piecesMax = 512;
 const partialName = 'ahead.partial';
-const writesThrough = constants.O_DSYNC;
+/** 0 on systems that do not know it. */
+const writesThrough = constants.O_DSYNC ?? 0;
 
 interface OldSegment {
   readonly number: number;
@@ -105,6 +106,7 @@ export class Journal {
     for (const operation of operations) this.#note(current, operation);
     const { pieces, bytes } = encodeFrame(++this.#frame, [...image, ...operations]);
     await writeAll(current.file, pieces, bytes, current.end);
+    if (writesThrough === 0) await current.file.datasync();
     current.end += bytes;
     // What follows an end is told from what was lost there by the frame that follows it elsewhere.
     for (const segment of this.#untrimmed.splice(0)) this.#later(() => this.#trim(segment));
@@ -119,15 +121,15 @@ export class Journal {
     }
   }
 
+  /** What was made ahead goes; a disk that does not take that any more loses nothing by it. */
   async close(): Promise<void> {
+    const current = this.#current;
     const ahead = await this.#ahead;
+    await current?.file.close();
+    await ahead?.close();
+    if (ahead !== undefined) this.#later(() => this.#remove(this.#number));
+    if (current?.isMadeAhead === true) this.#later(() => this.#trim(current));
     await this.#aside;
-    await this.#current?.file.close();
-    if (ahead !== undefined) {
-      await ahead.close();
-      await this.#remove(this.#number);
-    }
-    if (this.#current?.isMadeAhead === true) await this.#trim(this.#current);
   }
 
   #note(current: CurrentSegment, operation: Operation): void {

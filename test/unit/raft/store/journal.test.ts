@@ -1,4 +1,4 @@
-import { mkdir, open, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { expect } from 'chai';
@@ -109,6 +109,15 @@ describe('the journal', () => {
       });
       await journal.close();
       expect(Math.max(...(await sizes()))).to.be.below(150_000);
+    }));
+
+  it('is closed where its disk takes nothing more', () =>
+    inDirectory(async (directory) => {
+      const journal = journalIn(directory);
+      await journal.read();
+      for (let index = 1; index <= 12; index++) await journal.write([entry(index, 10_000)]);
+      await rm(join(directory, 'journal'), { recursive: true });
+      await journal.close();
     }));
 
   it('goes on where no file can be made ahead', () =>
