@@ -27,7 +27,9 @@ export function activate(state: Overlay, command: Activate, index: number): Verd
   const missing = missingOrChanged(state, 'snapshots', id, ifMatch);
   if (missing !== undefined) return missing;
   const snapshot = state.snapshot(id);
-  const back = state.active?.snapshotId;
+  const { pending } = state;
+  // Whoever asks for more time has confirmed nothing: the way back stays.
+  const back = pending?.snapshotId === id ? pending.back : state.active?.snapshotId;
   if (snapshot === undefined) return { status: 404 };
   const rollout = state.rolloutUnderWay;
   if (rollout !== undefined && !command.force) return { status: 409, error: underWay(rollout) };

@@ -152,6 +152,17 @@ describe('activations', () => {
       expect(await api.call('DELETE', `/snapshots/${a}`)).to.include({ status: 204 });
     });
 
+    it('lead back to what was confirmed when they get more time', async () => {
+      await activate(a);
+      await activate(b, '?confirmWithin=1m');
+      expect(await activate(b, '?confirmWithin=2m')).to.include({ status: 200 });
+      const refused = await api.call('DELETE', `/snapshots/${a}`);
+      expect(refused.status).to.equal(409);
+      expect(refused.json).to.deep.include({
+        error: `snapshot "${a}" becomes active again unless "${b}" is confirmed`,
+      });
+    });
+
     it('wait no longer when another activation comes', async () => {
       await activate(a);
       await activate(b, '?confirmWithin=5s');

@@ -155,7 +155,7 @@ export class SlowModel {
         if (kind !== 'snapshots') this.changedAt = index;
         return 204;
       case 'activate': {
-        const back = this.active?.snapshotId;
+        const back = this.pending?.snapshotId === command.id ? this.pending.back : this.active?.snapshotId;
         const { confirmWithin } = command;
         const rollout = this.#underWay();
         if (rollout !== undefined && !command.force) return 409;
