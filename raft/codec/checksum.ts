@@ -27,7 +27,7 @@ const polynomial = 0xedb88320;
 const one = 0x80000000;
 
 /** The checksum of two runs of bytes one behind the other: that of the first, moved on by the length of the second, plus that. */
-function combined(first: number, second: number, secondLength: number): number {
+export function combined(first: number, second: number, secondLength: number): number {
   return (times(xToThe(secondLength), first) ^ second) >>> 0;
 }
 

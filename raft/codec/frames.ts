@@ -2,7 +2,7 @@
 // A frame on the wire: length u32 · crc32 u32 · version u8 · flags u8 · [total u32 · message crc32 u32] · bytes.
 // Length counts what follows the CRC field; the CRC covers the same. The bracketed part is in a first frame only.
 import { crc32 } from 'node:zlib';
-import { checksum } from './checksum.ts';
+import { checksum, combined } from './checksum.ts';
 import { newSharedBytes } from './shared-bytes.ts';
 import { payloadBytesMax } from './values.ts';
 
@@ -177,10 +177,13 @@ export class FrameDecoder {
   }
 
   #frame(crc: number, body: Buffer, deliver: Deliver): string | undefined {
-    if (crc32(body) !== crc) return 'frame checksum does not match';
+    const flags = body.readUInt8(1);
+    const piece = body.subarray((flags & flagFirst) !== 0 ? firstBytes : bareBytes);
+    const pieceCrc = crc32(piece);
+    const fields = body.subarray(0, body.length - piece.length);
+    if (combined(crc32(fields), pieceCrc, piece.length) !== crc) return 'frame checksum does not match';
     const version = body.readUInt8(0);
     if (version !== protocolVersion) return `protocol version ${version}`;
-    const flags = body.readUInt8(1);
     if (flags > (flagUrgent | flagFirst | flagLast)) return `frame flags ${flags}`;
     const lane = (flags & flagUrgent) !== 0 ? 'urgent' : 'bulk';
     const assembly = this.#lanes[lane];
@@ -190,8 +193,7 @@ export class FrameDecoder {
       if (problem !== undefined) return problem;
     }
     const last = (flags & flagLast) !== 0;
-    const piece = body.subarray((flags & flagFirst) !== 0 ? firstBytes : bareBytes);
-    const added = assembly.add(piece, last);
+    const added = assembly.add(piece, pieceCrc, last);
     const { problem, message, isOwn = false } = added;
     if (problem === undefined && message !== undefined) deliver(message, lane, isOwn);
     return problem;
@@ -217,8 +219,9 @@ interface Added {
 }
 
 /**
- * One message of one lane on its way in. Memory follows the bytes that came, not the length that was announced, and so
- * does the work: the last frame of a large message costs little more than the one before.
+ * One message of one lane on its way in. Only a member announces more than the limits of a handshake, and the system gives
+ * memory as bytes come, not as they are announced. So goes the work: the last frame of a large message costs little more
+ * than the one before.
  */
 class Assembly {
   #open = false;
@@ -240,23 +243,18 @@ class Assembly {
     return undefined;
   }
 
-  add(piece: Buffer, last: boolean): Added {
+  /** `crc` is that of the piece. */
+  add(piece: Buffer, crc: number, last: boolean): Added {
     if (!this.#open) return { problem: 'message continues without a beginning' };
     const before = this.#length;
     this.#length += piece.length;
     if (this.#length > this.#total) return { problem: 'message is longer than announced' };
-    this.#crcSoFar = crc32(piece, this.#crcSoFar);
+    this.#crcSoFar = before === 0 ? crc : combined(this.#crcSoFar, crc, piece.length);
     if (last && before === 0) return this.#end(piece, false);
     if (!last && piece.length < fragmentBytesMin) return { problem: `piece of ${piece.length} bytes inside a message` };
-    if (this.#length > this.#bytes.length) this.#grow(before);
+    if (before === 0) this.#bytes = newSharedBytes(this.#total);
     this.#bytes.set(piece, before);
     return last ? this.#end(this.#bytes, true) : {};
-  }
-
-  #grow(kept: number): void {
-    const larger = newSharedBytes(Math.min(this.#total, Math.max(this.#length, 2 * kept)));
-    larger.set(this.#bytes.subarray(0, kept));
-    this.#bytes = larger;
   }
 
   #end(message: Buffer, isOwn: boolean): Added {
