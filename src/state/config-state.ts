@@ -15,7 +15,7 @@ import { snapshotRefused } from './refusals.ts';
 import { type RequestStanding, RequestTable } from './request-table.ts';
 import type { Rollout } from './rollout.ts';
 import { drain } from './slices.ts';
-import { type DigestOf, plainDigest, type RowBody, StateHash } from './state-hash.ts';
+import { plainDigests, type RowBody, type RowDigests, StateHash } from './state-hash.ts';
 import type { Active, Rehearsal, StateView, Stored, StoredSnapshot, WantedSnapshot } from './view.ts';
 
 export interface Entry {
@@ -61,7 +61,7 @@ export interface Round {
 }
 
 export interface ConfigStateOptions {
-  readonly digestOf?: DigestOf;
+  readonly digests?: RowDigests;
   readonly idempotencyLimits?: IdempotencyLimits;
 }
 
@@ -74,9 +74,9 @@ export class ConfigState implements StateView {
   #live = nothingLive;
   #shownHash: string;
 
-  constructor({ digestOf = plainDigest, idempotencyLimits }: ConfigStateOptions = {}) {
+  constructor({ digests = plainDigests, idempotencyLimits }: ConfigStateOptions = {}) {
     this.#idempotency = new IdempotencyTable(idempotencyLimits);
-    this.#hash = new StateHash(digestOf);
+    this.#hash = new StateHash(digests);
     this.#shownHash = this.#hash.text;
   }
 

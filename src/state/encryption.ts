@@ -1,14 +1,17 @@
 // Encryption at rest: AES-256-GCM, `nonce(12) ‖ ciphertext ‖ tag(16)` (contract.md §1.3). Nonces follow from what they
 // protect, so writing a row needs no chance: two rows share a nonce only if index, key and content are the same.
-import { createCipheriv, createDecipheriv, createHmac, hash, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHash, createHmac, hash, randomBytes } from 'node:crypto';
 import type { CommandSeal } from './command-codec.ts';
-import { bytesOf, type DigestOf } from './state-hash.ts';
+import { drain } from './slices.ts';
+import { bytesOf, type RowDigests } from './state-hash.ts';
 
 const encryptionKeyBytes = 32;
 
 const algorithm = 'aes-256-gcm';
 const nonceBytes = 12;
 const tagBytes = 16;
+/** What one step seals. */
+const stepBytes = 1024 * 1024;
 
 /** What the at-rest key is used for. Holds the key; nothing of it can be read back. */
 export class Cipher implements CommandSeal {
@@ -27,17 +30,20 @@ export class Cipher implements CommandSeal {
   }
 
   /** Digest of a sealed row. Keyed, because a plain one would let a reader of the disk try values until one fits. */
-  readonly digestOf: DigestOf = (key, body) =>
-    hash(
-      'sha256',
-      Buffer.concat([this.#digestSalt, Buffer.from(`${key}\0`), bytesOf(body)]),
-      'buffer',
-    ).readBigUInt64BE();
+  readonly digests: RowDigests = {
+    of: (key, body) =>
+      hash(
+        'sha256',
+        Buffer.concat([this.#digestSalt, Buffer.from(`${key}\0`), bytesOf(body)]),
+        'buffer',
+      ).readBigUInt64BE(),
+    begun: (key) => createHash('sha256').update(this.#digestSalt).update(`${key}\0`),
+  };
 
-  /** Bound to its key: a sealed body cannot be moved to another row. */
-  sealRow(key: string, index: number, digest: bigint, body: Uint8Array): Buffer {
+  /** Bound to its key: a sealed body cannot be moved to another row. In steps, and in parts, for a row may be long. */
+  *sealRow(key: string, index: number, digest: bigint, body: Uint8Array): Generator<void, Uint8Array[]> {
     const nonce = createHmac('sha256', this.#key).update(`n\0${index}\0${key}\0${digest}`).digest();
-    return this.#seal(nonce.subarray(0, nonceBytes), key, body);
+    return yield* this.#seal(nonce.subarray(0, nonceBytes), key, body);
   }
 
   /** @throws when the bytes were not sealed with this key for this row, or were changed */
@@ -47,7 +53,7 @@ export class Cipher implements CommandSeal {
 
   /** A command has no index yet, so its nonce is drawn: the proposer may use chance, apply may not. */
   sealCommand(plain: Uint8Array): Uint8Array {
-    return this.#seal(this.#random(nonceBytes), 'command', plain);
+    return Buffer.concat(drain(this.#seal(this.#random(nonceBytes), 'command', plain)));
   }
 
   openCommand(sealed: Uint8Array): Uint8Array {
@@ -58,10 +64,17 @@ export class Cipher implements CommandSeal {
     return createHmac('sha256', this.#key).update(purpose).digest();
   }
 
-  #seal(nonce: Uint8Array, context: string, plain: Uint8Array): Buffer {
+  *#seal(nonce: Uint8Array, context: string, plain: Uint8Array): Generator<void, Uint8Array[]> {
     const cipher = createCipheriv(algorithm, this.#key, nonce, { authTagLength: tagBytes });
     cipher.setAAD(Buffer.from(context));
-    return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
+    const parts = [nonce];
+    for (let from = 0; from < plain.length; from += stepBytes) {
+      parts.push(cipher.update(plain.subarray(from, from + stepBytes)));
+      yield;
+    }
+    cipher.final();
+    parts.push(cipher.getAuthTag());
+    return parts;
   }
 
   #open(context: string, sealed: Uint8Array): Buffer {

@@ -1,4 +1,5 @@
-// The store on disk: LevelDB through classic-level, one directory per generation, and the witness in the same directory.
+// The store on disk: LevelDB through classic-level, one directory per generation; the witness in the same directory, long
+// rows in one below it.
 // LevelDB makes a new database where its CURRENT file is missing and deletes the rest; so this looks first.
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,17 +7,69 @@ import { ClassicLevel } from 'classic-level';
 import { makePrivateDirectory } from '../../disk/directory.ts';
 import { codeOf } from '../../disk/durable-file.ts';
 import { damagedTable } from '../../disk/table-check.ts';
+import { type FileNumber, LongRowFiles } from './long-row-files.ts';
 import { inSlices } from './slices.ts';
-import { type Change, type Mark, type Store, StoreDamaged, type StoreImage, StoreInUse } from './store.ts';
+import {
+  type Change,
+  inOnePiece,
+  type Mark,
+  partsOf,
+  type RowBytes,
+  type Store,
+  StoreDamaged,
+  type StoreImage,
+  StoreInUse,
+} from './store.ts';
 import { readWitness, Witness, witnessName } from './witness.ts';
 
 type Database = ClassicLevel<string, Uint8Array>;
 
-const defaultWriteBufferBytes = 16 * 1024 * 1024;
+/** The present, or a moment of LevelDB's. */
+interface View {
+  readonly snapshot?: ReturnType<Database['snapshot']>;
+}
+
+interface Sizes {
+  /** Of so much that was written LevelDB makes a table. */
+  readonly writeBufferBytes: number;
+  /** A row that is longer has a file of its own. */
+  readonly longBytes: number;
+}
+
+const productSizes: Sizes = { writeBufferBytes: 16 * 1024 * 1024, longBytes: 1024 * 1024 };
+
+interface Parts {
+  readonly database: Database;
+  readonly witness: Witness;
+  readonly longRows: LongRowFiles;
+  readonly files: Map<string, FileNumber>;
+  readonly longBytes: number;
+}
+
+interface Operation {
+  readonly key: string;
+  /** Undefined: the row goes. */
+  readonly value: Uint8Array | undefined;
+}
+
+/** A row that is in another file from now on, or in none. */
+interface Move {
+  readonly key: string;
+  readonly number: FileNumber | undefined;
+}
+
+interface Placed {
+  readonly operations: readonly Operation[];
+  readonly moves: readonly Move[];
+}
+
 const readAheadBytes = 1024 * 1024;
 /** What one turn hands to LevelDB; more takes several. */
 const turnRows = 4_096;
 const turnBytes = 2 * 1024 * 1024;
+/** Before the key of a long row stands this; what LevelDB keeps there is the number of its file. No other key begins so. */
+const reference = '\u0000';
+const behindReferences = '\u0001';
 const unmarked: Mark = { applied: 0, hash: '0'.repeat(16), boot: 0 };
 
 /** `<storePath>/state/<generation>` (architecture.md §7). */
@@ -28,22 +81,30 @@ export class LevelStore implements Store {
   readonly mark: Mark | undefined;
   readonly #database: Database;
   readonly #witness: Witness;
+  readonly #longRows: LongRowFiles;
+  /** Keys of long rows with the numbers of their files, as of the last write. */
+  readonly #files: Map<string, FileNumber>;
+  readonly #longBytes: number;
   /** The mark of the write before. */
   #marked: Promise<void> = Promise.resolve();
 
-  private constructor(place: string, mark: Mark | undefined, database: Database, witness: Witness) {
+  private constructor(place: string, mark: Mark | undefined, parts: Parts) {
     this.place = place;
     this.mark = mark;
-    this.#database = database;
-    this.#witness = witness;
+    this.#database = parts.database;
+    this.#witness = parts.witness;
+    this.#longRows = parts.longRows;
+    this.#files = parts.files;
+    this.#longBytes = parts.longBytes;
   }
 
   /**
-   * Makes the directory when it is missing. LevelDB makes a table of `writeBufferBytes` of writes, 16 MiB unless given.
+   * Makes the directory when it is missing.
    * @throws {StoreInUse} when another process, or another handle of this one, has it open
    * @throws {StoreDamaged} when LevelDB cannot read its files or the witness is not readable
    */
-  static async open(directory: string, writeBufferBytes = defaultWriteBufferBytes): Promise<LevelStore> {
+  static async open(directory: string, sizes: Partial<Sizes> = {}): Promise<LevelStore> {
+    const { writeBufferBytes, longBytes } = { ...productSizes, ...sizes };
     await makePrivateDirectory(directory);
     const witnessed = await readWitness(directory);
     if (witnessed === 'unreadable') throw new StoreDamaged(directory, `its file ${witnessName} is not readable`);
@@ -53,43 +114,106 @@ export class LevelStore implements Store {
     if (damaged !== undefined) throw new StoreDamaged(directory, `its ${damaged}`);
     const database = await openDatabase(directory, { createIfMissing, writeBufferSize: writeBufferBytes });
     try {
-      return new LevelStore(directory, mark, database, await Witness.open(directory, unmarked));
+      const files = await filesOf(database, directory);
+      const longRows = await LongRowFiles.open(join(directory, 'long'), new Set(files.values()));
+      const witness = await Witness.open(directory, unmarked);
+      return new LevelStore(directory, mark, { database, witness, longRows, files, longBytes });
     } catch (error) {
       await database.close();
       throw error;
     }
   }
 
-  async *rows(): AsyncGenerator<readonly [string, Uint8Array]> {
-    try {
-      yield* this.#database.iterator({ highWaterMarkBytes: readAheadBytes, fillCache: false });
-    } catch (cause) {
-      throw new StoreDamaged(this.place, reasonOf(cause), { cause });
-    }
+  rows(): AsyncIterable<readonly [string, Uint8Array]> {
+    return this.#rowsOf({});
   }
 
   image(): StoreImage {
     const snapshot = this.#database.snapshot();
+    const closeReader = this.#longRows.reader();
     return {
-      get: (key) => this.#database.get(key, { snapshot }),
-      rows: () => this.#database.iterator({ snapshot, highWaterMarkBytes: readAheadBytes, fillCache: false }),
-      close: () => snapshot.close(),
+      get: async (key) => (await this.#database.get(key, { snapshot })) ?? (await this.#longRow(key, { snapshot })),
+      rows: () => this.#rowsOf({ snapshot }),
+      close: async () => {
+        await snapshot.close();
+        await closeReader();
+      },
     };
   }
 
   async write(changes: readonly Change[], mark: Mark): Promise<void> {
     await this.#marked;
-    if (isLarge(changes)) await this.#writeInTurns(changes);
-    else await this.#database.batch(changes.map(operationOf), { sync: true });
+    const { operations, moves } = await this.#placed(changes);
+    if (isLarge(operations)) await this.#writeInTurns(operations);
+    else await this.#database.batch(operations.map(operationOf), { sync: true });
+    await this.#longRows.retire(this.#moved(moves));
     this.#marked = this.#witness.write(mark);
     this.#marked.catch(() => undefined);
   }
 
+  async *#rowsOf(view: View): AsyncGenerator<readonly [string, Uint8Array]> {
+    const options = { ...view, highWaterMarkBytes: readAheadBytes, fillCache: false };
+    try {
+      let from = behindReferences;
+      for (const [key, number] of await filesOf(this.#database, this.place, view)) {
+        yield* this.#database.iterator({ ...options, gte: from, lt: key });
+        yield [key, await this.#contentOf(number)];
+        from = key;
+      }
+      yield* this.#database.iterator({ ...options, gte: from });
+    } catch (cause) {
+      if (cause instanceof StoreDamaged) throw cause;
+      throw new StoreDamaged(this.place, reasonOf(cause), { cause });
+    }
+  }
+
+  async #longRow(key: string, view: View): Promise<Uint8Array | undefined> {
+    const number = (await filesOf(this.#database, this.place, view)).get(key);
+    return number === undefined ? undefined : await this.#contentOf(number);
+  }
+
+  async #contentOf(number: FileNumber): Promise<Uint8Array> {
+    const content = await this.#longRows.read(number);
+    if (content === undefined) throw new StoreDamaged(this.place, `its file long/${number} is missing`);
+    return content;
+  }
+
+  /** What LevelDB is to write, once the long rows among the changes are on disk. */
+  async #placed(changes: readonly Change[]): Promise<Placed> {
+    const operations: Operation[] = [];
+    const moves: Move[] = [];
+    for (const { key, value } of changes) {
+      if (value !== undefined && lengthOf(value) > this.#longBytes) {
+        const number = await this.#longRows.write(partsOf(value));
+        operations.push({ key, value: undefined }, { key: reference + key, value: Buffer.from(String(number)) });
+        moves.push({ key, number });
+        continue;
+      }
+      operations.push({ key, value: value && inOnePiece(value) });
+      if (!this.#files.has(key) && !moves.some((move) => move.key === key)) continue;
+      operations.push({ key: reference + key, value: undefined });
+      moves.push({ key, number: undefined });
+    }
+    return { operations, moves };
+  }
+
+  /** Gives the numbers of the files that nothing refers to any more. */
+  #moved(moves: readonly Move[]): FileNumber[] {
+    const former: FileNumber[] = [];
+    for (const { key, number } of moves) {
+      const before = this.#files.get(key);
+      if (before !== undefined) former.push(before);
+      if (number === undefined) this.#files.delete(key);
+      else this.#files.set(key, number);
+    }
+    return former;
+  }
+
   /** One batch all the same. LevelDB's binding copies each row twice, on this thread, into memory that is new to the process. */
-  async #writeInTurns(changes: readonly Change[]): Promise<void> {
+  async #writeInTurns(operations: readonly Operation[]): Promise<void> {
     const batch = this.#database.batch();
     try {
-      await inSlices(filled(batch, changes));
+      await inSlices(filled(batch, operations));
       await batch.write({ sync: true });
     } finally {
       await batch.close();
@@ -109,27 +233,37 @@ export class LevelStore implements Store {
 
 type Batch = ReturnType<Database['batch']>;
 
-function* filled(batch: Pick<Batch, 'put' | 'del'>, changes: readonly Change[]): Generator<void, void> {
-  for (const { key, value } of changes) {
+function* filled(batch: Pick<Batch, 'put' | 'del'>, operations: readonly Operation[]): Generator<void, void> {
+  for (const { key, value } of operations) {
     if (value === undefined) batch.del(key);
     else batch.put(key, value);
     yield;
   }
 }
 
-const operationOf = ({ key, value }: Change) =>
+const operationOf = ({ key, value }: Operation) =>
   value === undefined ? ({ type: 'del', key } as const) : ({ type: 'put', key, value } as const);
 
-/** Whether turns help: one row is handed over in one piece. */
-function isLarge(changes: readonly Change[]): boolean {
-  let bytes = 0;
-  let longest = 0;
-  for (const { value } of changes) {
-    const length = value?.length ?? 0;
-    bytes += length;
-    longest = Math.max(longest, length);
+const lengthOf = (value: RowBytes): number => partsOf(value).reduce((sum, { length }) => sum + length, 0);
+
+function isLarge(operations: readonly Operation[]): boolean {
+  if (operations.length > turnRows) return true;
+  return operations.reduce((sum, { value }) => sum + (value?.length ?? 0), 0) > turnBytes;
+}
+
+/** The long rows of a database: their keys, ascending, with the numbers of their files. */
+async function filesOf(database: Database, place: string, view: View = {}): Promise<Map<string, FileNumber>> {
+  const files = new Map<string, FileNumber>();
+  try {
+    for await (const [key, value] of database.iterator({ ...view, lt: behindReferences })) {
+      const number = Buffer.from(value).toString('latin1');
+      if (!/^\d{1,15}$/.test(number)) throw new Error(`the row ${JSON.stringify(key)} was changed`);
+      files.set(key.slice(reference.length), Number(number));
+    }
+  } catch (cause) {
+    throw new StoreDamaged(place, reasonOf(cause), { cause });
   }
-  return changes.length > turnRows || bytes - longest > turnBytes;
+  return files;
 }
 
 /** True for a directory that never held rows. LevelDB writes CURRENT before its first row. */

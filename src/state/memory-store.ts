@@ -1,5 +1,5 @@
 // A store that forgets everything with the process; for tests and for trying Sluice out.
-import type { Change, Mark, Store, StoreImage } from './store.ts';
+import { type Change, inOnePiece, type Mark, type Store, type StoreImage } from './store.ts';
 
 export class MemoryStore implements Store {
   readonly place = 'memory';
@@ -27,7 +27,7 @@ export class MemoryStore implements Store {
   async write(changes: readonly Change[], mark: Mark): Promise<void> {
     for (const { key, value } of changes) {
       if (value === undefined) this.#rows.delete(key);
-      else this.#rows.set(key, Uint8Array.from(value));
+      else this.#rows.set(key, Uint8Array.from(inOnePiece(value)));
     }
     this.#mark = mark;
   }

@@ -93,7 +93,7 @@ function* loadState(
     opened.push(row);
     yield;
   }
-  const loaded = yield* ConfigState.loadInSteps(opened, { digestOf: codec.digestOf });
+  const loaded = yield* ConfigState.loadInSteps(opened, { digests: codec.digests });
   if (typeof loaded === 'string') throw new StoreDamaged(store.place, loaded);
   return loaded;
 }

@@ -132,7 +132,7 @@ export class RoundWriter {
 function* encoded(codec: RowCodec, rows: readonly Row[]): Generator<void, Change[]> {
   const changes: Change[] = [];
   for (const row of rows) {
-    changes.push(codec.encode(row));
+    changes.push(yield* codec.encode(row));
     yield;
   }
   return changes;

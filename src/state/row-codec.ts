@@ -3,10 +3,12 @@
 import type { Row } from './config-state.ts';
 import type { Cipher } from './encryption.ts';
 import { isSecret } from './keys.ts';
-import { bytesOf, type DigestOf, plainDigest } from './state-hash.ts';
-import type { Change } from './store.ts';
+import { drain } from './slices.ts';
+import { bytesOf, plainDigests, type RowDigests } from './state-hash.ts';
+import type { Change, RowBytes } from './store.ts';
 
 const digestBytes = 8;
+const copiedMax = 64 * 1024;
 
 export interface OpenedRow {
   readonly key: string;
@@ -21,19 +23,26 @@ export class RowCodec {
     this.#cipher = cipher;
   }
 
-  readonly digestOf: DigestOf = (key, body) => (this.#cipherFor(key)?.digestOf ?? plainDigest)(key, body);
+  readonly digests: RowDigests = {
+    of: (key, body) => this.#digestsFor(key).of(key, body),
+    begun: (key) => this.#digestsFor(key).begun(key),
+  };
 
-  encode({ key, index, body: content, digest }: Omit<Row, 'isNew'>): Change {
+  /** In steps, for a row may be long. */
+  *encode({ key, index, body: content, digest }: Omit<Row, 'isNew'>): Generator<void, Change> {
     if (content === undefined) return { key, value: undefined };
     const body = bytesOf(content);
     const cipher = this.#cipherFor(key);
-    return { key, value: cipher === undefined ? withDigest(digest, body) : cipher.sealRow(key, index, digest, body) };
+    return {
+      key,
+      value: cipher === undefined ? withDigest(digest, body) : yield* cipher.sealRow(key, index, digest, body),
+    };
   }
 
   /** A row of this node alone. */
   encodeLocal(key: string, content: object): Change {
     const body = Buffer.from(JSON.stringify(content));
-    return this.encode({ key, index: 0, body, digest: this.digestOf(key, body) });
+    return drain(this.encode({ key, index: 0, body, digest: this.digests.of(key, body) }));
   }
 
   /** Undefined when the bytes are not what was written under this key. */
@@ -41,9 +50,13 @@ export class RowCodec {
     const cipher = this.#cipherFor(key);
     const body = cipher === undefined ? behindDigest(value) : opened(cipher, key, value);
     if (body === undefined) return undefined;
-    const digest = this.digestOf(key, body);
+    const digest = this.digests.of(key, body);
     if (cipher === undefined && viewOf(value).readBigUInt64BE() !== digest) return undefined;
     return { key, body, digest };
+  }
+
+  #digestsFor(key: string): RowDigests {
+    return this.#cipherFor(key)?.digests ?? plainDigests;
   }
 
   #cipherFor(key: string): Cipher | undefined {
@@ -57,9 +70,12 @@ function behindDigest(value: Uint8Array): Buffer | undefined {
   return value.length < digestBytes ? undefined : viewOf(value).subarray(digestBytes);
 }
 
-function withDigest(digest: bigint, body: Uint8Array): Buffer {
-  const value = Buffer.allocUnsafe(digestBytes + body.length);
+/** A long body is not copied behind its digest: memory of that size, new to the process, takes longer than all else. */
+function withDigest(digest: bigint, body: Uint8Array): RowBytes {
+  const isLong = body.length > copiedMax;
+  const value = Buffer.allocUnsafe(isLong ? digestBytes : digestBytes + body.length);
   value.writeBigUInt64BE(digest);
+  if (isLong) return [value, body];
   value.set(body, digestBytes);
   return value;
 }

@@ -1,6 +1,6 @@
 // The state hash: the digests of all rows added up modulo 2^64, so that the order of writing does not matter and a change
 // costs one subtraction and one addition. Equal on all nodes at equal applied index (raft.md A17).
-import { createHash, hash } from 'node:crypto';
+import { createHash, type Hash, hash } from 'node:crypto';
 import { keys } from './keys.ts';
 import type { RoundRows } from './round-rows.ts';
 
@@ -8,7 +8,11 @@ import type { RoundRows } from './round-rows.ts';
 export type RowBody = Buffer | string;
 
 /** 64 bits of a row: its key and its plain body. */
-export type DigestOf = (key: string, body: Uint8Array | string) => bigint;
+export interface RowDigests {
+  of(key: string, body: Uint8Array | string): bigint;
+  /** The hash of which these are the first 64 bits, before it has seen anything of the body. */
+  begun(key: string): Hash;
+}
 
 export const bytesOf = <Bytes extends Uint8Array>(body: Bytes | string): Bytes | Buffer =>
   typeof body === 'string' ? Buffer.from(body) : body;
@@ -22,10 +26,27 @@ interface HashedRow {
   readonly digest: bigint;
 }
 
-export const plainDigest: DigestOf = (key, body) =>
-  body.length > copiedMax
-    ? createHash('sha256').update(`${key}\0`).update(body).digest().readBigUInt64BE()
-    : first64(hash('sha256', typeof body === 'string' ? `${key}\0${body}` : behind(key, body)));
+export const plainDigests: RowDigests = {
+  of: (key, body) =>
+    body.length > copiedMax
+      ? plainDigests.begun(key).update(body).digest().readBigUInt64BE()
+      : first64(hash('sha256', typeof body === 'string' ? `${key}\0${body}` : behind(key, body))),
+  begun: (key) => createHash('sha256').update(`${key}\0`),
+};
+
+/** The digest of a long body: what a step takes in is over before anybody could notice. */
+function* digestInSteps(digests: RowDigests, key: string, body: Uint8Array): Generator<void, bigint> {
+  const hash = digests.begun(key);
+  for (let from = 0; from < body.length; from += stepBytes) {
+    hash.update(body.subarray(from, from + stepBytes));
+    yield;
+  }
+  return hash.digest().readBigUInt64BE();
+}
+
+const stepBytes = 1024 * 1024;
+
+const isLong = (body: RowBody | undefined): body is Buffer => Buffer.isBuffer(body) && body.length > stepBytes;
 
 const behind = (key: string, body: Uint8Array): Buffer => Buffer.concat([Buffer.from(`${key}\0`), body]);
 
@@ -36,12 +57,12 @@ const first64 = (hex: string): bigint => BigInt(`0x${hex.slice(0, 16)}`);
 const copiedMax = 64 * 1024;
 
 export class StateHash {
-  readonly #digestOf: DigestOf;
-  readonly #digests = new Map<string, bigint>();
+  readonly #digests: RowDigests;
+  readonly #known = new Map<string, bigint>();
   #sum = 0n;
 
-  constructor(digestOf: DigestOf) {
-    this.#digestOf = digestOf;
+  constructor(digests: RowDigests) {
+    this.#digests = digests;
   }
 
   /** 16 hex digits. */
@@ -57,21 +78,25 @@ export class StateHash {
     const hashed: HashedRow[] = [];
     for (const [key, { text, index, isNew }] of rows.entries()) {
       const body = typeof text === 'function' ? yield* text() : text;
-      const digest = body === undefined ? 0n : this.#digestOf(key, body);
+      const digest = isLong(body) ? yield* digestInSteps(this.#digests, key, body) : this.#digestOf(key, body);
       this.add(key, body === undefined ? undefined : digest);
       hashed.push({ key, index, body, isNew, digest });
       yield;
     }
     const body = this.text;
-    hashed.push({ key: keys.hash, index: last, body, isNew: false, digest: this.#digestOf(keys.hash, body) });
+    hashed.push({ key: keys.hash, index: last, body, isNew: false, digest: this.#digests.of(keys.hash, body) });
     return hashed;
+  }
+
+  #digestOf(key: string, body: RowBody | undefined): bigint {
+    return body === undefined ? 0n : this.#digests.of(key, body);
   }
 
   /** Takes one row in, or out when it has no digest. */
   add(key: string, digest: bigint | undefined): void {
-    const changed = this.#sum - (this.#digests.get(key) ?? 0n) + (digest ?? 0n);
+    const changed = this.#sum - (this.#known.get(key) ?? 0n) + (digest ?? 0n);
     this.#sum = BigInt.asUintN(64, changed);
-    if (digest === undefined) this.#digests.delete(key);
-    else this.#digests.set(key, digest);
+    if (digest === undefined) this.#known.delete(key);
+    else this.#known.set(key, digest);
   }
 }

@@ -1,11 +1,18 @@
 // Store of rows. Dumb on purpose: a store knows keys and bytes, writes batches that are there whole or not at all, and
 // remembers outside of its own files how far it was told that writes were answered.
 
+/** Bytes of a row: in one piece or in several, one behind the other. */
+export type RowBytes = Uint8Array | readonly Uint8Array[];
+
 export interface Change {
   readonly key: string;
   /** Undefined: the row goes. */
-  readonly value: Uint8Array | undefined;
+  readonly value: RowBytes | undefined;
 }
+
+export const partsOf = (bytes: RowBytes): readonly Uint8Array[] => (bytes instanceof Uint8Array ? [bytes] : bytes);
+
+export const inOnePiece = (bytes: RowBytes): Uint8Array => (bytes instanceof Uint8Array ? bytes : Buffer.concat(bytes));
 
 /** How far the store was when a write of it was last answered. A store that comes back older has lost what it had. */
 export interface Mark {

@@ -20,7 +20,7 @@ const log = new DiskLogStore({
   segmentBytes: writeBufferBytes,
 });
 const { boot, verdict } = await log.open();
-const state = await LevelStore.open(join(directory, 'state'), writeBufferBytes);
+const state = await LevelStore.open(join(directory, 'state'), { writeBufferBytes, longBytes: payloadBytes });
 const { base, entries } = boot;
 let last = base.index + entries.length;
 let applied = state.mark?.applied ?? 0;
@@ -32,7 +32,8 @@ for (let kept = base.index; ; ) {
   last += 1;
   applied += 1;
   await write({ hardState: { term: 1, vote: undefined, commit: last - 1 }, entries: [entryAt(last)], sync: true });
-  const value = new Uint8Array(payloadBytes).fill(last % 251);
+  // Each third row has a file of its own.
+  const value = new Uint8Array(payloadBytes + (last % 3 === 0 ? 1 : 0)).fill(last % 251);
   await state.write([{ key: `row ${last % keptEntries}`, value }], { applied, hash: '0'.repeat(16), boot: 1 });
   tell(`${last} ${applied}`);
   if (last - kept < 2 * keptEntries) continue;

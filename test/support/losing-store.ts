@@ -1,6 +1,6 @@
 // A disk that a crash can hit at any moment of a write, and that can lie about what it has written. After the crash the
 // store of that moment never answers again; `open` gives what the next start finds.
-import type { Change, Mark, Store } from '../../src/state/store.ts';
+import { type Change, inOnePiece, type Mark, type Store } from '../../src/state/store.ts';
 
 /** Where the crash hits: nothing of the batch is there; the batch is there, the mark is not; both are, the answer is not. */
 export type Cut = 'before the batch' | 'before the mark' | 'before the answer';
@@ -74,7 +74,7 @@ export class LosingDisk {
     const rows = new Map(this.#now.rows);
     for (const { key, value } of changes) {
       if (value === undefined) rows.delete(key);
-      else rows.set(key, Uint8Array.from(value));
+      else rows.set(key, Uint8Array.from(inOnePiece(value)));
     }
     await Promise.resolve();
     if (cut === 'before the mark') {

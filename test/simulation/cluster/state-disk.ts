@@ -1,7 +1,7 @@
 // The state databases of one simulated machine. A batch that was answered survives everything; one under way when the
 // process ends is there whole or not at all, and so is the mark that follows it.
 import type { Chance } from '../../../raft/testing/sim/chance.ts';
-import type { Change, Mark, Store, StoreImage } from '../../../src/state/store.ts';
+import { type Change, inOnePiece, type Mark, type Store, type StoreImage } from '../../../src/state/store.ts';
 
 interface Content {
   rows: ReadonlyMap<string, Uint8Array>;
@@ -82,7 +82,7 @@ export class StateDisk {
       const rows = new Map(content.rows);
       for (const { key, value } of changes) {
         if (value === undefined) rows.delete(key);
-        else rows.set(key, Uint8Array.from(value));
+        else rows.set(key, Uint8Array.from(inOnePiece(value)));
       }
       content.rows = rows;
       content.applied = Math.max(content.applied, mark.applied);

@@ -5,7 +5,7 @@ import type { Command } from '../../../src/state/command.ts';
 import { ConfigState } from '../../../src/state/config-state.ts';
 import { RoundRows } from '../../../src/state/round-rows.ts';
 import { drain } from '../../../src/state/slices.ts';
-import { plainDigest, StateHash } from '../../../src/state/state-hash.ts';
+import { plainDigests, StateHash } from '../../../src/state/state-hash.ts';
 import { put } from '../../support/commands.ts';
 import { batches, commandOf, type Step, steps } from '../../support/random-commands.ts';
 import { SlowModel } from '../../support/slow-model.ts';
@@ -108,7 +108,7 @@ describe('ConfigState, over random commands', () => {
           }
           round.commit();
           if (at !== cut) continue;
-          const stored = [...rows].map(([key, body]) => ({ key, body, digest: plainDigest(key, body) }));
+          const stored = [...rows].map(([key, body]) => ({ key, body, digest: plainDigests.of(key, body) }));
           const loaded = ConfigState.load(stored);
           if (typeof loaded === 'string') throw new Error(loaded);
           expect(contentOf(loaded)).to.equal(contentOf(state));
@@ -127,7 +127,7 @@ describe('ConfigState, over random commands', () => {
       [put('routes', 'b'), put('routes', 'a')],
       [put('routes', 'b'), put('routes', 'c')],
     ].map((commands) => {
-      const hash = new StateHash(plainDigest);
+      const hash = new StateHash(plainDigests);
       const rows = new RoundRows();
       for (const { id, spec } of commands) rows.put(`e/routes/${id}`, JSON.stringify(spec), 1);
       drain(hash.fold(rows, 1));
@@ -139,13 +139,13 @@ describe('ConfigState, over random commands', () => {
   });
 
   it('has the hash of an empty state again when every row is gone', () => {
-    const hash = new StateHash(plainDigest);
+    const hash = new StateHash(plainDigests);
     const rows = new RoundRows();
     rows.put('e/routes/a', 'x', 1);
     drain(hash.fold(rows, 1));
     const gone = new RoundRows();
     gone.delete('e/routes/a', 2);
     drain(hash.fold(gone, 2));
-    expect(hash.text).to.equal(new StateHash(plainDigest).text);
+    expect(hash.text).to.equal(new StateHash(plainDigests).text);
   });
 });

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { ConfigState } from '../../../src/state/config-state.ts';
 import { Entity } from '../../../src/state/entity.ts';
 import { keys, placeOf } from '../../../src/state/keys.ts';
-import { plainDigest } from '../../../src/state/state-hash.ts';
+import { plainDigests } from '../../../src/state/state-hash.ts';
 import { applyRound, capture, put, remove, update } from '../../support/commands.ts';
 
 const ids = ['a', 'b', 'ba', 'c', 'd'];
@@ -30,7 +30,7 @@ function lived(steps: readonly Step[]): { readonly state: ConfigState; readonly 
     }
   }
   const stored = [...rows].sort(([a], [b]) => (a < b ? -1 : 1));
-  const loaded = ConfigState.load(stored.map(([key, body]) => ({ key, body, digest: plainDigest(key, body) })));
+  const loaded = ConfigState.load(stored.map(([key, body]) => ({ key, body, digest: plainDigests.of(key, body) })));
   if (typeof loaded === 'string') throw new Error(loaded);
   return { state, loaded };
 }
