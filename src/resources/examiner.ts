@@ -79,7 +79,10 @@ export class Examiner {
 
   /** All problems of the first step that has any. */
   async #check(captured: Captured, strict: boolean): Promise<CheckResult> {
+    // Each of these takes a while for tens of thousands of entities: others get their turn in between.
+    await nextTurn();
     const config = configurationOf(captured);
+    await nextTurn();
     const dangling = await inSlices(findDangling(config));
     const refused = (problems: readonly Problem[]): CheckResult => ({
       problems: masked(problems, captured.values),
@@ -89,7 +92,6 @@ export class Examiner {
     if (strict && dangling.warnings.length > 0) return refused(dangling.warnings);
     const problems = problemsOfResolved(captured);
     if (problems.length > 0) return refused(problems);
-    // Compiling thousands of entities takes a while: others get their turn before and after it.
     await nextTurn();
     const compiled = await this.#checkConfig(config);
     await nextTurn();

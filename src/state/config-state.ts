@@ -10,7 +10,7 @@ import type { ActivationRecord, PendingConfirmation } from './history.ts';
 import { type IdempotencyLimits, IdempotencyTable } from './idempotency-table.ts';
 import { keys } from './keys.ts';
 import { loadRows, type StoredRow } from './load-rows.ts';
-import { emptyTables, type LogStamp, nothingLive, Overlay, type Position, type Tables } from './overlay.ts';
+import { emptyTables, type LogStamp, nothingLive, Overlay, type Position, settle, type Tables } from './overlay.ts';
 import { snapshotRefused } from './refusals.ts';
 import { type RequestStanding, RequestTable } from './request-table.ts';
 import type { Rollout } from './rollout.ts';
@@ -156,6 +156,7 @@ export class ConfigState implements StateView {
     const overlay = new Overlay(this.#tables, this.#position, this.#live);
     const verdict = yield* writeAll(overlay, operations, this.applied + 1);
     const refused = snapshot && snapshotRefused(overlay, snapshot);
+    yield* overlay.sort();
     return { verdict, refused, after: { changedAt, entities: overlay.configuration(), secrets: overlay.secrets() } };
   }
 
@@ -178,6 +179,7 @@ export class ConfigState implements StateView {
     last: number,
     entry: LogStamp | null | undefined = this.entry,
   ): Generator<void, Round> {
+    yield* settle(this.#tables);
     const overlay = new Overlay(this.#tables, this.#position, this.#live);
     const results: Applied[] = [];
     for (const entry of entries) results.push(yield* this.#apply(overlay, entry));
@@ -186,6 +188,7 @@ export class ConfigState implements StateView {
     overlay.rows.put(keys.position, JSON.stringify(overlay.position), last);
     const rows = yield* this.#hash.fold(overlay.rows, last);
     const hash = this.#hash.text;
+    yield* overlay.sort();
     const commit = (): void => {
       overlay.install();
       this.#position = overlay.position;

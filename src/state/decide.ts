@@ -19,7 +19,7 @@ export function* decide(state: Overlay, command: Command, index: number): Genera
     case 'delete':
       return remove(state, command, index);
     case 'capture':
-      return capture(state, command, index);
+      return yield* capture(state, command, index);
     case 'activate':
       return activate(state, command, index);
     case 'rollback':
@@ -73,7 +73,7 @@ function* batch(state: Overlay, command: Batch, index: number): Generator<void, 
   const undo = state.savepoint();
   const verdict = yield* writeAll(state, operations, index);
   if (verdict.status === 200 && snapshot !== undefined) {
-    const taken = captureAfter(state, snapshot, changedAt, index);
+    const taken = yield* captureAfter(state, snapshot, changedAt, index);
     if (taken.status !== 201) {
       undo();
       return taken;
@@ -83,24 +83,30 @@ function* batch(state: Overlay, command: Batch, index: number): Generator<void, 
   return verdict;
 }
 
-function captureAfter(state: Overlay, snapshot: BatchSnapshot, changedAt: number, index: number): Verdict {
+function* captureAfter(
+  state: Overlay,
+  snapshot: BatchSnapshot,
+  changedAt: number,
+  index: number,
+): Generator<void, Verdict> {
   const refused = snapshotRefused(state, snapshot);
   if (refused !== undefined) return refused;
   if (snapshot.checkedAt !== changedAt) return { status: 'moved' };
-  const verdict = take(state, snapshot, index);
+  const verdict = yield* take(state, snapshot, index);
   if (verdict.status === 201 && snapshot.activate)
     makeLive(state, snapshot, { ...snapshot, reason: 'activated', index });
   return verdict;
 }
 
-function capture(state: Overlay, command: Capture, index: number): Verdict {
+function* capture(state: Overlay, command: Capture, index: number): Generator<void, Verdict> {
   const taken = takenBy(state, 'snapshots', command.id, command.name);
   if (taken !== undefined) return taken;
-  return command.checkedAt === state.position.changedAt ? take(state, command, index) : { status: 'moved' };
+  return command.checkedAt === state.position.changedAt ? yield* take(state, command, index) : { status: 'moved' };
 }
 
-function take(state: Overlay, command: Omit<BatchSnapshot, 'activate'>, index: number): Verdict {
+function* take(state: Overlay, command: Omit<BatchSnapshot, 'activate'>, index: number): Generator<void, Verdict> {
   const { id, name, createdAt } = command;
+  yield* state.sort();
   const entities = state.configuration();
   const values = valuesFor(state, command, entities);
   if (values === undefined) return { status: 'moved' };

@@ -9,9 +9,10 @@ export class Entity implements Stored {
   readonly id: string;
   readonly revision: number;
   readonly json: string;
+  /** Looked for when it is made: a capture asks a hundred thousand at once. */
+  readonly holdsReferences: boolean;
   #spec: Spec | undefined;
   #name: string | undefined;
-  #holdsReferences: boolean | undefined;
   #canonical: string | undefined;
 
   constructor(id: string, revision: number, json: string, spec?: Spec) {
@@ -19,6 +20,7 @@ export class Entity implements Stored {
     this.revision = revision;
     this.json = json;
     this.#spec = spec;
+    this.holdsReferences = holdsSecret(json);
   }
 
   static of(id: string, revision: number, spec: Spec): Entity {
@@ -28,11 +30,6 @@ export class Entity implements Stored {
   get spec(): Spec {
     this.#spec ??= JSON.parse(this.json) as Spec;
     return this.#spec;
-  }
-
-  get holdsReferences(): boolean {
-    this.#holdsReferences ??= holdsSecret(this.json);
-    return this.#holdsReferences;
   }
 
   get canonical(): string {

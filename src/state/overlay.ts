@@ -91,6 +91,12 @@ export class Overlay {
     return kind === 'snapshots' ? this.#snapshots.idOf(name) : this.#entities[kind].idOf(name);
   }
 
+  /** Puts the lists in order, in steps: `configuration` and `install` have nothing left to do then. */
+  *sort(): Generator<void, void> {
+    for (const kind of editableKinds) yield* this.#entities[kind].sort();
+    yield* this.#snapshots.sort();
+  }
+
   /** What a capture at this point holds; the arrays are shared, not copied. */
   configuration(): Readonly<Record<ConfigKind, readonly Stored[]>> {
     return perKind((kind) => this.#entities[kind].list());
@@ -171,6 +177,12 @@ export class Overlay {
     for (const kind of editableKinds) this.#entities[kind].install();
     this.#snapshots.install();
   }
+}
+
+/** What the last round changed, brought into the tables' maps before the next one changes more. */
+export function* settle({ entities, snapshots }: Tables): Generator<void, void> {
+  for (const kind of editableKinds) yield* entities[kind].settle();
+  yield* snapshots.settle();
 }
 
 export function emptyTables(): Tables {

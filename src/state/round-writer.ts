@@ -36,8 +36,8 @@ export interface RoundWriterParts {
 
 export class RoundWriter {
   readonly #parts: RoundWriterParts;
-  /** Of each row the newest. Not what a write under way has taken. */
-  #rows = new Map<string, Row>();
+  /** Rows of the rounds that wait. Not what a write under way has taken. */
+  #rounds: (readonly Row[])[] = [];
   #bytes = 0;
   #mark: Mark | undefined;
   /** Rounds that came, and those of them that are on disk. */
@@ -56,7 +56,8 @@ export class RoundWriter {
    * before it are on disk. `isAwaited`: it must not be shown before.
    */
   add(rows: readonly Row[], mark: Mark, isAwaited: boolean): Promise<void> | undefined {
-    for (const row of rows) this.#gather(row);
+    this.#rounds.push(rows);
+    for (const { key, body } of rows) this.#bytes += key.length + (body?.length ?? 0);
     this.#mark = mark;
     this.#added += 1;
     const { behind } = this.#parts;
@@ -64,17 +65,6 @@ export class RoundWriter {
     if (this.#bytes > gatherBytes) this.#begin();
     else this.#cancelDelay ??= behind.clock.after(behind.delayMs, () => this.#begin());
     return undefined;
-  }
-
-  /** What comes and goes before the store has seen it need not be told there: most results of requests do. */
-  #gather(row: Row): void {
-    const waiting = this.#rows.get(row.key);
-    if (row.body === undefined && waiting?.isNew === true) {
-      this.#rows.delete(row.key);
-      return;
-    }
-    this.#rows.set(row.key, waiting?.isNew === true ? { ...row, isNew: true } : row);
-    this.#bytes += row.key.length + (row.body?.length ?? 0);
   }
 
   /** Resolves when everything that was added is on disk; rejects when that failed. */
@@ -101,12 +91,12 @@ export class RoundWriter {
   async #write(): Promise<void> {
     const { store, codec, run, failed } = this.#parts;
     try {
-      const rows = [...this.#rows.values()];
+      const rounds = this.#rounds;
       const mark = this.#mark;
       const bytes = this.#bytes;
       const added = this.#added;
       this.#drop();
-      const changes = await workThrough(bytes, encoded(codec, rows), run);
+      const changes = await workThrough(bytes, encoded(codec, rounds), run);
       if (mark !== undefined && !this.#isOver) await store.write(changes, mark);
       this.#written = added;
     } catch (error) {
@@ -123,17 +113,29 @@ export class RoundWriter {
   #drop(): void {
     this.#cancelDelay?.();
     this.#cancelDelay = undefined;
-    this.#rows = new Map();
+    this.#rounds = [];
     this.#bytes = 0;
     this.#mark = undefined;
   }
 }
 
-function* encoded(codec: RowCodec, rows: readonly Row[]): Generator<void, Change[]> {
+function* encoded(codec: RowCodec, rounds: readonly (readonly Row[])[]): Generator<void, Change[]> {
   const changes: Change[] = [];
-  for (const row of rows) {
+  for (const row of (yield* newestOf(rounds)).values()) {
     changes.push(yield* codec.encode(row));
     yield;
   }
   return changes;
+}
+
+/** Of each row the newest. What came and went before the store has seen it need not be told there: most results of requests do. */
+function* newestOf(rounds: readonly (readonly Row[])[]): Generator<void, Map<string, Row>> {
+  const newest = new Map<string, Row>();
+  for (const row of rounds.flat()) {
+    const former = newest.get(row.key);
+    if (row.body === undefined && former?.isNew === true) newest.delete(row.key);
+    else newest.set(row.key, former?.isNew === true ? { ...row, isNew: true } : row);
+    yield;
+  }
+  return newest;
 }

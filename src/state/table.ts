@@ -1,5 +1,8 @@
 // Entities of one kind, by id, by name and in order. A table changes only whole: an overlay collects the changes of one
 // apply round, and `install` makes them visible at once. The list is one immutable array per round, so captures share it.
+// Of tens of thousands of changes nothing is done at once: the list is put in order before, and what was shown lies over
+// the maps until `settle` has brought it there.
+import { drain } from './slices.ts';
 
 export interface Named {
   readonly id: string;
@@ -8,8 +11,19 @@ export interface Named {
 
 export type Order<T> = (a: T, b: T) => number;
 
+interface Changes<T> {
+  /** By id; undefined: it is gone. */
+  readonly items: ReadonlyMap<string, T | undefined>;
+  /** Each name that anything has or had, with the id that it stands for now. */
+  readonly names: ReadonlyMap<string, string | undefined>;
+}
+
+const nothing: Changes<never> = { items: new Map(), names: new Map() };
+
 export class Table<T extends Named> {
   readonly #order: Order<T>;
+  /** Shown, and not in the maps yet. */
+  #shown: Changes<T> = nothing;
   readonly #byId = new Map<string, T>();
   readonly #idByName = new Map<string, string>();
   #sorted: readonly T[] = [];
@@ -19,11 +33,13 @@ export class Table<T extends Named> {
   }
 
   get(id: string): T | undefined {
-    return this.#byId.get(id);
+    const { items } = this.#shown;
+    return items.has(id) ? items.get(id) : this.#byId.get(id);
   }
 
   idOf(name: string): string | undefined {
-    return this.#idByName.get(name);
+    const { names } = this.#shown;
+    return names.has(name) ? names.get(name) : this.#idByName.get(name);
   }
 
   list(): readonly T[] {
@@ -43,20 +59,27 @@ export class Table<T extends Named> {
     this.#sorted = [...this.#byId.values()].sort(this.#order);
   }
 
-  /** Names go in two passes, because two entities may have swapped theirs within one round. */
-  install(changes: ReadonlyMap<string, T | undefined>, sorted: readonly T[]): void {
-    for (const id of changes.keys()) {
-      const old = this.#byId.get(id);
-      if (old !== undefined) this.#idByName.delete(old.name);
-    }
-    for (const [id, item] of changes) {
-      if (item === undefined) this.#byId.delete(id);
-      else {
-        this.#byId.set(id, item);
-        this.#idByName.set(item.name, id);
-      }
-    }
+  /** Once what was installed before is settled. */
+  install(changes: Changes<T>, sorted: readonly T[]): void {
+    this.#shown = changes;
     this.#sorted = sorted;
+    if (changes.items.size <= fewChanges) drain(this.settle());
+  }
+
+  /** Brings what is shown into the maps, in steps. Readers notice nothing. */
+  *settle(): Generator<void, void> {
+    const { items, names } = this.#shown;
+    for (const [id, item] of items) {
+      if (item === undefined) this.#byId.delete(id);
+      else this.#byId.set(id, item);
+      yield;
+    }
+    for (const [name, id] of names) {
+      if (id === undefined) this.#idByName.delete(name);
+      else this.#idByName.set(name, id);
+      yield;
+    }
+    this.#shown = nothing;
   }
 }
 
@@ -109,19 +132,19 @@ export class TableOverlay<T extends Named> {
     };
   }
 
-  /** Cheaper than sorting ten thousand again. */
   list(): readonly T[] {
+    return drain(this.sort());
+  }
+
+  /** The list, put in order in steps unless it is. Cheaper than sorting ten thousand again. */
+  *sort(): Generator<void, readonly T[]> {
     if (this.#changes.size === 0) return this.#base.list();
-    this.#sorted ??= this.#merged();
+    this.#sorted ??= this.#changes.size <= fewChanges ? this.#spliced() : yield* this.#zipped();
     return this.#sorted;
   }
 
   install(): void {
-    if (this.#changes.size > 0) this.#base.install(this.#changes, this.list());
-  }
-
-  #merged(): readonly T[] {
-    return this.#changes.size <= fewChanges ? this.#spliced() : this.#zipped();
+    if (this.#changes.size > 0) this.#base.install({ items: this.#changes, names: this.#names }, this.list());
   }
 
   /** A copy of the pointers and a binary search per change. */
@@ -136,12 +159,13 @@ export class TableOverlay<T extends Named> {
   }
 
   /** One pass over what stays and what is new, both in order. */
-  #zipped(): readonly T[] {
-    const kept = this.#base.list().filter(({ id }) => !this.#changes.has(id));
+  *#zipped(): Generator<void, readonly T[]> {
     const added = [...this.#changes.values()].filter((item) => item !== undefined).sort(this.#order);
     const items: T[] = [];
     let next = 0;
-    for (const item of kept) {
+    for (const item of this.#base.list()) {
+      yield;
+      if (this.#changes.has(item.id)) continue;
       for (let one = added[next]; one !== undefined && this.#order(one, item) < 0; one = added[next]) {
         items.push(one);
         next += 1;
@@ -153,7 +177,7 @@ export class TableOverlay<T extends Named> {
   }
 }
 
-/** Above this many changes, moving the tail of the list for each costs more than one pass. */
+/** Above this many changes, moving the tail of the list for each costs more than one pass, and turns are worth having. */
 const fewChanges = 64;
 
 /** Index of the first item that is not below `wanted`. */

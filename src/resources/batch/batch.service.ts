@@ -63,7 +63,7 @@ export class BatchService {
         ? { result: await this.#once(draft), warnings: [] }
         : await this.#withSnapshot(draft, batch.snapshot);
     const accepted = acceptedHeaders(result);
-    const results = resultsOf(batch, result);
+    const results = await inSlices(resultsOf(batch, result));
     if (batch.snapshot === undefined) return answered(result.index, results, undefined, [], accepted);
     const snapshot = reader.view.snapshot(result.id);
     if (snapshot === undefined) throw goneSince(result);
@@ -213,12 +213,15 @@ const underSnapshot = (problems: readonly Problem[]): Problem[] =>
   problems.map(({ pointer, message }) => ({ pointer: `/snapshot${pointer}`, message }));
 
 /** A replay comes with the same body, so the heads of this one are those of the first. */
-function resultsOf({ heads }: SentBatch, { outcomes = [] }: Result): string[] {
-  return heads.map(({ op, kind }, at) => {
+function* resultsOf({ heads }: SentBatch, { outcomes = [] }: Result): Generator<void, string[]> {
+  const results: string[] = [];
+  for (const [at, { op, kind }] of heads.entries()) {
     const [id, revision, changed] = outcomes[at] ?? ['', 0, 0];
     const etag = revision === 0 ? null : `"${revision}"`;
-    return JSON.stringify({ op, kind, id, etag, changed: changed === 1 });
-  });
+    results.push(JSON.stringify({ op, kind, id, etag, changed: changed === 1 }));
+    yield;
+  }
+  return results;
 }
 
 function answered(
