@@ -7,6 +7,7 @@ import { delimiter, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isBuilt, root } from './build.mjs';
 import { fingerprint, readStamp } from './fingerprint.mjs';
+import { programOptions } from './node-options.mjs';
 import { step } from './step.mjs';
 import { inTurn } from './turn.mjs';
 
@@ -114,7 +115,7 @@ async function build() {
 async function start() {
   const main = join(root, 'dist/src/main.js');
   const isRightNode = Number(process.versions.node.split('.')[0]) >= requiredMajor;
-  if (!isRightNode) return run(['--enable-source-maps', main, ...args]);
+  if (!isRightNode) return run([...programOptions, '--enable-source-maps', main, ...args]);
   process.setSourceMapsEnabled(true);
   process.argv.splice(1, 2, main);
   await import(pathToFileURL(main).href);

@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent, request, setGlobalDispatcher } from 'undici';
 import { optionsOf } from '../../raft/testing/commands/options.ts';
+import { programOptions } from '../../scripts/node-options.mjs';
 import { freePort } from '../support/free-port.ts';
 import { NodeCluster } from '../support/node-cluster.ts';
 import { cpuMsOf } from '../support/proc-figures.ts';
@@ -31,7 +32,14 @@ function row(what: string, samples: readonly number[]): void {
 async function version(): Promise<readonly [ms: number, cpuMs: number]> {
   const startedAt = performance.now();
   // The shell tells what its children used.
-  const child = spawn('/usr/bin/env', ['bash', '-c', `"$0" "$1" --version >/dev/null; times`, process.execPath, main]);
+  const child = spawn('/usr/bin/env', [
+    'bash',
+    '-c',
+    `"$0" "$@" --version >/dev/null; times`,
+    process.execPath,
+    ...programOptions,
+    main,
+  ]);
   const texts: Buffer[] = [];
   child.stdout.on('data', (text: Buffer) => texts.push(text));
   await once(child, 'close');

@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { programOptions } from '../../scripts/node-options.mjs';
 
 export interface SluiceProcess {
   /** `http://127.0.0.1:<port>` of the API. */
@@ -82,7 +83,7 @@ export function launchSluice(options: SluiceOptions = {}): LaunchedSluice {
 }
 
 export function spawnSluice(args: readonly string[], env?: NodeJS.ProcessEnv, cwd?: string): ChildProcess {
-  return spawnNode([main, ...args], env, cwd);
+  return spawnNode([...programOptions, main, ...args], env, cwd);
 }
 
 /** Another program under Node, ended like one of Sluice. */

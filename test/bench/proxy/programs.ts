@@ -1,6 +1,7 @@
 // Sluice as it is run, for the benchmark: the whole program of the build, as a node whose proxy serves, or as a proxy
 // apart from a node that serves nothing and runs beside the load.
 import { join } from 'node:path';
+import { programOptions } from '../../../scripts/node-options.mjs';
 import { cores, freePort, type Machine } from './machine.ts';
 import type { Contestant, Place } from './proxies.ts';
 
@@ -36,7 +37,7 @@ export const sluiceProgram = (name: string, mode: 'embedded' | 'proxy'): Contest
 
 function run(machine: Machine, core: number, name: string, lines: readonly string[]): number {
   const file = machine.file(`${name}.yaml`, `${lines.join('\n')}\n`);
-  return machine.start(core, name, process.execPath, [program, '--config', file]);
+  return machine.start(core, name, process.execPath, [...programOptions, program, '--config', file]);
 }
 
 /** One route that forwards everything; again while the node is not ready. */
