@@ -244,7 +244,8 @@ function* filled(batch: Pick<Batch, 'put' | 'del'>, operations: readonly Operati
 const operationOf = ({ key, value }: Operation) =>
   value === undefined ? ({ type: 'del', key } as const) : ({ type: 'put', key, value } as const);
 
-const lengthOf = (value: RowBytes): number => partsOf(value).reduce((sum, { length }) => sum + length, 0);
+const lengthOf = (value: RowBytes): number =>
+  value instanceof Uint8Array ? value.length : value.reduce((sum, { length }) => sum + length, 0);
 
 function isLarge(operations: readonly Operation[]): boolean {
   if (operations.length > turnRows) return true;

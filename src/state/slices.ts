@@ -2,8 +2,11 @@
 // it decides whether they get it. The same steps run to their end at once where nobody else waits.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** How long one piece may hold the thread, milliseconds. */
-const sliceMs = 10;
+/** How long the pieces of one turn may hold the thread, milliseconds. */
+const turnMs = 6;
+/** However much is under way, each piece of it may take so long: it would not end otherwise. */
+const leastMs = 1;
+let underWay = 0;
 
 /** Runs work to its end, with pauses or without. */
 export type RunSteps = <T>(steps: Generator<void, T>) => Promise<T>;
@@ -23,14 +26,21 @@ const largeBytes = 256 * 1024;
 export const workThrough = <T>(bytes: number, steps: Generator<void, T>, run: RunSteps): T | Promise<T> =>
   bytes < largeBytes ? drain(steps) : run(steps);
 
-/** Runs the steps with a turn for others after each slice. */
+/** Runs the steps with a turn for others after each slice. What is under way at the same time shares the turns. */
 export async function inSlices<T>(steps: Generator<void, T>): Promise<T> {
-  let sliceEnd = performance.now() + sliceMs;
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done) return value;
-    if (performance.now() < sliceEnd) continue;
-    await nextTurn();
-    sliceEnd = performance.now() + sliceMs;
+  underWay += 1;
+  try {
+    let sliceEnd = performance.now() + sliceMs();
+    for (;;) {
+      const { done, value } = steps.next();
+      if (done) return value;
+      if (performance.now() < sliceEnd) continue;
+      await nextTurn();
+      sliceEnd = performance.now() + sliceMs();
+    }
+  } finally {
+    underWay -= 1;
   }
 }
+
+const sliceMs = (): number => Math.max(leastMs, turnMs / underWay);

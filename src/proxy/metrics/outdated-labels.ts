@@ -8,6 +8,8 @@ import type { Exposition, UpstreamStates } from './exposition.ts';
 
 const keepMs = 5 * 60_000;
 const lookEveryMs = 15_000;
+/** After an activation, which has better things to do at first; one look is enough for a storm of them. */
+const lookAfterMs = 1_000;
 
 export interface OutdatedLabelsOptions {
   readonly exposition: Exposition;
@@ -38,6 +40,7 @@ export class OutdatedLabels {
   #looksAgain = false;
   #looked: Promise<void> = Promise.resolve();
   #cancel: Cancel = () => {};
+  #cancelLook: Cancel | undefined;
 
   constructor(options: OutdatedLabelsOptions) {
     this.#options = options;
@@ -47,8 +50,13 @@ export class OutdatedLabels {
   /** These are in force from now on. */
   follow(configurations: readonly Configuration[]): void {
     this.#configurations = configurations;
-    // What is not there any more is looked at from now on.
-    void this.look();
+    // What a look under way was going to drop may be there again.
+    if (this.#isLooking) this.#looksAgain = true;
+    // What is not there any more is looked at from then on.
+    this.#cancelLook ??= this.#options.clock.after(lookAfterMs, () => {
+      this.#cancelLook = undefined;
+      void this.look();
+    });
   }
 
   /** Resolves when it has looked; one look at a time. */
@@ -114,6 +122,7 @@ export class OutdatedLabels {
 
   close(): void {
     this.#cancel();
+    this.#cancelLook?.();
   }
 
   #schedule(): void {

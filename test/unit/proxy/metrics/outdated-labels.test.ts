@@ -35,6 +35,7 @@ class Bed {
   readonly blocks: MetricBlock[] = [];
   readonly counters: ListenerCounters[] = [];
   readonly outdated: OutdatedLabels;
+  looks = 0;
   endpoints: { destination: string; endpoint: string; available: boolean; consecutive5xx: number }[] = [];
 
   constructor(places?: number) {
@@ -55,7 +56,10 @@ class Bed {
       tell: (listener, subjects) => {
         for (const block of this.blocks) block.drop(listener, subjects);
       },
-      run: async (steps) => drain(steps),
+      run: async (steps) => {
+        this.looks += 1;
+        drain(steps);
+      },
     });
   }
 
@@ -116,6 +120,20 @@ describe('label sets of what is not configured any more', () => {
     expect(await bed.shows('"old"')).to.equal(false);
     expect(await bed.shows(requestsOf('new', 1))).to.equal(true);
     expect(await bed.shows('sluice_listener_connections_total{listener="web",address="0.0.0.0:80"} 0')).to.equal(true);
+  });
+
+  it('are looked for once, a second after the first of many activations', () => {
+    const bed = new Bed();
+    for (let at = 0; at < 45; at++) {
+      bed.outdated.follow([configurationOf([`r${at}`])]);
+      bed.clock.advance(20);
+    }
+    expect(bed.looks).to.equal(0);
+    bed.clock.advance(100);
+    expect(bed.looks).to.equal(1);
+    bed.clock.advance(10_000);
+    expect(bed.looks).to.equal(1);
+    bed.outdated.close();
   });
 
   it('stay while something of them is under way, or a candidate has them', async () => {
