@@ -116,6 +116,28 @@ describe('an upgrade', () => {
     });
   });
 
+  it('whose client has said all it had to say before the 101 tells the upstream so, and is still sent something', async () => {
+    const heard: string[] = [];
+    const upstream = await bed.rawUpstream((socket) => {
+      socket.allowHalfOpen = true;
+      socket.removeAllListeners('data').on('data', (chunk) => void heard.push(`${chunk}`));
+      socket.once('end', () => {
+        heard.push('end');
+        socket.end('bye');
+      });
+    });
+    await bed.install(forwarding(port, upstream.port));
+    const wire = bed.wire(port);
+    wire.socket.end(`${upgrade('websocket')}early`);
+    await eventually(() => expect(upstream.requests).to.have.lengthOf(1));
+    // By now the end has arrived as well: it came with the request.
+    for (const socket of upstream.sockets) socket.write(switching);
+    await wire.until(/^HTTP\/1\.1 101 [\s\S]*\r\n\r\nbye$/);
+    expect(heard.join(' ')).to.equal('early end');
+    await wire.untilClosed();
+    await eventually(() => expect(upstream.sockets.size).to.equal(0));
+  });
+
   it('answered with 200 is no upgrade: what the client sent ahead is the next request', async () => {
     const upstream = await bed.rawUpstream((socket, request) =>
       socket.write(

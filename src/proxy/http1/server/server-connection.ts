@@ -181,7 +181,9 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
     this.#context.wheel.remove(this);
     this.#socket.removeAllListeners('drain');
     const { wheel, settings } = this.#context;
-    new Tunnel(this.#socket, upstream, wheel, settings().idleTunnelMs, () => this.#over());
+    const tunnel = new Tunnel(this.#socket, upstream, wheel, settings().idleTunnelMs, () => this.#over());
+    // The FIN behind the request is past: the socket does not tell of it again.
+    if (this.#halfClosed) tunnel.onClientEnded();
   }
 
   // The request's body goes out here.

@@ -42,6 +42,12 @@ export class Tunnel extends Timed {
     client.destroySoon();
   }
 
+  /** The client had said all before there was a tunnel: what it sent ahead is with the upstream already. */
+  onClientEnded(): void {
+    this.#upstream.end();
+    this.#halfOpen();
+  }
+
   override onDeadline(): void {
     if (this.#wheel.nowMs - this.#carriedMs < this.#idleMs) this.#watch();
     else {
