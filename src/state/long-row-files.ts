@@ -44,11 +44,17 @@ export class LongRowFiles {
     }
     this.#last += 1;
     const number = this.#last;
-    await withFile(this.#pathOf(number), 'wx', async (file) => {
-      await file.writeFile(parts);
-      await file.sync();
-    });
-    await syncDirectory(this.#directory);
+    try {
+      await withFile(this.#pathOf(number), 'wx', async (file) => {
+        await file.writeFile(parts);
+        await file.sync();
+      });
+      await syncDirectory(this.#directory);
+    } catch (error) {
+      // The half of it that found room on a full disk is of use to nobody.
+      await rm(this.#pathOf(number), { force: true }).catch(() => undefined);
+      throw error;
+    }
     return number;
   }
 

@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { apiClient } from '../support/api-client.ts';
+import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
 import { needs } from '../support/needs.ts';
 import { rejection } from '../support/rejection.ts';
@@ -85,6 +86,40 @@ describe('a store that fails while the program runs (architecture.md §6.22)', (
     sluice = await startSluice({ folder });
     const { body: found } = await apiClient(sluice.url).get<{ name: string }[]>('/routes');
     expect(found.map(({ name }) => name)).to.deep.equal(['kept']);
+    await sluice.stop();
+  });
+
+  it('leaves no half of a large snapshot on a full disk, and has it from the log once there is room', async () => {
+    const folder = newFolder();
+    let sluice = await startSluice({ folder });
+    const body = { directResponse: { status: 200, body: 'x'.repeat(1_000_000) } };
+    for (const half of ['a', 'b']) {
+      const operations = Array.from({ length: 5 }, (_, at) => ({
+        ...{ op: 'create', kind: 'routes' },
+        body: { ...body, name: `large-${half}${at}` },
+      }));
+      expect((await apiClient(sluice.url).post('/batch', { operations })).status).to.equal(200);
+    }
+    await sluice.stop();
+
+    // A new start begins a new file of the log: nothing but the snapshot's own is too large.
+    sluice = await startSluice({ folder });
+    limitFiles(sluice, '9000000');
+    const captured = await apiClient(sluice.url).post<{ id: string }>('/snapshots', { name: 'v1' });
+    expect(captured.status).to.equal(201);
+    await eventually(async () => {
+      const { status, body } = await apiClient(sluice.url).post('/routes', route('later'));
+      expect(status).to.equal(503);
+      expect(body.error).to.match(/^storage failed: .*[Ff]ile too large/);
+    });
+    expect(await readdir(join(sluice.storePath, 'state', '1', 'long'))).to.deep.equal([]);
+    limitFiles(sluice, 'unlimited');
+    expect(await sluice.stop()).to.equal(0);
+
+    sluice = await startSluice({ folder });
+    const { body: found } = await apiClient(sluice.url).get<{ id: string }[]>('/snapshots');
+    expect(found.map(({ id }) => id)).to.deep.equal([captured.body.id]);
+    await eventually(async () => expect(await readdir(join(sluice.storePath, 'state', '1', 'long'))).to.have.length(1));
     await sluice.stop();
   });
 
