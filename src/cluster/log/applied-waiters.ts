@@ -54,5 +54,4 @@ export class AppliedWaiters {
   }
 }
 
-const late = (message: string): SluiceError =>
-  new SluiceError('UNAVAILABLE', message, { headers: { 'Retry-After': '1' } });
+const late = (message: string): SluiceError => new SluiceError('UNAVAILABLE', message);

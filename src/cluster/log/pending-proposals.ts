@@ -129,7 +129,7 @@ export class PendingProposals {
     const { delivery, requestId, reject } = pending;
     const failed = this.#parts.failed();
     if (delivery.isUncertain) reject(outcomeUnknown(failed ?? 'the write was not confirmed in time', requestId));
-    else reject(new SluiceError('UNAVAILABLE', failed ?? delivery.reason, { headers: { 'Retry-After': '1' } }));
+    else reject(new SluiceError('UNAVAILABLE', failed ?? delivery.reason));
   }
 
   #take(seq: number): Pending | undefined {

@@ -176,13 +176,13 @@ export class Proposer implements ReplicatedLog, RelayTarget {
   /** The state stays open. */
   async #end(): Promise<void> {
     await this.#writes.answered();
-    this.#reads.fail(new SluiceError('UNAVAILABLE', 'shutting down', retryAfter));
+    this.#reads.fail(new SluiceError('UNAVAILABLE', 'shutting down'));
     this.#port.stop();
   }
 
   async #propose(draft: Draft): Promise<Result> {
     this.#refuseAfterTheEnd();
-    if (this.#stopped !== undefined) throw new SluiceError('UNAVAILABLE', 'shutting down', retryAfter);
+    if (this.#stopped !== undefined) throw new SluiceError('UNAVAILABLE', 'shutting down');
     const seq = this.#seq + 1;
     const { incarnation, boot } = this.#state.identity;
     const requestId: RequestId = {
@@ -199,7 +199,7 @@ export class Proposer implements ReplicatedLog, RelayTarget {
     const most = draft.op === 'batch' ? commandBytesMax : singleBytesMax;
     if (bytes.length > most) throw tooLarge(draft, bytes.length, most);
     if (!this.#writes.hasRoomFor(bytes.length)) {
-      throw new SluiceError('UNAVAILABLE', 'too many writes are waiting', retryAfter);
+      throw new SluiceError('UNAVAILABLE', 'too many writes are waiting');
     }
     this.#seq = seq;
     this.#traces?.named(requestId);
@@ -220,7 +220,7 @@ export class Proposer implements ReplicatedLog, RelayTarget {
         return;
       case 'removed':
         this.#removed = message.reason;
-        this.#reads.fail(new SluiceError('UNAVAILABLE', message.reason, retryAfter));
+        this.#reads.fail(new SluiceError('UNAVAILABLE', message.reason));
         return;
       case 'role':
         this.#leader = message.role === 'leader' ? 'self' : message.leader;
@@ -299,7 +299,7 @@ export class Proposer implements ReplicatedLog, RelayTarget {
   /** Storage is gone: the log says of each write what is known of it, and no read can be promised any more. */
   #endAll(reason: string): void {
     this.#port.stop();
-    const failed = new SluiceError('UNAVAILABLE', reason, retryAfter);
+    const failed = new SluiceError('UNAVAILABLE', reason);
     this.#reads.fail(failed);
     this.#relayed.fail(reason);
     this.#waiters.fail(failed);
@@ -309,7 +309,7 @@ export class Proposer implements ReplicatedLog, RelayTarget {
   /** Where nothing will be agreed on any more there is nothing to wait for. */
   #refuseAfterTheEnd(): void {
     const why = this.failed ?? this.#removed;
-    if (why !== undefined) throw new SluiceError('UNAVAILABLE', why, retryAfter);
+    if (why !== undefined) throw new SluiceError('UNAVAILABLE', why);
   }
 }
 
@@ -318,8 +318,6 @@ function makesLive(draft: Draft): boolean {
   if (draft.op === 'batch') return draft.snapshot?.activate === true;
   return draft.op === 'activate' || draft.op === 'rollback' || draft.op === 'revert' || draft.op === 'rollout';
 }
-
-const retryAfter = { headers: { 'Retry-After': '1' } };
 
 /** Of every command but a batch: a request body of 4 MiB, with room for what names and seals it. */
 const singleBytesMax = (4 * 1024 + 256) * 1024;

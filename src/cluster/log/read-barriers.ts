@@ -71,5 +71,4 @@ export class ReadBarriers {
 
 const late = 'no index to read at was agreed on in time';
 
-const unavailable = (reason: string): SluiceError =>
-  new SluiceError('UNAVAILABLE', reason, { headers: { 'Retry-After': '1' } });
+const unavailable = (reason: string): SluiceError => new SluiceError('UNAVAILABLE', reason);

@@ -5,6 +5,7 @@ import type { RequestView } from '../../expression/cel/view.ts';
 import { compileRegex, type Regex } from '../../expression/regex.ts';
 import type { HeaderMatcher, QueryParamMatcher } from '../../model/matcher.ts';
 import { fieldText, readableText } from '../fields/field-lines.ts';
+import { isGrpc } from '../message/grpc.ts';
 import type { RoutedRequest } from '../message/routed-request.ts';
 
 export interface Matcher {
@@ -34,7 +35,7 @@ export const grpcMatcher: Matcher = {
   kind: 'grpc',
   needsBody: false,
   wanted: 'content-type beginning with application/grpc',
-  test: (request) => request.header('content-type')?.startsWith('application/grpc') ?? false,
+  test: isGrpc,
   found: (request) => request.header('content-type'),
 };
 

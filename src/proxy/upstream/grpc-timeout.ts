@@ -1,5 +1,6 @@
 // The `grpc-timeout` field and the cap that a route may put on it (contract.md §7.13).
 
+import { isGrpc } from '../message/grpc.ts';
 import type { ExchangeRequest } from '../message/request.ts';
 
 /** Nanoseconds per unit. */
@@ -39,7 +40,7 @@ const clocksDifferMs = 1;
  */
 export function deadlinePassed(request: ExchangeRequest, capMs: number, elapsedMs: number): boolean {
   const asked = request.header('grpc-timeout');
-  if (asked === undefined || request.header('content-type')?.startsWith('application/grpc') !== true) return false;
+  if (asked === undefined || !isGrpc(request)) return false;
   const ms = parseGrpcTimeout(asked);
   return ms !== undefined && elapsedMs + clocksDifferMs >= (capMs > 0 ? Math.min(ms, capMs) : ms);
 }

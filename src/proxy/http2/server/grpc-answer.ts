@@ -4,11 +4,7 @@
 import { proxyErrors } from '../../../errors.ts';
 import { FieldList } from '../../fields/field-lines.ts';
 import type { ErrorDetail, ProxyError } from '../../message/proxy-error.ts';
-import type { ExchangeRequest } from '../../message/request.ts';
 import type { ExchangeResponse } from '../../message/response.ts';
-
-export const isGrpc = (request: ExchangeRequest): boolean =>
-  request.header('content-type')?.startsWith('application/grpc') === true;
 
 /** Why is told in so many characters at most. */
 const messageMax = 1_024;

@@ -7,6 +7,7 @@ import { Exchange } from '../../exchange/exchange.ts';
 import type { FieldLines } from '../../fields/field-lines.ts';
 import { renderLines } from '../../http1/render.ts';
 import type { BodySink } from '../../message/body.ts';
+import { isGrpc } from '../../message/grpc.ts';
 import { type ProxyError, proxyError } from '../../message/proxy-error.ts';
 import type { DownstreamAddress } from '../../message/request.ts';
 import { type Peer, RequestView } from '../../message/request-view.ts';
@@ -18,7 +19,7 @@ import { errorCode } from '../error-code.ts';
 import { encoder } from '../hpack/encoder.ts';
 import { encodeResponse } from '../outgoing-head.ts';
 import type { Stream, StreamEnd, StreamReceiver } from '../stream.ts';
-import { isGrpc } from './grpc-answer.ts';
+
 import { ParsedStream } from './parsed-stream.ts';
 import { type AnsweredStream, StreamResponse } from './stream-response.ts';
 import { StreamTunnel } from './stream-tunnel.ts';

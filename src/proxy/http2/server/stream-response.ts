@@ -4,6 +4,7 @@ import type { ExchangeContext } from '../../exchange/context.ts';
 import type { DownstreamResponse } from '../../exchange/downstream.ts';
 import { ResponseLimit } from '../../exchange/response-limit.ts';
 import type { BodySource } from '../../message/body.ts';
+import { isGrpc } from '../../message/grpc.ts';
 import type { ProxyError } from '../../message/proxy-error.ts';
 import type { ExchangeResponse, ResponseHead } from '../../message/response.ts';
 import { Deadline } from '../../wheel.ts';
@@ -81,7 +82,7 @@ export class StreamResponse implements DownstreamResponse {
     const { clientResponseMs, serverName } = this.#context.settings();
     encodeResponse(encoder, response, serverName);
     this.#markEnd(response.status);
-    this.#relaysGrpc = this.#request.grpc && response.header('content-type')?.startsWith('application/grpc') === true;
+    this.#relaysGrpc = this.#request.grpc && isGrpc(response);
     this.#request.stream?.sendHead(encoder, false);
     this.#limit.begin(clientResponseMs);
   }
