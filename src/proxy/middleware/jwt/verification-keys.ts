@@ -38,9 +38,10 @@ export function keysOfInline(text: string): readonly VerificationKey[] {
   }
 }
 
+/** A byte order mark at the beginning is no part of the document (RFC 8259 §8.1); JSON.parse takes it for a fault. */
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text);
   } catch {
     return undefined;
   }

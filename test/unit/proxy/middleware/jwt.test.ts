@@ -244,6 +244,12 @@ describe('middleware jwt (contract.md §8.4)', () => {
       );
     });
 
+    it('a document may begin with a byte order mark (RFC 8259 §8.1), with one and no more', async () => {
+      const document = jwksOf(es256.jwk);
+      expect(await inline(`\uFEFF${document}`)).to.equal('passes');
+      expect(() => keysOfInline(`\uFEFF\uFEFF${document}`)).to.throw('must be a JWKS document');
+    });
+
     it('a point that is not on the curve is no key', async () => {
       expect(await inline(jwksOf({ ...es256.jwk, y: other.y }))).to.equal(failed);
     });
