@@ -128,6 +128,22 @@ describe('batch', () => {
       expect(await names()).to.deep.equal([]);
     });
 
+    it('refuses a delete that names its entity in two ways, and deletes nothing', async () => {
+      const answer = await batch([
+        { op: 'create', kind: 'groups', body: group('first') },
+        { op: 'delete', kind: 'groups', by: 'name', name: 'a', id: 'b' },
+        { op: 'delete', kind: 'groups', id: 'c', name: 'd', missingOk: true },
+        { op: 'delete', kind: 'groups', by: 'name', name: 'e', id: '', missingOk: true },
+      ]);
+      expect(answer).to.include({ status: 400 });
+      const { error, operation } = answer.json as { error: string; operation: number };
+      expect(operation).to.equal(1);
+      expect(error).to.contain('/operations/1/id is not for a delete by name');
+      expect(error).to.contain('/operations/2/name is not for a delete by id');
+      expect(error).not.to.contain('/operations/3');
+      expect(await names()).to.deep.equal([]);
+    });
+
     it('is refused for a body that is no batch', async () => {
       for (const text of ['', '[]', 'null', '{}', '{"operations":{}}', '{"operations":[{]}', '{"operations":[,]}']) {
         const answer = await api.call('POST', '/batch', { body: text });

@@ -75,6 +75,9 @@ class Reader {
   #delete(kind: EditableKind, by: 'id' | 'name'): BatchOperation {
     const operation = { op: 'delete', kind, by } as const;
     if (this.#present('body') !== undefined) this.#refuse('/body', 'is not for a delete');
+    // Whoever names two ways may mean two entities, and only one of them would go.
+    const other = by === 'id' ? 'name' : 'id';
+    if (this.#present(other) !== undefined) this.#refuse(`/${other}`, `is not for a delete by ${by}`);
     return by === 'id' ? { ...operation, id: this.#id(true) ?? '' } : { ...operation, name: this.#name() };
   }
 
