@@ -42,7 +42,7 @@ export class LocalLog implements LogPort {
 
   receive(receiver: (message: FromLog) => void): void {
     this.#receiver = receiver;
-    this.#send({ type: 'role', role: 'leader', leader: { nodeId: this.#nodeId, address: '' } });
+    this.#send({ type: 'role', role: 'leader', leader: { nodeId: this.#nodeId, address: '' }, soleVoter: true });
   }
 
   propose(bytes: Uint8Array, ended: (answer: LogAnswer) => void): void {

@@ -14,6 +14,8 @@ export interface Proposal {
   readonly deadline: number;
   /** The leader has applied it at `index`; this node may not have yet. */
   readonly applied: (index: number, result: Result) => void;
+  /** The log of this node has refused an attempt; `reason` says why. Another follows unless this ends the delivery. */
+  readonly refused?: () => void;
 }
 
 export interface DeliveryParts {
@@ -94,8 +96,10 @@ export class Delivery {
   }
 
   #logged(attempt: number, answer: LogAnswer): void {
-    if (answer.is === 'refused') this.#failed(attempt, answer.refused);
-    else {
+    if (answer.is === 'refused') {
+      this.#failed(attempt, answer.refused);
+      this.#proposal.refused?.();
+    } else {
       this.#inLog = true;
       this.#under = undefined;
     }

@@ -1,6 +1,12 @@
 // What the main thread and the owner of the log say to each other (architecture.md §7). The owner is the raft worker,
 // behind `RaftLog`. Commands are opaque bytes on this line.
-import { identityOf, type Outcome, type Committed as RaftCommitted, type RoleReport } from '../../../raft/index.ts';
+import {
+  identityOf,
+  type Outcome,
+  type Committed as RaftCommitted,
+  type Refusal as RaftRefusal,
+  type RoleReport,
+} from '../../../raft/index.ts';
 
 /** Why a proposal has no index, and whether it can have had an effect. */
 export interface Refusal {
@@ -46,7 +52,13 @@ export interface Leader {
 export type FromLog =
   | Committed
   | Adopted
-  | { readonly type: 'role'; readonly role: 'leader' | 'follower' | 'candidate'; readonly leader: Leader | undefined }
+  | {
+      readonly type: 'role';
+      readonly role: 'leader' | 'follower' | 'candidate';
+      readonly leader: Leader | undefined;
+      /** One member has a vote: nobody else can come to lead. */
+      readonly soleVoter: boolean;
+    }
   /** Others go on without this node. What it has may still be read as it is. */
   | { readonly type: 'removed'; readonly reason: string }
   | { readonly type: 'fatal'; readonly reason: string };
@@ -65,6 +77,9 @@ export interface LogPort {
   receive(receiver: (message: FromLog) => void): void;
 }
 
+/** A leader says so while there is still room for what is under way. Tries do not help; room does. */
+export const diskFull = 'disk full' satisfies RaftRefusal;
+
 const noQuorum: Refusal = { outcome: 'not-applied', reason: 'no quorum could be reached' };
 
 export function committedMessage({ first, last, term, logTime, entries }: RaftCommitted): FromLog {
@@ -82,10 +97,11 @@ export function answerOf(outcome: Outcome): LogAnswer {
 export const readAnswer = (index: number | undefined): LogAnswer =>
   index === undefined ? { is: 'refused', refused: noQuorum } : { is: 'agreed', index };
 
-export const roleMessage = ({ role, leader }: RoleReport): FromLog => ({
+export const roleMessage = ({ role, leader, config }: RoleReport): FromLog => ({
   type: 'role',
   role: role === 'preCandidate' ? 'candidate' : role,
   leader: leader && { nodeId: identityOf(leader.id).nodeId, address: leader.clientAddress },
+  soleVoter: config.voters.length === 1 && config.outgoing.length === 0,
 });
 
 export const fatalMessage = (reason: string): FromLog => ({ type: 'fatal', reason: `storage failed: ${reason}` });

@@ -6,7 +6,7 @@ import type { RequestId, Result } from '../../state/command.ts';
 import type { Relay } from '../relay/relay.ts';
 import type { AppliedWaiters } from './applied-waiters.ts';
 import { Delivery, type DeliveryParts } from './delivery.ts';
-import type { Leader, LogPort } from './log-port.ts';
+import { diskFull, type Leader, type LogPort } from './log-port.ts';
 
 export const deadlineMs = 10_000;
 /** No more than results are kept for one start of a node (raft.md A15). */
@@ -38,6 +38,7 @@ export class PendingProposals {
   /** Ascending: the first one is the lowest that is not answered. */
   readonly #writes = new Map<number, Pending>();
   #leader: Leader | 'self' | undefined;
+  #soleVoter = false;
   #bytes = 0;
   /** One for all, of the first: each has as long as the others. */
   #cancelDeadline: Cancel | undefined;
@@ -70,7 +71,9 @@ export class PendingProposals {
       this.#cancelDeadline ??= clock.after(deadlineMs, () => this.#giveUpLate());
       const deadline = clock.monotonicMs() + deadlineMs;
       const applied = (index: number, result: Result): void => void this.#appliedElsewhere(seq, index, result);
-      const delivery = new Delivery(this.#deliveryParts, { requestId, bytes, deadline, applied }, this.#leader);
+      const refused = (): void => this.#refused(seq);
+      const proposal = { requestId, bytes, deadline, applied, refused };
+      const delivery = new Delivery(this.#deliveryParts, proposal, this.#leader);
       this.#writes.set(seq, { requestId, bytes: bytes.length, resolve, reject, deadline, delivery });
       this.#bytes += bytes.length;
     });
@@ -81,8 +84,9 @@ export class PendingProposals {
     this.#take(seq)?.resolve(result);
   }
 
-  leaderChanged(leader: Leader | 'self' | undefined): void {
+  leaderChanged(leader: Leader | 'self' | undefined, soleVoter: boolean): void {
     this.#leader = leader;
+    this.#soleVoter = soleVoter;
     for (const { delivery } of this.#writes.values()) delivery.leaderChanged(leader);
   }
 
@@ -106,6 +110,12 @@ export class PendingProposals {
       () => this.answer(seq, result),
       () => undefined,
     );
+  }
+
+  /** Another leader may have room; where there can be none, more attempts only keep the caller waiting. */
+  #refused(seq: number): void {
+    const delivery = this.#writes.get(seq)?.delivery;
+    if (this.#soleVoter && delivery?.reason === diskFull && !delivery.isUncertain) this.#giveUp(seq);
   }
 
   #giveUpLate(): void {

@@ -224,7 +224,7 @@ export class Proposer implements ReplicatedLog, RelayTarget {
         return;
       case 'role':
         this.#leader = message.role === 'leader' ? 'self' : message.leader;
-        this.#writes.leaderChanged(this.#leader);
+        this.#writes.leaderChanged(this.#leader, message.soleVoter);
         this.#reads.leaderChanged();
         return;
     }

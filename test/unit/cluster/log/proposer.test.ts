@@ -197,6 +197,29 @@ describe('Proposer and its log', () => {
     expect(error).to.include({ code: 'UNAVAILABLE', message: 'not leader' });
   });
 
+  it('says 503 at once where the disk is full and nobody else can lead, and tries on where somebody may', async () => {
+    for (const soleVoter of [true, false]) {
+      const { log, port, clock } = await nodeWithPort();
+      port.send({ type: 'role', role: 'leader', leader: { nodeId: 'n1', address: '' }, soleVoter });
+      port.refusal = { outcome: 'not-applied', reason: 'disk full' };
+      let error: SluiceError | undefined;
+      const refused = refusal(log.propose(routeDraft('a'))).then((found) => {
+        error = found;
+      });
+      await turn();
+      if (soleVoter) expect(error).to.include({ code: 'UNAVAILABLE', message: 'disk full' });
+      else expect(error).to.equal(undefined);
+      clock.advance(retryMs);
+      expect(port.proposed).to.have.lengthOf(soleVoter ? 1 : 2);
+      for (let waited = retryMs; waited < deadlineMs; waited += retryMs) {
+        await turn();
+        clock.advance(retryMs);
+      }
+      await refused;
+      expect(error).to.include({ code: 'UNAVAILABLE', message: 'disk full' });
+    }
+  });
+
   it('leaves no timer behind', async () => {
     const clock = new ManualClock();
     const { log } = await nodeOfOne({ clock });
@@ -232,7 +255,7 @@ describe('Proposer of a node that was removed from its cluster', () => {
 
   it('refuses reads and writes at once and says why, and has nobody to follow', async () => {
     const { log, port } = await nodeWithPort();
-    port.send({ type: 'role', role: 'follower', leader: { nodeId: 'n2', address: '' } });
+    port.send({ type: 'role', role: 'follower', leader: { nodeId: 'n2', address: '' }, soleVoter: false });
     expect(log.hasLeader).to.equal(true);
     const underWay = refusal(log.readBarrier());
     port.send({ type: 'removed', reason });

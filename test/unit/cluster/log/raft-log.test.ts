@@ -110,6 +110,7 @@ describe('the log of a node', () => {
       type: 'role',
       role: 'leader',
       leader: { nodeId: 'single', address: '' },
+      soleVoter: true,
     });
     expect(await log.status()).to.include({ role: 'leader', clusterId: log.clusterId });
     expect(log.clustered).to.equal(false);
