@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { RecentRequests } from '../recent/recent-requests.ts';
 import { requestOf, send } from '../resources/http-exchange.ts';
 import { Operation, Success, schemaRef } from '../resources/operation.ts';
-import { textOf } from '../resources/query.ts';
+import { limitTextOf, textOf } from '../resources/query.ts';
 
 @ApiTags('requests')
 @Controller('api/v1/requests')
@@ -31,7 +31,7 @@ export class RequestsController {
   @Success(200, 'The requests.', schemaRef('RecentRequests'), [])
   async list(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const asked = requestOf(request);
-    const body = await this.#recent.list(textOf(asked, 'limit'), textOf(asked, 'where'));
+    const body = await this.#recent.list(limitTextOf(asked), textOf(asked, 'where'));
     send(reply, { status: 200, headers: {}, body });
   }
 

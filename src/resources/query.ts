@@ -41,6 +41,12 @@ export function refuseEmpty({ query }: ApiRequest, name: string, wanted: string)
 /** A parameter as text; undefined when it is absent or empty. Throws INVALID when it is given twice. */
 export const textOf = (request: ApiRequest, name: string): string | undefined => value(request, name);
 
+/** `?limit=` as text; undefined when it is absent. Empty is no number, here as on the admin port of a proxy. */
+export function limitTextOf(request: ApiRequest): string | undefined {
+  refuseEmpty(request, 'limit', 'a number from 1 to 10000');
+  return value(request, 'limit');
+}
+
 /** A duration from `min` to `max` milliseconds, in whole ones; undefined when it is absent. Throws INVALID. */
 export function durationOf(
   request: ApiRequest,

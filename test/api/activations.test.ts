@@ -74,6 +74,7 @@ describe('activations', () => {
       '?at=2026-13-01T00:00:00Z',
       '?at=2026-02-30T00:00:00Z',
       '?limit=0',
+      '?limit=',
       '?limit=10001',
       '?limit=x',
     ]) {

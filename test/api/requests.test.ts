@@ -89,6 +89,7 @@ describe('GET /requests', () => {
       [where('statuss == 5'), /^where: cel: .*statuss/],
       [where('path'), /^where: cel: must be a bool, is string/],
       ['?limit=0', /^limit must be/],
+      ['?limit=', /^limit must be/],
       ['?limit=1&limit=2', /^limit must be given once/],
     ] as const) {
       const { status, json } = await api.call('GET', `/requests${query}`);

@@ -4,7 +4,7 @@ import { accountOf } from '../account.ts';
 import { installedHeaders, installWaitMs } from '../activation-report.ts';
 import { type Answer, type ApiRequest, entityTag, jsonArray, revisionHeader } from '../answer.ts';
 import { idempotencyOf } from '../preconditions.ts';
-import { textOf } from '../query.ts';
+import { limitTextOf, textOf } from '../query.ts';
 import type { ServiceParts } from '../service-parts.ts';
 import { snapshotSummary } from '../snapshot-summary.ts';
 import { joined } from '../warnings.ts';
@@ -66,7 +66,7 @@ function liveAt(activations: readonly ActivationRecord[], at: number): Activatio
 }
 
 function limitOf(request: ApiRequest): number {
-  const text = textOf(request, 'limit') ?? String(usualLimit);
+  const text = limitTextOf(request) ?? String(usualLimit);
   if (!/^[1-9]\d{0,4}$/.test(text) || Number(text) > 10_000) {
     throw new SluiceError('INVALID', 'limit must be a number from 1 to 10000');
   }
