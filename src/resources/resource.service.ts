@@ -71,8 +71,9 @@ export class ResourceService {
   /** 200 with the whole new entity; the id of the path wins. Rejects as `create` does, and with NOT_FOUND. */
   async replace(kind: EditableKind, id: string, request: ApiRequest): Promise<Answer> {
     await this.#reader.mustExist(kind, id);
-    const { id: _, ...body } = objectBody(request.body);
-    const { entity, headers } = parse(kind, request, body);
+    const { id: sent, ...body } = objectBody(request.body);
+    // Of a text the path's stands in place; anything else is named with the other faults of the body (J7).
+    const { entity, headers } = parse(kind, request, typeof sent === 'string' ? body : { ...body, id: sent });
     const spec = { id, ...entity };
     const conditions = conditionsOf(request, this.#reader.view.revision(kind, id));
     const result = await this.#log.propose({ op: 'put', kind, id, mode: 'update', spec, ...conditions });

@@ -63,6 +63,18 @@ describe('operations', () => {
         expect(await api.call('GET', `/${kind}/other`)).to.include({ status: 404 });
       });
 
+      it('PUT refuses an id of the wrong type, beside the other faults of its body', async () => {
+        for (const id of [5, true, {}, ['one']]) {
+          const answer = await api.call('PUT', `/${kind}/one`, { body: body(kind, '', { id }) });
+          expect(answer.status, JSON.stringify(id)).to.equal(400);
+          expect(answer.text).to.contain('/id ').and.to.contain('/name ');
+        }
+        for (const id of [null, '', 'no id of ours'])
+          expect(await api.call('PUT', `/${kind}/one`, { body: body(kind, 'one', { id }) })).to.include({
+            status: 200,
+          });
+      });
+
       it('PUT keeps its own name, answers 409 for the name of another, 404 for an unknown id', async () => {
         expect(await api.call('PUT', `/${kind}/one`, { body: body(kind, 'renamed') })).to.include({ status: 200 });
         expect(await api.call('PUT', `/${kind}/one`, { body: body(kind, 'two') })).to.include({ status: 409 });
