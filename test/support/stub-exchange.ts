@@ -39,6 +39,7 @@ export class StubExchange {
   requestBytes = 0;
   responseBytes = 0;
   cut = false;
+  cutBy = '' as const;
   // The product's own.
   readonly setRequestField = Messages.prototype.setRequestField;
   readonly appendRequestField = Messages.prototype.appendRequestField;

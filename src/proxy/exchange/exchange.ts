@@ -37,6 +37,7 @@ export class Exchange extends Messages implements ActionExchange {
   upstreamMs = -1;
   error: ProxyErrorType | '' = '';
   cut = false;
+  cutBy: ProxyErrorType | '' = '';
   trace: ExchangeTrace | undefined;
   #phase: Phase = 'idle';
   /** Counts what has ended: whatever comes late belongs to an earlier one. */
@@ -86,6 +87,7 @@ export class Exchange extends Messages implements ActionExchange {
     if (this.#phase === 'idle') this.#open();
     else this.cancelRun();
     if (this.#phase === 'sending') {
+      this.cutBy = error.type;
       this.downstream.response.cut();
       return;
     }
@@ -95,10 +97,14 @@ export class Exchange extends Messages implements ActionExchange {
     this.downstream.response.answer(this.response, true);
   }
 
-  /** Nobody is there to answer any more, or nobody can go on asking. Not a failure of the upstream's. */
-  abandon(): void {
+  /**
+   * Nobody is there to answer any more, or nobody can go on asking. Not a failure of the upstream's, unless `why` says
+   * what its response broke off of.
+   */
+  abandon(why: ProxyErrorType | '' = ''): void {
     if (this.#phase === 'idle') return;
     this.cut = true;
+    if (why !== '') this.cutBy = why;
     this.cancelRun();
     this.#finish();
   }
@@ -202,6 +208,7 @@ export class Exchange extends Messages implements ActionExchange {
 
   fail(error: ProxyError): void {
     if (this.#phase === 'sending') {
+      this.cutBy = error.type;
       this.downstream.response.cut();
       return;
     }
@@ -482,6 +489,7 @@ export class Exchange extends Messages implements ActionExchange {
     this.upstreamQuery = undefined;
     this.error = '';
     this.cut = false;
+    this.cutBy = '';
     if (this.#chain.count > 0) this.state.length = 0;
     this.#chain.clear();
     this.response.clear();

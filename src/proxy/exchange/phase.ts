@@ -51,6 +51,8 @@ export interface MiddlewareExchange {
   readonly responseBytes: number;
   /** The client, or the upstream, was gone before the response was whole. */
   readonly cut: boolean;
+  /** Type of the proxy error that ended a response whose head was sent, or empty. No answer: `error` stays empty. */
+  readonly cutBy: ProxyErrorType | '';
   /** The trace it is part of; undefined while traces are off. */
   readonly trace: ExchangeTrace | undefined;
 

@@ -150,8 +150,8 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
     if (!this.#processing) this.response.flush();
   }
 
-  onCut(): void {
-    this.#exchange.abandon();
+  onCut(why?: ProxyErrorType): void {
+    this.#exchange.abandon(why);
     // What was relayed counts as sent. A connection that ends without a byte of the response reads as one that had gone
     // stale, and clients repeat their request then.
     this.response.flush();

@@ -1,5 +1,6 @@
 // The answering half of a client's connection: heads and bodies leave in the framing that the client understands, and
 // it is decided here whether the connection goes on afterwards.
+import type { ProxyErrorType } from '../../../errors.ts';
 import type { ExchangeContext } from '../../exchange/context.ts';
 import type { DownstreamResponse } from '../../exchange/downstream.ts';
 import { ResponseLimit } from '../../exchange/response-limit.ts';
@@ -23,8 +24,8 @@ export interface Answered {
   readonly holdsBodyBack: boolean;
   /** The response has been written to its end. */
   onAnswered(keepAlive: boolean): void;
-  /** The response cannot be completed: the client must see that it is not. */
-  onCut(): void;
+  /** The response cannot be completed: the client must see that it is not. `why`: where it is a failure of the upstream's. */
+  onCut(why?: ProxyErrorType): void;
   /** Part of the response's body has passed. */
   onProgress(): void;
   /** The client has taken all that was written. */
@@ -147,8 +148,8 @@ export class ServerResponse implements DownstreamResponse {
     this.#done();
   }
 
-  fail(_why: ProxyError): void {
-    this.#request.onCut();
+  fail({ type }: ProxyError): void {
+    this.#request.onCut(type);
   }
 
   #done(): void {

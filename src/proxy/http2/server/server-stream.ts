@@ -116,15 +116,15 @@ export class ServerStream implements Downstream, StreamReceiver, AnsweredStream,
     this.#settle();
   }
 
-  onAnsweredShort(): void {
+  onAnsweredShort(why: ProxyErrorType): void {
     this.#answering = false;
     this.#sink = undefined;
-    this.#exchange.abandon();
+    this.#exchange.abandon(why);
     this.#settle();
   }
 
-  onCut(): void {
-    this.#abandon(errorCode.internal);
+  onCut(why?: ProxyErrorType): void {
+    this.#abandon(errorCode.internal, why);
   }
 
   onBlocked(): void {
@@ -241,12 +241,12 @@ export class ServerStream implements Downstream, StreamReceiver, AnsweredStream,
   }
 
   /** Neither request nor response goes on. */
-  #abandon(code: number): void {
+  #abandon(code: number, why?: ProxyErrorType): void {
     const { stream } = this;
     this.stream = undefined;
     this.#answering = false;
     stream?.reset(code);
-    this.#exchange.abandon();
+    this.#exchange.abandon(why);
     this.#settle();
   }
 

@@ -1,5 +1,6 @@
 // The answering half of one stream of a client's connection: heads and bodies leave as frames, and a response that does
 // not get through ends its stream, not the connection.
+import type { ProxyErrorType } from '../../../errors.ts';
 import type { ExchangeContext } from '../../exchange/context.ts';
 import type { DownstreamResponse } from '../../exchange/downstream.ts';
 import { ResponseLimit } from '../../exchange/response-limit.ts';
@@ -27,9 +28,9 @@ export interface AnsweredStream {
   /** The response has been given to the connection to its end. */
   onAnswered(): void;
   /** The same, but it is not the whole response: its trailers say why. */
-  onAnsweredShort(): void;
-  /** The response cannot be completed: the client must see that it is not. */
-  onCut(): void;
+  onAnsweredShort(why: ProxyErrorType): void;
+  /** The response cannot be completed: the client must see that it is not. `why`: where it is a failure of the upstream's. */
+  onCut(why?: ProxyErrorType): void;
   /** The client has no room for more at the moment. */
   onBlocked(): void;
   /** The client has taken nothing, or not all, for too long. */
@@ -190,11 +191,11 @@ export class StreamResponse implements DownstreamResponse {
   /** Callers of gRPC hear that time ran out; whatever else is lost they see as a stream that breaks off. */
   fail(why: ProxyError): void {
     if (!this.#relaysGrpc || why.type !== 'timeout' || this.#request.stream === undefined) {
-      this.#request.onCut();
+      this.#request.onCut(why.type);
       return;
     }
     this.#sendEnd(grpcTrailers(why, this.#context.settings().detail));
-    this.#request.onAnsweredShort();
+    this.#request.onAnsweredShort(why.type);
   }
 
   #sendEnd(trailers: string): void {

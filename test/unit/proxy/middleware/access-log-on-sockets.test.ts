@@ -1,10 +1,12 @@
 import { existsSync, readFileSync, renameSync } from 'node:fs';
+import { get as plainGet } from 'node:http';
 import { get } from 'node:https';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { ca, server } from '../../../support/certificates.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { MiddlewareBed } from '../../../support/middleware-bed.ts';
+import { rejection } from '../../../support/rejection.ts';
 import { TemporaryDirectories } from '../../../support/temporary-directory.ts';
 
 describe('access log and rate limit on real sockets', () => {
@@ -106,6 +108,24 @@ describe('access log and rate limit on real sockets', () => {
     await bed.serve([log], { route: { forward: undefined as never, redirect: { path: '/b' } } });
     await bed.ask();
     expect(await untilLines(3)).to.deep.equal(['s=502 e=no_destination', 's=403 e=', 's=301 e=']);
+  });
+
+  it('accessLog: names the error of a response that breaks off in its body, and nothing where the client left', async () => {
+    const upstream = await bed.bed.upstream((request, response) => {
+      response.writeHead(200, { 'content-length': '100' });
+      response.write('half', () => request.url === '/breaks' && response.destroy());
+    });
+    const fields = { p: '${request.path}', s: '${response.status}', e: '${error}' };
+    await bed.serve([{ type: 'accessLog', accessLog: { path, onResponse: { fields } } }], {
+      route: { forward: { destinations: [{ destinationId: 'up' }] } },
+      more: { destinations: [{ id: 'up', name: 'up', host: '127.0.0.1', port: upstream }] },
+    });
+    await rejection(bed.ask({ path: '/breaks' }));
+    expect(await untilLines(1)).to.deep.equal(['p=/breaks s=200 e=connection_reset']);
+    const leaving = plainGet({ host: '127.0.0.1', port: bed.port, path: '/leaves', agent: false }, (response) =>
+      response.once('data', () => leaving.destroy()).on('error', () => undefined),
+    ).on('error', () => undefined);
+    expect((await untilLines(2))[1]).to.equal('p=/leaves s=200 e=');
   });
 
   it('accessLog: lines are whole and none is missing under many requests', async () => {
