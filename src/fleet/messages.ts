@@ -63,8 +63,13 @@ interface Form {
   readonly [field: string]: Form | 'value';
 }
 
+/** Names every field of a message, and no other: the compiler holds the two together. */
+type FormOf<T> = {
+  readonly [K in keyof T]-?: NonNullable<T[K]> extends readonly (infer E extends object)[] ? FormOf<E> : 'value';
+};
+
 const addressForm = { token: 'value', boot: 'value' } as const;
-const acknowledgementForm: Form = {
+const acknowledgementForm: FormOf<AcknowledgementMessage> = {
   ...addressForm,
   index: 'value',
   sha256: 'value',
@@ -74,7 +79,7 @@ const acknowledgementForm: Form = {
   problems: { pointer: 'value', message: 'value' },
   listeners: { id: 'value', state: 'value', reason: 'value' },
 };
-const reportForm: Form = {
+const reportForm: FormOf<ReportMessage> = {
   ...addressForm,
   window: {
     of: 'value',
