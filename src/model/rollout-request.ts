@@ -20,20 +20,6 @@ export const rolloutDefaults = {
 
 const shareMin = 0.01;
 
-/** What an absent `steps` stands for; all is added as the last. */
-export const usualSteps = [
-  { share: 1, hold: '30s' },
-  { share: 10, hold: '1m' },
-  { share: 50, hold: '1m' },
-] as const;
-
-/** All at once needs no time of its own unless somebody asks for it. */
-export const holdOf = ({ share, hold }: RolloutStepRequest): string =>
-  hold ?? (share === 100 ? '0' : rolloutDefaults.hold);
-
-const longestHoldMs = (steps: readonly RolloutStepRequest[] = usualSteps): number =>
-  Math.max(0, ...steps.map((step) => parseDuration(holdOf(step)) ?? 0));
-
 @Rules<RolloutStepRequest>(
   {
     exactlyOneChoice: ({ share, labels }) =>
@@ -98,12 +84,6 @@ export class ShareKeyRequest {
         checkInterval !== undefined && (parseDuration(checkInterval) ?? 0) < 100,
         '/checkInterval',
         'must be 100ms or more',
-      ),
-    roomForHold: ({ maxStep, steps }) =>
-      problemIf(
-        maxStep !== undefined && (parseDuration(maxStep) ?? 0) < longestHoldMs(steps),
-        '/maxStep',
-        'must not be shorter than the hold of a step',
       ),
     shortComment,
   },

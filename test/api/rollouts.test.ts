@@ -114,10 +114,6 @@ describe('rollouts', () => {
       [{ deadman: '4s' }, '/deadman'],
       [{ checkInterval: '1ms' }, '/checkInterval'],
       [{ comment: 'x'.repeat(501) }, '/comment'],
-      // No step could end by then; the default of maxStep gives way to a longer hold.
-      [{ maxStep: '59s' }, '/maxStep'],
-      [{ steps: [{ share: 5 }], maxStep: '29s' }, '/maxStep'],
-      [{ steps: [{ share: 5, hold: '2m' }, { share: 100 }], maxStep: '119s' }, '/maxStep'],
     ];
     for (const [body, text] of faults) {
       const answer = await start(b, body);

@@ -2,14 +2,18 @@
 // that is all (fleet.md §7).
 import { parseDuration } from '../../model/duration.ts';
 import {
-  holdOf,
   type RolloutRequest,
   type RolloutStepRequest,
   rolloutDefaults,
   type ShareKeyRequest,
-  usualSteps,
 } from '../../model/rollout-request.ts';
 import type { RolloutPlan, RolloutStep, ShareKey } from '../../state/rollout.ts';
+
+const usualSteps: readonly RolloutStep[] = [
+  { share: 1, holdMs: 30_000 },
+  { share: 10, holdMs: 60_000 },
+  { share: 50, holdMs: 60_000 },
+];
 
 /** @param request checked by its schema */
 export function planOf(request: RolloutRequest): RolloutPlan {
@@ -33,15 +37,15 @@ export function planOf(request: RolloutRequest): RolloutPlan {
 /** As it is answered: `90000` is `90s`. */
 export const durationText = (ms: number): string => (ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`);
 
-function stepsOf(sent: readonly RolloutStepRequest[] = usualSteps): readonly RolloutStep[] {
-  const steps = sent.map(stepOf);
+function stepsOf(sent: readonly RolloutStepRequest[] | undefined): readonly RolloutStep[] {
+  const steps = sent?.map(stepOf) ?? usualSteps;
   const last = steps.at(-1);
   return last !== undefined && 'share' in last && last.share === 100 ? steps : [...steps, { share: 100, holdMs: 0 }];
 }
 
-function stepOf(step: RolloutStepRequest): RolloutStep {
-  const { share, labels } = step;
-  const holdMs = msOf(holdOf(step));
+/** All at once needs no time of its own unless somebody asks for it. */
+function stepOf({ share, labels, hold }: RolloutStepRequest): RolloutStep {
+  const holdMs = msOf(hold ?? (share === 100 ? '0' : rolloutDefaults.hold));
   return share === undefined ? { labels: labels ?? {}, holdMs } : { share, holdMs };
 }
 
