@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { eventually } from '../../../support/eventually.ts';
 import { MiddlewareBed } from '../../../support/middleware-bed.ts';
+import { rejection } from '../../../support/rejection.ts';
 import { TemporaryDirectories } from '../../../support/temporary-directory.ts';
 import { inAnHour, jwksOf, signerOf, tokenOf } from '../../../support/tokens.ts';
 
@@ -107,5 +108,21 @@ describe('middlewares over HTTP/2', () => {
       const lines = readFileSync(path, 'utf8').split('\n').slice(0, -1).sort();
       expect(lines).to.deep.equal(numbers.map((n) => `n=${n} s=${body(n) === 'yes' ? 200 : 403} v=HTTP/2.0`).sort());
     });
+  });
+
+  it('accessLog: names the error of a response that breaks off in its body', async () => {
+    const path = join(await directories.make(), 'access.log');
+    const upstream = await bed.bed.upstream((_request, response) => {
+      response.writeHead(200, { 'content-length': '100' });
+      response.write('half', () => response.destroy());
+    });
+    const fields = { s: '${response.status}', e: '${error}' };
+    await bed.serve([{ type: 'accessLog', accessLog: { path, onResponse: { fields } } }], {
+      listener,
+      route: { forward: { destinations: [{ destinationId: 'up' }] } },
+      more: { destinations: [{ id: 'up', name: 'up', host: '127.0.0.1', port: upstream }] },
+    });
+    await rejection(ask({}));
+    await eventually(() => expect(readFileSync(path, 'utf8')).to.equal('s=200 e=connection_reset\n'));
   });
 });
