@@ -113,6 +113,25 @@ describe('long rows of a store', () => {
     expect(await files()).to.deep.equal(['1', '8']);
   });
 
+  it('that an earlier version left within LevelDB stay there until they are written again', async () => {
+    await store.close();
+    store = await LevelStore.open(directory, { longBytes: 1_000_000 });
+    await store.write([long('a'), long('b')], mark(1));
+    await reopen();
+    await store.write([long('b', 'n'), short('c')], mark(2));
+    const content = [
+      ['a', '1001 l'],
+      ['b', '1001 n'],
+      ['c', '10 s'],
+    ];
+    expect(await contentOf(store.rows())).to.deep.equal(content);
+    expect(await files()).to.deep.equal(['1']);
+    await store.write([gone('a'), gone('b')], mark(3));
+    await reopen();
+    expect(await contentOf(store.rows())).to.deep.equal([['c', '10 s']]);
+    expect(await files()).to.deep.equal([]);
+  });
+
   it('are missed', async () => {
     await store.write([long('a')], mark(1));
     await rm(join(directory, 'long', '1'));
