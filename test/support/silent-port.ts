@@ -6,6 +6,8 @@ import { connect, type Socket } from 'node:net';
 
 export interface SilentPort {
   readonly port: number;
+  /** It answers from now on, whoever asks again: the system does, a second after the first time. */
+  wake(): void;
   close(): void;
 }
 
@@ -27,6 +29,9 @@ export async function silentPort(): Promise<SilentPort> {
   }
   return {
     port,
+    wake() {
+      child.kill('SIGCONT');
+    },
     close() {
       for (const socket of sockets) socket.destroy();
       child.kill('SIGKILL');

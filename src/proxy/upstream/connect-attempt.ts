@@ -1,14 +1,16 @@
 // A connection to an endpoint on its way to being one: both families of a name are tried (RFC 8305), and nobody waits
 // for longer than the destination allows.
 
-import { Socket, type SocketConstructorOpts } from 'node:net';
+import type { LookupAddress } from 'node:dns';
+import { isIP, type Socket } from 'node:net';
 import type { ProxyErrorType } from '../../errors.ts';
 import type { PoolCallbacks } from '../message/upstream-stream.ts';
 import { detachHandle } from '../socket/accepting.ts';
-import { arrived, type ByteSocket } from '../socket/byte-socket.ts';
+import type { ByteSocket } from '../socket/byte-socket.ts';
 import { TcpSocket } from '../socket/tcp-socket.ts';
 import type { UpstreamSecurity } from '../tls/upstream-security.ts';
 import { Timed, type Wheel } from '../wheel.ts';
+import { AddressRace, type RaceOwner } from './address-race.ts';
 import type { EndpointAddress } from './endpoint-address.ts';
 import type { NameLookup } from './name-lookup.ts';
 import { Securing } from './securing.ts';
@@ -35,14 +37,14 @@ export interface OpeningOwner {
   onNotOpened(opening: ConnectAttempt): void;
 }
 
-export class ConnectAttempt extends Timed {
+export class ConnectAttempt extends Timed implements RaceOwner {
   readonly taker: PoolCallbacks;
   readonly #owner: OpeningOwner;
   readonly #wheel: Wheel;
   readonly #options: OpeningOptions;
-  readonly #endpoint: string;
-  /** Connects, no more: it finds the address and is left behind then. */
-  readonly #socket = new Socket(connecting);
+  readonly #address: EndpointAddress;
+  /** While the addresses of the name are known, and none of them has answered. */
+  #race: AddressRace | undefined;
   /** While the connection, which is there, is being secured. */
   #securing: Securing | undefined;
   #settled = false;
@@ -59,19 +61,16 @@ export class ConnectAttempt extends Timed {
     this.#owner = owner;
     this.#wheel = tools.wheel;
     this.#options = options;
-    this.#endpoint = `${address.host}:${address.port}`;
-    this.#socket.connect({
-      host: address.host,
-      port: address.port,
-      lookup: tools.names.lookup,
-      autoSelectFamily: true,
-      autoSelectFamilyAttemptTimeout: Math.max(10, options.dualStackFallbackMs),
-    });
+    this.#address = address;
     if (options.connectMs > 0) tools.wheel.arm(this, options.connectMs);
-    this.#socket.once('error', (error: NodeJS.ErrnoException) =>
-      this.#fail(typeOf(error), error.code ?? error.message),
-    );
-    this.#socket.once('connect', () => this.#onConnect());
+    const family = isIP(address.host);
+    if (family > 0) this.#connect([{ address: address.host, family }]);
+    else {
+      tools.names.lookup(address.host, { all: true }, (error, found) => {
+        if (error !== null || typeof found === 'string') this.onUnreachable(error ?? new Error('no addresses'));
+        else if (!this.#settled) this.#connect(found);
+      });
+    }
   }
 
   /** Nobody waits any more. */
@@ -86,21 +85,30 @@ export class ConnectAttempt extends Timed {
     else this.#fail('tls_handshake_failure', 'upstream TLS handshake failed: not done in time');
   }
 
-  #onConnect(): void {
-    if (this.#settled) return;
+  onUnreachable(error: NodeJS.ErrnoException): void {
+    this.#fail(typeOf(error), error.code ?? error.message);
+  }
+
+  onConnected(socket: Socket): void {
+    this.#race = undefined;
     const { security, tlsHandshakeMs } = this.#options;
-    this.#socket.removeAllListeners('error');
-    if (security === undefined)
-      this.#succeed(new TcpSocket(detachHandle(this.#socket), { halfOpen: false, attached: true }));
+    if (security === undefined) this.#succeed(new TcpSocket(detachHandle(socket), { halfOpen: false, attached: true }));
     else {
       if (tlsHandshakeMs > 0) this.#wheel.arm(this, tlsHandshakeMs);
       else this.#wheel.disarm(this);
-      this.#securing = new Securing(this.#socket, security, this.#endpoint, (outcome) => {
+      const { host, port } = this.#address;
+      this.#securing = new Securing(socket, security, `${host}:${port}`, (outcome) => {
         if (typeof outcome !== 'string') this.#succeed(outcome);
         else this.#fail('tls_handshake_failure', `upstream TLS handshake failed: ${outcome}`);
       });
       this.#securing.begin();
     }
+  }
+
+  #connect(addresses: readonly LookupAddress[]): void {
+    const options = { port: this.#address.port, delayMs: this.#options.dualStackFallbackMs, wheel: this.#wheel };
+    this.#race = new AddressRace(addresses, this, options);
+    this.#race.begin();
   }
 
   #succeed(wire: ByteSocket): void {
@@ -118,8 +126,8 @@ export class ConnectAttempt extends Timed {
 
   #giveUp(): void {
     this.#securing?.abandon();
-    this.#socket.on('error', () => {});
-    this.#socket.destroy();
+    this.#race?.abandon();
+    this.#race = undefined;
     this.#owner.onNotOpened(this);
   }
 
@@ -128,9 +136,6 @@ export class ConnectAttempt extends Timed {
     this.#wheel.remove(this);
   }
 }
-
-const onread = { buffer: arrived, callback: (): boolean => true };
-const connecting = { onread, noDelay: true } as SocketConstructorOpts;
 
 const dnsCodes = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EAI_NONAME', 'ENODATA']);
 
