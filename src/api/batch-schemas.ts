@@ -55,7 +55,11 @@ export const batchSchemas: Schemas = {
         description: 'How `update`, `upsert` and `delete` find the resource.',
       },
       id: sentId,
-      name: { type: 'string', minLength: 1, description: 'Of the resource that a `delete` by name means.' },
+      name: {
+        type: 'string',
+        minLength: 1,
+        description: 'Of the resource that a `delete` by name means. Beside a body: the name in it.',
+      },
       // Open, so that generated types let the body of its kind in.
       body: {
         type: 'object',

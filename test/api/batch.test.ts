@@ -144,6 +144,24 @@ describe('batch', () => {
       expect(await names()).to.deep.equal([]);
     });
 
+    it('refuses a write whose name is not the one in its body, and writes neither', async () => {
+      await accepted([create('a'), create('b')]);
+      const answer = await batch([
+        { op: 'update', kind: 'groups', by: 'name', name: 'a', body: group('b') },
+        { op: 'upsert', kind: 'groups', by: 'name', name: 7, body: group('c') },
+        { op: 'upsert', kind: 'groups', by: 'name', name: 'd', body: group('d') },
+      ]);
+      expect(answer).to.include({ status: 400 });
+      const { error, operation } = answer.json as { error: string; operation: number };
+      expect(operation).to.equal(0);
+      expect(error).to.contain('/operations/0/name is not the name in the body');
+      expect(error).to.contain('/operations/1/name is not the name in the body');
+      expect(error).not.to.contain('/operations/2');
+      expect(await names()).to.deep.equal(['a', 'b']);
+      await accepted([{ op: 'upsert', kind: 'groups', by: 'name', name: 'd', body: group('d') }]);
+      expect(await names()).to.deep.equal(['a', 'b', 'd']);
+    });
+
     it('is refused for a body that is no batch', async () => {
       for (const text of ['', '[]', 'null', '{}', '{"operations":{}}', '{"operations":[{]}', '{"operations":[,]}']) {
         const answer = await api.call('POST', '/batch', { body: text });
