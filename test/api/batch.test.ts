@@ -10,6 +10,12 @@ interface BatchAnswer {
   readonly warnings: readonly { pointer: string; message: string }[];
 }
 
+interface BatchFaults {
+  readonly error: string;
+  /** The first that fails. */
+  readonly operation: number;
+}
+
 interface DryAnswer {
   readonly results: readonly Record<string, unknown>[];
   readonly problems: readonly { pointer: string; message: string }[];
@@ -41,6 +47,11 @@ describe('batch', () => {
     const answer = await batch(...parameters);
     expect(answer.status, answer.text).to.equal(200);
     return answer.json as BatchAnswer;
+  };
+  const faulty = async (operations: readonly unknown[]): Promise<BatchFaults> => {
+    const answer = await batch(operations);
+    expect(answer).to.include({ status: 400 });
+    return answer.json as BatchFaults;
   };
   const dry = async (operations: readonly unknown[], more: object = {}): Promise<DryAnswer> => {
     const answer = await api.call('POST', '/batch?dryRun=true', { body: { operations, ...more } });
@@ -110,7 +121,7 @@ describe('batch', () => {
     }
 
     it('names every fault of every operation with its place', async () => {
-      const answer = await batch([
+      const { error, operation } = await faulty([
         { op: 'create', kind: 'listeners', body: { name: '', port: 70_000 } },
         { op: 'create', kind: 'groups', body: group('fine') },
         { op: 'move', kind: 'groups' },
@@ -119,8 +130,6 @@ describe('batch', () => {
         { op: 'delete', kind: 'groups', by: 'name' },
         { op: 'delete', kind: 'groups', id: 'x', ifMatch: '17' },
       ]);
-      expect(answer).to.include({ status: 400 });
-      const { error, operation } = answer.json as { error: string; operation: number };
       expect(operation).to.equal(0);
       for (const pointer of ['0/body/name', '0/body/port', '2/op', '3', '4/id', '5/name', '6/ifMatch']) {
         expect(error).to.contain(`/operations/${pointer} `);
@@ -129,14 +138,12 @@ describe('batch', () => {
     });
 
     it('refuses a delete that names its entity in two ways, and deletes nothing', async () => {
-      const answer = await batch([
+      const { error, operation } = await faulty([
         { op: 'create', kind: 'groups', body: group('first') },
         { op: 'delete', kind: 'groups', by: 'name', name: 'a', id: 'b' },
         { op: 'delete', kind: 'groups', id: 'c', name: 'd', missingOk: true },
         { op: 'delete', kind: 'groups', by: 'name', name: 'e', id: '', missingOk: true },
       ]);
-      expect(answer).to.include({ status: 400 });
-      const { error, operation } = answer.json as { error: string; operation: number };
       expect(operation).to.equal(1);
       expect(error).to.contain('/operations/1/id is not for a delete by name');
       expect(error).to.contain('/operations/2/name is not for a delete by id');
@@ -146,13 +153,11 @@ describe('batch', () => {
 
     it('refuses a write whose name is not the one in its body, and writes neither', async () => {
       await accepted([create('a'), create('b')]);
-      const answer = await batch([
+      const { error, operation } = await faulty([
         { op: 'update', kind: 'groups', by: 'name', name: 'a', body: group('b') },
         { op: 'upsert', kind: 'groups', by: 'name', name: 7, body: group('c') },
         { op: 'upsert', kind: 'groups', by: 'name', name: 'd', body: group('d') },
       ]);
-      expect(answer).to.include({ status: 400 });
-      const { error, operation } = answer.json as { error: string; operation: number };
       expect(operation).to.equal(0);
       expect(error).to.contain('/operations/0/name is not the name in the body');
       expect(error).to.contain('/operations/1/name is not the name in the body');

@@ -92,9 +92,7 @@ class Reader {
     else for (const { pointer, message } of problems) this.#refuse(`/body${pointer}`, message);
     // A name beside the body may be meant as the one to look for, while the body's is the one that is looked for.
     const name = this.#present('name');
-    if (name !== undefined && name !== entity.name) {
-      this.#refuse('/name', 'is not the name in the body');
-    }
+    if (name !== undefined && name !== entity.name) this.#refuse('/name', 'is not the name in the body');
     this.#unknown.push(...unknown.map((one) => `${this.#pointer}/body${one}`));
     const { id: sent, ...spec } = entity;
     const own = this.#id(false) ?? (typeof sent === 'string' ? sent : undefined);
