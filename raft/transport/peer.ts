@@ -1,12 +1,18 @@
-// A peer as the transport has it: the queue of what leaves for it, and the connections by which it may. One this node
-// dialled is preferred over one it accepted; several exist while a broken one has not been noticed yet.
+// A peer as the transport has it: the queue of what leaves for it, and the connections by which it may. Nodes dial each
+// other, so there are two as a rule. Bulk leaves by the one that this node dialled, urgent messages by the one that it
+// accepted, where no bulk of this node lies in the sockets before them; a single connection carries both. More exist while
+// a broken one has not been noticed yet.
 import type { Message } from '../core/message.ts';
 import { SendQueue } from './send-queue.ts';
 import type { TcpConnection } from './tcp-connection.ts';
 
+/** What a peer needs of a connection. */
+type Way = Pick<TcpConnection, 'send' | 'onDrain'>;
+
 export class Peer {
   readonly #queue = new SendQueue();
-  #connections: TcpConnection[] = [];
+  /** First the newest that was dialled, last the newest that was accepted. */
+  #connections: Way[] = [];
   #scheduled = false;
 
   get connected(): boolean {
@@ -24,22 +30,25 @@ export class Peer {
     return kept;
   }
 
-  attach(connection: TcpConnection, dialled: boolean): void {
+  attach(connection: Way, dialled: boolean): void {
     this.#connections = dialled ? [connection, ...this.#connections] : [...this.#connections, connection];
     connection.onDrain(() => this.#pump());
     this.#pump();
   }
 
   /** True when messages were lost with it. What was written and not delivered is not known: assume so if it was in use. */
-  detach(connection: TcpConnection): boolean {
-    const inUse = this.#connections[0] === connection;
+  detach(connection: Way): boolean {
+    const forBulk = this.#connections[0] === connection;
+    const forUrgent = this.#connections.at(-1) === connection;
     this.#connections = this.#connections.filter((each) => each !== connection);
-    if (inUse) this.#queue.breakOff();
-    return inUse;
+    if (forBulk) this.#queue.breakOff();
+    return forBulk || forUrgent;
   }
 
   #pump(): void {
     this.#scheduled = false;
-    this.#connections[0]?.send(this.#queue);
+    this.#connections.at(-1)?.send(() => this.#queue.takeUrgent());
+    // What the other one does not take, its peer being stuck, goes by this one, before bulk.
+    this.#connections[0]?.send(() => this.#queue.take());
   }
 }

@@ -1,5 +1,6 @@
-// What waits to leave for one peer: two lanes, both bounded (raft.md A8, A21). Frames of the urgent lane go between
-// those of the bulk lane, so a heartbeat waits for at most one fragment. Messages are encoded when they are taken.
+// What waits to leave for one peer: two lanes, both bounded (raft.md A8, A21). On a connection that both share frames of
+// the urgent lane go between those of the bulk lane, so a heartbeat waits for at most one fragment to be written. Messages
+// are encoded when they are taken.
 import { encodeFrames, framesOf } from '../codec/frames.ts';
 import { encodeMessage, laneOf, messagePieces } from '../codec/message-encoder.ts';
 import type { Message } from '../core/message.ts';
@@ -55,12 +56,18 @@ export class SendQueue {
 
   /** What to write next: one urgent message whole, or one fragment of bulk. Undefined when nothing waits. */
   take(): readonly Uint8Array[] | undefined {
-    const urgent = this.#urgent.shift();
-    if (urgent !== undefined) return encodeFrames(encodeMessage(urgent), 'urgent');
+    const urgent = this.takeUrgent();
+    if (urgent !== undefined) return urgent;
     if (this.#frame === undefined) this.#beginBulk();
     const frame = this.#frame;
     this.#frame = this.#frames?.next().value;
     return frame;
+  }
+
+  /** One message of the urgent lane, whole. */
+  takeUrgent(): readonly Uint8Array[] | undefined {
+    const message = this.#urgent.shift();
+    return message && encodeFrames(encodeMessage(message), 'urgent');
   }
 
   /** The connection is gone: what it had begun is lost, and bulk is stale by the time there is a new one. */

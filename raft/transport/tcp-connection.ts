@@ -6,7 +6,6 @@ import { encodeFrames, FrameDecoder, type FrameLimits, frameLimits } from '../co
 import type { Greeting } from '../codec/greeting.ts';
 import type { Cancel, Clock } from '../driver/clock.ts';
 import type { HandshakeStep } from './handshake.ts';
-import type { SendQueue } from './send-queue.ts';
 
 export interface ConnectionEvents {
   /** The handshake is done; `send` works from here on. */
@@ -68,11 +67,11 @@ export class TcpConnection {
     this.#socket.on('drain', pump);
   }
 
-  /** Writes from `queue` until the socket has enough. */
-  send(queue: SendQueue): void {
+  /** Writes what `take` gives, frames that belong together, until the socket has enough or there is no more. */
+  send(take: () => readonly Uint8Array[] | undefined): void {
     if (this.#ended || this.#blocked) return;
     this.#socket.cork();
-    for (let frames = queue.take(); frames !== undefined; frames = queue.take()) {
+    for (let frames = take(); frames !== undefined; frames = take()) {
       this.#write(frames);
       if (this.#blocked) break;
     }

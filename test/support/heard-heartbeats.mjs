@@ -13,7 +13,7 @@ else if (threadName === 'raft') {
   const { framesWatch } = await import('./frames-watch.ts');
   let longestMs = 0;
   let last;
-  subscribe('net.server.socket', ({ socket }) => {
+  const listen = ({ socket }) =>
     socket.on(
       'data',
       framesWatch(({ type }) => {
@@ -23,7 +23,8 @@ else if (threadName === 'raft') {
         last = now;
       }),
     );
-  });
+  // They come by connections that this node dialled, or by any while there is only one.
+  for (const name of ['net.client.socket', 'net.server.socket']) subscribe(name, listen);
   channel.onmessage = () => {
     writeSync(2, `silent ${Math.round(longestMs)}\n`);
     longestMs = 0;

@@ -57,8 +57,9 @@ describe('a connection between two nodes', () => {
       const queue = new SendQueue();
       for (let n = 0; n < 40; n++) queue.push(append([command(5 + n, new Uint8Array(250_000))]));
       queue.push(heartbeat());
-      a.connection.onDrain(() => a.connection.send(queue));
-      a.connection.send(queue);
+      const send = () => a.connection.send(() => queue.take());
+      a.connection.onDrain(send);
+      send();
       expect(queue.isEmpty, 'everything at once').to.equal(false);
       sockets[1].resume();
       await eventually(() => expect(queue.isEmpty).to.equal(true));

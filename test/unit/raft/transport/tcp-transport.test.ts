@@ -3,6 +3,7 @@ import { expect } from 'chai';
 
 import { encodeFrames } from '../../../../raft/codec/frames.ts';
 import type { Message } from '../../../../raft/core/message.ts';
+import { CuttableLink } from '../../../support/cuttable-link.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { append, clusterId, command, heartbeat } from '../codec/messages.ts';
 import { closeNodes, introduce, openNode, type TestNode } from './nodes.ts';
@@ -34,6 +35,27 @@ describe('the transport', () => {
     await talking(a, b);
     b.transport.send(between(b, a, heartbeat({ term: 9 })));
     await eventually(() => expect(a.received.map(({ term }) => term)).to.include(9));
+  });
+
+  it('lets no heartbeat wait behind bulk that lies in the sockets', async () => {
+    const [a, b] = [await openNode('a'), await openNode('b')];
+    const link = await CuttableLink.to(Number(b.member.address.split(':')[1]));
+    try {
+      a.transport.setPeers([{ ...b.member, address: `127.0.0.1:${link.port}` }]);
+      b.transport.setPeers([a.member]);
+      await talking(a, b);
+      await talking(b, a);
+      link.pass({ there: { state: 'frozen' } });
+      a.transport.send(between(a, b, append([command(5, new Uint8Array(1024 * 1024))])));
+      a.transport.send(between(a, b, heartbeat({ term: 9 })));
+      await eventually(() => expect(b.received.map(({ term }) => term)).to.include(9));
+      expect(b.received.some(({ type }) => type === 'append')).to.equal(false);
+      link.heal();
+      await eventually(() => expect(b.received.some(({ type }) => type === 'append')).to.equal(true));
+    } finally {
+      closeNodes();
+      await link.close();
+    }
   });
 
   it('finds a peer again that was away', async () => {
