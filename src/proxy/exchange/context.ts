@@ -13,7 +13,11 @@ import type { LocalReply, MiddlewareExchange } from './phase.ts';
 
 /** What all listeners share; replaced whole by an install. */
 export interface Installed {
-  readonly table: { match(request: RoutedRequest): ExchangeEntry | undefined };
+  readonly table: {
+    match(request: RoutedRequest): ExchangeEntry | undefined;
+    /** Names a table that decides by the head of a request alone; 0 or absent: it may look at more. */
+    readonly headTable?: number;
+  };
   readonly upstreams: Upstreams;
   /** Whether it is what everybody gets, or is being tried on some. */
   readonly role: ConfigRole;

@@ -44,6 +44,9 @@ export class Exchange extends Messages implements ActionExchange {
   #epoch = 0;
   #installed: Installed | undefined;
   #entry: ExchangeEntry | undefined;
+  /** What the last request with this head got, and of which table; 0: of none. */
+  #matched: ExchangeEntry | undefined;
+  #matchedBy = 0;
   readonly #chain = new ChainRecord();
   #running = false;
   #observer: ExchangeObserver | undefined;
@@ -64,6 +67,7 @@ export class Exchange extends Messages implements ActionExchange {
     this.#open();
     this.#wasRead = true;
     const { request, context } = this;
+    if (!request.repeats) this.#matchedBy = 0;
     const { metricsPath } = context.settings();
     if (metricsPath !== undefined && request.path === metricsPath && isRead(request.method)) {
       this.#scrape();
@@ -77,7 +81,7 @@ export class Exchange extends Messages implements ActionExchange {
       this.fail(refused);
       return;
     }
-    const entry = installed.table.match(request);
+    const entry = this.#match(installed);
     if (request.bodyWanted && context.celBodyBytesMax > 0) this.#matchWithBody(installed);
     else this.#serve(entry);
   }
@@ -218,6 +222,17 @@ export class Exchange extends Messages implements ActionExchange {
     // A response phase that was interrupted is not run again: its middlewares have had their turn.
     if (begun) this.#send();
     else this.#goOut(this.#chain.count - 1);
+  }
+
+  /** A request that repeats the ones before gets the entry that they got, where only its head counts. */
+  #match({ table }: Installed): ExchangeEntry | undefined {
+    const { headTable = 0 } = table;
+    const { request } = this;
+    if (headTable !== 0 && headTable === this.#matchedBy) return this.#matched;
+    const entry = table.match(request);
+    this.#matchedBy = headTable;
+    this.#matched = headTable === 0 ? undefined : entry;
+    return entry;
   }
 
   #open(): void {

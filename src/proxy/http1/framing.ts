@@ -8,7 +8,7 @@ import type { ResponseParser } from './response-parser.ts';
 /** `close`: until the connection ends; responses only. */
 export type BodyKind = 'none' | 'length' | 'chunked' | 'close';
 
-/** Filled again for each message; belongs to a connection. */
+/** Filled again for each message but one that repeats the one before; belongs to a connection, as its parser does. */
 export class Framing {
   kind: BodyKind = 'none';
   /** Bytes of the body; with `length` only. */
@@ -24,10 +24,12 @@ export class Framing {
   #closes = false;
   #upgradeNamed = false;
   #options = 0;
+  #toHead = false;
 
   /** Returns why the request cannot be read, or an empty text. */
   readRequest(parser: RequestParser): string {
     const { head, minor } = parser;
+    if (head.repeated) return '';
     this.#clear(minor === 1);
     const problem = this.#readFields(head, minor);
     if (problem !== '') return problem;
@@ -40,6 +42,8 @@ export class Framing {
   /** `toHead` = it answers a HEAD request. Returns why the response cannot be read, or an empty text. */
   readResponse(parser: ResponseParser, toHead: boolean): string {
     const { head, minor, status } = parser;
+    if (head.repeated && toHead === this.#toHead) return '';
+    this.#toHead = toHead;
     this.#clear(minor === 1);
     const problem = this.#readFields(head, minor);
     if (problem !== '') return problem;

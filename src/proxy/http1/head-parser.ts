@@ -32,6 +32,8 @@ export abstract class HeadParser {
   /** How far that line is known to hold no LF; 0 = not looked at. */
   #scanned = 0;
   #started = false;
+  /** The limits that the last whole head was held to. */
+  #metLimits: HeadLimits | undefined;
 
   constructor(limits: HeadLimits) {
     this.limits = limits;
@@ -53,6 +55,7 @@ export abstract class HeadParser {
   parse(bytes: Buffer, from: number, to: number): HeadStatus {
     if (this.#scanned > 0 && !this.#lineCompleted(bytes, from, to)) return this.#incomplete(to - from);
     if (!this.#started) {
+      if (this.#scanned === 0 && this.#repeatsWhole(bytes, from, to)) return 'done';
       const status = this.parseStartLine(bytes, from, to);
       if (status === 'more') return this.#incomplete(to - from);
       if (status !== 'done') return status;
@@ -66,6 +69,21 @@ export abstract class HeadParser {
 
   /** Reads the start line and sets `end` behind it. */
   protected abstract parseStartLine(bytes: Buffer, from: number, to: number): HeadStatus;
+
+  /** The start line is the one before. */
+  protected restoreStartLine(): void {}
+
+  /** The head is the one before, byte for byte, and is held to the same limits. Sets `end` behind it. */
+  #repeatsWhole(bytes: Buffer, from: number, to: number): boolean {
+    const { head } = this;
+    const length = head.wholeLength;
+    const end = from + length;
+    if (length === 0 || end > to || bytes[end - 1] !== LF || bytes[end - 3] !== LF) return false;
+    if (this.limits !== this.#metLimits || !head.repeatWhole(bytes.toString('latin1', from, end))) return false;
+    this.end = end;
+    this.restoreStartLine();
+    return true;
+  }
 
   /** The fields are those of the head before, byte for byte: they are not read again. Sets `end` behind them. */
   #repeats(bytes: Buffer, from: number, to: number): boolean {
@@ -137,6 +155,7 @@ export abstract class HeadParser {
     const { fieldBytesMax, headBytesMax, linesMax } = this.limits;
     const { fieldBytes, count } = this.head;
     const tooLarge = this.end - from > headBytesMax || (fieldBytesMax > 0 && fieldBytes > fieldBytesMax);
+    this.#metLimits = this.limits;
     return tooLarge || count > linesMax ? 'head-too-large' : 'done';
   }
 }

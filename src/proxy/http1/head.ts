@@ -8,6 +8,14 @@ import { CR } from './characters.ts';
 /** Positions kept per line, from where the first begins: where the name starts and ends, where the value starts and ends. */
 const stride = 4;
 
+/** A head on its way on, and what it depends on beside the head that came. */
+export interface PassedOn {
+  readonly text: string;
+  readonly target: string;
+  readonly host: string;
+  readonly sender: object;
+}
+
 export class Head implements FieldLines {
   /** Number of field lines. */
   count = 0;
@@ -17,24 +25,36 @@ export class Head implements FieldLines {
   padded = false;
   /** The whole head, start line and final empty line included; Latin-1, a byte per character. Empty until it is whole. */
   text = '';
+  /** It is the head before, byte for byte: whatever follows from its bytes alone holds again. */
+  repeated = false;
   // Plain arrays, which grow as lines come: a typed one lies outside the heap and costs a new connection more than all
   // that its first request needs of it.
   readonly #at: number[] = [];
   readonly #ids: FieldId[] = [];
   /** Where the first line begins in `text`. */
   #start = 0;
+  /** The last whole head; empty when other lines were read since. */
+  #whole = '';
   /** The field lines of the last whole head, final empty line included; empty when others were read since. */
   #fields = '';
   #found = { count: 0, fieldBytes: 0, padded: false };
   /** What is left of those lines by a table of names, and that table. */
   #kept = '';
   #keptBy: Uint8Array | undefined;
+  /** What it became on its way on, last time. */
+  #passedOn: PassedOn | undefined;
 
   clear(): void {
     this.count = 0;
     this.fieldBytes = 0;
     this.padded = false;
     this.text = '';
+    this.repeated = false;
+  }
+
+  /** How long the last whole head was; 0: it is not known any more. */
+  get wholeLength(): number {
+    return this.#whole.length;
   }
 
   /** How long the fields of the last whole head were, final empty line included; 0: they are not known any more. */
@@ -44,13 +64,16 @@ export class Head implements FieldLines {
 
   /** Other lines than those of the last head are about to be read. */
   forget(): void {
+    this.#whole = '';
     this.#fields = '';
     this.#keptBy = undefined;
+    this.#passedOn = undefined;
   }
 
   /** The head is whole, and its fields begin at `start`. */
   finish(text: string, start: number): void {
     this.text = text;
+    this.#whole = text;
     this.#start = start;
     this.#fields = text.slice(start);
     const found = this.#found;
@@ -65,13 +88,27 @@ export class Head implements FieldLines {
    */
   repeat(text: string, start: number): boolean {
     if (text.slice(start) !== this.#fields) return false;
-    this.text = text;
+    this.#whole = text;
+    this.#passedOn = undefined;
     this.#start = start;
+    this.#takeFound();
+    return true;
+  }
+
+  /** Takes the last whole head again if `text` is the same. */
+  repeatWhole(text: string): boolean {
+    if (text !== this.#whole) return false;
+    this.repeated = true;
+    this.#takeFound();
+    return true;
+  }
+
+  #takeFound(): void {
+    this.text = this.#whole;
     const { count, fieldBytes, padded } = this.#found;
     this.count = count;
     this.fieldBytes = fieldBytes;
     this.padded = padded;
-    return true;
   }
 
   /** The lines that stay by the table, if somebody has remembered them. */
@@ -83,6 +120,16 @@ export class Head implements FieldLines {
   rememberKept(table: Uint8Array, kept: string): void {
     this.#keptBy = table;
     this.#kept = kept;
+  }
+
+  /** What the same head became before, for whoever finds that nothing else which counts has changed. */
+  get passedOn(): PassedOn | undefined {
+    return this.repeated ? this.#passedOn : undefined;
+  }
+
+  /** Only a head that repeats is remembered so: of others there is no use. */
+  rememberPassedOn(passedOn: PassedOn): void {
+    if (this.repeated) this.#passedOn = passedOn;
   }
 
   /** The first field line begins at `start` of the bytes; all other positions count from there. */

@@ -14,9 +14,27 @@ import { reasonOf } from './reason.ts';
 
 /** Head of the request towards the upstream. */
 export function renderRequest(order: UpstreamRequest): string {
+  const { request } = order;
+  const { lines } = request;
+  const sender = request.sender();
+  if (!(lines instanceof Head) || !followsFromHead(order)) return requestText(order, sender);
+  const { target, host } = order;
+  const former = lines.passedOn;
+  if (former?.sender === sender && former.target === target && former.host === host) return former.text;
+  const text = requestText(order, sender);
+  lines.rememberPassedOn({ text, target, host, sender });
+  return text;
+}
+
+/** Beside target, host and sender nothing counts but the head that came. */
+function followsFromHead({ request, bodyKind, expectContinue, attempt, grpcTimeout, trace }: UpstreamRequest): boolean {
+  const isPlain = request.edits.empty && request.upgrade === '' && bodyKind !== 'stream' && !expectContinue;
+  return isPlain && attempt === 0 && grpcTimeout === '' && trace === undefined;
+}
+
+function requestText(order: UpstreamRequest, sender: DownstreamAddress): string {
   const { request, attempt, grpcTimeout, trace } = order;
   const { lines, edits, upgrade } = request;
-  const sender = request.sender();
   const kept = sender.peerTrusted ? keptFromTrusted : keptFromClient;
   let text = `${request.method} ${order.target} HTTP/1.1\r\nHost: ${order.host}\r\n`;
   text += keptText(lines, edits, replacedNames(order), kept);

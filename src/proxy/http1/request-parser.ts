@@ -15,6 +15,8 @@ export class RequestParser extends HeadParser {
   /** Where the target lies in the head. */
   #targetStart = 0;
   #targetEnd = 0;
+  /** Of the last whole head. */
+  readonly #last = { method: '', target: '', minor: 1 };
 
   get protocol(): 'HTTP/1.0' | 'HTTP/1.1' {
     return this.minor === 0 ? 'HTTP/1.0' : 'HTTP/1.1';
@@ -22,8 +24,18 @@ export class RequestParser extends HeadParser {
 
   override parse(bytes: Buffer, from: number, to: number): HeadStatus {
     const status = super.parse(bytes, from, to);
-    if (status === 'done') this.target = this.head.slice(this.#targetStart, this.#targetEnd);
+    if (status !== 'done' || this.head.repeated) return status;
+    this.target = this.head.slice(this.#targetStart, this.#targetEnd);
+    const last = this.#last;
+    last.method = this.method;
+    last.target = this.target;
+    last.minor = this.minor;
     return status;
+  }
+
+  /** The head is that of the request before, byte for byte. */
+  get repeats(): boolean {
+    return this.head.repeated;
   }
 
   override reset(): void {
@@ -31,6 +43,13 @@ export class RequestParser extends HeadParser {
     this.method = '';
     this.target = '';
     this.minor = 1;
+  }
+
+  protected override restoreStartLine(): void {
+    const last = this.#last;
+    this.method = last.method;
+    this.target = last.target;
+    this.minor = last.minor;
   }
 
   protected override parseStartLine(bytes: Buffer, from: number, to: number): HeadStatus {

@@ -20,6 +20,8 @@ export class EntryIndex {
   readonly #patterns = new Map<number, PatternSets>();
   /** Entries with a pattern come after all others. */
   #firstPattern: Candidate = noCandidate;
+  /** Some entry has an expression. */
+  asksExpressions = false;
 
   /** Filled by `build` before anything is matched. */
   constructor(entries: readonly Entry[]) {
@@ -82,6 +84,7 @@ export class EntryIndex {
   /** Entries with a pattern are only listed in `patterns`: their sets are built when all are known. */
   #add(entry: Entry, candidate: Candidate, patterns: Map<number, Candidate[]>): void {
     const { type, text } = entry.path;
+    if (!this.asksExpressions) this.asksExpressions = entry.matchers.some(({ kind }) => kind === 'cel');
     if (type === 'regex') this.#firstPattern = Math.min(this.#firstPattern, candidate);
     for (const pattern of hostsOf(entry)) {
       const host = this.#hosts.numberOf(pattern);

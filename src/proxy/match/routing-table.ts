@@ -22,12 +22,16 @@ const recentPatternsInSet = 20;
 /** Entries between two pauses. */
 const stride = 1024;
 
+/** How many there have been in this thread. */
+let tables = 0;
+
 export class RoutingTable {
   readonly #base: EntryIndex;
   readonly #baseScope: Scope;
   readonly #removedCount: number;
   readonly #recent: EntryIndex | undefined;
   readonly #recentScope: Scope;
+  readonly #number = ++tables;
   #entries: readonly Entry[] | undefined;
 
   private constructor(base: EntryIndex, recent?: EntryIndex, removed?: Uint8Array, removedCount = 0) {
@@ -45,6 +49,11 @@ export class RoutingTable {
     const base = new EntryIndex(entries);
     yield* base.build(former?.automata);
     return new RoutingTable(base);
+  }
+
+  /** Tells the tables of a thread apart; 0 for one whose expressions may look at more than the head of a request. */
+  get headTable(): number {
+    return this.#base.asksExpressions || this.#recent?.asksExpressions === true ? 0 : this.#number;
   }
 
   get size(): number {

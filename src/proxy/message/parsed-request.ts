@@ -8,6 +8,8 @@ export interface ParsedRequest {
   /** As sent. */
   readonly target: string;
   readonly protocol: 'HTTP/1.0' | 'HTTP/1.1' | 'HTTP/2.0';
+  /** The head is that of the request before on the same connection, byte for byte. */
+  readonly repeats: boolean;
   readonly head: FieldLines & {
     /** The first line with this id, or −1. */
     find(id: FieldId): number;

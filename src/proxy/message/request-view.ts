@@ -31,6 +31,7 @@ export class RequestView implements ExchangeRequest {
   readonly #peer: Peer;
   #view: ExpressionView | undefined;
   #viewIsStale = true;
+  #normalization: 'enforce' | 'report' = 'enforce';
   /** Canonical, or as sent where the listener only reports (architecture.md §6.8). */
   path = '';
   /** Differs from `path` only where the listener reports. */
@@ -48,6 +49,8 @@ export class RequestView implements ExchangeRequest {
     latest = this.parser;
     this.#viewIsStale = true;
     this.edits.clear();
+    if (this.parser.repeats && pathNormalization === this.#normalization) return undefined;
+    this.#normalization = pathNormalization;
     const refused = this.#target.read(this.parser);
     if (refused !== undefined) return refused;
     const sent = this.#target.path;
@@ -67,6 +70,10 @@ export class RequestView implements ExchangeRequest {
   /** Why `read` refused, for people; may be empty. */
   get problem(): string {
     return this.#target.problem;
+  }
+
+  get repeats(): boolean {
+    return this.parser.repeats;
   }
 
   get method(): string {

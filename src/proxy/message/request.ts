@@ -31,6 +31,8 @@ export interface ExchangeRequest extends RoutedRequest {
   readonly bodyKind: BodyKind;
   /** Bytes, with kind `length`. A `Content-Length: 0` is `length` with 0, or `none`; `canCarryBody` tells. */
   readonly bodyLength: number;
+  /** Its head is that of the request before on the same connection, byte for byte. */
+  readonly repeats: boolean;
   /** It has a Content-Length, 0 included, or a body of unknown length. */
   readonly canCarryBody: boolean;
   /** Names that `Connection` asks to remove, in lower case. */

@@ -10,6 +10,7 @@ const empty = new FieldBlock();
 
 export class ParsedStream implements ParsedRequest, ParsedFraming {
   readonly protocol = 'HTTP/2.0';
+  readonly repeats = false;
   readonly named = none;
   head = empty;
   kind: 'none' | 'length' | 'chunked' = 'none';

@@ -48,12 +48,14 @@ describe('a head after another', () => {
     const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
     const parser = new RequestParser(limits);
     let repeated = 0;
+    let wholeRepeated = 0;
     let before = '';
     for (let run = 0; run < 3_000; run++) {
       const own = pick(fields);
       if (own === before) repeated++;
       before = own;
-      const whole = Buffer.from(pick(starts) + own + pick(['', 'abc', 'GET / HTTP/1.1\r\nHost: x\r\n\r\n']), 'latin1');
+      const start = random() < 0.5 ? (starts[0] ?? '') : pick(starts);
+      const whole = Buffer.from(start + own + pick(['', 'abc', 'GET / HTTP/1.1\r\nHost: x\r\n\r\n']), 'latin1');
       const bytes = random() < 0.3 ? mutated([whole], random) : whole;
       const from = random() < 0.2 ? Math.min(2, bytes.length) : 0;
       const of =
@@ -61,8 +63,10 @@ describe('a head after another', () => {
       expect(read(parser, bytes, from, of), JSON.stringify(bytes.toString('latin1'))).to.deep.equal(
         read(new RequestParser(of), bytes, from, of),
       );
+      if (parser.repeats) wholeRepeated++;
     }
     expect(repeated).to.be.greaterThan(300);
+    expect(wholeRepeated).to.be.greaterThan(50);
   });
 
   it('is the same although it came in parts', () => {
