@@ -23,7 +23,8 @@ class Service {
   }
 
   get http(): HttpService {
-    this.#http ??= new HttpService(this.destination);
+    const { clock, names } = this.#tools;
+    this.#http ??= new HttpService(this.destination, { clock, lookup: names.lookup });
     return this.#http;
   }
 

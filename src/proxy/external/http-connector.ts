@@ -1,14 +1,90 @@
-// How HTTP connections to a destination's own address are made: with its TLS, under the name that its settings say.
+// How HTTP connections to a destination's own address are made: with its TLS, under the name that its settings say, in the
+// time that they give (contract.md §8.0). Names are asked for as those of upstreams are, a few at a time: each question
+// holds a thread of the pool.
+import type { LookupFunction } from 'node:net';
+import { connect, type TLSSocket } from 'node:tls';
 import type { buildConnector } from 'undici';
+import type { Clock } from '../../clock.ts';
 import type { Destination } from '../../model/destination.ts';
 import { undici } from '../on-demand.ts';
-import { connectMsOf, tlsOptionsOf } from './service-address.ts';
+import { nodeOptions } from '../tls/node-options.ts';
+import { openingTimes } from './service-address.ts';
 
-/** `allowH2`: HTTP/2 is offered too, and preferred. */
-export function connectorOf(destination: Destination, allowH2: boolean): buildConnector.connector {
-  const tls = tlsOptionsOf(destination);
-  const connect = undici().buildConnector({ timeout: connectMsOf(destination), allowH2, preferH2: allowH2, ...tls });
-  const { servername } = tls;
-  // What undici would ask for by itself is the host of the URL.
-  return servername === undefined ? connect : (options, callback) => connect({ ...options, servername }, callback);
+export interface ConnectorTools {
+  readonly clock: Clock;
+  readonly lookup: LookupFunction;
 }
+
+/** `http2`: over TLS it is offered too and preferred; without, it is spoken at once. */
+export function connectorOf(
+  destination: Destination,
+  http2: boolean,
+  { clock, lookup }: ConnectorTools,
+): buildConnector.connector {
+  const { connectMs, dualStackFallbackMs, tlsHandshakeMs } = openingTimes(destination);
+  const reaching = { lookup, autoSelectFamily: true, autoSelectFamilyAttemptTimeout: attemptMs(dualStackFallbackMs) };
+  const tls = nodeOptions(destination);
+  if (tls === undefined)
+    return undici().buildConnector({ ...reaching, timeout: connectMs, allowH2: http2, ...(http2 && { useH2c: true }) });
+  const ALPNProtocols = http2 ? ['h2', 'http/1.1'] : ['http/1.1'];
+  let latest: Session | undefined;
+  // What it throws fails the requests that wait for the connection, as an error of the connection does.
+  return ({ hostname, port }, done) => {
+    const session = latest !== undefined && latest.endsMs > clock.nowMs() ? { session: latest.ticket } : {};
+    const host = hostname.replace(/^\[(.*)\]$/, '$1');
+    const socket = connect({ ...tls, ...reaching, ...session, host, port: Number(port), ALPNProtocols });
+    socket.on('session', (ticket: Buffer) => {
+      const endsMs = socket.getPeerX509Certificate()?.validToDate.getTime() ?? latest?.endsMs ?? 0;
+      latest = { ticket, endsMs };
+    });
+    untilSecured(socket, { clock, connectMs, tlsHandshakeMs }, (error) => {
+      if (error === null) done(null, socket);
+      else {
+        latest = undefined;
+        done(error, null);
+      }
+    });
+  };
+}
+
+interface Session {
+  readonly ticket: Buffer;
+  /** When the certificate that was shown expires, Unix milliseconds. A session that goes on shows none. */
+  readonly endsMs: number;
+}
+
+/** Node knows no less. */
+const attemptMs = (fallbackMs: number): number => Math.max(10, fallbackMs);
+
+interface Patience {
+  readonly clock: Clock;
+  /** Milliseconds; 0 = no limit. */
+  readonly connectMs: number;
+  readonly tlsHandshakeMs: number;
+}
+
+/** Calls once. */
+function untilSecured(
+  socket: TLSSocket,
+  { clock, connectMs, tlsHandshakeMs }: Patience,
+  done: (error: Error | null) => void,
+): void {
+  const within = (ms: number, what: string) =>
+    ms > 0 ? clock.after(ms, () => socket.destroy(new Error(`${what} in time`))) : () => {};
+  let cancel = within(connectMs, 'not connected');
+  const settle = (error: Error | null): void => {
+    cancel();
+    socket.off('error', settle);
+    done(error);
+  };
+  socket.setNoDelay(true).setKeepAlive(true, keepAliveMs);
+  socket.once('connect', () => {
+    cancel();
+    cancel = within(tlsHandshakeMs, 'TLS handshake not done');
+  });
+  socket.once('secureConnect', () => settle(null));
+  socket.once('error', settle);
+}
+
+/** A peer that is gone without a word is found out by the system. */
+const keepAliveMs = 60_000;

@@ -3,7 +3,7 @@ import type { Pool } from 'undici';
 import type { Destination } from '../../model/destination.ts';
 import { undici } from '../on-demand.ts';
 import { ExternalFailure } from './external-failure.ts';
-import { connectorOf } from './http-connector.ts';
+import { type ConnectorTools, connectorOf } from './http-connector.ts';
 import { originOf } from './service-address.ts';
 
 /** No decision and no replaced body is larger; a service that sends more fails. */
@@ -29,8 +29,8 @@ export interface ServiceAnswer {
 export class HttpService {
   readonly #pool: Pool;
 
-  constructor(destination: Destination) {
-    const connect = connectorOf(destination, false);
+  constructor(destination: Destination, tools: ConnectorTools) {
+    const connect = connectorOf(destination, false, tools);
     const { Pool } = undici();
     this.#pool = new Pool(originOf(destination), { connect, headersTimeout: 0, bodyTimeout: 0, pipelining: 1 });
   }

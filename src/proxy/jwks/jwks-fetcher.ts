@@ -10,6 +10,7 @@ import type { Logger } from '../../telemetry/logger.ts';
 import { durationMs } from '../duration.ts';
 import { refetchMsMin } from '../middleware/jwt/key-source.ts';
 import { keysOfJwks } from '../middleware/jwt/verification-keys.ts';
+import { NameLookup } from '../upstream/name-lookup.ts';
 import { type JwksPlace, requestJwks } from './jwks-request.ts';
 import { fetchesKeys, keySetName, middlewareOf } from './key-set-name.ts';
 
@@ -21,21 +22,27 @@ export interface JwksFetcherOptions {
   /** Nobody wants it any more: whoever comes back under its name must not find its keys. */
   readonly forget: (name: string) => void;
   /** Default: over the network. */
-  readonly request?: (place: JwksPlace, signal: AbortSignal) => Promise<string>;
+  readonly request?: RequestDocument;
 }
+
+type RequestDocument = (place: JwksPlace, signal: AbortSignal) => Promise<string>;
+
+type SourceOptions = JwksFetcherOptions & { readonly request: RequestDocument };
 
 const refreshMs = 5 * 60_000;
 /** Longer than requests take that began before. */
 const forgetMs = 60_000;
 
 export class JwksFetcher {
-  readonly #options: JwksFetcherOptions;
+  readonly #options: SourceOptions;
   readonly #sources = new Map<string, Source>();
   /** Those that nobody wants any more, with the end of their waiting to be forgotten. */
   readonly #leaving = new Map<string, Cancel>();
 
   constructor(options: JwksFetcherOptions) {
-    this.#options = options;
+    const { clock } = options;
+    const tools = { clock, lookup: new NameLookup(clock).lookup };
+    this.#options = { request: (place, signal) => requestJwks(place, signal, tools), ...options };
   }
 
   /** All configurations that are going to be in force. Until other keys are here, those that the middleware has count. */
@@ -106,14 +113,14 @@ class Source {
   /** The first fetch has ended. */
   settled = false;
   readonly #id: string;
-  readonly #options: JwksFetcherOptions;
+  readonly #options: SourceOptions;
   #place: JwksPlace | undefined;
   /** When a token last made it fetch; what it fetches of itself does not count against the next token. */
   #askedMs = Number.NEGATIVE_INFINITY;
   #under: AbortController | undefined;
   #cancel: Cancel = () => {};
 
-  constructor(id: string, options: JwksFetcherOptions) {
+  constructor(id: string, options: SourceOptions) {
     this.#id = id;
     this.#options = options;
   }
@@ -155,7 +162,7 @@ class Source {
   }
 
   #fetch(): void {
-    const { clock, logger, request = requestJwks } = this.#options;
+    const { clock, logger, request } = this.#options;
     this.end();
     this.#cancel = clock.after(refreshMs, () => this.#fetch());
     const place = this.#place;

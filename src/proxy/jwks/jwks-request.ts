@@ -1,10 +1,9 @@
 // One request for a JWKS document: straight to the destination's host and port, with its TLS, past its endpoints and
 // everything that guards them (contract.md §8.0).
-import type { Agent } from 'undici';
 import { destinationDefaults } from '../../model/defaults.ts';
 import type { Destination } from '../../model/destination.ts';
-import { connectorOf } from '../external/http-connector.ts';
-import { connectMsOf, isSecure, originOf } from '../external/service-address.ts';
+import { type ConnectorTools, connectorOf } from '../external/http-connector.ts';
+import { originOf } from '../external/service-address.ts';
 import { undici } from '../on-demand.ts';
 import { needsSystemRoots, readySystemRoots } from '../tls/system-roots.ts';
 
@@ -20,10 +19,15 @@ export interface JwksPlace {
 const bytesMax = 1024 * 1024;
 
 /** The text of a 200, of any content type. Rejects with the reason for everything else. */
-export async function requestJwks({ destination, path }: JwksPlace, signal: AbortSignal): Promise<string> {
+export async function requestJwks(
+  { destination, path }: JwksPlace,
+  signal: AbortSignal,
+  tools: ConnectorTools,
+): Promise<string> {
   if (needsSystemRoots(destination)) await readySystemRoots();
-  const { Agent: OwnAgent, request } = undici();
-  const agent = new OwnAgent({ ...connecting(destination), connections: 1 });
+  const { Agent, request } = undici();
+  const { http2 = destinationDefaults.http2 } = destination.options ?? {};
+  const agent = new Agent({ connect: connectorOf(destination, http2, tools), allowH2: http2, connections: 1 });
   try {
     const { statusCode, body } = await request(`${originOf(destination)}${path}`, {
       dispatcher: agent,
@@ -43,10 +47,4 @@ export async function requestJwks({ destination, path }: JwksPlace, signal: Abor
   } finally {
     await agent.destroy();
   }
-}
-
-function connecting(destination: Destination): Agent.Options {
-  const { http2 = destinationDefaults.http2 } = destination.options ?? {};
-  if (isSecure(destination)) return { connect: connectorOf(destination, http2), allowH2: http2 };
-  return { connect: { timeout: connectMsOf(destination) }, allowH2: http2, h2Options: { useH2c: http2 } };
 }

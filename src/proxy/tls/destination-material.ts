@@ -1,6 +1,6 @@
 // What connections to a destination are secured with, made from its configuration when the first one needs it: text
 // that cannot be used breaks this destination alone (contract.md §2.3.7, architecture.md §6.30).
-import { createHash } from 'node:crypto';
+import { createHash, type X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import type { Destination } from '../../model/destination.ts';
@@ -9,6 +9,7 @@ import { type Problem, pointerOf } from '../../model/problem.ts';
 import { readCertificate } from './certificate.ts';
 import { aboutTime } from './listener-material.ts';
 import { MaterialProblem, readCertificates, reasonOf } from './pem.ts';
+import { trustsSystem } from './system-roots.ts';
 import { versionOptions } from './versions.ts';
 
 export type DestinationTls = NonNullable<DestinationOptions['tls']>;
@@ -19,12 +20,21 @@ export function tlsOf({ options }: Destination): DestinationTls | undefined {
   return tls === undefined || (tls.mode ?? 'none') === 'none' ? undefined : tls;
 }
 
-/** The name that the certificate must be for. */
+/** The name that the certificate must be for. Neither SNI nor certificates know a point at its end (RFC 6066 §3). */
 export const verifiedName = ({ host }: Destination, { sni }: DestinationTls): string =>
-  (sni ?? host).replace(/^\[(.*)\]$/, '$1');
+  (sni ?? host).replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
 
 /** For SNI, which knows no addresses. */
 export const sentName = (name: string): string | undefined => (isIP(name) === 0 ? name : undefined);
+
+/**
+ * What the subject of a certificate says is no name that a client may believe (RFC 9110 §4.3.4): an authority that looked
+ * at the names alone has never asked whose it is.
+ */
+export const isFor = (certificate: X509Certificate, name: string): boolean =>
+  (isIP(name) === 0 ? certificate.checkHost(name, strictly) : certificate.checkIP(name)) !== undefined;
+
+const strictly = { subject: 'never', partialWildcards: false } as const;
 
 /** Destinations with the same material share one: a context takes tens of kilobytes. */
 const contexts = new Map<string, WeakRef<SecureContext>>();
@@ -32,7 +42,7 @@ const contexts = new Map<string, WeakRef<SecureContext>>();
 /** Throws MaterialProblem. */
 export function contextOf({ mode, ca, cert, key, minVersion, maxVersion }: DestinationTls): SecureContext {
   const own = mode === 'mtls' ? { cert: cert ?? '', key: key ?? '' } : undefined;
-  const text = JSON.stringify([ca, own, minVersion, maxVersion]);
+  const text = JSON.stringify([ca ?? trustsSystem(), own, minVersion, maxVersion]);
   const hash = createHash('sha256').update(text).digest('base64');
   const known = contexts.get(hash)?.deref();
   if (known !== undefined) return known;

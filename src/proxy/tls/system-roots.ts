@@ -17,12 +17,16 @@ export const needsSystemRoots = ({ options }: Destination): boolean =>
   (options?.tls?.mode ?? 'none') !== 'none' && options?.tls?.ca === undefined;
 
 let ready: Promise<boolean> | undefined;
+let trusting = false;
 
 /** Once per thread. From then on contexts without authorities of their own trust these; without any, Node's own list. */
 export function readySystemRoots(file = process.env.SSL_CERT_FILE): Promise<boolean> {
   ready ??= useFirst(file === undefined || file === '' ? places : [file]);
   return ready;
 }
+
+/** Whether contexts without authorities of their own, made now, trust whom the system trusts. */
+export const trustsSystem = (): boolean => trusting;
 
 async function useFirst(files: readonly string[]): Promise<boolean> {
   for (const file of files) {
@@ -31,6 +35,7 @@ async function useFirst(files: readonly string[]): Promise<boolean> {
     if (roots.size === 0) continue;
     try {
       setDefaultCACertificates([...roots]);
+      trusting = true;
       return true;
     } catch {
       // A list that OpenSSL cannot read is none.

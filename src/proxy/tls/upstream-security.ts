@@ -1,11 +1,9 @@
 // How the connections of one destination are secured: whom it trusts, under which name, with which certificate of its
 // own, and which sessions of each endpoint can go on. Never is plaintext a substitute.
-import type { X509Certificate } from 'node:crypto';
-import { isIP } from 'node:net';
 import type { Destination } from '../../model/destination.ts';
 import type { Security } from '../socket/security.ts';
 import type { TcpHandle } from '../socket/stream-handle.ts';
-import { contextOf, type DestinationTls, sentName, tlsOf, verifiedName } from './destination-material.ts';
+import { contextOf, type DestinationTls, isFor, sentName, tlsOf, verifiedName } from './destination-material.ts';
 import { SecureSocket } from './secure-socket.ts';
 import { alpnList } from './tls-handle.ts';
 
@@ -64,7 +62,7 @@ export class UpstreamSecurity {
   judge(socket: SecureSocket): Security | string {
     const { distrust } = socket;
     if (distrust !== undefined) return `its certificate is not trusted: ${distrust}`;
-    if (!socket.resumed && !this.#covers(socket.peerCertificate)) return `its certificate is not for ${this.#name}`;
+    if (!socket.resumed && !isShownFor(socket, this.#name)) return `its certificate is not for ${this.#name}`;
     const protocol = socket.protocol || 'http/1.1';
     if (protocol !== this.#protocol)
       return `it does not speak ${this.#protocol === 'h2' ? 'HTTP/2' : 'HTTP/1.1'} over TLS`;
@@ -76,12 +74,6 @@ export class UpstreamSecurity {
       client: undefined,
       covers: () => true,
     };
-  }
-
-  #covers(certificate: X509Certificate | undefined): boolean {
-    const name = this.#name;
-    const found = isIP(name) === 0 ? certificate?.checkHost(name, strictly) : certificate?.checkIP(name);
-    return found !== undefined;
   }
 
   /** A session that did not lead to a connection is not tried again. */
@@ -96,4 +88,6 @@ interface Session {
   readonly endsMs: number;
 }
 
-const strictly = { partialWildcards: false } as const;
+function isShownFor({ peerCertificate }: SecureSocket, name: string): boolean {
+  return peerCertificate !== undefined && isFor(peerCertificate, name);
+}

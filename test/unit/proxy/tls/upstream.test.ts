@@ -74,6 +74,22 @@ describe('a destination behind TLS', () => {
     ],
     ['the name is another', byName, { ca }, failure('its certificate is not for 127.0.0.1'), undefined],
     ['sni is an address', byAddress, { ca, sni: '127.0.0.1' }, 'secret', false],
+    ['sni ends with a point', byName, { ca, sni: 'up.test.' }, 'secret', 'up.test'],
+    // No client may believe it (RFC 9110 §4.3.4): who signs names has not asked whose the subject is.
+    [
+      'the subject alone has the name',
+      pair({ issuer, subject: [['CN', 'up.test']] }),
+      { ca, sni: 'up.test' },
+      failure('its certificate is not for up.test'),
+      undefined,
+    ],
+    [
+      'the subject has the name, in the certificate of a client',
+      pair({ issuer, subject: [['CN', 'up.test']], uris: ['spiffe://a/b'] }),
+      { ca, sni: 'up.test' },
+      failure('its certificate is not for up.test'),
+      undefined,
+    ],
     [
       'nobody knows who issued it',
       byAddress,
