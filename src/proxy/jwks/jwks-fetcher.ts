@@ -1,6 +1,7 @@
 // The keys of every jwt middleware that has them fetched: once per process, by main, told to all workers (contract.md
 // §8.4). They are fetched when a configuration brings or changes the middleware or its destination, every five minutes,
-// and when a token names a key that is not there. While a fetch fails the old keys go on counting.
+// and when a token names a key that is not there. While a fetch fails the old keys go on counting, if they came from there:
+// keys of another place serve until the first fetch has ended, and no longer.
 import type { Cancel, Clock } from '../../clock.ts';
 import { jwtDefaults } from '../../model/defaults.ts';
 import type { Destination } from '../../model/destination.ts';
@@ -87,12 +88,12 @@ export class JwksFetcher {
   }
 
   #add(name: string, jwt: JwtConfig, destination: Destination | undefined): void {
-    const former = [...this.#sources].find(([other]) => middlewareOf(other) === middlewareOf(name))?.[1].document;
+    const former = [...this.#sources].find(([other]) => middlewareOf(other) === middlewareOf(name))?.[1];
     if (this.#leaving.has(name)) this.#forget(name);
-    const source = new Source(name, this.#options);
+    const source = new Source(name, placeOf(jwt, destination), this.#options);
     this.#sources.set(name, source);
     if (former !== undefined) source.inherit(former);
-    source.begin(jwt, destination);
+    source.fetch();
   }
 
   #forget(name: string): void {
@@ -107,41 +108,50 @@ export class JwksFetcher {
   }
 }
 
+/** Undefined when there is nobody to ask. */
+function placeOf(jwt: JwtConfig, destination: Destination | undefined): JwksPlace | undefined {
+  const timeoutMs = durationMs(jwt.jwksRetrievalTimeout, jwtDefaults.jwksRetrievalTimeout);
+  return destination && { destination, path: jwt.jwksPath ?? '/', timeoutMs };
+}
+
+/** Whether both mean the same document, of somebody who is trusted alike. */
+function isSamePlace(one: JwksPlace | undefined, other: JwksPlace | undefined): boolean {
+  const text = (place: JwksPlace | undefined): string => {
+    const { host, port, options } = place?.destination ?? {};
+    return JSON.stringify([place?.path, host, port, options?.tls]);
+  };
+  return text(one) === text(other);
+}
+
 class Source {
-  /** The last one that could be read; empty when there is nobody to ask. */
+  /** The last one that could be read; empty when there is none that counts. */
   document: string | undefined;
   /** The first fetch has ended. */
   settled = false;
   readonly #id: string;
   readonly #options: SourceOptions;
-  #place: JwksPlace | undefined;
+  readonly #place: JwksPlace | undefined;
+  /** The document is of another place, whose word counts here no longer than it must. */
+  #borrowed = false;
   /** When a token last made it fetch; what it fetches of itself does not count against the next token. */
   #askedMs = Number.NEGATIVE_INFINITY;
   #under: AbortController | undefined;
   #cancel: Cancel = () => {};
 
-  constructor(id: string, options: SourceOptions) {
+  constructor(id: string, place: JwksPlace | undefined, options: SourceOptions) {
     this.#id = id;
+    this.#place = place;
     this.#options = options;
   }
 
   /** Keys that count until its own are here. */
-  inherit(document: string): void {
+  inherit(former: Source): void {
+    const { document } = former;
+    if (document === undefined || document === '') return;
+    this.#borrowed = former.#borrowed || !isSamePlace(former.#place, this.#place);
     this.document = document;
     this.settled = true;
     this.#options.tell(this.#id, document);
-  }
-
-  begin(jwt: JwtConfig, destination: Destination | undefined): void {
-    this.#place =
-      destination === undefined
-        ? undefined
-        : {
-            destination,
-            path: jwt.jwksPath ?? '/',
-            timeoutMs: durationMs(jwt.jwksRetrievalTimeout, jwtDefaults.jwksRetrievalTimeout),
-          };
-    this.#fetch();
   }
 
   ask(): void {
@@ -152,7 +162,7 @@ class Source {
       return;
     }
     this.#askedMs = nowMs;
-    this.#fetch();
+    this.fetch();
   }
 
   end(): void {
@@ -161,10 +171,10 @@ class Source {
     this.#under = undefined;
   }
 
-  #fetch(): void {
+  fetch(): void {
     const { clock, logger, request } = this.#options;
     this.end();
-    this.#cancel = clock.after(refreshMs, () => this.#fetch());
+    this.#cancel = clock.after(refreshMs, () => this.fetch());
     const place = this.#place;
     if (place === undefined) {
       logger.warn(
@@ -195,7 +205,10 @@ class Source {
     );
   }
 
-  #settle(document: string | undefined): void {
+  /** Undefined: a fetch has failed. */
+  #settle(fetched: string | undefined): void {
+    const document = fetched ?? (this.#borrowed ? '' : undefined);
+    this.#borrowed = false;
     this.document = document ?? this.document;
     this.settled = true;
     this.#options.tell(this.#id, document);

@@ -103,6 +103,47 @@ describe('keys that are fetched (contract.md §8.4)', () => {
     expect(world.told).to.deep.equal([document, undefined, undefined]);
   });
 
+  const elsewhere: readonly (readonly [string, Partial<JwtConfig>, Partial<Destination>])[] = [
+    ['path', { jwksPath: '/other' }, {}],
+    ['host', {}, { host: 'other.example.com' }],
+    ['port', {}, { port: 8443 }],
+    ['TLS', {}, { options: { tls: { mode: 'tls' } } }],
+  ];
+  for (const [what, jwt, destination] of elsewhere)
+    it(`of a place with another ${what} serve until the first fetch has ended, well or not, and no longer`, async () => {
+      for (const end of ['fails', 'is no document', 'takes too long']) {
+        const world = new World();
+        world.follow();
+        world.asked[0]?.answer(document);
+        await turn();
+        world.follow(jwt, destination);
+        // Before it has answered the place changes nothing more.
+        world.follow({ ...jwt, audiences: ['a'] }, destination);
+        expect(world.source.keys, 'meanwhile').to.have.length(1);
+        if (end === 'fails') world.asked[2]?.fail();
+        else if (end === 'is no document') world.asked[2]?.answer('<html>');
+        else world.clock.advance(10_000);
+        await turn();
+        expect(world.source.keys, end).to.deep.equal([]);
+        world.follow({ ...jwt, audiences: ['b'] }, destination);
+        expect(world.source.keys, 'are not brought back').to.equal(undefined);
+        world.asked[3]?.answer(document);
+        await turn();
+        expect(world.source.keys).to.have.length(1);
+      }
+    });
+
+  it('stay when the middleware changes and the place does not, also where its first fetch fails', async () => {
+    const world = new World();
+    world.follow();
+    world.asked[0]?.answer(document);
+    await turn();
+    world.follow({ issuer: 'other' }, { options: { timeouts: { connect: '1s' } } });
+    world.asked[1]?.fail();
+    await turn();
+    expect(world.source.keys).to.have.length(1);
+  });
+
   it('are none when the first fetch fails or takes too long, or the destination does not exist', async () => {
     for (const end of ['fails', 'takes too long', 'is missing']) {
       const world = new World();
