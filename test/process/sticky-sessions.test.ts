@@ -53,6 +53,21 @@ describe('sticky sessions in Redis', () => {
     expect(new Set(await bed.bodies(6, { cookie: `s=${session}` }))).to.deep.equal(new Set([again.body]));
   });
 
+  it('a session with a long name of the client’s own sticks as any other, by a key of its own that is short', async () => {
+    await bed.balanced(await bed.named(['a', 'b', 'c']), sticky);
+    const long = (mark: string): string => mark + 'x'.repeat(7_000);
+    const keys = async (): Promise<string[]> =>
+      (await redis.command('KEYS *')).split('\r\n').filter((line) => line.startsWith('sluice:'));
+    await eventually(async () => {
+      await bed.ask({ cookie: `s=${long('a')}` });
+      expect(await keys()).to.have.length(1);
+    });
+    expect(new Set(await bed.bodies(6, { cookie: `s=${long('a')}` })).size).to.equal(1);
+    await bed.ask({ cookie: `s=${long('b')}` });
+    await eventually(async () => expect(await keys()).to.have.length(2));
+    expect((await keys()).every((key) => key.length < 100)).to.equal(true);
+  });
+
   it('destinations: by route, and weights alone never move a client', async () => {
     const ports = await bed.named(['a', 'b']);
     const destinations = ['a', 'b'].map((id, i) => ({ id, name: id, host: '127.0.0.1', port: ports[i] ?? 0 }));

@@ -1,5 +1,6 @@
 // Where sticky sessions are remembered beyond one proxy (contract.md §1.5, §7.7). A store may be slow or gone at any
 // time; no request waits for it for longer than `patienceMs`, and while it is not well none waits at all.
+import { hash } from 'node:crypto';
 
 /** The store was asked and does not know. */
 export const unknownSession = '';
@@ -20,7 +21,15 @@ export const patienceMs = 40;
 /** A command that was not answered for so long means that the store hangs. */
 export const hangingMs = 1_000;
 
-export const destinationKey = (session: string, routeId: string): string => `sluice:sticky:${session}:${routeId}`;
+export const destinationKey = (session: string, routeId: string): string =>
+  `sluice:sticky:${short(session)}:${routeId}`;
 
 export const endpointKey = (session: string, destinationId: string): string =>
-  `sluice:sticky:${session}:${destinationId}:ep`;
+  `sluice:sticky:${short(session)}:${destinationId}:ep`;
+
+/** Sessions that Sluice gives out have 32. */
+const charactersMax = 128;
+
+/** A client may call its session what it likes, and as often as it likes: no key grows with what it sends. */
+const short = (session: string): string =>
+  session.length <= charactersMax ? session : hash('sha256', session, 'base64url');
