@@ -44,4 +44,19 @@ export function claimedNames(patterns: readonly string[]): ClaimedNames {
   };
 }
 
+/**
+ * A service has decided about these names of its own accord: no line of the client's goes on that a backend may take for
+ * one of them. Lines that are spelt as it spells them are its own to replace.
+ */
+export function clearOtherSpellings(exchange: MiddlewareExchange, names: readonly string[]): void {
+  if (names.length === 0) return;
+  const decided = new Set(names.map((name) => name.toLowerCase()));
+  const plain = new Set([...decided].map(plainSpelling));
+  const { lines } = exchange.request;
+  for (let line = 0; line < lines.count; line++) {
+    const lower = lines.name(line).toLowerCase();
+    if (!decided.has(lower) && plain.has(plainSpelling(lower))) exchange.disownRequestField(lower);
+  }
+}
+
 const credentials: ReadonlySet<string> = new Set(['authorization', 'cookie']);

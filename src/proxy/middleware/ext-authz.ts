@@ -7,8 +7,8 @@ import type { MiddlewareExchange, MiddlewarePhases, Verdict } from '../exchange/
 import { notAwaited, reasonOf } from '../external/external-failure.ts';
 import type { ExternalDirectory } from '../external/external-services.ts';
 import { applyChange, type ChangeableFields } from '../external/header-change.ts';
-import type { Wheel } from '../wheel.ts';
-import { claimedNames } from './claimed-names.ts';
+import { ignoredFields } from '../external/ignored-fields.ts';
+import { claimedNames, clearOtherSpellings } from './claimed-names.ts';
 import { Asking } from './ext-authz/asking.ts';
 import { compileCheck } from './ext-authz/check.ts';
 import type { AskDecision, Decision } from './ext-authz/decision.ts';
@@ -16,6 +16,7 @@ import { askOverEnvoy } from './ext-authz/envoy-check.ts';
 import { askOverGrpc } from './ext-authz/grpc-check.ts';
 import { askOverHttp } from './ext-authz/http-check.ts';
 import { rejection } from './rejection.ts';
+import type { MiddlewareServices } from './services.ts';
 
 /** A body that is shown to a service is held whole; a larger one is refused. */
 const bodyBytesMax = 64 * 1024 * 1024;
@@ -26,14 +27,20 @@ const asks: Readonly<Record<'http' | 'grpc' | 'envoy', AskDecision>> = {
   envoy: askOverEnvoy,
 };
 
-export function buildExtAuthz(config: ExtAuthzConfig): (external: ExternalDirectory, wheel: Wheel) => MiddlewarePhases {
+type BuildAuthorizer = (
+  external: ExternalDirectory,
+  tools: Pick<MiddlewareServices, 'wheel' | 'logger'>,
+) => MiddlewarePhases;
+
+export function buildExtAuthz(config: ExtAuthzConfig): BuildAuthorizer {
   const { mode = extAuthzDefaults.mode, protocol = extAuthzDefaults.protocol } = config;
   if (protocol === 'envoy' && mode === 'http') throw new Error('protocol envoy needs mode grpc');
   const ask = asks[protocol === 'envoy' ? 'envoy' : mode];
   const check = compileCheck(config, protocol);
   const timeoutMs = durationMs(config.decisionTimeout, extAuthzDefaults.decisionTimeout);
   const claimed = claimedNames(config.onAllow?.copyToUpstream ?? []);
-  return (services, wheel) => {
+  return (services, { wheel, logger }) => {
+    const ignored = ignoredFields(logger, config.destinationId);
     const decide = async (exchange: MiddlewareExchange, slot: number): Promise<Verdict> => {
       const asking = new Asking(wheel);
       exchange.state[slot] = asking;
@@ -45,7 +52,7 @@ export function buildExtAuthz(config: ExtAuthzConfig): (external: ExternalDirect
       asking.arm(timeoutMs);
       let decision: Decision;
       try {
-        decision = await ask({ check, exchange, slot, body: body?.bytes, services, asking, timeoutMs });
+        decision = await ask({ check, exchange, slot, body: body?.bytes, services, asking, ignored, timeoutMs });
       } catch (error) {
         if (isOver()) return undefined;
         claimed.clear(exchange);
@@ -90,6 +97,7 @@ function pass(
   { toUpstream, removed, query }: Extract<Decision, { allowed: true }>,
 ): void {
   const { request } = exchange;
+  clearOtherSpellings(exchange, [...removed, ...toUpstream.map(({ name }) => name)]);
   for (const name of removed) exchange.removeRequestField(name);
   const fields: ChangeableFields = {
     first: (name) => request.header(name),

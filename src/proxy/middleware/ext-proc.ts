@@ -6,6 +6,7 @@ import type { ExtProcOverride } from '../../model/middleware-override.ts';
 import { durationMs } from '../duration.ts';
 import type { MiddlewareExchange, MiddlewarePhases } from '../exchange/phase.ts';
 import type { ExternalDirectory } from '../external/external-services.ts';
+import { ignoredFields } from '../external/ignored-fields.ts';
 import type { Conversation, OpenConversation } from './ext-proc/answer.ts';
 import { envoyDialect } from './ext-proc/envoy-dialect.ts';
 import { openGrpc } from './ext-proc/grpc-conversation.ts';
@@ -30,7 +31,8 @@ export function buildExtProc(config: ExtProcConfig, override: ExtProcOverride | 
   const timeoutMsMax = durationMs(config.maxPhaseTimeout, 0);
   const { destinationId, observeMode } = config;
   return (external, { clock, wheel, logger }) => {
-    const tools = { services: external, clock, wheel, destinationId, timeoutMsMax };
+    const ignored = ignoredFields(logger, destinationId);
+    const tools = { services: external, clock, wheel, destinationId, timeoutMsMax, ignored };
     if (observeMode?.enabled !== true) {
       return processingPhases(plan, ({ trace }, slot) =>
         open({ ...tools, traced: (operation, kind) => trace?.ask(slot, { destinationId, operation, kind }) }),

@@ -35,7 +35,7 @@ const middlewareTypes: Readonly<Record<MiddlewareType, BuildMiddleware>> = {
   inlineAuthz: onePerMiddleware((middleware) => always(buildInlineAuthz(blockOf(middleware, 'inlineAuthz')))),
   extAuthz: onePerMiddleware((middleware) => {
     const build = buildExtAuthz(blockOf(middleware, 'extAuthz'));
-    return (services) => build(services.externalOf(middleware), services.wheel);
+    return (services) => build(services.externalOf(middleware), services);
   }),
   extProc: (middleware, override) => {
     const build = buildExtProc(blockOf(middleware, 'extProc'), override?.extProc);

@@ -2,6 +2,7 @@
 import type { LocalReply, MiddlewareExchange } from '../../exchange/phase.ts';
 import type { ExternalDirectory } from '../../external/external-services.ts';
 import type { HeaderChange } from '../../external/header-change.ts';
+import type { TellIgnored } from '../../external/ignored-fields.ts';
 import type { Asking } from './asking.ts';
 import type { Check } from './check.ts';
 
@@ -26,6 +27,7 @@ export interface Question {
   readonly body: Buffer | undefined;
   readonly services: ExternalDirectory;
   readonly asking: Asking;
+  readonly ignored: TellIgnored;
   /** 0 = no limit. */
   readonly timeoutMs: number;
 }

@@ -3,6 +3,7 @@
 import type { MiddlewareExchange } from '../../exchange/phase.ts';
 import { ExternalFailure } from '../../external/external-failure.ts';
 import { changesOfOptions, replyFields } from '../../external/header-change.ts';
+import type { TellIgnored } from '../../external/ignored-fields.ts';
 import { type Message, messageIn, messagesIn, numberIn, textIn, textsIn } from '../../external/message-reading.ts';
 import { envoyCheckRequest, envoyCheckResponse } from '../../external/messages.ts';
 import type { AskDecision, Decision, Question } from './decision.ts';
@@ -12,10 +13,11 @@ const checkPath = '/envoy.service.auth.v3.Authorization/Check';
 
 export const askOverEnvoy: AskDecision = (question) =>
   call(question, checkPath, envoyCheckRequest.encode(attributesOf(question)), envoyCheckResponse).then((answer) =>
-    decisionOf(answer, question.exchange),
+    decisionOf(answer, question),
   );
 
-function decisionOf(answer: Message, exchange: MiddlewareExchange): Decision {
+function decisionOf(answer: Message, { exchange, ignored }: Question): Decision {
+  tellMetadata(answer, ignored);
   if (messageIn(answer, 'error_response') !== undefined) throw new ExternalFailure('the service reports an error');
   const code = numberIn(messageIn(answer, 'status'), 'code');
   return code === 0 ? allowed(answer, exchange) : denied(messageIn(answer, 'denied_response'));
@@ -36,6 +38,13 @@ function denied(response: Message | undefined): Decision {
   const fields = replyFields(changesOfOptions(response, 'headers'));
   const status = statusOr403(numberIn(messageIn(response, 'status'), 'code'));
   return { allowed: false, reply: { status, fields, body: textIn(response, 'body') } };
+}
+
+/** For filters of Envoy's that come later; beside the answer, or in it as services of before say it. */
+function tellMetadata(answer: Message, ignored: TellIgnored): void {
+  for (const place of [answer, messageIn(answer, 'ok_response')]) {
+    if (place?.dynamic_metadata !== undefined) ignored('dynamic_metadata');
+  }
 }
 
 function editedQuery(query: string, ok: Message | undefined): string | undefined {

@@ -4,6 +4,7 @@ import type { Clock } from '../../../clock.ts';
 import type { LocalReply } from '../../exchange/phase.ts';
 import type { ExternalDirectory } from '../../external/external-services.ts';
 import type { HeaderChange } from '../../external/header-change.ts';
+import type { TellIgnored } from '../../external/ignored-fields.ts';
 import type { ServiceCall, TracedCall } from '../../tracing/exchange-trace.ts';
 import type { Wheel } from '../../wheel.ts';
 
@@ -31,7 +32,8 @@ export type BodyMode = 'none' | 'buffered' | 'bufferedPartial' | 'streamed';
 
 export interface Action {
   readonly kind: 'action';
-  readonly phase: PhaseName;
+  /** Undefined: a phase that nobody is asked about. */
+  readonly phase: PhaseName | undefined;
   readonly removed: readonly string[];
   readonly changes: readonly HeaderChange[];
   /** In place of the whole body, or of the chunk that was shown. */
@@ -59,6 +61,7 @@ export interface ProcessorTools {
   readonly destinationId: string;
   /** Longest time that a service may ask for in place of the configured one, in milliseconds; 0 = none. */
   readonly timeoutMsMax: number;
+  readonly ignored: TellIgnored;
   /** Tells the trace of a call that begins; undefined where none is told. `operation`: as in ServiceCall. */
   readonly traced: (operation: string, kind: ServiceCall['kind']) => TracedCall | undefined;
 }

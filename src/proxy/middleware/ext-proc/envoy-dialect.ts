@@ -18,19 +18,31 @@ export const envoyDialect: ProcessorDialect = {
         : { headers: { headers: rawValues(headers) }, end_of_stream: endOfStream };
     return envoyProcessingRequest.encode({ [phaseFields.get(phase) ?? '']: content, observability_mode: observeOnly });
   },
-  decode(bytes) {
+  decode(bytes, ignored) {
     const answer = envoyProcessingResponse.decode(bytes);
+    if (answer.dynamic_metadata !== undefined) ignored('dynamic_metadata');
     const immediate = messageIn(answer, 'immediate_response');
     if (immediate !== undefined) return rejected(immediate);
     for (const [phase, field] of phaseFields) {
       const action = messageIn(answer, field);
-      if (action !== undefined) return acted(phase, messageIn(action, 'response'), messageIn(answer, 'mode_override'));
+      if (action === undefined) continue;
+      const common = messageIn(action, 'response');
+      for (const name of passedOver) if (common?.[name] !== undefined) ignored(name);
+      return acted(phase, common, messageIn(answer, 'mode_override'));
+    }
+    for (const name of trailerPhases) {
+      if (answer[name] === undefined) continue;
+      ignored(name);
+      return acted(undefined, undefined, messageIn(answer, 'mode_override'));
     }
     const wanted = messageIn(answer, 'override_message_timeout');
     if (wanted !== undefined) return numberIn(wanted, 'seconds') * 1000 + numberIn(wanted, 'nanos') / 1_000_000;
     throw new ExternalFailure('no response');
   },
 };
+
+const passedOver = ['clear_route_cache', 'trailers'];
+const trailerPhases = ['request_trailers', 'response_trailers'];
 
 function rejected(immediate: Message): Answer {
   const mutation = messageIn(immediate, 'headers');
@@ -43,9 +55,11 @@ function rejected(immediate: Message): Answer {
   return { kind: 'reject', reply };
 }
 
-function acted(phase: PhaseName, common: Message | undefined, override: Message | undefined): Answer {
+function acted(phase: PhaseName | undefined, common: Message | undefined, override: Message | undefined): Answer {
   const mutation = messageIn(common, 'header_mutation');
   const bodyMutation = messageIn(common, 'body_mutation');
+  // What belongs to the full-duplex modes says that the body is another one: as it was it must not go on.
+  if (bodyMutation?.streamed_response !== undefined) throw new ExternalFailure('a streamed response');
   return {
     kind: 'action',
     phase,

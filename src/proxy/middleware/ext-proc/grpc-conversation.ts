@@ -2,6 +2,7 @@
 // §8.6.2, architecture.md §6.28, §6.29). The two differ in their messages and in what the end of a stream means.
 import { ExternalFailure, notAwaited, timedOut } from '../../external/external-failure.ts';
 import type { Call, CallReceiver } from '../../external/grpc-call.ts';
+import type { TellIgnored } from '../../external/ignored-fields.ts';
 import type { TracedCall } from '../../tracing/exchange-trace.ts';
 import { Timed } from '../../wheel.ts';
 import type { Answer, Conversation, PhaseMessage, ProcessorTools } from './answer.ts';
@@ -11,7 +12,7 @@ export interface ProcessorDialect {
   readonly path: string;
   encode(message: PhaseMessage): Uint8Array;
   /** Throws for what cannot be read. A number: the service asks for so many milliseconds more. */
-  decode(bytes: Buffer): Answer | number;
+  decode(bytes: Buffer, ignored: TellIgnored): Answer | number;
   /** What it means that the service ends the stream in good order without having answered the message. */
   readonly cleanEnd: 'goOn' | 'askAgain';
 }
@@ -23,6 +24,8 @@ export const openGrpc =
 
 interface Waiting {
   readonly bytes: Uint8Array;
+  /** Whoever only looks on may well say nothing, and is done when it has seen the end. */
+  readonly isLast: boolean;
   readonly resolve: (answer: Answer) => void;
   readonly reject: (failure: unknown) => void;
 }
@@ -48,7 +51,7 @@ class GrpcConversation extends Timed implements Conversation {
     if (this.#goesOn) return Promise.resolve({ kind: 'goOn' });
     return new Promise((resolve, reject) => {
       this.#askedAgain = false;
-      this.#waiting = { bytes: this.#dialect.encode(message), resolve, reject };
+      this.#waiting = { bytes: this.#dialect.encode(message), isLast: message.observeOnly, resolve, reject };
       this.#arm(timeoutMs);
       this.#send();
     });
@@ -78,6 +81,7 @@ class GrpcConversation extends Timed implements Conversation {
     try {
       this.#call ??= this.#open();
       this.#call.send(waiting.bytes);
+      if (waiting.isLast) this.#call.end();
     } catch (error) {
       this.#traced?.end(0, 'unavailable');
       this.#call = undefined;
@@ -106,7 +110,7 @@ class GrpcConversation extends Timed implements Conversation {
   #hear(bytes: Buffer): void {
     if (this.#waiting === undefined) return;
     try {
-      const answer = this.#dialect.decode(bytes);
+      const answer = this.#dialect.decode(bytes, this.#tools.ignored);
       if (typeof answer === 'number') this.#moreTime(answer);
       else this.#settle(answer);
     } catch {

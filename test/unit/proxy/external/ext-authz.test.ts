@@ -6,6 +6,7 @@ import type { ExtAuthzConfig } from '../../../../src/model/middleware/ext-authz.
 import { ca, server as certified } from '../../../support/certificates.ts';
 import { freePort } from '../../../support/free-port.ts';
 import { type Fields, GrpcService } from '../../../support/grpc-service.ts';
+import { logCapture } from '../../../support/log-capture.ts';
 import { MiddlewareBed } from '../../../support/middleware-bed.ts';
 import { listening } from '../../../support/proxy-bed.ts';
 
@@ -250,6 +251,27 @@ describe('extAuthz', () => {
       expect(bed.lastSent('x-gone')).to.equal(undefined);
       expect(bed.reached[0]?.url).to.equal('/p?q=2');
       expect(answer.headers['x-client']).to.equal('c');
+    });
+
+    it('leaves the client no other spelling of a name that the service decides about', async () => {
+      const port = await envoy(() => ({
+        status: { code: 0 },
+        ok_response: { headers: [{ header: { key: 'x-user', value: 'ada' } }], headers_to_remove: ['x-role'] },
+      }));
+      await guardedBy(port, config);
+      const headers = { 'x-user': 'eve', x_user: 'eve', X_Role: 'admin', 'x-role': 'admin', x_kept: 'k' };
+      expect((await bed.ask({ headers })).status).to.equal(200);
+      const sent = ['x-user', 'x_user', 'x-role', 'x_role', 'x_kept'].map((name) => bed.lastSent(name));
+      expect(sent).to.deep.equal(['ada', undefined, undefined, undefined, 'k']);
+    });
+
+    it('is told once of metadata that is ignored', async () => {
+      const { logger, lines } = logCapture();
+      await bed.end();
+      bed = new MiddlewareBed({ logger });
+      await guardedBy(await envoy(() => ({ status: { code: 0 }, dynamic_metadata: { fields: { a: 'b' } } })), config);
+      for (let i = 0; i < 3; i++) expect((await bed.ask()).status).to.equal(200);
+      expect(lines.filter((line) => line.includes('dynamic_metadata'))).to.have.length(1);
     });
 
     it('lets no denial begin a field of its own by a line break', async () => {

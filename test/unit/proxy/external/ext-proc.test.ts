@@ -5,6 +5,7 @@ import type { ExtProcConfig } from '../../../../src/model/middleware/ext-proc.ts
 import { eventually } from '../../../support/eventually.ts';
 import { freePort } from '../../../support/free-port.ts';
 import { type Fields, GrpcService, type Process } from '../../../support/grpc-service.ts';
+import { logCapture } from '../../../support/log-capture.ts';
 import { MiddlewareBed, type Surroundings } from '../../../support/middleware-bed.ts';
 import { listening } from '../../../support/proxy-bed.ts';
 
@@ -477,6 +478,14 @@ describe('extProc', () => {
       expect(answer.headers).to.not.have.any.keys('x-split', 'x-begun');
     });
 
+    it('observes without waiting for services that say nothing', async () => {
+      const service = await grpc(() => {});
+      const observeMode = { enabled: true, workers: 1 };
+      await processedBy(service.port, { phases: all, observeMode });
+      for (let i = 0; i < 3; i++) await bed.ask({ method: 'POST', body: 'in' });
+      await eventually(() => expect(messages).to.have.length(12));
+    });
+
     it('refuses when nobody listens or the destination is missing', async () => {
       await processedBy(await freePort());
       expect((await bed.ask()).status).to.equal(500);
@@ -557,6 +566,37 @@ describe('extProc', () => {
       await processedBy(service.port, { ...config, allowModeOverride: true });
       await bed.ask({ method: 'POST', body: 'in' });
       expect(messages.map(phaseOf)).to.deep.equal(['request_headers', 'request_body']);
+    });
+
+    it('is told once of what is ignored: metadata, the cache of routes, trailers', async () => {
+      const { logger, lines } = logCapture();
+      await bed.end();
+      bed = new MiddlewareBed({ logger });
+      const service = await envoy((message, stream) => {
+        const phase = phaseOf(message);
+        const trailers = { headers: [{ key: 'x-t', value: 't' }] };
+        const response = { clear_route_cache: true, trailers, header_mutation: { remove_headers: ['x-a'] } };
+        const answer = phase === 'request_headers' ? { request_headers: { response } } : { response_trailers: {} };
+        stream.write({ ...answer, dynamic_metadata: { fields: { a: 'b' } } });
+      });
+      await processedBy(service.port, config);
+      for (let i = 0; i < 3; i++) expect((await bed.ask({ headers: { 'x-a': '1' } })).status).to.equal(200);
+      expect(bed.lastSent('x-a')).to.equal(undefined);
+      const told = lines.map((line) => JSON.parse(line)).filter(({ field }) => field !== undefined);
+      expect(told.map(({ destination, field }) => `${destination} ${field}`)).to.deep.equal(
+        ['dynamic_metadata', 'clear_route_cache', 'trailers', 'response_trailers'].map((field) => `proc ${field}`),
+      );
+    });
+
+    it('refuses a body that is to be replaced as in the full-duplex modes', async () => {
+      const service = await envoy((message, stream) => {
+        const body_mutation = { streamed_response: { body: Buffer.from('clean'), end_of_stream: true } };
+        stream.write({ [phaseOf(message)]: { response: { body_mutation } } });
+      });
+      const phases = { requestHeaders: 'skip', responseHeaders: 'skip', requestBody: 'buffered' } as const;
+      await processedBy(service.port, { ...config, phases });
+      expect((await bed.ask({ method: 'POST', body: 'secret' })).status).to.equal(500);
+      expect(bed.reached).to.have.length(0);
     });
 
     it('refuses when the processor breaks in the middle of a streamed request', async () => {

@@ -1,0 +1,18 @@
+// What services written for Envoy say that has no meaning here: it is ignored, and told once (architecture.md §6.29).
+import type { Logger } from '../../telemetry/logger.ts';
+
+/** A service has answered with a field of that name. */
+export type TellIgnored = (field: string) => void;
+
+/** Of one middleware: one warning for each field, however often it comes. */
+export function ignoredFields(logger: Logger, destinationId: string): TellIgnored {
+  const told = new Set<string>();
+  return (field) => {
+    if (told.has(field)) return;
+    told.add(field);
+    logger.warn(
+      { destination: destinationId, field },
+      'a service answers with what has no meaning here: it is ignored',
+    );
+  };
+}
