@@ -58,16 +58,19 @@ export function upstreamHost(
   plan: RewritePlan | undefined,
   request: Pick<RoutedRequest, 'authority' | 'header'>,
   destinationHost: string,
-  ownHost = request.authority,
+  ownHost?: string,
 ): string {
   if (plan?.host !== undefined) return plan.host;
   if (plan?.autoHost)
     return destinationHost.includes(':') && !destinationHost.startsWith('[') ? `[${destinationHost}]` : destinationHost;
   const named = plan?.hostFromHeader;
-  const fromHeader = named === undefined ? undefined : named === 'host' ? ownHost : request.header(named);
-  // What cannot stand in Host is nobody's name.
-  return fromHeader !== undefined && authorityForm.test(fromHeader) ? fromHeader : ownHost;
+  const fromHeader = named === undefined || named === 'host' ? undefined : request.header(named);
+  return asHost(fromHeader) ?? asHost(ownHost) ?? request.authority;
 }
+
+/** What cannot stand in Host is nobody's name: a client's field may hold anything, and so may what a service sets. */
+const asHost = (text: string | undefined): string | undefined =>
+  text !== undefined && authorityForm.test(text) ? text : undefined;
 
 /** A substitution is free text: what cannot stand in a request line is escaped. */
 const escapeQuery = (query: string): string =>

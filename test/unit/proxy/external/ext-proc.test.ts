@@ -137,6 +137,20 @@ describe('extProc', () => {
       expect(headers['content-length']).to.equal(String('new responseBody'.length));
     });
 
+    for (const [value, host] of [
+      ['other.test:81', 'other.test:81'],
+      ['a b', 'shop.test'],
+      ['a/b', 'shop.test'],
+      ['me@a', 'shop.test'],
+      ['', 'shop.test'],
+    ] as const)
+      it(`${value === host ? 'sets the host' : 'leaves the host as it is'} where the processor says ${JSON.stringify(value)}`, async () => {
+        const port = await http(({ phase }) => ({ action: phase, setHeaders: [{ key: 'Host', value }] }));
+        await processedBy(port, { mode: 'http', phases: { responseHeaders: 'skip' } });
+        expect((await bed.ask({ headers: { host: 'shop.test' } })).status).to.equal(200);
+        expect(bed.lastSent('host')).to.equal(host);
+      });
+
     it('clears a body, which wins over replacing it', async () => {
       const port = await http(({ phase }) => ({ action: phase, clearBody: true, replaceBody: base64('x') }));
       await processedBy(port, { mode: 'http', phases: { ...all, requestHeaders: 'skip', responseHeaders: 'skip' } });
