@@ -7,7 +7,7 @@ import { durationMs } from '../duration.ts';
 import type { MiddlewareExchange, MiddlewarePhases } from '../exchange/phase.ts';
 import type { ExternalDirectory } from '../external/external-services.ts';
 import { ignoredFields } from '../external/ignored-fields.ts';
-import type { Conversation, OpenConversation } from './ext-proc/answer.ts';
+import type { Conversation, OpenConversation, ProcessorTools } from './ext-proc/answer.ts';
 import { envoyDialect } from './ext-proc/envoy-dialect.ts';
 import { openGrpc } from './ext-proc/grpc-conversation.ts';
 import { openHttp } from './ext-proc/http-conversation.ts';
@@ -18,35 +18,47 @@ import { sluiceDialect } from './ext-proc/sluice-dialect.ts';
 import { compileNamePatterns } from './name-pattern.ts';
 import type { MiddlewareServices } from './services.ts';
 
-type BuildProcessor = (
-  external: ExternalDirectory,
-  tools: Pick<MiddlewareServices, 'clock' | 'wheel' | 'logger'>,
-) => MiddlewarePhases;
-
-export function buildExtProc(config: ExtProcConfig, override: ExtProcOverride | undefined): BuildProcessor {
-  const { mode = extProcDefaults.mode, protocol = extProcDefaults.protocol } = config;
-  if (protocol === 'envoy' && mode === 'http') throw new Error('protocol envoy needs mode grpc');
-  const open = conversationOf(mode, protocol);
-  const plan = planOf(config, override, protocol);
-  const timeoutMsMax = durationMs(config.maxPhaseTimeout, 0);
-  const { destinationId, observeMode } = config;
-  return (external, { clock, wheel, logger }) => {
-    const ignored = ignoredFields(logger, destinationId);
-    const tools = { services: external, clock, wheel, destinationId, timeoutMsMax, ignored };
-    if (observeMode?.enabled !== true) {
-      return processingPhases(plan, ({ trace }, slot) =>
-        open({ ...tools, traced: (operation, kind) => trace?.ask(slot, { destinationId, operation, kind }) }),
-      );
-    }
-    // What is only shown belongs to no exchange, which may be long over.
-    const start = (): Conversation => open({ ...tools, traced: () => undefined });
-    const { workers, queueSize } = { ...extProcDefaults.observeMode, ...observeMode };
-    const nowMs = (): number => clock.monotonicMs();
-    const limits = { workers: Math.max(1, workers), queueMax: queueSize, timeoutMs: plan.timeoutMs };
-    const observer = new Observer({ open: start, ...limits, logger, nowMs });
-    return observingPhases(new Observation(plan, observer));
-  };
+/** What all entries that use the middleware have in common in a worker, whatever they override (contract.md §8.0). */
+export interface Processor {
+  /** For one exchange. */
+  readonly open: (exchange: MiddlewareExchange, slot: number) => Conversation;
+  /** In observe mode. */
+  readonly observer: Observer | undefined;
 }
+
+type Tools = Pick<MiddlewareServices, 'clock' | 'wheel' | 'logger' | 'share'>;
+
+export function openProcessor(config: ExtProcConfig, services: ExternalDirectory, tools: Tools): Processor {
+  const { destinationId, observeMode, mode = extProcDefaults.mode, protocol = extProcDefaults.protocol } = config;
+  const { clock, wheel, logger, share } = tools;
+  const open = conversationOf(mode, protocol);
+  const ignored = ignoredFields(logger, destinationId);
+  const known = { services, clock, wheel, destinationId, timeoutMsMax: durationMs(config.maxPhaseTimeout, 0), ignored };
+  if (observeMode?.enabled !== true) {
+    const traced = ({ trace }: MiddlewareExchange, slot: number): ProcessorTools['traced'] => {
+      return (operation, kind) => trace?.ask(slot, { destinationId, operation, kind });
+    };
+    return { open: (exchange, slot) => open({ ...known, traced: traced(exchange, slot) }), observer: undefined };
+  }
+  // What is only shown belongs to no exchange, which may be long over.
+  const start = (): Conversation => open({ ...known, traced: () => undefined });
+  const { workers, queueSize } = { ...extProcDefaults.observeMode, ...observeMode };
+  const limits = { workers: Math.max(1, share(workers)), queueMax: share(queueSize), timeoutMs: timeoutMsOf(config) };
+  return { open: start, observer: new Observer({ open: start, ...limits, logger, nowMs: () => clock.monotonicMs() }) };
+}
+
+export function buildExtProc(
+  config: ExtProcConfig,
+  override: ExtProcOverride | undefined,
+): (processor: Processor) => MiddlewarePhases {
+  const { mode, protocol = extProcDefaults.protocol } = config;
+  if (protocol === 'envoy' && mode === 'http') throw new Error('protocol envoy needs mode grpc');
+  const plan = planOf(config, override, protocol);
+  return ({ open, observer }) =>
+    observer === undefined ? processingPhases(plan, open) : observingPhases(new Observation(plan, observer));
+}
+
+const timeoutMsOf = ({ phaseTimeout }: ExtProcConfig): number => durationMs(phaseTimeout, extProcDefaults.phaseTimeout);
 
 const conversationOf = (mode: 'grpc' | 'http', protocol: 'sluice' | 'envoy'): OpenConversation => {
   if (mode === 'http') return openHttp;
@@ -63,7 +75,7 @@ function planOf(
     phases,
     maxBodyBytes: phases.maxBodyBytes,
     chunkwise: protocol === 'envoy',
-    timeoutMs: durationMs(config.phaseTimeout, extProcDefaults.phaseTimeout),
+    timeoutMs: timeoutMsOf(config),
     allowOnError: override?.allowOnError ?? config.allowOnError ?? extProcDefaults.allowOnError,
     statusOnError: config.statusOnError ?? extProcDefaults.statusOnError,
     mayChange: allowing(config.allowedMutations),

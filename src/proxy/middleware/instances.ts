@@ -1,25 +1,38 @@
 // A middleware is built once, whatever number of routes use it, and lives once in a worker: what it remembers, such as
 // tokens it has verified, it remembers for all of them (contract.md §8.0).
 import type { Middleware } from '../../model/middleware.ts';
-import type { MiddlewarePhases } from '../exchange/phase.ts';
 import type { BuildMiddleware, Instantiate, MiddlewareServices } from './services.ts';
 
 /** For types that no override changes. */
 export function onePerMiddleware(build: (middleware: Middleware) => Instantiate): BuildMiddleware {
   const known = new WeakMap<Middleware, Instantiate>();
   return (middleware) => {
-    const made = known.get(middleware) ?? onePerWorker(build(middleware));
+    const made = known.get(middleware) ?? instantiatedOnce(build(middleware));
     known.set(middleware, made);
     return made;
   };
 }
 
-function onePerWorker(instantiate: Instantiate): Instantiate {
-  const known = new WeakMap<MiddlewareServices, MiddlewarePhases>();
-  const kept = (services: MiddlewareServices): MiddlewarePhases => {
-    const made = known.get(services) ?? instantiate(services);
-    known.set(services, made);
-    return made;
+const instantiatedOnce = (instantiate: Instantiate): Instantiate =>
+  Object.assign(onePerWorker(instantiate), { foretell: instantiate.foretell });
+
+/** What all that use a middleware have in common in a worker, although overrides make them different. */
+export function sharedInWorker<Shared>(
+  make: (middleware: Middleware, services: MiddlewareServices) => Shared,
+): (middleware: Middleware, services: MiddlewareServices) => Shared {
+  const known = new WeakMap<Middleware, (services: MiddlewareServices) => Shared>();
+  return (middleware, services) => {
+    const made = known.get(middleware) ?? onePerWorker((own) => make(middleware, own));
+    known.set(middleware, made);
+    return made(services);
   };
-  return Object.assign(kept, { foretell: instantiate.foretell });
+}
+
+function onePerWorker<Made>(make: (services: MiddlewareServices) => Made): (services: MiddlewareServices) => Made {
+  const known = new WeakMap<MiddlewareServices, { readonly made: Made }>();
+  return (services) => {
+    const kept = known.get(services) ?? { made: make(services) };
+    known.set(services, kept);
+    return kept.made;
+  };
 }

@@ -5,11 +5,11 @@ import type { MiddlewarePhases } from '../exchange/phase.ts';
 import { buildAccessLog } from './access-log.ts';
 import { buildCors } from './cors.ts';
 import { buildExtAuthz } from './ext-authz.ts';
-import { buildExtProc } from './ext-proc.ts';
+import { buildExtProc, openProcessor } from './ext-proc.ts';
 import type { Foretell } from './foretelling.ts';
 import { buildHeaders } from './headers.ts';
 import { buildInlineAuthz } from './inline-authz.ts';
-import { onePerMiddleware } from './instances.ts';
+import { onePerMiddleware, sharedInWorker } from './instances.ts';
 import { buildJwt, keySourceOf } from './jwt.ts';
 import { buildRateLimit } from './rate-limit.ts';
 import type { BuildMiddleware, Instantiate } from './services.ts';
@@ -39,13 +39,17 @@ const middlewareTypes: Readonly<Record<MiddlewareType, BuildMiddleware>> = {
   }),
   extProc: (middleware, override) => {
     const build = buildExtProc(blockOf(middleware, 'extProc'), override?.extProc);
-    return (services) => build(services.externalOf(middleware), services);
+    return (services) => build(processorOf(middleware, services));
   },
   accessLog: onePerMiddleware((middleware) => {
     const config = blockOf(middleware, 'accessLog');
     return (services) => buildAccessLog(config, services.linesTo(config.path));
   }),
 };
+
+const processorOf = sharedInWorker((middleware, services) =>
+  openProcessor(blockOf(middleware, 'extProc'), services.externalOf(middleware), services),
+);
 
 /** A middleware that needs nothing of its worker, nor of anybody else. */
 function always(phases: MiddlewarePhases & { readonly foretell: Foretell }): Instantiate {

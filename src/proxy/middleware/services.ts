@@ -28,6 +28,8 @@ export interface MiddlewareServices extends CommonServices {
   readonly clock: Clock;
   readonly wheel: Wheel;
   readonly logger: Logger;
+  /** This worker's part of so many that the process may have; all parts together are as many. */
+  share(count: number): number;
   /** Services outside, as that middleware means them. */
   externalOf(middleware: Middleware): ExternalDirectory;
   /** Keys that main fetches for that middleware; a request waits for them no longer than `withinMs`. */

@@ -115,7 +115,7 @@ export class Engine {
   #prepared: Generation | undefined;
 
   constructor(options: EngineOptions) {
-    const { clock, telemetry, bindAddress, shared, tickets, limits, drainMsMax, place } = options;
+    const { clock, telemetry, bindAddress, shared, tickets, limits, drainMsMax, threads, place } = options;
     const { metrics, figures, recent, scrape, common, sessionStore, storeReach, tracing } = options;
     const traces = tracing && new ExchangeTraces(tracing, clock);
     this.#options = options;
@@ -130,6 +130,7 @@ export class Engine {
       clock,
       wheel,
       logger: telemetry.logger,
+      share: (count) => Math.floor(count / threads) + (place < count % threads ? 1 : 0),
       externalOf: (middleware) => this.#external.directory(this.#bindings.destinationOf(middleware)),
       keysOf: (middleware, withinMs) =>
         common.keysNamed(keySetName(middleware, this.#bindings.destinationOf(middleware)), withinMs),

@@ -13,10 +13,13 @@ export interface ObserverOptions {
 }
 
 const warnMsMin = 10_000;
+/** However many messages may wait: bodies in them are long. */
+const queuedBytesMax = 64 * 1024 * 1024;
 
 export class Observer {
   readonly #options: ObserverOptions;
   readonly #queue: PhaseMessage[] = [];
+  #queuedBytes = 0;
   #sending = 0;
   #dropped = 0;
   #warnedMs = Number.NEGATIVE_INFINITY;
@@ -28,13 +31,15 @@ export class Observer {
   show(message: PhaseMessage): void {
     const { workers, queueMax } = this.#options;
     if (this.#sending < workers) void this.#send(message);
-    else if (this.#queue.length < queueMax) this.#queue.push(message);
-    else this.#drop();
+    else if (this.#queue.length < queueMax && this.#queuedBytes < queuedBytesMax) {
+      this.#queue.push(message);
+      this.#queuedBytes += bytesOf(message);
+    } else this.#drop();
   }
 
   async #send(first: PhaseMessage): Promise<void> {
     this.#sending++;
-    for (let message: PhaseMessage | undefined = first; message !== undefined; message = this.#queue.shift()) {
+    for (let message: PhaseMessage | undefined = first; message !== undefined; message = this.#next()) {
       const conversation = this.#options.open();
       try {
         await conversation.ask(message, this.#options.timeoutMs);
@@ -46,6 +51,12 @@ export class Observer {
     this.#sending--;
   }
 
+  #next(): PhaseMessage | undefined {
+    const message = this.#queue.shift();
+    if (message !== undefined) this.#queuedBytes -= bytesOf(message);
+    return message;
+  }
+
   #drop(): void {
     this.#dropped++;
     const now = this.#options.nowMs();
@@ -53,4 +64,10 @@ export class Observer {
     this.#warnedMs = now;
     this.#options.logger.warn({ dropped: this.#dropped }, 'an observing processor is too slow: messages are dropped');
   }
+}
+
+function bytesOf({ headers = [], body }: PhaseMessage): number {
+  let bytes = body?.length ?? 0;
+  for (const text of headers) bytes += text.length;
+  return bytes;
 }

@@ -408,6 +408,38 @@ describe('extProc', () => {
     });
   });
 
+  it('observes with one queue for all routes that use the middleware, whatever they override', async () => {
+    const answers: (() => void)[] = [];
+    const port = await bed.bed.upstream((_, response) => {
+      messages.push({});
+      answers.push(() => response.end());
+    });
+    const observeMode = { enabled: true, workers: 1, queueSize: 1 };
+    const extProc = { destinationId: 'proc', mode: 'http', phaseTimeout: '60s', observeMode } as const;
+    const other = {
+      id: 's',
+      name: 's',
+      match: { path: '/other' },
+      directResponse: { status: 200 },
+      middlewareIds: ['m0'],
+      middlewareOverrides: { m0: { extProc: { phases: { responseHeaders: 'skip' } } } },
+    } as const;
+    await bed.serve([{ type: 'extProc', extProc: { ...extProc, phases: { responseHeaders: 'skip' } } }], {
+      more: { destinations: [{ id: 'proc', name: 'proc', host: '127.0.0.1', port }], routes: [other] },
+    });
+    const answerAll = (): void => {
+      for (const answer of answers.splice(0)) answer();
+    };
+    for (const path of ['/', '/other', '/', '/other']) expect((await bed.ask({ path })).status).to.equal(200);
+    await eventually(() => expect(messages).to.have.length(1));
+    answerAll();
+    await eventually(() => expect(messages).to.have.length(2));
+    answerAll();
+    await bed.ask();
+    await eventually(() => expect(messages).to.have.length(3));
+    answerAll();
+  });
+
   describe('over gRPC', () => {
     const grpc = async (process: Process): Promise<GrpcService> => {
       const note: Process = (message, stream, nth) => {
