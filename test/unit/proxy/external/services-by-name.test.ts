@@ -1,0 +1,104 @@
+// Services whose name means another address than before (contract.md §8.0).
+import { createServer, type Server } from 'node:http';
+import { createServer as createHttp2Server, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import { systemClock } from '../../../../src/clock.ts';
+import { reasonOf } from '../../../../src/proxy/external/external-failure.ts';
+import { GrpcChannel } from '../../../../src/proxy/external/grpc-channel.ts';
+import { frameOf } from '../../../../src/proxy/external/grpc-frames.ts';
+import { HttpService } from '../../../../src/proxy/external/http-service.ts';
+import { requestJwks } from '../../../../src/proxy/jwks/jwks-request.ts';
+import { NameLookup } from '../../../../src/proxy/upstream/name-lookup.ts';
+import { Wheel } from '../../../../src/proxy/wheel.ts';
+import { eventually } from '../../../support/eventually.ts';
+
+const [before, after] = ['127.0.0.1', '127.0.0.2'] as const;
+
+describe('a service whose name gets another address', () => {
+  let address: string;
+  let names: NameLookup;
+  /** How far the clock of the names is ahead. */
+  let aheadMs: number;
+  const ends: (() => unknown)[] = [];
+  beforeEach(() => {
+    address = before;
+    aheadMs = 0;
+    const clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + aheadMs };
+    names = new NameLookup(clock, (_, answer) => setImmediate(answer, null, [{ address, family: 4 }]));
+  });
+  afterEach(() => {
+    for (const end of ends.splice(0)) end();
+  });
+
+  /** One port at both addresses; what it answers is its own address. */
+  const atBoth = async (make: (own: string) => Server): Promise<readonly [number, readonly Server[]]> => {
+    const servers: Server[] = [];
+    let port = 0;
+    for (const own of [before, after]) {
+      const server = make(own);
+      servers.push(server);
+      await new Promise<void>((resolve) => server.listen(port, own, resolve));
+      port = (server.address() as AddressInfo).port;
+      ends.push(() => server.close());
+    }
+    return [port, servers];
+  };
+  const http = (own: string): Server => createServer((_, response) => response.end(own));
+  const service = (port: number) => ({ id: 's', name: 's', host: 'service.test', port });
+  const tools = () => ({ clock: systemClock, lookup: names.lookup });
+  const signal = (): AbortSignal => AbortSignal.timeout(5_000);
+
+  it('is asked there over HTTP as soon as a connection is made', async () => {
+    const [port, servers] = await atBoth(http);
+    const one = new HttpService(service(port), tools());
+    ends.push(() => one.close());
+    const ask = async (): Promise<string> => {
+      const asked = one.ask({ method: 'GET', path: '/', headers: [], body: undefined, signal: signal() });
+      return asked.then(({ body }) => body.toString(), reasonOf);
+    };
+    expect(await ask()).to.equal(before);
+    address = after;
+    aheadMs = 60_000;
+    servers[0]?.close();
+    servers[0]?.closeAllConnections();
+    await eventually(async () => expect(await ask()).to.equal(after));
+  });
+
+  it('is asked there for its keys', async () => {
+    const [port] = await atBoth(http);
+    const ask = () => requestJwks({ destination: service(port), path: '/', timeoutMs: 5_000 }, signal(), tools());
+    expect(await ask()).to.equal(before);
+    address = after;
+    aheadMs = 60_000;
+    expect(await ask()).to.equal(after);
+  });
+
+  it('is asked there over gRPC when the connection has ended', async () => {
+    const sessions: ServerHttp2Session[] = [];
+    const [port] = await atBoth((own) => {
+      const server = createHttp2Server().on('stream', (stream: ServerHttp2Stream) => {
+        stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
+        stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
+        stream.end(frameOf(Buffer.from(own)));
+      });
+      server.on('session', (session) => sessions.push(session));
+      return server as unknown as Server;
+    });
+    const one = new GrpcChannel(service(port), { clock: systemClock, wheel: new Wheel(systemClock), names });
+    ends.push(
+      () => one.close(),
+      () => sessions.map((session) => session.destroy()),
+    );
+    const ask = async (): Promise<string> => {
+      const asked = one.unary('/a.B/C', Buffer.of(1), { onGivenUp: undefined }, {});
+      return asked.then(String, reasonOf);
+    };
+    expect(await ask()).to.equal(before);
+    address = after;
+    aheadMs = 60_000;
+    expect(await ask(), 'over the connection that is there').to.equal(before);
+    sessions[0]?.destroy();
+    await eventually(async () => expect(await ask()).to.equal(after));
+  });
+});
