@@ -4,8 +4,8 @@ import type { MiddlewareExchange } from '../../exchange/phase.ts';
 import type { BodySource } from '../../message/body.ts';
 import type { BodyMode, PhaseName } from './answer.ts';
 import type { Observer } from './observer.ts';
-import { ObservedBody } from './processed-body.ts';
-import { chunkBytesMax, type ProcessingPlan } from './processing.ts';
+import { chunkBytesMax, ObservedBody } from './processed-body.ts';
+import type { ProcessingPlan } from './processing.ts';
 import { hasNoBody, requestFields, responseFields } from './shown-fields.ts';
 
 /** A body of which more is to be shown at once than this is shown as far as that. */

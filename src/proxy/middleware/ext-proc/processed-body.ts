@@ -3,6 +3,9 @@
 import type { BodySink, BodySource } from '../../message/body.ts';
 import type { ProxyError } from '../../message/proxy-error.ts';
 
+/** One message of a streamed body (contract.md §8.6). */
+export const chunkBytesMax = 32 * 1024;
+
 /** Shows a chunk; resolves with what takes its place, rejects when the body must not go on. */
 export type ShowChunk = (chunk: Buffer, endOfStream: boolean) => Promise<Buffer>;
 
@@ -48,7 +51,8 @@ export class ProcessedBody implements BodySource, BodySink {
   from(_source: BodySource): void {}
 
   data(chunk: Buffer): boolean {
-    this.#waiting.push(Buffer.from(chunk));
+    for (let at = 0; at < chunk.length; at += chunkBytesMax)
+      this.#waiting.push(Buffer.from(chunk.subarray(at, at + chunkBytesMax)));
     this.#sourceWaits = true;
     this.#goOn();
     return false;

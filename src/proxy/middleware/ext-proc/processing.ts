@@ -5,7 +5,7 @@ import { reasonOf } from '../../external/external-failure.ts';
 import { applyChange, type ChangeableFields } from '../../external/header-change.ts';
 import { rejection } from '../rejection.ts';
 import type { Action, BodyMode, Conversation, PhaseMessage, PhaseModes, PhaseName } from './answer.ts';
-import { ProcessedBody } from './processed-body.ts';
+import { chunkBytesMax, ProcessedBody } from './processed-body.ts';
 import { hasNoBody, requestFields, responseFields } from './shown-fields.ts';
 
 export interface ProcessingPlan {
@@ -29,8 +29,6 @@ export interface ProcessingPlan {
   readonly allowModeOverride: boolean;
 }
 
-/** One message of a streamed body. */
-export const chunkBytesMax = 32 * 1024;
 /** A body that is shown as a whole is held; a larger one is refused. */
 const heldBytesMax = 64 * 1024 * 1024;
 

@@ -599,6 +599,18 @@ describe('extProc', () => {
       expect([bed.lastBody, body, headers['transfer-encoding']]).to.deep.equal(['ABC', 'UPSTREAM', 'chunked']);
     });
 
+    it('shows a streamed body in pieces of 32 KiB at most', async () => {
+      const service = await envoy((message, stream) => stream.write({ [phaseOf(message)]: {} }));
+      const phases = { requestHeaders: 'skip', responseHeaders: 'skip', requestBody: 'streamed' } as const;
+      await processedBy(service.port, { ...config, phases });
+      const body = 'abcdefg'.repeat(100_000);
+      await bed.ask({ method: 'POST', body });
+      expect(bed.lastBody === body).to.equal(true);
+      const shown = messages.map((message) => message.request_body as { body?: Buffer; end_of_stream?: boolean });
+      expect(Math.max(...shown.map((each) => each.body?.length ?? 0))).to.be.at.most(32 * 1024);
+      expect(shown.filter(({ end_of_stream }) => end_of_stream)).to.deep.equal([shown.at(-1)]);
+    });
+
     it('follows mode_override and override_message_timeout only where they are allowed', async () => {
       const service = await envoy((message, stream) => {
         const mode_override =
