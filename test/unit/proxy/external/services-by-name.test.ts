@@ -1,4 +1,5 @@
 // Services whose name means another address than before (contract.md §8.0).
+import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { createServer as createHttp2Server, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import type { AddressInfo } from 'node:net';
@@ -33,16 +34,19 @@ describe('a service whose name gets another address', () => {
 
   /** One port at both addresses; what it answers is its own address. */
   const atBoth = async (make: (own: string) => Server): Promise<readonly [number, readonly Server[]]> => {
-    const servers: Server[] = [];
-    let port = 0;
-    for (const own of [before, after]) {
-      const server = make(own);
-      servers.push(server);
-      await new Promise<void>((resolve) => server.listen(port, own, resolve));
-      port = (server.address() as AddressInfo).port;
-      ends.push(() => server.close());
+    const servers = [make(before), make(after)] as const;
+    for (const server of servers) ends.push(() => server.close());
+    for (;;) {
+      await once(servers[0].listen(0, before), 'listening');
+      const { port } = servers[0].address() as AddressInfo;
+      // What the system gives at one address somebody may have at the other.
+      const free = await once(servers[1].listen(port, after), 'listening').then(
+        () => true,
+        () => false,
+      );
+      if (free) return [port, servers];
+      await new Promise((resolve) => servers[0].close(resolve));
     }
-    return [port, servers];
   };
   const http = (own: string): Server => createServer((_, response) => response.end(own));
   const service = (port: number) => ({ id: 's', name: 's', host: 'service.test', port });
