@@ -5,12 +5,22 @@ import type { ExchangeRequest } from '../message/request.ts';
 import type { ExchangeResponse, ResponseHead } from '../message/response.ts';
 import type { TunnelEnd } from '../socket/tunnel-end.ts';
 
+/** Somebody who takes the request's body as it passes, and what of it comes behind the end of the response too. */
+export interface RestTaker {
+  /** It has not all of it, and wants it. */
+  readonly wantsRest: boolean;
+  /** It will not come. Said once, if at all. */
+  onRestLost(): void;
+}
+
 /** As a source it delivers the request's body. */
 export interface Downstream extends BodySource {
   readonly request: ExchangeRequest;
   readonly response: DownstreamResponse;
   /** Bytes of the request's body so far. */
   readonly requestBytes: number;
+  /** For whom the body is read on when the response has been sent; forgotten with the end of the body. */
+  restTaker: RestTaker | undefined;
   /** Whether the client takes a response of that status for a tunnel, which only `tunnel` makes. */
   readsAsTunnel(status: number): boolean;
   /** After 101: joins the client with the upstream's socket. `rest` came behind the head. */

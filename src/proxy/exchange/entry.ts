@@ -81,6 +81,8 @@ export interface ActionExchange extends MiddlewareExchange {
   readonly bodyKind: BodyKind;
   /** Nobody has read any of the body yet. */
   readonly bodyUntouched: boolean;
+  /** The upstream is to get it as it comes from the client: it does not end with the exchange. */
+  readonly bodyUnchanged: boolean;
   /** The body that the upstream is to get. To be started once. */
   requestBody(): BodySource;
   /** The same, in a form that can be held and started over. */

@@ -64,6 +64,10 @@ export abstract class Messages {
     return this.body.untouched;
   }
 
+  get bodyUnchanged(): boolean {
+    return this.body.unchanged;
+  }
+
   requestBody(): BodySource {
     return this.body.source;
   }

@@ -12,6 +12,7 @@ export class RequestBody {
   #source: BodySource;
   /** The body, while it is one that can be held. */
   #held: HeldBody | undefined;
+  #changed = false;
 
   constructor(downstream: Downstream) {
     this.#downstream = downstream;
@@ -21,6 +22,7 @@ export class RequestBody {
   begin(): void {
     this.#source = this.#downstream;
     this.kind = this.#downstream.request.bodyKind;
+    this.#changed = false;
   }
 
   clear(): void {
@@ -31,6 +33,11 @@ export class RequestBody {
   /** Nobody has read any of it yet. */
   get untouched(): boolean {
     return this.#source === this.#downstream;
+  }
+
+  /** No middleware has put another in its place, nor looks on while it passes. */
+  get unchanged(): boolean {
+    return !this.#changed;
   }
 
   /** To be started once. */
@@ -58,6 +65,7 @@ export class RequestBody {
     if (this.kind !== 'none' && this.#held?.whole !== true) this.#source.start(nullSink);
     this.#source = new WholeBody(bytes);
     this.#held = undefined;
+    this.#changed = true;
     this.kind = 'length';
     this.#downstream.request.edits.setLength(bytes.length);
   }
@@ -65,6 +73,7 @@ export class RequestBody {
   wrap(wrap: (source: BodySource) => BodySource, sameLength: boolean): void {
     this.#source = wrap(this.#source);
     this.#held = undefined;
+    this.#changed = true;
     if (sameLength) return;
     this.kind = 'stream';
     this.#downstream.request.edits.dropLength();

@@ -122,6 +122,7 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
   cancel(): void {
     const stream = this.#stream;
     this.#leavePool();
+    this.#mirror?.onRestLost();
     this.over();
     stream?.destroy(this);
   }
@@ -391,7 +392,7 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
       exchange.fail(proxyError(type, place, message));
       exchange.downstream.response.flush();
     };
-    if (mirror?.lacksBody !== true || heldBack) fail();
+    if (mirror?.wantsRest !== true || heldBack) fail();
     else this.#failWithRest(mirror, fail);
   }
 

@@ -3,6 +3,7 @@
 // time is dropped, and then the copy with it.
 import type { ProxyErrorType } from '../../errors.ts';
 import { upstreamHost } from '../action/rewrite.ts';
+import type { Downstream, RestTaker } from '../exchange/downstream.ts';
 import type { ActionExchange } from '../exchange/entry.ts';
 import type { BodySink, BodySource } from '../message/body.ts';
 import type { BodyKind } from '../message/request.ts';
@@ -58,7 +59,7 @@ export function startMirror(
   return mirror;
 }
 
-export class Mirror extends Timed implements PoolCallbacks, ResponseReceiver, UpstreamRequest, BodySource {
+export class Mirror extends Timed implements PoolCallbacks, ResponseReceiver, UpstreamRequest, BodySource, RestTaker {
   readonly request: CopiedRequest;
   readonly target: string;
   readonly host: string;
@@ -72,6 +73,7 @@ export class Mirror extends Timed implements PoolCallbacks, ResponseReceiver, Up
   readonly #upstream: Upstream;
   readonly #admitted: Admitted;
   readonly #wheel: Wheel;
+  readonly #downstream: Downstream;
   #endpoint: Endpoint | undefined;
   #stream: UpstreamStream | undefined;
   #tee: Tee | undefined;
@@ -104,6 +106,8 @@ export class Mirror extends Timed implements PoolCallbacks, ResponseReceiver, Up
     this.#upstream = upstream;
     this.#admitted = admitted;
     this.#wheel = exchange.wheel;
+    this.#downstream = exchange.downstream;
+    if (!this.#ended && exchange.bodyUnchanged) exchange.downstream.restTaker = this;
     underWay.copies++;
   }
 
@@ -136,12 +140,17 @@ export class Mirror extends Timed implements PoolCallbacks, ResponseReceiver, Up
   }
 
   /** Part of the body has not come. */
-  get lacksBody(): boolean {
+  get wantsRest(): boolean {
     return !this.#ended && !this.#over;
   }
 
-  /** The request is over. A body that has not come to its end never will. */
+  /** The request has been answered. Its client may go on sending, and the copy is to have all of it. */
   primaryOver(): void {
+    if (this.#downstream.restTaker !== this) this.onRestLost();
+  }
+
+  /** A body that has not come to its end never will. */
+  onRestLost(): void {
     if (!this.#ended) this.#drop();
   }
 

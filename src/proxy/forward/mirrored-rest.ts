@@ -9,11 +9,11 @@ const withinMs = 5_000;
 
 export class MirroredRest extends Timed implements BodySink {
   readonly #wheel: Wheel;
-  readonly #mirror: { readonly lacksBody: boolean };
+  readonly #mirror: { readonly wantsRest: boolean };
   #onOver: (() => void) | undefined;
   #bytes = 0;
 
-  constructor(wheel: Wheel, mirror: { readonly lacksBody: boolean }, onOver: () => void) {
+  constructor(wheel: Wheel, mirror: { readonly wantsRest: boolean }, onOver: () => void) {
     super();
     this.#wheel = wheel;
     this.#mirror = mirror;
@@ -45,7 +45,7 @@ export class MirroredRest extends Timed implements BodySink {
 
   data(chunk: Buffer): boolean {
     this.#bytes += chunk.length;
-    if (this.#bytes > waitingBytesMax || !this.#mirror.lacksBody) this.#giveUpSoon();
+    if (this.#bytes > waitingBytesMax || !this.#mirror.wantsRest) this.#giveUpSoon();
     return true;
   }
 

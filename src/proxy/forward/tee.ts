@@ -3,6 +3,8 @@ import type { BodySink, BodySource } from '../message/body.ts';
 import type { ProxyError } from '../message/proxy-error.ts';
 
 export interface CopyTaker {
+  /** It goes on wanting what is to come where whoever it copies from does not. */
+  readonly wantsRest: boolean;
   copy(chunk: Buffer): void;
   copyEnd(trailers: string): void;
 }
@@ -51,8 +53,11 @@ export class Tee implements BodySource, BodySink {
     this.#source.resume();
   }
 
+  /** The copy goes on alone, if it wants to. */
   abort(why: ProxyError): void {
-    this.#source.abort(why);
+    this.#sink = undefined;
+    if (this.#taker.wantsRest) this.#source.resume();
+    else this.#source.abort(why);
   }
 
   from(): void {}

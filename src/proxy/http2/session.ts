@@ -194,6 +194,7 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
   onLocalEnd(stream: Stream): undefined {
     stream.localEnded = true;
     if (stream.remoteEnded && (stream.endTold || this.options.server)) this.#finish(stream);
+    else if (stream.readsOn) return;
     // The response is whole: what is left of the request is of no use to anybody (RFC 9113 §8.1).
     else if (this.options.server && stream.endsGently) this.#answered(stream);
     else if (this.options.server) this.#resetAndTell(stream);

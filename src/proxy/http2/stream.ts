@@ -84,6 +84,8 @@ export class Stream {
   interims = 0;
   /** Whoever sees the head that was sent stops by itself, and needs no reset at once. */
   endsGently = false;
+  /** What the client still sends has a taker: its own end does not end the stream. */
+  readsOn = false;
   /** How often something had come on the connection when it began. */
   begunAtRead = 0;
   /** Bytes that the head promised and that have not come; −1 = nothing promised. */
@@ -131,6 +133,7 @@ export class Stream {
     this.bodiless = false;
     this.interims = 0;
     this.endsGently = false;
+    this.readsOn = false;
     this.contentLeft = -1;
     this.receiveWindow = receiveWindow;
     this.unannounced = 0;

@@ -3,7 +3,7 @@
 // that lets the last response arrive.
 import { type ProxyErrorType, proxyErrors } from '../../../errors.ts';
 import type { ExchangeContext } from '../../exchange/context.ts';
-import type { Downstream } from '../../exchange/downstream.ts';
+import type { Downstream, RestTaker } from '../../exchange/downstream.ts';
 import { Exchange } from '../../exchange/exchange.ts';
 import type { BodySink } from '../../message/body.ts';
 import { type ProxyError, proxyError } from '../../message/proxy-error.ts';
@@ -45,6 +45,7 @@ type Reading = 'head' | 'body' | 'done' | 'linger' | 'tunnel' | 'over';
 export class ServerConnection extends Timed implements Downstream, Answered, Peer, SocketReceiver {
   readonly security: Security | undefined;
   requestBytes = 0;
+  restTaker: RestTaker | undefined;
   readonly framing = new Framing();
   readonly request: RequestView;
   readonly response: ServerResponse;
@@ -64,6 +65,8 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
   #halfClosed = false;
   /** The connection ends with the response that is next, or when none is asked for. */
   #leaving = false;
+  /** It ends with the body that is being read: the response has said so. */
+  #endsWithBody = false;
   #reads = 0;
   #processing = false;
   #paused = false;
@@ -141,10 +144,11 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
     return this.framing.expectContinue && this.#reading === 'body';
   }
 
-  onAnswered(keepAlive: boolean): void {
+  onAnswered(keepAlive: boolean, awaitsEnd: boolean): void {
     this.#answering = false;
     this.#exchange.onResponseSent();
-    if (!keepAlive || this.#halfClosed) this.#lingeringClose();
+    if (this.#restComes) this.#readRest(!keepAlive, awaitsEnd);
+    else if (!keepAlive || this.#halfClosed) this.#lingeringClose();
     else if (this.#reading === 'done') this.#next();
     else this.start(new Discard(() => this.#lingeringClose()));
     if (!this.#processing) this.response.flush();
@@ -331,17 +335,51 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
       if (sink?.data(bytes.subarray(decoder.dataStart, decoder.dataEnd)) === false) this.pause();
     }
     if (decoder.problem !== '') {
-      this.#refuse('bad_request', decoder.problem);
+      this.#loseRest();
+      // What has been answered is not answered again.
+      if (this.#answering) this.#refuse('bad_request', decoder.problem);
+      else this.#lingeringClose();
       return to;
     }
     if (decoder.done) {
       this.#reading = 'done';
       this.#context.wheel.disarm(this);
       this.#sink = undefined;
+      this.restTaker = undefined;
       sink?.end(renderTrailers(decoder.trailers, this.framing.named));
-      if (!this.#answering) this.#next();
-    }
+      if (this.#endsWithBody) this.#lingeringClose();
+      else if (!this.#answering) this.#next();
+    } else if (!this.#answering && this.restTaker?.wantsRest === false) this.#dropRest();
     return at;
+  }
+
+  /** There is more of the body to come, and somebody who wants it whatever has been answered. */
+  get #restComes(): boolean {
+    return this.#reading === 'body' && this.restTaker?.wantsRest === true && !this.response.bodyUnasked;
+  }
+
+  /** Whoever has taken the body so far goes on taking it. Many clients send no more when they see the connection end. */
+  #readRest(isLast: boolean, awaitsEnd: boolean): void {
+    this.#endsWithBody = isLast;
+    if (awaitsEnd) {
+      this.response.flush();
+      this.#socket.flush();
+      this.#socket.end();
+    }
+    if (!this.#processing) this.#goOn();
+  }
+
+  /** Nobody wants it any more. */
+  #dropRest(): void {
+    this.restTaker = undefined;
+    if (this.#endsWithBody) this.#lingeringClose();
+    else this.start(new Discard(() => this.#lingeringClose()));
+  }
+
+  #loseRest(): void {
+    const taker = this.restTaker;
+    this.restTaker = undefined;
+    taker?.onRestLost();
   }
 
   #refuse(type: ProxyErrorType, problem: string): void {
@@ -368,6 +406,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
 
   /** What is still to come is read and dropped for a while. */
   #lingeringClose(): void {
+    this.#loseRest();
     this.response.flush();
     this.#socket.flush();
     if (this.#nothingFollows()) {
@@ -409,6 +448,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
     if (this.#reading === 'over') return;
     this.#reading = 'over';
     this.#exchange.abandon();
+    this.#loseRest();
     this.#held.clear();
     this.response.close();
     this.#context.wheel.remove(this);
@@ -418,6 +458,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
   /** More of the request is to come than would be taken for the sake of the connection: clients are told that it ends. */
   #restIsLong(): boolean {
     const { kind, length } = this.framing;
+    if (this.#restComes) return false;
     return this.#reading === 'body' && kind === 'length' && length - this.requestBytes > discardedBytesMax;
   }
 

@@ -22,8 +22,8 @@ export interface Answered {
   readonly mayGoOn: boolean;
   /** It waits for 100 before it sends its body. */
   readonly holdsBodyBack: boolean;
-  /** The response has been written to its end. */
-  onAnswered(keepAlive: boolean): void;
+  /** The response has been written to its end. `awaitsEnd`: to the client, it is not over before the connection is. */
+  onAnswered(keepAlive: boolean, awaitsEnd: boolean): void;
   /** The response cannot be completed: the client must see that it is not. `why`: where it is a failure of the upstream's. */
   onCut(why?: ProxyErrorType): void;
   /** Part of the response's body has passed. */
@@ -39,6 +39,8 @@ export class ServerResponse implements DownstreamResponse {
   readonly #limit: ResponseLimit;
   #source: BodySource | undefined;
   #keepAlive = true;
+  /** Its body ends with the connection. */
+  #awaitsEnd = false;
   /** 100 has been sent. */
   #continued = false;
   /** The socket has not taken what it was given. */
@@ -52,6 +54,11 @@ export class ServerResponse implements DownstreamResponse {
     this.#writer = new MessageWriter(socket);
     this.#limit = new ResponseLimit(context, () => request.onCut());
     socket.on('drain', () => this.#onDrain());
+  }
+
+  /** The client holds its body back, and has not been asked for it. */
+  get bodyUnasked(): boolean {
+    return this.#request.holdsBodyBack && !this.#continued;
   }
 
   get blocked(): boolean {
@@ -82,6 +89,7 @@ export class ServerResponse implements DownstreamResponse {
     // RFC 9112 §6.1: no Transfer-Encoding for a client of HTTP/1.0, nor on what has no body.
     const own = bodyKind === 'stream' ? (this.#request.minor === 1 ? 'chunked' : 'close') : bodyKind;
     this.#keepAlive = this.#mayKeepAlive(own);
+    this.#awaitsEnd = own === 'close';
     this.#writer.head(this.#render(response, this.#connectionLines(own)), own);
     this.#limit.begin(this.#context.settings().clientResponseMs);
   }
@@ -101,6 +109,7 @@ export class ServerResponse implements DownstreamResponse {
 
   answer(response: ExchangeResponse, close: boolean): void {
     this.#keepAlive = !close && this.#mayKeepAlive('length');
+    this.#awaitsEnd = false;
     const { status, own } = response;
     const bodiless = status === 204 || status === 304 || status < 200;
     const length = own?.length ?? 0;
@@ -156,7 +165,7 @@ export class ServerResponse implements DownstreamResponse {
     this.#source = undefined;
     this.#blocked = false;
     this.#limit.end();
-    this.#request.onAnswered(this.#keepAlive);
+    this.#request.onAnswered(this.#keepAlive, this.#awaitsEnd);
   }
 
   /** HTTP/2 has trailers behind a body of known length too (RFC 9113 §8.1), HTTP/1.1 behind chunks alone. */
@@ -172,8 +181,7 @@ export class ServerResponse implements DownstreamResponse {
   }
 
   #mayKeepAlive(kind: BodyKind): boolean {
-    const bodyUnasked = this.#request.holdsBodyBack && !this.#continued;
-    return this.#request.mayGoOn && kind !== 'close' && !bodyUnasked;
+    return this.#request.mayGoOn && kind !== 'close' && !this.bodyUnasked;
   }
 
   #connectionLines(kind: BodyKind): string {

@@ -2,7 +2,7 @@
 // with its exchange: a request makes no object of its own.
 import { type ProxyErrorType, proxyErrors } from '../../../errors.ts';
 import type { ExchangeContext } from '../../exchange/context.ts';
-import type { Downstream } from '../../exchange/downstream.ts';
+import type { Downstream, RestTaker } from '../../exchange/downstream.ts';
 import { Exchange } from '../../exchange/exchange.ts';
 import type { FieldLines } from '../../fields/field-lines.ts';
 import { renderLines } from '../../http1/render.ts';
@@ -41,6 +41,7 @@ export class ServerStream implements Downstream, StreamReceiver, AnsweredStream,
   readonly request: RequestView;
   readonly response: StreamResponse;
   requestBytes = 0;
+  restTaker: RestTaker | undefined;
   /** Undefined when it is over. */
   stream: Stream | undefined;
   readonly #owner: ServerStreamOwner;
@@ -58,7 +59,7 @@ export class ServerStream implements Downstream, StreamReceiver, AnsweredStream,
     this.request = new RequestView(this.#parsed, this.#parsed, this);
     this.response = new StreamResponse(this, context);
     this.#exchange = new Exchange(this, context);
-    this.#bodyDeadline = new Deadline(() => this.#abandon(errorCode.cancel));
+    this.#bodyDeadline = new Deadline(() => this.#onBodyOverdue());
   }
 
   get security(): Security | undefined {
@@ -109,17 +110,21 @@ export class ServerStream implements Downstream, StreamReceiver, AnsweredStream,
     return this.#parsed.kind !== 'none' && !this.#parsed.expectContinue;
   }
 
+  get restWanted(): boolean {
+    return this.restTaker?.wantsRest === true;
+  }
+
   onAnswered(): void {
     this.#answering = false;
-    this.#sink = undefined;
     this.#exchange.onResponseSent();
+    this.#keepOrDropRest();
     this.#settle();
   }
 
   onAnsweredShort(why: ProxyErrorType): void {
     this.#answering = false;
-    this.#sink = undefined;
     this.#exchange.abandon(why);
+    this.#keepOrDropRest();
     this.#settle();
   }
 
@@ -182,9 +187,16 @@ export class ServerStream implements Downstream, StreamReceiver, AnsweredStream,
   onData(_stream: Stream, chunk: Buffer): boolean {
     if (this.#tunnel !== undefined) return this.#tunnel.onData(chunk);
     this.requestBytes += chunk.length;
-    if (this.#sink !== undefined) return this.#sink.data(chunk);
-    this.response.onDiscarded(chunk.length);
-    return true;
+    if (this.#sink === undefined) {
+      this.response.onDiscarded(chunk.length);
+      return true;
+    }
+    const more = this.#sink.data(chunk);
+    if (!this.#answering) {
+      this.#keepOrDropRest();
+      this.#settle();
+    }
+    return more;
   }
 
   onEnd(stream: Stream): void {
@@ -195,6 +207,7 @@ export class ServerStream implements Downstream, StreamReceiver, AnsweredStream,
     }
     const sink = this.#sink;
     this.#sink = undefined;
+    this.restTaker = undefined;
     const { trailers } = stream;
     sink?.end(trailers === undefined ? '' : renderLines(trailers));
     this.response.onRequestEnd();
@@ -240,6 +253,23 @@ export class ServerStream implements Downstream, StreamReceiver, AnsweredStream,
       this.#context.wheel.arm(this.#bodyDeadline, clientRequestMs);
   }
 
+  /** The response is with the connection. */
+  #keepOrDropRest(): void {
+    const { stream } = this;
+    if (this.restWanted && stream?.readsOn === true) return;
+    this.#sink = undefined;
+    if (stream?.readsOn !== true) return;
+    stream.readsOn = false;
+    if (!stream.localEnded) return;
+    this.stream = undefined;
+    stream.reset(errorCode.none);
+  }
+
+  #onBodyOverdue(): void {
+    const isAnswered = !this.#answering && this.stream?.localEnded === true;
+    this.#abandon(isAnswered ? errorCode.none : errorCode.cancel);
+  }
+
   /** Neither request nor response goes on. */
   #abandon(code: number, why?: ProxyErrorType): void {
     const { stream } = this;
@@ -252,6 +282,9 @@ export class ServerStream implements Downstream, StreamReceiver, AnsweredStream,
 
   #settle(): void {
     if (this.stream !== undefined || this.#answering) return;
+    const taker = this.restTaker;
+    this.restTaker = undefined;
+    taker?.onRestLost();
     this.#tunnel = undefined;
     this.#sink = undefined;
     this.response.over();

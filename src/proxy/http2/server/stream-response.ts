@@ -25,6 +25,8 @@ export interface AnsweredStream {
   readonly bodyComes: boolean;
   /** It waits for 100 before it sends its body. */
   readonly holdsBodyBack: boolean;
+  /** Somebody takes the rest of the request whatever has been answered. */
+  readonly restWanted: boolean;
   /** The response has been given to the connection to its end. */
   onAnswered(): void;
   /** The same, but it is not the whole response: its trailers say why. */
@@ -202,6 +204,7 @@ export class StreamResponse implements DownstreamResponse {
     const { stream } = this.#request;
     if (stream === undefined) return;
     this.#source = undefined;
+    stream.readsOn = this.#request.restWanted && !(this.#request.holdsBodyBack && !this.#continued);
     if (this.#blocked) this.#limit.onBlocked();
     if (trailers === '') stream.sendEnd();
     else {

@@ -5,14 +5,14 @@ import { waitingBytesMax } from '../../../../src/proxy/forward/waiting-copy.ts';
 import { Wheel } from '../../../../src/proxy/wheel.ts';
 
 describe('the rest of a body that only a mirror wants', () => {
-  const rest = (mirror: { lacksBody: boolean }) => {
+  const rest = (mirror: { wantsRest: boolean }) => {
     const told = { times: 0 };
     const wheel = new Wheel({ ...systemClock, after: () => () => {} });
     return { told, rest: new MirroredRest(wheel, mirror, () => told.times++) };
   };
 
   it('is read to its end, and whoever waits is told once', async () => {
-    const { told, rest: read } = rest({ lacksBody: true });
+    const { told, rest: read } = rest({ wantsRest: true });
     read.data(Buffer.alloc(10));
     await Promise.resolve();
     expect(told.times).to.equal(0);
@@ -24,13 +24,13 @@ describe('the rest of a body that only a mirror wants', () => {
   });
 
   it('is read no further than a copy may have waiting, nor once the mirror has gone, nor for ever', async () => {
-    const long = rest({ lacksBody: true });
+    const long = rest({ wantsRest: true });
     long.rest.data(Buffer.alloc(waitingBytesMax + 1));
-    const gone = rest({ lacksBody: false });
+    const gone = rest({ wantsRest: false });
     gone.rest.data(Buffer.alloc(1));
-    const late = rest({ lacksBody: true });
+    const late = rest({ wantsRest: true });
     late.rest.onDeadline();
-    const closed = rest({ lacksBody: true });
+    const closed = rest({ wantsRest: true });
     closed.rest.end();
     closed.rest.close();
     await Promise.resolve();

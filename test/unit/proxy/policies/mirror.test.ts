@@ -4,7 +4,9 @@ import { expect } from 'chai';
 import { allWaitingBytes, waitingBytesMax } from '../../../../src/proxy/forward/waiting-copy.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { freePort } from '../../../support/free-port.ts';
+import { Http2Client } from '../../../support/http2-client.ts';
 import { PolicyBed } from '../../../support/named-upstreams.ts';
+import type { RawClient } from '../../../support/proxy-bed.ts';
 
 describe('mirrors', () => {
   let bed: PolicyBed;
@@ -148,6 +150,96 @@ describe('mirrors', () => {
     expect(bed.proxy.upstreams().lostCopies).to.deep.equal([{ destination: 'm', count: 3 }]);
     expect(most).to.be.at.most(3 * waitingBytesMax);
     expect(allWaitingBytes()).to.equal(0);
+  });
+
+  describe('of requests that are answered before their body has come', () => {
+    const body = 'b'.repeat(300_000);
+    const [begin, rest] = [body.slice(0, 100), body.slice(100)];
+    const head = (fields = '') => `POST /early HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n${fields}\r\n`;
+    let wire: RawClient;
+    beforeEach(async () => {
+      ports = await bed.named(['early'], (_name, _request, response) => void response.end('answered'));
+      await mirroring(await mirror());
+      wire = bed.wire(bed.port);
+    });
+
+    const isCopied = (count = 1) =>
+      eventually(() => expect(copies.map((copy) => digest(copy.body))).to.deep.equal(Array(count).fill(digest(body))));
+
+    it('get what the client sends afterwards, and its connection goes on', async () => {
+      wire.send(`${head()}${begin}`);
+      await wire.until(/^HTTP\/1\.1 200 [\s\S]*answered$/);
+      expect(copies).to.have.length(0);
+      wire.send(rest);
+      await isCopied();
+      expect(wire.received).not.to.match(/connection: close/i);
+      wire.send(`${head()}${body}`);
+      await isCopied(2);
+      await wire.until(/answered[\s\S]*answered$/);
+    });
+
+    it('get it in chunks, with retries, and with a request that asked for the end of its connection', async () => {
+      await mirroring(await mirror(), { retry: { attempts: 2 } });
+      wire.send('POST /early HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n');
+      wire.send(`64\r\n${begin}\r\n`);
+      await wire.until(/^HTTP\/1\.1 200 [\s\S]*answered$/);
+      for (let at = 0; at < rest.length; at += 1_000) {
+        const part = rest.slice(at, at + 1_000);
+        wire.send(`${part.length.toString(16)}\r\n${part}\r\n`);
+      }
+      wire.send('0\r\n\r\n');
+      await isCopied();
+      await wire.untilClosed();
+    });
+
+    it('get it over HTTP/2', async () => {
+      const config = bed.configuration(ports, {}, { mirror: { destinationId: 'm' } });
+      const m = await mirror();
+      await bed.install({
+        ...config,
+        listeners: [{ id: 'l', name: 'l', port: bed.port, http2: true }],
+        destinations: [...(config.destinations ?? []), { id: 'm', name: 'm', host: '127.0.0.1', port: m }],
+      });
+      const client = new Http2Client(`http://127.0.0.1:${bed.port}`);
+      bed.atEnd(async () => client.close());
+      const stream = client.open({ ':method': 'POST', ':path': '/early' });
+      const ended = new Promise((resolve) => stream.once('end', resolve));
+      stream.resume().write(begin);
+      await ended;
+      stream.end(rest);
+      await isCopied();
+      await eventually(() => expect(stream.closed).to.equal(true));
+      expect(stream.rstCode).to.equal(0);
+    });
+
+    it('are given up where the rest never comes, or cannot be read', async () => {
+      const silent = await bed.rawUpstream(() => {});
+      await mirroring(silent.port);
+      wire.send(`${head()}${begin}`);
+      await wire.until(/answered$/);
+      expect(silent.sockets.size).to.equal(1);
+      wire.destroy();
+      await eventually(() => expect(silent.sockets.size).to.equal(0));
+      const broken = bed.wire(bed.port);
+      broken.send('POST /early HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nb\r\n');
+      await broken.until(/answered$/);
+      broken.send('no chunk');
+      const answers = await broken.untilClosed();
+      // What has been answered is not answered again.
+      expect(answers.match(/HTTP\/1\.1/g)).to.have.length(1);
+      await eventually(() => expect(silent.sockets.size).to.equal(0));
+    });
+
+    it('take no more of the connection than others when they are lost', async () => {
+      const leaving = await bed.rawUpstream((socket) => socket.resetAndDestroy());
+      await mirroring(leaving.port);
+      wire.send(`${head()}${begin}`);
+      await wire.until(/answered$/);
+      await eventually(() => expect(leaving.sockets.size).to.equal(0));
+      wire.send(rest.slice(0, 20_000));
+      wire.send(rest.slice(20_000));
+      await wire.untilClosed();
+    });
   });
 
   it('get no upgrades', async () => {
