@@ -25,7 +25,7 @@ export abstract class HandleSocket extends SocketEvents implements HandleOwner {
   protected ended = false;
   protected reading = false;
   #tcp: TcpHandle | undefined;
-  readonly #halfOpen: boolean;
+  #halfOpen: boolean;
   /** FIN has left behind everything written. */
   #finished = false;
   #destroyWhenFinished = false;
@@ -80,6 +80,11 @@ export abstract class HandleSocket extends SocketEvents implements HandleOwner {
     this.end();
     if (this.#finished) this.destroy();
     else this.#destroyWhenFinished = true;
+    return this;
+  }
+
+  keepOpen(): this {
+    this.#halfOpen = true;
     return this;
   }
 

@@ -11,6 +11,8 @@ export interface TunnelEnd {
   destroy(): unknown;
   /** Ends once everything written has left. */
   destroySoon(): unknown;
+  /** From now on it can still be written to when the other side has ended. */
+  keepOpen(): unknown;
   pause(): unknown;
   resume(): unknown;
   setKeepAlive(on: boolean, afterMs: number): unknown;

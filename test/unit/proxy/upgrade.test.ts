@@ -1,4 +1,5 @@
 // S02, and upgrades as contract.md §7.13 wants them.
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
@@ -105,6 +106,29 @@ describe('an upgrade', () => {
         for (const socket of upstream.sockets) socket.write('still there');
         await wire.until(/^still there$/);
       }
+    });
+
+    it('carries what the client still sends when the upstream has ended', async () => {
+      wire.socket.removeAllListeners('end');
+      const ended = once(wire.socket, 'end');
+      let heard = '';
+      for (const socket of upstream.sockets) {
+        socket.removeAllListeners('data').on('data', (chunk) => {
+          heard += chunk;
+        });
+        socket.end('bye');
+      }
+      await ended;
+      expect(wire.received).to.match(/\r\n\r\nbye$/);
+      for (let minutes = 0; minutes < 3; minutes++) {
+        clock.advance(minute - 1_000);
+        heard = '';
+        wire.send('still here');
+        await eventually(() => expect(heard).to.equal('still here'));
+      }
+      wire.socket.end();
+      await wire.untilClosed();
+      await eventually(() => expect(upstream.sockets.size).to.equal(0));
     });
 
     it('is cut when the other side says nothing for a minute', async () => {

@@ -33,6 +33,7 @@ export class Tunnel extends Timed {
     this.#upstream = upstream;
     this.#wheel = wheel;
     this.#onEnd = onEnd;
+    upstream.keepOpen();
     this.#carry(client, upstream);
     this.#carry(upstream, client);
     this.#watch();

@@ -51,6 +51,9 @@ export class ClientTunnel extends EventEmitter implements TunnelEnd, StreamRecei
     this.#stream?.resume();
   }
 
+  /** The sides of a stream end each for itself. */
+  keepOpen(): void {}
+
   pause(): void {
     if (!this.#deaf) this.#stream?.pause();
   }

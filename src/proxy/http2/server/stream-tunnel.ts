@@ -1,5 +1,6 @@
 // A WebSocket between a stream of a client and an upstream (RFC 8441): bytes go both ways, each side
-// waiting for the other. What the client sends after the upstream's end goes nowhere, as with any response.
+// waiting for the other. What the client sends after the upstream's end goes nowhere, as with any response
+// (docs/decisions/half-closed-clients.md).
 import type { TunnelEnd } from '../../socket/tunnel-end.ts';
 import { Timed, type Wheel } from '../../wheel.ts';
 import type { Stream } from '../stream.ts';
