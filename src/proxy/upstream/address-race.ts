@@ -18,6 +18,8 @@ export interface RaceOptions {
   /** Milliseconds that an address has to itself; 0: the first two are tried at once. */
   readonly delayMs: number;
   readonly wheel: Wheel;
+  /** What connects; absent: a socket that is left behind once its handle has been taken. */
+  readonly newSocket?: () => Socket;
 }
 
 export class AddressRace extends Timed {
@@ -55,8 +57,8 @@ export class AddressRace extends Timed {
   #next(): void {
     const next = this.#waiting.shift();
     if (next === undefined) return;
-    const { port, delayMs, wheel } = this.#options;
-    const socket = new Socket(connecting);
+    const { port, delayMs, wheel, newSocket } = this.#options;
+    const socket = newSocket?.() ?? new Socket(connecting);
     this.#running.add(socket);
     socket.once('error', (error: NodeJS.ErrnoException) => this.#onError(socket, error));
     socket.once('connect', () => this.#onConnect(socket));

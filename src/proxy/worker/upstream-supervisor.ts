@@ -25,6 +25,7 @@ import { probe } from '../upstream/health/probe.ts';
 import { NameLookup } from '../upstream/name-lookup.ts';
 import { OutlierDetector, restore } from '../upstream/outlier-detector.ts';
 import type { Discovered } from '../upstream/upstreams.ts';
+import { Wheel } from '../wheel.ts';
 
 export interface SupervisorOptions {
   readonly threads: number;
@@ -81,10 +82,11 @@ export class UpstreamSupervisor implements ShownStates, KnownStates {
     this.#book = new UpstreamBook(threads);
     this.#states = new UpstreamStates(threads, 0);
     const { lookup } = new NameLookup(clock);
+    const wheel = new Wheel(clock);
     this.#prober = new HealthProber({
       clock,
       logger,
-      probe: (target, plan) => probe(target, plan, { clock, lookup, roots: () => readySystemRoots() }),
+      probe: (target, plan) => probe(target, plan, { clock, wheel, lookup, roots: () => readySystemRoots() }),
     });
     this.#discovery = new KubernetesDiscovery({
       clock,

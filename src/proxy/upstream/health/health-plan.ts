@@ -19,6 +19,10 @@ export function healthPlan(destination: Destination): HealthPlan | undefined {
     grpcService: check.grpcService ?? '',
     statuses: (check.expectedStatuses ?? defaults.expectedStatuses).map(rangeOf),
     timeoutMs: durationMs(check.timeout, defaults.timeout),
+    dualStackFallbackMs: durationMs(
+      options?.timeouts?.dualStackFallback,
+      destinationDefaults.timeouts.dualStackFallback,
+    ),
     http2: options?.http2 === true,
     tls: nodeOptions(destination),
     intervalMs: Math.max(intervalMsMin, durationMs(check.interval, defaults.interval)),
@@ -29,7 +33,7 @@ export function healthPlan(destination: Destination): HealthPlan | undefined {
 
 /** The same text for the same plan. */
 export const healthPlanText = ({ host, options }: Destination): string =>
-  JSON.stringify([options?.healthCheck, options?.tls, options?.http2, host]);
+  JSON.stringify([options?.healthCheck, options?.tls, options?.http2, host, options?.timeouts?.dualStackFallback]);
 
 function rangeOf(text: string): readonly [number, number] {
   const [from = '', to = from] = text.split('-');

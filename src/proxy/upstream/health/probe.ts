@@ -1,10 +1,13 @@
 // One probe of an endpoint (contract.md §7.10, architecture.md §6.26): a connection of its own, one question, an answer
 // in time or none. A probe never throws.
 
-import { connect, type LookupFunction, type Socket } from 'node:net';
+import type { LookupAddress } from 'node:dns';
+import { isIP, type LookupFunction, Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import type { Cancel, Clock } from '../../../clock.ts';
 import { http2, undici } from '../../on-demand.ts';
+import type { Wheel } from '../../wheel.ts';
+import { AddressRace, type RaceOwner } from '../address-race.ts';
 import { checkRequest, isServing } from './grpc-health.ts';
 
 export interface ProbePlan {
@@ -14,6 +17,8 @@ export interface ProbePlan {
   /** Inclusive ranges of statuses that pass. */
   readonly statuses: readonly (readonly [from: number, to: number])[];
   readonly timeoutMs: number;
+  /** Milliseconds that an address of a name has to itself; 0: the first two are tried at once. */
+  readonly dualStackFallbackMs: number;
   /** The destination speaks HTTP/2. */
   readonly http2: boolean;
   /** Undefined: plaintext. */
@@ -33,6 +38,7 @@ export type ProbeVerdict = string | undefined;
 
 export interface ProbeTools {
   readonly clock: Clock;
+  readonly wheel: Wheel;
   readonly lookup: LookupFunction;
   /** Resolves when this thread trusts whom the system trusts. */
   readonly roots: () => Promise<unknown>;
@@ -40,42 +46,97 @@ export interface ProbeTools {
 
 export async function probe(target: ProbeTarget, plan: ProbePlan, tools: ProbeTools): Promise<ProbeVerdict> {
   if (plan.tls !== undefined && plan.tls.ca === undefined) await tools.roots();
-  return probeNow(target, plan, tools);
-}
-
-function probeNow(target: ProbeTarget, plan: ProbePlan, { clock, lookup }: ProbeTools): Promise<ProbeVerdict> {
   return new Promise((resolve) => {
-    const socket = openSocket(target, plan, lookup);
-    if (typeof socket === 'string') {
-      resolve(socket);
-      return;
-    }
-    let cancel: Cancel = () => {};
-    const settle = (verdict: ProbeVerdict): void => {
-      cancel();
-      resolve(verdict);
-      socket.destroy();
-    };
-    cancel = clock.after(plan.timeoutMs, () => settle(`no answer within ${plan.timeoutMs} ms`));
-    socket.once('error', (error: NodeJS.ErrnoException) => settle(error.code ?? error.message));
-    socket.once(plan.tls === undefined ? 'connect' : 'secureConnect', () => {
-      ask(socket, target, plan).then(settle, (error: Error) => settle(error.message));
-    });
+    new Probe(target, plan, tools, resolve).begin();
   });
 }
 
-/** Text: why there cannot be one. Material for TLS is judged when it is used. */
-function openSocket(
-  { host, port }: ProbeTarget,
-  { tls, type, http2 }: ProbePlan,
-  lookup: LookupFunction,
-): Socket | string {
-  if (tls === undefined) return connect({ host, port, lookup });
-  const ALPNProtocols = type === 'grpc' || http2 ? ['h2'] : ['http/1.1'];
-  try {
-    return connectTls({ ...tls, host, port, lookup, ALPNProtocols: type === 'tcp' ? undefined : ALPNProtocols });
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+class Probe implements RaceOwner {
+  readonly #target: ProbeTarget;
+  readonly #plan: ProbePlan;
+  readonly #tools: ProbeTools;
+  readonly #onVerdict: (verdict: ProbeVerdict) => void;
+  /** While none of the addresses has answered. */
+  #race: AddressRace | undefined;
+  #socket: Socket | undefined;
+  #cancel: Cancel = () => {};
+  #settled = false;
+
+  constructor(target: ProbeTarget, plan: ProbePlan, tools: ProbeTools, onVerdict: (verdict: ProbeVerdict) => void) {
+    this.#target = target;
+    this.#plan = plan;
+    this.#tools = tools;
+    this.#onVerdict = onVerdict;
+  }
+
+  begin(): void {
+    const { host } = this.#target;
+    const { timeoutMs } = this.#plan;
+    const { clock, lookup } = this.#tools;
+    this.#cancel = clock.after(timeoutMs, () => this.#settle(`no answer within ${timeoutMs} ms`));
+    const family = isIP(host);
+    if (family > 0) this.#connect([{ address: host, family }]);
+    else {
+      lookup(host, { all: true }, (error, found) => {
+        if (error !== null || typeof found === 'string') this.onUnreachable(error ?? new Error('no addresses'));
+        else if (!this.#settled) this.#connect(found);
+      });
+    }
+  }
+
+  onUnreachable(error: NodeJS.ErrnoException): void {
+    this.#settle(error.code ?? error.message);
+  }
+
+  onConnected(connection: Socket): void {
+    this.#race = undefined;
+    const socket = this.#secured(connection);
+    if (typeof socket === 'string') {
+      connection.destroy();
+      this.#settle(socket);
+      return;
+    }
+    this.#socket = socket;
+    socket.once('error', (error: NodeJS.ErrnoException) => this.#settle(error.code ?? error.message));
+    if (socket === connection) this.#ask(socket);
+    else socket.once('secureConnect', () => this.#ask(socket));
+  }
+
+  /** As requests find the address that answers: each has a while to itself, and none is given up for another. */
+  #connect(addresses: readonly LookupAddress[]): void {
+    const { port } = this.#target;
+    const { dualStackFallbackMs: delayMs } = this.#plan;
+    const { wheel } = this.#tools;
+    this.#race = new AddressRace(addresses, this, { port, delayMs, wheel, newSocket: () => new Socket() });
+    this.#race.begin();
+  }
+
+  /** Text: why it cannot be. Material for TLS is judged when it is used. */
+  #secured(socket: Socket): Socket | string {
+    const { tls, type, http2 } = this.#plan;
+    if (tls === undefined) return socket;
+    const ALPNProtocols = type === 'grpc' || http2 ? ['h2'] : ['http/1.1'];
+    try {
+      return connectTls({ ...tls, socket, ALPNProtocols: type === 'tcp' ? undefined : ALPNProtocols });
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error);
+    }
+  }
+
+  #ask(socket: Socket): void {
+    ask(socket, this.#target, this.#plan).then(
+      (verdict) => this.#settle(verdict),
+      (error: Error) => this.#settle(error.message),
+    );
+  }
+
+  #settle(verdict: ProbeVerdict): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    this.#cancel();
+    this.#race?.abandon();
+    this.#socket?.destroy();
+    this.#onVerdict(verdict);
   }
 }
 

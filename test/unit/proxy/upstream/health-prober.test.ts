@@ -13,6 +13,7 @@ const plan = (changes: Partial<HealthPlan> = {}): HealthPlan => ({
   grpcService: '',
   statuses: [[200, 399]],
   timeoutMs: 500,
+  dualStackFallbackMs: 300,
   http2: false,
   tls: undefined,
   intervalMs: 1_000,

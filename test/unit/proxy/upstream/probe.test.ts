@@ -1,4 +1,5 @@
 // Probes of each type against real servers (contract.md §7.10, architecture.md §6.26).
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import {
   createServer as createHttp2Server,
@@ -11,7 +12,10 @@ import { expect } from 'chai';
 import { systemClock } from '../../../../src/clock.ts';
 import { type ProbePlan, probe } from '../../../../src/proxy/upstream/health/probe.ts';
 import { NameLookup } from '../../../../src/proxy/upstream/name-lookup.ts';
+import { Wheel } from '../../../../src/proxy/wheel.ts';
 import { ca, server as certified } from '../../../support/certificates.ts';
+import { freePort } from '../../../support/free-port.ts';
+import { silentPort } from '../../../support/silent-port.ts';
 
 const plan = (changes: Partial<ProbePlan> = {}): ProbePlan => ({
   type: 'http',
@@ -19,6 +23,7 @@ const plan = (changes: Partial<ProbePlan> = {}): ProbePlan => ({
   grpcService: '',
   statuses: [[200, 399]],
   timeoutMs: 5_000,
+  dualStackFallbackMs: 300,
   http2: false,
   tls: undefined,
   ...changes,
@@ -41,6 +46,7 @@ describe('a probe', () => {
   const ask = (port: number, changes: Partial<ProbePlan> = {}) =>
     probe({ name: `127.0.0.1:${port}`, host: '127.0.0.1', port }, plan(changes), {
       clock: systemClock,
+      wheel: new Wheel(systemClock),
       lookup: new NameLookup(systemClock).lookup,
       roots,
     });
@@ -84,6 +90,43 @@ describe('a probe', () => {
     expect(
       await ask(await listen(createTcpServer((socket) => socket.on('error', () => {}).resume())), { type: 'tcp' }),
     ).to.equal(undefined);
+  });
+
+  describe('of a name with several addresses', () => {
+    const names = ['127.0.0.1', '127.0.0.2'];
+    const askByName = (port: number, changes: Partial<ProbePlan>) =>
+      probe({ name: `upstream.test:${port}`, host: 'upstream.test', port }, plan({ type: 'tcp', ...changes }), {
+        clock: systemClock,
+        wheel: new Wheel(systemClock),
+        lookup: new NameLookup(systemClock, (_name, answer) =>
+          setImmediate(
+            answer,
+            null,
+            names.map((address) => ({ address, family: 4 })),
+          ),
+        ).lookup,
+        roots,
+      });
+
+    it('waits for the first address while others are tried, for as long as its timeout', async () => {
+      const late = await silentPort();
+      servers.push(late);
+      const verdict = askByName(late.port, {});
+      // The second address has refused by then.
+      setTimeout(() => late.wake(), 600);
+      expect(await verdict).to.equal(undefined);
+    });
+
+    it('passes by the address that answers, and fails when all are silent or refuse', async () => {
+      const silent = await silentPort();
+      servers.push(silent);
+      expect(await askByName(silent.port, { timeoutMs: 400, dualStackFallbackMs: 60_000 })).to.match(/^no answer/);
+      const server = createTcpServer((socket) => socket.on('error', () => {}).resume());
+      servers.push(server);
+      await once(server.listen(silent.port, '127.0.0.2'), 'listening');
+      expect(await askByName(silent.port, {})).to.equal(undefined);
+      expect(await askByName(await freePort(), {})).to.equal('ECONNREFUSED');
+    });
   });
 
   it('of type grpc asks for the service by name', async () => {
