@@ -61,6 +61,8 @@ export interface ExchangeObserver {
   onMatch(entry: ExchangeEntry): void;
   /** Once per exchange that chose an endpoint. */
   onEndpoint(destinationId: string): void;
+  /** Nothing was sent to the endpoint that it chose: it counts as none that chose one. */
+  onNoEndpoint(destinationId: string): void;
   /** `retry` counts from 1. */
   onRetry(entry: ExchangeEntry, retry: number): void;
   onMirror(entry: ExchangeEntry, destinationId: string): void;

@@ -69,7 +69,6 @@ export interface ActionExchange extends MiddlewareExchange {
   /** Kept from one exchange to the next of the same slot. */
   run: ActionRun | undefined;
   destinationId: string;
-  /** Emptied again by an action that then sends nothing there. */
   endpoint: string;
   attempts: number;
   upstreamMs: number;
@@ -89,10 +88,12 @@ export interface ActionExchange extends MiddlewareExchange {
   heldRequestBody(): HeldBody;
   /** The endpoint of the next try is chosen. */
   onEndpoint(destinationId: string, endpoint: string): void;
+  /** The endpoint that was chosen was not asked, nor any before it: the exchange is none of the upstream's (contract.md §7.9). */
+  onNothingSent(): void;
   /** Retry `n` begins, from 1. */
   onRetry(n: number): void;
-  /** A copy goes to a mirror. */
-  onMirror(destinationId: string): void;
+  /** What counts a copy to that mirror, when it has been sent, be the exchange over by then; undefined: nobody counts. */
+  copyCounter(destinationId: string): (() => void) | undefined;
   reply(reply: LocalReply): void;
   /** A head has come; its body follows from `source`, which has not been started. */
   relay(head: ResponseHead, source: BodySource): void;

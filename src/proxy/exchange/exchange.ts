@@ -178,8 +178,17 @@ export class Exchange extends Messages implements ActionExchange {
     if (this.#entry !== undefined) this.#observer?.onRetry(this.#entry, n);
   }
 
-  onMirror(destinationId: string): void {
-    if (this.#entry !== undefined) this.#observer?.onMirror(this.#entry, destinationId);
+  onNothingSent(): void {
+    if (!this.#choseEndpoint) return;
+    this.#choseEndpoint = false;
+    this.endpoint = '';
+    this.#observer?.onNoEndpoint(this.destinationId);
+  }
+
+  copyCounter(destinationId: string): (() => void) | undefined {
+    const entry = this.#entry;
+    const observer = this.#observer;
+    return entry && observer && (() => observer.onMirror(entry, destinationId));
   }
 
   reply(reply: LocalReply): void {

@@ -206,7 +206,7 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     const exchange = this.#exchange;
     this.#observe(head.status);
     this.#timers.end();
-    if (this.#again.isDueAfter(head)) {
+    if (this.#again.isDueAfter(head, this.#upstream)) {
       const stream = this.#stream;
       this.#stream = undefined;
       exchange.trace?.endAttempt(head.status, '');
@@ -282,7 +282,6 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     const exchange = this.#exchange;
     this.#phase = 'choosing';
     if (!upstream.available) {
-      exchange.endpoint = '';
       this.#fail('no_endpoint', undefined);
       return;
     }
@@ -333,7 +332,7 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     this.#exchange.trace?.endAttempt(0, type);
     this.#observe(type === 'timeout' ? 504 : 502);
     this.#timers.end();
-    if (!this.overdue && this.#again.isDueAfterFailure()) this.#retrySoon();
+    if (!this.overdue && this.#again.isDueAfterFailure(this.#upstream)) this.#retrySoon();
     else this.#fail(type, message);
   }
 
@@ -381,7 +380,10 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
 
   #fail(type: ProxyErrorType, message: string | undefined): void {
     const exchange = this.#exchange;
-    const place = { destination: exchange.destinationId, endpoint: exchange.endpoint || undefined };
+    // Of the one that was tried before, that there is none now says nothing.
+    const endpoint = type === 'no_endpoint' ? undefined : exchange.endpoint || undefined;
+    const place = { destination: exchange.destinationId, endpoint };
+    if (type === 'circuit_open' && exchange.attempts < 2) exchange.onNothingSent();
     exchange.trace?.endAttempt(0, type);
     // Refusals of Sluice's own say nothing of the destination.
     this.#conclude(type === 'circuit_open' || type === 'no_endpoint' ? 'unknown' : 'failure');

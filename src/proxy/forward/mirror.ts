@@ -54,7 +54,6 @@ export function startMirror(
   const admitted = new Admitted();
   if (!admitted.enter(upstream.breaker)) return undefined;
   const mirror = new Mirror(upstream, admitted, plan, order, exchange);
-  exchange.onMirror(upstream.id);
   mirror.begin(exchange);
   return mirror;
 }
@@ -83,6 +82,7 @@ export class Mirror extends Timed implements PoolCallbacks, ResponseReceiver, Up
   #ended = false;
   #trailers = '';
   #repeated = false;
+  #count: (() => void) | undefined;
   #over = false;
   #traced: TracedCall | undefined;
   #status = 0;
@@ -104,6 +104,7 @@ export class Mirror extends Timed implements PoolCallbacks, ResponseReceiver, Up
     this.grpcTimeout = order.grpcTimeout;
     this.#ended = exchange.bodyKind === 'none';
     this.#upstream = upstream;
+    this.#count = exchange.copyCounter(upstream.id);
     this.#admitted = admitted;
     this.#wheel = exchange.wheel;
     this.#downstream = exchange.downstream;
@@ -201,6 +202,8 @@ export class Mirror extends Timed implements PoolCallbacks, ResponseReceiver, Up
 
   onConnection(stream: UpstreamStream): void {
     this.#stream = stream;
+    this.#count?.();
+    this.#count = undefined;
     stream.send(this, this);
     if (this.bodyKind === 'none') return;
     this.start(stream);

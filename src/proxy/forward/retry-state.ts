@@ -8,6 +8,8 @@ import type { ResponseHead } from '../message/response.ts';
 import type { Admitted } from './admitted.ts';
 import { backoffMs, isWorthRetrying, type RetryPlan } from './retry.ts';
 
+type Askable = { readonly available: boolean } | undefined;
+
 export class RetryState {
   readonly #exchange: ActionExchange;
   readonly #admitted: Admitted;
@@ -60,16 +62,16 @@ export class RetryState {
     return this.#held;
   }
 
-  /** The policy wants another try after this response, and it may begin. */
-  isDueAfter(head: ResponseHead): boolean {
+  /** The policy wants another try after this response, and it may begin. With nobody left to ask, this is the last result. */
+  isDueAfter(head: ResponseHead, upstream: Askable): boolean {
     const policy = this.#policy;
-    return policy !== undefined && isWorthRetrying(policy, head) && this.#mayRetry(policy);
+    return policy !== undefined && isWorthRetrying(policy, head) && this.#mayRetry(policy, upstream);
   }
 
   /** The same after a try without a response. */
-  isDueAfterFailure(): boolean {
+  isDueAfterFailure(upstream: Askable): boolean {
     const policy = this.#policy;
-    return policy?.onConnectionFailure === true && this.#mayRetry(policy);
+    return policy?.onConnectionFailure === true && this.#mayRetry(policy, upstream);
   }
 
   /** Counts the retry that is due; gives the milliseconds until it begins. */
@@ -102,9 +104,9 @@ export class RetryState {
     this.#held?.rewind();
   }
 
-  #mayRetry({ attempts, budgetPercent }: RetryPlan): boolean {
+  #mayRetry({ attempts, budgetPercent }: RetryPlan, upstream: Askable): boolean {
     const { request, bodyKind } = this.#exchange;
-    if (this.#retries >= attempts || request.upgrade !== '') return false;
+    if (this.#retries >= attempts || request.upgrade !== '' || upstream?.available !== true) return false;
     if (bodyKind !== 'none' && this.#held?.replayable === false) return false;
     return this.#admitted.enterRetry(budgetPercent);
   }

@@ -129,6 +129,10 @@ export class ListenerCounters implements ExchangeObserver {
     if (this.collected.destination) this.#add(this.#destinationOf(destinationId).inflight, 1);
   }
 
+  onNoEndpoint(destinationId: string): void {
+    if (this.collected.destination) this.#add(this.#destinationOf(destinationId).inflight, -1);
+  }
+
   onRetry(entry: ExchangeEntry, retry: number): void {
     if (!this.collected.route) return;
     const { labels } = this.#routeOf(entry);

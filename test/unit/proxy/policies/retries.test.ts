@@ -77,6 +77,17 @@ describe('retries', () => {
     expect(names).to.have.length(2);
   });
 
+  it('end with the last result where nobody is left to ask', async () => {
+    const ports = await bed.named(
+      ['a', 'b'],
+      (name, _, response) => void response.writeHead(503).end(`${name} is ill`),
+    );
+    const outlierDetection = { consecutive5xx: 1, maxEjectionPercent: 100, baseEjectionTime: '10m' };
+    await bed.balanced(ports, { outlierDetection }, { retry: { attempts: 5, backoff: { base: '1ms' } } });
+    expect(await bed.ask()).to.include({ status: 503, body: 'b is ill' });
+    expect(await bed.error()).to.equal('no_endpoint');
+  });
+
   it('send a body again, whole, up to a bound', async () => {
     await retrying({ attempts: 2 });
     const body = 'x'.repeat(19_000);
