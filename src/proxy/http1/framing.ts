@@ -35,7 +35,7 @@ export class Framing {
     if (problem !== '') return problem;
     if (this.kind === 'close') this.kind = 'none';
     this.expectContinue &&= minor === 1 && this.kind !== 'none';
-    if (this.upgrade !== '' && (minor === 0 || this.kind !== 'none' || isHttp(this.upgrade))) this.upgrade = '';
+    if (this.upgrade !== '') this.#admitUpgrade(minor);
     return '';
   }
 
@@ -58,6 +58,13 @@ export class Framing {
     if (status === 204 && (this.kind === 'chunked' || this.length > 0)) this.keepAlive = false;
     this.kind = 'none';
     return '';
+  }
+
+  /** What is to become a tunnel has no body; clients that POST say so by its length. */
+  #admitUpgrade(minor: number): void {
+    const bodiless = this.kind === 'none' || (this.kind === 'length' && this.length === 0);
+    if (minor === 0 || !bodiless || isHttp(this.upgrade)) this.upgrade = '';
+    else this.kind = 'none';
   }
 
   #clear(keepAlive: boolean): void {

@@ -126,6 +126,13 @@ export const keptFromClient = tableWithout(
   ...[...ownToHop, fieldId.host, fieldId.expect, fieldId.alias],
   ...[forwardedFor, forwardedProto, forwardedHost, clientCertificate, forwarded],
 );
+/** In place of the former, where a request becomes a stream without an end: a length would be one. */
+export const keptOfTunnel = (kept: KeptTable): KeptTable =>
+  kept === keptFromTrusted ? keptOfTrustedTunnel : keptOfClientTunnel;
+const withoutLength = (kept: KeptTable): KeptTable =>
+  kept.map((stays, id) => (id === fieldId.contentLength ? 0 : stays));
+const keptOfTrustedTunnel = withoutLength(keptFromTrusted);
+const keptOfClientTunnel = withoutLength(keptFromClient);
 export const keptFromUpstream = tableWithout(...ownToHop);
 export const keptUnderOwnName = tableWithout(...ownToHop, fieldId.server);
 export const bodiless = tableWithout(...ownToHop, fieldId.contentLength);

@@ -13,6 +13,7 @@ import {
   keptFromClient,
   keptFromTrusted,
   keptFromUpstream,
+  keptOfTunnel,
   keptUnderOwnName,
   keptWithoutBody,
   replacedNames,
@@ -63,7 +64,8 @@ export function encodeRequest(out: HpackEncoder, order: UpstreamRequest, scheme:
   const replaced = replacedNames(order);
   // What HTTP/1.1 proves with a key, extended CONNECT says (RFC 8441 §5).
   const named = connects ? [...replaced, 'sec-websocket-key'] : replaced;
-  encodeKept(out, lines, edits, named, sender.peerTrusted ? keptFromTrusted : keptFromClient);
+  const kept = sender.peerTrusted ? keptFromTrusted : keptFromClient;
+  encodeKept(out, lines, edits, named, connects ? keptOfTunnel(kept) : kept);
   if (order.expectContinue) out.field('expect', '100-continue');
   if (acceptsTrailers(lines)) out.field('te', 'trailers');
   if (attempt > 0) out.field('x-gateway-attempt-count', String(attempt));

@@ -162,6 +162,20 @@ describe('an upgrade', () => {
     await eventually(() => expect(upstream.sockets.size).to.equal(0));
   });
 
+  it('may be asked for by a POST that says that it has no body', async () => {
+    const upstream = await bed.rawUpstream((socket) => {
+      socket.removeAllListeners('data').on('data', (chunk) => socket.write(`<${chunk}>`));
+      socket.write('HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n');
+    });
+    await bed.install(forwarding(port, upstream.port));
+    const wire = bed.wire(port);
+    wire.send('POST /attach HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n');
+    await wire.until(/^HTTP\/1\.1 101 [\s\S]*\r\n\r\n$/);
+    expect(upstream.requests[0]).to.match(/^POST \/attach [\s\S]*\r\nContent-Length: 0\r\n[\s\S]*Upgrade: tcp\r\n/);
+    wire.send('more');
+    await wire.until(/<more>$/);
+  });
+
   it('answered with 200 is no upgrade: what the client sent ahead is the next request', async () => {
     const upstream = await bed.rawUpstream((socket, request) =>
       socket.write(

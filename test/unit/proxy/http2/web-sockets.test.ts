@@ -108,6 +108,25 @@ describe('a WebSocket to a destination of HTTP/2', () => {
     await eventually(() => expect([...upstream.sessions].length).to.equal(1));
   });
 
+  it('whose handshake says that it has no body is a stream without an end all the same', async () => {
+    let seen: Record<string, unknown> = {};
+    const upstream = await http2Upstream(
+      bed,
+      (stream, headers) => {
+        seen = headers;
+        echo(stream);
+      },
+      announcing,
+    );
+    await serve(upstream.port);
+    const wire = bed.wire(port);
+    wire.send(upgrade.replace('Host: x', 'Host: x\r\nContent-Length: 0'));
+    await wire.until(/^HTTP\/1\.1 101 [\s\S]*\r\n\r\n$/);
+    expect(seen).to.not.have.property('content-length');
+    wire.send('more');
+    await wire.until(/more$/);
+  });
+
   it('goes from HTTP/2 to HTTP/2', async () => {
     const upstream = await http2Upstream(bed, echo, announcing);
     await serve(upstream.port);
