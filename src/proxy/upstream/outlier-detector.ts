@@ -55,6 +55,14 @@ export class OutlierDetector {
     if (tooMany || (gatewayErrorsMax > 0 && gatewayErrors >= gatewayErrorsMax)) this.#eject(endpoint);
   }
 
+  /** Main: the pool, or what may be ejected of it, may have become smaller. Those come back first whose time is nearest. */
+  settle(endpoints: readonly EndpointState[]): void {
+    const ejected = endpoints.filter((endpoint) => endpoint.ejected);
+    if (ejected.length <= this.#ejectedMax) return;
+    ejected.sort((a, b) => a.ejectedUntilMs - b.ejectedUntilMs);
+    for (const endpoint of ejected.slice(0, ejected.length - this.#ejectedMax)) restore(this.#destination, endpoint);
+  }
+
   /** Main: brings back those whose time has come. */
   sweep(endpoints: Iterable<EndpointState>): void {
     if (this.#destination.ejected === 0) return;

@@ -304,6 +304,7 @@ export class UpstreamSupervisor implements ShownStates, KnownStates {
         continue;
       }
       const detector = new OutlierDetector(state, states.length, limits, this.#options.clock);
+      detector.settle(states);
       this.#sweeps.push(() => detector.sweep(states));
       sweepMs = Math.min(sweepMs, limits.sweepMs);
     }

@@ -38,6 +38,20 @@ describe('endpoints that fail', () => {
     expect(await answering()).to.have.length(1);
   });
 
+  it('are not ejected where no other is left, nor more of them than may be, when a pool becomes smaller', async () => {
+    const outlierDetection = { consecutive5xx: 1, baseEjectionTime: '10m', maxEjectionPercent: 70 };
+    const [a = 0, b = 0, c = 0] = ports;
+    for (const name of ['a', 'b']) bad.add(name);
+    await bed.balanced([a, b, c], { outlierDetection });
+    await bed.bodies(3);
+    expect(await answering()).to.equal('c');
+    bad.clear();
+    await bed.balanced([a, b], { outlierDetection });
+    expect(await answering()).to.equal('a');
+    await bed.balanced([b], { outlierDetection });
+    expect(await answering()).to.equal('b');
+  });
+
   it('are probed, left out, and taken back; the checks go on through activations', async () => {
     const healthCheck = { path: '/health', interval: '1s', unhealthyThreshold: 1, healthyThreshold: 1 };
     bad.add('a');
