@@ -88,7 +88,7 @@ export class HealthCheck {
   @Duration('Time between probes of an endpoint; at least one second is kept.', { default: healthCheck.interval })
   readonly interval?: string;
 
-  @Duration('Time for a probe.', { default: healthCheck.timeout })
+  @Duration('Time for a probe. 0: the default.', { default: healthCheck.timeout })
   readonly timeout?: string;
 
   @Uint('Failures in a row that make an endpoint unhealthy. 0: the default.', {

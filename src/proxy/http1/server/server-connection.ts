@@ -391,6 +391,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
     const { idleMs } = this.#context.settings();
     this.#parser.reset();
     this.#sink = undefined;
+    this.restTaker = undefined;
     this.#reading = 'head';
     this.#headStartedMs = -1;
     // The drain may have come after a head had gone out without `Connection: close`: the client knows nothing of it.

@@ -18,7 +18,8 @@ export function healthPlan(destination: Destination): HealthPlan | undefined {
     path: check.path ?? '/',
     grpcService: check.grpcService ?? '',
     statuses: (check.expectedStatuses ?? defaults.expectedStatuses).map(rangeOf),
-    timeoutMs: durationMs(check.timeout, defaults.timeout),
+    // No time at all would fail everybody, and no limit nobody.
+    timeoutMs: durationMs(check.timeout, defaults.timeout) || durationMs(undefined, defaults.timeout),
     dualStackFallbackMs: durationMs(
       options?.timeouts?.dualStackFallback,
       destinationDefaults.timeouts.dualStackFallback,

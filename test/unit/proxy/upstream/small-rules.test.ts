@@ -1,7 +1,8 @@
-// Rules of contract.md §7.4, §7.7 and §7.13 that are arithmetic or text.
+// Rules of contract.md §2.3.5, §7.4, §7.7 and §7.13 that are arithmetic or text.
 import { expect } from 'chai';
 import { backoffMs } from '../../../../src/proxy/forward/retry.ts';
 import { parseGrpcTimeout, renderGrpcTimeout } from '../../../../src/proxy/upstream/grpc-timeout.ts';
+import { healthPlan } from '../../../../src/proxy/upstream/health/health-plan.ts';
 import { cookieIn, newSession, pinCookie } from '../../../../src/proxy/upstream/session/cookie.ts';
 
 describe('grpc-timeout', () => {
@@ -31,6 +32,15 @@ describe('grpc-timeout', () => {
       [200_000_000_000, '3333333M'],
     ] as const;
     for (const [ms, text] of rows) expect(renderGrpcTimeout(ms)).to.equal(text);
+  });
+});
+
+describe('a health check', () => {
+  it('takes 0 for the default of its times and thresholds, but for the interval, which is a second at least', () => {
+    const healthCheck = { path: '/', interval: '0s', timeout: '0s', unhealthyThreshold: 0, healthyThreshold: 0 };
+    const plan = healthPlan({ id: 'd', name: 'd', host: 'a.test', port: 80, options: { healthCheck } });
+    const expected = { intervalMs: 1_000, timeoutMs: 5_000, unhealthyThreshold: 3, healthyThreshold: 2 };
+    expect(plan).to.include(expected);
   });
 });
 
