@@ -37,6 +37,9 @@ export interface ServerStreamOwner {
   onStreamOver(stream: ServerStream): void;
 }
 
+/** Where the listener has no limit for requests: how long one that was answered may take none of its rest. */
+const restMs = 60_000;
+
 export class ServerStream implements Downstream, StreamReceiver, AnsweredStream, Peer {
   readonly request: RequestView;
   readonly response: StreamResponse;
@@ -256,7 +259,11 @@ export class ServerStream implements Downstream, StreamReceiver, AnsweredStream,
   /** The response is with the connection. */
   #keepOrDropRest(): void {
     const { stream } = this;
-    if (this.restWanted && stream?.readsOn === true) return;
+    if (this.restWanted && stream?.readsOn === true) {
+      // A stream that its client forgets has a place among those of its connection.
+      if (this.#context.settings().clientRequestMs === 0) this.#context.wheel.arm(this.#bodyDeadline, restMs);
+      return;
+    }
     this.#sink = undefined;
     if (stream?.readsOn !== true) return;
     stream.readsOn = false;

@@ -1,10 +1,12 @@
 // Mirrors of contract.md §7.13: what they get, and that the request itself knows nothing of them.
 import { createHash } from 'node:crypto';
+import type { ClientHttp2Stream } from 'node:http2';
 import { expect } from 'chai';
 import { allWaitingBytes, waitingBytesMax } from '../../../../src/proxy/forward/waiting-copy.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { freePort } from '../../../support/free-port.ts';
 import { Http2Client } from '../../../support/http2-client.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { PolicyBed } from '../../../support/named-upstreams.ts';
 import type { RawClient } from '../../../support/proxy-bed.ts';
 
@@ -157,7 +159,11 @@ describe('mirrors', () => {
     const [begin, rest] = [body.slice(0, 100), body.slice(100)];
     const head = (fields = '') => `POST /early HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n${fields}\r\n`;
     let wire: RawClient;
+    let clock: ManualClock;
     beforeEach(async () => {
+      clock = new ManualClock();
+      await bed.end();
+      bed = await PolicyBed.open({ clock });
       ports = await bed.named(['early'], (_name, _request, response) => void response.end('answered'));
       await mirroring(await mirror());
       wire = bed.wire(bed.port);
@@ -192,12 +198,13 @@ describe('mirrors', () => {
       await wire.untilClosed();
     });
 
-    it('get it over HTTP/2', async () => {
+    /** A stream whose response is whole; of its body has gone the beginning. */
+    const answeredStream = async (timeouts: object = {}): Promise<ClientHttp2Stream> => {
       const config = bed.configuration(ports, {}, { mirror: { destinationId: 'm' } });
       const m = await mirror();
       await bed.install({
         ...config,
-        listeners: [{ id: 'l', name: 'l', port: bed.port, http2: true }],
+        listeners: [{ id: 'l', name: 'l', port: bed.port, http2: true, timeouts }],
         destinations: [...(config.destinations ?? []), { id: 'm', name: 'm', host: '127.0.0.1', port: m }],
       });
       const client = new Http2Client(`http://127.0.0.1:${bed.port}`);
@@ -206,10 +213,30 @@ describe('mirrors', () => {
       const ended = new Promise((resolve) => stream.once('end', resolve));
       stream.resume().write(begin);
       await ended;
+      return stream;
+    };
+
+    it('get it over HTTP/2', async () => {
+      const stream = await answeredStream();
       stream.end(rest);
       await isCopied();
       await eventually(() => expect(stream.closed).to.equal(true));
       expect(stream.rstCode).to.equal(0);
+    });
+
+    it('are given up with a stream of which nothing more comes, whatever the limit for requests', async () => {
+      for (const [clientRequest, minutes] of [
+        ['0s', 1],
+        ['3m', 3],
+      ] as const) {
+        const stream = await answeredStream({ clientRequest });
+        clock.advance(minutes * 60_000 - 5_000);
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        expect(stream.closed, clientRequest).to.equal(false);
+        clock.advance(10_000);
+        await eventually(() => expect(stream.closed).to.equal(true));
+        expect(stream.rstCode).to.equal(0);
+      }
     });
 
     it('are given up where the rest never comes, or cannot be read', async () => {
