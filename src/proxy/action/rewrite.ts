@@ -61,16 +61,18 @@ export function upstreamHost(
   ownHost?: string,
 ): string {
   if (plan?.host !== undefined) return plan.host;
-  if (plan?.autoHost)
-    return destinationHost.includes(':') && !destinationHost.startsWith('[') ? `[${destinationHost}]` : destinationHost;
+  if (plan?.autoHost) return bracketed(destinationHost);
   const named = plan?.hostFromHeader;
   const fromHeader = named === undefined || named === 'host' ? undefined : request.header(named);
-  return asHost(fromHeader) ?? asHost(ownHost) ?? request.authority;
+  // A request of HTTP/1.0 may name no host.
+  return asHost(fromHeader) ?? asHost(ownHost) ?? (request.authority || bracketed(destinationHost));
 }
 
 /** What cannot stand in Host is nobody's name: a client's field may hold anything, and so may what a service sets. */
 const asHost = (text: string | undefined): string | undefined =>
   text !== undefined && authorityForm.test(text) ? text : undefined;
+
+const bracketed = (host: string): string => (host.includes(':') && !host.startsWith('[') ? `[${host}]` : host);
 
 /** A substitution is free text: what cannot stand in a request line is escaped. */
 const escapeQuery = (query: string): string =>

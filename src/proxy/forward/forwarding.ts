@@ -268,9 +268,8 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     const query = exchange.upstreamQuery;
     const sent = query === undefined ? { path, query: this.request.query, queryIsEmpty } : { path, query };
     this.target = upstreamTarget(plan.rewrite, plan.path, sent);
-    // A request of HTTP/1.0 may name no host.
     const ownHost = this.request.edits.added('host');
-    this.host = upstreamHost(plan.rewrite, this.request, upstream.host, ownHost) || upstream.host;
+    this.host = upstreamHost(plan.rewrite, this.request, upstream.host, ownHost);
     this.grpcTimeout = plan.grpcTimeoutMsMax > 0 ? cappedGrpcTimeout(this.request, plan.grpcTimeoutMsMax) : '';
     const budgetMs = plan.budgetMs ?? upstream.requestMs;
     if (budgetMs > 0) exchange.wheel.arm(this, budgetMs);
@@ -427,5 +426,11 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
 function cappedGrpcTimeout(request: ExchangeRequest, msMax: number): string {
   const asked = request.header('grpc-timeout');
   const ms = asked === undefined ? undefined : parseGrpcTimeout(asked);
-  return ms !== undefined && ms > msMax ? renderGrpcTimeout(msMax) : '';
+  if (ms === undefined || ms <= msMax) return '';
+  const capped = renderGrpcTimeout(msMax);
+  // What a middleware has set is one change more.
+  if (request.edits.added('grpc-timeout') === undefined) return capped;
+  request.view.forgetHeaders();
+  request.edits.set('grpc-timeout', capped);
+  return '';
 }

@@ -98,7 +98,7 @@ export class Mirror extends Timed implements PoolCallbacks, ResponseReceiver, Up
     this.request = new CopiedRequest(order.request);
     this.target = order.target;
     const ownHost = order.request.edits.added('host');
-    this.host = upstreamHost(plan.rewrite, order.request, upstream.host, ownHost) || upstream.host;
+    this.host = upstreamHost(plan.rewrite, order.request, upstream.host, ownHost);
     this.attempt = plan.attemptCount ? 1 : 0;
     this.bodyKind = exchange.bodyKind;
     this.grpcTimeout = order.grpcTimeout;

@@ -40,6 +40,16 @@ describe('the fields that travel on', () => {
     expect(targets).to.deep.equal(['/a?', '/?', '/a?b', '/a??', '/a']);
   });
 
+  it('go under the name of the destination where HTTP/1.0 names none, an IPv6 address in brackets', async () => {
+    for (const host of ['shop.test', '::1']) {
+      const endpoints = [{ host: '127.0.0.1', port: upstream.port }];
+      await bed.install(forwarding(port, upstream.port, { destination: { host, endpoints } }));
+      await rawExchange(port, 'GET / HTTP/1.0\r\n\r\n');
+    }
+    const hosts = upstream.requests.map((request) => lines(request)[0]);
+    expect(hosts).to.deep.equal(['Host: shop.test', 'Host: [::1]']);
+  });
+
   // A head without edits was copied as it came, blanks included (architecture.md §6.27).
   it('travel without the blanks around their values, in both directions', async () => {
     sent = 'X-A:  1 \r\nX-B:\t2\t \r\n';

@@ -91,4 +91,12 @@ describe('timeouts', () => {
     await bed.balanced(ports, {}, { maxGrpcTimeout: '0s' });
     expect(await echo('1M')).to.equal('1M');
   });
+
+  it('grpc-timeout that a middleware has set is capped as well, and said once', async () => {
+    const config = bed.configuration(ports, {}, { maxGrpcTimeout: '2s' });
+    const headers = { requestHeadersToAdd: [{ key: 'grpc-timeout', value: '1M' }] };
+    const routes = (config.routes ?? []).map((route) => ({ ...route, middlewareIds: ['m'] }));
+    await bed.install({ ...config, routes, middlewares: [{ id: 'm', name: 'm', type: 'headers', headers }] });
+    expect((await bed.ask({ 'grpc-timeout': '5S' }, { path: '/echo' })).body).to.equal('2000m');
+  });
 });
