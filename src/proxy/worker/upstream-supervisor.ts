@@ -15,7 +15,7 @@ import {
   UpstreamStates,
 } from '../shared/upstream-states.ts';
 import { readySystemRoots } from '../tls/system-roots.ts';
-import { outlierLimits } from '../upstream/destination-plan.ts';
+import { breakerLimits, outlierLimits } from '../upstream/destination-plan.ts';
 import type { ClusterAccess } from '../upstream/discovery/cluster-access.ts';
 import { KubernetesDiscovery } from '../upstream/discovery/kubernetes-discovery.ts';
 import { endpointsOf, type FoundAddress } from '../upstream/endpoint-address.ts';
@@ -296,7 +296,8 @@ export class UpstreamSupervisor implements ShownStates, KnownStates {
         for (const endpoint of endpoints) endpoint.state.healthy = true;
         state.touch();
       }
-      if (options?.circuitBreaker === undefined) state.resetCircuit();
+      // One that never opens is not left open.
+      if (breakerLimits(options).failureThreshold === 0) state.resetCircuit();
       const limits = outlierLimits(options);
       const states = endpoints.map((endpoint) => endpoint.state);
       if (limits === undefined) {

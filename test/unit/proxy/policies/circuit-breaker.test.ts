@@ -116,4 +116,15 @@ describe('the circuit breaker through the proxy', () => {
     await bed.balanced(ports);
     expect((await bed.ask()).status).to.equal(500);
   });
+
+  it('is not left open by an activation after which it never opens', async () => {
+    const circuitBreaker = { failureThreshold: 1, openDuration: '10m' };
+    await breaker(circuitBreaker);
+    status = 500;
+    await bed.ask();
+    expect(await bed.error()).to.equal('circuit_open');
+    await breaker({ ...circuitBreaker, failureThreshold: 0 });
+    await breaker(circuitBreaker);
+    expect((await bed.ask()).status).to.equal(500);
+  });
 });
