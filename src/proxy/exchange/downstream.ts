@@ -13,6 +13,9 @@ export interface RestTaker {
   onRestLost(): void;
 }
 
+/** Where the listener has no limit for requests: how long nothing of that may come. */
+export const restMs = 60_000;
+
 /** As a source it delivers the request's body. */
 export interface Downstream extends BodySource {
   readonly request: ExchangeRequest;

@@ -3,7 +3,7 @@
 // that lets the last response arrive.
 import { type ProxyErrorType, proxyErrors } from '../../../errors.ts';
 import type { ExchangeContext } from '../../exchange/context.ts';
-import type { Downstream, RestTaker } from '../../exchange/downstream.ts';
+import { type Downstream, type RestTaker, restMs } from '../../exchange/downstream.ts';
 import { Exchange } from '../../exchange/exchange.ts';
 import type { BodySink } from '../../message/body.ts';
 import { type ProxyError, proxyError } from '../../message/proxy-error.ts';
@@ -349,7 +349,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
       sink?.end(renderTrailers(decoder.trailers, this.framing.named));
       if (this.#endsWithBody) this.#lingeringClose();
       else if (!this.#answering) this.#next();
-    } else if (!this.#answering && this.restTaker?.wantsRest === false) this.#dropRest();
+    } else if (!this.#answering && this.restTaker !== undefined) this.#keepOrDropRest();
     return at;
   }
 
@@ -366,11 +366,16 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
       this.#socket.flush();
       this.#socket.end();
     }
+    this.#keepOrDropRest();
     if (!this.#processing) this.#goOn();
   }
 
-  /** Nobody wants it any more. */
-  #dropRest(): void {
+  #keepOrDropRest(): void {
+    const { wheel, settings } = this.#context;
+    if (this.restTaker?.wantsRest === true) {
+      if (settings().clientRequestMs === 0) wheel.arm(this, restMs);
+      return;
+    }
     this.restTaker = undefined;
     if (this.#endsWithBody) this.#lingeringClose();
     else this.start(new Discard(() => this.#lingeringClose()));

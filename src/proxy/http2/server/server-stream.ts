@@ -2,7 +2,7 @@
 // with its exchange: a request makes no object of its own.
 import { type ProxyErrorType, proxyErrors } from '../../../errors.ts';
 import type { ExchangeContext } from '../../exchange/context.ts';
-import type { Downstream, RestTaker } from '../../exchange/downstream.ts';
+import { type Downstream, type RestTaker, restMs } from '../../exchange/downstream.ts';
 import { Exchange } from '../../exchange/exchange.ts';
 import type { FieldLines } from '../../fields/field-lines.ts';
 import { renderLines } from '../../http1/render.ts';
@@ -36,9 +36,6 @@ export interface ServerStreamOwner {
   /** The stream and its exchange are over: this one can be used again. */
   onStreamOver(stream: ServerStream): void;
 }
-
-/** Where the listener has no limit for requests: how long one that was answered may take none of its rest. */
-const restMs = 60_000;
 
 export class ServerStream implements Downstream, StreamReceiver, AnsweredStream, Peer {
   readonly request: RequestView;

@@ -239,6 +239,22 @@ describe('mirrors', () => {
       }
     });
 
+    it('are given up with a connection of which nothing more comes, where requests have no limit', async () => {
+      const config = bed.configuration(ports, {}, { mirror: { destinationId: 'm' } });
+      await bed.install({
+        ...config,
+        listeners: [{ id: 'l', name: 'l', port: bed.port, timeouts: { clientRequest: '0s' } }],
+        destinations: [...(config.destinations ?? []), { id: 'm', name: 'm', host: '127.0.0.1', port: await mirror() }],
+      });
+      wire.send(`${head('Connection: close\r\n')}${begin}`);
+      await wire.until(/answered$/);
+      clock.advance(55_000);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      expect(wire.closed).to.equal(false);
+      clock.advance(10_000);
+      await wire.untilClosed();
+    });
+
     it('are given up where the rest never comes, or cannot be read', async () => {
       const silent = await bed.rawUpstream(() => {});
       await mirroring(silent.port);
