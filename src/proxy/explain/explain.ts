@@ -164,7 +164,7 @@ function* outcomeOf(
   if (first.available === false) return { outcome: failure('no_endpoint'), choice };
   const ownHost = destinations.get(first.id)?.host ?? '';
   const target = upstreamTarget(rewrite, path, request);
-  const host = upstreamHost(rewrite, request, ownHost, request.setHost) || ownHost;
+  const host = upstreamHost(rewrite, request, ownHost, request.setHost);
   const listed = targets.map(({ id, weight, exists }) => ({ id, weight, exists }));
   const upstream = { method: request.method, target, host };
   return { outcome: { action: 'forward', destinations: listed, upstream }, choice };

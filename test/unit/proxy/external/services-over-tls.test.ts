@@ -131,7 +131,11 @@ describe('services behind TLS', () => {
     'for its keys': (destination) => requestJwks({ destination, path: '/', timeoutMs: 5_000 }, signal(), tools),
     'in a probe': async (service) => {
       const plan = healthPlan(service) ?? expect.fail('is not probed');
-      const verdict = await probe({ name: 'a', host: service.host, port: service.port }, plan, { ...tools, roots });
+      const verdict = await probe({ name: 'a', host: service.host, port: service.port }, plan, {
+        ...tools,
+        wheel,
+        roots,
+      });
       if (verdict !== undefined) throw new Error(verdict);
     },
   };
