@@ -4,12 +4,12 @@ import type { Backups } from '../cluster/checkpoints/backup.ts';
 import type { ClusterAdmin } from '../cluster/members/cluster-admin.ts';
 import { type LeaderOperation, type LeaderOperations, relayedHeader } from '../cluster/members/leader-operations.ts';
 import { SluiceError } from '../errors.ts';
-import { isAbsentText } from '../model/json-object.ts';
-import { pointerOf } from '../model/problem.ts';
+import { isAbsentText, type JsonObject } from '../model/json-object.ts';
 import type { Answer, ApiRequest } from '../resources/answer.ts';
+import { withoutFields } from '../resources/checked-body.ts';
 import { objectBody, optionalBody } from '../resources/json-body.ts';
 import { flagOf } from '../resources/query.ts';
-import { printable } from '../resources/warnings.ts';
+import type { Warnings } from '../resources/warnings.ts';
 
 export interface ClusterRequest extends ApiRequest {
   readonly method: LeaderOperation['method'];
@@ -43,25 +43,22 @@ export class ClusterOperations {
     });
   }
 
-  add(request: ClusterRequest): Promise<Answer> {
-    return this.#atLeader(request, async () => {
-      const { nodeId, address } = fields(objectBody(request.body), ['nodeId', 'address']);
-      return answer(201, await this.#admin.add({ nodeId, address }));
-    });
+  async add(request: ClusterRequest): Promise<Answer> {
+    const { fields, unknownFields } = wordsOf(objectBody(request.body), ['nodeId', 'address'], request);
+    const answered = this.#atLeader(request, async () => answer(201, await this.#admin.add(fields)));
+    return warned(await answered, unknownFields);
   }
 
-  promote(nodeId: string, request: ClusterRequest): Promise<Answer> {
-    return this.#atLeader(request, async () => {
-      fields(optionalBody(request.body), []);
-      return answer(200, await this.#admin.promote(nodeId));
-    });
+  async promote(nodeId: string, request: ClusterRequest): Promise<Answer> {
+    const unknownFields = withoutFields(optionalBody(request.body), request);
+    const answered = this.#atLeader(request, async () => answer(200, await this.#admin.promote(nodeId)));
+    return warned(await answered, unknownFields);
   }
 
-  replace(nodeId: string, request: ClusterRequest): Promise<Answer> {
-    return this.#atLeader(request, async () => {
-      const { by } = fields(objectBody(request.body), ['by']);
-      return answer(200, await this.#admin.replace(nodeId, by));
-    });
+  async replace(nodeId: string, request: ClusterRequest): Promise<Answer> {
+    const { fields, unknownFields } = wordsOf(objectBody(request.body), ['by'], request);
+    const answered = this.#atLeader(request, async () => answer(200, await this.#admin.replace(nodeId, fields.by)));
+    return warned(await answered, unknownFields);
   }
 
   remove(nodeId: string, request: ClusterRequest): Promise<Answer> {
@@ -71,12 +68,14 @@ export class ClusterOperations {
     });
   }
 
-  transfer(request: ClusterRequest): Promise<Answer> {
-    return this.#atLeader(request, async () => {
-      const { to: named, ...others } = optionalBody(request.body);
-      const to = isAbsentText(named) ? fields(others, []) && undefined : fields({ ...others, to: named }, ['to']).to;
-      return answer(200, { leader: await this.#admin.transfer(to) });
-    });
+  async transfer(request: ClusterRequest): Promise<Answer> {
+    const sent = optionalBody(request.body);
+    const { to: named, ...others } = sent;
+    const isNamed = !isAbsentText(named);
+    const { fields, unknownFields } = wordsOf(isNamed ? sent : others, isNamed ? ['to'] : [], request);
+    const to = isNamed ? fields.to : undefined;
+    const answered = this.#atLeader(request, async () => answer(200, { leader: await this.#admin.transfer(to) }));
+    return warned(await answered, unknownFields);
   }
 
   /** The file and its name. Any node can make one. */
@@ -102,19 +101,26 @@ const answer = (status: number, body: object): Answer => ({ status, headers: {},
 /** As the leader's own answer says. */
 const retryAfter = { 'Retry-After': '1' };
 
+/** Named where the request came in: what the leader's connection gives back has no headers. */
+const warned = (answered: Answer, unknownFields: Warnings): Answer => ({
+  ...answered,
+  headers: { ...answered.headers, ...unknownFields },
+});
+
 const lengthMax = 256;
 
-/** Exactly these fields, each a short text. Throws INVALID. */
-function fields<Name extends string>(
-  body: Readonly<Record<string, unknown>>,
+/** These fields, each a short text, and headers that name what else is in the body. Throws INVALID. */
+function wordsOf<Name extends string>(
+  body: JsonObject,
   names: readonly Name[],
-): Record<Name, string> {
-  const strange = Object.keys(body).find((name) => !names.some((known) => known === name));
-  if (strange !== undefined) throw new SluiceError('INVALID', `unknown field ${printable(pointerOf(strange), ' ')}`);
+  request: ApiRequest,
+): { readonly fields: Readonly<Record<Name, string>>; readonly unknownFields: Warnings } {
   const read = (name: Name): [Name, string] => {
     const value = body[name];
     if (typeof value === 'string' && value !== '' && value.length <= lengthMax) return [name, value];
     throw new SluiceError('INVALID', `/${name} must be a text of 1 to ${lengthMax} characters`);
   };
-  return Object.fromEntries(names.map(read)) as Record<Name, string>;
+  const fields = Object.fromEntries(names.map(read)) as Record<Name, string>;
+  const others = Object.entries(body).filter(([name]) => !names.some((known) => known === name));
+  return { fields, unknownFields: withoutFields(Object.fromEntries(others), request) };
 }

@@ -149,7 +149,6 @@ export const clusterSchemas: Schemas = {
   MemberRequest: {
     type: 'object',
     description: 'A started node that waits for this cluster.',
-    additionalProperties: false,
     required: ['nodeId', 'address'],
     properties: {
       nodeId: { ...word, description: 'Its name.', example: 'node-4' },
@@ -164,7 +163,6 @@ export const clusterSchemas: Schemas = {
   ReplacementRequest: {
     type: 'object',
     description: 'Who votes instead.',
-    additionalProperties: false,
     required: ['by'],
     properties: { by: { ...word, description: 'Name of a learner that has caught up.', example: 'node-4' } },
   },
@@ -172,7 +170,6 @@ export const clusterSchemas: Schemas = {
     type: 'object',
     description: 'Who shall lead. `null` or no body: the most up-to-date voter.',
     nullable: true,
-    additionalProperties: false,
     properties: { to: { ...word, description: 'Name of a voter.', example: 'node-2' } },
   },
   Leadership: {

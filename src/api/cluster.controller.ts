@@ -37,10 +37,11 @@ export class ClusterController {
     summary: 'Add a member',
     description: 'A started node that waits for this cluster becomes a learner: it follows and does not vote.',
     right: 'administer',
+    query: ['fieldValidation'],
     errors: refusals,
   })
   @ApiBody({ schema: schemaRef('MemberRequest'), required: true })
-  @Success(201, 'The learner.', schemaRef('Member'), [])
+  @Success(201, 'The learner.', schemaRef('Member'), ['Warning'])
   async add(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     send(reply, await this.#cluster.add(clusterRequest('POST', request)));
   }
@@ -52,10 +53,11 @@ export class ClusterController {
     summary: 'Promote a member',
     description: 'A learner that has caught up votes from now on.',
     right: 'administer',
+    query: ['fieldValidation'],
     errors: [...refusals, 'NOT_FOUND'],
   })
   @ApiParam(byNodeId)
-  @Success(200, 'The voter.', schemaRef('Member'), [])
+  @Success(200, 'The voter.', schemaRef('Member'), ['Warning'])
   async promote(
     @Param('nodeId') nodeId: string,
     @Req() request: FastifyRequest,
@@ -71,11 +73,12 @@ export class ClusterController {
     summary: 'Replace a member',
     description: 'In one step a learner votes in the place of this voter, which leaves. Both may have the same name.',
     right: 'administer',
+    query: ['fieldValidation'],
     errors: [...refusals, 'NOT_FOUND'],
   })
   @ApiParam(byNodeId)
   @ApiBody({ schema: schemaRef('ReplacementRequest'), required: true })
-  @Success(200, 'The new voter.', schemaRef('Member'), [])
+  @Success(200, 'The new voter.', schemaRef('Member'), ['Warning'])
   async replace(
     @Param('nodeId') nodeId: string,
     @Req() request: FastifyRequest,
@@ -135,10 +138,11 @@ export class ClusterController {
     summary: 'Transfer leadership',
     description: 'To the voter named, or to the most up-to-date one. Answers when another node leads.',
     right: 'administer',
+    query: ['fieldValidation'],
     errors: [...refusals, 'NOT_FOUND'],
   })
   @ApiBody({ schema: schemaRef('TransferRequest'), required: false })
-  @Success(200, 'Another node leads.', schemaRef('Leadership'), [])
+  @Success(200, 'Another node leads.', schemaRef('Leadership'), ['Warning'])
   async transfer(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     send(reply, await this.#cluster.transfer(clusterRequest('POST', request)));
   }
