@@ -15,7 +15,7 @@ export interface OperationConfig {
   readonly right: Right;
   /** Completes "role viewer may not …". */
   readonly phrase: string;
-  /** Query parameters that it takes. Undefined: others are ignored. */
+  /** Query parameters that it takes; by other methods than GET no others. Undefined: others are ignored. */
   readonly parameters: readonly string[] | undefined;
 }
 

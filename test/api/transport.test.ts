@@ -257,6 +257,9 @@ describe('transport', () => {
       });
       expect(created.status).to.equal(201);
       expect(await api.call('GET', '/groups?_=17&pretty')).to.include({ status: 200 });
+      await api.call('POST', '/secrets', { body: body('secrets', 's', { id: 's' }) });
+      expect(await api.call('GET', '/secrets/s?_=17&pretty')).to.include({ status: 200 });
+      expect(await api.call('GET', '/cluster/backup?_=17')).to.include({ status: 409 });
       expect(JSON.stringify(await api.call('POST', '/explain?_=17', { body: {} }))).not.to.contain('parameter');
     });
   });
