@@ -28,9 +28,10 @@ const forms: readonly Constraint[] = [
   allOf(has('op', 'create'), has('body')),
   allOf(changes, hasOrLacks('by', 'id'), has('id'), has('body')),
   allOf(changes, hasOrLacks('by', 'id'), hasBodyWithId),
-  allOf(changes, has('by', 'name'), has('body')),
-  allOf(removes, hasOrLacks('by', 'id'), has('id')),
-  allOf(removes, has('by', 'name'), has('name')),
+  allOf(has('op', 'upsert'), has('by', 'name'), has('body')),
+  allOf(has('op', 'update'), has('by', 'name'), has('body'), noneOf(has('id'))),
+  allOf(removes, hasOrLacks('by', 'id'), has('id'), noneOf(has('name'))),
+  allOf(removes, has('by', 'name'), has('name'), noneOf(has('id'))),
 ];
 const operationRules = [anyOf(...bodies), anyOf(...forms)];
 

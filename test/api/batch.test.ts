@@ -167,6 +167,36 @@ describe('batch', () => {
       expect(await names()).to.deep.equal(['a', 'b', 'd']);
     });
 
+    it('refuses an update by name that comes with an id, and updates neither', async () => {
+      await accepted([create('a'), create('b')]);
+      const { error, operation } = await faulty([
+        { op: 'upsert', kind: 'groups', by: 'name', id: 'c', body: group('c') },
+        { op: 'update', kind: 'groups', by: 'name', id: 'a', body: group('b', { pathPrefix: '/b' }) },
+      ]);
+      expect(operation).to.equal(1);
+      expect(error).to.equal('/operations/1/id is not for an update by name');
+      const { results } = await accepted([
+        { op: 'update', kind: 'groups', by: 'name', id: '', body: { ...group('b'), id: 'read.elsewhere' } },
+      ]);
+      expect(results[0]).to.include({ id: 'b' });
+    });
+
+    it('looks at missingOk beside every operation, and names it where it means nothing', async () => {
+      await accepted([create('a')]);
+      const update = { op: 'update', kind: 'groups', id: 'a', body: group('a') };
+      for (const missingOk of ['true', 1, '']) {
+        const { error } = await faulty([{ ...update, missingOk }]);
+        expect(error).to.equal('/operations/0/missingOk must be true or false');
+      }
+      for (const missingOk of [false, null]) {
+        expect((await batch([{ ...update, missingOk }])).headers).to.not.have.property('warning');
+      }
+      const warned = await batch([{ ...update, missingOk: true }]);
+      expect(warned).to.include({ status: 200 });
+      expect(warned.headers.warning).to.equal('299 sluice "unknown field /operations/0/missingOk"');
+      expect(await batch([{ ...update, id: 'none', missingOk: true }])).to.include({ status: 404 });
+    });
+
     it('is refused for a body that is no batch', async () => {
       for (const text of ['', '[]', 'null', '{}', '{"operations":{}}', '{"operations":[{]}', '{"operations":[,]}']) {
         const answer = await api.call('POST', '/batch', { body: text });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { ApiServer } from '../support/api-server.ts';
-import { faults, type Schema } from '../support/openapi-schema.ts';
+import { faults, opened, type Schema } from '../support/openapi-schema.ts';
 import { body, editableKinds } from '../support/resources.ts';
 
 interface Operation {
@@ -192,6 +192,27 @@ describe('OpenAPI document', () => {
     for (const [path, schema] of answers) {
       const { json } = await api.call('GET', path);
       expect(faults(schema, json, schemas), path).to.deep.equal([]);
+    }
+  });
+
+  it('says which ways to name a resource an operation of a batch does not take', async () => {
+    const { schemas } = document.components;
+    const [id, name, named] = ['x', 'n', { body: body('groups', 'n') }];
+    const kind = 'groups';
+    const operations: [fits: boolean, operation: object][] = [
+      [true, { op: 'delete', kind, id }],
+      [true, { op: 'delete', kind, by: 'name', name }],
+      [false, { op: 'delete', kind, id, name }],
+      [false, { op: 'delete', kind, by: 'name', id, name }],
+      [true, { op: 'update', kind, by: 'name', ...named }],
+      [false, { op: 'update', kind, by: 'name', id, ...named }],
+      [true, { op: 'upsert', kind, by: 'name', id, ...named }],
+    ];
+    for (const [fits, operation] of operations) {
+      const text = JSON.stringify(operation);
+      expect(faults({ $ref: 'BatchOperation' }, operation, opened(schemas)).length === 0, text).to.equal(fits);
+      const { status } = await api.call('POST', '/batch?dryRun=true', { body: { operations: [operation] } });
+      expect(status === 400, text).to.equal(!fits);
     }
   });
 

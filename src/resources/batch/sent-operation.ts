@@ -56,10 +56,7 @@ class Reader {
     const kind = this.#choice('kind', editableKinds);
     const by = this.#choice('by', ['id', 'name'] as const, 'id');
     if (op === undefined || kind === undefined || by === undefined) return refused(this.#problems);
-    const condition = {
-      ...this.#ifMatch(),
-      ...(op === 'delete' && this.#flag('missingOk') && { missingOk: true as const }),
-    };
+    const condition = { ...this.#ifMatch(), ...this.#missingOk(op) };
     const operation = op === 'delete' ? this.#delete(kind, by) : this.#write(op, kind, by, newId);
     const { spec } = operation;
     const readsNode = spec !== undefined && findReferences(spec).some(({ source }) => source !== 'value');
@@ -95,11 +92,15 @@ class Reader {
     if (name !== undefined && name !== entity.name) this.#refuse('/name', 'is not the name in the body');
     this.#unknown.push(...unknown.map((one) => `${this.#pointer}/body${one}`));
     const { id: sent, ...spec } = entity;
+    // By name an update finds its entity. An id beside it may mean another one; the body's own says where it was read.
+    if (by === 'name' && op === 'update' && this.#present('id') !== undefined) {
+      this.#refuse('/id', 'is not for an update by name');
+    }
     const own = this.#id(false) ?? (typeof sent === 'string' ? sent : undefined);
     if (by === 'id' && op !== 'create' && own === undefined && this.#problems.length === 0) {
       this.#refuse('/id', 'is required');
     }
-    // By name an update finds its entity; only what may come to be needs an id of its own.
+    // Only what may come to be needs an id of its own.
     const id = by === 'name' && op === 'update' ? undefined : (own ?? newId());
     return { op, kind, by, ...(id !== undefined && { id }), spec };
   }
@@ -129,10 +130,14 @@ class Reader {
     return {};
   }
 
-  #flag(name: string): boolean {
-    const value = this.#present(name);
-    if (value !== undefined && typeof value !== 'boolean') this.#refuse(`/${name}`, 'must be true or false');
-    return value === true;
+  /** Of other operations than a delete it is a field that they do not know; what is missing refuses them all the same. */
+  #missingOk(op: (typeof ops)[number]): { missingOk?: true } {
+    const value = this.#fields.missingOk ?? undefined;
+    if (value !== undefined && typeof value !== 'boolean') this.#refuse('/missingOk', 'must be true or false');
+    if (value !== true) return {};
+    if (op === 'delete') return { missingOk: true };
+    this.#unknown.push(`${this.#pointer}/missingOk`);
+    return {};
   }
 
   #choice<T extends string>(name: string, allowed: readonly T[], absent?: T): T | undefined {
