@@ -77,8 +77,10 @@ export class RolloutDuty implements Duty {
     const elapsedMs = nowMs - step.beganAt;
     const isServed = input !== undefined && input.candidate.requests >= plan.minRequests;
     // Only a check lets a step end: what it saw holds at this moment.
-    if (isCheck && step.failures === 0 && isServed && elapsedMs >= holdMs) return { action: 'advance' };
-    if (elapsedMs < Math.max(plan.maxStepMs, holdMs)) return undefined;
+    const isDone = step.failures === 0 && isServed && elapsedMs >= holdMs;
+    if (isCheck && isDone) return { action: 'advance' };
+    // What lacks nothing but the next check is not stalled, however near its hold maxStep is.
+    if (isDone || elapsedMs < Math.max(plan.maxStepMs, holdMs)) return undefined;
     return { action: 'stall', values: valuesOf(input) };
   }
 

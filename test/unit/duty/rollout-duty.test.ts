@@ -166,6 +166,19 @@ describe('a rollout', () => {
     expect(bed.rollout.state).to.equal('paused');
   });
 
+  it('goes on where maxStep is over between two checks and nothing but a check is missing', () => {
+    for (const maxStepMs of [1_000, 5_000]) {
+      const bed = new Bed({ ...plan, maxStepMs, checkIntervalMs: 3_000 });
+      bed.pass(6_000);
+      expect(bed.rollout).to.include({ state: 'running', step: 0 });
+      bed.pass(250);
+      expect(bed.rollout).to.include({ state: 'running', step: 1 });
+      bed.figures = bed.figures && { ...bed.figures, candidate: side({ requests: 1 }) };
+      bed.pass(5_250);
+      expect(bed.rollout).to.include({ state: 'paused', step: 1 });
+    }
+  });
+
   it('begins its step anew under a new leader', () => {
     const bed = new Bed();
     bed.pass(4_500);
