@@ -33,10 +33,14 @@ export function readRaft(section: Section | undefined): RaftSettings | undefined
     section.error('peers', `must contain this node, ${JSON.stringify(nodeId)}`);
   }
   const bind = bindAddress ?? unknown;
+  const advertiseAddress = readAddress(section, 'advertiseAddress');
+  if (advertiseAddress?.port === 0) {
+    section.error('advertiseAddress', 'must name a port, for the other nodes connect to it');
+  }
   const settings: RaftSettings = {
     nodeId,
     bindAddress: bind,
-    advertiseAddress: readAddress(section, 'advertiseAddress') ?? advertised(bind, { peers, nodeId }),
+    advertiseAddress: advertiseAddress ?? advertised(bind, { peers, nodeId }),
     peers,
     discoveryDns,
     expect: section.integer('expect', { min: 1, max: 7, otherwise: 3 }),
@@ -62,7 +66,7 @@ function readPeers(section: Section): RaftSettings['peers'] {
   return (section.texts('peers') ?? []).flatMap((text, at) => {
     const [, nodeId = '', addressText = ''] = /^([^=]+)=(.+)$/.exec(text) ?? [];
     const address = parseAddress(addressText);
-    if (address === undefined || address.host === '') {
+    if (address === undefined || address.host === '' || address.port === 0) {
       section.error(`peers[${at}]`, 'must be nodeId=host:port');
       return [];
     }

@@ -164,6 +164,18 @@ describe('activations', () => {
       });
     });
 
+    it('lead back to what was active when they came, though nobody had confirmed that', async () => {
+      const c = await capture('c');
+      await activate(a);
+      await activate(b, '?confirmWithin=1m');
+      await activate(c, '?confirmWithin=1m');
+      const refused = await api.call('DELETE', `/snapshots/${b}`);
+      expect(refused.json).to.deep.include({
+        error: `snapshot "${b}" becomes active again unless "${c}" is confirmed`,
+      });
+      expect(await api.call('DELETE', `/snapshots/${a}`)).to.include({ status: 204 });
+    });
+
     it('wait no longer when another activation comes', async () => {
       await activate(a);
       await activate(b, '?confirmWithin=5s');

@@ -262,6 +262,16 @@ describe('settings that are refused (contract.md §1.7)', () => {
       'controlPlane.raft.peers[0] must be nodeId=host:port',
     ],
     [
+      'a peer without a port that one can connect to',
+      'controlPlane: { raft: { nodeId: a, bindAddress: ":1", peers: ["a=b:1", "c=d:0"] } }',
+      'controlPlane.raft.peers[1] must be nodeId=host:port',
+    ],
+    [
+      'a raft address to advertise without a port that one can connect to',
+      'controlPlane: { raft: { nodeId: a, bindAddress: ":1", advertiseAddress: "a:0", peers: ["a=b:1"] } }',
+      'controlPlane.raft.advertiseAddress must name a port',
+    ],
+    [
       'one node twice',
       'controlPlane: { raft: { nodeId: a, bindAddress: ":1", peers: ["a=b:1", "a=c:1"] } }',
       'controlPlane.raft.peers[1] names a node or an address twice',
