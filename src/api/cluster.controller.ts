@@ -97,7 +97,7 @@ export class ClusterController {
     errors: [...refusals, 'NOT_FOUND'],
   })
   @ApiParam(byNodeId)
-  @Gone('It is no member any more.')
+  @Gone('It is no member any more.', [])
   async remove(
     @Param('nodeId') nodeId: string,
     @Req() request: FastifyRequest,

@@ -48,7 +48,7 @@ export class FleetController {
     errors: ['NOT_FOUND', 'CONFLICT'],
   })
   @ApiParam(byId)
-  @Gone('It is listed no more.')
+  @Gone('It is listed no more.', [])
   async forget(@Param('id') id: string, @Res() reply: FastifyReply): Promise<void> {
     send(reply, await this.#fleet.forget(id));
   }

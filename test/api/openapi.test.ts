@@ -11,7 +11,9 @@ interface Operation {
   readonly requestBody?: {
     readonly content: Record<string, { examples?: Record<string, { value: unknown }> }>;
   };
-  readonly responses: Readonly<Record<string, { description: string; content?: Record<string, { schema: object }> }>>;
+  readonly responses: Readonly<
+    Record<string, { description: string; headers?: object; content?: Record<string, { schema: object }> }>
+  >;
 }
 
 interface Document {
@@ -143,6 +145,14 @@ describe('OpenAPI document', () => {
       expect(Object.keys(put?.responses ?? {})).to.include.members(['200', '400', '404', '409', '412', '413', '503']);
       expect(Object.keys(remove?.responses ?? {})).to.include.members(['204', '404', '412', '503']);
     }
+  });
+
+  it('promises a revision of those deletions alone that are in the state', () => {
+    const promising = Object.entries(document.paths).filter(
+      ([, item]) => 'X-Sluice-Revision' in (item.delete?.responses['204']?.headers ?? {}),
+    );
+    const stored = [...editableKinds, 'snapshots'].map((kind) => `/${kind}/{id}`);
+    expect(promising.map(([path]) => path)).to.have.members(stored);
   });
 
   it('refers only to schemas that it has', () => {
