@@ -1,6 +1,6 @@
 // Report of what became of an activation on the node that was asked, as headers of its answer.
 import type { Problem } from '../model/problem.ts';
-import { printable, type Warnings, warnings } from './warnings.ts';
+import { firstOf, printable, type Warnings, warnings } from './warnings.ts';
 
 /** What has become of an activation on this node. */
 export interface Installation {
@@ -27,19 +27,18 @@ export type Installed = (index: number, withinMs: number) => Promise<Installatio
 /** How long an answer waits for the workers of its node. */
 export const installWaitMs = 5_000;
 
-/** Warnings that are told one by one: a head has its limits. */
-const warningsMax = 20;
-
 export function installedHeaders({
   done,
   of,
   closed,
   warnings: found = [],
 }: Installation): Warnings & { 'X-Sluice-Installed': string } {
-  const told = found.slice(0, warningsMax).map(({ pointer, message }) => printable(`${pointer} ${message}`));
-  if (found.length > warningsMax) told.push(`${found.length - warningsMax} more warnings about listeners`);
-  return { 'X-Sluice-Installed': `${done}/${of}`, ...warnings([...closed.map(notListening), ...told]) };
+  const silent = firstOf(closed, notListening, (count) => `${count} more listeners do not listen`);
+  const odd = firstOf(found, oddity, (count) => `${count} more warnings about listeners`);
+  return { 'X-Sluice-Installed': `${done}/${of}`, ...warnings([...silent, ...odd]) };
 }
 
 const notListening = ({ name, address, port, reason = '' }: ClosedListener): string =>
   `listener ${printable(name, ' ')} does not listen on ${printable(address)}:${port}: ${printable(reason)}`;
+
+const oddity = ({ pointer, message }: Problem): string => printable(`${pointer} ${message}`);

@@ -1,10 +1,7 @@
 // Fields that no schema knows are dropped, and the client is told (architecture.md §6.10).
 import { SluiceError } from '../errors.ts';
 import type { FieldValidation } from './query.ts';
-import { printable, type Warnings, warnings } from './warnings.ts';
-
-/** Enough to find a misspelt field; a body of a million unknown keys must not become a header of a megabyte. */
-const mostNamed = 20;
+import { firstOf, printable, type Warnings, warnings } from './warnings.ts';
 
 /** Headers that name the unknown fields by JSON pointer. Throws INVALID when they are forbidden, with `body` beside it. */
 export function unknownFieldWarnings(
@@ -13,8 +10,10 @@ export function unknownFieldWarnings(
   body: Readonly<Record<string, unknown>> = {},
 ): Warnings {
   if (pointers.length === 0 || validation === 'ignore') return {};
-  const named = pointers.slice(0, mostNamed).map((pointer) => `unknown field ${printable(pointer, ' ')}`);
-  if (pointers.length > mostNamed) named.push(`${pointers.length - mostNamed} more unknown fields`);
+  // Enough to find a misspelt field; a body of a million unknown keys must not become a header of a megabyte.
+  const named = firstOf(pointers, fieldText, (count) => `${count} more unknown fields`);
   if (validation === 'strict') throw new SluiceError('INVALID', named.join('; '), { body });
   return warnings(named);
 }
+
+const fieldText = (pointer: string): string => `unknown field ${printable(pointer, ' ')}`;

@@ -13,6 +13,27 @@ export const joined = (first: Warnings, second: Warnings): Warnings => {
   return all.length === 0 ? {} : { Warning: all };
 };
 
+const linesMax = 20;
+/** Characters of one list. Many clients read no longer head than 16 KiB, and an answer may have three lists. */
+const lengthMax = 3 * 1024;
+
+/** The first texts, as many as a head has room for, and behind them what says how many were left out. */
+export function firstOf<T>(
+  items: readonly T[],
+  textOf: (item: T) => string,
+  leftOut: (count: number) => string,
+): string[] {
+  const texts: string[] = [];
+  let length = 0;
+  for (const text of items.slice(0, linesMax).map(textOf)) {
+    length += text.length;
+    if (texts.length > 0 && length > lengthMax) break;
+    texts.push(text);
+  }
+  if (items.length > texts.length) texts.push(leftOut(items.length - texts.length));
+  return texts;
+}
+
 const longest = 256;
 
 /**

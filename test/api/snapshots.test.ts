@@ -309,6 +309,23 @@ describe('capture', () => {
       );
     });
 
+    it('answers in a head that clients read however many listeners do not listen', async () => {
+      const closed = Array.from({ length: 300 }, (_, at) => ({
+        name: `of tenant ${at}`,
+        address: '0.0.0.0',
+        port: 8080,
+        reason: 'another listener has this port',
+      }));
+      const warnings = closed.map((_, at) => ({ pointer: `/listeners/${at}/tls`, message: 'cannot be read' }));
+      await start({ installed: async () => ({ done: 2, of: 2, closed, warnings }) });
+      const { headers } = await capture();
+      const answer = await api.call('POST', `${headers.location?.slice('/api/v1'.length)}/activate`);
+      expect(answer.status).to.equal(200);
+      expect(answer.headers.warning)
+        .to.contain('299 sluice "280 more listeners do not listen"')
+        .and.contain('299 sluice "280 more warnings about listeners"');
+    });
+
     it('publishes the configuration before it answers; edits publish nothing', async () => {
       await start();
       const seen: number[] = [];
