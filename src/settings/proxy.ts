@@ -98,7 +98,9 @@ function readId(section: Section): string | undefined {
 }
 
 const labelsMax = 32;
-const visible = /^[\x21-\x7e\u00a1-\uffff]{1,64}$/;
+/** Percent-encoded in the head of a request, of which a control plane reads 16 KiB; those of ASCII always fit. */
+const labelsLengthMax = 12_800;
+const isVisible = (text: string): boolean => /^[\x21-\x7e\u00a1-\uffff]{1,64}$/.test(text) && text.isWellFormed();
 
 function readLabels(owner: Section): Record<string, string> {
   const section = owner.section('labels');
@@ -106,11 +108,15 @@ function readLabels(owner: Section): Record<string, string> {
   const labels: Record<string, string> = {};
   for (const key of section.keys()) {
     const value = section.text(key);
-    if (!visible.test(key) || key === '__proto__') section.error(key, 'must have a name of 1 to 64 visible characters');
-    else if (value === undefined || !visible.test(value)) section.error(key, 'must be 1 to 64 visible characters');
+    if (!isVisible(key) || key === '__proto__') section.error(key, 'must have a name of 1 to 64 visible characters');
+    else if (value === undefined || !isVisible(value)) section.error(key, 'must be 1 to 64 visible characters');
     else labels[key] = value;
   }
   if (section.keys().length > labelsMax) owner.error('labels', `must have at most ${labelsMax} entries`);
+  const encoded = Object.entries(labels).map((pair) => pair.map(encodeURIComponent).join('='));
+  if (encoded.join().length > labelsLengthMax) {
+    owner.error('labels', `must have at most ${labelsLengthMax} characters when they are percent-encoded`);
+  }
   return labels;
 }
 

@@ -146,6 +146,10 @@ sessionStore: { type: redis, redis: { address: "redis:6380", password: p, db: 2 
       encryptionKey: Buffer.alloc(32, 7),
       admin: { address: { host: '', port: 9 }, isConfigured: true },
     });
+    const longest = Object.fromEntries(
+      Array.from({ length: 32 }, (_, at) => ['/'.repeat(62) + (at + 10), '/'.repeat(64)]),
+    );
+    expect(settings(`proxy: { labels: ${JSON.stringify(longest)} }`).proxy.labels).to.deep.equal(longest);
     const absent = settings('mode: proxy\nproxy: { controlPlaneUrl: "http://a" }').proxy;
     expect(absent).to.deep.include({
       labels: {},
@@ -218,6 +222,12 @@ describe('settings that are refused (contract.md §1.7)', () => {
       'proxy.controlPlaneUrls must have at least one entry',
     ],
     ['an id that is none', 'proxy: { id: "a b" }', 'proxy.id must be 1 to 128 characters'],
+    [
+      'labels that no control plane would read the head of',
+      `proxy: { labels: {${Array.from({ length: 32 }, (_, at) => ` ${'é'.repeat(62)}${at + 10}: ${'é'.repeat(64)}`).join()} } }`,
+      'proxy.labels must have at most 12800 characters when they are percent-encoded',
+    ],
+    ['half a character in a label', 'proxy: { labels: { a: "\\ud83d" } }', 'proxy.labels.a must be 1 to 64'],
     ['a label that is too long', `proxy: { labels: { a: ${'x'.repeat(65)} } }`, 'proxy.labels.a must be 1 to 64'],
     ['lastGood that is no flag', 'proxy: { lastGood: 1 }', 'proxy.lastGood must be true or false'],
     ['encryption without a key', 'proxy: { encryption: { key: "" } }', 'proxy.encryption.key is required'],
