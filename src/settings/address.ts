@@ -8,12 +8,16 @@ export interface Address {
   readonly port: number;
 }
 
+/** Of a name in DNS, with a point at its end. */
+const hostLengthMax = 254;
+
 /** `:8080`, `127.0.0.1:8080`, `[::1]:8080`, `name:8080`; undefined for anything else. */
 export function parseAddress(text: string): Address | undefined {
   const [, bracketed, plain, digits] = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]\s]*)):(\d{1,5})$/.exec(text) ?? [];
   const port = Number(digits);
-  if (digits === undefined || port > 65_535) return undefined;
-  return { host: bracketed ?? plain ?? '', port };
+  const host = bracketed ?? plain ?? '';
+  if (digits === undefined || port > 65_535 || host.length > hostLengthMax) return undefined;
+  return { host, port };
 }
 
 export const formatAddress = ({ host, port }: Address): string =>

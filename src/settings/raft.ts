@@ -19,6 +19,7 @@ export interface RaftSettings {
 export function readRaft(section: Section | undefined): RaftSettings | undefined {
   if (!section) return undefined;
   const nodeId = section.required('nodeId');
+  if (!isName(nodeId)) section.error('nodeId', `must have ${nameLimit}`);
   const bindAddress = section.has('bindAddress')
     ? readAddress(section, 'bindAddress')
     : section.error('bindAddress', 'is required');
@@ -61,6 +62,11 @@ function advertised(bindAddress: Address, { peers, nodeId }: Pick<RaftSettings, 
   return peers.find((peer) => peer.nodeId === nodeId)?.address ?? bindAddress;
 }
 
+/** Of a name of a node. Its log and its peers read no longer one: with a number of up to 16 digits it has 256 bytes. */
+const nameBytesMax = 239;
+const nameLimit = `at most ${nameBytesMax} bytes of UTF-8`;
+const isName = (nodeId: string): boolean => nodeId.isWellFormed() && Buffer.byteLength(nodeId) <= nameBytesMax;
+
 function readPeers(section: Section): RaftSettings['peers'] {
   const named = new Set<string>();
   return (section.texts('peers') ?? []).flatMap((text, at) => {
@@ -70,6 +76,7 @@ function readPeers(section: Section): RaftSettings['peers'] {
       section.error(`peers[${at}]`, 'must be nodeId=host:port');
       return [];
     }
+    if (!isName(nodeId)) section.error(`peers[${at}]`, `must have a name of ${nameLimit}`);
     const place = `=${address.host}:${address.port}`;
     if (named.has(nodeId) || named.has(place)) section.error(`peers[${at}]`, 'names a node or an address twice');
     named.add(nodeId).add(place);

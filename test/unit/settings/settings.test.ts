@@ -276,6 +276,21 @@ describe('settings that are refused (contract.md §1.7)', () => {
       'controlPlane: { raft: { nodeId: a, bindAddress: ":1", peers: ["a=b:1", "c=d:0"] } }',
       'controlPlane.raft.peers[1] must be nodeId=host:port',
     ],
+    ...[`${'ü'.repeat(120)}`, 'x'.repeat(240), '\\ud83d'].map((name): [string, string, string] => [
+      `a name of a node that its log could not read again: ${name.slice(0, 8)}`,
+      `controlPlane: { raft: { nodeId: "${name}", bindAddress: ":1", peers: ["${name}=b:1"] } }`,
+      'controlPlane.raft.nodeId must have at most 239 bytes of UTF-8',
+    ]),
+    [
+      'a peer with such a name',
+      `controlPlane: { raft: { nodeId: a, bindAddress: ":1", peers: ["a=b:1", "${'x'.repeat(240)}=c:1"] } }`,
+      'controlPlane.raft.peers[1] must have a name of at most 239 bytes of UTF-8',
+    ],
+    [
+      'an address whose host is longer than any',
+      `controlPlane: { raft: { nodeId: a, bindAddress: ":1", peers: ["a=${'b'.repeat(255)}:1"] } }`,
+      'controlPlane.raft.peers[0] must be nodeId=host:port',
+    ],
     [
       'a raft address to advertise without a port that one can connect to',
       'controlPlane: { raft: { nodeId: a, bindAddress: ":1", advertiseAddress: "a:0", peers: ["a=b:1"] } }',
