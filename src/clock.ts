@@ -21,8 +21,23 @@ export const systemClock: Clock = {
   nowMs: () => Date.now(),
   monotonicMs: () => threadStartMs + performance.now(),
   after(delayMs, run) {
+    if (delayMs > timerMsMax) return afterLong(delayMs, run);
     const timer = setTimeout(run, delayMs);
     timer.unref();
     return () => clearTimeout(timer);
   },
 };
+
+/** What a timer holds, 24 days. It takes more for nothing: what is meant never to end would be over at once. */
+const timerMsMax = 2 ** 31 - 1;
+
+/** By as many timers as it takes. */
+function afterLong(delayMs: number, run: () => void): Cancel {
+  let cancel: Cancel;
+  const wait = (leftMs: number): void => {
+    const isLast = leftMs <= timerMsMax;
+    cancel = systemClock.after(isLast ? leftMs : timerMsMax, isLast ? run : () => wait(leftMs - timerMsMax));
+  };
+  wait(delayMs);
+  return () => cancel();
+}
