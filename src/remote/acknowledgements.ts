@@ -2,7 +2,7 @@
 // traffic was like (fleet.md §4). The newest word counts: one that could not be delivered is replaced by what is true
 // now.
 import type { Cancel, Clock } from '../clock.ts';
-import type { Acknowledgement, ListenerReport } from '../model/fleet-messages.ts';
+import { type Acknowledgement, type ListenerReport, messageLimits } from '../model/fleet-messages.ts';
 import { type Problem, problemsMax } from '../model/problem.ts';
 import { withoutSecrets } from '../model/secret-problems.ts';
 import type { PendingReport } from '../model/traffic-windows.ts';
@@ -99,7 +99,7 @@ export class Acknowledgements {
   }
 
   async #sendOne(side: Word['of'], stream: OpenStream): Promise<void> {
-    const listeners = this.#options.listeners();
+    const listeners = told(this.#options.listeners());
     this.#isSending = true;
     this.#due.delete(side);
     const body = { token: stream.token, boot: this.#options.boot, ...this.#words.get(side), listeners };
@@ -137,7 +137,7 @@ export class Acknowledgements {
   async #report(): Promise<void> {
     const stream = this.#stream;
     if (stream === undefined || this.#isReporting) return;
-    if (this.#words.has('stable') && JSON.stringify(this.#options.listeners()) !== this.#saidListeners) {
+    if (this.#words.has('stable') && JSON.stringify(told(this.#options.listeners())) !== this.#saidListeners) {
       this.#due.add('stable');
       void this.#send();
     }
@@ -154,6 +154,14 @@ export class Acknowledgements {
       this.#options.onUnknownStream('the control plane does not know this stream');
     } else if (this.#stream !== undefined) this.#scheduleReport();
   }
+}
+
+/** A message takes so many: the open ones give way to those that somebody has to look after. */
+function told(listeners: readonly ListenerReport[]): readonly ListenerReport[] {
+  if (listeners.length <= messageLimits.listeners) return listeners;
+  const isOpen = ({ state }: ListenerReport): boolean => state === 'open';
+  const closed = listeners.filter((listener) => !isOpen(listener));
+  return [...closed, ...listeners.filter(isOpen)].slice(0, messageLimits.listeners);
 }
 
 interface Settled {

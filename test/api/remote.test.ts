@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { systemClock } from '../../src/clock.ts';
 import type { FleetView } from '../../src/fleet/fleet-view.ts';
+import type { ListenerReport } from '../../src/model/fleet-messages.ts';
 import { TrafficWindows } from '../../src/model/traffic-windows.ts';
 import { Acknowledgements } from '../../src/remote/acknowledgements.ts';
 import { Attempts } from '../../src/remote/attempts.ts';
@@ -21,6 +22,7 @@ describe('a proxy and its control plane', () => {
   let source: RemoteSource;
   let lines: readonly string[];
   let refuse = false;
+  let listeners: readonly ListenerReport[] = [];
   const nothing = { requests: 0, serverErrors: 0, clientErrors: 0, proxyErrors: 0, latency: [] };
 
   afterEach(async () => {
@@ -28,6 +30,7 @@ describe('a proxy and its control plane', () => {
     link.close();
     await api.stop();
     refuse = false;
+    listeners = [];
   });
 
   async function begin(setup: ServerSetup['options'], more: Partial<LinkOptions> = {}): Promise<void> {
@@ -42,7 +45,7 @@ describe('a proxy and its control plane', () => {
     const acknowledgements = new Acknowledgements({
       link,
       boot: 'boot',
-      listeners: () => [{ id: 'l', state: 'open' }],
+      listeners: () => (listeners.length > 0 ? listeners : [{ id: 'l', state: 'open' }]),
       traffic: () => new TrafficWindows().report({ stable: nothing, candidate: nothing }),
       isTrying: () => false,
       onContact: () => undefined,
@@ -104,6 +107,21 @@ describe('a proxy and its control plane', () => {
     refuse = false;
     await activate('v2');
     await eventually(async () => expect(await proxyInFleet()).to.deep.include({ state: 'current', problems: [] }));
+  });
+
+  it('with more listeners than a message takes is heard, with those that are not open', async () => {
+    await begin({});
+    const waiting = { id: 'last', state: 'waiting', reason: 'its port is taken' } as const;
+    listeners = [
+      ...Array.from({ length: 1_200 }, (_, at): ListenerReport => ({ id: `l${at}`, state: 'open' })),
+      waiting,
+    ];
+    await activate('v1');
+    await eventually(async () => {
+      const proxy = await proxyInFleet();
+      expect(proxy).to.have.property('state', 'current');
+      expect(proxy?.listeners).to.have.length(1_000).and.deep.include(waiting);
+    });
   });
 
   it('that comes back has nothing sent again, and is current', async () => {
