@@ -152,8 +152,9 @@ export class RaftMember {
     if (hopeless !== undefined) throw new Error(hopeless);
     const known = opened.identity.nodeId;
     const self = memberOf({ ...this.#greeting(), nodeId: options.nodeId });
-    if (known !== options.nodeId && !(await this.#log.rename(self, options.nodeId))) {
-      host.warning(`the settings call this node ${options.nodeId}, its cluster knows it as ${known}`);
+    if (known !== options.nodeId) {
+      if (await this.#log.rename(self, options.nodeId)) this.#network?.transport.renamed();
+      else host.warning(`the settings call this node ${options.nodeId}, its cluster knows it as ${known}`);
     }
     this.#drive();
   }

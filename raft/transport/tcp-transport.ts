@@ -109,6 +109,11 @@ export class TcpTransport implements Transport {
     this.#links.redial();
   }
 
+  /** This node has another name now: who dialled it before knows it by the former one, and is to dial again. */
+  renamed(): void {
+    for (const connection of this.#accepted) connection.close('this node has another name now');
+  }
+
   /** The latest greeting of everyone connected now. */
   met(): Greeting[] {
     return [...new Map([...this.#met.values()].map((greeting) => [memberId(greeting), greeting])).values()];

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 
 import { encodeFrames } from '../../../../raft/codec/frames.ts';
 import type { Message } from '../../../../raft/core/message.ts';
+import { memberId } from '../../../../raft/core/types.ts';
 import { CuttableLink } from '../../../support/cuttable-link.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { append, clusterId, command, heartbeat } from '../codec/messages.ts';
@@ -56,6 +57,22 @@ describe('the transport', () => {
       closeNodes();
       await link.close();
     }
+  });
+
+  it('is heard under its new name by those who had dialled it under another', async () => {
+    const [a, b] = [await openNode('a'), await openNode('b')];
+    introduce(a, b);
+    await talking(a, b);
+    await eventually(() => expect(a.transport.met().map(({ nodeId }) => nodeId)).to.deep.equal(['b']));
+    b.received.length = 0;
+    a.greeting = { ...a.greeting, nodeId: 'z' };
+    a.transport.renamed();
+    a.transport.greetAgain();
+    const ofZ = { ...between(a, b, heartbeat()), from: memberId(a.greeting) };
+    await eventually(() => {
+      a.transport.send(ofZ);
+      expect(b.received).to.deep.include(ofZ);
+    });
   });
 
   it('finds a peer again that was away', async () => {
