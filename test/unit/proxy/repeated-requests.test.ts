@@ -22,6 +22,14 @@ async function ask(client: RawClient, request: string): Promise<string> {
   return head.includes('text/plain; version') ? 'metrics' : client.received.replace(/"timestamp":"[^"]*"/, '');
 }
 
+/** A middleware that adds a field of that name to requests. */
+const marking = (key: string) => ({
+  id: 'm',
+  name: 'm',
+  type: 'headers',
+  headers: { requestHeadersToAdd: [{ key, value: '1' }] },
+});
+
 describe('a request that repeats the one before', () => {
   let bed: ProxyBed;
   beforeEach(() => {
@@ -39,12 +47,6 @@ describe('a request that repeats the one before', () => {
     this.timeout(30_000);
     const port = await freePort();
     const [a, b] = (await Promise.all(['a', 'b'].map(echo))).map(({ port }) => port) as [number, number];
-    const header = {
-      id: 'm',
-      name: 'm',
-      type: 'headers',
-      headers: { requestHeadersToAdd: [{ key: 'X-Own', value: '1' }] },
-    };
     const denied = {
       id: 'm',
       name: 'm',
@@ -62,7 +64,10 @@ describe('a request that repeats the one before', () => {
       forwarding(port, a, { listener: { trustedProxies: ['127.0.0.1'] } }),
       forwarding(port, a, { listener: { maxRequestHeaders: 1 } }),
       forwarding(port, a, { forward: { timeouts: { request: '5s' } }, listener: { serverName: 'own' } }),
-      { ...forwarding(port, b, { route: { middlewareIds: ['m'] } }), middlewares: [header] } as Partial<Configuration>,
+      {
+        ...forwarding(port, b, { route: { middlewareIds: ['m'] } }),
+        middlewares: [marking('X-Own')],
+      } as Partial<Configuration>,
       { ...forwarding(port, b, { route: { middlewareIds: ['m'] } }), middlewares: [denied] } as Partial<Configuration>,
     ];
     const requests = [
@@ -151,12 +156,6 @@ describe('a request that repeats the one before', () => {
   it('is looked at again where its body counts', async () => {
     const { port, a } = await scene();
     const { listeners, destinations, routes = [] } = forwarding(port, a);
-    const marked = {
-      id: 'm',
-      name: 'm',
-      type: 'headers',
-      headers: { requestHeadersToAdd: [{ key: 'X-Abc', value: '1' }] },
-    };
     const abc = {
       ...routes[0],
       id: 'abc',
@@ -165,7 +164,7 @@ describe('a request that repeats the one before', () => {
       middlewareIds: ['m'],
     };
     await bed.install({
-      ...{ listeners, destinations, middlewares: [marked], routes: [abc, ...routes] },
+      ...{ listeners, destinations, middlewares: [marking('X-Abc')], routes: [abc, ...routes] },
     } as Partial<Configuration>);
     const client = bed.wire(port);
     for (const body of ['abc', 'abc', 'xyz', 'xyz', 'abc', 'xyz']) {

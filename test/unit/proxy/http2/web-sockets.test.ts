@@ -71,24 +71,30 @@ describe('a WebSocket to a destination of HTTP/2', () => {
     stream.pipe(stream);
   };
 
-  it('is an extended CONNECT, whose acceptance a client of HTTP/1.1 sees as 101 with the proof it asked for', async () => {
-    let seen: Record<string, unknown> = {};
+  /** Behind the proxy: an upstream of HTTP/2 that sends back what it gets; `seen` are the fields of the last stream. */
+  const echoing = async () => {
+    let last: Record<string, unknown> = {};
     const upstream = await http2Upstream(
       bed,
       (stream, headers) => {
-        seen = headers;
+        last = headers;
         echo(stream);
       },
       announcing,
     );
     await serve(upstream.port);
+    return { upstream, seen: () => last };
+  };
+
+  it('is an extended CONNECT, whose acceptance a client of HTTP/1.1 sees as 101 with the proof it asked for', async () => {
+    const { upstream, seen } = await echoing();
     const wire = byHttp1();
     await wire.until(/^HTTP\/1\.1 101 [\s\S]*\r\n\r\n$/);
     expect(createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64')).to.equal(accept);
     expect(wire.received).to.include(`\r\nSec-WebSocket-Accept: ${accept}\r\n`);
     expect(wire.received).to.match(/\r\nConnection: upgrade\r\nUpgrade: websocket\r\n/);
     expect(wire.received).to.match(/\r\nsec-websocket-protocol: a\r\n/);
-    expect(seen).to.include({
+    expect(seen()).to.include({
       ':method': 'CONNECT',
       ':protocol': 'websocket',
       ':path': '/chat?x',
@@ -98,7 +104,7 @@ describe('a WebSocket to a destination of HTTP/2', () => {
       'sec-websocket-protocol': 'a',
       'x-forwarded-for': '127.0.0.1',
     });
-    expect(seen).to.not.have.any.keys('sec-websocket-key', 'upgrade', 'connection');
+    expect(seen()).to.not.have.any.keys('sec-websocket-key', 'upgrade', 'connection');
     const head = wire.received.length;
     const bytes = 'x'.repeat(1 << 20);
     for (let i = 0; i < 3; i++) wire.send(bytes);
@@ -109,20 +115,11 @@ describe('a WebSocket to a destination of HTTP/2', () => {
   });
 
   it('whose handshake says that it has no body is a stream without an end all the same', async () => {
-    let seen: Record<string, unknown> = {};
-    const upstream = await http2Upstream(
-      bed,
-      (stream, headers) => {
-        seen = headers;
-        echo(stream);
-      },
-      announcing,
-    );
-    await serve(upstream.port);
+    const { seen } = await echoing();
     const wire = bed.wire(port);
     wire.send(upgrade.replace('Host: x', 'Host: x\r\nContent-Length: 0'));
     await wire.until(/^HTTP\/1\.1 101 [\s\S]*\r\n\r\n$/);
-    expect(seen).to.not.have.property('content-length');
+    expect(seen()).to.not.have.property('content-length');
     wire.send('more');
     await wire.until(/more$/);
   });
