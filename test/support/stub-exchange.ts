@@ -45,6 +45,10 @@ export class StubExchange {
   readonly appendRequestField = Messages.prototype.appendRequestField;
   readonly removeRequestField = Messages.prototype.removeRequestField;
 
+  get nowMs(): number {
+    return this.clock.monotonicMs();
+  }
+
   constructor({
     method = 'GET',
     path = '/',

@@ -6,6 +6,7 @@ import type { ProxyErrorType } from '../../errors.ts';
 import { type BodySource, pump } from '../message/body.ts';
 import { type ErrorPlace, type ProxyError, proxyError, renderProxyError, statusOf } from '../message/proxy-error.ts';
 import type { ResponseHead } from '../message/response.ts';
+import { currentRead } from '../socket/current-read.ts';
 import type { TunnelEnd } from '../socket/tunnel-end.ts';
 import type { ExchangeTrace } from '../tracing/exchange-trace.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
@@ -54,6 +55,9 @@ export class Exchange extends Messages implements ActionExchange {
   /** It has said 101, and the response phase is not over. */
   #upgraded: TunnelEnd | undefined;
   #choseEndpoint = false;
+  /** The read that was timed last, and when that was. */
+  #timedRead = 0;
+  #readMs = 0;
   /** A request was read whose head stands behind `request`. */
   #wasRead = false;
 
@@ -122,6 +126,14 @@ export class Exchange extends Messages implements ActionExchange {
 
   get clock(): Clock {
     return this.context.clock;
+  }
+
+  get nowMs(): number {
+    const read = currentRead();
+    if (read !== 0 && read === this.#timedRead) return this.#readMs;
+    this.#timedRead = read;
+    this.#readMs = this.context.clock.monotonicMs();
+    return this.#readMs;
   }
 
   get route(): { readonly id: string; readonly name: string } {
@@ -247,7 +259,7 @@ export class Exchange extends Messages implements ActionExchange {
   #open(): void {
     const { context } = this;
     this.#phase = 'request';
-    this.startedMs = context.clock.monotonicMs();
+    this.startedMs = this.nowMs;
     this.#observer = context.observer();
     this.body.begin();
   }
@@ -466,7 +478,7 @@ export class Exchange extends Messages implements ActionExchange {
 
   #count(): void {
     const { context, response } = this;
-    const nowMs = context.clock.monotonicMs();
+    const { nowMs } = this;
     if (this.#installed?.isOver !== true) {
       context.figures.count(this.role, response.status, this.error !== '', nowMs - this.startedMs);
     }

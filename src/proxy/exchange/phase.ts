@@ -26,6 +26,8 @@ export interface MiddlewareExchange {
   /** Filled from the response phase on. */
   readonly response: ExchangeResponse;
   readonly clock: Clock;
+  /** Monotonic milliseconds of what is happening to it: all that one read of a socket has brought happens at one time. */
+  readonly nowMs: number;
   /** By place in the chain: what a middleware keeps between the phases of one exchange. Emptied with the exchange. */
   readonly state: unknown[];
   /** Monotonic milliseconds at which the head was whole. */

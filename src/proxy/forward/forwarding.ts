@@ -115,8 +115,8 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
   }
 
   get overdue(): boolean {
-    const { clock, startedMs } = this.#exchange;
-    return deadlinePassed(this.request, this.#plan?.grpcTimeoutMsMax ?? 0, clock.monotonicMs() - startedMs);
+    const { nowMs, startedMs } = this.#exchange;
+    return deadlinePassed(this.request, this.#plan?.grpcTimeoutMsMax ?? 0, nowMs - startedMs);
   }
 
   cancel(): void {
@@ -219,7 +219,7 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     this.#phase = 'responding';
     exchange.trace?.responded(head.status);
     this.#conclude(head.status >= 500 ? 'failure' : 'success');
-    exchange.upstreamMs = exchange.clock.monotonicMs() - this.#attemptMs;
+    exchange.upstreamMs = exchange.nowMs - this.#attemptMs;
     this.#sessions.setOn(exchange.response.edits);
     exchange.relay(head, body);
   }
@@ -284,7 +284,7 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
       this.#fail('no_endpoint', undefined);
       return;
     }
-    this.#attemptMs = exchange.clock.monotonicMs();
+    this.#attemptMs = exchange.nowMs;
     exchange.attempts++;
     this.attempt = this.#plan?.attemptCount === true ? exchange.attempts : 0;
     const { perAttemptMs } = this.#again;

@@ -79,7 +79,7 @@ export abstract class HeadParser {
     const length = head.wholeLength;
     const end = from + length;
     if (length === 0 || end > to || bytes[end - 1] !== LF || bytes[end - 3] !== LF) return false;
-    if (this.limits !== this.#metLimits || !head.repeatWhole(bytes.toString('latin1', from, end))) return false;
+    if (this.limits !== this.#metLimits || !head.repeatWhole(bytes, from)) return false;
     this.end = end;
     this.restoreStartLine();
     return true;

@@ -3,6 +3,7 @@
 
 import type { FieldLines } from '../fields/field-lines.ts';
 import { type FieldId, fieldId, identify } from '../fields/field-name.ts';
+import { arrived, arrivedWords } from '../socket/byte-socket.ts';
 import { CR } from './characters.ts';
 
 /** Positions kept per line, from where the first begins: where the name starts and ends, where the value starts and ends. */
@@ -35,6 +36,8 @@ export class Head implements FieldLines {
   #start = 0;
   /** The last whole head; empty when other lines were read since. */
   #whole = '';
+  /** The same four bytes at a time, as far as they go; empty until it has repeated. */
+  #words: number[] = [];
   /** The field lines of the last whole head, final empty line included; empty when others were read since. */
   #fields = '';
   #found = { count: 0, fieldBytes: 0, padded: false };
@@ -64,7 +67,7 @@ export class Head implements FieldLines {
 
   /** Other lines than those of the last head are about to be read. */
   forget(): void {
-    this.#whole = '';
+    this.#keepWhole('');
     this.#fields = '';
     this.#keptBy = undefined;
     this.#passedOn = undefined;
@@ -73,7 +76,7 @@ export class Head implements FieldLines {
   /** The head is whole, and its fields begin at `start`. */
   finish(text: string, start: number): void {
     this.text = text;
-    this.#whole = text;
+    this.#keepWhole(text);
     this.#start = start;
     this.#fields = text.slice(start);
     const found = this.#found;
@@ -88,18 +91,42 @@ export class Head implements FieldLines {
    */
   repeat(text: string, start: number): boolean {
     if (text.slice(start) !== this.#fields) return false;
-    this.#whole = text;
+    this.#keepWhole(text);
     this.#passedOn = undefined;
     this.#start = start;
     this.#takeFound();
     return true;
   }
 
-  /** Takes the last whole head again if `text` is the same. */
-  repeatWhole(text: string): boolean {
-    if (text !== this.#whole) return false;
+  /** Takes the last whole head again if the bytes from there on are the same, of which there are enough. */
+  repeatWhole(bytes: Buffer, from: number): boolean {
+    const same = bytes === arrived && from === 0 ? this.#hasArrived() : this.#isAt(bytes, from);
+    if (!same) return false;
     this.repeated = true;
     this.#takeFound();
+    return true;
+  }
+
+  #keepWhole(text: string): void {
+    this.#whole = text;
+    this.#words.length = 0;
+  }
+
+  #isAt(bytes: Buffer, from: number): boolean {
+    return bytes.toString('latin1', from, from + this.#whole.length) === this.#whole;
+  }
+
+  /** Most heads arrive alone, at the beginning of `arrived`. To compare those takes no text, which would be made for nothing else. */
+  #hasArrived(): boolean {
+    const words = this.#words;
+    if (words.length === 0) {
+      if (!this.#isAt(arrived, 0)) return false;
+      for (let i = 0; 4 * i + 4 <= this.#whole.length; i++) words.push(arrivedWords[i] ?? 0);
+      return true;
+    }
+    const { length } = words;
+    for (let i = 0; i < length; i++) if (words[i] !== arrivedWords[i]) return false;
+    for (let i = 4 * length; i < this.#whole.length; i++) if (this.#whole.charCodeAt(i) !== arrived[i]) return false;
     return true;
   }
 

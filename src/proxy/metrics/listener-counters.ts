@@ -170,7 +170,7 @@ export class ListenerCounters implements ExchangeObserver {
     const status = exchange.response.status || clientGone;
     // Callers of gRPC are told of a failure in a response of status 200; it is none of the upstream's.
     const outcome = exchange.error === '' ? status : proxyErrors[exchange.error].status;
-    const seconds = (exchange.clock.monotonicMs() - exchange.startedMs) / 1000;
+    const seconds = (exchange.nowMs - exchange.startedMs) / 1000;
     if (entry !== undefined && collected.route) this.#countRoute(exchange, entry, status, seconds);
     if (exchange.endpoint !== '') {
       const { destinationId, endpoint } = exchange;

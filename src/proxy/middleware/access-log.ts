@@ -19,7 +19,7 @@ export function buildAccessLog(config: AccessLogConfig, sink: LineSink): Middlew
     exchange,
     slot,
     complete,
-    nowMs: exchange.clock.monotonicMs(),
+    nowMs: exchange.nowMs,
   });
   const write = (line: LineForm, at: LogMoment): void => {
     const bytes = sink.begin();

@@ -89,27 +89,31 @@ export class SharedRow {
       Atomics.sub(this.#cells, this.#base + counter, 1);
       return false;
     }
-    Atomics.add(this.#cells, this.#own + counter, 1);
+    this.#countOwn(counter, 1);
     return true;
   }
 
   release(counter: number): void {
-    Atomics.sub(this.#cells, this.#own + counter, 1);
+    this.#countOwn(counter, -1);
     Atomics.sub(this.#cells, this.#base + counter, 1);
   }
 
   /** In the whole process. */
   held(counter: number): number {
-    return Atomics.load(this.#cells, this.#base + counter);
+    return this.load(counter);
   }
 
   heldElsewhere(counter: number): boolean {
-    return Atomics.load(this.#cells, this.#base + counter) > Atomics.load(this.#cells, this.#own + counter);
+    return this.load(counter) > (this.#cells[this.#own + counter] ?? 0);
   }
 
-  /** `cell` counts from the first counter, so that the plain ones begin behind the counters. */
+  /**
+   * `cell` counts from the first counter, so that the plain ones begin behind the counters. Read plainly: one aligned cell
+   * never shows half a change (ECMA-262 §29.11), nobody draws conclusions from one cell about another, and `Atomics.load`
+   * is a call, which each request would make four times.
+   */
   load(cell: number): number {
-    return Atomics.load(this.#cells, this.#base + cell);
+    return this.#cells[this.#base + cell] ?? 0;
   }
 
   store(cell: number, value: number): void {
@@ -132,6 +136,11 @@ export class SharedRow {
 
   setTime(index: number, ms: number): void {
     Atomics.store(this.#times, this.#timeBase + index, BigInt(Math.ceil(Math.min(ms, Number.MAX_SAFE_INTEGER))));
+  }
+
+  /** Nobody else changes what this thread counts, before it has fallen. */
+  #countOwn(counter: number, by: number): void {
+    this.#cells[this.#own + counter] = (this.#cells[this.#own + counter] ?? 0) + by;
   }
 
   /** Takes back what the thread at `place` counted here. */

@@ -10,6 +10,8 @@ export type { SocketReceiver } from './receiver.ts';
 const arrivedBytesMax = 64 * 1024;
 /** Where all connections of the thread read to. */
 export const arrived = Buffer.allocUnsafeSlow(arrivedBytesMax);
+/** The same, four bytes at a time. */
+export const arrivedWords = new Int32Array(arrived.buffer);
 
 /** With so much still to be taken by the system, writers should wait for `drain`. */
 export const drainedBytesMin = 8 * 1024;

@@ -3,6 +3,7 @@
 // ends and tells as a socket would, but that `end` is told within the read that found it.
 import { getSystemErrorName } from 'node:util';
 import type { SocketReceiver } from './byte-socket.ts';
+import { beginRead, endRead } from './current-read.ts';
 import { SocketEvents } from './socket-events.ts';
 import {
   type HandleOwner,
@@ -36,8 +37,8 @@ export abstract class HandleSocket extends SocketEvents implements HandleOwner {
     this.#tcp = tcp;
     this.stream = stream;
     this.#halfOpen = halfOpen;
-    tcp.owner = this;
-    stream.owner = this;
+    tcp.taker = this;
+    stream.taker = this;
     stream.onread = onRead;
   }
 
@@ -170,7 +171,9 @@ export abstract class HandleSocket extends SocketEvents implements HandleOwner {
 }
 
 function onRead(this: StreamHandle): void {
-  this.owner?.onRead(streamState.lastRead);
+  beginRead();
+  this.taker?.onRead(streamState.lastRead);
+  endRead();
 }
 
 function onReadOfClosed(): void {}

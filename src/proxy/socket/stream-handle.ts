@@ -15,8 +15,8 @@ export interface StreamHandle {
   writeBuffer(request: StreamRequest, bytes: Uint8Array): number;
   /** 1: done at once. */
   shutdown(request: StreamRequest): number;
-  /** Ours: who has taken the connection over. */
-  owner?: HandleOwner;
+  /** Ours: who has taken the connection over. Node gives handles an `owner` of its own, by an accessor that costs more. */
+  taker?: HandleOwner;
 }
 
 /** A connection of the system's, before or without a socket of Node's. */

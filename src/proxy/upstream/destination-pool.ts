@@ -102,8 +102,9 @@ export class DestinationPool extends Timed implements PoolPlaces {
   }
 
   #nextWaiting() {
+    if (this.#waiting.length === 0) return undefined;
     const next = this.#waiting.shift();
-    if (next !== undefined) this.#state.leaveQueue();
+    this.#state.leaveQueue();
     return next;
   }
 

@@ -56,6 +56,21 @@ describe('access log and rate limit on real sockets', () => {
     }
   });
 
+  it('accessLog: what a timer has ended has lasted until then', async () => {
+    const silent = await bed.bed.upstream(() => {});
+    const fields = { ms: '${duration.ms}', status: '${response.status}' };
+    const forward = { destinations: [{ destinationId: 'up' }], timeouts: { request: '150ms' } };
+    await bed.serve([{ type: 'accessLog', accessLog: { path, json: true, onResponse: { fields } } }], {
+      route: { forward },
+      more: { destinations: [{ id: 'up', name: 'up', host: '127.0.0.1', port: silent }] },
+    });
+    expect(await bed.ask()).to.include({ status: 504 });
+    const [line = ''] = await untilLines(1);
+    const { ms, status } = JSON.parse(line);
+    expect(status).to.equal('504');
+    expect(Number(ms)).to.be.at.least(100);
+  });
+
   it('accessLog: a line when a request comes and one when its response is complete', async () => {
     bed.answer = { status: 207, headers: { 'x-r': 'from upstream', 'set-cookie': 'a=b' }, body: 'twelve bytes' };
     const fields = {

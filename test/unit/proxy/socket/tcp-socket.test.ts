@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { acceptHandles } from '../../../../src/proxy/socket/accepting.ts';
+import { currentRead } from '../../../../src/proxy/socket/current-read.ts';
 import type { TcpHandle } from '../../../../src/proxy/socket/stream-handle.ts';
 import { TcpSocket } from '../../../../src/proxy/socket/tcp-socket.ts';
 import { eventually } from '../../../support/eventually.ts';
@@ -53,6 +54,19 @@ describe('a plain connection', () => {
 
   it('knows its other end', () => {
     expect(wire.remoteAddress).to.equal('127.0.0.1');
+  });
+
+  it('has one read that is looked at, and none behind it', async () => {
+    const reads: number[] = [];
+    wire.receiver = { onBytes: () => reads.push(currentRead(), currentRead()) };
+    peer.write('one');
+    await eventually(() => expect(reads).to.have.length(2));
+    expect(currentRead()).to.equal(0);
+    peer.write('two');
+    await eventually(() => expect(reads).to.have.length(4));
+    const [first, same, second] = reads;
+    expect(first).to.be.greaterThan(0).and.equal(same);
+    expect(second).to.be.greaterThan(0).and.not.equal(first);
   });
 
   it('reads what comes, and nothing while it is paused', async () => {
