@@ -1,1 +1,2 @@
 export declare const programOptions: readonly string[];
+export declare const programEnvironment: Readonly<Record<string, string>>;
