@@ -3,7 +3,6 @@
 // once.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { SluiceError } from '../errors.ts';
-import { type ConfigKind, configKinds } from '../model/kinds.ts';
 import { describe, type Problem, pointerOf } from '../model/problem.ts';
 import type { Configuration } from '../model/proxy-config.ts';
 import { validateResolved } from '../model/validation.ts';
@@ -11,10 +10,11 @@ import { configurationOf, resolvedSpec } from '../snapshot/build.ts';
 import { resolveReferences } from '../snapshot/collect.ts';
 import { findDangling } from '../snapshot/dangling.ts';
 import { overlappingListeners } from '../snapshot/listener-overlap.ts';
+import { holdersIn, lookThrough } from '../snapshot/listing.ts';
 import type { SecretSources } from '../snapshot/secret-sources.ts';
 import { type Captured, type Staged, stagedOf } from '../snapshot/staged.ts';
 import { inSlices } from '../state/slices.ts';
-import type { StateView, Stored } from '../state/view.ts';
+import type { StateView } from '../state/view.ts';
 import { withoutValues } from './masked-values.ts';
 
 /** Compiles a configuration as a proxy would, without serving it. */
@@ -61,6 +61,7 @@ export class Examiner {
 
   /** The same of a configuration that may never be; names the problems and rejects for none. */
   async judge(staged: Staged, { strict }: { strict: boolean }): Promise<Judged> {
+    await inSlices(lookThrough(staged.entities));
     const { values, external, problems } = await resolveReferences(staged, this.#sources);
     const found =
       problems.length > 0
@@ -106,17 +107,12 @@ const problemsOf = ({ values }: Captured, found: readonly (readonly Problem[])[]
 
 // What a value turned out to be wrong about is not said: a message about a regex quotes it, and it may be a secret.
 const problemsOfResolved = (captured: Captured): Problem[] =>
-  withReferences(captured).flatMap(({ kind, entity }) =>
+  // Others were judged as a whole when they were written.
+  holdersIn(captured.entities).flatMap(({ kind, entity }) =>
     validateResolved(kind, resolvedSpec(entity, captured.values)).map(({ pointer }) => ({
       pointer: pointerOf(kind, entity.id) + pointer,
       message: 'is not valid with its secret references resolved',
     })),
-  );
-
-// Entities without references were judged as a whole when they were written.
-const withReferences = ({ entities }: Captured): { kind: ConfigKind; entity: Stored }[] =>
-  configKinds.flatMap((kind) =>
-    entities[kind].filter(({ holdsReferences }) => holdsReferences).map((entity) => ({ kind, entity })),
   );
 
 /** Answers are read by callers who may not see values, and so are problems and warnings. */

@@ -7,6 +7,7 @@ import { findReferences, replaceReferences } from '../model/secret-reference.ts'
 import type { Spec } from '../state/command.ts';
 import { isUnderWay, shareOf } from '../state/rollout.ts';
 import type { StateView, Stored, StoredSnapshot } from '../state/view.ts';
+import { listingOf } from './listing.ts';
 import type { Captured } from './staged.ts';
 
 /** What a proxy is given when `snapshot` was activated at log index `index`. `sha256`: its digest, where it is known. */
@@ -28,7 +29,7 @@ export const proxyConfigOf = (snapshot: StoredSnapshot, index: number, sha256?: 
 function secretsOf({ entities }: Captured): string[] {
   const placed = new Set<string>();
   for (const kind of configKinds) {
-    for (const [at, { spec }] of specsOf(kind, entities[kind]).holders) {
+    for (const [at, { spec }] of listingOf(kind, entities[kind]).holders) {
       for (const { pointer } of findReferences(spec)) placed.add(pointerOf('snapshot', kind, at) + pointer);
     }
   }
@@ -59,39 +60,13 @@ export function candidateOf(view: Pick<StateView, 'rollouts' | 'snapshot'>): Can
 export const configurationOf = ({ entities, values }: Captured): Configuration =>
   asConfiguration(
     perKind((kind) => {
-      const { specs, holders } = specsOf(kind, entities[kind]);
+      const { specs, holders } = listingOf(kind, entities[kind]);
       if (holders.size === 0) return specs;
       const resolved = specs.slice();
       for (const [at, entity] of holders) resolved[at] = resolvedSpec(entity, values);
       return resolved;
     }),
   );
-
-/** What a list is made of. */
-interface Specs {
-  readonly list: readonly Stored[];
-  /** As they are stored. */
-  readonly specs: readonly Spec[];
-  /** Those with references, by place. */
-  readonly holders: ReadonlyMap<number, Stored>;
-}
-
-/** Of the list of each kind that was looked at last: one list is captured, checked and activated. */
-const lastSpecs = new Map<ConfigKind, Specs>();
-
-function specsOf(kind: ConfigKind, list: readonly Stored[]): Specs {
-  const known = lastSpecs.get(kind);
-  if (known?.list === list) return known;
-  const specs: Spec[] = [];
-  const holders = new Map<number, Stored>();
-  for (const entity of list) {
-    if (entity.holdsReferences) holders.set(specs.length, entity);
-    specs.push(entity.spec);
-  }
-  const found = { list, specs, holders };
-  lastSpecs.set(kind, found);
-  return found;
-}
 
 /** Only validated entities reach the state, so a stored one has the type of its kind; this is where that is said. */
 const asConfiguration = (lists: Readonly<Record<ConfigKind, unknown>>): Configuration => lists as Configuration;

@@ -1,9 +1,9 @@
 // Collection of the secret references of a staged configuration and their values, on the node that handles the request
 // (contract.md §2.9). Says of every one that has no value where it stands.
-import { configKinds } from '../model/kinds.ts';
 import { type Problem, pointerOf } from '../model/problem.ts';
 import { findReferences, leftovers, type PlacedReference, replaceReferences } from '../model/secret-reference.ts';
 import type { Stored } from '../state/view.ts';
+import { holdersIn } from './listing.ts';
 import { missingFor, readAs, type SecretSources, type SourceValue } from './secret-sources.ts';
 import type { Staged } from './staged.ts';
 
@@ -21,8 +21,11 @@ export interface Resolution {
 
 /** Every reference with its place, kind by kind and ascending by id. */
 export const referencesOf = (entities: Staged['entities']): readonly PlacedReference[] =>
-  withSecrets(entities).flatMap(({ entity, at }) =>
-    findReferences(entity.spec).map((reference) => ({ ...reference, pointer: at + reference.pointer })),
+  holdersIn(entities).flatMap(({ kind, entity }) =>
+    findReferences(entity.spec).map((reference) => ({
+      ...reference,
+      pointer: pointerOf(kind, entity.id) + reference.pointer,
+    })),
   );
 
 /** Each source is asked once per reference, however often it occurs. */
@@ -68,7 +71,8 @@ async function lookUp(
 
 /** After resolution nothing may look like a reference any more: a proxy would take it for the value. */
 function leftoverProblems(staged: Staged, values: Resolution['values']): Problem[] {
-  return withSecrets(staged.entities).flatMap(({ entity, at }) => {
+  return holdersIn(staged.entities).flatMap(({ kind, entity }) => {
+    const at = pointerOf(kind, entity.id);
     const written = new Set(leftovers(replaceReferences(entity.spec, () => blank)));
     const resolved = replaceReferences(entity.spec, ({ text }) => (Object.hasOwn(values, text) ? values[text] : blank));
     return leftovers(resolved).map((pointer) => ({
@@ -94,10 +98,3 @@ function sizeProblems(external: ReadonlyMap<string, string>): Problem[] {
 
 const problemAt = (pointer: string, why: string | undefined): Problem[] =>
   why === undefined ? [] : [{ pointer, message: `holds a secret reference without a value: ${why}` }];
-
-const withSecrets = (entities: Staged['entities']): { entity: Stored; at: string }[] =>
-  configKinds.flatMap((kind) =>
-    entities[kind]
-      .filter(({ holdsReferences }) => holdsReferences)
-      .map((entity) => ({ entity, at: pointerOf(kind, entity.id) })),
-  );

@@ -5,8 +5,10 @@ import { describe } from '../../model/problem.ts';
 import type { Configuration } from '../../model/proxy-config.ts';
 import { configurationOf } from '../../snapshot/build.ts';
 import { resolveReferences } from '../../snapshot/collect.ts';
+import { lookThrough } from '../../snapshot/listing.ts';
 import type { SecretSources } from '../../snapshot/secret-sources.ts';
 import { type Captured, stagedOf } from '../../snapshot/staged.ts';
+import { inSlices } from '../../state/slices.ts';
 import { type Answer, type ApiRequest, revisionHeader } from '../answer.ts';
 import { seesSecrets } from '../caller.ts';
 import { objectBody } from '../json-body.ts';
@@ -63,6 +65,7 @@ export class ExplainService {
   async #staged(): Promise<{ key: string | undefined; captured: Captured }> {
     const { reader, sources } = this.#parts;
     const staged = stagedOf(reader.view);
+    await inSlices(lookThrough(staged.entities));
     const { values, external, problems } = await resolveReferences(staged, sources);
     if (problems.length > 0) throw new SluiceError('INVALID', describe(problems));
     // Variables and files may change without a revision that would tell.
