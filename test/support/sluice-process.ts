@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { programEnvironment, programOptions } from '../../scripts/node-options.mjs';
+import { programOptions } from '../../scripts/node-options.mjs';
 
 export interface SluiceProcess {
   /** `http://127.0.0.1:<port>` of the API. */
@@ -90,7 +90,7 @@ export function spawnSluice(args: readonly string[], env?: NodeJS.ProcessEnv, cw
 export function spawnNode(args: readonly string[], env: NodeJS.ProcessEnv = {}, cwd?: string): ChildProcess {
   const child = spawn(process.execPath, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env.PATH, ...programEnvironment, ...env },
+    env: { PATH: process.env.PATH, ...env },
     cwd,
   });
   children.add(child);

@@ -5,7 +5,6 @@ import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, wr
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { programEnvironment } from '../../../scripts/node-options.mjs';
 
 /** Where the proxies run, and where everything else does. */
 export const cores = { proxy: 0, load: 1 } as const;
@@ -41,7 +40,7 @@ export class Machine {
   /** Id of the process. What it says goes to `<name>.log` of the folder. */
   start(core: number, name: string, command: string, args: readonly string[]): number {
     const log = openSync(join(this.folder, `${name}.log`), 'a');
-    const env = { ...programEnvironment, ...process.env, XDG_CONFIG_HOME: this.folder, XDG_DATA_HOME: this.folder };
+    const env = { ...process.env, XDG_CONFIG_HOME: this.folder, XDG_DATA_HOME: this.folder };
     const child = spawn('taskset', ['-c', String(core), command, ...args], { env, stdio: ['ignore', log, log] });
     closeSync(log);
     const { pid = 0 } = child;

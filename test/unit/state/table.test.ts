@@ -52,18 +52,28 @@ describe('a table', () => {
   });
 
   it('puts the list in order and settles in steps when much has changed', () => {
-    const table = new Table<Named>(byId);
+    let compared = 0;
+    const table = new Table<Named>((a, b) => {
+      compared += 1;
+      return byId(a, b);
+    });
     const overlay = table.overlay();
-    for (let at = 0; at < 1_000; at++) overlay.put({ id: `i${at}`, name: `n${at}` });
-    const sorted = overlay.sort();
-    drain(sorted);
+    for (let at = 0; at < 5_000; at++) overlay.put({ id: `i${(at * 7_919) % 5_000}`, name: `n${at}` });
+    let [pieces, before] = [0, 0];
+    for (const _step of overlay.sort()) {
+      expect(compared - before).to.be.below(15_000);
+      before = compared;
+      pieces += 1;
+    }
+    expect(compared).to.be.above(50_000);
+    expect(pieces).to.be.above(4);
     overlay.install();
     let steps = 0;
     for (const _step of table.settle()) {
-      expect(table.idOf('n7')).to.equal('i7');
+      expect(table.idOf('n1')).to.equal('i2919');
       steps += 1;
     }
-    expect(steps).to.equal(2_000);
-    expect(table.idOf('n7')).to.equal('i7');
+    expect(steps).to.equal(10_000);
+    expect(table.idOf('n1')).to.equal('i2919');
   });
 });

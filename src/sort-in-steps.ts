@@ -1,4 +1,5 @@
-// Sorting in steps: a table of 100,000 entries takes longer to sort than a request may wait.
+// Sorting in steps: a table of 100,000 entries, or 20,000 changes of one commit, takes longer to sort than a request may
+// wait.
 
 const runLength = 1024;
 

@@ -1,0 +1,168 @@
+// `npm run bench:exchange [-- --tree DIRECTORY --rounds 100]`: CPU of a small GET over kept connections, 1,000 routes, without
+// the system: what would be read is put where reads go, what is written is only made into bytes. Another tree takes part in
+// the same process, in turn. It shows a hundredth of a microsecond; what that is of a real request,
+// `npm run bench -- small-get-1000 --tree NAME=DIRECTORY` tells.
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import { optionsOf } from '../../raft/testing/commands/options.ts';
+import type { HandleSocket } from '../../src/proxy/socket/handle-socket.ts';
+import type { StreamHandle, StreamRequest } from '../../src/proxy/socket/stream-handle.ts';
+import { freePort } from '../support/free-port.ts';
+import { listening } from '../support/proxy-bed.ts';
+
+const { values } = optionsOf(import.meta.url, {
+  options: {
+    tree: { type: 'string', multiple: true, default: [] as string[] },
+    rounds: { type: 'string', default: '100' },
+  },
+});
+const rounds = Number(values.rounds);
+const perRound = 40_000;
+const connections = 64;
+
+const head = 'HTTP/1.1 200 OK\r\nServer: nginx\r\nDate: Wed, 25 Nov 2026 02:00:00 GMT\r\nContent-Type: text/plain';
+const answer = Buffer.from(`${head}\r\nContent-Length: 100\r\nConnection: keep-alive\r\n\r\n${'x'.repeat(100)}`);
+
+interface Handle extends StreamHandle {
+  /** As trees from before `taker` have it. */
+  owner?: unknown;
+  /** Ours; undefined: it writes to the system. */
+  side?: 'client' | 'upstream';
+}
+
+const binding = (name: string) => Reflect.apply(Reflect.get(process, 'binding'), process, [name]);
+const { kReadBytesOrError, kLastWriteWasAsync, streamBaseState } = binding('stream_wrap') as {
+  readonly kReadBytesOrError: number;
+  readonly kLastWriteWasAsync: number;
+  readonly streamBaseState: Int32Array;
+};
+
+/** Where handles have `writeLatin1String` from. */
+function handlePrototype(): Handle {
+  const { TCP } = binding('tcp_wrap') as { readonly TCP: { readonly prototype: Handle } };
+  let { prototype } = TCP;
+  while (!Object.hasOwn(prototype, 'writeLatin1String')) prototype = Object.getPrototypeOf(prototype);
+  return prototype;
+}
+
+const prototype = handlePrototype();
+const written = Buffer.allocUnsafeSlow(65_536);
+const writesToSystem = prototype.writeLatin1String;
+/** Handles that the proxy has written to, while it is connected for real. */
+const seen = new Set<Handle>();
+/** Those that have said something in this turn. */
+let spoken: Handle[] = [];
+let isReal = true;
+
+const receiverOf = ({ taker, owner }: Handle): string | undefined =>
+  ((taker ?? owner) as HandleSocket | undefined)?.receiver?.constructor.name;
+
+prototype.writeLatin1String = function (this: Handle, request: StreamRequest, text: string): number {
+  if (isReal) seen.add(this);
+  else if (this.side === undefined && receiverOf(this) === 'ClientConnection') this.side = 'upstream';
+  if (isReal || this.side === undefined) return writesToSystem.call(this, request, text);
+  written.write(text, 'latin1');
+  streamBaseState[kLastWriteWasAsync] = 0;
+  spoken.push(this);
+  return 0;
+};
+
+interface Tree {
+  readonly name: string;
+  readonly clients: readonly Handle[];
+  readonly request: Buffer;
+  readonly arrived: Buffer;
+  readonly micros: number[];
+}
+
+/** A proxy of that tree in this thread, with connections that have carried a real request each. */
+async function started(name: string): Promise<Tree> {
+  const from = <M>(path: string): Promise<M> => import(`${name}/src/${path}`);
+  const { systemClock } = await from<typeof import('../../src/clock.ts')>('clock.ts');
+  const { createProxy } = await from<typeof import('../../src/proxy/proxy.ts')>('proxy/proxy.ts');
+  const { silentLogger } = await from<typeof import('../../src/telemetry/logger.ts')>('telemetry/logger.ts');
+  const { arrived } = await from<typeof import('../../src/proxy/socket/byte-socket.ts')>('proxy/socket/byte-socket.ts');
+  const upstream = createServer((socket) => socket.on('data', () => socket.write(answer)).on('error', () => {}));
+  const [port, upstreamPort] = [await freePort(), await listening(upstream)];
+  const forward = { destinations: [{ destinationId: 'd' }] };
+  const routes = Array.from({ length: 1_000 }, (_, i) => {
+    const id = `r${String(i).padStart(4, '0')}`;
+    return { id, name: id, match: { pathPrefix: `/service-${i}/api` }, forward };
+  });
+  const snapshot = {
+    listeners: [{ id: 'l', name: 'l', address: '127.0.0.1', port }],
+    destinations: [{ id: 'd', name: 'd', host: '127.0.0.1', port: upstreamPort }],
+    ...{ routes, groups: [], middlewares: [] },
+  };
+  const about = { id: 's', name: 's', createdAt: '2026-01-01T00:00:00Z', index: 1 };
+  const proxy = createProxy({
+    ...{ clock: systemClock, workers: 0, telemetry: { logger: silentLogger, traces: undefined } },
+    source: {
+      subscribe(subscriber) {
+        subscriber({ ...about, snapshot } as unknown as Parameters<typeof subscriber>[0]);
+        return () => {};
+      },
+    },
+  });
+  await proxy.start();
+  await proxy.installed(1, 5_000);
+  const request = Buffer.from(`GET /service-500/api/x HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`);
+  isReal = true;
+  seen.clear();
+  for (let i = 0; i < connections; i++) {
+    const client = connect(port, '127.0.0.1').on('error', () => {});
+    client.write(request);
+    await once(client, 'data');
+  }
+  isReal = false;
+  const clients = [...seen].filter((handle) => receiverOf(handle) === 'ServerConnection');
+  for (const handle of clients) handle.side = 'client';
+  return { name, clients, request, arrived, micros: [] };
+}
+
+function deliver(handle: Handle, bytes: Buffer, { arrived }: Tree): void {
+  arrived.set(bytes);
+  streamBaseState[kReadBytesOrError] = bytes.length;
+  handle.onread();
+}
+
+/** Resolves when so many requests have been answered. */
+function exchange(tree: Tree, requests: number): Promise<void> {
+  let left = requests;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const turn = (): void => {
+    const answering = spoken;
+    spoken = [];
+    for (const handle of answering) {
+      if (handle.side === 'upstream') deliver(handle, answer, tree);
+      else if (--left > 0) deliver(handle, tree.request, tree);
+    }
+    if (answering.length === 0 && left <= 0) resolve();
+    else setImmediate(turn);
+  };
+  for (const handle of tree.clients) deliver(handle, tree.request, tree);
+  setImmediate(turn);
+  return promise;
+}
+
+const at = (share: number, list: readonly number[]): string =>
+  (list.toSorted((a, b) => a - b)[Math.floor(share * (list.length - 1))] ?? 0).toFixed(2);
+
+const here = new URL('../..', import.meta.url).pathname;
+const trees: Tree[] = [];
+for (const name of [here, ...values.tree]) trees.push(await started(name));
+for (const tree of trees) await exchange(tree, 5 * perRound);
+for (let round = 0; round < rounds; round++) {
+  for (const tree of round % 2 === 0 ? trees : trees.toReversed()) {
+    const before = process.cpuUsage();
+    await exchange(tree, perRound);
+    const { user, system } = process.cpuUsage(before);
+    tree.micros.push((user + system) / perRound);
+  }
+}
+for (const { name, micros } of trees) {
+  console.log(
+    `${at(0, micros)} least, ${at(0.25, micros)} lowest quarter, ${at(0.5, micros)} median µs of CPU: ${name}`,
+  );
+}
+process.exit(0);
