@@ -1,16 +1,14 @@
 // `node test/bench/nginx-reloads.ts [--routes 5000 --times 50]`: CPU that nginx takes to read its configuration again and
 // change its worker, beside what a change costs Sluice in `npm run bench -- reloads`.
-import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { optionsOf } from '../../raft/testing/commands/options.ts';
-import { cores, freePort, Machine } from './proxy/machine.ts';
+import { cores, freePort, Machine, ticksPerSecond } from './proxy/machine.ts';
 
 const { values } = optionsOf(import.meta.url, {
   options: { routes: { type: 'string', default: '5000' }, times: { type: 'string', default: '50' } },
 });
 const [routes, times] = [Number(values.routes), Number(values.times)];
-const ticksPerSecond = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
 
 /** Of the process and of its children that have ended. */
 function cpuMs(pid: number): number {

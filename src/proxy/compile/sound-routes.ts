@@ -3,15 +3,13 @@
 import type { Group } from '../../model/group.ts';
 import type { Middleware } from '../../model/middleware.ts';
 import type { Route } from '../../model/route.ts';
+import { partOf, parts } from '../../parts.ts';
 
 interface Company {
   readonly group: Group | undefined;
   /** Those of the group, then those of the route, as they list them. */
   readonly middlewares: readonly (Middleware | undefined)[];
 }
-
-/** Whoever has all routes in one set waits for 20 ms whenever it grows. */
-const shards = 64;
 
 const nobody: readonly undefined[] = [];
 
@@ -20,10 +18,10 @@ export class SoundRoutes {
   readonly #known = new WeakMap<Route, Map<string, Company>>();
 
   /** In no group and without a middleware, as most are: that they are known says it all. */
-  readonly #plain = Array.from({ length: shards }, () => new WeakSet<Route>());
+  readonly #plain = Array.from({ length: parts }, () => new WeakSet<Route>());
 
   has(route: Route, group: Group | undefined, middlewares: ReadonlyMap<string, Middleware>): boolean {
-    if (group === undefined && this.#shardOf(route)?.has(route) === true) return true;
+    if (group === undefined && this.#plainLike(route).has(route)) return true;
     const company = this.#known.get(route)?.get(group?.id ?? '');
     if (company === undefined || company.group !== group) return false;
     if (company.middlewares === nobody) return true;
@@ -34,7 +32,7 @@ export class SoundRoutes {
   add(route: Route, group: Group | undefined, middlewares: ReadonlyMap<string, Middleware>): void {
     const company = { group, middlewares: middlewaresOf(route, group, middlewares) };
     if (group === undefined && company.middlewares === nobody) {
-      this.#shardOf(route)?.add(route);
+      this.#plainLike(route).add(route);
       return;
     }
     const companies = this.#known.get(route) ?? new Map<string, Company>();
@@ -42,9 +40,8 @@ export class SoundRoutes {
     this.#known.set(route, companies);
   }
 
-  #shardOf({ id }: Route): WeakSet<Route> | undefined {
-    const last = id.length - 1;
-    return this.#plain[(id.charCodeAt(last) + 7 * (id.charCodeAt(last - 1) || 0)) % shards];
+  #plainLike({ id }: Route): WeakSet<Route> {
+    return this.#plain[partOf(id)] as WeakSet<Route>;
   }
 }
 
