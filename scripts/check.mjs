@@ -1,4 +1,4 @@
-// `npm run check`: format, lint, import borders, citations, dead exports, types, unit tests. Under a minute.
+// `npm run check`: format, lint, import borders, citations, plain words, dead exports, types, unit tests. Under a minute.
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 
@@ -8,6 +8,7 @@ const readers = [
   ['format and lint', 'biome', ['check', '.']],
   ['import borders', process.execPath, ['scripts/borders.mjs']],
   ['citations', process.execPath, ['scripts/citations.mjs']],
+  ['plain words', process.execPath, ['scripts/words.mjs']],
   ['dead files, exports and packages', 'knip', ['--no-progress']],
   ['types', process.execPath, [tsc, '-p', 'tsconfig.test.json', '--noEmit']],
   ['types of raft/core, which is pure', process.execPath, [tsc, '-p', 'raft/core/tsconfig.json']],
