@@ -1,11 +1,12 @@
 // The operations of a batch, one after the other, each on what the ones before it left (batch.md). Whether an entity is
-// created or changed, and which one a name means, is decided here, where the order of all writes is known.
+// created or changed, and which one a name means, is decided here, where the order of all writes is known. Names have to
+// be unique at the end of the batch and not before: two entities can exchange theirs.
 import { isDeepStrictEqual } from 'node:util';
-import { nounOf } from '../model/kinds.ts';
+import { type EditableKind, nounOf } from '../model/kinds.ts';
 import type { BatchOperation, Operations, Outcome, Spec } from './command.ts';
 import { Entity } from './entity.ts';
 import type { Overlay } from './overlay.ts';
-import { missingOrChanged, nameTaken, takenBy, type Verdict } from './refusals.ts';
+import { idTaken, missingOrChanged, nameTaken, type Verdict } from './refusals.ts';
 
 /** Status 200 with the outcomes, or the refusal of the first operation that fails; what came before it stays done. */
 export function* writeAll(state: Overlay, operations: Operations, index: number): Generator<void, Verdict> {
@@ -16,16 +17,27 @@ export function* writeAll(state: Overlay, operations: Operations, index: number)
     if (refusal !== undefined) return { ...refusal, operation: outcomes.length };
     yield;
   }
-  return outcomes.length === operations.count ? { status: 200, outcomes } : malformed;
+  if (outcomes.length !== operations.count) return malformed;
+  return (yield* batch.heldNames()) ?? { status: 200, outcomes };
 }
 
 const malformed: Verdict = { status: 400, error: 'the command holds what is no operation' };
+
+interface TakenName {
+  readonly kind: EditableKind;
+  readonly name: string;
+  /** Id of the entity that had it. */
+  readonly from: string;
+  readonly operation: number;
+}
 
 class Writer {
   readonly outcomes: Outcome[] = [];
   readonly #state: Overlay;
   readonly #index: number;
   readonly #met = new Set<string>();
+  /** Names taken from entities that no operation has written yet, by kind and name. */
+  readonly #taken = new Map<string, TakenName>();
 
   constructor(state: Overlay, index: number) {
     this.#state = state;
@@ -47,15 +59,39 @@ class Writer {
     return this.#update(operation, id, spec);
   }
 
-  /** By name, the entity of that name; a new one gets the id that the operation brings. */
-  #idOf({ by, kind, id, name, spec }: BatchOperation): string | undefined {
+  /** Refuses the first operation that took a name which its former entity has kept. */
+  *heldNames(): Generator<void, Verdict | undefined> {
+    for (const { kind, name, from, operation } of this.#taken.values()) {
+      if (this.#state.entity(kind, from)?.name === name) return { ...nameTaken(kind, name), operation };
+      yield;
+    }
+    return undefined;
+  }
+
+  /**
+   * By name, the entity of that name; a new one gets the id that the operation brings. Where an operation before took the
+   * name of an entity, that one is meant until it is written: the other one must not be written twice.
+   */
+  #idOf({ op, by, kind, id, name, spec }: BatchOperation): string | undefined {
     const wanted = name ?? spec?.name;
-    return by === 'name' && typeof wanted === 'string' ? (this.#state.idOf(kind, wanted) ?? id) : id;
+    if (op === 'create' || by !== 'name' || typeof wanted !== 'string') return id;
+    const former = this.#taken.get(`${kind}/${wanted}`)?.from;
+    if (former !== undefined && !this.#met.has(`${kind}/${former}`)) return former;
+    return this.#state.idOf(kind, wanted) ?? id;
+  }
+
+  /** Why the entity cannot have the name. The holder gives it up as long as a later operation can still write it. */
+  #takeName(kind: EditableKind, id: string, name: string): Verdict | undefined {
+    const from = this.#state.idOf(kind, name);
+    if (from === undefined || from === id) return undefined;
+    if (this.#met.has(`${kind}/${from}`)) return nameTaken(kind, name);
+    this.#taken.set(`${kind}/${name}`, { kind, name, from, operation: this.outcomes.length });
+    return undefined;
   }
 
   #create({ kind, ifMatch }: BatchOperation, id: string, fields: Spec): Verdict | undefined {
     if (ifMatch !== undefined) return { status: 412, error: `${nounOf(kind)} "${id}" does not exist` };
-    const taken = takenBy(this.#state, kind, id, String(fields.name));
+    const taken = idTaken(this.#state, kind, id) ?? this.#takeName(kind, id, String(fields.name));
     if (taken !== undefined) return taken;
     this.#state.putEntity(kind, Entity.of(id, this.#index, { id, ...fields }));
     return this.#done(id, this.#index, 1);
@@ -64,8 +100,8 @@ class Writer {
   #update({ op, kind, ifMatch }: BatchOperation, id: string, fields: Spec): Verdict | undefined {
     const missing = missingOrChanged(this.#state, kind, id, ifMatch);
     if (missing !== undefined) return missing;
-    const holder = this.#state.idOf(kind, String(fields.name));
-    if (holder !== undefined && holder !== id) return nameTaken(kind, String(fields.name));
+    const taken = this.#takeName(kind, id, String(fields.name));
+    if (taken !== undefined) return taken;
     const entity = Entity.of(id, this.#index, { id, ...fields });
     const before = this.#state.entity(kind, id);
     if (op === 'upsert' && before !== undefined && isSame(before, entity)) return this.#done(id, before.revision, 0);

@@ -22,9 +22,11 @@ export function missingOrChanged(
 }
 
 export function takenBy(state: Overlay, kind: Kind, id: string, name: string): Verdict | undefined {
-  if (state.find(kind, id) !== undefined) return { status: 409, error: `${nounOf(kind)} "${id}" exists already` };
-  return state.idOf(kind, name) === undefined ? undefined : nameTaken(kind, name);
+  return idTaken(state, kind, id) ?? (state.idOf(kind, name) === undefined ? undefined : nameTaken(kind, name));
 }
+
+export const idTaken = (state: Overlay, kind: Kind, id: string): Verdict | undefined =>
+  state.find(kind, id) === undefined ? undefined : { status: 409, error: `${nounOf(kind)} "${id}" exists already` };
 
 export const nameTaken = (kind: Kind, name: string): Verdict => ({
   status: 409,

@@ -106,20 +106,25 @@ export class TableOverlay<T extends Named> {
     return this.#names.has(name) ? this.#names.get(name) : this.#base.idOf(name);
   }
 
+  /** The name stands for this item from now on, even if another item has it still. */
   put(item: T): void {
-    const old = this.get(item.id);
-    if (old !== undefined) this.#names.set(old.name, undefined);
+    this.#leaveName(item.id);
     this.#names.set(item.name, item.id);
     this.#changes.set(item.id, item);
     this.#sorted = undefined;
   }
 
   delete(id: string): void {
-    const old = this.get(id);
-    if (old === undefined) return;
-    this.#names.set(old.name, undefined);
+    if (this.get(id) === undefined) return;
+    this.#leaveName(id);
     this.#changes.set(id, undefined);
     this.#sorted = undefined;
+  }
+
+  /** A name that another item has taken since stays with that item. */
+  #leaveName(id: string): void {
+    const name = this.get(id)?.name;
+    if (name !== undefined && this.idOf(name) === id) this.#names.set(name, undefined);
   }
 
   /** What is called brings the table back as it is now. */

@@ -100,6 +100,70 @@ describe('batch', () => {
       expect(await names()).to.deep.equal(['a', 'b']);
     });
 
+    describe('that exchange names', () => {
+      const stored = async (): Promise<Record<string, string>> => {
+        const groups = (await api.call('GET', '/groups')).json as { id: string; name: string }[];
+        return Object.fromEntries(groups.map(({ id, name }) => [id, name]));
+      };
+      const rename = (id: string, name: string, op = 'update') => ({ op, kind: 'groups', id, body: group(name) });
+      const remove = { op: 'delete', kind: 'groups', id: 'a' };
+      const removeByName = { op: 'delete', kind: 'groups', by: 'name', name: 'a' };
+      const successor = { op: 'create', kind: 'groups', body: { id: 'd', ...group('a') } };
+      const successorByName = { ...successor, by: 'name' };
+
+      beforeEach(() => accepted([create('a'), create('b'), create('c')]));
+
+      const exchanges: [what: string, operations: object[], after: Record<string, string>][] = [
+        ['two entities swap their names', [rename('a', 'b'), rename('b', 'a')], { a: 'b', b: 'a', c: 'c' }],
+        ['upserts swap names', [rename('a', 'b', 'upsert'), rename('b', 'a', 'upsert')], { a: 'b', b: 'a', c: 'c' }],
+        [
+          'three entities rotate their names',
+          [rename('a', 'b'), rename('b', 'c'), rename('c', 'a')],
+          { a: 'b', b: 'c', c: 'a' },
+        ],
+        [
+          'three entities rotate their names the other way',
+          [rename('a', 'c'), rename('b', 'a'), rename('c', 'b')],
+          { a: 'c', b: 'a', c: 'b' },
+        ],
+        ['a create precedes the delete of the former holder', [successor, remove], { b: 'b', c: 'c', d: 'a' }],
+        ['a delete precedes the create of the same name', [remove, successor], { b: 'b', c: 'c', d: 'a' }],
+        ['a create precedes the delete by name', [successor, removeByName], { b: 'b', c: 'c', d: 'a' }],
+        ['a delete by name precedes the create', [removeByName, successorByName], { b: 'b', c: 'c', d: 'a' }],
+        ['a create by name precedes the delete by name', [successorByName, removeByName], { b: 'b', c: 'c', d: 'a' }],
+        ['an entity takes the name of a deleted one', [rename('b', 'a'), remove], { b: 'a', c: 'c' }],
+      ];
+      for (const [what, operations, after] of exchanges) {
+        it(`takes effect when ${what}`, async () => {
+          const foreseen = await dry(operations);
+          expect(foreseen.results).to.have.length(operations.length);
+          await accepted(operations);
+          expect(await stored()).to.deep.equal(after);
+          for (const [id, name] of Object.entries(after)) {
+            await accepted([{ op: 'upsert', kind: 'groups', by: 'name', body: group(name, { pathPrefix: '/named' }) }]);
+            expect((await api.call('GET', `/groups/${id}`)).json).to.include({ name, pathPrefix: '/named' });
+          }
+        });
+      }
+
+      it('names the operation that took a name which its former holder keeps', async () => {
+        const answer = await batch([create('first'), rename('b', 'a'), rename('c', 'b')]);
+        expect(answer).to.include({ status: 409 });
+        expect(answer.json).to.deep.include({ operation: 1 });
+        expect((answer.json as BatchFaults).error).to.equal('/operations/1: a group named "a" exists already');
+        expect(await stored()).to.deep.equal({ a: 'a', b: 'b', c: 'c' });
+        const twice = await batch([rename('b', 'x'), rename('c', 'x')]);
+        expect(twice.json).to.deep.include({ operation: 1 });
+        expect(twice).to.include({ status: 409 });
+      });
+
+      it('keeps swapped names apart from the names of other kinds', async () => {
+        const secret = (name: string) => ({ op: 'create', kind: 'secrets', body: { name, value: 'v' } });
+        await accepted([rename('a', 'b'), secret('b'), rename('b', 'a'), secret('a')]);
+        expect(await stored()).to.deep.equal({ a: 'b', b: 'a', c: 'c' });
+      });
+    });
+
     const refusals: [what: string, status: number, operation: object][] = [
       ['a name that is taken', 409, create('taken', {})],
       ['an update of nothing', 404, { op: 'update', kind: 'groups', id: 'none', body: group('x') }],

@@ -263,6 +263,11 @@ export class SlowModel {
       Object.assign(this, before);
       return status;
     }
+    const held = new Set(this.items.map(({ kind, name }) => `${kind} ${name}`));
+    if (held.size < this.items.length) {
+      Object.assign(this, before);
+      return 409;
+    }
     if (snapshot === undefined) return 200;
     const { id, name, values, checkedAt } = snapshot;
     const isTaken =
@@ -282,7 +287,10 @@ export class SlowModel {
   #write(operation: BatchOperation, index: number, met: string[]): Result['status'] {
     const { op, kind, by, spec, ifMatch, missingOk } = operation;
     const name = operation.name ?? spec?.name;
-    const named = by === 'name' ? this.items.find((item) => item.kind === kind && item.name === name) : undefined;
+    const isWritten = (item: Item): boolean => met.includes(`${kind} ${item.id}`);
+    const holders = this.items.filter((item) => item.kind === kind && item.name === name);
+    const holder = holders.find((item) => !isWritten(item)) ?? holders.at(-1);
+    const named = by === 'name' && op !== 'create' ? holder : undefined;
     const id = named?.id ?? operation.id;
     if (id === undefined) return missingOk ? 200 : 404;
     if (met.includes(`${kind} ${id}`)) return 400;
@@ -294,7 +302,8 @@ export class SlowModel {
     if (op === 'create' && old !== undefined) return 409;
     if (op === 'delete') this.items = this.items.filter((item) => item !== old);
     else {
-      if (this.items.some((item) => item.kind === kind && item.name === name && item.id !== id)) return 409;
+      // One that is written already keeps its name to the end; another one may still get rid of it.
+      if (holders.some((item) => item.id !== id && isWritten(item))) return 409;
       const body = { id, ...spec };
       if (op === 'upsert' && isDeepStrictEqual(old?.body, body)) return 200;
       this.#replace({ kind, id, name: String(name), revision: index, body });
