@@ -23,7 +23,7 @@ export class Snapshot {
   @Timestamp('When it was captured, RFC 3339 UTC.', { readOnly: true, example: '2026-03-30T14:22:01.123Z' })
   readonly createdAt!: string;
 
-  @Nested(SnapshotContent, 'What was captured, secret references resolved.', { readOnly: true })
+  @Nested(SnapshotContent, 'What was captured, with secret references or with their values.', { readOnly: true })
   readonly snapshot!: Configuration;
 }
 

@@ -186,6 +186,12 @@ const queryParameters = {
     // Escaped it has to fit into the head of a request.
     schema: { type: 'string', format: 'cel', maxLength: 1000 },
   },
+  secrets: {
+    description:
+      '`resolved` shows the values of secrets, to the role admin alone (403). Without it references stand in their place, ' +
+      'and `***` where there is no reference to show.',
+    schema: { type: 'string', enum: ['references', 'resolved'], default: 'references' },
+  },
   strict: {
     description:
       'Refuses the snapshot when a destination or route that something refers to does not exist; otherwise that is a warning.',

@@ -2,6 +2,7 @@
 import { SluiceError } from '../errors.ts';
 import { parseDuration } from '../model/duration.ts';
 import type { ApiRequest } from './answer.ts';
+import { seesSecrets } from './caller.ts';
 
 export interface Freshness {
   /** `linearizable` sees every write acknowledged before the request; `stale` is what this node has. */
@@ -26,6 +27,18 @@ export function freshnessOf(request: ApiRequest): Freshness {
 /** `?fieldValidation=`. Throws INVALID for other values. */
 export const fieldValidationOf = (request: ApiRequest): FieldValidation =>
   choice(request, 'fieldValidation', fieldValidations, 'warn');
+
+/**
+ * `?secrets=`: whether the answer has the values of secrets in it. Only when they are asked for, since answers end up in the
+ * logs of pipelines. Throws INVALID for other values, FORBIDDEN when the caller may not see them.
+ */
+export function showsSecrets(request: ApiRequest): boolean {
+  const isAsked = choice(request, 'secrets', ['references', 'resolved'] as const, 'references') === 'resolved';
+  if (isAsked && !seesSecrets(request.caller)) {
+    throw new SluiceError('FORBIDDEN', `role ${request.caller.role} may not read values of secrets`);
+  }
+  return isAsked;
+}
 
 /** A boolean parameter such as `?strict=true`; absent is false. Empty is neither: `?dryRun` alone must not write. */
 export function flagOf(request: ApiRequest, name: string): boolean {

@@ -381,7 +381,7 @@ describe('batch', () => {
     it('puts in what secrets of the same batch hold', async () => {
       const secret = { op: 'create', kind: 'secrets', body: { id: 's', name: 's', value: 'from secret' } };
       const answer = await accepted([answering('a', '{{secret:value:s}}'), secret], { snapshot: { name: 'v1' } });
-      const { json } = await api.call('GET', `/snapshots/${answer.snapshot?.id}`);
+      const { json } = await api.call('GET', `/snapshots/${answer.snapshot?.id}?secrets=resolved`);
       expect(json).to.have.nested.property('snapshot.routes[0].directResponse.body', 'from secret');
     });
   });

@@ -110,11 +110,15 @@ describe('POST /explain', () => {
     expect(await winner('y')).to.equal('old');
   });
 
-  it('shows resolved values to an admin only, and nothing to a proxy', async () => {
-    expect((await ask({ url: '/a' })).text).to.contain('CANARY-51');
-    const seen = await ask({ url: '/a' }, 'eye');
-    expect(seen.status).to.equal(200);
-    expect(seen.text).not.to.contain('CANARY-51');
+  it('shows values of secrets to an admin who asks for them, and nothing to a proxy', async () => {
+    for (const key of ['root', 'eye']) {
+      const seen = await ask({ url: '/a' }, key);
+      expect(seen.status).to.equal(200);
+      expect(seen.text).not.to.contain('CANARY-51');
+    }
+    const resolved = (key: string) => server.call('POST', `${path}?secrets=resolved`, { body: { url: '/a' }, key });
+    expect((await resolved('root')).text).to.contain('CANARY-51');
+    expect((await resolved('eye')).status).to.equal(403);
     expect((await ask({ url: '/a' }, 'edge')).status).to.equal(403);
   });
 

@@ -170,18 +170,45 @@ describe('roles', () => {
       expect(await api.call('POST', '/routes', { key: 'k-editor', body: invalid })).to.include({ status: 400 });
     });
 
-    it('only admins see what references resolve to, on create as on read', async () => {
+    it('values of secrets are in answers about snapshots only for an admin who asks for them', async () => {
       await api.call('POST', '/secrets', { key: 'k-admin', body: body('secrets', 'token', { id: 'token' }) });
-      const byEditor = await api.call('POST', '/snapshots', { key: 'k-editor', body: { name: 'by editor' } });
-      expect(byEditor.status).to.equal(201);
-      expect(byEditor.text).to.contain('{{secret:value:token}}').and.not.contain('CANARY');
-      const path = byEditor.headers.location?.slice('/api/v1'.length) ?? '';
-      for (const role of ['viewer', 'editor'] as const) {
-        const seen = await api.call('GET', path, { key: `k-${role}` });
-        expect(seen.text, role).to.contain('{{secret:value:token}}').and.not.contain('CANARY');
+      for (const role of ['editor', 'admin'] as const) {
+        const made = await api.call('POST', '/snapshots', { key: `k-${role}`, body: { name: `by ${role}` } });
+        expect(made.status).to.equal(201);
+        expect(made.text, role).to.contain('{{secret:value:token}}').and.not.contain('CANARY');
+        const path = made.headers.location?.slice('/api/v1'.length) ?? '';
+        for (const reader of ['viewer', 'editor', 'admin'] as const) {
+          for (const query of ['', '?secrets=references', '?secrets=']) {
+            const seen = await api.call('GET', path + query, { key: `k-${reader}` });
+            expect(seen.status).to.equal(200);
+            expect(seen.text, reader).to.contain('{{secret:value:token}}').and.not.contain('CANARY');
+          }
+        }
+        for (const reader of ['viewer', 'editor'] as const) {
+          const refused = await api.call('GET', `${path}?secrets=resolved`, { key: `k-${reader}` });
+          expect(refused.status).to.equal(403);
+          expect(refused.json).to.deep.equal({ error: `role ${reader} may not read values of secrets` });
+        }
+        const seen = await api.call('GET', `${path}?secrets=resolved`, { key: 'k-admin' });
+        expect(seen.text).to.contain('a CANARY b').and.not.contain('{{secret:');
+        expect(await api.call('GET', `${path}?secrets=yes`, { key: 'k-admin' })).to.include({ status: 400 });
+        for (const [method, at] of [
+          ['POST', `${path}/activate`],
+          ['GET', '/snapshots'],
+          ['GET', '/activations'],
+          ['GET', '/debug/config'],
+        ] as const) {
+          const { status, text } = await api.call(method, at, { key: 'k-admin' });
+          expect(status, at).to.equal(200);
+          expect(text, at).to.not.contain('CANARY');
+        }
       }
-      const seen = await api.call('GET', path, { key: 'k-admin' });
-      expect(seen.text).to.contain('a CANARY b').and.not.contain('{{secret:');
+      const query = '/snapshots?secrets=resolved';
+      const byEditor = await api.call('POST', query, { key: 'k-editor', body: { name: 'none' } });
+      expect(byEditor).to.include({ status: 403 });
+      const byAdmin = await api.call('POST', query, { key: 'k-admin', body: { name: 'none' } });
+      expect(byAdmin.status).to.equal(201);
+      expect(byAdmin.text).to.contain('a CANARY b').and.not.contain('{{secret:');
     });
   });
 });

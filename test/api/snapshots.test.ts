@@ -36,7 +36,7 @@ describe('capture', () => {
       await writeFile(join(disk, 'f'), 'from file\n');
       await api.call('POST', '/secrets', { body: body('secrets', 's', { id: 's', value: 'from secret' }) });
       await answering('a', `1 {{secret:value:s}} 2 {{secret:file:${disk}/f}}`);
-      const answer = await capture();
+      const answer = await capture('?secrets=resolved');
       expect(answer.json).to.have.nested.property(
         'snapshot.routes[0].directResponse.body',
         '1 from secret 2 from file\n',
@@ -103,7 +103,7 @@ describe('capture', () => {
       await api.call('POST', '/secrets', { body: body('secrets', 's', { id: 's', value: 'old' }) });
       await answering('a', '{{secret:value:s}}');
       const { headers } = await capture();
-      const path = headers.location?.slice('/api/v1'.length) ?? '';
+      const path = `${headers.location?.slice('/api/v1'.length)}?secrets=resolved`;
       const before = await api.call('GET', path);
       await api.call('PUT', '/secrets/s', { body: body('secrets', 's', { value: 'new' }) });
       await api.call('DELETE', '/routes/a');

@@ -22,9 +22,10 @@ export class ExplainController {
     summary: 'Explain which route serves a request',
     description:
       'Says which entry of the routing table wins, what kept the others from it, which middlewares run and what ' +
-      'becomes of the request, by the code that serves traffic. Nothing is sent anywhere.',
+      'becomes of the request, by the code that serves traffic. Nothing is sent anywhere. Values of secrets are shown ' +
+      'as `***` unless the role admin asks for `secrets=resolved`.',
     right: 'read',
-    query: ['fieldValidation', 'consistency', 'minRevision'],
+    query: ['fieldValidation', 'consistency', 'minRevision', 'secrets'],
     errors: ['INVALID', 'NOT_FOUND', 'TOO_LARGE', 'UNAVAILABLE'],
   })
   @ApiBody({ schema: schemaRef('ExplainRequest'), required: true })

@@ -10,10 +10,9 @@ import type { SecretSources } from '../../snapshot/secret-sources.ts';
 import { type Captured, stagedOf } from '../../snapshot/staged.ts';
 import { inSlices } from '../../state/slices.ts';
 import { type Answer, type ApiRequest, revisionHeader } from '../answer.ts';
-import { seesSecrets } from '../caller.ts';
 import { objectBody } from '../json-body.ts';
 import { withoutValues } from '../masked-values.ts';
-import { fieldValidationOf } from '../query.ts';
+import { fieldValidationOf, showsSecrets } from '../query.ts';
 import { notFound, type StateReader } from '../state-reader.ts';
 import { unknownFieldWarnings } from '../unknown-fields.ts';
 import { type ExplainQuestion, explainQuestion } from './explain-question.ts';
@@ -40,6 +39,7 @@ export class ExplainService {
 
   async explain(request: ApiRequest): Promise<Answer> {
     const { reader, explain } = this.#parts;
+    const isResolved = showsSecrets(request);
     const unknown: string[] = [];
     const question = explainQuestion(objectBody(request.body), unknown);
     const unknownFields = unknownFieldWarnings(unknown, fieldValidationOf(request));
@@ -47,7 +47,7 @@ export class ExplainService {
     const { key, captured, snapshot } = await this.#chosen(question.snapshot);
     const explanation = await explain(key, () => configurationOf(captured), question);
     const text = JSON.stringify({ snapshot, ...explanation, notes: [] });
-    const body = seesSecrets(request.caller) ? text : withoutValues(text, captured.values);
+    const body = isResolved ? text : withoutValues(text, captured.values);
     return { status: 200, headers: { ...revisionHeader(reader.view.applied), ...unknownFields }, body };
   }
 

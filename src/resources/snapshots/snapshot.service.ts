@@ -13,11 +13,10 @@ import { accountOf } from '../account.ts';
 import { installedHeaders, installWaitMs } from '../activation-report.ts';
 import { activationWaitOf, withConvergence } from '../activation-wait.ts';
 import { type Answer, type ApiRequest, entityTag, inPieces, jsonArray, revisionHeader } from '../answer.ts';
-import { type Caller, seesSecrets } from '../caller.ts';
 import { checkedBody, withoutFields } from '../checked-body.ts';
 import { objectBody, optionalBody } from '../json-body.ts';
 import { conditionsOf, idempotencyOf } from '../preconditions.ts';
-import { durationOf, flagOf, refuseEmpty } from '../query.ts';
+import { durationOf, flagOf, refuseEmpty, showsSecrets } from '../query.ts';
 import type { ServiceParts } from '../service-parts.ts';
 import { snapshotSummary } from '../snapshot-summary.ts';
 import { notFound } from '../state-reader.ts';
@@ -44,21 +43,23 @@ export class SnapshotService {
     return { status: 200, headers: revisionHeader(reader.view.applied), body: jsonArray(items) };
   }
 
-  /** 200 with the snapshot, values resolved for those who may see them. Rejects with NOT_FOUND. */
+  /** 200 with the snapshot, with values of secrets where they are asked for. Rejects with FORBIDDEN, NOT_FOUND. */
   async get(id: string, request: ApiRequest): Promise<Answer> {
     const { reader } = this.#parts;
+    const form = formFor(request);
     await reader.catchUp(request);
     const snapshot = reader.view.snapshot(id);
     if (snapshot === undefined) throw notFound('snapshots', id);
     const headers = { ...entityTag(snapshot.revision), ...revisionHeader(reader.view.applied) };
-    return { status: 200, headers, body: bodyOf(snapshot, request.caller) };
+    return { status: 200, headers, body: bodyOf(snapshot, form) };
   }
 
   /**
    * 201 with the snapshot and what is doubtful about it. Rejects with INVALID for all that could not be served,
-   * CONFLICT, KEY_REUSED, and UNAVAILABLE when the configuration changes faster than it can be checked.
+   * FORBIDDEN, CONFLICT, KEY_REUSED, and UNAVAILABLE when the configuration changes faster than it can be checked.
    */
   async create(request: ApiRequest): Promise<Answer> {
+    const form = formFor(request);
     // The server assigns ids of snapshots; one in the body is no mistake (contract.md §2.1).
     const { id: _, ...body } = objectBody(request.body);
     const strict = flagOf(request, 'strict');
@@ -74,7 +75,7 @@ export class SnapshotService {
     return {
       status: 201,
       headers: { Location, ...entityTag(result.index), ...accepted, ...unknownFields },
-      body: bodyOf(snapshot, request.caller, `,"warnings":${JSON.stringify(found)}`),
+      body: bodyOf(snapshot, form, `,"warnings":${JSON.stringify(found)}`),
     };
   }
 
@@ -190,11 +191,11 @@ interface Captured {
   readonly warnings?: readonly Problem[];
 }
 
-const formFor = (caller: Caller): Form => (seesSecrets(caller) ? 'resolved' : 'references');
+const formFor = (request: ApiRequest): Form => (showsSecrets(request) ? 'resolved' : 'references');
 
 /** `more`: members beside those of a snapshot. */
-const bodyOf = (snapshot: StoredSnapshot, caller: Caller, more?: string): Answer['body'] =>
+const bodyOf = (snapshot: StoredSnapshot, form: Form, more?: string): Answer['body'] =>
   inPieces(
     configKinds.reduce((sum, kind) => sum + snapshot.entities[kind].length, 0),
-    snapshotTexts(snapshot, formFor(caller), more),
+    snapshotTexts(snapshot, form, more),
   );

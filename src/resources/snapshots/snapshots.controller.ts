@@ -39,11 +39,12 @@ export class SnapshotsController {
     id: 'createSnapshot',
     summary: 'Create a snapshot',
     description:
-      'Captures the staged configuration with every secret reference resolved. Refused with all problems when it ' +
-      'could not be served as it stands; what is merely dangling or has no effect is listed in `warnings`.',
+      'Captures the staged configuration and the value of every secret reference. Refused with all problems when it ' +
+      'could not be served as it stands; what is merely dangling or has no effect is listed in `warnings`. The answer ' +
+      'shows references, and their values only with `secrets=resolved`.',
     right: 'write',
     headers: ['Idempotency-Key'],
-    query: ['fieldValidation', 'strict'],
+    query: ['fieldValidation', 'strict', 'secrets'],
     errors: ['INVALID', 'NOT_FOUND', 'CONFLICT', 'TOO_LARGE', 'KEY_REUSED', 'UNAVAILABLE', 'OUTCOME_UNKNOWN'],
   })
   @ApiBody({ schema: schemaRef('SnapshotRequest'), required: true })
@@ -61,9 +62,9 @@ export class SnapshotsController {
   @Operation({
     id: 'getSnapshot',
     summary: 'Read a snapshot',
-    description: 'With resolved values for the role admin, with references for others.',
+    description: 'With references; with the values of secrets when the role admin asks for `secrets=resolved`.',
     right: 'read',
-    query: ['consistency', 'minRevision'],
+    query: ['consistency', 'minRevision', 'secrets'],
     errors: ['INVALID', 'NOT_FOUND', 'UNAVAILABLE'],
   })
   @ApiParam(byId)
