@@ -1,6 +1,8 @@
 // Sticky sessions through the proxy with a real Redis (contract.md §7.7).
 import { expect } from 'chai';
+import { CuttableLink } from '../support/cuttable-link.ts';
 import { eventually } from '../support/eventually.ts';
+import { freePort } from '../support/free-port.ts';
 import { cookieSet, PolicyBed } from '../support/named-upstreams.ts';
 import { needs } from '../support/needs.ts';
 import { RedisServer } from '../support/redis-server.ts';
@@ -90,6 +92,73 @@ describe('sticky sessions in Redis', () => {
     await split(0, 100);
     expect(new Set(await bed.bodies(6, { cookie: `s=${session}` }))).to.deep.equal(new Set(['a']));
     expect(new Set(await bed.bodies(6))).to.deep.equal(new Set(['b']));
+  });
+
+  /** As many clients as are asked for, each with the endpoint that it has been given; the store has them all. */
+  const newClients = async (count: number) => {
+    const clients: { readonly session: string; readonly name: string }[] = [];
+    while (clients.length < count) clients.push(await newClient());
+    return clients;
+  };
+  /** How many of them are given another endpoint. */
+  const moved = async (clients: Awaited<ReturnType<typeof newClients>>): Promise<number> => {
+    let count = 0;
+    for (const { session, name } of clients) {
+      if ((await bed.ask({ cookie: `s=${session}` })).body !== name) count++;
+    }
+    return count;
+  };
+
+  it('clients keep their endpoints while the store is dead, and after it came back without any', async () => {
+    await bed.balanced(await bed.named(['a', 'b', 'c']), sticky);
+    const clients = await newClients(20);
+    await redis.kill();
+    try {
+      expect(await moved(clients), 'while it is dead').to.equal(0);
+    } finally {
+      await redis.start();
+    }
+    await newClient();
+    expect(await moved(clients), 'once it is back, and empty').to.equal(0);
+    await eventually(async () => {
+      for (const { session } of clients) {
+        await bed.ask({ cookie: `s=${session}` });
+        expect(await redis.command(`EXISTS sluice:sticky:${session}:d:ep`)).to.equal(':1\r\n');
+      }
+    });
+  });
+
+  it('clients keep their endpoints while the store is slower than a request waits', async () => {
+    const link = await CuttableLink.to(redis.port);
+    const slow = await PolicyBed.open({ sessionStore: { host: '127.0.0.1', port: link.port, db: 0 }, workers: 2 });
+    try {
+      await slow.balanced(await slow.named(['a', 'b', 'c']), sticky);
+      const reached = () => slow.proxy.upstreams().stores.every((store) => store.reached);
+      await eventually(() => expect(reached()).to.equal(true));
+      const clients: { readonly cookie: string; readonly name: string }[] = [];
+      for (let i = 0; i < 25; i++) {
+        const answer = await slow.ask();
+        clients.push({ cookie: cookieSet(answer), name: answer.body });
+      }
+      link.pass({ there: { state: 'open', delayMs: 60 } });
+      for (let round = 0; round < 2; round++) {
+        for (const { cookie, name } of clients) expect((await slow.ask({ cookie })).body).to.equal(name);
+      }
+    } finally {
+      await slow.end();
+      await link.close();
+    }
+  });
+
+  it('retries of a session go to another endpoint, and a session that begins so stays there', async () => {
+    const ports = await bed.named(['a', 'b']);
+    await bed.balanced([...ports, await freePort()], sticky, { retry: { attempts: 1, backoff: { base: '1ms' } } });
+    for (let i = 0; i < 40; i++) {
+      const first = await bed.ask();
+      expect(first.status).to.equal(200);
+      const again = await bed.ask({ cookie: cookieSet(first) });
+      expect(again).to.include({ status: 200, body: first.body });
+    }
   });
 
   it('while the store is dead clients stick by hash, and it is used again when it is back', async () => {

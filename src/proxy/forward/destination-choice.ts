@@ -5,6 +5,7 @@ import type { Forward } from '../../model/forward.ts';
 import { crc32 } from '../upstream/balance/crc32.ts';
 import { built, HashRing } from '../upstream/balance/hash-ring.ts';
 import { type CookiePlan, cookiePlan } from '../upstream/destination-plan.ts';
+import { placementMark } from '../upstream/session/placements.ts';
 import type { Upstream, Upstreams } from '../upstream/upstreams.ts';
 
 export type DestinationAlgorithm = 'WEIGHTED_RANDOM' | 'WEIGHTED_CONSISTENT_HASH' | 'STICKY';
@@ -21,6 +22,8 @@ export class DestinationChoice {
   readonly #serving: Uint8Array;
   /** Made when it is first needed: most routes need none. */
   #ring: HashRing | undefined;
+  /** Of the ids; made when a placement is looked for. */
+  #marks: readonly number[] | undefined;
 
   constructor(ids: readonly string[], weights: readonly number[], algorithm: DestinationAlgorithm, cookie: CookiePlan) {
     this.ids = ids;
@@ -59,6 +62,13 @@ export class DestinationChoice {
   listed(upstreams: Upstreams, id: string): Upstream | undefined {
     const upstream = this.ids.includes(id) ? upstreams.get(id) : undefined;
     return upstream?.available === true ? upstream : undefined;
+  }
+
+  /** The one whose id has that mark, if it takes part. */
+  marked(upstreams: Upstreams, mark: number): Upstream | undefined {
+    this.#marks ??= this.ids.map(placementMark);
+    const id = this.ids[this.#marks.indexOf(mark)];
+    return id === undefined ? undefined : this.listed(upstreams, id);
   }
 
   /** The one of those that `serving` says 1 of, by place, to which the session belongs by hash. */

@@ -1,6 +1,7 @@
 // Level 1 for one request: which destination of its route it goes to (contract.md §7.5). Synchronous but for sticky
 // sessions that a store remembers.
-import { destinationKey, type SessionStore } from '../upstream/session/session-store.ts';
+import type { Placements, Targets } from '../upstream/session/placements.ts';
+import { destinationKey } from '../upstream/session/session-store.ts';
 import type { Upstream, Upstreams } from '../upstream/upstreams.ts';
 import type { ForwardPlan } from './forward-plan.ts';
 import type { Sessions } from './sessions.ts';
@@ -13,43 +14,46 @@ export class DestinationChooser {
   }
 
   /** The store has to say; `choose` does otherwise. */
-  asks({ choice }: ForwardPlan, store: SessionStore | undefined): store is SessionStore {
-    if (choice.ids.length === 1 || choice.algorithm !== 'STICKY' || store?.up !== true) return false;
+  asks({ choice }: ForwardPlan, placements: Placements | undefined): placements is Placements {
+    if (choice.ids.length === 1 || choice.algorithm !== 'STICKY' || placements?.up !== true) return false;
     return this.#sessions.carried(choice.cookie.name) !== '';
   }
 
-  choose({ choice, routeId }: ForwardPlan, upstreams: Upstreams): Upstream | undefined {
+  choose(plan: ForwardPlan, upstreams: Upstreams): Upstream | undefined {
+    const { choice, routeId } = plan;
     const { ids, algorithm, cookie } = choice;
     if (ids.length === 1) return upstreams.get(ids[0] ?? '');
     if (algorithm === 'WEIGHTED_RANDOM') return choice.byWeight(upstreams, Math.random);
+    const carried = this.#sessions.carried(cookie.name) !== '';
     const session = this.#sessions.session(cookie.name, cookie.ttlSeconds);
-    const { sessions: store } = upstreams;
-    if (algorithm !== 'STICKY' || store?.up !== true) return choice.bySession(upstreams, session, routeId);
-    return assign(choice, upstreams, store, destinationKey(session, routeId));
+    const { sessions: placements } = upstreams;
+    if (algorithm !== 'STICKY' || placements === undefined) return choice.bySession(upstreams, session, routeId);
+    const key = destinationKey(session, routeId);
+    const targets = targetsOf(plan, upstreams, session);
+    return carried
+      ? placements.recall(key, cookie.ttlSeconds, targets)
+      : placements.begin(key, cookie.ttlSeconds, targets);
   }
 
   ask(
-    { choice, routeId }: ForwardPlan,
+    plan: ForwardPlan,
     upstreams: Upstreams,
-    store: SessionStore,
+    placements: Placements,
     answer: (upstream: Upstream | undefined) => void,
   ): void {
-    const session = this.#sessions.carried(choice.cookie.name);
-    const key = destinationKey(session, routeId);
-    store.get(key, (id) => {
-      if (id === undefined) answer(choice.bySession(upstreams, session, routeId));
-      else answer(choice.listed(upstreams, id) ?? assign(choice, upstreams, store, key));
-    });
+    const { name, ttlSeconds } = plan.choice.cookie;
+    const session = this.#sessions.carried(name);
+    const targets = targetsOf(plan, upstreams, session);
+    placements.ask(destinationKey(session, plan.routeId), ttlSeconds, targets, answer);
   }
 }
 
-function assign(
-  choice: ForwardPlan['choice'],
-  upstreams: Upstreams,
-  store: SessionStore,
-  key: string,
-): Upstream | undefined {
-  const upstream = choice.byWeight(upstreams, Math.random);
-  if (upstream !== undefined) store.set(key, upstream.id, choice.cookie.ttlSeconds);
-  return upstream;
+function targetsOf({ choice, routeId }: ForwardPlan, upstreams: Upstreams, session: string): Targets<Upstream> {
+  return {
+    named: (id) => choice.listed(upstreams, id),
+    marked: (mark) => choice.marked(upstreams, mark),
+    byHash: () => choice.bySession(upstreams, session, routeId),
+    any: () => choice.byWeight(upstreams, Math.random),
+    nameOf: ({ id }) => id,
+  };
 }

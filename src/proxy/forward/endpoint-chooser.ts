@@ -2,7 +2,8 @@
 // sessions that a store remembers.
 import { hashKey } from '../upstream/balance/hash-key.ts';
 import type { Endpoint } from '../upstream/endpoint-group.ts';
-import { endpointKey, type SessionStore } from '../upstream/session/session-store.ts';
+import type { Placements, Targets } from '../upstream/session/placements.ts';
+import { endpointKey } from '../upstream/session/session-store.ts';
 import type { Upstream } from '../upstream/upstreams.ts';
 import type { Sessions } from './sessions.ts';
 
@@ -12,7 +13,8 @@ export class EndpointChooser {
   readonly #sessions: Sessions;
   /** Of the request; the same for all tries. */
   #key = notYet;
-  #tried: Endpoint[] | undefined;
+  /** Names of the endpoints that were asked in vain: the next try goes to another one while one serves. */
+  #tried: string[] | undefined;
 
   constructor(sessions: Sessions) {
     this.#sessions = sessions;
@@ -25,40 +27,58 @@ export class EndpointChooser {
 
   tried(endpoint: Endpoint | undefined): void {
     if (endpoint === undefined) return;
-    if (this.#tried === undefined) this.#tried = [endpoint];
-    else this.#tried.push(endpoint);
+    if (this.#tried === undefined) this.#tried = [endpoint.name];
+    else this.#tried.push(endpoint.name);
   }
 
   /** The store has to say; `choose` does otherwise. Some endpoint is available. */
-  asks({ balancing, group }: Upstream, store: SessionStore | undefined): store is SessionStore {
-    if (balancing.algorithm !== 'STICKY' || store?.up !== true || group.set.count === 1) return false;
-    return this.#sessions.carried(balancing.cookie.name) !== '' && this.#repeated(group) === undefined;
+  asks({ balancing, group }: Upstream, placements: Placements | undefined): placements is Placements {
+    if (balancing.algorithm !== 'STICKY' || placements?.up !== true || group.set.count === 1) return false;
+    return this.#tried === undefined && this.#sessions.carried(balancing.cookie.name) !== '';
   }
 
-  choose({ id, balancing, group }: Upstream, store: SessionStore | undefined): Endpoint | undefined {
-    if (balancing.algorithm !== 'STICKY') return group.pick(this.#keyOf(id, balancing, group), this.#tried);
-    if (group.set.count === 1) return group.pickAny();
-    const repeated = this.#repeated(group);
-    if (repeated !== undefined) return repeated;
-    const { name, ttlSeconds } = balancing.cookie;
-    if (store?.up !== true) return group.pick(this.#keyOf(id, balancing, group), undefined);
-    return assign(group, store, endpointKey(this.#sessions.session(name, ttlSeconds), id), ttlSeconds);
+  choose(upstream: Upstream, placements: Placements | undefined): Endpoint | undefined {
+    const { balancing, group } = upstream;
+    if (balancing.algorithm === 'STICKY') {
+      if (group.set.count === 1) return group.pickAny();
+      if (placements !== undefined) return this.#placed(upstream, placements);
+    }
+    return this.#byKey(upstream);
   }
 
-  ask({ id, balancing, group }: Upstream, store: SessionStore, answer: (endpoint: Endpoint | undefined) => void): void {
-    const { name, ttlSeconds } = balancing.cookie;
-    const key = endpointKey(this.#sessions.carried(name), id);
-    store.get(key, (stored) => {
-      if (group.available === 0) answer(undefined);
-      else if (stored === undefined) answer(group.pick(this.#keyOf(id, balancing, group), undefined));
-      else answer(group.serving(stored) ?? assign(group, store, key, ttlSeconds));
-    });
+  ask(upstream: Upstream, placements: Placements, answer: (endpoint: Endpoint | undefined) => void): void {
+    const { name, ttlSeconds } = upstream.balancing.cookie;
+    placements.ask(endpointKey(this.#sessions.carried(name), upstream.id), ttlSeconds, this.#targets(upstream), answer);
   }
 
-  /** A session repeats its endpoint at every try, for as long as that serves. */
-  #repeated(group: Upstream['group']): Endpoint | undefined {
-    const last = this.#tried?.at(-1);
-    return last === undefined ? undefined : group.serving(last.name);
+  #placed(upstream: Upstream, placements: Placements): Endpoint | undefined {
+    const { name, ttlSeconds } = upstream.balancing.cookie;
+    const begun = this.#sessions.carried(name) === '';
+    const key = endpointKey(this.#sessions.session(name, ttlSeconds), upstream.id);
+    if (this.#tried === undefined) {
+      const targets = this.#targets(upstream);
+      return begun ? placements.begin(key, ttlSeconds, targets) : placements.recall(key, ttlSeconds, targets);
+    }
+    const next = this.#byKey(upstream);
+    // A session that its client has not seen yet begins where it is answered; any other one is expected where it was.
+    if (begun && next !== undefined) placements.move(key, ttlSeconds, next.name);
+    return next;
+  }
+
+  #targets(upstream: Upstream): Targets<Endpoint> {
+    const { group } = upstream;
+    const whileAny = (find: () => Endpoint | undefined) => (group.available === 0 ? undefined : find());
+    return {
+      named: (name) => whileAny(() => group.serving(name)),
+      marked: (mark) => whileAny(() => group.marked(mark)),
+      byHash: () => whileAny(() => this.#byKey(upstream)),
+      any: () => whileAny(() => group.pickAny()),
+      nameOf: ({ name }) => name,
+    };
+  }
+
+  #byKey({ id, balancing, group }: Upstream): Endpoint | undefined {
+    return group.pick(this.#keyOf(id, balancing, group), this.#tried);
   }
 
   #keyOf(id: string, { policies }: Upstream['balancing'], { balancer }: Upstream['group']): number {
@@ -66,10 +86,4 @@ export class EndpointChooser {
     if (this.#key === notYet) this.#key = hashKey(policies, id, this.#sessions);
     return this.#key;
   }
-}
-
-function assign(group: Upstream['group'], store: SessionStore, key: string, ttlSeconds: number): Endpoint | undefined {
-  const endpoint = group.pickAny();
-  if (endpoint !== undefined) store.set(key, endpoint.name, ttlSeconds);
-  return endpoint;
 }

@@ -6,6 +6,7 @@ import { RandomChoice } from './balance/random-choice.ts';
 import { type BalancedEndpoint, ServingSet } from './balance/serving-set.ts';
 import type { EndpointPool } from './endpoint-pool.ts';
 import type { OutlierDetector } from './outlier-detector.ts';
+import { placementMark } from './session/placements.ts';
 
 export interface Endpoint extends BalancedEndpoint {
   readonly pool: EndpointPool;
@@ -21,6 +22,8 @@ export class EndpointGroup {
   readonly outlier: OutlierDetector;
   readonly #anyone: RandomChoice;
   readonly #random: Random;
+  /** Of the endpoints' names; made when a placement is looked for. */
+  #marks: readonly number[] | undefined;
 
   constructor(
     state: DestinationState,
@@ -42,12 +45,17 @@ export class EndpointGroup {
     return this.set.refresh();
   }
 
-  /** One that serves. To be asked while some are available. `tried` are left out where the key does not decide. */
-  pick(key: number, tried: readonly Endpoint[] | undefined): Endpoint | undefined {
+  /**
+   * One that serves. To be asked while some are available. `tried`: names that are left out while others serve; a key goes
+   * to its next owner then.
+   */
+  pick(key: number, tried: readonly string[] | undefined): Endpoint | undefined {
     const { set, balancer, endpoints } = this;
     const picked = endpoints[balancer.pick(set, key)];
-    if (tried === undefined || tried.length === 0 || balancer.keyed) return picked;
-    return picked !== undefined && tried.includes(picked) ? (this.#untried(tried) ?? picked) : picked;
+    if (tried === undefined || picked === undefined || !tried.includes(picked.name)) return picked;
+    if (!balancer.keyed) return this.#untried(tried) ?? picked;
+    const serves = set.serves.map((serving, place) => (tried.includes(endpoints[place]?.name ?? '') ? 0 : serving));
+    return serves.includes(1) ? endpoints[balancer.pick(set, key, serves)] : picked;
   }
 
   /** Any of those that serve, by weight. */
@@ -61,12 +69,19 @@ export class EndpointGroup {
     return place >= 0 && this.set.serves[place] === 1 ? this.endpoints[place] : undefined;
   }
 
-  #untried(tried: readonly Endpoint[]): Endpoint | undefined {
+  /** The one whose name has that mark, if it serves. */
+  marked(mark: number): Endpoint | undefined {
+    this.#marks ??= this.endpoints.map(({ name }) => placementMark(name));
+    const place = this.#marks.indexOf(mark);
+    return this.set.serves[place] === 1 ? this.endpoints[place] : undefined;
+  }
+
+  #untried(tried: readonly string[]): Endpoint | undefined {
     const { set, endpoints } = this;
     const start = Math.floor(this.#random() * set.count);
     for (let i = 0; i < set.count; i++) {
       const endpoint = endpoints[set.places[(start + i) % set.count] ?? 0];
-      if (endpoint !== undefined && !tried.includes(endpoint)) return endpoint;
+      if (endpoint !== undefined && !tried.includes(endpoint.name)) return endpoint;
     }
     return undefined;
   }

@@ -16,7 +16,7 @@ import { endpointsOf, type FoundAddress } from './endpoint-address.ts';
 import { EndpointGroup } from './endpoint-group.ts';
 import type { PoolOptions } from './endpoint-pool.ts';
 import { nobodyIsEjected, OutlierDetector } from './outlier-detector.ts';
-import type { SessionStore } from './session/session-store.ts';
+import type { Placements } from './session/placements.ts';
 
 export interface UpstreamTools extends OpeningTools {
   readonly clock: Clock;
@@ -26,7 +26,7 @@ export interface UpstreamTools extends OpeningTools {
   /** Which of the threads this is. */
   readonly place: number;
   /** Undefined: none is configured. */
-  readonly sessions: SessionStore | undefined;
+  readonly sessions: Placements | undefined;
 }
 
 /** Endpoints that discovery has found, by destination id. */
@@ -107,9 +107,9 @@ export class Upstream {
 export class Upstreams {
   readonly #upstreams: ReadonlyMap<string, Upstream>;
   /** Where sticky sessions are remembered; undefined where no store is configured. */
-  readonly sessions: SessionStore | undefined;
+  readonly sessions: Placements | undefined;
 
-  private constructor(upstreams: ReadonlyMap<string, Upstream>, sessions: SessionStore | undefined) {
+  private constructor(upstreams: ReadonlyMap<string, Upstream>, sessions: Placements | undefined) {
     this.#upstreams = upstreams;
     this.sessions = sessions;
   }

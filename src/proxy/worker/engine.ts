@@ -19,6 +19,7 @@ import type { CommonServices, MiddlewareServices } from '../middleware/services.
 import type { RecentRequests } from '../requests/recent-requests.ts';
 import type { BucketBlocks } from '../shared/bucket-allocator.ts';
 import type { ConfigRole, Figures } from '../shared/figures.ts';
+import type { PlacementTable } from '../shared/placement-table.ts';
 import type { StoreReach } from '../shared/store-reach.ts';
 import type { TicketSecrets } from '../shared/ticket-secrets.ts';
 import { type EndpointRows, UpstreamStates } from '../shared/upstream-states.ts';
@@ -27,6 +28,7 @@ import { needsSystemRoots, readySystemRoots } from '../tls/system-roots.ts';
 import { ExchangeTraces } from '../tracing/exchange-traces.ts';
 import type { FoundAddress } from '../upstream/endpoint-address.ts';
 import { NameLookup } from '../upstream/name-lookup.ts';
+import { Placements } from '../upstream/session/placements.ts';
 import type { RedisOptions } from '../upstream/session/redis-session-store.ts';
 import { RedisSessionStore } from '../upstream/session/redis-session-store.ts';
 import {
@@ -54,6 +56,8 @@ export interface EngineOptions {
   readonly sessionStore: RedisOptions | undefined;
   /** Whether it is reached. */
   readonly storeReach: StoreReach;
+  /** What the process knows of sticky sessions; undefined where there is no store. */
+  readonly placements: PlacementTable | undefined;
   /** Those of the process. */
   readonly tickets: TicketSecrets;
   /** The generation in force; asked when a request head arrives. */
@@ -116,13 +120,13 @@ export class Engine {
 
   constructor(options: EngineOptions) {
     const { clock, telemetry, bindAddress, shared, tickets, limits, drainMsMax, threads, place } = options;
-    const { metrics, figures, recent, scrape, common, sessionStore, storeReach, tracing } = options;
+    const { metrics, figures, recent, scrape, common, sessionStore, storeReach, placements, tracing } = options;
     const traces = tracing && new ExchangeTraces(tracing, clock);
     this.#options = options;
     const wheel = new Wheel(clock);
-    const sessions =
-      sessionStore &&
-      new RedisSessionStore(sessionStore, clock, telemetry.logger, (reached) => storeReach.set(place, reached));
+    const onReach = (reached: boolean): void => storeReach.set(place, reached);
+    const store = sessionStore && new RedisSessionStore(sessionStore, clock, telemetry.logger, onReach);
+    const sessions = store && placements && new Placements(store, placements, clock);
     this.#tools = { wheel, clock, names: new NameLookup(clock), random: Math.random, place, sessions };
     this.#external = new ExternalServices(this.#tools);
     this.#services = {

@@ -13,6 +13,7 @@ import { OutdatedLabels } from '../metrics/outdated-labels.ts';
 import { RecentRequests } from '../requests/recent-requests.ts';
 import type { RingShape } from '../requests/request-ring.ts';
 import { type ConfigRole, Figures, type RoleFigures } from '../shared/figures.ts';
+import { PlacementTable } from '../shared/placement-table.ts';
 import { ShareCell } from '../shared/share-cell.ts';
 import { StoreReach } from '../shared/store-reach.ts';
 import { TicketSecrets } from '../shared/ticket-secrets.ts';
@@ -80,6 +81,7 @@ export class InThread implements Installer {
       ...options,
       sessionStore: options.sessionStore,
       storeReach: this.#storeReach,
+      placements: options.sessionStore && new PlacementTable(),
       common: this.#common.services,
       tickets,
       shared: false,

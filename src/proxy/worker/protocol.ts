@@ -37,6 +37,8 @@ export interface WorkerStart {
   readonly vitals: SharedArrayBuffer;
   /** StoreReach of the process. */
   readonly storeReach: SharedArrayBuffer;
+  /** PlacementTable of the process; undefined where there is no store of sessions. */
+  readonly placements: SharedArrayBuffer | undefined;
   /** A LevelCell. */
   readonly logLevel: SharedArrayBuffer;
   /** Whether other workers listen on the same ports. */

@@ -9,6 +9,7 @@ import { requestAtHand } from '../message/request-view.ts';
 import { MetricBlock } from '../metrics/metric-block.ts';
 import { RecentRequests } from '../requests/recent-requests.ts';
 import { Figures } from '../shared/figures.ts';
+import { PlacementTable } from '../shared/placement-table.ts';
 import { StoreReach } from '../shared/store-reach.ts';
 import { TicketSecrets } from '../shared/ticket-secrets.ts';
 import { CommonParts } from './common-services.ts';
@@ -82,6 +83,7 @@ function serve(port: MessagePort, start: WorkerStart, tracing: Tracing | undefin
     bindAddress,
     sessionStore,
     storeReach: new StoreReach(start.storeReach),
+    placements: start.placements && new PlacementTable(start.placements),
     limits,
     drainMsMax,
     metrics,

@@ -16,6 +16,7 @@ import { newMetricBytes } from '../metrics/metric-block.ts';
 import { OutdatedLabels } from '../metrics/outdated-labels.ts';
 import { RequestRing, type RingShape } from '../requests/request-ring.ts';
 import { type ConfigRole, Figures, newFigureBytes, type RoleFigures, sumOfFigures } from '../shared/figures.ts';
+import { PlacementTable } from '../shared/placement-table.ts';
 import { ShareCell } from '../shared/share-cell.ts';
 import { StoreReach } from '../shared/store-reach.ts';
 import { TicketSecrets } from '../shared/ticket-secrets.ts';
@@ -90,6 +91,7 @@ export class Workers implements Installer {
   readonly #outdated: OutdatedLabels;
   readonly #vitalBytes: readonly SharedArrayBuffer[];
   readonly #storeReach: StoreReach;
+  readonly #placements: PlacementTable | undefined;
   readonly #tickets = new TicketSecrets();
   readonly #stopRotating: Cancel;
   readonly #members: Member[];
@@ -131,6 +133,7 @@ export class Workers implements Installer {
     this.#metricBytes = Array.from({ length: options.count }, () => newMetricBytes());
     this.#figureBytes = Array.from({ length: options.count }, () => newFigureBytes());
     this.#storeReach = StoreReach.of(options.count);
+    this.#placements = options.sessionStore && new PlacementTable();
     this.#vitalBytes = Array.from({ length: options.count }, () => newVitalBytes());
     for (const [place, bytes] of this.#metricBytes.entries()) this.#exposition.block(place, bytes);
     this.#members = Array.from({ length: options.count }, (_, i) => this.#startMember(i));
@@ -334,6 +337,7 @@ export class Workers implements Installer {
       logLevel: this.#logLevel.bytes,
       vitals: this.#vitalBytes[place] ?? newVitalBytes(),
       storeReach: this.#storeReach.buffer,
+      placements: this.#placements?.buffer,
       shared: true,
       bucketSeed: this.#middlewares.seed,
       epochMs: this.#epochMs,

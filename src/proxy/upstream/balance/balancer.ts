@@ -9,7 +9,7 @@ export interface Balancer {
   readonly keyed: boolean;
   /**
    * Place of an endpoint that serves. The set was refreshed and has at least one. `key`: 0…2^32 − 1, 0 where nothing is
-   * keyed.
+   * keyed. `serves`: 1 for each place that a key may lead to, at least one; by default all that serve.
    */
-  pick(set: ServingSet, key: number): number;
+  pick(set: ServingSet, key: number, serves?: Uint8Array): number;
 }

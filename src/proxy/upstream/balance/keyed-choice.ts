@@ -17,8 +17,8 @@ class KeyedChoice implements Balancer {
     this.#table = table;
   }
 
-  pick(set: ServingSet, key: number): number {
-    const place = this.#table.owner(key, set.serves);
+  pick(set: ServingSet, key: number, serves = set.serves): number {
+    const place = this.#table.owner(key, serves);
     return place >= 0 ? place : (set.places[0] ?? 0);
   }
 }

@@ -1,5 +1,6 @@
 // Endpoint and destination balancing of contract.md §7.5–§7.7, through the proxy.
 import { expect } from 'chai';
+import { freePort } from '../../../support/free-port.ts';
 import { cookieSet, PolicyBed } from '../../../support/named-upstreams.ts';
 
 describe('balancing through the proxy', () => {
@@ -42,6 +43,30 @@ describe('balancing through the proxy', () => {
         seen.add(bodies[0] ?? '');
       }
       expect(seen.size).to.equal(3);
+    });
+  }
+
+  for (const algorithm of ['RING_HASH', 'MAGLEV', 'STICKY'] as const) {
+    it(`a retry by ${algorithm} goes to the next owner of the key, never again to the endpoint that failed`, async () => {
+      const ports = await bed.named(['a', 'b']);
+      const dead = await freePort();
+      const hashPolicy = [{ header: { name: 'x-user' } }];
+      const settings = { ringHash: { hashPolicy }, maglev: { hashPolicy }, sticky: { cookie: { name: 's' } } };
+      const retry = { attempts: 1, backoff: { base: '1ms', max: '1ms' } };
+      const ask = async (): Promise<string[]> => {
+        const bodies: string[] = [];
+        for (let user = 0; user < 40; user++) {
+          const { status, body } = await bed.ask({ 'x-user': `user-${user}`, cookie: `s=user-${user}` });
+          bodies.push(status === 200 ? body : 'failed');
+        }
+        return bodies;
+      };
+      await bed.balanced([...ports, dead], balancing(algorithm, settings));
+      expect(new Set(await ask())).to.deep.equal(new Set(['a', 'b', 'failed']));
+      await bed.balanced([...ports, dead], balancing(algorithm, settings), { retry });
+      const retried = await ask();
+      expect(new Set(retried)).to.deep.equal(new Set(['a', 'b']));
+      expect(await ask(), 'the same owner each time').to.deep.equal(retried);
     });
   }
 
