@@ -22,6 +22,7 @@ import { agreedFeed } from './feed/agreed-feed.ts';
 import type { Feed } from './feed/feed.ts';
 import { type NodeFleet, nodeFleetOf } from './fleet/node-fleet.ts';
 import { fleetQuestionOf } from './fleet/questions.ts';
+import type { OwnPlace } from './model/listener-place.ts';
 import { checkConfig } from './proxy/config-check.ts';
 import { Explainer } from './proxy/explain/explainer.ts';
 import type { Proxy as DataPlane } from './proxy/proxy.ts';
@@ -29,6 +30,7 @@ import { type Address, formatAddress } from './settings/address.ts';
 import type { ControlPlaneSettings } from './settings/control-plane.ts';
 import type { Settings } from './settings/settings.ts';
 import { thisMachine } from './snapshot/machine.ts';
+import { listenersOnOwnPorts } from './snapshot/own-ports.ts';
 import { createSecretSources } from './snapshot/secret-sources.ts';
 import { checkCertificate, listenFailure } from './start-failure.ts';
 import type { Logger, RootLogger } from './telemetry/logger.ts';
@@ -74,8 +76,11 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
   const { traces } = options;
   const feed = agreedFeed(state.view, log, (index) => traces?.work.originOf(index)?.traceparent);
   const fleet = nodeFleetOf(settings, core, feed, logger.module('fleet'));
+  const bound: { api?: Api } = {};
+  const ownPlaces = (): OwnPlace[] => placesOf(own, bound.api);
   const proxy = dataPlaneOf(settings, {
     source: fleet.source,
+    ownPlaces,
     logger: logger.module('proxy'),
     level: logger.levels.cell('proxy'),
     traces,
@@ -92,9 +97,25 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
   measureRollouts(core);
   measureThreads(core, proxy);
   try {
-    await proxy.start();
     const readiness = new ClusterReadiness({ log, clock: systemClock });
-    const api = await startApi(own, { ...core, readiness, feed, fleet, proxy, traces, logger });
+    const serving = { started: false };
+    // Its port is the API's before any listener can ask for it.
+    const api = await startApi(settings, {
+      ...core,
+      readiness,
+      serving,
+      feed,
+      fleet,
+      proxy,
+      traces,
+      logger,
+      ownPlaces,
+      created: (made) => {
+        bound.api = made;
+      },
+    });
+    await proxy.start();
+    serving.started = true;
     const comparison = comparisonOf(core, logger.module('raft'));
     const duties = new LeaderDuties({
       log,
@@ -121,10 +142,25 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
       ready: readiness.whenReady,
     });
   } catch (error) {
+    await bound.api?.close();
     await proxy.close({ withinMs: 0 });
     await core.close();
     throw error;
   }
+}
+
+/** Ports of the node; that of the API is known from when it listens. */
+function placesOf({ raft }: ControlPlaneSettings, api: Api | undefined): OwnPlace[] {
+  const places: OwnPlace[] = [];
+  if (raft !== undefined) {
+    const { host, port } = raft.bindAddress;
+    places.push({ owner: 'raft (controlPlane.raft.bindAddress)', address: host === '' ? '::' : host, port });
+  }
+  if (api !== undefined) {
+    const { host, port } = api.address;
+    places.push({ owner: 'the API (controlPlane.address)', address: host, port });
+  }
+  return places;
 }
 
 /** The log's own families have how late its thread is. */
@@ -170,6 +206,11 @@ function reactToStorageFailure(
 
 interface Parts extends Core {
   readonly readiness: ClusterReadiness;
+  /** Listeners of the configuration known at the start are settled. */
+  readonly serving: { readonly started: boolean };
+  readonly ownPlaces: () => readonly OwnPlace[];
+  /** Called with the API when it listens. */
+  readonly created: (api: Api) => void;
   readonly feed: Feed;
   readonly fleet: NodeFleet;
   readonly proxy: DataPlane;
@@ -177,8 +218,9 @@ interface Parts extends Core {
   readonly logger: RootLogger;
 }
 
-async function startApi(own: ControlPlaneSettings, parts: Parts): Promise<Api> {
+async function startApi({ controlPlane: own, proxy: { bindAddress } }: Settings, parts: Parts): Promise<Api> {
   const { raft, state, log, links, metrics, readiness, feed, fleet, proxy, traces, logger } = parts;
+  const { serving, ownPlaces } = parts;
   checkCertificate(own.tls);
   const explainer = new Explainer(() => proxy.known());
   const api = await createApi({
@@ -199,7 +241,11 @@ async function startApi(own: ControlPlaneSettings, parts: Parts): Promise<Api> {
       closed: proxy.listeners().filter(({ state }) => state !== 'open'),
       warnings: proxy.listeners().flatMap(({ state, warnings = [] }) => (state === 'open' ? warnings : [])),
     }),
-    health: () => ({ ready: readiness.ready && log.failed === undefined, reason: log.failed ?? 'no leader' }),
+    node: { checkListeners: (listeners) => listenersOnOwnPorts(listeners, ownPlaces(), bindAddress) },
+    health: () => ({
+      ready: serving.started && readiness.ready && log.failed === undefined,
+      reason: log.failed ?? (serving.started ? 'no leader' : 'the proxy is starting'),
+    }),
     clusterId: () => raft.clusterId ?? state.identity.clusterId,
     cluster: { admin: new ClusterAdmin(raft, systemClock), leader: links.leader, backups: backupsOf(own, parts) },
     relay: links.server(log, (bytes) => state.decode(bytes)),
@@ -212,6 +258,7 @@ async function startApi(own: ControlPlaneSettings, parts: Parts): Promise<Api> {
   await api.listen().catch((error: unknown) => {
     throw listenFailure('the API', 'controlPlane.address', own.address, error);
   });
+  parts.created(api);
   warnOfExposure(own, api.address, logger);
   const warning = trustWarning(own);
   if (warning !== undefined) logger.warn({}, warning);

@@ -1,6 +1,7 @@
 // The data plane as the settings want it, the same in both modes; where its configurations come from is the only
 // difference between them.
 import { systemClock } from './clock.ts';
+import type { OwnPlace } from './model/listener-place.ts';
 import type { ConfigSource } from './model/proxy-config.ts';
 import { createProxy, type Proxy as DataPlane, type InstallOutcome } from './proxy/proxy.ts';
 import type { CandidateOutcome } from './proxy/trials.ts';
@@ -10,6 +11,8 @@ import type { Telemetry } from './telemetry/logger.ts';
 
 export interface DataPlaneParts extends Telemetry {
   readonly source: ConfigSource;
+  /** Ports of this process, known by the time the data plane starts. */
+  readonly ownPlaces: () => readonly OwnPlace[];
   readonly onSettled?: (outcome: InstallOutcome) => void;
   readonly onCandidate?: (outcome: CandidateOutcome) => void;
   /** Threads for its workers that have begun already. */
@@ -18,13 +21,14 @@ export interface DataPlaneParts extends Telemetry {
 
 export const dataPlaneOf = (
   { controlPlane, proxy, sessionStore, telemetry: { recent } }: Settings,
-  { source, logger, level, traces, onSettled, onCandidate, ready }: DataPlaneParts,
+  { source, ownPlaces, logger, level, traces, onSettled, onCandidate, ready }: DataPlaneParts,
 ): DataPlane =>
   createProxy({
     source,
     clock: systemClock,
     telemetry: { logger, level, traces },
     bindAddress: proxy.bindAddress,
+    ownPlaces,
     workers: proxy.workers,
     sessionStore: sessionStore && {
       ...sessionStore.address,

@@ -5,6 +5,7 @@ import { guardAgainstPages } from './api/browser-guard.ts';
 import { systemClock } from './clock.ts';
 import { dataPlaneOf } from './data-plane.ts';
 import type { ListenerReport } from './model/fleet-messages.ts';
+import type { OwnPlace } from './model/listener-place.ts';
 import { type SideCounts, TrafficWindows } from './model/traffic-windows.ts';
 import { tracesOf } from './process-traces.ts';
 import type { Proxy as DataPlane, InstallOutcome } from './proxy/proxy.ts';
@@ -82,8 +83,10 @@ export async function startProxy(
     if (refusal === undefined) traffic.begin(candidate.rollout, served());
     source.candidates.settle(candidate.rollout, { isLive: refusal === undefined, problems, tookMs });
   };
+  const bound: { admin?: Address | undefined } = {};
   const dataPlane = dataPlaneOf(settings, {
     source,
+    ownPlaces: () => placesOf(bound.admin),
     logger: logger.module('proxy'),
     traces,
     onSettled: settled,
@@ -176,6 +179,7 @@ export async function startProxy(
     },
     logger,
   );
+  bound.admin = admin?.address;
   await keeper.begin();
   const starting = dataPlane.start();
   // What was kept is live before anybody is asked for more.
@@ -226,6 +230,9 @@ async function openAdmin(
     return undefined;
   }
 }
+
+const placesOf = (admin: Address | undefined): OwnPlace[] =>
+  admin === undefined ? [] : [{ owner: 'the admin port (proxy.admin.address)', address: admin.host, port: admin.port }];
 
 const reportsOf = (dataPlane: DataPlane): readonly ListenerReport[] =>
   dataPlane.listeners().map(({ id, state, reason }) => ({

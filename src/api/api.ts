@@ -20,7 +20,7 @@ import type { Installed } from '../resources/activation-report.ts';
 import type { Converge } from '../resources/activation-wait.ts';
 import { ActivationService } from '../resources/activations/activation.service.ts';
 import { BatchService } from '../resources/batch/batch.service.ts';
-import { type CheckConfig, Examiner } from '../resources/examiner.ts';
+import { type CheckConfig, Examiner, type NodeChecks } from '../resources/examiner.ts';
 import { type Explain, ExplainService } from '../resources/explain/explain.service.ts';
 import { ResourceService } from '../resources/resource.service.ts';
 import { RolloutService } from '../resources/rollouts/rollout.service.ts';
@@ -74,6 +74,8 @@ export interface ApiDeps {
   /** Environment and files of this node, behind the fences of its settings. */
   readonly secretSources: SecretSources;
   readonly checkConfig: CheckConfig;
+  /** What this node alone can say of a configuration. Default: nothing. */
+  readonly node?: NodeChecks | undefined;
   readonly explain: Explain;
   readonly installed: Installed;
   readonly health: () => Health;
@@ -184,7 +186,7 @@ function services(deps: ApiDeps): Provider[] {
   const converge: Converge = (index, want, withinMs) => fleet.admin.converge(index, want, withinMs);
   const reader = new StateReader({ view, log, counted: (mode) => metrics.read(mode) });
   const newId = randomUUID;
-  const examiner = new Examiner({ sources: secretSources, checkConfig });
+  const examiner = new Examiner({ sources: secretSources, checkConfig, node: deps.node });
   const resources = new ResourceService({ reader, log, newId });
   const snapshots = new SnapshotService({ reader, log, newId, clock, logger, examiner, installed, converge });
   return [

@@ -1,12 +1,22 @@
 // Places that two listeners cannot have both (architecture.md §9): the same port on addresses of which one takes in the
 // other. Sockets that share ports would both open, and the system would give each its share of the connections.
-import { isIPv4, isIPv6 } from 'node:net';
+import { isIPv6 } from 'node:net';
 
 export interface ListenerPlace {
   /** Default: every IPv4 address. */
   readonly address?: string | undefined;
   readonly port: number;
 }
+
+/** A place where the process itself listens; no listener opens there. */
+export interface OwnPlace extends ListenerPlace {
+  /** Part of the process and its setting: `the API (controlPlane.address)`. */
+  readonly owner: string;
+}
+
+/** Returns the own place that `place` overlaps. */
+export const ownPlaceAt = (own: readonly OwnPlace[], place: ListenerPlace): OwnPlace | undefined =>
+  own.find((each) => overlap(each, place));
 
 const anyIpv4 = '0.0.0.0';
 
@@ -24,5 +34,14 @@ function hostOf({ address }: ListenerPlace): string {
   if (address === undefined || address === '') return anyIpv4;
   const bare = address.replace(/^\[(.*)\]$/, '$1').toLowerCase();
   if (bare === 'localhost') return '127.0.0.1';
-  return isIPv4(bare) || !isIPv6(bare) ? bare : new URL(`http://[${bare}]`).hostname.slice(1, -1);
+  return isIPv6(bare) ? canonicalIpv6(bare) : (URL.parse(`http://${bare}`)?.hostname ?? bare);
+}
+
+/** IPv4 in the form of IPv6 (RFC 4291 §2.5.5.2) is IPv4. */
+function canonicalIpv6(bare: string): string {
+  const text = new URL(`http://[${bare}]`).hostname.slice(1, -1);
+  const [, high, low] = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(text) ?? [];
+  if (high === undefined || low === undefined) return text;
+  const [first, second] = [Number.parseInt(high, 16), Number.parseInt(low, 16)];
+  return [first >> 8, first & 255, second >> 8, second & 255].join('.');
 }

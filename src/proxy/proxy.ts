@@ -1,6 +1,7 @@
 // The data plane as the rest of the program sees it: it takes configurations from a source and serves the latest.
 // Made by main.ts; `installed` tells the activation of a snapshot when its configuration is live.
 import type { Cancel, Clock } from '../clock.ts';
+import type { OwnPlace } from '../model/listener-place.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Candidate, ConfigSource, ProxyConfig } from '../model/proxy-config.ts';
 import type { RecentSource } from '../model/recent-request.ts';
@@ -29,6 +30,8 @@ export interface ProxyOptions {
   readonly telemetry: Telemetry;
   /** Takes the place of every listener's own address. */
   readonly bindAddress?: string | undefined;
+  /** Ports of the process itself, asked for at the start: no listener opens there. Default: none. */
+  readonly ownPlaces?: (() => readonly OwnPlace[]) | undefined;
   /** Worker threads that serve. Default: none, the calling thread serves. */
   readonly workers?: number | undefined;
   /** Where sticky sessions are remembered beyond this proxy. Default: nowhere. */
@@ -135,8 +138,9 @@ class SourcedProxy implements Proxy {
     const { slots = 0, headers = [] } = options.recent ?? {};
     const ring: RingShape | undefined = slots > 0 ? newRing(slots, this.#size, headers) : undefined;
     this.recent = new RequestHistory(ring);
-    const common = { clock, telemetry, bindAddress, sessionStore, limits, drainMsMax, ring };
+    const kept = { clock, telemetry, bindAddress, sessionStore, limits, drainMsMax, ring };
     this.#makeInstaller = async () => {
+      const common = { ...kept, ownPlaces: options.ownPlaces?.() ?? [] };
       if (workers > 0) return new Workers({ count: workers, ...common, onCandidateLost, ready: options.ready });
       // Where workers serve, this thread need not know how.
       const { InThread } = await import('./worker/in-thread.ts');

@@ -28,6 +28,21 @@ export interface CheckResult {
   readonly warnings: readonly Problem[];
 }
 
+/** Checks that depend on the node. Pointers name entities by id. */
+export interface NodeChecks {
+  /** Listeners that do not open on this node. */
+  readonly checkListeners: (listeners: Configuration['listeners']) => readonly Problem[];
+}
+
+const noChecks: NodeChecks = { checkListeners: () => [] };
+
+interface ExaminerParts {
+  readonly sources: SecretSources;
+  readonly checkConfig: CheckConfig;
+  /** Default: nothing is found. */
+  readonly node?: NodeChecks | undefined;
+}
+
 export interface Examined {
   /** Index of the last change that was seen. */
   readonly checkedAt: number;
@@ -46,8 +61,10 @@ export interface Judged extends Examined {
 export class Examiner {
   readonly #sources: SecretSources;
   readonly #checkConfig: CheckConfig;
+  readonly #node: NodeChecks;
 
-  constructor({ sources, checkConfig }: { sources: SecretSources; checkConfig: CheckConfig }) {
+  constructor({ sources, checkConfig, node = noChecks }: ExaminerParts) {
+    this.#node = node;
     this.#sources = sources;
     this.#checkConfig = checkConfig;
   }
@@ -75,7 +92,8 @@ export class Examiner {
     const config = configurationOf(captured);
     const dangling = await inSlices(findDangling(config));
     const { warnings } = await this.#checkConfig(config);
-    return problemsOf(captured, [dangling.warnings, overlappingListeners(config.listeners), warnings]);
+    const ownPorts = this.#node.checkListeners(config.listeners);
+    return problemsOf(captured, [dangling.warnings, overlappingListeners(config.listeners), ownPorts, warnings]);
   }
 
   /** All problems of the first step that has any. */
@@ -90,14 +108,15 @@ export class Examiner {
       warnings: [],
     });
     if (dangling.problems.length > 0) return refused(dangling.problems);
-    if (strict && dangling.warnings.length > 0) return refused(dangling.warnings);
+    const ownPorts = this.#node.checkListeners(config.listeners);
+    if (strict && dangling.warnings.length + ownPorts.length > 0) return refused([...dangling.warnings, ...ownPorts]);
     const problems = problemsOfResolved(captured);
     if (problems.length > 0) return refused(problems);
     await nextTurn();
     const compiled = await this.#checkConfig(config);
     await nextTurn();
     if (compiled.problems.length > 0) return refused(compiled.problems);
-    const found = [dangling.warnings, overlappingListeners(config.listeners), compiled.warnings];
+    const found = [dangling.warnings, overlappingListeners(config.listeners), ownPorts, compiled.warnings];
     return { problems: [], warnings: problemsOf(captured, found) };
   }
 }

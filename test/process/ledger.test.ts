@@ -81,6 +81,7 @@ for (const workers of [1, 4]) {
         clock: systemClock,
         telemetry: { logger: silentLogger },
         bindAddress: '127.0.0.1',
+        ownPlaces: [],
         limits: bodyLimits,
         drainMsMax: 30_000,
         thread: new URL('../support/falling-thread.ts', import.meta.url),

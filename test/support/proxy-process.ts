@@ -35,6 +35,8 @@ export interface ProxySetup {
   /** Kept between starts when given; a new one otherwise. */
   readonly folder?: string;
   readonly controlPlanes: readonly string[];
+  /** Address of the admin port; one that the system gives otherwise. */
+  readonly admin?: string;
   /** YAML below `proxy:`, two spaces in. */
   readonly proxy?: string;
   /** Further sections of the settings file. */
@@ -42,14 +44,15 @@ export interface ProxySetup {
 }
 
 /** Starts one; its admin port is one that the system gives. */
-export function launchProxy({ folder = newFolder(), controlPlanes, proxy = '', more = '' }: ProxySetup): ProxyProcess {
+export function launchProxy(setup: ProxySetup): ProxyProcess {
+  const { folder = newFolder(), controlPlanes, admin: adminAddress = '127.0.0.1:0', proxy = '', more = '' } = setup;
   const storePath = join(folder, 'data-proxy');
   const file = join(folder, 'proxy.yaml');
   const urls = controlPlanes.map((url) => JSON.stringify(url)).join(', ');
   writeFileSync(
     file,
     `mode: proxy\nproxy:\n  controlPlaneUrls: [${urls}]\n  storePath: ${storePath}\n  workers: 1\n` +
-      `  reconnectInterval: 200ms\n  admin: { address: "127.0.0.1:0" }\n${proxy}\nlog: { format: json }\n${more}\n`,
+      `  reconnectInterval: 200ms\n  admin: { address: "${adminAddress}" }\n${proxy}\nlog: { format: json }\n${more}\n`,
   );
   const child = spawnSluice(['--config', file]);
   const output: string[] = [];

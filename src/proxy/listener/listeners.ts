@@ -2,7 +2,7 @@
 // open says why and holds up nothing else (contract.md §2.2, architecture.md §9).
 import { listenerDefaults } from '../../model/defaults.ts';
 import type { Listener } from '../../model/listener.ts';
-import { type ListenerPlace, overlap } from '../../model/listener-place.ts';
+import { type ListenerPlace, type OwnPlace, overlap, ownPlaceAt } from '../../model/listener-place.ts';
 import { describe, type Problem } from '../../model/problem.ts';
 import type { TicketSecrets } from '../shared/ticket-secrets.ts';
 import { Terminators } from '../tls/terminators.ts';
@@ -30,6 +30,8 @@ export interface BusyPlace {
 
 export interface ListenersOptions extends ListenerTools {
   readonly bindAddress: string | undefined;
+  /** Ports of the process itself. */
+  readonly ownPlaces: readonly OwnPlace[];
   /** What a removed listener's connections have left, in milliseconds. */
   readonly drainMsMax: number;
   /** Other threads listen on the same ports. */
@@ -86,6 +88,11 @@ export class Listeners {
       const unusable = this.#unusable(listener);
       if (unusable !== undefined) {
         status.push(this.#in('closed', listener, unusable));
+        continue;
+      }
+      const own = ownPlaceAt(this.#options.ownPlaces, place);
+      if (own !== undefined) {
+        status.push(this.#in('closed', listener, `${own.owner} of this process has this port`));
         continue;
       }
       if (first !== undefined) {

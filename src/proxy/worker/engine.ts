@@ -2,6 +2,7 @@
 // the upstreams, the listeners. It runs in a worker, or in the calling thread where there are none.
 import type { Clock } from '../../clock.ts';
 import type { Listener } from '../../model/listener.ts';
+import type { OwnPlace } from '../../model/listener-place.ts';
 import { describe, type Problem } from '../../model/problem.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import type { Tracing } from '../../telemetry/traces/tracing.ts';
@@ -47,6 +48,8 @@ export interface EngineOptions {
   readonly clock: Clock;
   readonly telemetry: Telemetry;
   readonly bindAddress: string | undefined;
+  /** Ports of the process itself. */
+  readonly ownPlaces: readonly OwnPlace[];
   /** Other threads listen on the same ports. */
   readonly shared: boolean;
   /** How many threads there are, and which of them this is. */
@@ -119,7 +122,7 @@ export class Engine {
   #prepared: Generation | undefined;
 
   constructor(options: EngineOptions) {
-    const { clock, telemetry, bindAddress, shared, tickets, limits, drainMsMax, threads, place } = options;
+    const { clock, telemetry, bindAddress, ownPlaces, shared, tickets, limits, drainMsMax, threads, place } = options;
     const { metrics, figures, recent, scrape, common, sessionStore, storeReach, placements, tracing } = options;
     const traces = tracing && new ExchangeTraces(tracing, clock);
     this.#options = options;
@@ -140,7 +143,7 @@ export class Engine {
         common.keysNamed(keySetName(middleware, this.#bindings.destinationOf(middleware)), withinMs),
     };
     const installed = (request: RoutedRequest, at: string): Installed => this.#installed(request, at);
-    const own = { bindAddress, drainMsMax, shared, tickets, metrics, figures, recent, scrape, traces };
+    const own = { bindAddress, ownPlaces, drainMsMax, shared, tickets, metrics, figures, recent, scrape, traces };
     this.#listeners = new Listeners({ installed, clock, wheel, telemetry, ...own, ...limits });
   }
 

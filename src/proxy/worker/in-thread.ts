@@ -1,5 +1,6 @@
 // The engine in the calling thread: one process without workers, and tests.
 import type { Cancel, Clock } from '../../clock.ts';
+import type { OwnPlace } from '../../model/listener-place.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { ProxyConfig } from '../../model/proxy-config.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
@@ -32,6 +33,8 @@ export interface InThreadOptions {
   readonly clock: Clock;
   readonly telemetry: Telemetry;
   readonly bindAddress: string | undefined;
+  /** Ports of the process itself. */
+  readonly ownPlaces: readonly OwnPlace[];
   readonly sessionStore?: RedisOptions | undefined;
   readonly limits: BodyLimits;
   readonly drainMsMax: number;

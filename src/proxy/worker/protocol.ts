@@ -1,6 +1,7 @@
 // What main and a proxy worker say to each other. Main leads: prepare, and when all are prepared, commit; a request
 // takes the new table from the moment the shared generation number changes (proxy.md, Table cut-over).
 
+import type { OwnPlace } from '../../model/listener-place.ts';
 import type { SpanBatch } from '../../telemetry/traces/span-batches.ts';
 import type { LineBatch } from '../access-log/line-batches.ts';
 import type { BusyPlace, ListenerStatus } from '../listener/listeners.ts';
@@ -17,6 +18,8 @@ import type { Verdict } from './verdict.ts';
 
 export interface WorkerStart {
   readonly bindAddress: string | undefined;
+  /** Ports of the process itself. */
+  readonly ownPlaces: readonly OwnPlace[];
   readonly sessionStore: RedisOptions | undefined;
   readonly limits: BodyLimits;
   readonly drainMsMax: number;

@@ -52,7 +52,7 @@ async function tracingOf({ traceRatio }: WorkerStart): Promise<Tracing | undefin
 type InTurn = Exclude<ToWorker, { type: 'tell' | 'exposition' | 'outdated' }>;
 
 function serve(port: MessagePort, start: WorkerStart, tracing: Tracing | undefined): void {
-  const { bindAddress, sessionStore, generation, shared, workers, place, limits, drainMsMax } = start;
+  const { bindAddress, ownPlaces, sessionStore, generation, shared, workers, place, limits, drainMsMax } = start;
   measureThread(start.vitals, systemClock);
   const cell = new Int32Array(generation);
   const say = (message: FromWorker): void => port.postMessage(message);
@@ -81,6 +81,7 @@ function serve(port: MessagePort, start: WorkerStart, tracing: Tracing | undefin
     clock: systemClock,
     telemetry: { logger: remoteLogger(say, new LevelCell(start.logLevel)) },
     bindAddress,
+    ownPlaces,
     sessionStore,
     storeReach: new StoreReach(start.storeReach),
     placements: start.placements && new PlacementTable(start.placements),

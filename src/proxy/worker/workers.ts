@@ -1,6 +1,7 @@
 // The proxy workers as main sees them: they are started together, install together, and a worker that falls is
 // replaced. All listen on the same ports; the kernel spreads connections over them.
 import type { Cancel, Clock } from '../../clock.ts';
+import type { OwnPlace } from '../../model/listener-place.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { Configuration, ProxyConfig } from '../../model/proxy-config.ts';
 import { LevelCell } from '../../telemetry/log-levels.ts';
@@ -42,6 +43,8 @@ export interface WorkersOptions {
   readonly clock: Clock;
   readonly telemetry: Telemetry;
   readonly bindAddress: string | undefined;
+  /** Ports of the process itself. */
+  readonly ownPlaces: readonly OwnPlace[];
   readonly sessionStore?: RedisOptions | undefined;
   readonly limits: BodyLimits;
   readonly drainMsMax: number;
@@ -323,6 +326,7 @@ export class Workers implements Installer {
   #startMember(place: number): Member {
     const start: WorkerStart = {
       bindAddress: this.#options.bindAddress,
+      ownPlaces: this.#options.ownPlaces,
       sessionStore: this.#options.sessionStore,
       limits: this.#options.limits,
       drainMsMax: this.#options.drainMsMax,
