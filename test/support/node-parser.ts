@@ -18,6 +18,8 @@ interface ParserClass {
   readonly kOnHeadersComplete: number;
   readonly kOnBody: number;
   readonly kOnMessageComplete: number;
+  readonly kLenientVersion: number;
+  readonly kLenientSpacesAfterChunkSize: number;
 }
 
 const common: { HTTPParser: ParserClass; methods: string[] } = createRequire(import.meta.url)('_http_common');
@@ -25,11 +27,14 @@ const { HTTPParser, methods } = common;
 
 export const knownMethods: ReadonlySet<string> = new Set(methods);
 
+/** What RFC 9110 §2.5 and RFC 9112 §7.1.1 let pass, and Node by itself does not. */
+const lenient = HTTPParser.kLenientVersion | HTTPParser.kLenientSpacesAfterChunkSize;
+
 /** Same shape as the codec's readings; `end` is the parser's error code. */
 export function nodeReading(kind: 'requests' | 'responses', bytes: Buffer): Reading {
   const messages: Message[] = [];
   const parser = new HTTPParser();
-  parser.initialize(kind === 'requests' ? HTTPParser.REQUEST : HTTPParser.RESPONSE, {}, 1 << 20, 0);
+  parser.initialize(kind === 'requests' ? HTTPParser.REQUEST : HTTPParser.RESPONSE, {}, 1 << 20, lenient);
   let lines: string[] = [];
   let begun: { start: string; fields: string[]; body: string } | undefined;
   let early = '';
@@ -40,13 +45,14 @@ export function nodeReading(kind: 'requests' | 'responses', bytes: Buffer): Read
   };
   parser[HTTPParser.kOnHeadersComplete] = (
     _major: number,
-    minor: number,
+    sentMinor: number,
     pairs: string[] | undefined,
     method: number,
     url: string | undefined,
     status: number,
     reason: string,
   ) => {
+    const minor = Math.min(sentMinor, 1);
     const start = kind === 'requests' ? `${methods[method]} ${url ?? early} ${minor}` : `${status} ${minor} ${reason}`;
     begun = { start, fields: joined([...lines, ...(pairs ?? [])]), body: '' };
     lines = [];

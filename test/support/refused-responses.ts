@@ -24,7 +24,7 @@ export const refusedResponses: readonly (readonly [string, string])[] = [
   ['a status of four digits', 'HTTP/1.1 2000 OK\r\nContent-Length: 0\r\n\r\n'],
   ['a status below 100', 'HTTP/1.1 099 No\r\nContent-Length: 0\r\n\r\n'],
   ['HTTP/2.0', 'HTTP/2.0 200 OK\r\nContent-Length: 0\r\n\r\n'],
-  ['HTTP/1.2', 'HTTP/1.2 200 OK\r\nContent-Length: 0\r\n\r\n'],
+  ['a minor version that is no digit', 'HTTP/1.x 200 OK\r\nContent-Length: 0\r\n\r\n'],
   ['no HTTP at all', 'SSH-2.0-OpenSSH_9.2\r\n\r\n'],
   ['a body before any head', 'hello, this is not a response\r\n\r\n'],
 ];

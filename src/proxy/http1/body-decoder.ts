@@ -1,6 +1,6 @@
 // Takes the bytes of a body out of the bytes of a connection, whichever way the body is framed (RFC 9112 §6–§7).
 // Chunk framing is strict and bounded; what leaves a doubt is a problem and the connection ends there.
-import { CR, hexValue, LF, tokenByte, valueByte } from './characters.ts';
+import { CR, HT, hexValue, LF, SP, tokenByte, valueByte } from './characters.ts';
 import type { BodyKind } from './framing.ts';
 import type { Head } from './head.ts';
 import { TrailerParser } from './trailer-parser.ts';
@@ -28,6 +28,9 @@ const state = {
   dataCr: 10,
   dataLf: 11,
   trailers: 12,
+  /** Blanks before the semicolon of a chunk extension, and before its `=` (BWS, RFC 9112 §7.1.1). */
+  beforeExtension: 13,
+  beforeEquals: 14,
 } as const;
 
 export class BodyDecoder {
@@ -187,12 +190,13 @@ export class BodyDecoder {
           this.#tokenBytes++;
           return true;
         }
-        if (this.#tokenBytes === 0) return this.#fail('invalid chunk extension');
+        if (this.#tokenBytes === 0) return isBlank(byte) || this.#fail('invalid chunk extension');
         this.#tokenBytes = 0;
-        if (byte !== EQUALS) return this.#afterExtension(byte, 'invalid chunk extension');
-        this.#state = state.extensionValueStart;
-        return true;
+        return this.#afterName(byte);
+      case state.beforeEquals:
+        return isBlank(byte) || (byte !== CR ? this.#afterName(byte) : this.#fail('invalid chunk extension'));
       case state.extensionValueStart:
+        if (isBlank(byte)) return true;
         this.#state = byte === QUOTE ? state.quoted : state.extensionValue;
         return byte === QUOTE || tokenByte[byte] === 1 || this.#fail('invalid chunk extension');
       case state.extensionValue:
@@ -204,13 +208,24 @@ export class BodyDecoder {
       case state.quotedPair:
         this.#state = state.quoted;
         return valueByte[byte] === 1 || this.#fail('invalid chunk extension');
+      case state.beforeExtension:
+        if (byte === CR) return this.#fail('blank at the end of a chunk size');
+        return this.#afterExtension(byte, 'invalid chunk extension');
       default:
         return this.#afterExtension(byte, 'invalid chunk extension');
     }
   }
 
+  #afterName(byte: number): boolean {
+    if (isBlank(byte)) this.#state = state.beforeEquals;
+    else if (byte === EQUALS) this.#state = state.extensionValueStart;
+    else return this.#afterExtension(byte, 'invalid chunk extension');
+    return true;
+  }
+
   #afterExtension(byte: number, problem: string): boolean {
     if (byte === SEMICOLON) this.#state = state.extensionName;
+    else if (isBlank(byte)) this.#state = state.beforeExtension;
     else if (byte === CR) this.#state = state.sizeLf;
     else return this.#fail(problem);
     return true;
@@ -221,3 +236,5 @@ export class BodyDecoder {
     return false;
   }
 }
+
+const isBlank = (byte: number): boolean => byte === SP || byte === HT;

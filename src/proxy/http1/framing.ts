@@ -87,14 +87,14 @@ export class Framing {
           if (this.kind === 'chunked') return 'Content-Length beside Transfer-Encoding';
           this.kind = 'length';
           this.length = lengthOf(head.value(i));
-          if (this.length < 0 || head.isPadded(i)) return 'invalid Content-Length';
+          if (this.length < 0) return 'invalid Content-Length';
           break;
         }
         case fieldId.transferEncoding:
           if (minor === 0) return 'Transfer-Encoding in HTTP/1.0';
           if (this.kind === 'chunked') return 'more than one Transfer-Encoding';
           if (this.kind === 'length') return 'Content-Length beside Transfer-Encoding';
-          if (head.value(i).toLowerCase() !== 'chunked' || head.isPadded(i)) return 'unknown Transfer-Encoding';
+          if (head.value(i).toLowerCase() !== 'chunked') return 'unknown Transfer-Encoding';
           this.kind = 'chunked';
           break;
         case fieldId.connection:

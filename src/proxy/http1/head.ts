@@ -192,11 +192,6 @@ export class Head implements FieldLines {
     return this.#part(line * stride + 2);
   }
 
-  /** Blanks stand between the value and the end of its line. */
-  isPadded(line: number): boolean {
-    return this.text.charCodeAt(this.#start + (this.#at[line * stride + 3] ?? 0)) !== CR;
-  }
-
   /** Where the line begins in `text`. */
   lineStart(line: number): number {
     return this.#start + (this.#at[line * stride] ?? 0);

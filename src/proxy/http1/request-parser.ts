@@ -6,11 +6,13 @@ import { HeadParser, type HeadStatus } from './head-parser.ts';
 /** "HTTP/" */
 const protocolName = Buffer.from('HTTP/', 'latin1');
 const methodBytesMax = 64;
+/** Empty lines before a request. */
+const emptyLinesMax = 4;
 
 export class RequestParser extends HeadParser {
   method = '';
   target = '';
-  /** Minor version of HTTP/1: 0 or 1. */
+  /** Minor version of HTTP/1: 0, or 1 for every later one (RFC 9110 §2.5). */
   minor = 1;
   /** Where the target lies in the head. */
   #targetStart = 0;
@@ -38,6 +40,11 @@ export class RequestParser extends HeadParser {
     return this.head.repeated;
   }
 
+  /** The bytes are empty lines and nothing else: no request has begun. */
+  skips(bytes: Buffer, from: number, to: number): boolean {
+    return bytes[from] === CR && afterEmptyLines(bytes, from, to) === to;
+  }
+
   override reset(): void {
     super.reset();
     this.method = '';
@@ -53,10 +60,10 @@ export class RequestParser extends HeadParser {
   }
 
   protected override parseStartLine(bytes: Buffer, from: number, to: number): HeadStatus {
-    // One empty line before a request is let pass (RFC 9112 §2.2): old clients send it after a body.
-    const emptyLine = bytes[from] === CR;
-    if (emptyLine && to - from < 2) return 'more';
-    const lineStart = emptyLine && bytes[from + 1] === LF ? from + 2 : from;
+    const lineStart = bytes[from] === CR ? afterEmptyLines(bytes, from, to) : from;
+    if (lineStart >= to || bytes[lineStart] === CR) {
+      return lineStart + 1 < to ? this.malformed('invalid byte before the request') : 'more';
+    }
     let at = lineStart;
     while (at < to && tokenByte[bytes[at] ?? 0] === 1) at++;
     if (at - lineStart > methodBytesMax) return this.malformed('method too long');
@@ -86,11 +93,19 @@ export class RequestParser extends HeadParser {
     if (!isDigit(major) || bytes[at + 6] !== 46 || !isDigit(minor)) return this.malformed('invalid protocol version');
     if (bytes[at + 8] !== CR || bytes[at + 9] !== LF)
       return this.malformed('request line does not end after the version');
-    if (major !== 49 || minor > 49) return 'version';
-    this.minor = minor - 48;
+    if (major !== 49) return 'version';
+    this.minor = minor === 48 ? 0 : 1;
     this.end = at + 10;
     return 'done';
   }
+}
+
+/** Returns where the first line that is not empty begins (RFC 9112 §2.2): old clients send empty ones after a body. */
+function afterEmptyLines(bytes: Buffer, from: number, to: number): number {
+  const end = from + 2 * emptyLinesMax;
+  let at = from;
+  while (at < end && at + 1 < to && bytes[at] === CR && bytes[at + 1] === LF) at += 2;
+  return at;
 }
 
 const isDigit = (byte: number): boolean => byte >= 48 && byte <= 57;

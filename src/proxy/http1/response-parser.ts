@@ -8,7 +8,7 @@ const protocolName = Buffer.from('HTTP/1.', 'latin1');
 export class ResponseParser extends HeadParser {
   status = 0;
   reason = '';
-  /** Minor version of HTTP/1: 0 or 1. */
+  /** Minor version of HTTP/1: 0, or 1 for every later one (RFC 9110 §2.5). */
   minor = 1;
 
   protected override parseStartLine(bytes: Buffer, from: number, to: number): HeadStatus {
@@ -17,7 +17,7 @@ export class ResponseParser extends HeadParser {
     // "HTTP/1.1 200" and the byte after it
     if (to - from < 13) return 'more';
     const minor = (bytes[from + 7] ?? 0) - 48;
-    if ((minor !== 0 && minor !== 1) || bytes[from + 8] !== SP) return this.malformed('invalid protocol version');
+    if (minor < 0 || minor > 9 || bytes[from + 8] !== SP) return this.malformed('invalid protocol version');
     const status = digits(bytes, from + 9);
     if (status < 100) return this.malformed('invalid status code');
     // A missing blank before an empty reason is common and leaves nothing open.
@@ -27,7 +27,7 @@ export class ResponseParser extends HeadParser {
     if (at - from > this.limits.startLineBytesMax) return 'line-too-long';
     if (at + 1 >= to && (at === to || bytes[at] === CR)) return 'more';
     if (bytes[at] !== CR || bytes[at + 1] !== LF) return this.malformed('invalid byte in the status line');
-    this.minor = minor;
+    this.minor = minor === 0 ? 0 : 1;
     this.status = status;
     const isOk = at - reasonStart === 2 && bytes[reasonStart] === 79 && bytes[reasonStart + 1] === 75;
     this.reason = isOk ? 'OK' : bytes.toString('latin1', reasonStart, at);

@@ -15,6 +15,8 @@ export class RequestTarget {
   authority = '';
   /** Without port, in the spelling that patterns have. */
   host = '';
+  /** The target names another authority than Host. */
+  overridesHost = false;
   /** Why `read` refused, for people. */
   problem = '';
 
@@ -22,6 +24,7 @@ export class RequestTarget {
   read(parser: ParsedRequest): ProxyErrorType | undefined {
     const { method, target, head } = parser;
     this.problem = '';
+    this.overridesHost = false;
     if (method === 'CONNECT') return 'method_not_allowed';
     const line = head.find(fieldId.host);
     if (line < 0 && parser.protocol !== 'HTTP/1.0') return this.#refuse('no Host');
@@ -31,16 +34,16 @@ export class RequestTarget {
     if (line < 0) this.#noAuthority();
     if (target.charCodeAt(0) === 47) return this.#split(target, 0);
     if (target === '*') return method === 'OPTIONS' ? this.#split(target, 0) : this.#refuse('* with another method');
-    return this.#readAbsolute(target, line >= 0 ? sent : undefined);
+    return this.#readAbsolute(target, line < 0 ? undefined : sent);
   }
 
-  #readAbsolute(target: string, sent: string | undefined): ProxyErrorType | undefined {
+  /** Its authority is the request's, whatever Host says (RFC 9112 §3.2.2). */
+  #readAbsolute(target: string, host: string | undefined): ProxyErrorType | undefined {
     const match = /^https?:\/\/([^/?]*)/i.exec(target);
     if (match === null) return this.#refuse('invalid request target');
     const authority = match[1] ?? '';
-    if (sent !== undefined && sent.toLowerCase() !== authority.toLowerCase())
-      return this.#refuse('Host and request target name different hosts');
     if (!this.#readAuthority(authority)) return this.#refuse('invalid host in the request target');
+    this.overridesHost = host !== undefined && host !== authority;
     return this.#split(target, match[0].length);
   }
 

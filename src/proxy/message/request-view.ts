@@ -49,10 +49,14 @@ export class RequestView implements ExchangeRequest {
     latest = this.parser;
     this.#viewIsStale = true;
     this.edits.clear();
-    if (this.parser.repeats && pathNormalization === this.#normalization) return undefined;
+    if (this.parser.repeats && pathNormalization === this.#normalization) {
+      this.#overrideHost();
+      return undefined;
+    }
     this.#normalization = pathNormalization;
     const refused = this.#target.read(this.parser);
     if (refused !== undefined) return refused;
+    this.#overrideHost();
     const sent = this.#target.path;
     const canonical = sent === '*' ? sent : canonicalPath(sent);
     if (canonical === undefined) {
@@ -65,6 +69,11 @@ export class RequestView implements ExchangeRequest {
     const expectation = head.find(fieldId.expect);
     if (expectation >= 0 && head.value(expectation).toLowerCase() !== '100-continue') return 'expectation_failed';
     return undefined;
+  }
+
+  /** Middlewares and services that are told Host are told the authority that counts. */
+  #overrideHost(): void {
+    if (this.#target.overridesHost) this.edits.set('Host', this.#target.authority);
   }
 
   /** Why `read` refused, for people; may be empty. */

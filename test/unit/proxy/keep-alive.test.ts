@@ -90,6 +90,29 @@ describe('a client connection', () => {
     expect(await rawExchange(port, 'GET / HTTP/1.0\r\n\r\n')).to.match(/^HTTP\/1\.1 200/);
   });
 
+  it('gets more than a hundred interim responses', async () => {
+    const interim = 'HTTP/1.1 102 Processing\r\n\r\n'.repeat(500);
+    const upstream = await bed.rawUpstream((socket) =>
+      socket.write(`${interim}HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok`),
+    );
+    await bed.install(forwarding(port, upstream.port));
+    const answer = await rawExchange(port, get('/', 'Connection: close\r\n'));
+    expect(answer.match(/HTTP\/1\.1 102 /g)).to.have.length(500);
+    expect(answer).to.match(/\r\n\r\nok$/);
+  });
+
+  it('goes on for idleBetweenRequests after an empty line behind a body', async () => {
+    const upstream = await bed.upstream((request, response) => request.pipe(response));
+    const timeouts = { clientHeader: '100ms', idleBetweenRequests: '5s' };
+    await bed.install(forwarding(port, upstream, { listener: { timeouts } }));
+    const wire = bed.wire(port);
+    wire.send('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbody\r\n');
+    await wire.until(/body\r\n0\r\n\r\n$/);
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    wire.send(get('/', 'Connection: close\r\n'));
+    expect((await wire.untilClosed()).match(/HTTP\/1\.1 200 /g)).to.have.length(2);
+  });
+
   it('is asked for the body it holds back when the upstream asks for it', async () => {
     const upstream = await bed.rawUpstream((socket) => {
       socket.write('HTTP/1.1 100 Continue\r\n\r\n');

@@ -30,6 +30,7 @@ describe('an upstream connection', () => {
 
   for (const [text, message] of [
     [`HTTP/1.1 200 OK\r\nX: ${'a'.repeat(1_100_000)}\r\n\r\n`, 'response headers too large'],
+    [`HTTP/1.1 103 Hint\r\nX: ${'a'.repeat(10_000)}\r\n\r\n`.repeat(110), 'too many interim responses'],
     [`HTTP/1.1 200 ${'a'.repeat(20_000)}\r\n\r\n`, 'status line too long'],
   ] as const) {
     it(`that says too much is told of in words: ${message}`, async () => {

@@ -34,8 +34,8 @@ export interface ClientConnectionOptions {
 }
 
 const headLimits = { startLineBytesMax: 16_384, headBytesMax: 1 << 20, fieldBytesMax: 0, linesMax: 1_000 };
-/** More interim responses than this to one request are a flood. */
-const interimMax = 100;
+/** Bytes of interim responses to one request; `timeouts` of the destination bound their time. */
+const interimBytesMax = headLimits.headBytesMax;
 
 const tooMuch: Partial<Record<HeadStatus, string>> = {
   'line-too-long': 'status line too long',
@@ -75,7 +75,7 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
   /** Protocols that the request asks for; empty when it asks for none. */
   #asked = '';
   #uses = 0;
-  #interims = 0;
+  #interimBytes = 0;
   #answered = false;
   #lastPart: Buffer = arrived;
   #partFrom = 0;
@@ -113,7 +113,7 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
     this.#toHead = method === 'HEAD';
     this.#asked = upgrade;
     this.#sent = request.bodyKind === 'none';
-    this.#interims = 0;
+    this.#interimBytes = 0;
     this.#answered = false;
     this.#requestSource = undefined;
     this.#sink = undefined;
@@ -287,7 +287,8 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
   }
 
   #takeInterim(): void {
-    if (++this.#interims > interimMax) this.#fail('bad_response', false, 'too many interim responses');
+    this.#interimBytes += this.parser.head.text.length;
+    if (this.#interimBytes > interimBytesMax) this.#fail('bad_response', false, 'too many interim responses');
     else {
       this.#receiver?.onInterim(this.#head);
       this.parser.reset();

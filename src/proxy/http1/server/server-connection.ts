@@ -290,6 +290,10 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
     this.#parser.limits = this.#context.settings().headLimits;
     const status = this.#parser.parse(bytes, from, to);
     if (status === 'more') {
+      if (this.#parser.skips(bytes, from, to)) {
+        this.#parser.reset();
+        return to;
+      }
       this.#headBegins();
       return incomplete;
     }

@@ -15,7 +15,7 @@ function seen(parser: RequestParser, status: HeadStatus, from: number): object {
   const { head, method, target, minor, end } = parser;
   const { count, fieldBytes, padded, text } = head;
   const lines = Array.from({ length: count }, (_, i) => [
-    ...[head.name(i), head.value(i), head.id(i), head.isPadded(i), head.lineStart(i)],
+    ...[head.name(i), head.value(i), head.id(i), head.lineStart(i)],
     head.first(head.name(i).toLowerCase()),
   ]);
   return { method, target, minor, length: end - from, count, fieldBytes, padded, text, lines, sent: sent(head) };

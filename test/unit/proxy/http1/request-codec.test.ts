@@ -28,12 +28,41 @@ describe('the request codec', () => {
 
   it('reads the absolute and the asterisk form', () => {
     expect(read('GET http://x/a HTTP/1.1\r\nHost: x\r\n\r\n').messages).to.have.length(1);
+    expect(read('GET http://y/a HTTP/1.1\r\nHost: x\r\n\r\n').messages).to.have.length(1);
     expect(read('OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n').messages).to.have.length(1);
   });
 
-  it('lets one empty line before a request pass', () => {
-    expect(read('\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n').messages).to.have.length(1);
-    expect(read('\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n').end).to.equal('invalid byte in the method');
+  it('lets four empty lines before a request pass', () => {
+    const lines = (count: number) => read(`${'\r\n'.repeat(count)}GET / HTTP/1.1\r\nHost: x\r\n\r\n`);
+    for (let count = 1; count <= 4; count++) expect(lines(count).messages).to.have.length(1);
+    expect(lines(5).end).to.equal('invalid byte before the request');
+  });
+
+  it('reads lengths and transfer codings without the whitespace around them', () => {
+    const post = (field: string, body: string) => read(`POST / HTTP/1.1\r\nHost: x\r\n${field}\r\n\r\n${body}`);
+    for (const value of ['3', ' 3 ', '\t3\t ', '  3', '3\t']) {
+      expect(post(`Content-Length:${value}`, 'abc').messages[0]).to.include({ body: 'abc' });
+    }
+    for (const value of ['chunked', ' chunked ', '\tchunked\t ', '  chunked', 'Chunked\t']) {
+      expect(post(`Transfer-Encoding:${value}`, '3\r\nabc\r\n0\r\n\r\n').messages[0]).to.include({ body: 'abc' });
+    }
+  });
+
+  it('reads a later minor version as HTTP/1.1 and refuses other major versions', () => {
+    for (const version of ['1.2', '1.9']) {
+      expect(read(`GET / HTTP/${version}\r\nHost: x\r\n\r\n`).messages[0]).to.include({ start: 'GET / 1' });
+    }
+    for (const version of ['0.9', '2.0', '2.1', '3.0', '9.9']) {
+      expect(read(`GET / HTTP/${version}\r\nHost: x\r\n\r\n`).end).to.equal('version');
+    }
+  });
+
+  it('removes whitespace around the parts of a chunk extension', () => {
+    const head = 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n';
+    for (const extension of [' ;a', '\t ; a', '; a = b', ';a= "b c" ;\td', ' ;a ;b = c']) {
+      const { messages } = read(`${head}3${extension}\r\nabc\r\n0${extension}\r\n\r\n`);
+      expect(messages[0], extension).to.include({ body: 'abc' });
+    }
   });
 
   it('refuses a Connection that names too much before it costs anything', () => {
@@ -46,7 +75,7 @@ describe('the request codec', () => {
 
   it('comes to the same end wherever the bytes are cut', () => {
     const streams = [
-      'POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3;a="b"\r\nabc\r\n0\r\nX-T: 1\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n',
+      'POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3 ; a = "b"\r\nabc\r\n0\r\nX-T: 1\r\n\r\n\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n',
       'PUT / HTTP/1.1\r\nContent-Length: 4\r\nHost: [::1]:80\r\nConnection: close, x\r\n\r\nabcdGET',
       '\r\nGET / HTTP/1.1\r\nHost: x\r\nBad name: 1\r\n\r\n',
       'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabcX\r\n',

@@ -22,6 +22,16 @@ describe('the response codec', () => {
     expect(messages.map(({ start }) => start)).to.deep.equal(['103 1 Early Hints', '200 1 OK']);
   });
 
+  it('reads lengths and transfer codings without the whitespace around them', () => {
+    expect(read('HTTP/1.1 200 OK\r\nContent-Length: \t2 \r\n\r\nok').messages[0]?.body).to.equal('ok');
+    const chunked = 'HTTP/1.1 200 OK\r\nTransfer-Encoding:  chunked\t\r\n\r\n2 ;a\r\nok\r\n0\r\n\r\n';
+    expect(read(chunked).messages[0]?.body).to.equal('ok');
+  });
+
+  it('reads a later minor version as HTTP/1.1', () => {
+    expect(read('HTTP/1.2 200 OK\r\nContent-Length: 0\r\n\r\n').messages[0]?.start).to.equal('200 1 OK');
+  });
+
   it('reads no body after HEAD, 204 and 304', () => {
     expect(read('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n', true).end).to.equal('idle');
     expect(read('HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n').end).to.equal('idle');
