@@ -76,13 +76,20 @@ export const explainSchemas = {
       expression: text('The expression that decided.'),
       conditions: {
         type: 'array' as const,
-        description: 'What each condition gives; null for one that fails, which counts as false.',
+        description: 'What each condition gives.',
         items: {
           type: 'object' as const,
           properties: {
             field: text('Where it stands.', { enum: ['skipWhen', 'onlyWhen'] }),
             expression: text('The expression.'),
-            value: { type: 'boolean' as const, nullable: true },
+            value: {
+              type: 'boolean' as const,
+              nullable: true,
+              description: 'Null for one that cannot be decided: `skipWhen` does not skip then, and `onlyWhen` runs.',
+            },
+            failed: text('Why it cannot be decided: it fails, or takes too many steps.', {
+              enum: ['error', 'exhausted'],
+            }),
           },
         },
       },

@@ -93,7 +93,7 @@ export class RolloutDuty implements Duty {
 /** The first guard that does not hold; without figures none does. */
 function brokenGuard({ plan }: Rollout, input: GuardInput | undefined): string | undefined {
   const broken = guardsOf(plan.guards).find(
-    ({ program }) => input === undefined || program === undefined || !program.test(input),
+    ({ program }) => input === undefined || program === undefined || program.decide(input) !== true,
   );
   return broken?.text;
 }

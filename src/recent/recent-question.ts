@@ -22,7 +22,7 @@ export function passesOf(where: string | undefined): Passes {
   if (where === undefined) return () => true;
   try {
     const program = compileCel(where, 'recent', 'bool');
-    return (request) => program.test(request);
+    return (request) => program.decide(request) === true;
   } catch (error) {
     if (error instanceof ExpressionError) throw new SluiceError('INVALID', `where: ${error.message}`);
     throw error;

@@ -60,7 +60,7 @@ const programs = conditions.map((condition) => compileCel(condition, 'request', 
 const edit = buildHeaders({ requestHeadersToAdd: [{ key: 'X-Tenant', value: '${request.host}' }] });
 row('three conditions and a header edit', () => {
   fresh();
-  if (!programs.some((program) => program.test(exchange.request.view))) edit.onRequest?.(exchange.seen, 0);
+  if (!programs.some((program) => program.decide(exchange.request.view) === true)) edit.onRequest?.(exchange.seen, 0);
 });
 
 row('cors, origin allowed', through(buildCors({ allowOrigins: [{ value: 'https://a.test' }] })));

@@ -2,6 +2,7 @@
 // thrown, and on plain paths nothing is allocated. Constants, patterns and paths into the input are settled here, once.
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { compileRegex } from '../regex.ts';
+import { expandedSize } from '../regex-size.ts';
 import { compileComprehension } from './comprehension.ts';
 import type { Run, Scope } from './frame.ts';
 import { functions, methods, type Operation } from './functions.ts';
@@ -10,6 +11,7 @@ import { type BinaryOperator, binaryOperators } from './operators.ts';
 import { comprehensionOf, fieldName, textOf } from './syntax.ts';
 import {
   asInt,
+  canWalk,
   Failure,
   isForeign,
   isPlainMap,
@@ -176,6 +178,7 @@ function negative<Input>(operand: Run<Input>): Run<Input> {
 }
 
 function list<Input>(items: readonly Run<Input>[]): Run<Input> {
+  const cost = 1 + (items.length >> 3);
   return (frame) => {
     const values: Value[] = [];
     for (const item of items) {
@@ -183,12 +186,16 @@ function list<Input>(items: readonly Run<Input>[]): Run<Input> {
       if (value instanceof Failure) return value;
       values.push(value);
     }
-    return values;
+    frame.steps -= cost;
+    return frame.steps < 0 ? tooMuchWork : values;
   };
 }
 
 function map<Input>(entries: readonly (readonly [Run<Input>, Run<Input>])[]): Run<Input> {
+  const cost = 1 + (entries.length >> 1);
   return (frame) => {
+    frame.steps -= cost;
+    if (frame.steps < 0) return tooMuchWork;
     const values = new Map<Value, Value>();
     for (const [keyRun, valueRun] of entries) {
       const key = keyOf(keyRun(frame));
@@ -245,7 +252,9 @@ function membership<Input>(a: ASTNode, b: ASTNode, scope: Scope<Input>): Run<Inp
   const item = compileNode(a, scope);
   return (frame) => {
     const value = item(frame);
-    return value instanceof Failure ? value : set.has(value);
+    if (value instanceof Failure) return value;
+    if (typeof value === 'string' && !canWalk(frame, value.length)) return tooMuchWork;
+    return set.has(value);
   };
 }
 
@@ -267,11 +276,13 @@ function matches<Input>(text: ASTNode | undefined, pattern: ASTNode | undefined,
   const source = textOf(pattern);
   if (!text || source === undefined) return () => noSuchOverload;
   const regex = compileRegex(source);
+  // A pattern that no automaton of a bounded size stands for is tried with all its parts at each character.
+  const weight = 1 + (expandedSize(source) >> 5);
   const operand = compileNode(text, scope);
   return (frame) => {
     const value = operand(frame);
     if (typeof value === 'string') {
-      frame.steps -= value.length >> 3;
+      frame.steps -= (value.length >> 3) * weight;
       return frame.steps < 0 ? tooMuchWork : regex.test(value);
     }
     return value instanceof Failure ? value : noSuchOverload;
@@ -308,7 +319,7 @@ function operation<Input>(
     const result = run(first, second, third, frame, fourth);
     if (result !== undefined) return result;
     const values = [first, second, third, fourth].slice(0, nodes.length);
-    return known && !values.some(isForeign) ? noSuchOverload : askLibrary(shape, values);
+    return known && !values.some(isForeign) ? noSuchOverload : askLibrary(shape, values, frame);
   };
 }
 

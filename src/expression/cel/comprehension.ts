@@ -40,8 +40,11 @@ function overItems<Input>(source: Run<Input>, loop: Loop<Input>): Run<Input> {
   return (frame) => {
     const value = source(frame);
     if (value instanceof Failure) return value;
-    const items = Array.isArray(value) ? value : isPlainMap(value) ? keysOf(value) : undefined;
-    return items ? loop(frame, items) : noSuchOverload;
+    if (Array.isArray(value)) return loop(frame, value);
+    if (!isPlainMap(value)) return noSuchOverload;
+    const keys = keysOf(value);
+    frame.steps -= keys.length >> 3;
+    return loop(frame, keys);
   };
 }
 

@@ -1,16 +1,18 @@
 // Functions and methods of CEL over plain values: conversions, size, and the string functions of contract.md §6.6.
 // A method's receiver is its first argument. What is not here, the library answers.
-import { textMax } from './operators.ts';
+import { textMax } from './library.ts';
 import {
   asInt,
   type Budget,
+  canSearch,
+  canWalk,
+  growsTooLong,
   isPlainMap,
   noSuchOverload,
   notConvertible,
   outOfRange,
   overflow,
   sizeOfMap,
-  tooLong,
   tooMuchWork,
   type Value,
 } from './values.ts';
@@ -24,7 +26,7 @@ export const functions: Readonly<Record<string, Operation>> = {
   'dyn/1': (value) => value,
   'string/1': toText,
   'int/1': toInt,
-  'double/1': toDouble,
+  'double/1': (value, _b, _c, budget) => toDouble(value, budget),
   'bool/1': toBool,
 };
 
@@ -32,7 +34,7 @@ export const methods: Readonly<Record<string, Operation>> = {
   'size/0': (value, _b, _c, budget) => sizeOf(value, budget),
   'startsWith/1': (text, part, _, budget) => onTexts(text, part, budget, (a, b) => a.startsWith(b)),
   'endsWith/1': (text, part, _, budget) => onTexts(text, part, budget, (a, b) => a.endsWith(b)),
-  'contains/1': (text, part, _, budget) => onTexts(text, part, budget, (a, b) => a.includes(b)),
+  'contains/1': (text, part, _, budget) => search(text, part, budget, (a, b) => a.includes(b)),
   'lowerAscii/0': (text, _b, _c, budget) =>
     onText(text, budget, (a) => a.replace(/[A-Z]+/g, (found) => found.toLowerCase())),
   'upperAscii/0': (text, _b, _c, budget) =>
@@ -44,7 +46,7 @@ export const methods: Readonly<Record<string, Operation>> = {
   'indexOf/1': (text, part, _, budget) => indexOf(text, part, 0n, budget),
   'indexOf/2': (text, part, from, budget) => indexOf(text, part, from, budget),
   'lastIndexOf/1': (text, part, _, budget) =>
-    onTexts(text, part, budget, (a, b) => count(codePoints(a, a.lastIndexOf(b)))),
+    search(text, part, budget, (a, b) => count(codePoints(a, a.lastIndexOf(b)))),
   'replace/2': (text, old, by, budget) => replace(text, old, by, -1n, budget),
   'replace/3': (text, old, by, budget, times) => replace(text, old, by, times, budget),
   'split/1': (text, separator, _, budget) => split(text, separator, -1n, budget),
@@ -60,20 +62,30 @@ const count = (value: number): bigint => small[value] ?? BigInt(value);
 
 function onText(text: Value, budget: Budget, run: (text: string) => Value): Value {
   if (typeof text !== 'string') return undefined;
-  budget.steps -= text.length >> 6;
-  return budget.steps < 0 ? tooMuchWork : run(text);
+  return canWalk(budget, text.length) ? run(text) : tooMuchWork;
 }
 
-function onTexts(text: Value, part: Value, budget: Budget, run: (text: string, part: string) => Value): Value {
+type OnTexts = (text: string, part: string) => Value;
+
+/** Looks at one end of a text. */
+function onTexts(text: Value, part: Value, budget: Budget, run: OnTexts): Value {
   if (typeof text !== 'string' || typeof part !== 'string') return undefined;
-  budget.steps -= text.length >> 6;
-  return budget.steps < 0 ? tooMuchWork : run(text, part);
+  return canWalk(budget, part.length) ? run(text, part) : tooMuchWork;
+}
+
+/** Looks through a text. */
+function search(text: Value, part: Value, budget: Budget, run: OnTexts): Value {
+  if (typeof text !== 'string' || typeof part !== 'string') return undefined;
+  return canSearch(budget, text.length, part.length) ? run(text, part) : tooMuchWork;
 }
 
 function sizeOf(value: Value, budget: Budget): Value {
   if (typeof value === 'string') return onText(value, budget, (text) => count(codePoints(text, text.length)));
   if (Array.isArray(value)) return count(value.length);
-  return isPlainMap(value) ? count(sizeOfMap(value)) : undefined;
+  if (!isPlainMap(value)) return undefined;
+  const size = sizeOfMap(value);
+  budget.steps -= size >> 3;
+  return budget.steps < 0 ? tooMuchWork : count(size);
 }
 
 /** How many code points stand before a UTF-16 position; -1 stays -1. */
@@ -99,8 +111,7 @@ function unitOf(text: string, point: bigint): number | undefined {
 function substring(text: Value, from: Value, to: Value, budget: Budget, end: 'strict' | 'clamp' = 'strict'): Value {
   if (typeof text !== 'string' || typeof from !== 'bigint') return undefined;
   if (to !== undefined && typeof to !== 'bigint') return undefined;
-  budget.steps -= text.length >> 6;
-  if (budget.steps < 0) return tooMuchWork;
+  if (!canWalk(budget, text.length)) return tooMuchWork;
   const start = unitOf(text, from);
   const stop = to === undefined ? text.length : (unitOf(text, to) ?? (end === 'clamp' ? text.length : undefined));
   return start === undefined || stop === undefined || stop < start ? outOfRange : text.slice(start, stop);
@@ -108,8 +119,7 @@ function substring(text: Value, from: Value, to: Value, budget: Budget, end: 'st
 
 function indexOf(text: Value, part: Value, from: Value, budget: Budget): Value {
   if (typeof text !== 'string' || typeof part !== 'string' || typeof from !== 'bigint') return undefined;
-  budget.steps -= text.length >> 5;
-  if (budget.steps < 0) return tooMuchWork;
+  if (!canWalk(budget, text.length) || !canSearch(budget, text.length, part.length)) return tooMuchWork;
   const start = unitOf(text, from);
   if (start === undefined) return outOfRange;
   const found = text.indexOf(part, start);
@@ -119,17 +129,21 @@ function indexOf(text: Value, part: Value, from: Value, budget: Budget): Value {
 function replace(text: Value, old: Value, by: Value, times: Value, budget: Budget): Value {
   if (typeof text !== 'string' || typeof old !== 'string' || typeof by !== 'string') return undefined;
   if (typeof times !== 'bigint') return undefined;
+  if (!canSearch(budget, text.length, old.length)) return tooMuchWork;
   const found = old === '' ? text.length + 1 : text.split(old).length - 1;
   budget.steps -= found;
   if (budget.steps < 0) return tooMuchWork;
   let left = times < 0n ? found : Math.min(Number(times), found);
-  if (text.length + left * (by.length - old.length) > textMax) return tooLong;
+  const length = text.length + left * (by.length - old.length);
+  if (length > textMax) return growsTooLong(budget);
+  if (!canWalk(budget, length)) return tooMuchWork;
   return text.replaceAll(old, (same) => (left-- > 0 ? by : same));
 }
 
 function split(text: Value, separator: Value, limit: Value, budget: Budget): Value {
   if (typeof text !== 'string' || typeof separator !== 'string' || typeof limit !== 'bigint') return undefined;
   if (limit === 0n) return [];
+  if (!canSearch(budget, text.length, separator.length)) return tooMuchWork;
   const parts = separator === '' ? Array.from(text) : text.split(separator);
   budget.steps -= parts.length;
   if (budget.steps < 0) return tooMuchWork;
@@ -146,8 +160,8 @@ function join(list: Value, separator: Value, budget: Budget): Value {
     if (typeof item !== 'string') return noSuchOverload;
     length += item.length;
   }
-  if (budget.steps < 0) return tooMuchWork;
-  return length > textMax ? tooLong : list.join(separator);
+  if (length > textMax) return growsTooLong(budget);
+  return canWalk(budget, length) && budget.steps >= 0 ? list.join(separator) : tooMuchWork;
 }
 
 function toText(value: Value): Value {
@@ -164,11 +178,12 @@ function toInt(value: Value): Value {
   return /^[+-]?[0-9]{1,19}$/.test(value) ? asInt(BigInt(value.replace('+', ''))) : notConvertible;
 }
 
-function toDouble(value: Value): Value {
+function toDouble(value: Value, budget: Budget): Value {
   if (typeof value === 'number') return value;
   if (typeof value === 'bigint') return Number(value);
   if (typeof value !== 'string') return undefined;
-  if (/^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$/.test(value)) return Number(value);
+  if (!canWalk(budget, value.length)) return tooMuchWork;
+  if (/^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$/.test(value)) return Number(value);
   const named = /^([+-]?)inf(inity)?$/i.exec(value);
   if (named) return named[1] === '-' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
   return /^nan$/i.test(value) ? Number.NaN : notConvertible;

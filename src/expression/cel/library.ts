@@ -2,7 +2,13 @@
 // integers, bytes, types). Operands are evaluated by our closures first, so no loop ever runs outside their budget.
 import type { ParseResult } from '@marcbachmann/cel-js';
 import { untyped } from './environment.ts';
-import { Failure, type Value } from './values.ts';
+import { type Budget, Failure, growsTooLong, tooMuchWork, type Value } from './values.ts';
+
+/** Longest text that an expression may build, in UTF-16 units. */
+export const textMax = 1 << 20;
+
+/** Steps of one operation of the library, which looks it up and judges its operands anew. */
+const operationCost = 8;
 
 const operands = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'] as const;
 const shapes = new Map<string, ParseResult>();
@@ -15,7 +21,12 @@ export const methodShape = (name: string, count: number): string =>
   `a.${name}(${operands.slice(1, count + 1).join(', ')})`;
 
 /** Evaluates one operation, `a + b` or `a.getHours()`, over the values given. Never throws. */
-export function askLibrary(shape: string, values: readonly Value[]): Value {
+export function askLibrary(shape: string, values: readonly Value[], budget: Budget): Value {
+  let length = 0;
+  for (const value of values) if (typeof value === 'string' || value instanceof Uint8Array) length += value.length;
+  if (length > textMax) return growsTooLong(budget);
+  budget.steps -= operationCost + (length >> 4);
+  if (budget.steps < 0) return tooMuchWork;
   try {
     const result: unknown = operationOf(shape)(
       Object.fromEntries(values.map((value, i) => [operands[i] ?? '', value])),

@@ -27,8 +27,14 @@ export type ResultKind = 'bool' | 'any';
 /** Longest expression, in UTF-16 units. */
 const expressionMax = 8192;
 
-/** Work that one evaluation may do: rounds of loops, list items compared or copied, 64 characters walked. */
+/** Work that one evaluation may do: rounds of loops, list items compared or copied, 64 characters walked (expressions.md §5.1). */
 const stepsMax = 100_000;
+
+/**
+ * What a condition came to. `error`: it failed, or is no bool. `exhausted`: it needs more work than one evaluation may do,
+ * or builds a longer text. Each place that decides says what these two mean to it (expressions.md §6).
+ */
+export type Decision = boolean | 'error' | 'exhausted';
 
 export interface CelInputs {
   readonly request: RequestView;
@@ -42,8 +48,7 @@ export interface CelProgram<Input> {
   readonly source: string;
   /** True when the expression reads `request.body`, so that the body must be buffered first. */
   readonly needsBody: boolean;
-  /** True when the expression is true; false when it is anything else or fails (contract.md §6.6). */
-  test(input: Input): boolean;
+  decide(input: Input): Decision;
   /** The value, ints as bigint; undefined when the evaluation fails. */
   value(input: Input): Value | undefined;
 }
@@ -99,8 +104,11 @@ class Program<Input> implements CelProgram<Input> {
     this.#run = run;
   }
 
-  test(input: Input): boolean {
-    return this.#evaluate(input) === true;
+  decide(input: Input): Decision {
+    const value = this.#evaluate(input);
+    if (typeof value === 'boolean') return value;
+    // Whichever failure came out: a budget that ran out on the way may have kept another operand from deciding.
+    return (this.#frame?.steps ?? 0) < 0 ? 'exhausted' : 'error';
   }
 
   value(input: Input): Value | undefined {

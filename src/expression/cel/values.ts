@@ -21,7 +21,7 @@ export const divisionByZero = new Failure('division by zero');
 export const outOfRange = new Failure('index out of range');
 export const notConvertible = new Failure('cannot be converted');
 export const tooMuchWork = new Failure('takes too many steps');
-export const tooLong = new Failure('text grows too long');
+const tooLong = new Failure('text grows too long');
 
 export type PlainMap = Map<Value, Value> | Readonly<Record<string, Value>>;
 
@@ -58,13 +58,35 @@ export const keysOf = (map: PlainMap): Value[] => (map instanceof Map ? [...map.
 
 export const sizeOfMap = (map: PlainMap): number => (map instanceof Map ? map.size : Object.keys(map).length);
 
-/** How much work one evaluation may still do. Loops, lists and long texts spend it; below 0 the evaluation fails. */
+/** How much work one evaluation may still do. Loops, lists and long texts spend it; below 0 the evaluation is exhausted. */
 export interface Budget {
   steps: number;
 }
 
+/** Takes the cost of walking `units` UTF-16 units, one step for 64. False when the budget is exhausted. */
+export function canWalk(budget: Budget, units: number): boolean {
+  budget.steps -= units >> 6;
+  return budget.steps >= 0;
+}
+
+/**
+ * Takes the cost of looking for one text in another. Engines search in a time that grows with the product of both
+ * lengths at worst: `aa…` holds no `aa…baa…`, and each position is compared for half of its length.
+ */
+export function canSearch(budget: Budget, units: number, wanted: number): boolean {
+  budget.steps -= (units >> 6) + Math.floor((units * wanted) / 1024);
+  return budget.steps >= 0;
+}
+
+/** Exhausts the budget: a text would grow beyond what an evaluation may build. */
+export function growsTooLong(budget: Budget): Failure {
+  budget.steps = Math.min(budget.steps, -1);
+  return tooLong;
+}
+
 /** Equality of values that the library has no part in; values of different types are unequal. */
 export function equal(left: Value, right: Value, budget: Budget): boolean {
+  if (typeof left === 'string') return sameText(left, right, budget);
   if (left === right) return true;
   if (typeof left === 'bigint' || typeof left === 'number') {
     // biome-ignore lint/suspicious/noDoubleEquals: JavaScript compares bigint and number exactly, which is what CEL asks.
@@ -75,9 +97,15 @@ export function equal(left: Value, right: Value, budget: Budget): boolean {
   return isPlainMap(left) && isPlainMap(right) && equalMaps(left, right, budget);
 }
 
+/** Equality of a text with a value; texts of one length are compared unit by unit. */
+function sameText(left: string, right: Value, budget: Budget): boolean {
+  if (typeof right !== 'string' || left.length !== right.length) return false;
+  return canWalk(budget, left.length) && left === right;
+}
+
 /** Less than 0, 0, more than 0, NaN for values that compare false either way, or undefined when they have no order. */
-export function compare(left: Value, right: Value): number | undefined {
-  if (typeof left === 'string') return typeof right === 'string' ? textOrder(left, right) : undefined;
+export function compare(left: Value, right: Value, budget: Budget): number | undefined {
+  if (typeof left === 'string') return typeof right === 'string' ? textOrder(left, right, budget) : undefined;
   if (typeof left === 'boolean') return typeof right === 'boolean' ? Number(left) - Number(right) : undefined;
   const numbers =
     (typeof left === 'bigint' || typeof left === 'number') && (typeof right === 'bigint' || typeof right === 'number');
@@ -85,9 +113,9 @@ export function compare(left: Value, right: Value): number | undefined {
 }
 
 /** By code points. JavaScript goes by UTF-16 units, of which the halves of a pair lie before the last others. */
-function textOrder(left: string, right: string): number {
-  if (left === right) return 0;
+function textOrder(left: string, right: string, budget: Budget): number {
   const length = Math.min(left.length, right.length);
+  if (!canWalk(budget, length) || left === right) return 0;
   let at = 0;
   while (at < length && left.charCodeAt(at) === right.charCodeAt(at)) at++;
   return at === length ? left.length - right.length : rank(left.charCodeAt(at)) - rank(right.charCodeAt(at));

@@ -53,6 +53,8 @@ export class RequestView {
   #body: BodyView | undefined;
   /** An expression that reads the body was to be asked before it was here. */
   bodyWanted = false;
+  /** A matcher could not be decided within its budget: no entry is to serve the request (expressions.md §6). */
+  isExhausted = false;
 
   /** @param textOf text of a field value as it travelled; by default it is that */
   constructor(facts: RequestFacts, textOf: (value: string) => string = asItIs) {
@@ -67,6 +69,7 @@ export class RequestView {
     this.#text = undefined;
     this.#body = undefined;
     this.bodyWanted = false;
+    this.isExhausted = false;
   }
 
   /** A middleware changed the fields: expressions that follow see the new ones (contract.md §6.7). */

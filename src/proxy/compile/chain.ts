@@ -57,10 +57,10 @@ export function compileChain(
 /** Whether a link takes part, decided when it is reached: it sees what earlier middlewares changed. */
 export function decideLink({ disabled, skipWhen, onlyWhen }: ChainLink, view: RequestView): LinkDecision {
   if (disabled) return { run: false, why: 'disabled' };
-  const skipping = skipWhen.find((program) => program.test(view));
+  const skipping = skipWhen.find((program) => program.decide(view) === true);
   if (skipping) return { run: false, why: 'skipWhen', expression: skipping.source };
   if (onlyWhen.length === 0) return { run: true, why: 'always' };
-  return onlyWhen.some((program) => program.test(view))
+  return onlyWhen.some((program) => program.decide(view) !== false)
     ? { run: true, why: 'onlyWhen' }
     : { run: false, why: 'onlyWhen' };
 }

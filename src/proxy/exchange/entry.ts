@@ -14,7 +14,10 @@ import type { Downstream } from './downstream.ts';
 import type { HeldBody } from './held-body.ts';
 import type { LocalReply, MiddlewareExchange, MiddlewarePhases } from './phase.ts';
 
-/** One middleware in its place: it runs when no `skipWhen` is true and, if there are any, one `onlyWhen` is. */
+/**
+ * One middleware in its place: it runs when no `skipWhen` is true and, if there are any, one `onlyWhen` is, or cannot be
+ * decided (expressions.md §6).
+ */
 export interface Link {
   /** Name and type of the middleware, as in labels. */
   readonly name: string;
@@ -29,11 +32,11 @@ export interface Link {
 export function takesPart({ skipWhen, onlyWhen }: Link, request: ExchangeRequest): boolean {
   if (skipWhen.length > 0) {
     const { view } = request;
-    for (const program of skipWhen) if (program.test(view)) return false;
+    for (const program of skipWhen) if (program.decide(view) === true) return false;
   }
   if (onlyWhen.length === 0) return true;
   const { view } = request;
-  for (const program of onlyWhen) if (program.test(view)) return true;
+  for (const program of onlyWhen) if (program.decide(view) !== false) return true;
   return false;
 }
 

@@ -86,7 +86,8 @@ export class Exchange extends Messages implements ActionExchange {
       return;
     }
     const entry = this.#match(installed);
-    if (request.bodyWanted && context.celBodyBytesMax > 0) this.#matchWithBody(installed);
+    if (request.isExhausted) this.fail(proxyError('expression_limit'));
+    else if (request.bodyWanted && context.celBodyBytesMax > 0) this.#matchWithBody(installed);
     else this.#serve(entry);
   }
 
@@ -285,7 +286,11 @@ export class Exchange extends Messages implements ActionExchange {
 
   /** Matching met an expression that reads the body: it is asked again once the body is here. */
   #matchWithBody(installed: Installed): void {
-    const match = (): void => this.#serve(installed.table.match(this.request));
+    const match = (): void => {
+      const entry = installed.table.match(this.request);
+      if (this.request.isExhausted) this.fail(proxyError('expression_limit'));
+      else this.#serve(entry);
+    };
     if (this.#bodyAttached()) match();
     else this.#later(this.#attachBody(), (reply) => (reply === undefined ? match() : this.#rejected(reply)));
   }

@@ -14,7 +14,7 @@ export interface ChainStep {
   readonly because: 'always' | 'disabled' | 'skipWhen' | 'onlyWhen' | 'notReached';
   /** The expression that decided, if one did. */
   readonly expression?: string;
-  /** What each condition gives; null for one that fails, which counts as false. */
+  /** What each condition gives. */
   readonly conditions?: readonly Condition[];
   /** Of a middleware that runs. */
   readonly effect?: ChainEffect;
@@ -23,7 +23,10 @@ export interface ChainStep {
 interface Condition {
   readonly field: 'skipWhen' | 'onlyWhen';
   readonly expression: string;
+  /** Null for one that cannot be decided: `skipWhen` does not skip then, and `onlyWhen` runs (expressions.md §6). */
   readonly value: boolean | null;
+  /** Why it cannot be decided. */
+  readonly failed?: 'error' | 'exhausted';
 }
 
 /** `unknown`: the request alone does not tell. */
@@ -64,8 +67,9 @@ export function walkChain(chain: readonly ChainLink[], request: ExplainedRequest
 function conditionsOf({ skipWhen, onlyWhen }: ChainLink, { view }: ExplainedRequest): Condition[] {
   const valued = (field: Condition['field'], list: ChainLink['skipWhen']): Condition[] =>
     list.map((program) => {
-      const value = program.value(view);
-      return { field, expression: program.source, value: typeof value === 'boolean' ? value : null };
+      const decision = program.decide(view);
+      const said = typeof decision === 'boolean' ? { value: decision } : { value: null, failed: decision };
+      return { field, expression: program.source, ...said };
     });
   return [...valued('skipWhen', skipWhen), ...valued('onlyWhen', onlyWhen)];
 }

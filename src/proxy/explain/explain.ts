@@ -90,13 +90,15 @@ export function* explain(
 ): Generator<void, Explanation> {
   const request = new ExplainedRequest(question);
   const { method, host, path, clientIp } = request;
-  const winner = path === '' ? undefined : table.match(request);
+  const matched = path === '' ? undefined : table.match(request);
+  const refused = refusalOf(request);
+  const winner = refused === undefined ? matched : undefined;
   const near = path === '' ? [] : table.entries.filter((entry) => matchedLength(entry.path, path) >= 0);
   const candidates = near.slice(0, candidatesMax).map((entry) => candidateOf(entry, request));
   const { steps, answer } = walkChain(winner?.chain ?? [], request);
   const { outcome, choice } =
-    path === ''
-      ? { outcome: failure('bad_request') }
+    refused !== undefined
+      ? { outcome: failure(refused) }
       : yield* outcomeOf(winner, answer, request, new Map(destinations.map((each) => [each.id, each])), known);
   return {
     request: { method, host, path: path || question.url, clientIp },
@@ -107,6 +109,12 @@ export function* explain(
     outcome,
     ...(choice !== undefined && { choice }),
   };
+}
+
+/** The error of a request that no entry serves, whichever it matched. */
+function refusalOf({ path, view }: ExplainedRequest): ProxyErrorType | undefined {
+  if (path === '') return 'bad_request';
+  return view.isExhausted ? 'expression_limit' : undefined;
 }
 
 const named = ({ id, name }: Named): Named => ({ id, name });
@@ -132,6 +140,7 @@ function failureOf({ hosts, matchers }: Entry, request: RoutedRequest): Candidat
     const wanted = hosts.map(({ kind, text }) => (kind === 'suffix' ? `*${text}` : text)).join(', ');
     return { matcher: 'hostnames', wanted, found: request.host };
   }
+  request.view.isExhausted = false;
   const matcher = matchers.find((each) => !each.test(request));
   return matcher && { matcher: matcher.kind, wanted: matcher.wanted, found: matcher.found(request) ?? null };
 }

@@ -26,6 +26,7 @@ export class CopiedRequest implements ExchangeRequest {
   readonly upgrade = '';
   readonly expectContinue = false;
   readonly bodyWanted = false;
+  readonly isExhausted = false;
   readonly repeats = false;
   readonly #sender: DownstreamAddress;
 

@@ -82,10 +82,16 @@ export function celMatcher(source: string): Matcher {
     needsBody: program.needsBody,
     wanted: source,
     test: ({ view }) => {
+      if (view.isExhausted) return false;
       if (program.needsBody && !view.hasBody) view.bodyWanted = true;
-      return program.test(view);
+      const decision = program.decide(view);
+      if (decision === 'exhausted') view.isExhausted = true;
+      return decision === true;
     },
-    found: ({ view }) => (program.test(view) ? 'true' : 'false or an error'),
+    found: ({ view }) => {
+      const decision = program.decide(view);
+      return decision === 'exhausted' ? 'takes too many steps' : decision === 'error' ? 'an error' : String(decision);
+    },
   };
 }
 

@@ -158,6 +158,10 @@ export class RequestView implements ExchangeRequest {
     return !this.#viewIsStale && this.#view?.bodyWanted === true;
   }
 
+  get isExhausted(): boolean {
+    return !this.#viewIsStale && this.#view?.isExhausted === true;
+  }
+
   sender(): DownstreamAddress {
     return this.#peer.sender();
   }

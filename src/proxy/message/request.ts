@@ -44,4 +44,6 @@ export interface ExchangeRequest extends RoutedRequest {
   sender(): DownstreamAddress;
   /** An expression that was asked reads the body and had none. */
   readonly bodyWanted: boolean;
+  /** An expression that was asked needed more work than it may do. */
+  readonly isExhausted: boolean;
 }

@@ -1,4 +1,5 @@
-// Middleware type inlineAuthz (contract.md §8.8): the first rule whose condition is true allows or denies.
+// Middleware type inlineAuthz (contract.md §8.8): the first rule whose condition is true allows or denies. Conditions that
+// cannot be decided never let a request pass (expressions.md §6).
 import { type CelProgram, compileCel } from '../../expression/cel/program.ts';
 import type { RequestView } from '../../expression/cel/view.ts';
 import { inlineAuthzDefaults } from '../../model/defaults.ts';
@@ -25,7 +26,12 @@ export function buildInlineAuthz(config: InlineAuthzConfig): InlineAuthz {
   const { defaultAction, denyStatus, denyBody } = { ...inlineAuthzDefaults, ...config };
   const denial: LocalReply = { status: denyStatus, fields: ['Content-Type', 'application/json'], body: denyBody };
   const allows = (view: RequestView): boolean => {
-    for (const rule of rules) if (rule.condition.test(view)) return rule.allows;
+    for (const { condition, allows } of rules) {
+      const decision = condition.decide(view);
+      if (decision === true) return allows;
+      // A rule that allows and fails leaves the decision to those behind it, which is never the wider one.
+      if (decision === 'exhausted' || (decision === 'error' && !allows)) return false;
+    }
     return defaultAction === 'allow';
   };
   return {

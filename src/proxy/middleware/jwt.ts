@@ -155,7 +155,7 @@ class Jwt implements MiddlewarePhases {
       ...(lifetimeOf(claims) ?? { notBefore: 0, expires: 0 }),
       claims,
       keys: this.#source.version,
-      holds: this.#plan.assertions.every(({ program, asksTime }) => asksTime || program.test(input)),
+      holds: this.#plan.assertions.every(({ program, asksTime }) => asksTime || program.decide(input) === true),
       values: this.#plan.headers.map(({ expression }) => (expression.asksTime ? undefined : textOf(expression, input))),
     };
   }
@@ -165,7 +165,7 @@ class Jwt implements MiddlewarePhases {
     const now = this.#nowSeconds();
     if (!isCurrent(verified, now)) return unauthorized['token validation failed'];
     const input = { claims: verified.claims, now };
-    const fails = ({ asksTime, program }: Expression): boolean => asksTime && !program.test(input);
+    const fails = ({ asksTime, program }: Expression): boolean => asksTime && program.decide(input) !== true;
     if (!verified.holds || assertions.some(fails)) return assertionFailed;
     // A claim may take its place.
     if (!forwards) exchange.removeRequestField('Authorization');

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { checkCel, compileCel } from '../../../../src/expression/cel/program.ts';
+import { checkCel, compileCel, type Decision } from '../../../../src/expression/cel/program.ts';
 import { leastCpuMs } from '../../../support/cpu-time.ts';
 import { aRequest } from './request-facts.ts';
 
@@ -20,7 +20,7 @@ const bounded: readonly (readonly [what: string, source: string])[] = [
   ['two loops over what a client sent', 'request.body.json.items.all(a, request.body.json.items.all(b, a != b + "x"))'],
   [
     'a list compared in a loop',
-    'request.body.json.items.exists(a, [request.body.json.items] != [request.body.json.items])',
+    'request.body.json.items.exists(a, request.body.json.items.map(b, b) != request.body.json.items)',
   ],
   [
     'text that doubles in cel.bind',
@@ -32,6 +32,50 @@ const bounded: readonly (readonly [what: string, source: string])[] = [
     'request.body.raw.replace("", request.body.raw).replace("", request.body.raw).size() > 0',
   ],
   ['split and join', 'request.body.raw.split("").join(request.body.raw).size() > 0'],
+];
+
+/** Searches, conversions and comparisons of texts that a client chose, each with a worst case of its own. */
+const long: readonly (readonly [what: string, source: string, headers: Readonly<Record<string, string>>])[] = [
+  [
+    'a search that compares half of the text at each place',
+    'request.headers["a"].contains(request.headers["b"])',
+    { a: 'a'.repeat(500_000), b: `${'a'.repeat(125_000)}b${'a'.repeat(125_000)}` },
+  ],
+  [
+    'the same from the end',
+    'request.headers["a"].lastIndexOf(request.headers["b"]) > 0',
+    { a: 'a'.repeat(200_000), b: `${'a'.repeat(50_000)}b` },
+  ],
+  [
+    'a search with replace and split',
+    'request.headers["a"].replace(request.headers["b"], "").split(request.headers["b"]).size() == 1',
+    { a: 'a'.repeat(200_000), b: `${'a'.repeat(50_000)}b${'a'.repeat(50_000)}` },
+  ],
+  [
+    'a pattern that no automaton of a bounded size stands for',
+    'request.headers["a"].matches("a[ab]{500}[cd]")',
+    { a: Array.from({ length: 60_000 }, (_, i) => 'ab'[((i * i) % 7) & 1]).join('') },
+  ],
+  [
+    'a comparison within a loop',
+    `[${'1,'.repeat(200)}1].all(x, [1].all(y, request.headers["a"] == request.headers["b"]))`,
+    { a: 'a'.repeat(500_000), b: 'a'.repeat(500_000) },
+  ],
+  [
+    'an order of texts within a loop',
+    `[${'1,'.repeat(200)}1].all(x, request.headers["a"] <= request.headers["b"])`,
+    { a: 'a'.repeat(500_000), b: 'a'.repeat(500_000) },
+  ],
+  [
+    'texts put together within a loop',
+    `[${'1,'.repeat(400)}1].all(x, (request.headers["a"] + "b") != "")`,
+    { a: 'a'.repeat(500_000) },
+  ],
+  [
+    'bytes that double in cel.bind',
+    `${Array.from({ length: 20 }, (_, i) => `cel.bind(v${i}, ${i ? `v${i - 1} + v${i - 1}` : 'bytes(request.headers["a"])'}, `).join('')}size(v19) > 0${')'.repeat(20)}`,
+    { a: 'a'.repeat(10_000) },
+  ],
 ];
 
 describe('a hostile expression', () => {
@@ -46,14 +90,44 @@ describe('a hostile expression', () => {
   }
 
   for (const [what, source] of bounded) {
-    it(`ends after little work without a match: ${what}`, () => {
+    it(`is exhausted after little work: ${what}`, () => {
       const program = compileCel(source, 'request', 'bool');
       const view = aRequest({ headers: { 'content-type': 'application/json' }, body: JSON.stringify(heavy) });
-      let result: boolean | undefined;
-      expect(leastCpuMs(() => (result = program.test(view)))).to.be.below(50);
-      expect(result).to.equal(false);
+      let result: Decision | undefined;
+      expect(leastCpuMs(() => (result = program.decide(view)))).to.be.below(50);
+      expect(result).to.equal('exhausted');
     });
   }
+
+  for (const [what, source, headers] of long) {
+    it(`takes steps by the length of its inputs: ${what}`, () => {
+      const program = compileCel(source, 'request', 'bool');
+      const view = aRequest({ headers });
+      let result: Decision | undefined;
+      expect(leastCpuMs(() => (result = program.decide(view)))).to.be.below(100);
+      expect(result).to.equal('exhausted');
+    });
+  }
+
+  it('reads no number for longer than its digits', () => {
+    const program = compileCel('double(request.headers["a"]) > 1.0', 'request', 'bool');
+    const view = aRequest({ headers: { a: `${'1'.repeat(60_000)}x` } });
+    let result: Decision | undefined;
+    expect(leastCpuMs(() => (result = program.decide(view)))).to.be.below(50);
+    expect(result).to.equal('error');
+  });
+
+  it('is exhausted whichever failure comes out of it', () => {
+    const view = aRequest({ headers: { a: 'a/'.repeat(20_000) } });
+    const decided = (source: string) => compileCel(source, 'request', 'bool').decide(view);
+    const heavyLoop = 'request.headers["a"].split("/").exists(p, [1,2,3,4,5,6,7,8].exists(x, p == "zz"))';
+    expect(decided(heavyLoop)).to.equal('exhausted');
+    expect(decided(`request.headers["none"] == "a" || ${heavyLoop}`)).to.equal('exhausted');
+    expect(decided(`${heavyLoop} || request.headers["none"] == "a"`)).to.equal('exhausted');
+    expect(decided(`!(${heavyLoop})`)).to.equal('exhausted');
+    expect(decided(`${heavyLoop} || true`), 'decided by the other side').to.equal(true);
+    expect(decided('request.headers["none"] == "a"')).to.equal('error');
+  });
 
   it('may be as long as 8,192 characters', () => {
     const filled = (length: number) => `request.path == "${'a'.repeat(length - 18)}"`;
@@ -68,6 +142,6 @@ describe('a hostile expression', () => {
     const whole = source.slice(0, source.lastIndexOf('||'));
     expect(checkCel(whole, 'request', 'bool')).to.satisfy((m?: string) => m === undefined || /maxAstNodes/.test(m));
     const short = Array.from({ length: 190 }, () => 'request.path == "/b"').join('||');
-    expect(compileCel(short, 'request', 'bool').test(aRequest({ path: '/b' }))).to.equal(true);
+    expect(compileCel(short, 'request', 'bool').decide(aRequest({ path: '/b' }))).to.equal(true);
   });
 });

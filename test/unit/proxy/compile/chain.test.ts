@@ -74,10 +74,10 @@ describe('the middlewares of an entry', () => {
     ['onlyWhen: one is true', { onlyWhen: ['false', path('/a')] }, { target: '/a' }, { run: true, why: 'onlyWhen' }],
     ['onlyWhen: none is true', { onlyWhen: [path('/a')] }, { target: '/b' }, { run: false, why: 'onlyWhen' }],
     [
-      'onlyWhen: an error is not true',
-      { onlyWhen: ['request.headers["x"] == "1"'] },
+      'onlyWhen: an error runs it',
+      { onlyWhen: ['false', 'request.headers["x"] == "1"'] },
       {},
-      { run: false, why: 'onlyWhen' },
+      { run: true, why: 'onlyWhen' },
     ],
   ];
   for (const [row, override, sent, expected] of decisions) {

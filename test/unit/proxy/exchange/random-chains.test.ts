@@ -63,7 +63,7 @@ function linkOf({ skipAfter, onlyAfter, request, response, later }: Stub, at: nu
     };
     return later ? new Promise((resolve) => setImmediate(resolve)).then(outcome) : outcome();
   };
-  const went = (by: number) => [compileCel(`request.headers["x-${by}"] == "1"`, 'request', 'bool')];
+  const went = (by: number) => [compileCel(`"x-${by}" in request.headers`, 'request', 'bool')];
   return {
     name: String(at),
     type: 'stub',
