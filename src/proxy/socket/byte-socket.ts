@@ -29,6 +29,11 @@ export interface ByteSocket extends TunnelEnd {
   readonly readableEnded: boolean;
   /** It has ended without the goodbye that TLS asks for: whoever is on the way may have cut what it said. */
   readonly truncated: boolean;
+  /**
+   * A write that finds the connection reset ends it only once all that came before the reset has been read. For a
+   * receiver that does not stop reading for good.
+   */
+  readsAfterReset: boolean;
   /** Bytes that the system has not taken yet. */
   readonly writableLength: number;
   /** Text may wait for the end of the turn. */

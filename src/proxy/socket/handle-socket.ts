@@ -18,6 +18,7 @@ export abstract class HandleSocket extends SocketEvents implements HandleOwner {
   receiver: SocketReceiver | undefined;
   closed = false;
   readableEnded = false;
+  readsAfterReset = false;
   /** Bytes that were given to `write` and are not with the system yet. */
   writableLength = 0;
   /** What is read and written; the connection itself where it is plain. */
@@ -30,6 +31,8 @@ export abstract class HandleSocket extends SocketEvents implements HandleOwner {
   /** FIN has left behind everything written. */
   #finished = false;
   #destroyWhenFinished = false;
+  /** Status of the write that found the connection reset; 0: none has. */
+  #resetStatus = 0;
 
   /** Takes over the connection, and with it the duty to close it. `halfOpen`: FIN is not answered by itself. */
   constructor(tcp: TcpHandle, stream: StreamHandle, halfOpen: boolean) {
@@ -79,7 +82,7 @@ export abstract class HandleSocket extends SocketEvents implements HandleOwner {
 
   destroySoon(): this {
     this.end();
-    if (this.#finished) this.destroy();
+    if (this.#finished || this.#resetStatus !== 0) this.destroy();
     else this.#destroyWhenFinished = true;
     return this;
   }
@@ -134,14 +137,31 @@ export abstract class HandleSocket extends SocketEvents implements HandleOwner {
     else if (status !== 0) this.fail(status, 'shutdown');
   }
 
-  /** The other side has ended. */
-  protected finishReading(): void {
+  /** The other side has ended. `whole`: it has said so itself, and nothing is missing whatever the system says. */
+  protected finishReading(whole = false): void {
     if (this.readableEnded) return;
+    if (this.#resetStatus === streamState.reset && !whole) {
+      this.fail(this.#resetStatus, 'write');
+      return;
+    }
     this.reading = false;
     this.readableEnded = true;
     this.tell('end');
     if (!this.#halfOpen) this.end();
-    if (this.#finished) this.destroy();
+    if (this.#finished || this.#resetStatus !== 0) this.destroy();
+  }
+
+  /**
+   * A write has failed. On a connection that the other side has reset, the system keeps what came before for reading:
+   * an upstream that answers and closes without having read the request's body.
+   */
+  protected failWrite(status: number): void {
+    const isReset = status === streamState.reset || status === streamState.brokenPipe;
+    if (!isReset || !this.readsAfterReset || this.readableEnded) this.fail(status, 'write');
+    else if (this.#resetStatus === 0) {
+      this.#resetStatus = status;
+      this.ended = true;
+    }
   }
 
   protected fail(status: number, call: string): void {

@@ -55,11 +55,12 @@ interface StreamBinding {
 }
 
 const binding: StreamBinding = Reflect.apply(Reflect.get(process, 'binding'), process, ['stream_wrap']);
-const errors: { readonly UV_EOF: number; readonly UV_ENOTCONN: number } = Reflect.apply(
-  Reflect.get(process, 'binding'),
-  process,
-  ['uv'],
-);
+const errors: {
+  readonly UV_EOF: number;
+  readonly UV_ENOTCONN: number;
+  readonly UV_ECONNRESET: number;
+  readonly UV_EPIPE: number;
+} = Reflect.apply(Reflect.get(process, 'binding'), process, ['uv']);
 const { streamBaseState: state, kReadBytesOrError, kLastWriteWasAsync, WriteWrap, ShutdownWrap } = binding;
 if (state?.[kReadBytesOrError] === undefined || state[kLastWriteWasAsync] === undefined)
   throw new Error('this version of Node.js is not supported');
@@ -67,6 +68,10 @@ if (state?.[kReadBytesOrError] === undefined || state[kLastWriteWasAsync] === un
 export const streamState = {
   endOfFile: errors.UV_EOF,
   notConnected: errors.UV_ENOTCONN,
+  /** The other side has reset the connection. */
+  reset: errors.UV_ECONNRESET,
+  /** The other side has reset the connection behind its FIN. */
+  brokenPipe: errors.UV_EPIPE,
   /** Bytes that the read brought, or a negative error. */
   get lastRead(): number {
     return state[kReadBytesOrError] ?? 0;

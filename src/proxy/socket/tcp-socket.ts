@@ -75,7 +75,7 @@ export class TcpSocket extends HandleSocket implements ByteSocket {
   override onWritten(status: number, length: number): void {
     this.writableLength -= length;
     if (this.destroyed) return;
-    if (status < 0) this.fail(status, 'write');
+    if (status < 0) this.failWrite(status);
     else if (this.writableLength === 0) this.tell('drain');
   }
 
@@ -88,7 +88,7 @@ export class TcpSocket extends HandleSocket implements ByteSocket {
     if (status === 0 && !streamState.lastWriteIsAsync) return true;
     spare = undefined;
     if (status !== 0) {
-      this.fail(status, 'write');
+      this.failWrite(status);
       return true;
     }
     request.owner = this;

@@ -195,7 +195,7 @@ export class SecureSocket extends HandleSocket implements ByteSocket {
     } else if (count === streamState.endOfFile) {
       this.truncated = this.#hasEnded();
       if (this.#stopped || this.#kept !== undefined) this.#endKept = true;
-      else this.finishReading();
+      else this.finishReading(!this.truncated);
     } else if (count < 0) this.fail(count, 'read');
   }
 
@@ -204,7 +204,7 @@ export class SecureSocket extends HandleSocket implements ByteSocket {
     this.writableLength -= length;
     if (this.destroyed) return;
     if (status < 0) {
-      this.fail(status, 'write');
+      this.failWrite(status);
       return;
     }
     const next = this.#takeWaiting();
@@ -275,7 +275,7 @@ export class SecureSocket extends HandleSocket implements ByteSocket {
     this.#writing = true;
     const status =
       typeof data === 'string' ? stream.writeLatin1String(request, data) : stream.writeBuffer(request, data);
-    if (status !== 0) this.fail(status, 'write');
+    if (status !== 0) this.failWrite(status);
   }
 
   /** Texts that wait leave as one. */
@@ -306,7 +306,7 @@ export class SecureSocket extends HandleSocket implements ByteSocket {
     this.#kept = undefined;
     if (this.#endKept) {
       this.#endKept = false;
-      this.finishReading();
+      this.finishReading(!this.truncated);
     } else super.resume();
   }
 }

@@ -88,6 +88,7 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
     this.#responseHeaderMs = responseHeaderMs;
     this.#writer = new MessageWriter(socket);
     socket.receiver = this;
+    socket.readsAfterReset = true;
     socket.on('drain', () => this.#onDrain());
     socket.on('end', () => this.#onEnd());
     socket.on('error', (error: NodeJS.ErrnoException) => this.#onError(error));

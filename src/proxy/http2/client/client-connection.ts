@@ -88,6 +88,7 @@ export class Http2ClientConnection extends Timed implements SessionHost, ClientS
     socket.receiver = this;
     socket.on('drain', () => this.#session.onDrain());
     socket.on('end', () => this.#lost('the upstream closed the connection'));
+    socket.readsAfterReset = true;
     socket.on('error', (error: NodeJS.ErrnoException) => this.#lost(error.code ?? error.message));
     socket.on('close', () => this.#lost('the upstream closed the connection'));
     socket.resume();

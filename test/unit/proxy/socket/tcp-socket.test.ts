@@ -176,6 +176,43 @@ describe('a plain connection', () => {
     expect(wire.writable).to.equal(false);
   });
 
+  const writeUntilReset = () =>
+    eventually(() => {
+      wire.write(Buffer.from('x'));
+      expect(wire.writable).to.equal(false);
+    });
+
+  it('that reads after a reset delivers what came before it, and fails then', async () => {
+    wire.readsAfterReset = true;
+    wire.pause();
+    peer.write('answer', () => peer.resetAndDestroy());
+    await writeUntilReset();
+    expect([came, told]).to.deep.equal(['', []]);
+    wire.resume();
+    await eventually(() => expect(told).to.deep.equal(['ECONNRESET', 'close']));
+    expect(came).to.equal('answer');
+  });
+
+  it('that reads after a reset behind FIN has come to its end', async () => {
+    wire.readsAfterReset = true;
+    wire.pause();
+    peer.pause();
+    wire.write(Buffer.alloc(1 << 20));
+    peer.end('answer', () => peer.destroy());
+    await writeUntilReset();
+    wire.resume();
+    await eventually(() => expect(told).to.deep.equal(['end', 'close']));
+    expect(came).to.equal('answer');
+  });
+
+  it('that does not fails with the write that finds the reset', async () => {
+    wire.pause();
+    peer.write('answer', () => peer.resetAndDestroy());
+    await writeUntilReset();
+    await eventually(() => expect(told).to.deep.equal(['ECONNRESET', 'close']));
+    expect(came).to.equal('');
+  });
+
   it('destroyed soon sends first what it was given', async () => {
     peer.pause();
     const text = 'x'.repeat(8 << 20);
