@@ -122,6 +122,7 @@ export class FrameDecoder {
   #start = 0;
   #end = 0;
   #problem: string | undefined;
+  #halted = false;
   readonly #lanes = { urgent: new Assembly(), bulk: new Assembly() };
 
   constructor(limits: FrameLimits = frameLimits) {
@@ -139,11 +140,22 @@ export class FrameDecoder {
    */
   push(chunk: Uint8Array, deliver: Deliver): string | undefined {
     let rest = chunk;
-    while (rest.length > 0 && this.#problem === undefined) {
+    while (rest.length > 0 && this.#problem === undefined && !this.#halted) {
       rest = this.#keep(rest);
       this.#problem = this.#drain(deliver);
     }
+    if (this.#halted) this.#pending = Buffer.concat([this.#pending.subarray(this.#start, this.#end), rest]);
     return this.#problem;
+  }
+
+  /** May be called from inside `deliver`: the bytes behind the present frame are none of this decoder's. */
+  halt(): void {
+    this.#halted = true;
+  }
+
+  /** The bytes behind the last frame, once it was halted and `push` has returned. */
+  get rest(): Buffer {
+    return this.#pending;
   }
 
   /** Copies at most one frame's worth into the pending bytes, so that these stay bounded whatever arrives. */
@@ -163,7 +175,7 @@ export class FrameDecoder {
   }
 
   #drain(deliver: Deliver): string | undefined {
-    while (this.#end - this.#start >= headBytes) {
+    while (!this.#halted && this.#end - this.#start >= headBytes) {
       const length = this.#pending.readUInt32BE(this.#start);
       if (length < bareBytes || length > this.#limits.frameBytesMax - headBytes) return strangeLength(length);
       if (this.#end - this.#start < headBytes + length) break;

@@ -21,7 +21,7 @@ export interface Greeting extends Identity {
   readonly expects: readonly string[];
   /** Fingerprint of the key for data at rest; empty without one. */
   readonly keyFingerprint: string;
-  /** One bit for each thing that later versions learn; unknown bits are ignored. */
+  /** One bit for each thing that versions have learned since the first (`capability`); unknown bits are ignored. */
   readonly capabilities: number;
 }
 
@@ -31,6 +31,9 @@ export type HandshakeFrame =
   /** `mac` covers `greeting`, the encoded form. */
   | { readonly type: 'proof' | 'welcome'; readonly greeting: Uint8Array; readonly mac: Uint8Array }
   | { readonly type: 'refusal'; readonly reason: string };
+
+/** Bits of `Greeting.capabilities`. The proof covers them, so that no third party takes one away. */
+export const capability = { sealedRecords: 1 };
 
 export const nonceBytes = 16;
 const macBytes = 32;

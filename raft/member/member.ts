@@ -1,6 +1,6 @@
 // One member of a cluster, put together: log, checkpoint files, network, driver. The worker thread runs one of these;
 // tests run several in one process. Whatever goes wrong in it ends in one `fatal`, never in an exit.
-import type { Greeting } from '../codec/greeting.ts';
+import { capability, type Greeting } from '../codec/greeting.ts';
 import type { CoreEvent } from '../core/output.ts';
 import { seededRng } from '../core/rng.ts';
 import type { Config, Index, LogPosition } from '../core/types.ts';
@@ -287,7 +287,7 @@ export class RaftMember {
       lastTerm: log?.term(log.lastIndex) ?? 0,
       expects: this.#network?.expects ?? [],
       keyFingerprint: options.keyFingerprint,
-      capabilities: 0,
+      capabilities: capability.sealedRecords,
     };
   }
 

@@ -2,9 +2,11 @@
 // hold the cluster token without sending it, over fresh nonces of both sides; then each looks at the other's greeting.
 //   dialler  hello{nonce}                              acceptor  challenge{nonce}
 //   dialler  proof{greeting, mac}                      acceptor  welcome{greeting, mac} or refusal{reason}
-// The acceptor says nothing about itself before the proof is checked.
+// The acceptor says nothing about itself before the proof is checked. What follows is sealed under keys from token and
+// nonces (sealed-records.ts), where nothing below this seals it already.
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import {
+  capability,
   decodeGreeting,
   decodeHandshake,
   encodeGreeting,
@@ -13,17 +15,22 @@ import {
   type HandshakeFrame,
   nonceBytes,
 } from '../codec/greeting.ts';
+import type { RecordKeys } from './sealed-records.ts';
 
 /** What one frame of the other side leads to. With `refused` the connection is over once `send` has left. */
 export interface HandshakeStep {
   readonly send?: Uint8Array;
   readonly accepted?: Greeting;
+  /** With `accepted`: what comes behind this frame, and leaves behind `send`, is sealed. */
+  readonly keys?: RecordKeys;
   readonly refused?: string;
 }
 
 export interface HandshakeParty {
   /** Derived from the cluster token by `tokenKey`. */
   readonly key: Uint8Array;
+  /** The token is all that protects the connection: both sides seal what follows, or it ends here. */
+  readonly seals: boolean;
   readonly greeting: () => Greeting;
   /** Why the other side may not come in, or undefined. Called once its proof has been checked. */
   readonly problem: (peer: Greeting) => string | undefined;
@@ -72,7 +79,10 @@ export class DiallerHandshake {
 
   #check(frame: HandshakeFrame & { type: 'proof' | 'welcome' }, challenge: Uint8Array): HandshakeStep {
     const expected = proofOf(this.#party.key, 'acceptor', this.#nonce, challenge, frame.greeting);
-    return admit(this.#party, frame, expected);
+    return admit(this.#party, frame, expected, () => {
+      const { dialler, acceptor } = recordKeys(this.#party.key, this.#nonce, challenge);
+      return { send: dialler, receive: acceptor };
+    });
   }
 }
 
@@ -98,7 +108,10 @@ export class AcceptorHandshake {
 
   #check(frame: HandshakeFrame & { type: 'proof' | 'welcome' }, hello: Uint8Array): HandshakeStep {
     const expected = proofOf(this.#party.key, 'dialler', hello, this.#nonce, frame.greeting);
-    const step = admit(this.#party, frame, expected);
+    const step = admit(this.#party, frame, expected, () => {
+      const { dialler, acceptor } = recordKeys(this.#party.key, hello, this.#nonce);
+      return { send: acceptor, receive: dialler };
+    });
     if (step.accepted === undefined) return step;
     const greeting = encodeGreeting(this.#party.greeting());
     const mac = proofOf(this.#party.key, 'acceptor', hello, this.#nonce, greeting);
@@ -106,12 +119,33 @@ export class AcceptorHandshake {
   }
 }
 
-function admit(party: HandshakeParty, { greeting, mac }: { greeting: Uint8Array; mac: Uint8Array }, expected: Buffer) {
+function admit(
+  party: HandshakeParty,
+  { greeting, mac }: { greeting: Uint8Array; mac: Uint8Array },
+  expected: Buffer,
+  keys: () => RecordKeys,
+): HandshakeStep {
   if (!timingSafeEqual(mac, expected)) return refuse('the cluster token differs');
   const peer = decodeGreeting(greeting);
   if (peer === undefined) return refuse('the greeting is malformed');
+  if (party.seals && (peer.capabilities & capability.sealedRecords) === 0) {
+    return refuse(`${peer.nodeId} runs a version that does not seal its messages`);
+  }
   const problem = party.problem(peer);
-  return problem === undefined ? { accepted: peer } : refuse(problem);
+  if (problem !== undefined) return refuse(problem);
+  return party.seals ? { accepted: peer, keys: keys() } : { accepted: peer };
+}
+
+interface RecordKeysBySide {
+  readonly dialler: Uint8Array;
+  readonly acceptor: Uint8Array;
+}
+
+/** Fresh with each connection, for either nonce is; another one for each direction, so that no record can be sent back. */
+function recordKeys(key: Uint8Array, hello: Uint8Array, challenge: Uint8Array): RecordKeysBySide {
+  const salt = Buffer.concat([hello, challenge]);
+  const keyOf = (side: string) => new Uint8Array(hkdfSync('sha256', key, salt, `sluice records of the ${side}`, 32));
+  return { dialler: keyOf('dialler'), acceptor: keyOf('acceptor') };
 }
 
 function refuse(reason: string): HandshakeStep {

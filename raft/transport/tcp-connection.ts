@@ -1,11 +1,12 @@
-// One connection between two nodes, dialled or accepted: handshake first, then messages both ways. Any problem in what
-// arrives closes the connection and nothing else. An empty message is a sign of life: without one for a while the
+// One connection between two nodes, dialled or accepted: handshake first, then messages both ways, sealed where the
+// handshake gives keys. Any problem in what arrives closes the connection and nothing else. An empty message is a sign of life: without one for a while the
 // connection is closed, because TCP itself would go on waiting for minutes after a partition has healed.
 import type { Socket } from 'node:net';
-import { encodeFrames, FrameDecoder, type FrameLimits, frameLimits } from '../codec/frames.ts';
+import { encodeFrames, FrameDecoder, type FrameLimits, frameLimits, type Lane } from '../codec/frames.ts';
 import type { Greeting } from '../codec/greeting.ts';
 import type { Cancel, Clock } from '../driver/clock.ts';
 import type { HandshakeStep } from './handshake.ts';
+import { type RecordKeys, RecordOpener, RecordSealer } from './sealed-records.ts';
 
 export interface ConnectionEvents {
   /** The handshake is done; `send` works from here on. */
@@ -27,13 +28,17 @@ const handshakeWithinMs = 2_000;
 const signOfLifeMs = 500;
 const silenceMs = 2_500;
 const lingerMs = 500;
+/** So many bytes of frames leave together, whatever they are; one fragment of bulk may be more. */
+const batchBytes = 64 * 1024;
 const signOfLife = encodeFrames(new Uint8Array(0), 'urgent');
 
 export class TcpConnection {
   readonly #socket: Socket;
   readonly #clock: Clock;
   readonly #events: ConnectionEvents;
-  readonly #decoder = new FrameDecoder(handshakeLimits);
+  #decoder = new FrameDecoder(handshakeLimits);
+  #sealer: RecordSealer | undefined;
+  #opener: RecordOpener | undefined;
   #handshake: Handshake | undefined;
   #timer: Cancel;
   #ended = false;
@@ -71,7 +76,7 @@ export class TcpConnection {
   send(take: () => readonly Uint8Array[] | undefined): void {
     if (this.#ended || this.#blocked) return;
     this.#socket.cork();
-    for (let frames = take(); frames !== undefined; frames = take()) {
+    for (let frames = batchOf(take); frames.length > 0; frames = batchOf(take)) {
       this.#write(frames);
       if (this.#blocked) break;
     }
@@ -90,14 +95,25 @@ export class TcpConnection {
 
   #write(frames: readonly Uint8Array[]): void {
     this.#sentSinceTick = true;
-    for (const frame of frames) this.#blocked = !this.#socket.write(frame);
+    const written = this.#sealer === undefined ? frames : this.#sealer.seal(frames);
+    for (const bytes of written) this.#blocked = !this.#socket.write(bytes);
   }
 
   #receive(chunk: Buffer): void {
     this.#heardAt = this.#clock.monotonicMs();
-    const problem = this.#decoder.push(chunk, (bytes, _, isOwn) => this.#take(bytes, isOwn));
+    const problem = this.#opener === undefined ? this.#decode(chunk) : this.#opener.push(chunk, this.#decode);
     if (problem !== undefined) this.close(problem, true);
   }
+
+  readonly #decode = (bytes: Buffer): string | undefined => {
+    const decoder = this.#decoder;
+    const problem = decoder.push(bytes, this.#deliver);
+    // The handshake has just ended in it: what lies behind is sealed.
+    const isSealed = decoder !== this.#decoder && this.#opener !== undefined;
+    return isSealed ? (problem ?? this.#opener?.push(decoder.rest, this.#decode)) : problem;
+  };
+
+  readonly #deliver = (bytes: Uint8Array, _: Lane, isOwn: boolean): void => this.#take(bytes, isOwn);
 
   #take(bytes: Uint8Array, isOwn: boolean): void {
     if (this.#ended) return;
@@ -105,7 +121,7 @@ export class TcpConnection {
     else if (bytes.length > 0 && !this.#events.message(bytes, isOwn)) this.close('malformed message', true);
   }
 
-  #advance({ send, accepted, refused }: HandshakeStep): void {
+  #advance({ send, accepted, keys, refused }: HandshakeStep): void {
     if (send !== undefined) this.#write(encodeFrames(send, 'urgent'));
     if (refused !== undefined) {
       this.close(refused, true);
@@ -113,10 +129,18 @@ export class TcpConnection {
     }
     if (accepted === undefined) return;
     this.#handshake = undefined;
-    this.#decoder.setLimits(frameLimits);
+    if (keys === undefined) this.#decoder.setLimits(frameLimits);
+    else this.#seal(keys);
     this.#timer();
     this.#tick();
     this.#events.accepted(accepted);
+  }
+
+  #seal({ send, receive }: RecordKeys): void {
+    this.#sealer = new RecordSealer(send);
+    this.#opener = new RecordOpener(receive);
+    this.#decoder.halt();
+    this.#decoder = new FrameDecoder(frameLimits);
   }
 
   #tick(): void {
@@ -132,4 +156,24 @@ export class TcpConnection {
     this.#sentSinceTick = false;
     this.#timer = this.#clock.after(signOfLifeMs, () => this.#tick());
   }
+}
+
+/** What waits to leave, up to about `batchBytes`. Frames that `take` gives together stay together. */
+function batchOf(take: () => readonly Uint8Array[] | undefined): readonly Uint8Array[] {
+  const first = take() ?? [];
+  let bytes = lengthOf(first);
+  if (bytes === 0 || bytes >= batchBytes) return first;
+  const batch = [...first];
+  for (let frames = take(); frames !== undefined; frames = take()) {
+    batch.push(...frames);
+    bytes += lengthOf(frames);
+    if (bytes >= batchBytes) break;
+  }
+  return batch;
+}
+
+function lengthOf(frames: readonly Uint8Array[]): number {
+  let bytes = 0;
+  for (const { length } of frames) bytes += length;
+  return bytes;
 }

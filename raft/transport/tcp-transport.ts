@@ -77,6 +77,7 @@ export class TcpTransport implements Transport {
     const admission = new PeerAdmission(options.greeting, options.isRemoved);
     this.#party = {
       key: tokenKey(options.clusterToken),
+      seals: options.clusterToken !== undefined && options.tls === undefined,
       greeting: options.greeting,
       problem: (peer) => admission.problem(peer),
       nonce: randomNonce,
@@ -209,8 +210,8 @@ export class TcpTransport implements Transport {
       message: (bytes, isOwn) => peer !== undefined && this.#deliver(peer, bytes, isOwn),
       closed: (reason, refused) => {
         this.#met.delete(connection);
-        if (peer === undefined) this.#fail(address, reason, refused);
-        else this.#peers.detach(memberId(peer), connection);
+        if (peer === undefined || refused) this.#fail(address, reason, refused);
+        if (peer !== undefined) this.#peers.detach(memberId(peer), connection);
         events.closed(reason, refused);
       },
     });

@@ -2,7 +2,8 @@
 // other nodes' writes come in.
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../clock.ts';
-import type { ControlPlaneSettings } from '../settings/control-plane.ts';
+import { type ControlPlaneSettings, clusterSecret } from '../settings/control-plane.ts';
+import { clusterTokenMin } from '../settings/raft.ts';
 import type { Command } from '../state/command.ts';
 import type { Malformed } from '../state/command-codec.ts';
 import type { WorkTraces } from '../telemetry/traces/work-traces.ts';
@@ -37,7 +38,7 @@ export class NodeLinks {
 
   constructor(options: NodeLinksOptions) {
     const { settings, clusterId, clock, traces } = options;
-    const secret = secretOf(settings);
+    const secret = clusterSecret(settings);
     const key = secret === undefined ? undefined : relayKey(secret);
     const connections = new LeaderConnections({ tls: settings.tls, clock });
     this.#options = options;
@@ -76,17 +77,21 @@ export class NodeLinks {
 
 /** What is wrong with how the nodes of this cluster tell members from strangers; undefined when nothing is. */
 export function trustWarning(settings: ControlPlaneSettings): string | undefined {
-  if (settings.raft === undefined || settings.raft.tls !== undefined || secretOf(settings) !== undefined) {
-    return undefined;
+  const { raft } = settings;
+  if (raft === undefined || raft.tls !== undefined) return undefined;
+  const secret = clusterSecret(settings);
+  if (secret === undefined) {
+    return (
+      'nothing but a private address tells members of the cluster from strangers, so no node joins by itself: ' +
+      'set controlPlane.raft.clusterToken, the same on every node'
+    );
   }
+  if (secret.length >= clusterTokenMin) return undefined;
   return (
-    'nothing but a private address tells members of the cluster from strangers: ' +
+    `an API key of fewer than ${clusterTokenMin} characters stands in for the cluster token and can be guessed: ` +
     'set controlPlane.raft.clusterToken, the same on every node'
   );
 }
-
-/** Without a token the first API key stands in (architecture.md §8). */
-const secretOf = ({ raft, apiKeys }: ControlPlaneSettings): string | undefined => raft?.clusterToken ?? apiKeys[0]?.key;
 
 /** Writes of the turns of one loop arrive one by one; behind them is the next moment that nothing waits in. */
 const turnEnd = (run: () => void): void => void setImmediate(run);

@@ -55,6 +55,7 @@ export function readControlPlane(section: Section): ControlPlaneSettings {
     secretSources: readSecretSources(section.protection('secretSources')),
   };
   requireApiAddress(section, settings);
+  requireClusterSecret(section, settings);
   section.end();
   return settings;
 }
@@ -70,6 +71,20 @@ function requireApiAddress(section: Section, { address, advertiseAddress, raft }
   } else if (raft.bindAddress.port !== 0 && !namesHost(raft.advertiseAddress)) {
     section.error('advertiseAddress', 'is required with raft when raft.advertiseAddress names no host');
   }
+}
+
+/**
+ * Secret by which the nodes of a cluster know each other: the cluster token, or the first API key with the role admin, which
+ * stands in for it. A key of another role never does: its holder would gain the rights of a member. Undefined: there is none.
+ */
+export function clusterSecret({ raft, apiKeys }: Pick<ControlPlaneSettings, 'raft' | 'apiKeys'>): string | undefined {
+  return raft?.clusterToken ?? apiKeys.find(({ role }) => role === 'admin')?.key;
+}
+
+/** API keys protect the node, so its doors for other nodes need a secret too. */
+function requireClusterSecret(section: Section, settings: ControlPlaneSettings): void {
+  if (settings.raft === undefined || settings.apiKeys.length === 0 || clusterSecret(settings) !== undefined) return;
+  section.error('raft.clusterToken', 'is required: no API key has the role admin, which could stand in for it');
 }
 
 function readApiTls(section: Section | undefined): ApiTls | undefined {

@@ -84,11 +84,14 @@ function readPeers(section: Section): RaftSettings['peers'] {
   });
 }
 
+/** Characters. Shorter ones can be found by trial from what two nodes say to each other. */
+export const clusterTokenMin = 16;
+
 function readClusterToken(section: Section): string | undefined {
   section.refuseBlank('clusterToken');
   const token = section.text('clusterToken');
-  if (token !== undefined && token.length < 16)
-    return section.error('clusterToken', 'must have at least 16 characters');
+  if (token !== undefined && token.length < clusterTokenMin)
+    return section.error('clusterToken', `must have at least ${clusterTokenMin} characters`);
   return token;
 }
 

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import type { ClusterOptions, RaftOptions } from '../../../raft/index.ts';
 import { formatAddress } from '../../settings/address.ts';
-import type { ControlPlaneSettings } from '../../settings/control-plane.ts';
+import { type ControlPlaneSettings, clusterSecret } from '../../settings/control-plane.ts';
 import type { RaftSettings } from '../../settings/raft.ts';
 import { Cipher } from '../../state/encryption.ts';
 
@@ -11,12 +11,13 @@ export const singleNodeId = 'single';
 
 export function raftOptions(settings: ControlPlaneSettings, storePath: string): RaftOptions {
   const { raft, encryptionKey } = settings;
+  const secret = clusterSecret(settings);
   return {
     directory: join(storePath, 'raft'),
     nodeId: raft?.nodeId ?? singleNodeId,
     clientAddress: raft === undefined ? '' : clientAddress(settings, raft),
     keyFingerprint: encryptionKey === undefined ? '' : new Cipher(encryptionKey).fingerprint,
-    cluster: raft && clusterOptions(raft),
+    cluster: raft && clusterOptions(raft, secret),
   };
 }
 
@@ -25,8 +26,13 @@ function clientAddress({ advertiseAddress, address }: ControlPlaneSettings, raft
   return formatAddress(advertiseAddress ?? { host: raft.advertiseAddress.host, port: address.port });
 }
 
-function clusterOptions(raft: RaftSettings): ClusterOptions {
-  const { bindAddress, advertiseAddress, peers, discoveryDns, expect, clusterToken, tls, autoJoin } = raft;
+/**
+ * With TLS and no token the certificates prove the names of nodes, which an API key would not. With nothing to prove
+ * membership by, a node is taken in when an operator says so, and not because it came.
+ */
+function clusterOptions(raft: RaftSettings, secret: string | undefined): ClusterOptions {
+  const { bindAddress, advertiseAddress, peers, discoveryDns, expect, tls } = raft;
+  const clusterToken = raft.clusterToken ?? (tls === undefined ? secret : undefined);
   return {
     bindAddress: formatAddress(bindAddress),
     advertiseAddress: formatAddress(advertiseAddress),
@@ -37,6 +43,6 @@ function clusterOptions(raft: RaftSettings): ClusterOptions {
     discovery: discoveryDns === undefined ? undefined : { dns: discoveryDns, port: bindAddress.port, expect },
     clusterToken,
     tls,
-    autoJoin,
+    autoJoin: clusterToken === undefined && tls === undefined ? 'none' : raft.autoJoin,
   };
 }

@@ -317,6 +317,12 @@ describe('settings that are refused (contract.md §1.7)', () => {
       'controlPlane.raft.clusterToken must have at least 16',
     ],
     [
+      'API keys of which none can stand in for a cluster token',
+      'controlPlane: { auth: { apiKeys: [{ name: eyes, key: k, role: viewer }] }, ' +
+        'raft: { nodeId: a, bindAddress: "b:1", peers: ["a=b:1"] } }',
+      'controlPlane.raft.clusterToken is required: no API key has the role admin',
+    ],
+    [
       'raft.tls incomplete',
       'controlPlane: { raft: { nodeId: a, bindAddress: ":1", peers: ["a=b:1"], tls: { cert: "-----BEGIN" } } }',
       'controlPlane.raft.tls.key is required',

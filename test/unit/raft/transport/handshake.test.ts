@@ -140,10 +140,11 @@ describe('admission', () => {
 
 const sharedToken = 'a token of sixteen characters';
 
-function party(nodeId: string, { token = sharedToken, nonce = nodeId.charCodeAt(0) } = {}) {
+function party(nodeId: string, { token = sharedToken, nonce = nodeId.charCodeAt(0), seals = true } = {}) {
   const greeting = { ...greetingOf(nodeId), address: nodeId === 'a' ? '127.0.0.1:1' : '127.0.0.1:2' };
   return {
     key: tokenKey(token),
+    seals,
     greeting: () => greeting,
     problem: () => undefined,
     nonce: () => new Uint8Array(16).fill(nonce),

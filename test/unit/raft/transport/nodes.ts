@@ -1,5 +1,5 @@
 // Real transports on loopback for the tests: nodes with an identity, what they received, and how they meet.
-import type { Greeting } from '../../../../raft/codec/greeting.ts';
+import { capability, type Greeting } from '../../../../raft/codec/greeting.ts';
 import type { Message } from '../../../../raft/core/message.ts';
 import { type Member, type MemberId, memberId } from '../../../../raft/core/types.ts';
 import { systemClock } from '../../../../raft/member/system-clock.ts';
@@ -84,7 +84,7 @@ export function greetingOf(nodeId: string): Greeting {
     lastTerm: 0,
     expects: [],
     keyFingerprint: '',
-    capabilities: 0,
+    capabilities: capability.sealedRecords,
   };
 }
 

@@ -78,6 +78,7 @@ function open(socket: Socket, nodeId: 'a' | 'b', clock: HandClock): End {
   const greeting = greetingOf(nodeId);
   const party = {
     key: tokenKey('a token'),
+    seals: true,
     greeting: () => greeting,
     problem: () => undefined,
     nonce: randomNonce,

@@ -2,10 +2,12 @@ import { connect } from 'node:net';
 import { expect } from 'chai';
 
 import { encodeFrames } from '../../../../raft/codec/frames.ts';
+import { encodeMessage } from '../../../../raft/codec/message-encoder.ts';
 import type { Message } from '../../../../raft/core/message.ts';
 import { memberId } from '../../../../raft/core/types.ts';
 import { CuttableLink } from '../../../support/cuttable-link.ts';
 import { eventually } from '../../../support/eventually.ts';
+import { InterceptingLink } from '../../../support/intercepting-link.ts';
 import { append, clusterId, command, heartbeat } from '../codec/messages.ts';
 import { closeNodes, introduce, openNode, type TestNode } from './nodes.ts';
 
@@ -174,6 +176,48 @@ describe('the transport', () => {
     expect(b.received).to.deep.equal([]);
   });
 
+  it('ends a connection to which a man in the middle adds a message, and takes nothing of it', () =>
+    behindLink(async ({ a, b, link }) => {
+      const lie = between(a, b, heartbeat({ term: 1000, commit: 1e9 }));
+      link.inject(Buffer.concat(encodeFrames(encodeMessage(lie), 'urgent')));
+      await eventually(() => expect(b.refusals.join()).to.match(/sealed record/));
+      expect(b.received.map(({ term }) => term)).not.to.include(1000);
+      await talking(a, b);
+    }));
+
+  it('takes a message once that a man in the middle sends twice', () =>
+    behindLink(async ({ a, b, link }) => {
+      let isRepeated = false;
+      link.meddle = (bytes) => {
+        if (isRepeated || bytes.length < 100) return [bytes];
+        isRepeated = true;
+        return [bytes, bytes];
+      };
+      a.transport.send(between(a, b, heartbeat({ term: 77 })));
+      await eventually(() => expect(b.refusals.join()).to.match(/a sealed record is not what the peer sent/));
+      expect(b.received.filter(({ term }) => term === 77)).to.have.length(1);
+      await talking(a, b);
+    }));
+
+  it('shows nothing of its messages to those who listen', () =>
+    behindLink(async ({ a, b, link }) => {
+      const seen: Buffer[] = [];
+      link.meddle = (bytes) => {
+        seen.push(Buffer.from(bytes));
+        return [bytes];
+      };
+      a.transport.send(between(a, b, append([command(5, 'the canary of a secret')])));
+      await eventually(() => expect(b.received.some(({ type }) => type === 'append')).to.equal(true));
+      expect(Buffer.concat(seen).toString('latin1')).not.to.include('canary');
+    }));
+
+  it('refuses a node whose version does not seal, where the token is all that protects', async () => {
+    const [a, b] = [await openNode('a', { greeting: { capabilities: 0 } }), await openNode('b')];
+    introduce(a, b);
+    await eventually(() => expect(b.refusals.join()).to.include('a runs a version that does not seal its messages'));
+    expect(b.transport.met()).to.deep.equal([]);
+  });
+
   it('knows who is connected now', async () => {
     const [a, b] = [await openNode('a'), await openNode('b')];
     b.transport.setHints([a.member.address]);
@@ -182,6 +226,26 @@ describe('the transport', () => {
     await eventually(() => expect(a.transport.met()).to.deep.equal([]));
   });
 });
+
+interface BehindLink {
+  readonly a: TestNode;
+  readonly b: TestNode;
+  readonly link: InterceptingLink;
+}
+
+/** Two nodes that talk, `a` to `b` through the link alone. */
+async function behindLink(use: (nodes: BehindLink) => Promise<void>): Promise<void> {
+  const [a, b] = [await openNode('a'), await openNode('b')];
+  const link = await InterceptingLink.to(Number(b.member.address.split(':')[1]));
+  try {
+    a.transport.setPeers([{ ...b.member, address: `127.0.0.1:${link.port}` }]);
+    await talking(a, b);
+    await use({ a, b, link });
+  } finally {
+    closeNodes();
+    await link.close();
+  }
+}
 
 function between(from: TestNode, to: TestNode, message: Message): Message {
   return { ...message, from: from.member.id, to: to.member.id };
