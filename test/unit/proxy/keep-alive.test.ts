@@ -160,8 +160,8 @@ describe('a client connection', () => {
     const upstream = await bed.rawUpstream((socket) => socket.write('HTTP/1.1 413 No\r\nContent-Length: 2\r\n\r\nno'));
     await bed.install(forwarding(port, upstream.port));
     for (const [length, connection] of [
-      [1_000_000, 'close'],
-      [1_000, ''],
+      [2_000_000, 'close'],
+      [1_000_000, ''],
     ] as const) {
       const client = bed.wire(port);
       client.send(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n01234`);

@@ -2,8 +2,15 @@
 import type { BodySink, BodySource } from '../../message/body.ts';
 import type { ProxyError } from '../../message/proxy-error.ts';
 
-/** More than this is not taken: the connection ends instead. */
-export const discardedBytesMax = 64 * 1024;
+/** Bytes taken where their number is known: for more the answer says `Connection: close`. */
+export const announcedBytesMax = 1 << 20;
+/**
+ * Bytes taken where their number is not known: behind more the connection ends although the answer has not said so. Far
+ * more than what a client has on its way when it reads the answer, or its next request could be lost.
+ */
+const chunkedBytesMax = 16 << 20;
+/** Time for it. */
+export const discardMs = 30_000;
 
 export class Discard implements BodySink {
   readonly #onTooMuch: () => void;
@@ -17,7 +24,7 @@ export class Discard implements BodySink {
 
   data(chunk: Buffer): boolean {
     this.#bytes += chunk.length;
-    if (this.#bytes > discardedBytesMax) this.#onTooMuch();
+    if (this.#bytes > chunkedBytesMax) this.#onTooMuch();
     return true;
   }
 

@@ -22,7 +22,7 @@ import type { HeadStatus } from '../head-parser.ts';
 import { ReceiveBuffer } from '../receive-buffer.ts';
 import { renderTrailers } from '../render.ts';
 import { RequestParser } from '../request-parser.ts';
-import { Discard, discardedBytesMax } from './discard.ts';
+import { announcedBytesMax, Discard, discardMs } from './discard.ts';
 import { type Answered, ServerResponse } from './server-response.ts';
 import { Tunnel } from './tunnel.ts';
 
@@ -150,7 +150,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
     if (this.#restComes) this.#readRest(!keepAlive, awaitsEnd);
     else if (!keepAlive || this.#halfClosed) this.#lingeringClose();
     else if (this.#reading === 'done') this.#next();
-    else this.start(new Discard(() => this.#lingeringClose()));
+    else this.#discardRest();
     if (!this.#processing) this.response.flush();
   }
 
@@ -229,7 +229,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
       this.#context.wheel.arm(this, lingerMs);
       return;
     }
-    if (this.idle && this.#leaving) {
+    if ((this.idle && this.#leaving) || (this.#reading === 'body' && !this.#answering)) {
       this.#lingeringClose();
       return;
     }
@@ -239,7 +239,8 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
   }
 
   onBytes(bytes: Buffer, length: number): void {
-    if (this.#reading === 'linger' || this.#reading === 'over') return;
+    if (this.#reading === 'linger') this.#lingering?.onBytes();
+    if (this.#isEnding) return;
     if (this.#held.length > 0) {
       this.#held.append(bytes, 0, length);
       this.#processHeld();
@@ -268,7 +269,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
     }
     this.#processing = false;
     this.response.flush();
-    return this.#reading === 'linger' || this.#reading === 'over' ? to : at;
+    return this.#isEnding ? to : at;
   }
 
   /** No request is begun while earlier responses wait for the client to take them. */
@@ -337,6 +338,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
     if (decoder.dataEnd > decoder.dataStart) {
       this.requestBytes += decoder.dataEnd - decoder.dataStart;
       if (sink?.data(bytes.subarray(decoder.dataStart, decoder.dataEnd)) === false) this.pause();
+      if (this.#isEnding) return to;
     }
     if (decoder.problem !== '') {
       this.#loseRest();
@@ -355,6 +357,11 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
       else if (!this.#answering) this.#next();
     } else if (!this.#answering && this.restTaker !== undefined) this.#keepOrDropRest();
     return at;
+  }
+
+  /** No more of what comes is looked at. */
+  get #isEnding(): boolean {
+    return this.#reading === 'linger' || this.#reading === 'over';
   }
 
   /** There is more of the body to come, and somebody who wants it whatever has been answered. */
@@ -382,7 +389,14 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
     }
     this.restTaker = undefined;
     if (this.#endsWithBody) this.#lingeringClose();
-    else this.start(new Discard(() => this.#lingeringClose()));
+    else this.#discardRest();
+  }
+
+  /** The client learns the response while it sends, or behind what it sends; its next request follows on the connection. */
+  #discardRest(): void {
+    const { wheel } = this.#context;
+    wheel.arm(this, Math.min(this.#bodyMs(), discardMs));
+    this.start(new Discard(() => this.#lingeringClose()));
   }
 
   #loseRest(): void {
@@ -469,7 +483,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
   #restIsLong(): boolean {
     const { kind, length } = this.framing;
     if (this.#restComes) return false;
-    return this.#reading === 'body' && kind === 'length' && length - this.requestBytes > discardedBytesMax;
+    return this.#reading === 'body' && kind === 'length' && length - this.requestBytes > announcedBytesMax;
   }
 
   #armHead(ms: number): void {
@@ -485,13 +499,19 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
 
   /** `clientRequest` counts from the first byte of the head. */
   #armBody(): void {
+    const { wheel } = this.#context;
+    const ms = this.#bodyMs();
+    if (ms === Number.POSITIVE_INFINITY) wheel.disarm(this);
+    else wheel.arm(this, ms);
+  }
+
+  /** Milliseconds that are left for the body. */
+  #bodyMs(): number {
     const { wheel, settings } = this.#context;
     const { clientRequestMs } = settings();
-    if (clientRequestMs === 0) wheel.disarm(this);
-    else {
-      const spentMs = this.#headStartedMs < 0 ? 0 : wheel.nowMs - this.#headStartedMs;
-      wheel.arm(this, Math.max(0, clientRequestMs - spentMs));
-    }
+    if (clientRequestMs === 0) return Number.POSITIVE_INFINITY;
+    const spentMs = this.#headStartedMs < 0 ? 0 : wheel.nowMs - this.#headStartedMs;
+    return Math.max(0, clientRequestMs - spentMs);
   }
 }
 
