@@ -23,6 +23,7 @@ import type { Feed } from './feed/feed.ts';
 import { type NodeFleet, nodeFleetOf } from './fleet/node-fleet.ts';
 import { fleetQuestionOf } from './fleet/questions.ts';
 import type { OwnPlace } from './model/listener-place.ts';
+import { FencedLogPaths, type LogPaths } from './proxy/access-log/log-paths.ts';
 import { checkConfig } from './proxy/config-check.ts';
 import { Explainer } from './proxy/explain/explainer.ts';
 import type { Proxy as DataPlane } from './proxy/proxy.ts';
@@ -77,10 +78,12 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
   const feed = agreedFeed(state.view, log, (index) => traces?.work.originOf(index)?.traceparent);
   const fleet = nodeFleetOf(settings, core, feed, logger.module('fleet'));
   const bound: { api?: Api } = {};
+  const logPaths = new FencedLogPaths(storePath, settings.proxy.accessLogDirectories);
   const ownPlaces = (): OwnPlace[] => placesOf(own, bound.api);
   const proxy = dataPlaneOf(settings, {
     source: fleet.source,
     ownPlaces,
+    logPaths,
     logger: logger.module('proxy'),
     level: logger.levels.cell('proxy'),
     traces,
@@ -110,6 +113,7 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
       traces,
       logger,
       ownPlaces,
+      logPaths,
       created: (made) => {
         bound.api = made;
       },
@@ -209,6 +213,7 @@ interface Parts extends Core {
   /** Listeners of the configuration known at the start are settled. */
   readonly serving: { readonly started: boolean };
   readonly ownPlaces: () => readonly OwnPlace[];
+  readonly logPaths: LogPaths;
   /** Called with the API when it listens. */
   readonly created: (api: Api) => void;
   readonly feed: Feed;
@@ -220,7 +225,7 @@ interface Parts extends Core {
 
 async function startApi({ controlPlane: own, proxy: { bindAddress } }: Settings, parts: Parts): Promise<Api> {
   const { raft, state, log, links, metrics, readiness, feed, fleet, proxy, traces, logger } = parts;
-  const { serving, ownPlaces } = parts;
+  const { serving, ownPlaces, logPaths } = parts;
   checkCertificate(own.tls);
   const explainer = new Explainer(() => proxy.known());
   const api = await createApi({
@@ -241,7 +246,13 @@ async function startApi({ controlPlane: own, proxy: { bindAddress } }: Settings,
       closed: proxy.listeners().filter(({ state }) => state !== 'open'),
       warnings: proxy.listeners().flatMap(({ state, warnings = [] }) => (state === 'open' ? warnings : [])),
     }),
-    node: { checkListeners: (listeners) => listenersOnOwnPorts(listeners, ownPlaces(), bindAddress) },
+    node: {
+      checkListeners: (listeners) => listenersOnOwnPorts(listeners, ownPlaces(), bindAddress),
+      async refusalOfLog(path) {
+        const place = await logPaths.place(path);
+        return place.kind === 'refused' ? place.why : undefined;
+      },
+    },
     health: () => ({
       ready: serving.started && readiness.ready && log.failed === undefined,
       reason: log.failed ?? (serving.started ? 'no leader' : 'the proxy is starting'),

@@ -3,6 +3,7 @@
 import { systemClock } from './clock.ts';
 import type { OwnPlace } from './model/listener-place.ts';
 import type { ConfigSource } from './model/proxy-config.ts';
+import type { LogPaths } from './proxy/access-log/log-paths.ts';
 import { createProxy, type Proxy as DataPlane, type InstallOutcome } from './proxy/proxy.ts';
 import type { CandidateOutcome } from './proxy/trials.ts';
 import type { ReadyThreads } from './proxy/worker/ready-threads.ts';
@@ -13,6 +14,8 @@ export interface DataPlaneParts extends Telemetry {
   readonly source: ConfigSource;
   /** Ports of this process, known by the time the data plane starts. */
   readonly ownPlaces: () => readonly OwnPlace[];
+  /** Paths that access logs may have. */
+  readonly logPaths: LogPaths;
   readonly onSettled?: (outcome: InstallOutcome) => void;
   readonly onCandidate?: (outcome: CandidateOutcome) => void;
   /** Threads for its workers that have begun already. */
@@ -21,7 +24,7 @@ export interface DataPlaneParts extends Telemetry {
 
 export const dataPlaneOf = (
   { controlPlane, proxy, sessionStore, telemetry: { recent } }: Settings,
-  { source, ownPlaces, logger, level, traces, onSettled, onCandidate, ready }: DataPlaneParts,
+  { source, ownPlaces, logPaths, logger, level, traces, onSettled, onCandidate, ready }: DataPlaneParts,
 ): DataPlane =>
   createProxy({
     source,
@@ -29,6 +32,7 @@ export const dataPlaneOf = (
     telemetry: { logger, level, traces },
     bindAddress: proxy.bindAddress,
     ownPlaces,
+    logPaths,
     workers: proxy.workers,
     sessionStore: sessionStore && {
       ...sessionStore.address,

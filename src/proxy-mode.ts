@@ -8,6 +8,7 @@ import type { ListenerReport } from './model/fleet-messages.ts';
 import type { OwnPlace } from './model/listener-place.ts';
 import { type SideCounts, TrafficWindows } from './model/traffic-windows.ts';
 import { tracesOf } from './process-traces.ts';
+import { FencedLogPaths } from './proxy/access-log/log-paths.ts';
 import type { Proxy as DataPlane, InstallOutcome } from './proxy/proxy.ts';
 import type { CandidateOutcome } from './proxy/trials.ts';
 import type { ReadyThreads } from './proxy/worker/ready-threads.ts';
@@ -87,6 +88,7 @@ export async function startProxy(
   const dataPlane = dataPlaneOf(settings, {
     source,
     ownPlaces: () => placesOf(bound.admin),
+    logPaths: new FencedLogPaths(storePath, own.accessLogDirectories),
     logger: logger.module('proxy'),
     traces,
     onSettled: settled,

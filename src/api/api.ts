@@ -20,8 +20,9 @@ import type { Installed } from '../resources/activation-report.ts';
 import type { Converge } from '../resources/activation-wait.ts';
 import { ActivationService } from '../resources/activations/activation.service.ts';
 import { BatchService } from '../resources/batch/batch.service.ts';
-import { type CheckConfig, Examiner, type NodeChecks } from '../resources/examiner.ts';
+import { type CheckConfig, Examiner } from '../resources/examiner.ts';
 import { type Explain, ExplainService } from '../resources/explain/explain.service.ts';
+import { type NodeChecks, noChecks } from '../resources/node-checks.ts';
 import { ResourceService } from '../resources/resource.service.ts';
 import { RolloutService } from '../resources/rollouts/rollout.service.ts';
 import { SnapshotService } from '../resources/snapshots/snapshot.service.ts';
@@ -186,16 +187,17 @@ function services(deps: ApiDeps): Provider[] {
   const converge: Converge = (index, want, withinMs) => fleet.admin.converge(index, want, withinMs);
   const reader = new StateReader({ view, log, counted: (mode) => metrics.read(mode) });
   const newId = randomUUID;
-  const examiner = new Examiner({ sources: secretSources, checkConfig, node: deps.node });
-  const resources = new ResourceService({ reader, log, newId });
-  const snapshots = new SnapshotService({ reader, log, newId, clock, logger, examiner, installed, converge });
+  const { node = noChecks } = deps;
+  const examiner = new Examiner({ sources: secretSources, checkConfig, node });
+  const resources = new ResourceService({ reader, log, node, newId });
+  const snapshots = new SnapshotService({ reader, log, newId, clock, logger, examiner, node, installed, converge });
   return [
     value(StateReader, reader),
     value(ResourceService, resources),
     value(SnapshotService, snapshots),
     value(RolloutService, new RolloutService({ reader, log, newId })),
     value(ActivationService, new ActivationService({ reader, log, newId, logger, installed })),
-    value(BatchService, new BatchService({ reader, log, newId, clock, logger, examiner, installed })),
+    value(BatchService, new BatchService({ reader, log, newId, clock, logger, examiner, node, installed })),
     value(ExplainService, new ExplainService({ reader, sources: secretSources, explain })),
   ];
 }

@@ -8,6 +8,7 @@ import type { RecentSource } from '../model/recent-request.ts';
 import type { Telemetry } from '../telemetry/logger.ts';
 import type { NamedThread } from '../telemetry/thread-vitals.ts';
 import type { UpstreamFigures } from '../telemetry/upstream-metrics.ts';
+import type { LogPaths } from './access-log/log-paths.ts';
 import { type KnownStates, nothingKnown } from './explain/explained-destination.ts';
 import type { ListenerStatus } from './listener/listeners.ts';
 import { PortWatch } from './listener/port-watch.ts';
@@ -32,6 +33,8 @@ export interface ProxyOptions {
   readonly bindAddress?: string | undefined;
   /** Ports of the process itself, asked for at the start: no listener opens there. Default: none. */
   readonly ownPlaces?: (() => readonly OwnPlace[]) | undefined;
+  /** Paths that access logs may have. Default: any. */
+  readonly logPaths?: LogPaths | undefined;
   /** Worker threads that serve. Default: none, the calling thread serves. */
   readonly workers?: number | undefined;
   /** Where sticky sessions are remembered beyond this proxy. Default: nowhere. */
@@ -140,7 +143,7 @@ class SourcedProxy implements Proxy {
     this.recent = new RequestHistory(ring);
     const kept = { clock, telemetry, bindAddress, sessionStore, limits, drainMsMax, ring };
     this.#makeInstaller = async () => {
-      const common = { ...kept, ownPlaces: options.ownPlaces?.() ?? [] };
+      const common = { ...kept, ownPlaces: options.ownPlaces?.() ?? [], logPaths: options.logPaths };
       if (workers > 0) return new Workers({ count: workers, ...common, onCandidateLost, ready: options.ready });
       // Where workers serve, this thread need not know how.
       const { InThread } = await import('./worker/in-thread.ts');

@@ -16,6 +16,7 @@ import { type Captured, type Staged, stagedOf } from '../snapshot/staged.ts';
 import { inSlices } from '../state/slices.ts';
 import type { StateView } from '../state/view.ts';
 import { withoutValues } from './masked-values.ts';
+import { logProblems, type NodeChecks, noChecks } from './node-checks.ts';
 
 /** Compiles a configuration as a proxy would, without serving it. */
 export type CheckConfig = (config: Configuration) => CheckResult | Promise<CheckResult>;
@@ -27,14 +28,6 @@ export interface CheckResult {
   /** What will not work as written, and does not keep the rest from being served. */
   readonly warnings: readonly Problem[];
 }
-
-/** Checks that depend on the node. Pointers name entities by id. */
-export interface NodeChecks {
-  /** Listeners that do not open on this node. */
-  readonly checkListeners: (listeners: Configuration['listeners']) => readonly Problem[];
-}
-
-const noChecks: NodeChecks = { checkListeners: () => [] };
 
 interface ExaminerParts {
   readonly sources: SecretSources;
@@ -112,6 +105,8 @@ export class Examiner {
     if (strict && dangling.warnings.length + ownPorts.length > 0) return refused([...dangling.warnings, ...ownPorts]);
     const problems = problemsOfResolved(captured);
     if (problems.length > 0) return refused(problems);
+    const logs = await logProblems(this.#node, config.middlewares);
+    if (logs.length > 0) return refused(logs);
     await nextTurn();
     const compiled = await this.#checkConfig(config);
     await nextTurn();

@@ -5,6 +5,7 @@ import type { ReplicatedLog } from '../cluster/log/replicated-log.ts';
 import { SluiceError } from '../errors.ts';
 import { type JsonObject } from '../model/json-object.ts';
 import type { EditableKind } from '../model/kinds.ts';
+import { describe } from '../model/problem.ts';
 import type { Class } from '../model/schema.ts';
 import { findReferences } from '../model/secret-reference.ts';
 import { classOf } from '../model/validation.ts';
@@ -13,19 +14,22 @@ import { type Answer, type ApiRequest, entityTag, longJsonArray, revisionHeader 
 import { seesSecrets } from './caller.ts';
 import { checkedBody } from './checked-body.ts';
 import { objectBody } from './json-body.ts';
+import { type NodeChecks, nodeProblems } from './node-checks.ts';
 import { conditionsOf, idempotencyOf } from './preconditions.ts';
 import type { ServiceParts } from './service-parts.ts';
 import { notFound, type StateReader } from './state-reader.ts';
 import { acceptedHeaders, goneSince } from './write-outcome.ts';
 
-type Parts = Pick<ServiceParts, 'reader' | 'log' | 'newId'>;
+type Parts = Pick<ServiceParts, 'reader' | 'log' | 'node' | 'newId'>;
 
 export class ResourceService {
   readonly #reader: StateReader;
   readonly #log: ReplicatedLog;
+  readonly #node: NodeChecks;
   readonly #newId: () => string;
 
-  constructor({ reader, log, newId }: Parts) {
+  constructor({ reader, log, node, newId }: Parts) {
+    this.#node = node;
     this.#reader = reader;
     this.#log = log;
     this.#newId = newId;
@@ -51,7 +55,7 @@ export class ResourceService {
 
   /** 201 with the created entity. Rejects with INVALID, FORBIDDEN, CONFLICT, KEY_REUSED and what the log rejects with. */
   async create(kind: EditableKind, request: ApiRequest): Promise<Answer> {
-    const { entity, headers } = parse(kind, request, objectBody(request.body));
+    const { entity, headers } = await parse(kind, request, objectBody(request.body), this.#node);
     const idempotency = idempotencyOf(request);
     const { id: wished, ...fields } = entity;
     const id = typeof wished === 'string' ? wished : this.#newId();
@@ -73,7 +77,8 @@ export class ResourceService {
     await this.#reader.mustExist(kind, id);
     const { id: sent, ...body } = objectBody(request.body);
     // Of a text the path's stands in place; anything else is named with the other faults of the body (J7).
-    const { entity, headers } = parse(kind, request, typeof sent === 'string' ? body : { ...body, id: sent });
+    const named = typeof sent === 'string' ? body : { ...body, id: sent };
+    const { entity, headers } = await parse(kind, request, named, this.#node);
     const spec = { id, ...entity };
     const conditions = conditionsOf(request, this.#reader.view.revision(kind, id));
     const result = await this.#log.propose({ op: 'put', kind, id, mode: 'update', spec, ...conditions });
@@ -100,9 +105,11 @@ export class ResourceService {
   }
 }
 
-function parse(kind: EditableKind, request: ApiRequest, body: JsonObject) {
+async function parse(kind: EditableKind, request: ApiRequest, body: JsonObject, node: NodeChecks) {
   const { fields: entity, unknownFields: headers } = checkedBody<Spec>(classOf[kind] as Class<Spec>, body, request);
   if (!seesSecrets(request.caller)) refuseNodeReferences(request, entity);
+  const problems = await nodeProblems(node, kind, entity);
+  if (problems.length > 0) throw new SluiceError('INVALID', describe(problems));
   return { entity, headers };
 }
 

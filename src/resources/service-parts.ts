@@ -5,12 +5,14 @@ import type { Logger } from '../telemetry/logger.ts';
 import type { Installed } from './activation-report.ts';
 import type { Converge } from './activation-wait.ts';
 import type { Examiner } from './examiner.ts';
+import type { NodeChecks } from './node-checks.ts';
 import type { StateReader } from './state-reader.ts';
 
 export interface ServiceParts {
   readonly reader: StateReader;
   readonly log: ReplicatedLog;
   readonly examiner: Examiner;
+  readonly node: NodeChecks;
   readonly installed: Installed;
   readonly converge: Converge;
   /** A fresh UUIDv4, lower case. */

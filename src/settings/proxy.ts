@@ -2,6 +2,7 @@
 
 import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
+import { isAbsolute } from 'node:path';
 import { type Address, readAddress } from './address.ts';
 import { checkBearerKey } from './bearer-key.ts';
 import { readEncryptionKey } from './encryption-key.ts';
@@ -30,6 +31,8 @@ export interface ProxySettings {
   /** Overrides the address of every listener. */
   readonly bindAddress?: string;
   readonly retryBufferBytes: number;
+  /** Absolute paths below which access logs may be; absent: `logs` below the store path, and `/var/log/sluice`. */
+  readonly accessLogDirectories?: readonly string[];
 }
 
 /** Where a proxy of its own says how it is. */
@@ -58,10 +61,21 @@ export function readProxy(section: Section, mode: 'controlplane' | 'proxy'): Pro
     workers: section.integer('workers', { min: 1, max: 64, otherwise: availableParallelism() }),
     bindAddress,
     retryBufferBytes: section.integer('retryBufferBytes', { min: 0, otherwise: 65_536 }),
+    accessLogDirectories: readDirectories(section),
   };
   checkBearerKey(section, 'apiKey', settings.apiKey);
   section.end();
   return settings;
+}
+
+function readDirectories(section: Section): string[] | undefined {
+  const key = 'accessLogDirectories';
+  section.refuseBlank(key);
+  const directories = section.texts(key);
+  directories?.forEach((directory, at) => {
+    if (!isAbsolute(directory) || directory.includes('\0')) section.error(`${key}[${at}]`, 'must be an absolute path');
+  });
+  return directories;
 }
 
 function readControlPlanes(section: Section, isRequired: boolean): string[] {

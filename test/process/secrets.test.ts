@@ -49,7 +49,11 @@ describe('a canary secret', () => {
     const sluice = await startSluice({ controlPlane: encryption, logLevel: 'debug' });
     const api = apiClient(sluice.url);
     await api.create('secrets', { id: 'address', name: 'address', value: address });
-    await api.create('secrets', { id: 'path', name: 'path', value: `/no such directory/${canary}` });
+    await api.create('secrets', {
+      id: 'path',
+      name: 'path',
+      value: join(sluice.storePath, 'logs', 'no such directory', canary),
+    });
     await api.create('listeners', { name: 'web', address: '{{secret:value:address}}', port: await freePort() });
     const accessLog = { path: '{{secret:value:path}}' };
     await api.create('middlewares', { name: 'log', type: 'accessLog', accessLog });

@@ -290,7 +290,7 @@ async function soak(): Promise<boolean> {
   const port = await freePort();
   const by = signerOf('ES256');
   const token = tokenOf(by, { iss: 'https://soak.test/', exp: inAnHour(), sub: 'ann' }, {});
-  await configure(api, port, join(gauged.sluice.storePath, 'access.log'), jwksOf(by.jwk));
+  await configure(api, port, join(gauged.sluice.storePath, 'logs', 'access.log'), jwksOf(by.jwk));
   const seen: Sample[] = [];
   let done = 0;
   const client = async (): Promise<void> => {

@@ -1,6 +1,7 @@
 // `npm run soak -- --minutes 10`: a real Sluice under keep-alive clients of HTTP/1.1 and HTTP/2, WebSockets over both, 10,000
 // new connections and 100 activations a minute; `--all`: through every middleware, with services, copies, tries, health
 // checks, metrics and traces, at a fifth of that rate. Passes (exit 0) when no request failed and neither memory nor handles grow (issue of the engine, check 2).
+import { join } from 'node:path';
 import { optionsOf } from '../../raft/testing/commands/options.ts';
 import { apiClient } from '../support/api-client.ts';
 import { freePort } from '../support/free-port.ts';
@@ -39,7 +40,7 @@ async function soak(): Promise<boolean> {
   const gauged = await gaugedSluice(values.all ? `telemetry: { traces: ${traces} }` : '');
   const api = apiClient(gauged.sluice.url);
   const port = await freePort();
-  const features = values.all ? await allFeatures(api, gauged.sluice.storePath) : noFeatures;
+  const features = values.all ? await allFeatures(api, join(gauged.sluice.storePath, 'logs')) : noFeatures;
   const snapshots = await twoSnapshots(api, { port, upstreamPort, features });
   const loads = paths.map((path) =>
     startLoad(`http://127.0.0.1:${port}${path}`, 'ok', { clients: clients / paths.length, pauseMs }),

@@ -42,7 +42,7 @@ export async function mixedExchanges({ seed, seconds, rough }: MixedRun): Promis
       if (upstream.lines.length < 3) throw new Error('the upstream does not serve yet');
       return upstream.lines.slice(0, 3).map(Number) as [number, number, number];
     });
-    const logFile = join(newFolder(), 'access.log');
+    const logFile = join(sluice.storePath, 'logs', 'access.log');
     const api = apiClient(sluice.url);
     const asked = await services.start();
     const urls = await configure(api, { port, mirrorPort, securePort, authority: certificate.cert, asked, logFile });

@@ -1,10 +1,29 @@
 // Middleware type accessLog: a line per request, per response or both (contract.md §8.7).
 import { accessLogDefaults } from '../defaults.ts';
 import { Flag, MapOf, Nested, Text } from '../field.ts';
+import { pointerOf } from '../problem.ts';
+import { problemIf, Rules } from '../rule.ts';
 import { textOrEmpty } from '../scalar.ts';
 
+/** A name stands before `=` in a line: what ends a name or a value there would make two fields of one. */
+const isName = (name: string): boolean => !/[\s="'\p{Cc}\u2028\u2029]/u.test(name);
+
+@Rules<AccessLogLine>({
+  namesArePlain: ({ fields = {} }) =>
+    Object.keys(fields).flatMap((name) =>
+      problemIf(
+        !isName(name),
+        pointerOf('fields', name),
+        'must have a name without blanks, =, quotes and control characters',
+      ),
+    ),
+})
 export class AccessLogLine {
-  @MapOf(textOrEmpty, 'Templates by key, in the order of the line.', { example: { path: '${request.path}' } })
+  @MapOf(
+    textOrEmpty,
+    'Templates by key, in the order of the line. No key has blanks, `=`, quotes or control characters.',
+    { example: { path: '${request.path}' } },
+  )
   readonly fields?: Readonly<Record<string, string>>;
 }
 

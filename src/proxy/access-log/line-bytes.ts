@@ -20,6 +20,16 @@ const isHarmless: Uint8Array = Uint8Array.from({ length: 256 }, (_, code) =>
   code >= 0x20 && code < 0x7f && code !== 0x22 && code !== 0x5c ? 1 : 0,
 );
 
+/** 1 for what a value without quotes cannot hold: blanks, `=`, quotes, backslashes, and what is beyond ASCII, blanks among it. */
+const isQuoted: Uint8Array = Uint8Array.from({ length: 256 }, (_, code) =>
+  code <= 0x20 || code >= 0x7f || code === 0x22 || code === 0x3d || code === 0x5c ? 1 : 0,
+);
+
+/** Returns whether a value of a `key=value` line stands in quotes. */
+export const needsQuotes = (value: string): boolean => Buffer.from(value).some((byte) => isQuoted[byte] === 1);
+
+const quote = 0x22;
+
 export class LineBytes {
   #bytes: Buffer = none;
   #length = 0;
@@ -105,6 +115,20 @@ export class LineBytes {
     this.#reserve(uuidLength);
     uuidInto(this.#bytes, this.#length);
     this.#length += uuidLength;
+  }
+
+  /** Puts what was written from `start` on in quotes, where it needs them. */
+  quoteFrom(start: number): void {
+    const end = this.#length;
+    let at = start;
+    while (at < end && isQuoted[this.#bytes[at] ?? 0] === 0) at++;
+    if (at === end) return;
+    this.#reserve(2);
+    const bytes = this.#bytes;
+    bytes.copyWithin(start + 1, start, end);
+    bytes[start] = quote;
+    bytes[end + 1] = quote;
+    this.#length = end + 2;
   }
 
   #escaped(before: number, value: string, shown: Shown): void {

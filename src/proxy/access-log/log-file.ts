@@ -1,8 +1,9 @@
 // One place that access logs are written to, open in main and nowhere else. Lines go out in the order in which they
 // came, whole ones only, one write at a time; a write that fails costs its lines and nothing more.
 import { constants, write } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { type FileHandle, open, readlink } from 'node:fs/promises';
 import type { Logger } from '../../telemetry/logger.ts';
+import type { LogPaths } from './log-paths.ts';
 
 /** Called when the lines are on their way to the disk, or are lost. */
 export type OnWritten = () => void;
@@ -13,28 +14,24 @@ interface Pending {
   readonly onWritten: OnWritten;
 }
 
-/** The two streams that a process has anyway. */
-const streams: ReadonlyMap<string, number> = new Map([
-  ['stdout', 1],
-  ['/dev/stdout', 1],
-  ['stderr', 2],
-  ['/dev/stderr', 2],
-]);
-
 const stdout = 1;
 
-/** Appends; a pipe without a reader is refused instead of waited for. */
-const flags = constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY | constants.O_NONBLOCK;
+/** Appends; a pipe without a reader is refused instead of waited for, and a symbolic link is not followed. */
+const flags =
+  constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY | constants.O_NONBLOCK | (constants.O_NOFOLLOW ?? 0);
 
 /** In one write; beyond it the rest goes with the next. */
 const writeMax = 1024 * 1024;
 
 export class LogFile {
   readonly #path: string;
+  readonly #paths: LogPaths;
   readonly #logger: Logger;
   readonly #onLost: (lines: number, reason: string) => void;
   #handle: FileHandle | undefined;
   #descriptor = stdout;
+  /** Why the path may not be written to: lines are lost then. */
+  #refusal: string | undefined;
   #queue: Pending[] = [];
   /** One thing at a time: opening, writing. */
   #busy = false;
@@ -43,8 +40,9 @@ export class LogFile {
   /** What is there ends within a line that was lost. */
   #isTorn = false;
 
-  constructor(path: string, logger: Logger, onLost: (lines: number, reason: string) => void) {
+  constructor(path: string, paths: LogPaths, logger: Logger, onLost: (lines: number, reason: string) => void) {
     this.#path = path;
+    this.#paths = paths;
     this.#logger = logger;
     this.#onLost = onLost;
   }
@@ -102,26 +100,48 @@ export class LogFile {
   async #open(): Promise<void> {
     this.#mustOpen = false;
     this.#isTorn = false;
-    const stream = streams.get(this.#path);
-    if (stream !== undefined) {
-      this.#descriptor = stream;
-      return;
-    }
     const former = this.#handle;
     this.#handle = undefined;
     this.#descriptor = stdout;
+    this.#refusal = undefined;
+    await this.#paths.makeDirectoryOf(this.#path);
+    const place = await this.#paths.place(this.#path);
+    if (place.kind === 'stream') this.#descriptor = place.descriptor;
+    else if (place.kind === 'refused') this.#refuse(place.why);
+    else await this.#openFile(place.path);
+    await former?.close().catch(() => {});
+  }
+
+  async #openFile(path: string): Promise<void> {
     try {
-      this.#handle = await open(this.#path, flags, 0o644);
-      this.#descriptor = this.#handle.fd;
+      const handle = await open(path, flags, 0o644);
+      if (await this.#paths.allows(await openedAt(handle, path))) {
+        this.#handle = handle;
+        this.#descriptor = handle.fd;
+        return;
+      }
+      await handle.close();
+      this.#refuse('was moved while it was opened');
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       this.#logger.warn({ path: this.#path, reason }, 'an access log cannot be opened, its lines go to stdout');
     }
-    await former?.close().catch(() => {});
+  }
+
+  #refuse(why: string): void {
+    this.#refusal = `${this.#path} ${why}`;
+    this.#logger.warn({ path: this.#path, reason: why }, 'an access log stays closed, its lines are lost');
   }
 
   async #writeOut(batch: readonly Pending[]): Promise<void> {
     const [first] = batch;
+    if (this.#refusal !== undefined) {
+      this.#onLost(
+        batch.reduce((sum, each) => sum + each.lines, 0),
+        this.#refusal,
+      );
+      return;
+    }
     const isPlain = batch.length === 1 && !this.#isTorn;
     const parts = [...(this.#isTorn ? [lineEnd] : []), ...batch.map(({ bytes }) => bytes)];
     const bytes = isPlain && first ? first.bytes : Buffer.concat(parts);
@@ -133,6 +153,13 @@ export class LogFile {
     this.#onLost(lines - Math.min(lines, whole), error instanceof Error ? error.message : String(error));
   }
 }
+
+/** Path that the system knows the open file under; a file that was removed meanwhile has none, and counts as where it was. */
+const openedAt = (handle: FileHandle, path: string): Promise<string> =>
+  readlink(`/proc/self/fd/${handle.fd}`).then(
+    (found) => found.replace(/ \(deleted\)$/, ''),
+    () => path,
+  );
 
 const lineEnd = Buffer.from('\n');
 

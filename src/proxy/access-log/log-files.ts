@@ -2,21 +2,25 @@
 
 import type { Clock } from '../../clock.ts';
 import type { Middleware } from '../../model/middleware.ts';
+import { type Problem, pointerOf } from '../../model/problem.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { LogFile, type OnWritten } from './log-file.ts';
+import type { LogPaths } from './log-paths.ts';
 
 /** How often lost lines are reported at most. */
 const reportMs = 10_000;
 
 export class LogFiles {
   readonly #clock: Clock;
+  readonly #paths: LogPaths;
   readonly #logger: Logger;
   readonly #files = new Map<string, LogFile>();
   #lost = 0;
   #reporting = false;
   #closed = false;
 
-  constructor(clock: Clock, logger: Logger) {
+  constructor(clock: Clock, logger: Logger, paths: LogPaths) {
+    this.#paths = paths;
     this.#clock = clock;
     this.#logger = logger;
   }
@@ -34,7 +38,20 @@ export class LogFiles {
     for (const path of paths) this.#fileAt(path).reopen();
   }
 
-  /** Somebody has moved the files away. */
+  /** Names the logs that stay closed; pointers name entities by id. */
+  async problemsOf(middlewares: readonly Middleware[]): Promise<Problem[]> {
+    const problems: Problem[] = [];
+    for (const { id, type, accessLog } of middlewares) {
+      if (type !== 'accessLog' || accessLog === undefined) continue;
+      const place = await this.#paths.place(accessLog.path);
+      if (place.kind !== 'refused') continue;
+      const pointer = pointerOf('middlewares', id, 'accessLog', 'path');
+      problems.push({ pointer, message: `${place.why}: this access log stays closed` });
+    }
+    return problems;
+  }
+
+  /** Files may have been moved away. */
   reopen(): void {
     for (const file of this.#files.values()) file.reopen();
   }
@@ -77,7 +94,7 @@ export class LogFiles {
   #fileAt(path: string): LogFile {
     const known = this.#files.get(path);
     if (known !== undefined) return known;
-    const made = new LogFile(path, this.#logger, (lines, reason) => this.lose(lines, reason));
+    const made = new LogFile(path, this.#paths, this.#logger, (lines, reason) => this.lose(lines, reason));
     this.#files.set(path, made);
     return made;
   }

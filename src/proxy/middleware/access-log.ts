@@ -5,7 +5,7 @@ import type { AccessLogConfig, AccessLogLine } from '../../model/middleware/acce
 import type { LineSink } from '../access-log/line-sink.ts';
 import type { MiddlewareExchange, MiddlewarePhases } from '../exchange/phase.ts';
 import { LineForm } from './line-form.ts';
-import { jsonInner, plainText } from './log-text.ts';
+import { jsonInner } from './log-text.ts';
 import type { LogMoment } from './log-variables.ts';
 
 export function buildAccessLog(config: AccessLogConfig, sink: LineSink): MiddlewarePhases {
@@ -56,12 +56,13 @@ function keepLines({ response }: MiddlewareExchange): undefined {
 function compileLine(line: AccessLogLine | undefined, json: boolean, keepsId: boolean): LineForm | undefined {
   const fields = Object.entries(line?.fields ?? {});
   if (fields.length === 0) return undefined;
-  const form = new LineForm(json ? jsonInner : plainText, keepsId);
+  const form = new LineForm(jsonInner, keepsId);
   if (json) form.constant('{');
   fields.forEach(([key, text], i) => {
     const between = i === 0 ? '' : json ? ',' : ' ';
-    form.constant(json ? `${between}"${jsonInner(key)}":"` : `${between}${plainText(key)}=`);
-    form.template(text);
+    form.constant(json ? `${between}"${jsonInner(key)}":"` : `${between}${jsonInner(key)}=`);
+    if (json) form.template(text);
+    else form.quotable(text);
     if (json) form.constant('"');
   });
   form.constant(json ? '}\n' : '\n');

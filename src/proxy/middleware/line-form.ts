@@ -1,7 +1,7 @@
 // The form of an access log line: constant bytes before, between and behind values, each of which is written straight into the
 // memory that leaves with the line.
 import { randomUUID } from 'node:crypto';
-import type { LineBytes, Shown } from '../access-log/line-bytes.ts';
+import { type LineBytes, needsQuotes, type Shown } from '../access-log/line-bytes.ts';
 import { type LogMoment, type LogVariable, logVariable } from './log-variables.ts';
 import { piecesOf } from './template.ts';
 
@@ -39,6 +39,18 @@ export class LineForm {
     }
   }
 
+  /** A template whose value stands in quotes where it has what could be taken for its end or for another field. */
+  quotable(text: string): void {
+    const form = new LineForm(this.#shown, this.#id === keptId);
+    form.template(text);
+    const [before = ''] = form.#constants.map(String);
+    if (form.#values.length === 0) this.constant(needsQuotes(before) ? `"${before}"` : before);
+    else {
+      this.#values.push(new QuotableValue(form));
+      this.#constants.push(Buffer.alloc(0));
+    }
+  }
+
   write(moment: LogMoment, line: LineBytes): void {
     const constants = this.#constants;
     const values = this.#values;
@@ -53,6 +65,20 @@ export class LineForm {
     if (variable.kind === 'id') return this.#id;
     if (variable.kind === 'text') return new TextValue(variable.read, this.#shown);
     return new CountValue(variable.read);
+  }
+}
+
+class QuotableValue implements LineValue {
+  readonly #form: LineForm;
+
+  constructor(form: LineForm) {
+    this.#form = form;
+  }
+
+  put(moment: LogMoment, line: LineBytes): void {
+    const start = line.length;
+    this.#form.write(moment, line);
+    line.quoteFrom(start);
   }
 }
 

@@ -19,11 +19,6 @@ export function jsonInner(value: string): string {
   return JSON.stringify(value).slice(1, -1).replaceAll(unprintable, escaped);
 }
 
-/** For `key=value` lines: a line break is `\r` or `\n`, other control characters are `\u001b`. */
-export function plainText(value: string): string {
-  return harmless.test(value) ? value : value.replaceAll(unprintable, escaped);
-}
-
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not reach a log
 const unprintable = /[\x00-\x1f\x7f-\x9f\u2028\u2029]/g;
 

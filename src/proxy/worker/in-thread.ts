@@ -6,6 +6,7 @@ import type { ProxyConfig } from '../../model/proxy-config.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import type { ThreadVitals } from '../../telemetry/thread-vitals.ts';
 import type { UpstreamFigures } from '../../telemetry/upstream-metrics.ts';
+import { anyLogPath, type LogPaths } from '../access-log/log-paths.ts';
 import type { KnownStates } from '../explain/explained-destination.ts';
 import type { ListenerStatus } from '../listener/listeners.ts';
 import { Exposition, renderInSlices } from '../metrics/exposition.ts';
@@ -35,6 +36,8 @@ export interface InThreadOptions {
   readonly bindAddress: string | undefined;
   /** Ports of the process itself. */
   readonly ownPlaces: readonly OwnPlace[];
+  /** Default: any path. */
+  readonly logPaths?: LogPaths | undefined;
   readonly sessionStore?: RedisOptions | undefined;
   readonly limits: BodyLimits;
   readonly drainMsMax: number;
@@ -61,7 +64,7 @@ export class InThread implements Installer {
     const { clock, telemetry } = options;
     const tickets = new TicketSecrets();
     this.#stopRotating = tickets.keepRotating(clock);
-    const middlewares = new MiddlewareState(clock, telemetry.logger, {
+    const middlewares = new MiddlewareState(clock, telemetry.logger, options.logPaths ?? anyLogPath, {
       tell: (id, document) => this.#common.keys.hear(id, document),
       forget: (id) => this.#common.keys.forget(id),
     });
@@ -127,7 +130,7 @@ export class InThread implements Installer {
       this.#stable = config;
       await this.#commit();
       onThreadDone(0);
-      return problems;
+      return [...problems, ...(await this.#middlewares.problemsOf(config.snapshot))];
     });
   }
 
@@ -142,7 +145,7 @@ export class InThread implements Installer {
       const problems = await this.#prepare('candidate', config, change);
       this.#candidate = { config, share };
       await this.#commit();
-      return problems;
+      return [...problems, ...(await this.#middlewares.problemsOf(config.snapshot))];
     });
   }
 

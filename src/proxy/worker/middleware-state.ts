@@ -2,10 +2,12 @@
 // tokens, the files of access logs.
 import { randomInt } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
+import type { Problem } from '../../model/problem.ts';
 import type { Configuration } from '../../model/proxy-config.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import type { LineBatch } from '../access-log/line-batches.ts';
 import { LogFiles } from '../access-log/log-files.ts';
+import type { LogPaths } from '../access-log/log-paths.ts';
 import { JwksFetcher } from '../jwks/jwks-fetcher.ts';
 import { BucketAllocator, type BucketBlocks } from '../shared/bucket-allocator.ts';
 
@@ -27,9 +29,9 @@ export class MiddlewareState {
   readonly #jwks: JwksFetcher;
   readonly #logs: LogFiles;
 
-  constructor(clock: Clock, logger: Logger, hearers: KeyHearers) {
+  constructor(clock: Clock, logger: Logger, logPaths: LogPaths, hearers: KeyHearers) {
     this.#jwks = new JwksFetcher({ clock, logger, ...hearers });
-    this.#logs = new LogFiles(clock, logger);
+    this.#logs = new LogFiles(clock, logger, logPaths);
   }
 
   /** For a configuration that may go into force. */
@@ -43,6 +45,11 @@ export class MiddlewareState {
     this.#jwks.follow(configurations);
     this.#logs.follow(middlewares);
     this.#buckets.keep(middlewares);
+  }
+
+  /** Names what stays closed of a configuration that is in force; pointers name entities by id. */
+  problemsOf({ middlewares }: Configuration): Promise<readonly Problem[]> {
+    return this.#logs.problemsOf(middlewares);
   }
 
   /** A worker has met a token that names an unknown key. */

@@ -8,6 +8,7 @@ import { LevelCell } from '../../telemetry/log-levels.ts';
 import type { Telemetry } from '../../telemetry/logger.ts';
 import { newVitalBytes, readVitals, type ThreadVitals } from '../../telemetry/thread-vitals.ts';
 import type { UpstreamFigures } from '../../telemetry/upstream-metrics.ts';
+import { anyLogPath, type LogPaths } from '../access-log/log-paths.ts';
 import type { KnownStates } from '../explain/explained-destination.ts';
 import { findBusyPlaces } from '../listener/busy-places.ts';
 import { type BusyPlace, keyOf, type ListenerStatus, statusIn } from '../listener/listeners.ts';
@@ -45,6 +46,8 @@ export interface WorkersOptions {
   readonly bindAddress: string | undefined;
   /** Ports of the process itself. */
   readonly ownPlaces: readonly OwnPlace[];
+  /** Default: any path. */
+  readonly logPaths?: LogPaths | undefined;
   readonly sessionStore?: RedisOptions | undefined;
   readonly limits: BodyLimits;
   readonly drainMsMax: number;
@@ -129,7 +132,7 @@ export class Workers implements Installer {
       clock: options.clock,
       tell: (listener, subjects) => toAll({ type: 'outdated', listener, subjects }),
     });
-    this.#middlewares = new MiddlewareState(options.clock, options.telemetry.logger, {
+    this.#middlewares = new MiddlewareState(options.clock, options.telemetry.logger, options.logPaths ?? anyLogPath, {
       tell: (id, document) => toAll({ type: 'keys', id, document }),
       forget: (id) => toAll({ type: 'keysForgotten', id }),
     });
@@ -156,7 +159,7 @@ export class Workers implements Installer {
       const problems = await this.#prepare({ stable: packed, candidate: { kind: 'kept' } });
       this.#stable = held;
       await this.#commit(() => this.#supervisor.follow(), onThreadDone);
-      return problems;
+      return [...problems, ...(await this.#middlewares.problemsOf(config.snapshot))];
     });
   }
 
@@ -172,7 +175,7 @@ export class Workers implements Installer {
       );
       this.#candidate = { ...held, choice, share };
       await this.#commit(() => this.#supervisor.follow());
-      return problems;
+      return [...problems, ...(await this.#middlewares.problemsOf(config.snapshot))];
     });
   }
 

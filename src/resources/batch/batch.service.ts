@@ -10,6 +10,7 @@ import type { Rehearsal, StoredSnapshot, WantedSnapshot } from '../../state/view
 import { installedHeaders, installWaitMs } from '../activation-report.ts';
 import { type Answer, type ApiRequest, jsonArray, revisionHeader } from '../answer.ts';
 import type { Examined } from '../examiner.ts';
+import { nodeProblems } from '../node-checks.ts';
 import { idempotencyOf } from '../preconditions.ts';
 import { fieldValidationOf, flagOf } from '../query.ts';
 import type { ServiceParts } from '../service-parts.ts';
@@ -41,11 +42,25 @@ export class BatchService {
     const isDry = flagOf(request, 'dryRun');
     const validation = fieldValidationOf(request);
     const batch = await inSlices(readBatch(request, this.#parts.newId));
+    await this.#checkOnNode(batch);
     const unknownFields = unknownFieldWarnings(batch.unknown, validation, firstOperation(batch.unknown));
     const answer = isDry ? await this.#rehearsed(batch) : await this.#written(batch, request);
     const { Warning, ...headers } = answer.headers;
     const all = joined(unknownFields, Warning === undefined ? {} : { Warning: [Warning].flat() });
     return { ...answer, headers: { ...headers, ...all } };
+  }
+
+  /** Rejects with INVALID, naming every operation that asks of this node what it does not give. */
+  async #checkOnNode({ written }: SentBatch): Promise<void> {
+    const problems: Problem[] = [];
+    let first: number | undefined;
+    for (const { at, kind, spec } of written) {
+      for (const { pointer, message } of await nodeProblems(this.#parts.node, kind, spec)) {
+        first ??= at;
+        problems.push({ pointer: `/operations/${at}/body${pointer}`, message });
+      }
+    }
+    if (first !== undefined) throw new SluiceError('INVALID', describe(problems), { body: { operation: first } });
   }
 
   async #written(batch: SentBatch, request: ApiRequest): Promise<Answer> {

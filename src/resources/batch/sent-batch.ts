@@ -5,7 +5,7 @@ import { isObject } from '../../model/json-object.ts';
 import type { EditableKind } from '../../model/kinds.ts';
 import { describe, type Problem, problemsMax } from '../../model/problem.ts';
 import { parseBody } from '../../model/validation.ts';
-import type { Account, BatchOperation } from '../../state/command.ts';
+import type { Account, BatchOperation, Spec } from '../../state/command.ts';
 import { OperationLines, operationLine } from '../../state/operation-lines.ts';
 import { callerOf } from '../account.ts';
 import type { ApiRequest } from '../answer.ts';
@@ -22,6 +22,8 @@ export interface SentBatch {
   readonly operations: OperationLines;
   /** What each operation asks for. */
   readonly heads: readonly { readonly op: BatchOperation['op']; readonly kind: EditableKind }[];
+  /** Bodies that a node has to judge beside their class, and where they stand in the batch. */
+  readonly written: readonly { readonly at: number; readonly kind: EditableKind; readonly spec: Spec }[];
   readonly snapshot: SentSnapshot | undefined;
   readonly unknown: readonly string[];
 }
@@ -43,6 +45,7 @@ export function* readBatch(request: ApiRequest, newId: () => string): Generator<
   const unknown = Object.keys(strange).map((name) => `/${name}`);
   const lines: Buffer[] = [];
   const heads: SentBatch['heads'][number][] = [];
+  const written: SentBatch['written'][number][] = [];
   let forbidden: number | undefined;
   for (const [at, bytes] of (body.operations ?? []).entries()) {
     const sent = readOperation(bytes, at, newId);
@@ -51,7 +54,10 @@ export function* readBatch(request: ApiRequest, newId: () => string): Generator<
     if (sent.readsNode && !seesSecrets(request.caller)) forbidden ??= at;
     if (sent.operation !== undefined) {
       lines.push(Buffer.from(operationLine(sent.operation)));
-      heads.push({ op: sent.operation.op, kind: sent.operation.kind });
+      const { op, kind, spec } = sent.operation;
+      heads.push({ op, kind });
+      // Of no other kind does a body name what belongs to a node.
+      if (kind === 'middlewares' && spec !== undefined) written.push({ at, kind, spec });
     }
     yield;
   }
@@ -61,7 +67,13 @@ export function* readBatch(request: ApiRequest, newId: () => string): Generator<
     const error = `/operations/${forbidden}/body: role ${request.caller.role} may not write env or file references`;
     throw new SluiceError('FORBIDDEN', error, { body: { operation: forbidden } });
   }
-  return { operations: new OperationLines(lines.length, Buffer.concat(lines)), heads, snapshot: wanted, unknown };
+  return {
+    operations: new OperationLines(lines.length, Buffer.concat(lines)),
+    heads,
+    written,
+    snapshot: wanted,
+    unknown,
+  };
 }
 
 class BatchProblems {

@@ -195,9 +195,17 @@ describeRows('middlewares: accessLog (contract.md §8.7)', 'middlewares', [
   ['a path alone', body('accessLog', { path: 'stdout' })],
   [
     'templates, empty ones too',
-    body('accessLog', { path: '/var/log/a', json: true, onResponse: { fields: { 'a b': '', c: 'd' } } }),
+    body('accessLog', { path: '/var/log/a', json: true, onResponse: { fields: { 'a-b': '', c: 'd' } } }),
   ],
   ['a missing path', body('accessLog', {}), ['/accessLog/path']],
+  ...['a b', 'a=b', 'a"b', "a'b", 'a\nb', 'a\u00a0b', 'a\u0085b'].map(
+    (name) =>
+      [
+        `a field named ${JSON.stringify(name)}`,
+        body('accessLog', { path: 'x', onResponse: { fields: { [name]: 'v' } } }),
+        [`/accessLog/onResponse/fields/${name}`],
+      ] as const,
+  ),
   [
     'a template that is no text',
     body('accessLog', { path: 'x', onRequest: { fields: { a: 5 } } }),

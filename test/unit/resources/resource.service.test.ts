@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { ReplicatedLog } from '../../../src/cluster/log/replicated-log.ts';
 import { SluiceError } from '../../../src/errors.ts';
+import { noChecks } from '../../../src/resources/node-checks.ts';
 import { ResourceService } from '../../../src/resources/resource.service.ts';
 import { StateReader } from '../../../src/resources/state-reader.ts';
 import { ConfigState } from '../../../src/state/config-state.ts';
@@ -15,7 +16,7 @@ describe('resource service', () => {
   let resources: ResourceService;
 
   const serviceOver = (view: StateView, log: ReplicatedLog): ResourceService =>
-    new ResourceService({ reader: new StateReader({ view, log }), log, newId: () => 'made-up' });
+    new ResourceService({ reader: new StateReader({ view, log }), log, node: noChecks, newId: () => 'made-up' });
 
   beforeEach(async () => {
     node = await nodeOfOne();

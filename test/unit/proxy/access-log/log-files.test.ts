@@ -7,6 +7,7 @@ import type { Middleware } from '../../../../src/model/middleware.ts';
 import { type LineBatch, LineBatches, unwrittenMax } from '../../../../src/proxy/access-log/line-batches.ts';
 import type { LineSink } from '../../../../src/proxy/access-log/line-sink.ts';
 import { LogFiles } from '../../../../src/proxy/access-log/log-files.ts';
+import { anyLogPath } from '../../../../src/proxy/access-log/log-paths.ts';
 import { logCapture } from '../../../support/log-capture.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { TemporaryDirectories } from '../../../support/temporary-directory.ts';
@@ -19,7 +20,7 @@ describe('files of access logs', () => {
   let files: LogFiles;
   let path: string;
   beforeEach(async () => {
-    files = new LogFiles(systemClock, logger);
+    files = new LogFiles(systemClock, logger, anyLogPath);
     path = join(await directories.make(), 'access.log');
   });
   afterEach(async () => {
@@ -35,7 +36,7 @@ describe('files of access logs', () => {
     expect(readFileSync(path, 'utf8')).to.equal('a\nb\nc\n');
     expect(statSync(path).mode & 0o777).to.equal(0o644 & ~process.umask());
     await files.close(1_000);
-    files = new LogFiles(systemClock, logger);
+    files = new LogFiles(systemClock, logger, anyLogPath);
     await write('d\n');
     expect(readFileSync(path, 'utf8')).to.equal('a\nb\nc\nd\n');
   });

@@ -99,13 +99,53 @@ describe('access log lines (contract.md §8.7)', () => {
     expect(values('${id}')[0]).to.not.equal(first);
   });
 
+  it('key=value: what a client sends ends no value and begins no field, whatever it is made of', () => {
+    const parsed = (text: string) =>
+      Object.fromEntries(
+        [...text.matchAll(/([^\s="]+)=("(?:[^"\\]|\\.)*"|[^\s="\\]*)(?: |\n)/gy)].map(([, key = '', value = '']) => [
+          key,
+          value.startsWith('"') ? JSON.parse(value) : value,
+        ]),
+      );
+    const fields = {
+      what: '${request.method} ${request.header.x-v}',
+      v: '${request.header.x-v}',
+      both: '${id}${id}',
+      said: 'a=b "c"',
+      end: 'end',
+    };
+    const values = [
+      'plain',
+      'a b',
+      'x status=200',
+      '"',
+      'a" end="no',
+      '\\',
+      'a\\" b',
+      "'",
+      'ä\u00a0b',
+      '=',
+      'a\tb',
+      '',
+      ' ',
+    ];
+    for (const v of values) {
+      const made = new StubExchange({ clock, path: '/', method: 'GET', fields: ['X-V', v] });
+      const [line = ''] = lines({ onRequest: { fields } }, made);
+      const { both, ...rest } = parsed(line);
+      expect(both).to.match(/^(\S{36})\1$/);
+      expect(rest, line).to.deep.equal({ what: `GET ${v}`, v, said: 'a=b "c"', end: 'end' });
+    }
+    expect(lines({ onRequest: { fields: { v: '${request.method}' } } })).to.deep.equal(['v=PUT\n']);
+  });
+
   it('${id} that stands in one place of one line is a UUID too, and that of two places the same', () => {
     const onResponse = (v: string) => lines({ onResponse: { fields: { v } } }).join();
     const one = Array.from({ length: 600 }, () => onResponse('${id}'));
     for (const line of one)
       expect(line).to.match(/^v=[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\n$/);
     expect(new Set(one).size).to.equal(600);
-    expect(onResponse('${id} ${id}')).to.match(/^v=(\S{36}) \1\n$/);
+    expect(onResponse('${id} ${id}')).to.match(/^v="(\S{36}) \1"\n$/);
   });
 
   it('JSON: one object a line, all values text, fields in their order', () => {
@@ -115,7 +155,7 @@ describe('access log lines (contract.md §8.7)', () => {
 
   it('key=value: pairs joined by one space', () => {
     const fields = { z: '${response.status}', a: '${request.method}', path: '${request.path}' };
-    expect(lines({ onRequest: { fields } })).to.deep.equal(['z=0 a=PUT path=/a b\n']);
+    expect(lines({ onRequest: { fields } })).to.deep.equal(['z=0 a=PUT path="/a b"\n']);
   });
 
   it('neither block, and blocks without fields: no line', () => {
@@ -127,7 +167,7 @@ describe('access log lines (contract.md §8.7)', () => {
     const made = new StubExchange({ clock, path: '/a\r\nstatus=200\u0000\u001b[31m\u007f', method: 'GET' });
     const fields = { path: '${request.path}', ua: '${request.header.x-none}' };
     expect(lines({ onRequest: { fields } }, made)).to.deep.equal([
-      'path=/a\\r\\nstatus=200\\u0000\\u001b[31m\\u007f ua=\n',
+      'path="/a\\r\\nstatus=200\\u0000\\u001b[31m\\u007f" ua=\n',
     ]);
     const [json = ''] = lines({ json: true, onRequest: { fields } }, made);
     expect(json.trimEnd()).to.match(/^[ -~]*$/);

@@ -1,0 +1,40 @@
+// Checks that depend on the node that takes a request: its own ports, and where its settings let access logs be.
+import type { EditableKind } from '../model/kinds.ts';
+import { type Problem, pointerOf } from '../model/problem.ts';
+import type { Configuration } from '../model/proxy-config.ts';
+import { holdsSecret } from '../model/secret-reference.ts';
+import type { Spec } from '../state/command.ts';
+
+export interface NodeChecks {
+  /** Names listeners that do not open on this node; pointers name entities by id. */
+  readonly checkListeners: (listeners: Configuration['listeners']) => readonly Problem[];
+  /** Resolves with the reason why an access log may not have that path: the end of a sentence. */
+  readonly refusalOfLog: (path: string) => Promise<string | undefined>;
+}
+
+export const noChecks: NodeChecks = { checkListeners: () => [], refusalOfLog: async () => undefined };
+
+/** Names what a body asks of the node that it does not give. A path that is a secret's is judged when it is captured. */
+export async function nodeProblems(node: NodeChecks, kind: EditableKind, spec: Spec): Promise<Problem[]> {
+  const path = kind === 'middlewares' ? logPathOf(spec) : undefined;
+  if (path === undefined || holdsSecret(path)) return [];
+  const why = await node.refusalOfLog(path);
+  return why === undefined ? [] : [{ pointer: pointerOf('accessLog', 'path'), message: why }];
+}
+
+/** The same for all middlewares of a configuration; pointers name entities by id. */
+export async function logProblems(node: NodeChecks, middlewares: Configuration['middlewares']): Promise<Problem[]> {
+  const problems: Problem[] = [];
+  for (const { id, type, accessLog } of middlewares) {
+    const why = type === 'accessLog' && accessLog ? await node.refusalOfLog(accessLog.path) : undefined;
+    if (why !== undefined) problems.push({ pointer: pointerOf('middlewares', id, 'accessLog', 'path'), message: why });
+  }
+  return problems;
+}
+
+/** A block beside another type counts for nothing. */
+function logPathOf({ type, accessLog }: Spec): string | undefined {
+  if (type !== 'accessLog' || typeof accessLog !== 'object' || accessLog === null) return undefined;
+  const path: unknown = Reflect.get(accessLog, 'path');
+  return typeof path === 'string' ? path : undefined;
+}
