@@ -6,6 +6,7 @@ import { HpackEncoder } from '../../src/proxy/http2/hpack/encoder.ts';
 import { Session } from '../../src/proxy/http2/session.ts';
 import type { SessionHost, SessionOptions } from '../../src/proxy/http2/session-core.ts';
 import type { Stream, StreamEnd, StreamReceiver } from '../../src/proxy/http2/stream.ts';
+import { Wheel } from '../../src/proxy/wheel.ts';
 import { type Frame, framesIn } from './http2-frames.ts';
 import { ManualClock } from './manual-clock.ts';
 
@@ -43,6 +44,7 @@ export class SessionBed implements SessionHost, StreamReceiver {
         (act) => this.#soon.push(act),
         () => this.clock.monotonicMs(),
       ),
+      wheel: new Wheel(this.clock),
       nowMs: () => this.clock.monotonicMs(),
       limits: () => ({ fieldBytesMax: 0, linesMax: 128 }),
       streamsMax: 128,

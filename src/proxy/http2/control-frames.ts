@@ -98,7 +98,7 @@ export class ControlFrames {
   #shiftWindows(by: number): undefined {
     const core = this.#core;
     for (const stream of core.streams.all()) {
-      stream.sendWindow += by;
+      stream.shiftWindow(by);
       if (stream.sendWindow > windowMax) return core.fail(errorCode.flowControl, 'a window is too large');
     }
     if (by > 0) core.onWiderWindows();
@@ -146,7 +146,7 @@ export class ControlFrames {
     if (stream === undefined) return;
     if (increment === 0) return core.streamError(stream, errorCode.protocol);
     if (stream.sendWindow + increment > windowMax) return core.streamError(stream, errorCode.flowControl);
-    stream.sendWindow += increment;
+    stream.widen(increment);
     core.outflow.pumpOne(stream);
   }
 }

@@ -63,8 +63,8 @@ export const guards = {
   /** DATA without a byte, or of padding alone, that does not end its stream. Some clients send one now and then. */
   emptyData: { burst: 100, perSecond: 20 },
   /**
-   * DATA of ours cut below `crumbBytes` by a window: windows of a byte turn a response into as many frames. Windows that
-   * no multiple of a frame fills leave a few bytes over each time, as Node's do; so DATA of `loafBytes` earns one.
+   * DATA of ours cut below `crumbBytes` by a window: windows of a byte turn a response into as many frames. Of wider ones
+   * the last few bytes are used only after a wait in vain (send-threshold.ts); so DATA of `loafBytes` earns one.
    */
   crumbs: { burst: 500, perSecond: 100 },
   crumbBytes: 64,

@@ -1,9 +1,11 @@
 // What the streams of a connection send, within the windows that the other side gives (RFC 9113 §5.2) and within what
 // its socket takes. A stream that may not send keeps its chunk and says no to more; those that may take turns.
-import { frameBytesMax, frameFlag, windowMax } from './frame.ts';
+import { Deadline, type Wheel } from '../wheel.ts';
+import { defaultWindow, frameBytesMax, frameFlag, windowMax } from './frame.ts';
 import type { FrameWriter } from './frame-writer.ts';
 import { guards } from './guards.ts';
 import type { HpackEncoder } from './hpack/encoder.ts';
+import { heldLookMs, SendThreshold } from './send-threshold.ts';
 import type { Stream, StreamOutlet } from './stream.ts';
 
 export interface OutflowOwner {
@@ -16,15 +18,24 @@ export interface OutflowOwner {
 export class Outflow implements StreamOutlet {
   readonly #writer: FrameWriter;
   readonly #owner: OutflowOwner;
-  #window = 65_535;
+  readonly #wheel: Wheel;
+  readonly #threshold = new SendThreshold();
+  #window = defaultWindow;
+  /** The most that the window has held. */
+  #windowPeak = defaultWindow;
+  /** Made when the first frame waits for a wider window. */
+  #heldLook: Deadline | undefined;
+  /** The frame that is next has waited long enough. */
+  #forced = false;
   /** As the other side wants it, and no more than Sluice sends. */
   frameBytesMax = frameBytesMax;
   /** Streams that have something to send, or wait for room; longest waiting first. */
   readonly #blocked = new Set<Stream>();
 
-  constructor(writer: FrameWriter, owner: OutflowOwner) {
+  constructor(writer: FrameWriter, owner: OutflowOwner, wheel: Wheel) {
     this.#writer = writer;
     this.#owner = owner;
+    this.#wheel = wheel;
   }
 
   get blocked(): number {
@@ -40,7 +51,7 @@ export class Outflow implements StreamOutlet {
       stream.pending.append(chunk, 0, chunk.length);
       return false;
     }
-    const sent = this.#send(stream, chunk, 0, chunk.length, false);
+    const sent = this.#send(stream, chunk);
     if (stream.over) return true;
     if (sent < chunk.length) stream.pending.append(chunk, sent, chunk.length);
     else if (!this.#writer.full) return true;
@@ -73,10 +84,16 @@ export class Outflow implements StreamOutlet {
     this.#blocked.delete(stream);
   }
 
+  /** The connection has ended. */
+  close(): void {
+    if (this.#heldLook !== undefined) this.#wheel.remove(this.#heldLook);
+  }
+
   /** False: the window would be larger than it can be. */
   widen(bytes: number): boolean {
     if (this.#window + bytes > windowMax) return false;
     this.#window += bytes;
+    this.#windowPeak = Math.max(this.#windowPeak, this.#window);
     this.pump();
     return true;
   }
@@ -103,10 +120,8 @@ export class Outflow implements StreamOutlet {
   /** Sends one frame of what is pending. False when it may not. */
   #step(stream: Stream): boolean {
     const { pending } = stream;
-    const from = stream.pendingSent;
-    const to = Math.min(pending.length, from + this.frameBytesMax);
-    const last = to === pending.length && stream.endPending && stream.trailersPending === undefined;
-    const sent = this.#send(stream, pending.bytes, from, to, last);
+    const ends = stream.endPending && stream.trailersPending === undefined;
+    const sent = this.#frame(stream, pending.bytes, stream.pendingSent, pending.length, ends);
     if (stream.over) return false;
     stream.pendingSent += sent;
     if (stream.pendingSent < pending.length) return sent > 0;
@@ -130,20 +145,63 @@ export class Outflow implements StreamOutlet {
     }
   }
 
-  /** Sends what windows and room allow of `bytes[from..to)`; returns how much. `end`: the stream ends with it. */
-  #send(stream: Stream, bytes: Buffer, from: number, to: number, end: boolean): number {
-    let at = from;
-    while (at < to && !stream.over && !this.#writer.full) {
-      const allowed = Math.min(this.#window, stream.sendWindow);
-      if (allowed <= 0) break;
-      const next = Math.min(to, at + this.frameBytesMax, at + allowed);
-      this.#window -= next - at;
-      stream.sendWindow -= next - at;
-      this.#writer.data(stream, end && next === to ? frameFlag.endStream : 0, bytes, at, next);
-      this.#owner.onDataSent(next - at, next < to && next - at < guards.crumbBytes);
-      at = next;
+  /** Sends what windows and room allow of the chunk; returns how much. */
+  #send(stream: Stream, chunk: Buffer): number {
+    let at = 0;
+    for (let sent = 1; sent > 0 && at < chunk.length && !stream.over; at += sent) {
+      sent = this.#frame(stream, chunk, at, chunk.length, false);
     }
-    return at - from;
+    return at;
+  }
+
+  /** Sends the next frame of `bytes[at..to)`, if windows and room allow one; returns its length. `end`: the stream ends at `to`. */
+  #frame(stream: Stream, bytes: Buffer, at: number, to: number, end: boolean): number {
+    const allowed = Math.min(this.#window, stream.sendWindow);
+    if (allowed <= 0 || this.#writer.full) return 0;
+    const most = Math.min(to - at, this.frameBytesMax);
+    const isCut = allowed < most;
+    if (isCut && this.#holds(stream, allowed)) return 0;
+    if (stream.heldLooks >= 0) this.#release(stream);
+    const length = withoutTinyTail(isCut ? allowed : most, to - at);
+    this.#window -= length;
+    stream.sendWindow -= length;
+    this.#writer.data(stream, end && at + length === to ? frameFlag.endStream : 0, bytes, at, at + length);
+    this.#owner.onDataSent(length, isCut && length < guards.crumbBytes);
+    return length;
+  }
+
+  /** A frame that a window cuts to `allowed` bytes waits for more. */
+  #holds(stream: Stream, allowed: number): boolean {
+    const peak = Math.min(this.#windowPeak, stream.sendWindowPeak);
+    if (this.#forced || allowed >= this.#threshold.of(peak)) return false;
+    if (stream.heldLooks < 0) {
+      stream.heldLooks = 0;
+      this.#heldLook ??= new Deadline(() => this.#lookAtHeld());
+      if (this.#heldLook.after === undefined) this.#wheel.arm(this.#heldLook, heldLookMs);
+    }
+    return true;
+  }
+
+  #release(stream: Stream): void {
+    stream.heldLooks = -1;
+    if (this.#forced) this.#threshold.onWaitedInVain();
+    else this.#threshold.onWidened();
+  }
+
+  /** Frames that have waited through a whole interval leave as they are: their windows may not grow before. */
+  #lookAtHeld(): void {
+    let waits = false;
+    for (const stream of [...this.#blocked]) {
+      if (stream.over || stream.heldLooks < 0) continue;
+      if (stream.heldLooks++ > 0) {
+        this.#forced = true;
+        this.#step(stream);
+        this.#forced = false;
+        this.#afterStep(stream);
+      }
+      waits ||= !stream.over && stream.heldLooks >= 0;
+    }
+    if (waits && this.#heldLook !== undefined) this.#wheel.arm(this.#heldLook, heldLookMs);
   }
 
   #end(stream: Stream): void {
@@ -153,6 +211,13 @@ export class Outflow implements StreamOutlet {
   #trailers(stream: Stream, bytes: Buffer, length: number): void {
     this.#writer.headers(stream, frameFlag.endStream, bytes, length, this.frameBytesMax);
   }
+}
+
+/** A frame of `length`, shorter where but a few bytes of `left` would follow in one of their own. */
+function withoutTinyTail(length: number, left: number): number {
+  const tail = left - length;
+  const isTiny = tail > 0 && tail < guards.crumbBytes && length >= 2 * guards.loafBytes;
+  return isTiny ? length - guards.loafBytes : length;
 }
 
 const none = Buffer.alloc(0);

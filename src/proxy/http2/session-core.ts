@@ -1,4 +1,5 @@
 // What the parts of a session share: the connection as the frames that arrive see it.
+import type { Wheel } from '../wheel.ts';
 import type { AnsweredStreams } from './answered-streams.ts';
 import type { BlockLimits } from './field-block.ts';
 import type { FlushTurn } from './flush-turn.ts';
@@ -35,6 +36,7 @@ export interface SessionHost {
 export interface SessionOptions {
   readonly server: boolean;
   readonly turn: FlushTurn;
+  readonly wheel: Wheel;
   /** Monotonic. */
   readonly nowMs: () => number;
   readonly limits: () => BlockLimits;

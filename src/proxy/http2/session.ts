@@ -45,7 +45,7 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     this.host = host;
     this.options = options;
     this.writer = new FrameWriter(socket, options.turn, () => this.#goOn());
-    this.outflow = new Outflow(this.writer, this);
+    this.outflow = new Outflow(this.writer, this, options.wheel);
     this.patience = new Patience(options.nowMs, options.resetsPerSecond);
     this.streams = new StreamTable(this, options.server ? 0 : -1);
     this.#pending = new PendingRequests(options, this.peer, this.streams, (id) => this.#begin(id));
@@ -380,6 +380,7 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     if (this.#over) return;
     this.#over = true;
     this.#pending.end();
+    this.outflow.close();
     this.#reader.stop();
     this.#headers.assembly.end();
     const streams = this.streams.all();

@@ -96,6 +96,10 @@ export class Stream {
   unannounced = 0;
   /** Bytes that may still be sent; below 0 after the other side has lowered it. */
   sendWindow = defaultWindow;
+  /** The most that `sendWindow` has held. */
+  sendWindowPeak = defaultWindow;
+  /** Looks through which its next frame has waited for a wider window; −1: it does not wait. */
+  heldLooks = -1;
   /** Not sent for want of window or of room. */
   readonly pending = new PendingBytes();
   /** The part of `pending` that has been sent. */
@@ -138,12 +142,26 @@ export class Stream {
     this.receiveWindow = receiveWindow;
     this.unannounced = 0;
     this.sendWindow = sendWindow;
+    this.sendWindowPeak = sendWindow;
+    this.heldLooks = -1;
     this.endPending = false;
     this.wantsRoom = false;
     this.lastGathering = -1;
     this.#paused = false;
     this.#withheld = 0;
     this.endTold = false;
+  }
+
+  /** The other side lets it send so much more. */
+  widen(bytes: number): void {
+    this.sendWindow += bytes;
+    this.sendWindowPeak = Math.max(this.sendWindowPeak, this.sendWindow);
+  }
+
+  /** The other side has changed what windows begin with. */
+  shiftWindow(by: number): void {
+    this.sendWindow += by;
+    this.sendWindowPeak += by;
   }
 
   /** Lets go of everything it holds but its head. */

@@ -78,6 +78,7 @@ export class Http2ClientConnection extends Timed implements SessionHost, ClientS
     this.#session = new Session(socket, this, {
       server: false,
       turn: options.turn ?? threadTurn,
+      wheel: options.wheel,
       nowMs: () => options.wheel.nowMs,
       limits: () => limits,
       streamsMax: 0,

@@ -66,6 +66,7 @@ export class Http2Connection extends Timed implements SessionHost, ServerStreamO
     this.#session = new Session(socket, this, {
       server: true,
       turn: threadTurn,
+      wheel: context.wheel,
       nowMs: () => context.clock.monotonicMs(),
       limits: () => context.settings().headLimits,
       streamsMax,

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { resetAfterMs } from '../../../../src/proxy/http2/answered-streams.ts';
 import { turnBytesMax } from '../../../../src/proxy/http2/frame-writer.ts';
 import { Session } from '../../../../src/proxy/http2/session.ts';
+import { Wheel } from '../../../../src/proxy/wheel.ts';
 import {
   block,
   END_HEADERS,
@@ -18,6 +19,7 @@ import {
   WHOLE,
 } from '../../../support/http2-frames.ts';
 import { SessionBed } from '../../../support/http2-session.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 const greeted = (options = {}): SessionBed => {
   const bed = new SessionBed(options);
@@ -65,7 +67,7 @@ describe('an HTTP/2 connection of a client', () => {
     const acts: (() => void)[] = [];
     const session = new Session(socket, bed, {
       ...{ server: true, nowMs: () => 0, limits: () => ({ fieldBytesMax: 0, linesMax: 9 }), streamsMax: 128 },
-      ...{ streamWindow: 65_535, resetsPerSecond: 9, turn: turnOf(acts) },
+      ...{ streamWindow: 65_535, resetsPerSecond: 9, turn: turnOf(acts), wheel: new Wheel(new ManualClock()) },
     });
     const bytes = Buffer.concat([greeting, ...Array.from({ length: 8 }, (_, i) => get(2 * i + 1))]);
     session.read(bytes, 0, bytes.length);
