@@ -56,6 +56,7 @@ export class SluiceError extends Error {
 /** Proxy errors: type → status and default message (contract.md §9, architecture.md §9). */
 export const proxyErrors = {
   bad_request: { status: 400, message: 'bad request' },
+  duplicate_query_param: { status: 400, message: 'a query parameter is there twice' },
   expression_limit: { status: 400, message: 'expression takes too many steps' },
   no_route: { status: 404, message: 'no matching route' },
   method_not_allowed: { status: 405, message: 'method not allowed' },

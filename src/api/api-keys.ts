@@ -20,14 +20,18 @@ export class ApiKeys {
     if (this.#holders.length === 0) return anybody;
     if (lines > 1) throw refused('more than one authorization header');
     if (authorization === undefined) throw refused('missing authorization header');
-    if (!authorization.startsWith('Bearer ')) throw refused('authorization header must use Bearer scheme');
-    const digest = digestOf(authorization.slice('Bearer '.length));
+    const [scheme] = bearer.exec(authorization) ?? [];
+    if (scheme === undefined) throw refused('authorization header must use Bearer scheme');
+    const digest = digestOf(authorization.slice(scheme.length));
     const matches = this.#holders.filter((holder) => timingSafeEqual(holder.digest, digest));
     const [holder] = matches;
     if (holder === undefined) throw refused('invalid API key');
     return holder.caller;
   }
 }
+
+/** In any case, with blanks behind it (RFC 9110 §11.1, §11.4). */
+const bearer = /^bearer +/i;
 
 const digestOf = (key: string): Buffer => createHash('sha256').update(key).digest();
 

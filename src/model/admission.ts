@@ -68,8 +68,11 @@ class Reader {
     if (element.is === 'object') {
       return isObject(value) ? this.object(element.of, value, pointer) : this.#refuse(pointer, notAnObject);
     }
-    const problem = typeProblemOf(element.scalar, value);
-    return problem === undefined ? value : this.#refuse(pointer, problem);
+    const { scalar } = element;
+    const problem = typeProblemOf(scalar, value);
+    if (problem !== undefined) return this.#refuse(pointer, problem);
+    const canonical = scalar.json === 'string' ? scalar.canonical : undefined;
+    return canonical === undefined || typeof value !== 'string' || holdsSecret(value) ? value : canonical(value);
   }
 
   #list(shape: Shape & { readonly is: 'list' }, value: unknown, pointer: string): unknown {

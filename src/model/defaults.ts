@@ -8,6 +8,7 @@ export const listenerDefaults = {
   maxRequestHeadersKB: 0,
   maxRequestHeaders: 128,
   pathNormalization: 'enforce',
+  duplicateQueryParams: 'allow',
   debugHeaders: false,
   trustedProxies: [],
   tls: {

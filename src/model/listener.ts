@@ -9,6 +9,7 @@ import { cidr } from './scalar.ts';
 
 export const proxyErrorDetails = ['minimal', 'standard', 'full'] as const;
 export const pathNormalizations = ['enforce', 'report'] as const;
+export const duplicateQueryParams = ['allow', 'reject'] as const;
 
 export class ListenerTimeouts {
   @Duration('Time to receive all request headers; then the connection is closed. 0: no limit.', {
@@ -103,6 +104,13 @@ export class Listener extends Entity {
     { default: listenerDefaults.pathNormalization },
   )
   readonly pathNormalization?: (typeof pathNormalizations)[number];
+
+  @OneOf(
+    duplicateQueryParams,
+    '`reject` answers 400 to requests with a query parameter of one name twice, which two readers may read differently.',
+    { default: listenerDefaults.duplicateQueryParams },
+  )
+  readonly duplicateQueryParams?: (typeof duplicateQueryParams)[number];
 
   @Flag('Name the matched route in `x-sluice-route` of responses.', { default: listenerDefaults.debugHeaders })
   readonly debugHeaders?: boolean;

@@ -3,7 +3,7 @@ import { atMostOneOf, has } from './constraint.ts';
 import { Cel, Flag, ListOf, Regex, Text } from './field.ts';
 import { HeaderMatcher, QueryParamMatcher } from './matcher.ts';
 import { problemIf, Rules } from './rule.ts';
-import { hostPattern, token } from './scalar.ts';
+import { hostPattern, method } from './scalar.ts';
 
 const matchersMax = 256;
 const pathMatchers = ['path', 'pathPrefix', 'pathRegex'] as const;
@@ -29,7 +29,10 @@ export class Match {
   @Regex('Pattern that matches from the start of the path.', { example: '/users/[0-9]+' })
   readonly pathRegex?: string;
 
-  @ListOf(token, 'Methods, case-insensitive. Empty: all.', { lengthMax: matchersMax, example: ['GET', 'HEAD'] })
+  @ListOf(method, 'Methods, stored in upper case and compared as they are. Empty: all.', {
+    lengthMax: matchersMax,
+    example: ['GET', 'HEAD'],
+  })
   readonly methods?: readonly string[];
 
   @ListOf(hostPattern, 'Host names without port; `*.suffix` and `*` are understood. Empty: any.', {

@@ -35,6 +35,8 @@ export interface TextScalar {
   readonly check: (text: string) => string | undefined;
   /** An empty text is a value of its own and not the absence of one (J5). */
   readonly mayBeEmpty?: true;
+  /** What a good text is stored as; absent: as it was sent. Texts with references are left alone. */
+  readonly canonical?: (text: string) => string;
   /** Checked at once even when it holds `{{secret:` (J12): values that are used before any resolution. */
   readonly literal?: true;
 }
@@ -84,7 +86,7 @@ const textProblem = (scalar: TextScalar, text: string): string | undefined => {
 const textual = (
   schema: Omit<ScalarSchema, 'type'>,
   check: TextScalar['check'],
-  traits: Pick<TextScalar, 'mayBeEmpty' | 'literal'> = {},
+  traits: Pick<TextScalar, 'mayBeEmpty' | 'literal' | 'canonical'> = {},
 ): TextScalar => ({
   json: 'string',
   schema: {
@@ -97,7 +99,7 @@ const textual = (
 });
 
 /** Text that matches a pattern; the pattern is shown in the OpenAPI document. */
-const matching = (pattern: RegExp, message: string, traits?: Pick<TextScalar, 'literal'>): TextScalar =>
+const matching = (pattern: RegExp, message: string, traits?: Pick<TextScalar, 'literal' | 'canonical'>): TextScalar =>
   textual({ pattern: pattern.source }, (text) => (pattern.test(text) ? undefined : message), traits);
 
 /** Any text but the empty one. */
@@ -117,11 +119,14 @@ export const id: TextScalar = matching(idPattern, idMessage, { literal: true });
 /** Id of another entity; it need not exist. */
 export const reference: TextScalar = matching(idPattern, idMessage);
 
-/** Methods, header names, cookie names: RFC 9110 §5.6.2. */
-export const token: TextScalar = matching(
-  /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/,
-  "must be a token: letters, digits and !#$%&'*+-.^_`|~",
-);
+const tokenPattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const tokenMessage = "must be a token: letters, digits and !#$%&'*+-.^_`|~";
+
+/** Header names, cookie names: RFC 9110 §5.6.2. */
+export const token: TextScalar = matching(tokenPattern, tokenMessage);
+
+/** A method, stored in upper case: methods of requests are compared as they are (RFC 9110 §9.1). */
+export const method: TextScalar = matching(tokenPattern, tokenMessage, { canonical: (text) => text.toUpperCase() });
 
 /** A header name, or the start of one followed by `*` (contract.md §8.0). `*` is a token character. */
 export const namePattern: TextScalar = token;

@@ -19,6 +19,7 @@ export const shapes: Shapes = {
     proxyErrors: { value: { is: 'object', of: 'ListenerProxyErrors' }, textFor: 'detail' },
     trustedProxies: { value: { is: 'list', of: { is: 'text' } } },
     pathNormalization: { value: { is: 'text', oneOf: ['enforce', 'report'] } },
+    duplicateQueryParams: { value: { is: 'text', oneOf: ['allow', 'reject'] } },
     debugHeaders: { value: { is: 'flag' } },
   },
   ListenerTls: {

@@ -1,6 +1,6 @@
 // A request as the routing table sees it, made from what a client would send: no connection, no parser.
 import { type RequestTls, RequestView } from '../../src/expression/cel/view.ts';
-import { readableText } from '../../src/proxy/fields/field-lines.ts';
+import { readableText, separatorOf } from '../../src/proxy/fields/field-lines.ts';
 import type { RoutedRequest } from '../../src/proxy/message/routed-request.ts';
 import { canonicalPath } from '../../src/proxy/target/canonical-path.ts';
 import { hostOf } from '../../src/proxy/target/host.ts';
@@ -55,7 +55,7 @@ export class TestRequest implements RoutedRequest {
   }
 
   header(name: string): string | undefined {
-    return this.#fields.get(name)?.[0];
+    return this.#fields.get(name)?.join(separatorOf(name));
   }
 
   *headers(): Generator<readonly [name: string, value: string]> {

@@ -76,7 +76,7 @@ export class StubExchange {
       edits,
       protocol: 'HTTP/1.1',
       target: query === '' ? path : `${path}?${query}`,
-      header: (name: string) => edits.first(lines, name),
+      header: (name: string) => edits.combined(lines, name),
       *headers() {
         for (const [lower, , value] of editedLines(lines, edits)) yield [lower, value] as const;
       },

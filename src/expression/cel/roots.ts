@@ -28,7 +28,9 @@ export const requestRoots: Roots<RequestView> = {
     ['request.scheme', (view) => view.facts.scheme],
     ['request.clientIp', (view) => view.facts.clientIp],
     ['request.headers', (view) => view.headers],
+    ['request.headerValues', (view) => view.headerValues],
     ['request.queryParams', (view) => view.queryParams],
+    ['request.queryValues', (view) => view.queryValues],
     ['request.body', (view) => view.body],
     ['request.body.raw', ofBody('raw')],
     ['request.body.json', ofBody('json')],
@@ -40,8 +42,10 @@ export const requestRoots: Roots<RequestView> = {
     ['request.tls.peerCertificate.serial', ofCertificate('serial')],
   ]),
   keyed: new Map([
-    ['request.headers', (view: RequestView, name: string) => view.header(name)],
-    ['request.queryParams', (view: RequestView, name: string) => view.queryParam(name)],
+    ['request.headers', (view: RequestView, name: string): Value => view.header(name)],
+    ['request.headerValues', (view: RequestView, name: string): Value => view.headerValues.get(name)],
+    ['request.queryParams', (view: RequestView, name: string): Value => view.queryParam(name)],
+    ['request.queryValues', (view: RequestView, name: string): Value => view.queryValues.get(name)],
   ]),
 };
 

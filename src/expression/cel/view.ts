@@ -13,7 +13,7 @@ export interface RequestFacts {
   readonly query: string;
   /** Present when the client showed a verified certificate. */
   readonly tls?: RequestTls | undefined;
-  /** First value of a field by its lower-case name. */
+  /** Values of all lines of a field as one (RFC 9110 §5.3), by its lower-case name. */
   header(name: string): string | undefined;
   /** Every field in order, names in lower case. */
   headers(): Iterable<readonly [name: string, value: string]>;
@@ -48,7 +48,9 @@ export class RequestView {
   facts: RequestFacts;
   readonly #textOf: (value: string) => string;
   #headers: ReadonlyMap<string, string> | undefined;
+  #headerValues: ReadonlyMap<string, readonly string[]> | undefined;
   #queryParams: ReadonlyMap<string, string> | undefined;
+  #queryValues: ReadonlyMap<string, readonly string[]> | undefined;
   #text: BodyText | undefined;
   #body: BodyView | undefined;
   /** An expression that reads the body was to be asked before it was here. */
@@ -66,6 +68,7 @@ export class RequestView {
     this.facts = facts;
     this.forgetHeaders();
     this.#queryParams = undefined;
+    this.#queryValues = undefined;
     this.#text = undefined;
     this.#body = undefined;
     this.bodyWanted = false;
@@ -75,6 +78,7 @@ export class RequestView {
   /** A middleware changed the fields: expressions that follow see the new ones (contract.md §6.7). */
   forgetHeaders(): void {
     this.#headers = undefined;
+    this.#headerValues = undefined;
   }
 
   /** Makes `request.body` present. */
@@ -99,34 +103,65 @@ export class RequestView {
   }
 
   get headers(): ReadonlyMap<string, string> {
-    this.#headers ??= firstValues(this.facts.headers(), this.#textOf, 'host');
+    this.#headers ??= this.#combinedHeaders();
     return this.#headers;
   }
 
+  /** Value of each line. */
+  get headerValues(): ReadonlyMap<string, readonly string[]> {
+    this.#headerValues ??= allValues(this.facts.headers(), this.#textOf, 'host');
+    return this.#headerValues;
+  }
+
   get queryParams(): ReadonlyMap<string, string> {
-    this.#queryParams ??= parseQuery(this.facts.query);
+    this.#queryParams ??= firstValues(parametersOf(this.facts.query));
     return this.#queryParams;
+  }
+
+  get queryValues(): ReadonlyMap<string, readonly string[]> {
+    this.#queryValues ??= allValues(parametersOf(this.facts.query), asItIs);
+    return this.#queryValues;
   }
 
   get body(): BodyView | undefined {
     if (this.#text && !this.#body) this.#body = bodyView(this.#text, this.facts.header('content-type') ?? '');
     return this.#body;
   }
+
+  #combinedHeaders(): ReadonlyMap<string, string> {
+    const combined = new Map<string, string>();
+    for (const [name] of this.facts.headers()) {
+      if (!combined.has(name) && name !== 'host') combined.set(name, this.#textOf(this.facts.header(name) ?? ''));
+    }
+    return combined;
+  }
 }
 
-/** First value of every parameter, decoded: `+` is a space, `;` separates nothing (contract.md §6.3). */
-function parseQuery(query: string): ReadonlyMap<string, string> {
-  return firstValues(query === '' ? [] : new URLSearchParams(query), asItIs);
+/**
+ * Parameters of a query without its question mark, decoded: `+` is a space, `;` separates nothing (contract.md §6.3). A
+ * question mark that it begins with is part of a name: `/??key=k` has the parameter `?key`.
+ */
+export const parametersOf = (query: string): URLSearchParams => new URLSearchParams(query === '' ? '' : `?${query}`);
+
+function firstValues(entries: Iterable<readonly [string, string]>): ReadonlyMap<string, string> {
+  const first = new Map<string, string>();
+  for (const [name, value] of entries) if (!first.has(name)) first.set(name, value);
+  return first;
 }
 
-function firstValues(
+function allValues(
   entries: Iterable<readonly [string, string]>,
   textOf: (value: string) => string,
   except?: string,
-): ReadonlyMap<string, string> {
-  const first = new Map<string, string>();
-  for (const [name, value] of entries) if (name !== except && !first.has(name)) first.set(name, textOf(value));
-  return first;
+): ReadonlyMap<string, readonly string[]> {
+  const all = new Map<string, string[]>();
+  for (const [name, value] of entries) {
+    if (name === except) continue;
+    const known = all.get(name);
+    if (known === undefined) all.set(name, [textOf(value)]);
+    else known.push(textOf(value));
+  }
+  return all;
 }
 
 const asItIs = (value: string): string => value;
@@ -137,8 +172,9 @@ function bodyView({ raw, whole }: BodyText, contentType: string): BodyView {
 }
 
 /** In any case of letters (RFC 9110 §8.3.1): a rule over the body must see what the backend is going to read as JSON. */
-const isJson = (contentType: string): boolean => contentType.slice(0, jsonType.length).toLowerCase() === jsonType;
-const jsonType = 'application/json';
+const isJson = (contentType: string): boolean => jsonType.test(contentType);
+/** A field that came twice is read by some from its last line. */
+const jsonType = /(?:^|,\s*)application\/json/i;
 
 /** The object, whole numbers as ints (bigint) and others as doubles; undefined for anything but an object. */
 function parseObject(text: string): unknown {

@@ -3,7 +3,7 @@ import { corsDefaults } from '../defaults.ts';
 import { Flag, Line, ListOf, Uint } from '../field.ts';
 import { valueIsRegex } from '../matcher.ts';
 import { Rules } from '../rule.ts';
-import { namePattern, token } from '../scalar.ts';
+import { method, namePattern } from '../scalar.ts';
 
 @Rules<AllowOrigin>({ valueIsRegex })
 export class AllowOrigin {
@@ -18,7 +18,7 @@ export class CorsConfig {
   @ListOf(AllowOrigin, 'Origins that may read responses.', { default: [], lengthMax: 256 })
   readonly allowOrigins?: readonly AllowOrigin[];
 
-  @ListOf(token, 'Methods that a preflight allows.')
+  @ListOf(method, 'Methods that a preflight allows, stored in upper case.')
   readonly allowMethods?: readonly string[];
 
   @ListOf(namePattern, 'Request headers that a preflight allows.')

@@ -2,11 +2,11 @@
 // keep the original.
 import { compileRegex, type Regex } from '../../expression/regex.ts';
 import { compileSubstitution, type Substitution } from '../../expression/substitution.ts';
+import { parseAuthority } from '../../model/host.ts';
 import type { Rewrite } from '../../model/rewrite.ts';
 import type { CompileProblem } from '../compile-problem.ts';
 import type { RoutedRequest } from '../message/routed-request.ts';
 import { canonicalLiteral } from '../target/canonical-path.ts';
-import { authorityForm } from '../target/host.ts';
 import type { EntryPath } from '../target/path.ts';
 import { canonicalLike, replaceMatched } from './join-path.ts';
 
@@ -68,9 +68,9 @@ export function upstreamHost(
   return asHost(fromHeader) ?? asHost(ownHost) ?? (request.authority || bracketed(destinationHost));
 }
 
-/** What cannot stand in Host is nobody's name: a client's field may hold anything, and so may what a service sets. */
+/** A host name or an address, with or without a port: a client's field may hold anything, and so may what a service sets. */
 const asHost = (text: string | undefined): string | undefined =>
-  text !== undefined && authorityForm.test(text) ? text : undefined;
+  text !== undefined && parseAuthority(text) !== undefined ? text : undefined;
 
 const bracketed = (host: string): string => (host.includes(':') && !host.startsWith('[') ? `[${host}]` : host);
 

@@ -31,6 +31,8 @@ export interface Installed {
 export interface ServeSettings {
   readonly headLimits: HeadLimits;
   readonly pathNormalization: 'enforce' | 'report';
+  /** Requests with a query parameter of one name twice are refused. */
+  readonly uniqueParameters: boolean;
   readonly trusted: TrustedProxies;
   readonly serverName: string | undefined;
   readonly detail: ErrorDetail;

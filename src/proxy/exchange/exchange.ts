@@ -72,7 +72,7 @@ export class Exchange extends Messages implements ActionExchange {
     this.#wasRead = true;
     const { request, context } = this;
     if (!request.repeats) this.#matchedBy = 0;
-    const { metricsPath } = context.settings();
+    const { metricsPath, uniqueParameters } = context.settings();
     if (metricsPath !== undefined && request.path === metricsPath && isRead(request.method)) {
       this.#scrape();
       return;
@@ -80,7 +80,7 @@ export class Exchange extends Messages implements ActionExchange {
     this.trace = context.traces?.begin(request);
     const installed = context.installed(request);
     this.#installed = installed;
-    const refused = guard(request);
+    const refused = guard(request, uniqueParameters);
     if (refused !== undefined) {
       this.fail(refused);
       return;

@@ -1,17 +1,31 @@
 // What is made sure of before anything looks at a request, whatever version of HTTP brought it: nobody meets a forged
-// client certificate, and a connection serves the hosts it was made for (contract.md §6.1, §7.1).
+// client certificate, a connection serves the hosts it was made for, and a listener that says so takes no parameter twice
+// (contract.md §6.1, §7.1, architecture.md §9).
+import { parametersOf } from '../../expression/cel/view.ts';
 import { fieldId } from '../fields/field-name.ts';
 import { type ProxyError, proxyError } from '../message/proxy-error.ts';
 import type { ExchangeRequest } from '../message/request.ts';
 
 /** Undefined: the request may go on. */
-export function guard(request: ExchangeRequest): ProxyError | undefined {
+export function guard(request: ExchangeRequest, uniqueParameters: boolean): ProxyError | undefined {
   const { security, edits } = request;
   const uris = security?.client?.forwarded ?? '';
   if (uris !== '') edits.set('X-Forwarded-Client-Cert', uris);
   else if (claimsCertificate(request)) edits.remove('x-forwarded-client-cert');
+  if (uniqueParameters && repeatsParameter(request.query)) return proxyError('duplicate_query_param');
   if (security === undefined || request.host === '' || security.covers(request.host)) return undefined;
   return proxyError('misdirected_request');
+}
+
+/** Names are compared as expressions see them: decoded. */
+function repeatsParameter(query: string): boolean {
+  if (!query.includes('&')) return false;
+  const names = new Set<string>();
+  for (const [name] of parametersOf(query)) {
+    if (names.has(name)) return true;
+    names.add(name);
+  }
+  return false;
 }
 
 function claimsCertificate({ lines }: ExchangeRequest): boolean {

@@ -1,6 +1,6 @@
 // A request that somebody asks about, presented to the routing table as a real one is.
 import { type RequestTls, RequestView } from '../../expression/cel/view.ts';
-import { fieldText, readableText } from '../fields/field-lines.ts';
+import { combinedValue, FieldList, fieldText, readableText } from '../fields/field-lines.ts';
 import type { RoutedRequest } from '../message/routed-request.ts';
 import type { FieldChange } from '../middleware/foretelling.ts';
 import { canonicalPath } from '../target/canonical-path.ts';
@@ -44,7 +44,7 @@ export class ExplainedRequest implements RoutedRequest {
     const path = queryAt < 0 ? target : target.slice(0, queryAt);
     this.method = method;
     this.scheme = scheme?.toLowerCase() === 'https' ? 'https' : 'http';
-    this.authority = authority ?? this.header('host') ?? '';
+    this.authority = authority ?? this.#lines.find(([name]) => name === 'host')?.[1] ?? '';
     this.host = hostOf(this.authority);
     this.path = canonicalPath(path === '' && authority !== undefined ? '/' : path) ?? '';
     this.query = queryAt < 0 ? '' : target.slice(queryAt + 1);
@@ -64,7 +64,7 @@ export class ExplainedRequest implements RoutedRequest {
   }
 
   header(name: string): string | undefined {
-    return this.#lines.find(([each]) => each === name)?.[1];
+    return combinedValue(new FieldList(this.#lines.flat()), name);
   }
 
   headers(): Iterable<readonly [name: string, value: string]> {

@@ -1,6 +1,7 @@
 // An external service over HTTP: one pool of connections per destination and worker, answers bounded.
 import type { Pool } from 'undici';
 import type { Destination } from '../../model/destination.ts';
+import { combinedValue, FieldList, listElements } from '../fields/field-lines.ts';
 import { undici } from '../on-demand.ts';
 import { ExternalFailure } from './external-failure.ts';
 import { type ConnectorTools, connectorOf } from './http-connector.ts';
@@ -21,7 +22,7 @@ export interface ServiceRequest {
 
 export interface ServiceAnswer {
   readonly status: number;
-  /** Names and values in turn, as byte strings. */
+  /** Names and values in turn, as byte strings; without those that its connection with the service has named. */
   readonly fields: readonly string[];
   readonly body: Buffer;
 }
@@ -57,7 +58,7 @@ export class HttpService {
       if (bytes > answerBytesMax) throw new ExternalFailure('the answer is too large');
       chunks.push(Buffer.from(chunk));
     }
-    return { status: answer.statusCode, fields: flatOf(answer.headers), body: Buffer.concat(chunks) };
+    return { status: answer.statusCode, fields: endToEnd(flatOf(answer.headers)), body: Buffer.concat(chunks) };
   }
 
   close(): void {
@@ -80,6 +81,14 @@ function flatOf(headers: unknown): string[] {
   if (Array.isArray(headers)) return headers.map((each) => (each instanceof Uint8Array ? latin1(each) : String(each)));
   if (typeof headers !== 'object' || headers === null) return [];
   return Object.entries(headers).flatMap(([name, value]) => [value].flat().flatMap((each) => [name, String(each)]));
+}
+
+/** Fields that `Connection` names are the connection's own and travel no further (RFC 9110 §7.6.1). */
+function endToEnd(fields: readonly string[]): readonly string[] {
+  const options = combinedValue(new FieldList(fields), 'connection');
+  if (options === undefined) return fields;
+  const named = new Set(listElements(options.toLowerCase()));
+  return fields.filter((_, i) => !named.has((fields[i - (i % 2)] ?? '').toLowerCase()));
 }
 
 const latin1 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1');

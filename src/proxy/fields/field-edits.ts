@@ -1,7 +1,7 @@
 // What middlewares changed about the fields of a message, on top of the lines that were parsed. While nothing was
 // changed the lines travel as they came, whole runs at a time; a change costs what it changes.
 
-import { type FieldLines, isFieldName, isFieldValue } from './field-lines.ts';
+import { combinedValue, type FieldLines, isFieldName, isFieldValue, separatorOf } from './field-lines.ts';
 import { type FieldId, fieldId, identifyName, plainSpelling } from './field-name.ts';
 
 export class FieldEdits {
@@ -110,6 +110,17 @@ export class FieldEdits {
   first(lines: FieldLines, lowerName: string): string | undefined {
     const parsed = this.#removed.includes(lowerName) ? undefined : lines.first(lowerName);
     return parsed ?? this.added(lowerName);
+  }
+
+  /** Values of all lines of that name as one: of the parsed ones, unless they are left out, and then of what was added. */
+  combined(lines: FieldLines, lowerName: string): string | undefined {
+    let value = this.#removed.includes(lowerName) ? undefined : combinedValue(lines, lowerName);
+    for (let i = 0; i < this.#added.length; i += 3) {
+      if (this.#added[i] !== lowerName) continue;
+      const added = this.#added[i + 2] ?? '';
+      value = value === undefined ? added : value + separatorOf(lowerName) + added;
+    }
+    return value;
   }
 
   /** Value of the first line of that name that was added; undefined when there is none. */

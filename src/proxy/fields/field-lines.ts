@@ -12,6 +12,8 @@ export interface FieldLines {
   id(line: number): FieldId;
   /** Value of the first line of that name, given in lower case; undefined when there is none. */
   first(lowerName: string): string | undefined;
+  /** Place of the next line of that name, given in lower case, at or behind `from`; −1 when there is none. */
+  lineOf(lowerName: string, from: number): number;
 }
 
 /** Lines that Sluice made itself. */
@@ -42,19 +44,46 @@ export class FieldList implements FieldLines {
   }
 
   first(lowerName: string): string | undefined {
-    for (let i = 0; i < this.#flat.length; i += 2) {
-      if (this.#flat[i]?.toLowerCase() === lowerName) return this.#flat[i + 1];
-    }
-    return undefined;
+    const line = this.lineOf(lowerName, 0);
+    return line < 0 ? undefined : this.value(line);
+  }
+
+  lineOf(lowerName: string, from: number): number {
+    for (let i = 2 * from; i < this.#flat.length; i += 2) if (this.#flat[i]?.toLowerCase() === lowerName) return i >> 1;
+    return -1;
   }
 }
 
 /** Every line of that name, given in lower case. */
 export function allValues(lines: FieldLines, lowerName: string): string[] {
   const values: string[] = [];
-  for (let i = 0; i < lines.count; i++) if (lines.name(i).toLowerCase() === lowerName) values.push(lines.value(i));
+  for (let i = lines.lineOf(lowerName, 0); i >= 0; i = lines.lineOf(lowerName, i + 1)) values.push(lines.value(i));
   return values;
 }
+
+/**
+ * Text between the values of several lines of one name (RFC 9110 §5.3), and between cookies (RFC 9113 §8.2.3). Lines of
+ * Set-Cookie are never joined: a comma may be part of a date.
+ */
+export const separatorOf = (lowerName: string): string => (lowerName === 'cookie' ? '; ' : ', ');
+
+/** Values of all lines of that name, given in lower case, as one: what a recipient may read them as. Undefined when there is none. */
+export function combinedValue(lines: FieldLines, lowerName: string): string | undefined {
+  let line = lines.lineOf(lowerName, 0);
+  if (line < 0) return undefined;
+  let value = lines.value(line);
+  for (line = lines.lineOf(lowerName, line + 1); line >= 0; line = lines.lineOf(lowerName, line + 1)) {
+    value += separatorOf(lowerName) + lines.value(line);
+  }
+  return value;
+}
+
+/** Elements of a value that is a list, without blanks around them; empty ones are none (RFC 9110 §5.6.1). */
+export const listElements = (value: string): string[] =>
+  value
+    .split(',')
+    .map((element) => element.trim())
+    .filter((element) => element !== '');
 
 /** Non-empty values of all lines with this id, in order. */
 export function valuesOf(lines: FieldLines, id: FieldId): string[] {

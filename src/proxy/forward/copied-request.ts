@@ -64,7 +64,7 @@ export class CopiedRequest implements ExchangeRequest {
   }
 
   header(lowerName: string): string | undefined {
-    return this.edits.first(this.lines, lowerName);
+    return this.edits.combined(this.lines, lowerName);
   }
 
   *headers(): Generator<readonly [name: string, value: string]> {

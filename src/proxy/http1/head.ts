@@ -205,12 +205,17 @@ export class Head implements FieldLines {
 
   /** Value of the first line of that name, given in lower case; undefined when there is none. */
   first(lowerName: string): string | undefined {
-    for (let i = 0; i < this.count; i++) {
+    const line = this.lineOf(lowerName, 0);
+    return line < 0 ? undefined : this.value(line);
+  }
+
+  lineOf(lowerName: string, from: number): number {
+    for (let i = from; i < this.count; i++) {
       const start = this.#at[i * stride] ?? 0;
       const end = this.#at[i * stride + 1] ?? 0;
-      if (end - start === lowerName.length && this.#nameIs(this.#start + start, lowerName)) return this.value(i);
+      if (end - start === lowerName.length && this.#nameIs(this.#start + start, lowerName)) return i;
     }
-    return undefined;
+    return -1;
   }
 
   /** Bytes of a part of the head, positions counted from its beginning. */

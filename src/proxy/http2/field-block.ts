@@ -113,8 +113,13 @@ export class FieldBlock implements FieldSink, FieldLines {
   }
 
   first(lowerName: string): string | undefined {
-    for (let i = 0; i < this.count; i++) if (this.#names[i] === lowerName) return this.#values[i];
-    return undefined;
+    const line = this.lineOf(lowerName, 0);
+    return line < 0 ? undefined : this.#values[line];
+  }
+
+  lineOf(lowerName: string, from: number): number {
+    for (let i = from; i < this.count; i++) if (this.#names[i] === lowerName) return i;
+    return -1;
   }
 
   // The decoder's side.

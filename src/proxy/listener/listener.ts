@@ -333,6 +333,7 @@ function settingsOf(listener: Listener): ServeSettings {
       linesMax: listener.maxRequestHeaders ?? listenerDefaults.maxRequestHeaders,
     },
     pathNormalization: listener.pathNormalization ?? listenerDefaults.pathNormalization,
+    uniqueParameters: (listener.duplicateQueryParams ?? listenerDefaults.duplicateQueryParams) === 'reject',
     trusted: new TrustedProxies(listener.trustedProxies ?? []),
     debugHeaders: listener.debugHeaders ?? listenerDefaults.debugHeaders,
     metricsPath: collectedOf(listener)?.path,

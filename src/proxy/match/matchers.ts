@@ -19,14 +19,14 @@ export interface Matcher {
   found(request: RoutedRequest): string | undefined;
 }
 
-/** Any of them, whatever its case. */
+/** Any of them; methods of requests are compared as they are (RFC 9110 §9.1). */
 export function methodsMatcher(methods: readonly string[]): Matcher {
   const allowed = new Set(methods.map((method) => method.toUpperCase()));
   return {
     kind: 'methods',
     needsBody: false,
     wanted: [...allowed].join(', '),
-    test: ({ method }) => allowed.has(method) || allowed.has(method.toUpperCase()),
+    test: ({ method }) => allowed.has(method),
     found: ({ method }) => method,
   };
 }
@@ -39,7 +39,7 @@ export const grpcMatcher: Matcher = {
   found: (request) => request.header('content-type'),
 };
 
-/** The first field line counts; an empty one is as good as none. `host` is the authority. */
+/** All lines of the field count as one value; an empty one is as good as none. `host` is the authority. */
 export function headerMatcher({ name, value, regex }: HeaderMatcher): Matcher {
   const lower = name.toLowerCase();
   const agrees = fieldComparison(value, regex);

@@ -1,6 +1,7 @@
 // Whose request it is (architecture.md §6.9): the rightmost address that is not one of the trusted proxies. A client
 // can write what it likes into X-Forwarded-For, but not to the right of what a trusted proxy appended.
 import { BlockList, isIP, SocketAddress } from 'node:net';
+import { listElements } from '../fields/field-lines.ts';
 
 export interface ClientAddress {
   /** The socket's other end. */
@@ -25,8 +26,8 @@ export class TrustedProxies {
     const peerIp = plainIp(peer);
     if (this.#none || !this.#trusts(peerIp)) return { peerIp, clientIp: peerIp, peerTrusted: false };
     let clientIp = peerIp;
-    for (const hop of (forwardedFor ?? '').split(',').reverse()) {
-      const address = plainIp(withoutPort(hop.trim()));
+    for (const hop of listElements(forwardedFor ?? '').reverse()) {
+      const address = plainIp(withoutPort(hop));
       if (isIP(address) === 0) break;
       clientIp = shortest(address);
       if (!this.#trusts(address)) break;

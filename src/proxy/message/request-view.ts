@@ -4,7 +4,7 @@
 import type { ProxyErrorType } from '../../errors.ts';
 import { RequestView as ExpressionView, type RequestTls } from '../../expression/cel/view.ts';
 import { editedLines, FieldEdits } from '../fields/field-edits.ts';
-import { type FieldLines, readableText } from '../fields/field-lines.ts';
+import { combinedValue, type FieldLines, readableText } from '../fields/field-lines.ts';
 import { fieldId } from '../fields/field-name.ts';
 import type { Security } from '../socket/security.ts';
 import { canonicalPath } from '../target/canonical-path.ts';
@@ -179,7 +179,8 @@ export class RequestView implements ExchangeRequest {
   }
 
   header(name: string): string | undefined {
-    return this.edits.empty ? this.parser.head.first(name) : this.edits.first(this.parser.head, name);
+    const { head } = this.parser;
+    return this.edits.empty ? combinedValue(head, name) : this.edits.combined(head, name);
   }
 
   *headers(): Generator<readonly [name: string, value: string]> {

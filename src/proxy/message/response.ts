@@ -47,9 +47,10 @@ export class ExchangeResponse implements ResponseHead {
     this.edits.clear();
   }
 
-  /** Value of the first line of that lower-case name, edits included. */
+  /** Values of all lines of that lower-case name as one, edits included; of Set-Cookie, which is no list, the first. */
   header(lowerName: string): string | undefined {
-    return this.edits.empty ? this.lines.first(lowerName) : this.edits.first(this.lines, lowerName);
+    if (lowerName === 'set-cookie') return this.edits.first(this.lines, lowerName);
+    return this.edits.combined(this.lines, lowerName);
   }
 
   /** Takes over what an upstream said. */

@@ -4,7 +4,7 @@ import { compileRegex } from '../../expression/regex.ts';
 import { corsDefaults } from '../../model/defaults.ts';
 import type { AllowOrigin, CorsConfig } from '../../model/middleware/cors.ts';
 import type { LocalReply, MiddlewareExchange, MiddlewarePhases } from '../exchange/phase.ts';
-import { fieldText, readableText } from '../fields/field-lines.ts';
+import { fieldText, listElements, readableText } from '../fields/field-lines.ts';
 import type { Foretell } from './foretelling.ts';
 import type { TemplateRequest } from './request-template.ts';
 
@@ -17,7 +17,8 @@ export function buildCors(config: CorsConfig = {}): MiddlewarePhases & { readonl
   const onPreflight = preflightOnly(config);
   const allowedIn = (request: TemplateRequest): string | undefined => {
     const origin = request.header('origin');
-    return origin !== undefined && allows(origin) ? origin : undefined;
+    // An origin holds no comma: several lines name none.
+    return origin !== undefined && !origin.includes(',') && allows(origin) ? origin : undefined;
   };
   return {
     foretell: (request) => (request.method === 'OPTIONS' && allowedIn(request) !== undefined ? { answers: 204 } : {}),
@@ -87,4 +88,4 @@ function variesByOrigin({ response: { lines, edits } }: MiddlewareExchange): boo
 }
 
 const isOrigin = (vary: string | undefined): boolean =>
-  vary?.split(',').some((name) => name.trim().toLowerCase() === 'origin') ?? false;
+  vary !== undefined && listElements(vary).some((name) => name.toLowerCase() === 'origin');

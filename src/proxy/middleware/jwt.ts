@@ -8,7 +8,7 @@ import { jwtDefaults } from '../../model/defaults.ts';
 import type { JwtConfig } from '../../model/middleware/jwt.ts';
 import { durationMs } from '../duration.ts';
 import type { LocalReply, MiddlewareExchange, MiddlewarePhases, Verdict } from '../exchange/phase.ts';
-import { allValues, fieldText } from '../fields/field-lines.ts';
+import { fieldText } from '../fields/field-lines.ts';
 import { type ClaimedNames, claimedNames } from './claimed-names.ts';
 import { claimText } from './jwt/claim-text.ts';
 import { isCurrent, isMeantForUs, lifetimeOf } from './jwt/claims.ts';
@@ -87,9 +87,8 @@ class Jwt implements MiddlewarePhases {
 
   onRequest(exchange: MiddlewareExchange, slot: number): Verdict | Promise<Verdict> {
     const authorization = exchange.request.header('authorization');
-    if (authorization === undefined || !authorization.startsWith(scheme) || authorization.length === scheme.length)
-      return unauthorized['missing authorization token'];
-    const text = authorization.slice(scheme.length);
+    const text = authorization === undefined ? '' : bearerToken(authorization);
+    if (text === '') return unauthorized['missing authorization token'];
     const hash = this.#verified.keyOf(text);
     const known = this.#verified.get(hash, text.length);
     if (known !== undefined && known.keys === this.#source.version) return this.#admit(exchange, known);
@@ -169,7 +168,6 @@ class Jwt implements MiddlewarePhases {
     if (!verified.holds || assertions.some(fails)) return assertionFailed;
     // A claim may take its place.
     if (!forwards) exchange.removeRequestField('Authorization');
-    else if (allValues(exchange.request.lines, 'authorization').length > 1) keepFirst(exchange);
     claimed.clear(exchange);
     for (let i = 0; i < headers.length; i++) {
       const header = headers[i];
@@ -186,8 +184,12 @@ class Jwt implements MiddlewarePhases {
   }
 }
 
-/** Case counts, and exactly one blank. */
-const scheme = 'Bearer ';
+/**
+ * What follows `Bearer`, in any case, and blanks (RFC 9110 §11.1, §11.4); empty when that is not there. Of several lines
+ * it is no token: a backend might read another one than was verified.
+ */
+const bearerToken = (authorization: string): string => bearer.exec(authorization)?.[1] ?? '';
+const bearer = /^bearer +(.*)$/is;
 
 const failures = [
   'missing authorization token',
@@ -220,9 +222,4 @@ const expressionOf = (text: string, result: ResultKind): Expression => ({
 function textOf({ program }: Expression, input: ClaimsInput): string | undefined {
   const text = claimText(program.value(input));
   return text === undefined ? undefined : fieldText(text);
-}
-
-/** What was verified is what goes on: the upstream might read another of several lines. */
-function keepFirst(exchange: MiddlewareExchange): void {
-  exchange.setRequestField('Authorization', exchange.request.header('authorization') ?? '');
 }

@@ -13,7 +13,7 @@ export interface TemplateRequest {
   /** As the client sent it. */
   readonly authority: string;
   readonly scheme: string;
-  /** Value of the first line of that lower-case name. */
+  /** Values of all lines of that lower-case name as one. */
   header(lowerName: string): string | undefined;
 }
 

@@ -3,6 +3,7 @@
 import type { Clock } from '../../clock.ts';
 import type { ExchangeEntry } from '../exchange/entry.ts';
 import type { MiddlewareExchange } from '../exchange/phase.ts';
+import { combinedValue } from '../fields/field-lines.ts';
 import { loggedField } from '../middleware/log-text.ts';
 import { parameterNames } from './parameter-names.ts';
 import { headerMax, present, RequestRing, type RingShape } from './request-ring.ts';
@@ -111,7 +112,7 @@ export class RecentRequests {
     const { headers } = this.#ring.shape;
     let text = '';
     for (const name of headers) {
-      const value = request.lines.first(name);
+      const value = combinedValue(request.lines, name);
       text += value === undefined ? '\0' : `${present}${loggedField(name, value).slice(0, headerMax - 2)}\0`;
     }
     return text;

@@ -104,6 +104,8 @@ describeRows('listeners: limits (contract.md §2.2, architecture.md §9)', 'list
   ['maxRequestHeaders 1001', body({ maxRequestHeaders: 1001 }), ['/maxRequestHeaders']],
   ['trusted proxies', body({ trustedProxies: ['10.0.0.0/8', '::1'] })],
   ['a trusted proxy that is no range', body({ trustedProxies: ['10.0.0.0/8', 'host'] }), ['/trustedProxies/1']],
+  ['duplicateQueryParams reject', body({ duplicateQueryParams: 'reject' })],
+  ['an unknown duplicateQueryParams', body({ duplicateQueryParams: 'first' }), ['/duplicateQueryParams']],
   ['pathNormalization report', body({ pathNormalization: 'report' })],
   ['an unknown pathNormalization', body({ pathNormalization: 'off' }), ['/pathNormalization']],
   ['debugHeaders', body({ debugHeaders: true })],

@@ -37,6 +37,7 @@ const defaults: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     proxyErrors: 'standard',
     trustedProxies: [],
     pathNormalization: 'enforce',
+    duplicateQueryParams: 'allow',
     debugHeaders: false,
   },
   ListenerTls: { minVersion: 'TLSv1_2', certificates: [], unknownServerName: 'default', strictServerName: false },

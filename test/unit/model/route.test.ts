@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { parseEntity } from '../../../src/model/validation.ts';
 import { describeRows, forwardTo, problemsWith, routeBody } from '../../support/entities.ts';
 
 const match = (value: object) => routeBody({ match: value });
@@ -193,6 +194,16 @@ describeRows('routes: middleware overrides (contract.md §2.6)', 'routes', [
   ],
   ['an override that is no object', override([]), ['/middlewareOverrides/m']],
 ]);
+
+describe('methods of the configuration', () => {
+  it('are stored in upper case, references left alone', () => {
+    const secret = '{{secret:value:m}}';
+    const { entity } = parseEntity('routes', match({ methods: ['get', 'M-search', secret] }));
+    expect(entity.match).to.deep.equal({ methods: ['GET', 'M-SEARCH', secret] });
+    const cors = { name: 'c', type: 'cors', cors: { allowMethods: ['put'] } };
+    expect(parseEntity('middlewares', cors).entity.cors).to.deep.equal({ allowMethods: ['PUT'] });
+  });
+});
 
 describe('what is wrong with a route', () => {
   it('is said so that a person can mend it', () => {

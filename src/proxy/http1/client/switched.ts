@@ -1,5 +1,5 @@
 // Which protocol a 101 changes to (RFC 9110 §7.8): it names one or more, and none that was not asked for (S02).
-import type { FieldLines } from '../../fields/field-lines.ts';
+import { type FieldLines, listElements } from '../../fields/field-lines.ts';
 import { fieldId } from '../../fields/field-name.ts';
 
 /** Why a 101 with such fields does not answer a request with `Upgrade: asked`; empty when it does. */
@@ -17,8 +17,4 @@ export function notAsked(lines: FieldLines, asked: string): string {
 }
 
 /** In lower case. */
-const protocolsOf = (value: string): string[] =>
-  value
-    .split(',')
-    .map((protocol) => protocol.trim().toLowerCase())
-    .filter((protocol) => protocol !== '');
+const protocolsOf = (value: string): string[] => listElements(value.toLowerCase());

@@ -1,11 +1,13 @@
 // The check as Envoy asks it, `envoy.service.auth.v3.Authorization/Check` (architecture.md §6.29).
 
+import { parametersOf } from '../../../expression/cel/view.ts';
 import type { MiddlewareExchange } from '../../exchange/phase.ts';
 import { ExternalFailure } from '../../external/external-failure.ts';
 import { changesOfOptions, replyFields } from '../../external/header-change.ts';
 import type { TellIgnored } from '../../external/ignored-fields.ts';
 import { type Message, messageIn, messagesIn, numberIn, textIn, textsIn } from '../../external/message-reading.ts';
 import { envoyCheckRequest, envoyCheckResponse } from '../../external/messages.ts';
+import { separatorOf } from '../../fields/field-lines.ts';
 import type { AskDecision, Decision, Question } from './decision.ts';
 import { call, pairsOf, statusOr403 } from './grpc-check.ts';
 
@@ -51,7 +53,7 @@ function editedQuery(query: string, ok: Message | undefined): string | undefined
   const set = messagesIn(ok, 'query_parameters_to_set');
   const removed = textsIn(ok, 'query_parameters_to_remove');
   if (set.length + removed.length === 0) return undefined;
-  const parameters = new URLSearchParams(query);
+  const parameters = parametersOf(query);
   for (const each of set) parameters.set(textIn(each, 'key'), textIn(each, 'value'));
   for (const name of removed) parameters.delete(name);
   return parameters.toString();
@@ -67,7 +69,7 @@ function attributesOf({ check, exchange, body }: Question): object {
     ':scheme': request.scheme,
   };
   for (const { key, value } of pairsOf(check.headers(exchange))) {
-    headers[key] = Object.hasOwn(headers, key) ? `${headers[key]},${value}` : value;
+    headers[key] = Object.hasOwn(headers, key) ? `${headers[key]}${separatorOf(key)}${value}` : value;
   }
   const nowMs = exchange.clock.nowMs();
   const http = {

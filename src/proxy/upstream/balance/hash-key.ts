@@ -4,7 +4,7 @@ import { crc32 } from './crc32.ts';
 
 /** What of a request can be hashed. */
 export interface HashSource {
-  /** Value of the first line of that lower-case name. */
+  /** Values of all lines of that lower-case name as one. */
   header(lowerName: string): string | undefined;
   readonly clientIp: string;
   /** Value of the cookie, or the session id that is going to be set under that name; never empty. */

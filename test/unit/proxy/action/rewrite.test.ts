@@ -107,6 +107,23 @@ describe('a rewrite', () => {
     ['hostFromHeader, empty', { hostFromHeader: 'x-host' }, { 'x-host': '' }, 'shop.test:8080'],
     ['hostFromHeader, no host', { hostFromHeader: 'x-host' }, { 'x-host': 'a b' }, 'shop.test:8080'],
     ['hostFromHeader, a path', { hostFromHeader: 'x-host' }, { 'x-host': 'a/../b' }, 'shop.test:8080'],
+    ...[
+      'a..b',
+      '-a.test',
+      '999.1.1.1',
+      'a.test:0',
+      'a.test:99999',
+      'a.test:',
+      'a,b',
+      'a$b',
+      'a%20b',
+      '[::1',
+      '[::g]',
+    ].map(
+      (sent) =>
+        [`hostFromHeader, ${sent}`, { hostFromHeader: 'x-host' }, { 'x-host': sent }, 'shop.test:8080'] as const,
+    ),
+    ['hostFromHeader, an address', { hostFromHeader: 'x-host' }, { 'x-host': '[::1]:81' }, '[::1]:81'],
     ['autoHost', { autoHost: true }, {}, 'catalog.internal'],
     ['autoHost: false', { autoHost: false }, {}, 'shop.test:8080'],
   ];

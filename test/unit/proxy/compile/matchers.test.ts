@@ -27,7 +27,12 @@ const rows: readonly (readonly [row: string, match: Match, agrees: readonly Sent
     [{ authority: '[::2]' }],
   ],
   ['hostname: empty set', { hostnames: [] }, [{ authority: 'any.org' }], []],
-  ['method', { methods: ['get', 'PUT'] }, [{ method: 'GET' }, { method: 'put' }], [{ method: 'POST' }]],
+  [
+    'method: exact; configured in any case',
+    { methods: ['get', 'PUT'] },
+    [{ method: 'GET' }, { method: 'PUT' }],
+    [{ method: 'put' }, { method: 'get' }, { method: 'POST' }],
+  ],
   [
     'gRPC',
     { grpc: true },
@@ -39,10 +44,22 @@ const rows: readonly (readonly [row: string, match: Match, agrees: readonly Sent
   ],
   ['gRPC: false asks nothing', { grpc: false }, [{}, { headers: { 'content-type': 'application/grpc' } }], []],
   [
-    'header: first field line, byte-equal',
+    'header: byte-equal to all lines joined by a comma',
     { headers: [{ name: 'X-A', value: '1' }] },
-    [{ headers: { 'x-a': '1' } }, { headers: { 'x-a': ['1', '2'] } }],
-    [{}, { headers: { 'x-a': ['2', '1'] } }, { headers: { 'x-a': '11' } }],
+    [{ headers: { 'x-a': '1' } }],
+    [{}, { headers: { 'x-a': ['1', '2'] } }, { headers: { 'x-a': ['1', '1'] } }, { headers: { 'x-a': '11' } }],
+  ],
+  [
+    'header: several lines are what one line with a comma is',
+    { headers: [{ name: 'X-A', value: '1, 2' }] },
+    [{ headers: { 'x-a': ['1', '2'] } }, { headers: { 'x-a': '1, 2' } }],
+    [{ headers: { 'x-a': ['2', '1'] } }, { headers: { 'x-a': '1' } }],
+  ],
+  [
+    'header: cookies are joined by a semicolon',
+    { headers: [{ name: 'cookie', value: 'a=1; b=2' }] },
+    [{ headers: { cookie: ['a=1', 'b=2'] } }],
+    [{ headers: { cookie: 'a=1' } }],
   ],
   [
     'header: presence; empty is absent',
@@ -67,6 +84,12 @@ const rows: readonly (readonly [row: string, match: Match, agrees: readonly Sent
     { queryParams: [{ name: 'q p', value: 'a b' }] },
     [{ target: '/?q+p=a+b' }, { target: '/?q%20p=a%20b&q+p=c' }],
     [{}, { target: '/?q+p=c&q+p=a+b' }, { target: '/?Q+p=a+b' }],
+  ],
+  [
+    'query: a name that begins with a question mark',
+    { queryParams: [{ name: '?key', value: 'k' }] },
+    [{ target: '/??key=k' }],
+    [{ target: '/?key=k' }],
   ],
   [
     'query: ; separates nothing',

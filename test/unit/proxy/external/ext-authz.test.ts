@@ -104,6 +104,31 @@ describe('extAuthz', () => {
       expect(answer.headers).to.not.have.property('x-user');
     });
 
+    it('takes no header along that the answer names in its own Connection', async () => {
+      let status = 204;
+      const port = await service((_, response) => {
+        const own = { 'x-hop': 'service', connection: 'close, X-Hop,, x-Also', 'x-also': 'service', 'x-user': 'ada' };
+        response.writeHead(status, own).end();
+      });
+      const named = ['x-*', 'connection'];
+      await guardedBy(port, {
+        onAllow: { copyToUpstream: named, copyToClient: named },
+        onDeny: { copyToClient: named },
+      });
+      const answer = await bed.ask({ headers: { 'x-hop': 'client' } });
+      expect(['x-user', 'x-hop', 'x-also'].map((name) => bed.lastSent(name))).to.deep.equal([
+        'ada',
+        undefined,
+        undefined,
+      ]);
+      expect(answer.headers).to.include({ 'x-user': 'ada' });
+      expect(answer.headers).to.not.have.any.keys('x-hop', 'x-also');
+      status = 401;
+      const denied = await bed.ask();
+      expect(denied.headers).to.include({ 'x-user': 'ada' });
+      expect(denied.headers).to.not.have.any.keys('x-hop', 'x-also');
+    });
+
     it('gives a denial to the client: status, body, the usual four headers and those that were named', async () => {
       const port = await service((_, response) => {
         const headers = { location: '/login', 'set-cookie': ['a=1', 'b=2'], 'x-why': 'no', 'x-hidden': 'h' };
