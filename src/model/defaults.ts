@@ -41,6 +41,7 @@ export const destinationDefaults = {
   http2: false,
   /** 0 is no limit. */
   maxConnsPerHost: 0,
+  lenient: [],
   timeouts: {
     connect: '5s',
     dualStackFallback: '300ms',

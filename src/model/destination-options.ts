@@ -4,13 +4,24 @@ import { destinationDefaults } from './defaults.ts';
 import { EndpointBalancing } from './endpoint-balancing.ts';
 import { AbsolutePath, Duration, Flag, Host, Line, ListOf, Nested, OneOf, Pem, Uint } from './field.ts';
 import { problemIf, Rules } from './rule.ts';
-import { statusRange } from './scalar.ts';
+import { oneOf, statusRange } from './scalar.ts';
 import { isNewer, type TlsVersion, tlsVersions } from './tls-version.ts';
 
 const { timeouts, circuitBreaker, healthCheck, outlierDetection } = destinationDefaults;
 
 export const upstreamTlsModes = ['none', 'tls', 'mtls'] as const;
 export const healthCheckTypes = ['http', 'tcp', 'grpc'] as const;
+/** Forms of HTTP/1.1 that only old or odd upstreams use. */
+export const lenientForms = [
+  'bareLf',
+  'duplicateContentLength',
+  'spaceBeforeColon',
+  'paddedChunkSize',
+  'controlBytes',
+] as const;
+
+export type LenientForm = (typeof lenientForms)[number];
+
 export const discoveryTypes = ['kubernetes'] as const;
 
 export class DestinationTimeouts {
@@ -195,4 +206,10 @@ export class DestinationOptions {
 
   @Uint('Most TCP connections to the destination. 0: no limit.', { default: destinationDefaults.maxConnsPerHost })
   readonly maxConnsPerHost?: number;
+
+  @ListOf(oneOf(lenientForms), 'Forms of HTTP/1.1 responses to accept although RFC 9112 does not allow them.', {
+    default: destinationDefaults.lenient,
+    distinct: true,
+  })
+  readonly lenient?: readonly LenientForm[];
 }

@@ -92,6 +92,15 @@ export const shapes: Shapes = {
     tls: { value: { is: 'object', of: 'DestinationTls' } },
     http2: { value: { is: 'flag' } },
     maxConnsPerHost: { value: { is: 'number', integer: true, min: 0, max: 4294967295 } },
+    lenient: {
+      value: {
+        is: 'list',
+        of: {
+          is: 'text',
+          oneOf: ['bareLf', 'duplicateContentLength', 'spaceBeforeColon', 'paddedChunkSize', 'controlBytes'],
+        },
+      },
+    },
   },
   DestinationTimeouts: {
     request: { value: { is: 'text', duration: true } },

@@ -1,8 +1,11 @@
 // Reads whole messages with the codec, cut into reads as a test likes, and says what came out. As in a proxy, the bytes
 // lie among those of others, and are overwritten as soon as the codec has looked at them.
+import type { LenientForm } from '../../src/model/destination-options.ts';
 import { BodyDecoder } from '../../src/proxy/http1/body-decoder.ts';
 import { Framing } from '../../src/proxy/http1/framing.ts';
 import type { Head } from '../../src/proxy/http1/head.ts';
+import { lenienceOf } from '../../src/proxy/http1/lenience.ts';
+import { LenientResponseParser } from '../../src/proxy/http1/lenient-response-parser.ts';
 import { RequestParser } from '../../src/proxy/http1/request-parser.ts';
 import { ResponseParser } from '../../src/proxy/http1/response-parser.ts';
 import { RequestTarget } from '../../src/proxy/message/request-target.ts';
@@ -31,21 +34,33 @@ export function readRequests(bytes: Buffer, cuts: readonly number[] = []): Readi
   const parser = new RequestParser(limits);
   const framing = new Framing();
   const target = new RequestTarget();
-  return readAll(bytes, cuts, parser, framing, () => {
+  return readAll(bytes, cuts, { parser, framing, decoder: new BodyDecoder() }, () => {
     const refused = target.read(parser);
     if (refused !== undefined) return { problem: target.problem || refused };
     return { problem: framing.readRequest(parser), start: `${parser.method} ${parser.target} ${parser.minor}` };
   });
 }
 
-/** Ends with the end of the connection. */
-export function readResponses(bytes: Buffer, cuts: readonly number[] = [], toHead = false): Reading {
-  const parser = new ResponseParser(limits);
+/** Ends with the end of the connection. `forms` are those that are allowed beyond RFC 9112. */
+export function readResponses(
+  bytes: Buffer,
+  cuts: readonly number[] = [],
+  toHead = false,
+  forms: readonly LenientForm[] = [],
+): Reading {
+  const lenience = lenienceOf(forms);
+  const parser = lenience === undefined ? new ResponseParser(limits) : new LenientResponseParser(limits, lenience);
   const framing = new Framing();
-  return readAll(bytes, cuts, parser, framing, () => {
+  return readAll(bytes, cuts, { parser, framing, decoder: new BodyDecoder(lenience) }, () => {
     const problem = framing.readResponse(parser, toHead);
     return { problem, start: `${parser.status} ${parser.minor} ${parser.reason}` };
   });
+}
+
+interface Codec {
+  readonly parser: RequestParser | ResponseParser;
+  readonly framing: Framing;
+  readonly decoder: BodyDecoder;
 }
 
 interface Begun {
@@ -56,12 +71,10 @@ interface Begun {
 function readAll(
   bytes: Buffer,
   cuts: readonly number[],
-  parser: RequestParser | ResponseParser,
-  framing: Framing,
+  { parser, framing, decoder }: Codec,
   begin: () => Begun,
 ): Reading {
   const messages: Message[] = [];
-  const decoder = new BodyDecoder();
   let held: Buffer = Buffer.alloc(0);
   let begun: { start: string; fields: string[]; body: string } | undefined;
   const complete = (message: { start: string; fields: string[]; body: string }): void => {

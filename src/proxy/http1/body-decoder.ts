@@ -3,6 +3,8 @@
 import { CR, HT, hexValue, LF, SP, tokenByte, valueByte } from './characters.ts';
 import type { BodyKind } from './framing.ts';
 import type { Head } from './head.ts';
+import type { Lenience } from './lenience.ts';
+import { LenientTrailerParser } from './lenient-trailer-parser.ts';
 import { TrailerParser } from './trailer-parser.ts';
 
 /** Bytes of chunk extensions in one body; nobody sends useful ones, so a flood is an attack. */
@@ -48,6 +50,12 @@ export class BodyDecoder {
   /** Bytes of the chunk size or extension name so far. */
   #tokenBytes = 0;
   #trailers: TrailerParser | undefined;
+  /** Asked only where strict reading ends. */
+  readonly #lenience: Lenience | undefined;
+
+  constructor(lenience?: Lenience) {
+    this.#lenience = lenience;
+  }
 
   reset(kind: BodyKind, length: number): void {
     this.#kind = kind;
@@ -140,7 +148,7 @@ export class BodyDecoder {
   }
 
   #takeTrailers(bytes: Buffer, at: number, to: number): number {
-    this.#trailers ??= new TrailerParser();
+    this.#trailers ??= this.#lenience === undefined ? new TrailerParser() : new LenientTrailerParser(this.#lenience);
     const consumed = this.#trailers.feed(bytes, at, to);
     if (this.#trailers.complete) this.done = true;
     else if (this.#trailers.problem !== '') this.problem = this.#trailers.problem;
@@ -154,12 +162,10 @@ export class BodyDecoder {
       case state.size:
         return this.#stepSize(byte);
       case state.sizeLf:
-        if (byte !== LF) return this.#fail('CR without LF after a chunk size');
-        this.#state = this.#left === 0 ? state.trailers : state.data;
-        return true;
+        return byte === LF ? this.#endSize() : this.#fail('CR without LF after a chunk size');
       case state.dataCr:
-        this.#state = state.dataLf;
-        return byte === CR || this.#fail('a chunk longer than its size');
+        this.#state = byte === CR ? state.dataLf : state.sizeStart;
+        return byte === CR || this.#endsBarely(byte) || this.#fail('a chunk longer than its size');
       case state.dataLf:
         this.#state = state.sizeStart;
         return byte === LF || this.#fail('CR without LF after a chunk');
@@ -194,7 +200,7 @@ export class BodyDecoder {
         this.#tokenBytes = 0;
         return this.#afterName(byte);
       case state.beforeEquals:
-        return isBlank(byte) || (byte !== CR ? this.#afterName(byte) : this.#fail('invalid chunk extension'));
+        return isBlank(byte) || (!isLineEnd(byte) ? this.#afterName(byte) : this.#fail('invalid chunk extension'));
       case state.extensionValueStart:
         if (isBlank(byte)) return true;
         this.#state = byte === QUOTE ? state.quoted : state.extensionValue;
@@ -209,7 +215,9 @@ export class BodyDecoder {
         this.#state = state.quoted;
         return valueByte[byte] === 1 || this.#fail('invalid chunk extension');
       case state.beforeExtension:
-        if (byte === CR) return this.#fail('blank at the end of a chunk size');
+        if (isLineEnd(byte) && this.#lenience?.paddedChunkSize !== true) {
+          return this.#fail('blank at the end of a chunk size');
+        }
         return this.#afterExtension(byte, 'invalid chunk extension');
       default:
         return this.#afterExtension(byte, 'invalid chunk extension');
@@ -227,8 +235,19 @@ export class BodyDecoder {
     if (byte === SEMICOLON) this.#state = state.extensionName;
     else if (isBlank(byte)) this.#state = state.beforeExtension;
     else if (byte === CR) this.#state = state.sizeLf;
+    else if (this.#endsBarely(byte)) this.#endSize();
     else return this.#fail(problem);
     return true;
+  }
+
+  #endSize(): true {
+    this.#state = this.#left === 0 ? state.trailers : state.data;
+    return true;
+  }
+
+  /** LF ends a line without CR. */
+  #endsBarely(byte: number): boolean {
+    return byte === LF && this.#lenience?.bareLf === true;
   }
 
   #fail(problem: string): false {
@@ -236,5 +255,7 @@ export class BodyDecoder {
     return false;
   }
 }
+
+const isLineEnd = (byte: number): boolean => byte === CR || byte === LF;
 
 const isBlank = (byte: number): boolean => byte === SP || byte === HT;

@@ -1,6 +1,7 @@
 // The connections to one endpoint as its destination sees them, whatever version of HTTP they speak; and the destination
 // as they see it: it counts connections, and keeps those who wait in order.
 
+import type { Lenience } from '../http1/lenience.ts';
 import type { PoolCallbacks, UpstreamStream } from '../message/upstream-stream.ts';
 import type { OpeningOptions, OpeningTools } from './connect-attempt.ts';
 
@@ -14,6 +15,8 @@ export interface PoolOptions extends OpeningOptions {
   /** Milliseconds; 0 = no limit. */
   readonly responseHeaderMs: number;
   readonly idleMs: number;
+  /** Forms that responses of HTTP/1.1 are allowed; undefined: none. */
+  readonly lenience: Lenience | undefined;
 }
 
 export interface EndpointPool {

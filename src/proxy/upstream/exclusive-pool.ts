@@ -74,6 +74,7 @@ export class ExclusivePool implements EndpointPool, ConnectionOwner, OpeningOwne
     const connection = new ClientConnection(socket, this, {
       wheel: tools.wheel,
       responseHeaderMs: options.responseHeaderMs,
+      lenience: options.lenience,
     });
     opening.taker.onConnection(connection);
   }

@@ -4,6 +4,7 @@ import type { Clock } from '../../clock.ts';
 import { destinationDefaults } from '../../model/defaults.ts';
 import type { Destination } from '../../model/destination.ts';
 import { durationMs } from '../duration.ts';
+import { lenienceOf } from '../http1/lenience.ts';
 import type { UpstreamStates } from '../shared/upstream-states.ts';
 import { UpstreamSecurity } from '../tls/upstream-security.ts';
 import type { Random } from './balance/balancer.ts';
@@ -212,5 +213,6 @@ function poolOptions(destination: Destination): PoolOptions {
     tlsHandshakeMs: durationMs(timeouts?.tlsHandshake, defaults.tlsHandshake),
     responseHeaderMs: durationMs(timeouts?.responseHeader, defaults.responseHeader),
     idleMs: durationMs(timeouts?.idleConnection, defaults.idleConnection),
+    lenience: lenienceOf(options?.lenient),
   };
 }

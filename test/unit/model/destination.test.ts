@@ -154,3 +154,15 @@ describeRows('destinations: discovery, tls, the rest (contract.md §2.3.1, §2.3
   ],
   ['a bad timeout', options({ timeouts: { connect: 'soon' } }), at('/timeouts/connect')],
 ]);
+
+describeRows('destinations: lenient forms (protocols.md §6)', 'destinations', [
+  ['no form', options({ lenient: [] })],
+  [
+    'every form',
+    options({
+      lenient: ['bareLf', 'duplicateContentLength', 'spaceBeforeColon', 'paddedChunkSize', 'controlBytes'],
+    }),
+  ],
+  ['an unknown form', options({ lenient: ['bareLf', 'bareCr'] }), at('/lenient/1')],
+  ['a text in place of the list', options({ lenient: 'bareLf' }), at('/lenient')],
+]);

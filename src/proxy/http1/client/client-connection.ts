@@ -12,6 +12,8 @@ import { Timed, type Wheel } from '../../wheel.ts';
 import { BodyDecoder } from '../body-decoder.ts';
 import { Framing } from '../framing.ts';
 import type { HeadStatus } from '../head-parser.ts';
+import type { Lenience } from '../lenience.ts';
+import { LenientResponseParser } from '../lenient-response-parser.ts';
 import { MessageWriter } from '../message-writer.ts';
 import { ReceiveBuffer } from '../receive-buffer.ts';
 import { renderRequest, renderTrailers } from '../render.ts';
@@ -31,6 +33,8 @@ export interface ClientConnectionOptions {
   readonly wheel: Wheel;
   /** 0 = no limit. */
   readonly responseHeaderMs: number;
+  /** Forms that the upstream is allowed; undefined: none. */
+  readonly lenience: Lenience | undefined;
 }
 
 const headLimits = { startLineBytesMax: 16_384, headBytesMax: 1 << 20, fieldBytesMax: 0, linesMax: 1_000 };
@@ -45,14 +49,14 @@ const tooMuch: Partial<Record<HeadStatus, string>> = {
 type Phase = 'idle' | 'head' | 'body' | 'over';
 
 export class ClientConnection extends Timed implements UpstreamStream, BodySource, SocketReceiver {
-  readonly parser = new ResponseParser(headLimits);
+  readonly parser: ResponseParser;
   readonly framing = new Framing();
-  readonly #head: ResponseHead = new ParsedResponse(this.parser, this.framing);
+  readonly #head: ResponseHead;
   readonly #socket: ByteSocket;
   readonly #owner: ConnectionOwner;
   readonly #wheel: Wheel;
   readonly #responseHeaderMs: number;
-  readonly #decoder = new BodyDecoder();
+  readonly #decoder: BodyDecoder;
   readonly #held = new ReceiveBuffer();
   readonly #writer: MessageWriter;
   #phase: Phase = 'idle';
@@ -80,8 +84,13 @@ export class ClientConnection extends Timed implements UpstreamStream, BodySourc
   #lastPart: Buffer = arrived;
   #partFrom = 0;
 
-  constructor(socket: ByteSocket, owner: ConnectionOwner, { wheel, responseHeaderMs }: ClientConnectionOptions) {
+  constructor(socket: ByteSocket, owner: ConnectionOwner, options: ClientConnectionOptions) {
     super();
+    const { wheel, responseHeaderMs, lenience } = options;
+    this.parser =
+      lenience === undefined ? new ResponseParser(headLimits) : new LenientResponseParser(headLimits, lenience);
+    this.#decoder = new BodyDecoder(lenience);
+    this.#head = new ParsedResponse(this.parser, this.framing);
     this.#socket = socket;
     this.#owner = owner;
     this.#wheel = wheel;
