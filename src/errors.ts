@@ -15,6 +15,8 @@ export const apiErrors = {
   /** `If-Match` names another revision. */
   PRECONDITION_FAILED: 412,
   TOO_LARGE: 413,
+  /** The JSON of an operation has too many keys of objects. */
+  TOO_MANY_KEYS: 413,
   /** A relayed write reached a node that does not lead. Never leaves the cluster. */
   NOT_LEADER: 421,
   /** An `Idempotency-Key` came back with another body. */

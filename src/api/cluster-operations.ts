@@ -44,19 +44,19 @@ export class ClusterOperations {
   }
 
   async add(request: ClusterRequest): Promise<Answer> {
-    const { fields, unknownFields } = wordsOf(objectBody(request.body), ['nodeId', 'address'], request);
+    const { fields, unknownFields } = wordsOf(await objectBody(request.body), ['nodeId', 'address'], request);
     const answered = this.#atLeader(request, async () => answer(201, await this.#admin.add(fields)));
     return warned(await answered, unknownFields);
   }
 
   async promote(nodeId: string, request: ClusterRequest): Promise<Answer> {
-    const unknownFields = withoutFields(optionalBody(request.body), request);
+    const unknownFields = withoutFields(await optionalBody(request.body), request);
     const answered = this.#atLeader(request, async () => answer(200, await this.#admin.promote(nodeId)));
     return warned(await answered, unknownFields);
   }
 
   async replace(nodeId: string, request: ClusterRequest): Promise<Answer> {
-    const { fields, unknownFields } = wordsOf(objectBody(request.body), ['by'], request);
+    const { fields, unknownFields } = wordsOf(await objectBody(request.body), ['by'], request);
     const answered = this.#atLeader(request, async () => answer(200, await this.#admin.replace(nodeId, fields.by)));
     return warned(await answered, unknownFields);
   }
@@ -69,7 +69,7 @@ export class ClusterOperations {
   }
 
   async transfer(request: ClusterRequest): Promise<Answer> {
-    const sent = optionalBody(request.body);
+    const sent = await optionalBody(request.body);
     const { to: named, ...others } = sent;
     const isNamed = !isAbsentText(named);
     const { fields, unknownFields } = wordsOf(isNamed ? sent : others, isNamed ? ['to'] : [], request);

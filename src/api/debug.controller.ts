@@ -3,7 +3,7 @@ import { Controller, Get, Inject, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { debugConfig } from '../feed/debug-config.ts';
-import { revisionHeader } from '../resources/answer.ts';
+import { inPieces, revisionHeader } from '../resources/answer.ts';
 import { send } from '../resources/http-exchange.ts';
 import { Operation, Success, schemaRef } from '../resources/operation.ts';
 import { StateReader } from '../resources/state-reader.ts';
@@ -29,6 +29,6 @@ export class DebugController {
   ])
   config(@Res() reply: FastifyReply): void {
     const { view } = this.#reader;
-    send(reply, { status: 200, headers: revisionHeader(view.applied), body: debugConfig(view) });
+    send(reply, { status: 200, headers: revisionHeader(view.applied), body: inPieces(debugConfig(view)) });
   }
 }

@@ -1,5 +1,6 @@
 // Schemas of `POST /explain` for the OpenAPI document.
 import { addressPattern } from '../model/pattern.ts';
+import { bodyLengthMax, headerValuesMax, urlLengthMax } from '../resources/explain/explain-question.ts';
 
 const text = (description: string, more: object = {}) => ({ type: 'string' as const, description, ...more });
 const named = (description: string) => ({
@@ -20,17 +21,23 @@ export const explainSchemas = {
       method: text('Method.', { default: 'GET', pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$" }),
       url: text('Path and query, or an absolute URL.', {
         pattern: '^(/|[Hh][Tt][Tt][Pp][Ss]?://[^/?#]+)',
+        maxLength: urlLengthMax,
         example: 'http://shop.example/cart?item=7',
       }),
       headers: {
         type: 'object' as const,
-        description: 'Header values by name. `host` names the host when `url` does not.',
+        description:
+          'Header values by name. `host` names the host when `url` does not. At most 1,000 values, and 256 KiB together.',
+        maxProperties: headerValuesMax,
         additionalProperties: {
-          oneOf: [{ type: 'string' as const }, { type: 'array' as const, items: { type: 'string' as const } }],
+          oneOf: [
+            { type: 'string' as const },
+            { type: 'array' as const, items: { type: 'string' as const }, maxItems: headerValuesMax },
+          ],
         },
       },
       clientIp: text('Address of the client.', { default: '127.0.0.1', pattern: addressPattern }),
-      body: text('Body of the request, as expressions see it.'),
+      body: text('Body of the request, as expressions see it.', { maxLength: bodyLengthMax }),
       snapshot: text('`active`, `staged`, or the id of a snapshot.', { default: 'active' }),
     },
   },

@@ -27,7 +27,7 @@ export class FleetOperations {
   }
 
   async acknowledge(request: ApiRequest): Promise<Answer> {
-    const body = objectBody(request.body);
+    const body = await objectBody(request.body);
     const message = acknowledgementOf(body);
     const unknownFields = unknownFieldWarnings(unknownInAcknowledgement(body), fieldValidationOf(request));
     await this.#admin.acknowledge(message);
@@ -35,7 +35,7 @@ export class FleetOperations {
   }
 
   async report(request: ApiRequest): Promise<Answer> {
-    const body = objectBody(request.body);
+    const body = await objectBody(request.body);
     const message = reportOf(body);
     const unknownFields = unknownFieldWarnings(unknownInReport(body), fieldValidationOf(request));
     await this.#admin.report(message);

@@ -22,10 +22,10 @@ export class LogLevelOperations {
     return { status: 200, headers: {}, body: JSON.stringify(this.#levels.all) };
   }
 
-  /** Throws INVALID. */
-  set(request: ApiRequest): Answer {
+  /** Rejects with INVALID. */
+  async set(request: ApiRequest): Promise<Answer> {
     const { body, caller } = request;
-    const { level, module, ...unknown } = objectBody(body);
+    const { level, module, ...unknown } = await objectBody(body);
     const pointers = Object.keys(unknown).map((field) => pointerOf(field));
     const unknownFields = unknownFieldWarnings(pointers, fieldValidationOf(request));
     const chosen = oneOf('level', level, logLevels);

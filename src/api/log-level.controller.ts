@@ -39,7 +39,7 @@ export class LogLevelController {
   })
   @ApiBody({ schema: schemaRef('LogLevelRequest'), required: true })
   @Success(200, 'The levels as they are now.', schemaRef('LogLevels'), ['Warning'])
-  set(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
-    send(reply, this.#levels.set(requestOf(request)));
+  async set(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    send(reply, await this.#levels.set(requestOf(request)));
   }
 }

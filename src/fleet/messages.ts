@@ -173,8 +173,9 @@ function oneOf<T extends string>(at: Place, name: string, allowed: readonly T[])
 
 function list(at: Place, name: string, lengthMax: number): Place[] {
   const value = at.json[name];
-  if (!Array.isArray(value) || !value.every(isObject)) throw invalid(at, name, 'must be a list of objects');
+  if (!Array.isArray(value)) throw invalid(at, name, 'must be a list of objects');
   if (value.length > lengthMax) throw invalid(at, name, `must have at most ${lengthMax} entries`);
+  if (!value.every(isObject)) throw invalid(at, name, 'must be a list of objects');
   return value.map((json, place) => ({ json, pointer: `${at.pointer}/${name}/${place}` }));
 }
 

@@ -2,8 +2,9 @@
 // optional fields are absent, nothing is coerced, unknown fields are named and left out. Only fields that a class
 // declares are ever read or written, so no key of a body reaches a prototype. Formats and rules are validation's.
 import { isObject } from './json-object.ts';
+import { type LongList, longListOf } from './long-list.ts';
 import { type Problem, pointerOf, problemsMax } from './problem.ts';
-import { typeProblemOf } from './scalar.ts';
+import { storedValue, typeProblemOf } from './scalar.ts';
 import { type Class, type Element, type Field, fieldsOf, type Shape, type Shorthand } from './schema.ts';
 import { holdsSecret } from './secret-reference.ts';
 import { mapEntriesMax, notAList, notAnObject, shapeProblemsOf, tooMany } from './shape.ts';
@@ -17,23 +18,26 @@ export interface Placed {
 export interface Admission {
   readonly object: object;
   /** Wrong JSON types and sizes, at most `problemsMax`. What they stand at is absent from the object or empty. */
-  readonly problems: readonly Problem[];
+  readonly problems: Problem[];
   /** JSON pointers of fields that no class declares, at most `problemsMax`. */
   readonly unknown: readonly string[];
   /** Objects inside maps, which class-validator does not enter by itself. */
   readonly mapped: readonly Placed[];
+  /** Lists that are empty so far, and to be read in steps. */
+  readonly long: readonly LongList[];
 }
 
 export const admit = (cls: Class, json: Readonly<Record<string, unknown>>): Admission => {
   const reader = new Reader();
   const object = reader.object(cls, json, '');
-  return { object, problems: reader.problems, unknown: reader.unknown, mapped: reader.mapped };
+  return { object, problems: reader.problems, unknown: reader.unknown, mapped: reader.mapped, long: reader.long };
 };
 
 class Reader {
   readonly problems: Problem[] = [];
   readonly unknown: string[] = [];
   readonly mapped: Placed[] = [];
+  readonly long: LongList[] = [];
 
   object(cls: Class, json: Readonly<Record<string, unknown>>, pointer: string): object {
     const object = new cls();
@@ -44,8 +48,10 @@ class Reader {
     for (const [name, field] of fields) {
       const sent = field.readOnly || !Object.hasOwn(json, name) ? undefined : json[name];
       const value = isAbsent(field, sent) ? field.emitted : sent;
-      const taken = value === undefined ? undefined : this.#field(field, value, pointer + pointerOf(name));
-      Reflect.set(object, name, taken);
+      const at = pointer + pointerOf(name);
+      const long = longListOf(object, field, value, at);
+      if (long !== undefined) this.long.push(long);
+      Reflect.set(object, name, long ? [] : value === undefined ? undefined : this.#field(field, value, at));
     }
     return object;
   }
@@ -70,9 +76,7 @@ class Reader {
     }
     const { scalar } = element;
     const problem = typeProblemOf(scalar, value);
-    if (problem !== undefined) return this.#refuse(pointer, problem);
-    const canonical = scalar.json === 'string' ? scalar.canonical : undefined;
-    return canonical === undefined || typeof value !== 'string' || holdsSecret(value) ? value : canonical(value);
+    return problem === undefined ? storedValue(scalar, value) : this.#refuse(pointer, problem);
   }
 
   #list(shape: Shape & { readonly is: 'list' }, value: unknown, pointer: string): unknown {

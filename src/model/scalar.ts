@@ -78,6 +78,12 @@ export const scalarProblemOf = (scalar: Scalar, value: unknown): string | undefi
   return problem === undefined && scalar.json === 'number' && typeof value === 'number' ? scalar.check(value) : problem;
 };
 
+/** A value without problems of its type as it is stored. */
+export const storedValue = (scalar: Scalar, value: unknown): unknown => {
+  const canonical = scalar.json === 'string' ? scalar.canonical : undefined;
+  return canonical === undefined || typeof value !== 'string' || holdsSecret(value) ? value : canonical(value);
+};
+
 const textProblem = (scalar: TextScalar, text: string): string | undefined => {
   if (text === '') return scalar.mayBeEmpty ? undefined : 'must not be empty';
   return holdsSecret(text) && !scalar.literal ? undefined : scalar.check(text);

@@ -63,12 +63,25 @@ export const leftovers = (value: unknown): string[] =>
     .filter(([text]) => holdsSecret(text))
     .map(([, pointer]) => pointer);
 
-const stringsOf = (value: unknown, pointer: string): [text: string, pointer: string][] => {
+/** Nothing is made for the strings that hold none: a list may have a million of them. */
+const stringsOf = (value: unknown, pointer: string): PlacedText[] => {
   if (typeof value === 'string') return holdsSecret(value) ? [[value, pointer]] : [];
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([key, part]) =>
-    typeof part === 'string' || typeof part === 'object' ? stringsOf(part, pointer + pointerOf(key)) : [],
-  );
+  const found: PlacedText[] = [];
+  collect(value, pointer, found);
+  return found;
+};
+
+type PlacedText = readonly [text: string, pointer: string];
+
+const collect = (value: unknown, pointer: string, found: PlacedText[]): void => {
+  if (typeof value !== 'object' || value === null) return;
+  const isList = Array.isArray(value);
+  const keys = isList ? value.keys() : Object.keys(value);
+  for (const key of keys) {
+    const part: unknown = (value as Readonly<Record<string | number, unknown>>)[key];
+    if (typeof part === 'object') collect(part, pointer + pointerOf(key), found);
+    else if (typeof part === 'string' && holdsSecret(part)) found.push([part, pointer + pointerOf(key)]);
+  }
 };
 
 interface Match {

@@ -5,6 +5,7 @@ import { type Admission, admit, type Placed } from './admission.ts';
 import { configClasses } from './config-classes.ts';
 import { isObject } from './json-object.ts';
 import type { Kind } from './kinds.ts';
+import { readLongList } from './long-list.ts';
 import { type Problem, pointerOf, problemsMax } from './problem.ts';
 import { type Class, fieldsOf, ruleOf } from './schema.ts';
 import { Secret } from './secret.ts';
@@ -35,12 +36,23 @@ export const parseEntity = (kind: Kind, json: unknown): ParsedEntity => parseBod
 
 /** The same for a body that is no resource. */
 export const parseBody = (cls: Class, json: unknown): ParsedEntity => {
+  const steps = parseInSteps(cls, json);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+};
+
+/** The same with a pause wherever others may have their turn: a body may have a list of a million elements. */
+export function* parseInSteps(cls: Class, json: unknown): Generator<void, ParsedEntity> {
   if (!isObject(json))
     return { entity: {}, problems: [{ pointer: '', message: 'must be a JSON object' }], unknown: [] };
   const admission = admit(cls, json);
   const problems = problemsOf(admission);
+  // Put in after the rest was looked at, which does not look at their elements again then.
+  for (const list of admission.long) yield* readLongList(list, problems);
   return { entity: problems.length === 0 ? plain(admission.object) : {}, problems, unknown: [...admission.unknown] };
-};
+}
 
 /**
  * Checks an entity whose secret references were replaced by their values: the formats that could not be judged when it
@@ -102,6 +114,7 @@ const plain = (object: object): Record<string, unknown> => {
 
 const plainValue = (value: unknown): unknown => {
   if (typeof value !== 'object') return value;
-  if (Array.isArray(value)) return value.map(plainValue);
+  // Elements are of one type, and the list was made while the body was read.
+  if (Array.isArray(value)) return typeof value[0] === 'object' ? value.map(plainValue) : value;
   return isObject(value) ? plain(value) : value;
 };

@@ -8,9 +8,11 @@ import { checkedBody } from './checked-body.ts';
 import { optionalBody } from './json-body.ts';
 import type { Warnings } from './warnings.ts';
 
-/** What the body says, and headers that name what else is in it. Throws INVALID. */
-export function accountOf(request: ApiRequest): { readonly account: Account; readonly unknownFields: Warnings } {
-  const { fields, unknownFields } = checkedBody(ActivationRequest, optionalBody(request.body), request);
+/** What the body says, and headers that name what else is in it. Rejects with INVALID, TOO_MANY_KEYS. */
+export async function accountOf(
+  request: ApiRequest,
+): Promise<{ readonly account: Account; readonly unknownFields: Warnings }> {
+  const { fields, unknownFields } = await checkedBody(ActivationRequest, await optionalBody(request.body), request);
   return { account: { ...callerOf(request.caller), ...fields }, unknownFields };
 }
 

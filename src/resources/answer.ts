@@ -31,25 +31,41 @@ export const entityTag = (revision: number): { ETag: string } => ({ ETag: `"${re
 export const jsonArray = (items: readonly string[]): string => `[${items.join(',')}]`;
 
 /** The same of many, in pieces where they are long. */
-export const longJsonArray = (items: readonly string[]): Answer['body'] => inPieces(items.length, arrayTexts(items));
+export const longJsonArray = (items: Iterable<string>): Answer['body'] => inPieces(arrayTexts(items));
 
-function* arrayTexts(items: readonly string[]): Generator<string> {
-  yield '[';
-  for (let at = 0; at < items.length; at++) {
-    if (at > 0) yield ',';
-    yield items[at] ?? '';
+function* arrayTexts(items: Iterable<string>): Generator<string> {
+  let before = '[';
+  for (const item of items) {
+    yield before;
+    yield item;
+    before = ',';
   }
-  yield ']';
+  yield before === '[' ? '[]' : ']';
 }
 
-/** Texts of so many items after each other: as one text, or in pieces where it would hold the thread to make it. */
-export const inPieces = (items: number, texts: Iterable<string>): Answer['body'] =>
-  items < longFrom ? [...texts].join('') : pieces(texts);
+/** Texts after each other: as one text, or in pieces where it would hold the thread to make it. */
+export function inPieces(texts: Iterable<string>): Answer['body'] {
+  const all = pieces(texts);
+  const first: string[] = [];
+  for (let length = 0; length < longFrom; ) {
+    const { done, value } = all.next();
+    if (done) return first.join('');
+    first.push(value);
+    length += value.length;
+  }
+  return continued(first, all);
+}
 
-const longFrom = 2_000;
+/** Characters. */
+const longFrom = 512 * 1024;
 const pieceLength = 64 * 1024;
 
-function* pieces(texts: Iterable<string>): Generator<string> {
+function* continued(first: readonly string[], rest: Iterable<string>): Generator<string> {
+  yield* first;
+  yield* rest;
+}
+
+function* pieces(texts: Iterable<string>): Generator<string, undefined> {
   let parts: string[] = [];
   let length = 0;
   for (const text of texts) {

@@ -3,7 +3,8 @@ import { SluiceError } from '../errors.ts';
 import type { JsonObject } from '../model/json-object.ts';
 import { describe, pointerOf } from '../model/problem.ts';
 import type { Class } from '../model/schema.ts';
-import { parseBody } from '../model/validation.ts';
+import { parseInSteps } from '../model/validation.ts';
+import { inSlices, workThrough } from '../state/slices.ts';
 import type { ApiRequest } from './answer.ts';
 import { fieldValidationOf } from './query.ts';
 import { unknownFieldWarnings } from './unknown-fields.ts';
@@ -15,10 +16,14 @@ export interface CheckedBody<T> {
   readonly unknownFields: Warnings;
 }
 
-/** Throws INVALID, naming every wrong field, and unknown ones where the request is strict about them. */
-export function checkedBody<T extends object>(cls: Class<T>, body: JsonObject, request: ApiRequest): CheckedBody<T> {
+/** Rejects with INVALID, naming every wrong field, and unknown ones where the request is strict about them. */
+export async function checkedBody<T extends object>(
+  cls: Class<T>,
+  body: JsonObject,
+  request: ApiRequest,
+): Promise<CheckedBody<T>> {
   const validation = fieldValidationOf(request);
-  const { entity, problems, unknown } = parseBody(cls, body);
+  const { entity, problems, unknown } = await workThrough(request.body.length, parseInSteps(cls, body), inSlices);
   if (problems.length > 0) throw new SluiceError('INVALID', describe(problems));
   // Checked by its class just now.
   return { fields: entity as T, unknownFields: unknownFieldWarnings(unknown, validation) };

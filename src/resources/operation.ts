@@ -81,7 +81,10 @@ const errorTexts: Record<ApiErrorCode, string> = {
   METHOD_NOT_ALLOWED: 'The path has no such method; `Allow` names those it has.',
   CONFLICT: 'The name or the id is taken, or what was asked for does not go with what is active or under way.',
   PRECONDITION_FAILED: '`If-Match` names another revision.',
-  TOO_LARGE: 'The body is larger than this path takes: 4 MiB, a batch 32 MiB and 20,000 operations.',
+  TOO_LARGE:
+    'The body is larger than this path takes: 4 MiB and 20,000 keys of objects, a batch 32 MiB and 20,000 operations of ' +
+    'which each is no larger than a body of its own.',
+  TOO_MANY_KEYS: 'The body has more than 20,000 keys of objects.',
   NOT_LEADER: 'A relayed write reached a node that does not lead.',
   KEY_REUSED: 'The `Idempotency-Key` was used with another body.',
   INTERNAL: 'A bug.',

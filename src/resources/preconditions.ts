@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { SluiceError } from '../errors.ts';
 import type { Idempotency, IfMatch } from '../state/command.ts';
+import { drain } from '../state/slices.ts';
 import type { ApiRequest } from './answer.ts';
 
 const entityTags = /^\s*(?:(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"\s*(?:,\s*|$))+$/;
@@ -54,12 +55,26 @@ export function conditionsOf(request: ApiRequest, current: number | undefined): 
  * Throws INVALID unless the key has 1 to 128 visible ASCII characters.
  */
 export function idempotencyOf(request: ApiRequest): { idempotency?: Idempotency } {
+  return drain(idempotencyIn(request));
+}
+
+/** In steps, for bodies of tens of megabytes. */
+export function* idempotencyIn(request: ApiRequest): Generator<void, { idempotency?: Idempotency }> {
   const key = single(request, 'idempotency-key');
   if (key === undefined) return {};
   if (!visible.test(key)) throw new SluiceError('INVALID', 'Idempotency-Key must have 1 to 128 visible characters');
-  const bodyHash = createHash('sha256').update(request.body).digest('hex');
+  const { body } = request;
+  const hash = createHash('sha256');
+  for (let at = 0; at < body.length; at += hashedAtATime) {
+    hash.update(body.subarray(at, at + hashedAtATime));
+    yield;
+  }
+  const bodyHash = hash.digest('hex');
   return { idempotency: { scope: `${request.caller.name}\n${request.path}\n${key}`, bodyHash } };
 }
+
+/** Bytes: half a millisecond. */
+const hashedAtATime = 256 * 1024;
 
 function single({ headers }: ApiRequest, name: string): string | undefined {
   const value = headers[name];

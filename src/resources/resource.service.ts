@@ -10,6 +10,7 @@ import type { Class } from '../model/schema.ts';
 import { findReferences } from '../model/secret-reference.ts';
 import { classOf } from '../model/validation.ts';
 import type { Result, Spec } from '../state/command.ts';
+import type { Stored } from '../state/view.ts';
 import { type Answer, type ApiRequest, entityTag, longJsonArray, revisionHeader } from './answer.ts';
 import { seesSecrets } from './caller.ts';
 import { checkedBody } from './checked-body.ts';
@@ -39,8 +40,8 @@ export class ResourceService {
   async list(kind: EditableKind, request: ApiRequest): Promise<Answer> {
     await this.#reader.catchUp(request);
     const { view } = this.#reader;
-    const items = view.list(kind).map((stored) => (kind === 'secrets' ? withoutValue(stored.spec) : stored.json));
-    return { status: 200, headers: revisionHeader(view.applied), body: longJsonArray(items) };
+    const body = longJsonArray(textsOf(kind, view.list(kind)));
+    return { status: 200, headers: revisionHeader(view.applied), body };
   }
 
   /** 200 with the entity, a secret's value included. Rejects with NOT_FOUND. */
@@ -55,7 +56,7 @@ export class ResourceService {
 
   /** 201 with the created entity. Rejects with INVALID, FORBIDDEN, CONFLICT, KEY_REUSED and what the log rejects with. */
   async create(kind: EditableKind, request: ApiRequest): Promise<Answer> {
-    const { entity, headers } = await parse(kind, request, objectBody(request.body), this.#node);
+    const { entity, headers } = await parse(kind, request, await objectBody(request.body), this.#node);
     const idempotency = idempotencyOf(request);
     const { id: wished, ...fields } = entity;
     const id = typeof wished === 'string' ? wished : this.#newId();
@@ -75,7 +76,7 @@ export class ResourceService {
   /** 200 with the whole new entity; the id of the path wins. Rejects as `create` does, and with NOT_FOUND. */
   async replace(kind: EditableKind, id: string, request: ApiRequest): Promise<Answer> {
     await this.#reader.mustExist(kind, id);
-    const { id: sent, ...body } = objectBody(request.body);
+    const { id: sent, ...body } = await objectBody(request.body);
     // Of a text the path's stands in place; anything else is named with the other faults of the body (J7).
     const named = typeof sent === 'string' ? body : { ...body, id: sent };
     const { entity, headers } = await parse(kind, request, named, this.#node);
@@ -106,7 +107,11 @@ export class ResourceService {
 }
 
 async function parse(kind: EditableKind, request: ApiRequest, body: JsonObject, node: NodeChecks) {
-  const { fields: entity, unknownFields: headers } = checkedBody<Spec>(classOf[kind] as Class<Spec>, body, request);
+  const { fields: entity, unknownFields: headers } = await checkedBody<Spec>(
+    classOf[kind] as Class<Spec>,
+    body,
+    request,
+  );
   if (!seesSecrets(request.caller)) refuseNodeReferences(request, entity);
   const problems = await nodeProblems(node, kind, entity);
   if (problems.length > 0) throw new SluiceError('INVALID', describe(problems));
@@ -117,6 +122,11 @@ async function parse(kind: EditableKind, request: ApiRequest, body: JsonObject, 
 function refuseNodeReferences({ caller }: ApiRequest, entity: Spec): void {
   if (findReferences(entity).every(({ source }) => source === 'value')) return;
   throw new SluiceError('FORBIDDEN', `role ${caller.role} may not write env or file references`);
+}
+
+/** Made as they are taken: of a list as it was when it was asked for. */
+function* textsOf(kind: EditableKind, list: readonly Stored[]): Generator<string> {
+  for (const stored of list) yield kind === 'secrets' ? withoutValue(stored.spec) : stored.json;
 }
 
 const written = (kind: EditableKind, spec: Spec): string =>

@@ -17,14 +17,13 @@ export function* snapshotTexts(snapshot: StoredSnapshot, form: Form, more = ''):
   yield `${more}}`;
 }
 
-/** `{"listeners":[…],"routes":[…],"groups":[…],"destinations":[…],"middlewares":[…]}`, or in the order of `kinds`. */
-export const renderConfiguration = (
+/** `{"listeners":[…],"routes":[…],"groups":[…],"destinations":[…],"middlewares":[…]`, in the order of `kinds`, and `end`. */
+export function* configurationTexts(
   captured: Captured,
   form: Form,
-  kinds: readonly ConfigKind[] = writtenKinds,
-): string => [...configurationTexts(captured, form, kinds)].join('');
-
-function* configurationTexts(captured: Captured, form: Form, kinds: readonly ConfigKind[]): Generator<string> {
+  kinds: readonly ConfigKind[],
+  end = '}',
+): Generator<string> {
   for (const [place, kind] of kinds.entries()) {
     yield `${place === 0 ? '{' : ','}"${kind}":[`;
     for (const [at, entity] of captured.entities[kind].entries()) {
@@ -33,7 +32,7 @@ function* configurationTexts(captured: Captured, form: Form, kinds: readonly Con
     }
     yield ']';
   }
-  yield '}';
+  yield end;
 }
 
 function textOf(entity: Stored, { values }: Captured, form: Form): string {

@@ -2,7 +2,7 @@
 // stranger sends: a credential, a size, a shape, and the schema of the resource, all before the log sees a byte.
 import { SluiceError } from '../../errors.ts';
 import type { EditableKind } from '../../model/kinds.ts';
-import { parseEntity } from '../../model/validation.ts';
+import { classOf, parseInSteps } from '../../model/validation.ts';
 import type { Command, RequestId, Spec } from '../../state/command.ts';
 import { CommandNotUnderstood, type Malformed } from '../../state/command-codec.ts';
 import { inSlices, workThrough } from '../../state/slices.ts';
@@ -120,19 +120,20 @@ const json = (status: number, body: object): RelayAnswer => ({ status, body: JSO
 /** What keeps a command out of the log; what a spec holds is judged again, as the border of the sender judged it. */
 function* problemOf(command: Command, requestId: RequestId): Generator<void, string | undefined> {
   if (!isSame(command.requestId, requestId)) return 'the request id of the command is another one';
-  if (command.op === 'put') return problemOfSpec(command.kind, command.spec);
+  if (command.op === 'put') return yield* problemOfSpec(command.kind, command.spec);
   if (command.op !== 'batch') return undefined;
   for (const operation of command.operations) {
     if (operation === undefined) return 'the command holds what is no operation';
-    const problem = operation.spec && problemOfSpec(operation.kind, operation.spec);
+    const problem = operation.spec && (yield* problemOfSpec(operation.kind, operation.spec));
     if (problem !== undefined) return problem;
     yield;
   }
   return undefined;
 }
 
-function problemOfSpec(kind: EditableKind, spec: Spec): string | undefined {
-  const [problem] = parseEntity(kind, spec).problems;
+function* problemOfSpec(kind: EditableKind, spec: Spec): Generator<void, string | undefined> {
+  const { problems } = yield* parseInSteps(classOf[kind], spec);
+  const [problem] = problems;
   return problem && `the spec at ${JSON.stringify(problem.pointer)} ${problem.message}`;
 }
 

@@ -80,8 +80,12 @@ interface Choice {
 }
 
 const candidatesMax = 100;
+/** Entries of the table between two pauses. */
+const stride = 256;
+/** Characters of what a request has where a matcher looks: each of a hundred candidates may tell of the same long header. */
+const foundMax = 1_024;
 
-/** In steps: a ring of a destination may take a while. */
+/** In steps: a table may have a hundred thousand entries, and a ring of a destination takes a while. */
 export function* explain(
   table: RoutingTable,
   destinations: readonly Destination[],
@@ -93,8 +97,12 @@ export function* explain(
   const matched = path === '' ? undefined : table.match(request);
   const refused = refusalOf(request);
   const winner = refused === undefined ? matched : undefined;
-  const near = path === '' ? [] : table.entries.filter((entry) => matchedLength(entry.path, path) >= 0);
-  const candidates = near.slice(0, candidatesMax).map((entry) => candidateOf(entry, request));
+  const near = path === '' ? [] : yield* entriesNear(table, path);
+  const candidates: Candidate[] = [];
+  for (const entry of near.slice(0, candidatesMax)) {
+    candidates.push(candidateOf(entry, request));
+    yield;
+  }
   const { steps, answer } = walkChain(winner?.chain ?? [], request);
   const { outcome, choice } =
     refused !== undefined
@@ -124,6 +132,16 @@ const namesOf = ({ route, group }: Entry): { route: Named; group?: Named } => ({
   ...(group && { group: named(group) }),
 });
 
+/** Entries whose path agrees. */
+function* entriesNear({ entries }: RoutingTable, path: string): Generator<void, Entry[]> {
+  const near: Entry[] = [];
+  for (const [at, entry] of entries.entries()) {
+    if (matchedLength(entry.path, path) >= 0) near.push(entry);
+    if ((at + 1) % stride === 0) yield;
+  }
+  return near;
+}
+
 function candidateOf(entry: Entry, request: RoutedRequest): Candidate {
   const { type, text } = entry.path;
   const failed = failureOf(entry, request);
@@ -142,7 +160,9 @@ function failureOf({ hosts, matchers }: Entry, request: RoutedRequest): Candidat
   }
   request.view.isExhausted = false;
   const matcher = matchers.find((each) => !each.test(request));
-  return matcher && { matcher: matcher.kind, wanted: matcher.wanted, found: matcher.found(request) ?? null };
+  if (matcher === undefined) return undefined;
+  const found = matcher.found(request)?.slice(0, foundMax) ?? null;
+  return { matcher: matcher.kind, wanted: matcher.wanted, found };
 }
 
 interface Become {

@@ -38,7 +38,7 @@ export class ActivationService {
   /** 200 with the summary of what is live again. Rejects with CONFLICT when there is no way back. */
   async rollBack(request: ApiRequest): Promise<Answer> {
     const { reader, log, installed, newId, logger } = this.#parts;
-    const { account, unknownFields } = accountOf(request);
+    const { account, unknownFields } = await accountOf(request);
     const result = await log.propose({ op: 'rollback', id: newId(), ...account, ...idempotencyOf(request) });
     const accepted = acceptedHeaders(result);
     const snapshot = reader.view.snapshot(result.id);

@@ -11,7 +11,7 @@ import { installedHeaders, installWaitMs } from '../activation-report.ts';
 import { type Answer, type ApiRequest, jsonArray, revisionHeader } from '../answer.ts';
 import type { Examined } from '../examiner.ts';
 import { nodeProblems } from '../node-checks.ts';
-import { idempotencyOf } from '../preconditions.ts';
+import { idempotencyIn } from '../preconditions.ts';
 import { fieldValidationOf, flagOf } from '../query.ts';
 import type { ServiceParts } from '../service-parts.ts';
 import { snapshotSummary } from '../snapshot-summary.ts';
@@ -65,7 +65,7 @@ export class BatchService {
 
   async #written(batch: SentBatch, request: ApiRequest): Promise<Answer> {
     const { reader, newId } = this.#parts;
-    const idempotency = idempotencyOf(request);
+    const idempotency = await inSlices(idempotencyIn(request));
     if (batch.heads.length === 0 && batch.snapshot === undefined) {
       await reader.barrier();
       // It writes nothing, so its key is not kept either; one that stands for another batch is refused all the same.

@@ -10,9 +10,9 @@ import { OperationLines, operationLine } from '../../state/operation-lines.ts';
 import { callerOf } from '../account.ts';
 import type { ApiRequest } from '../answer.ts';
 import { type Caller, seesSecrets } from '../caller.ts';
-import { objectBody } from '../json-body.ts';
+import { objectIn } from '../json-body.ts';
 import { splitBody } from './batch-body.ts';
-import { readOperation } from './sent-operation.ts';
+import { operationBytesMax, readOperation } from './sent-operation.ts';
 
 const operationsMax = 20_000;
 /** Unknown fields that are remembered; a few of them are named. */
@@ -35,10 +35,17 @@ export interface SentSnapshot {
   readonly account: Account;
 }
 
-/** Yields between operations. Throws INVALID with every problem of every operation, FORBIDDEN, TOO_LARGE. */
+/**
+ * Yields between operations, and within long ones. Throws INVALID with every problem of every operation, FORBIDDEN, TOO_LARGE,
+ * TOO_MANY_KEYS.
+ */
 export function* readBatch(request: ApiRequest, newId: () => string): Generator<void, SentBatch> {
   const body = yield* splitBody(request.body, operationsMax);
-  const { operations: _, ...fields } = objectBody(body.head);
+  if (body.head.length > operationBytesMax) {
+    const most = operationBytesMax / 1024 / 1024;
+    throw new SluiceError('TOO_LARGE', `what stands beside the operations is larger than ${most} MiB`);
+  }
+  const { operations: _, ...fields } = yield* objectIn(body.head);
   const { snapshot, ...strange } = fields;
   const problems = new BatchProblems();
   if (body.operations === undefined) problems.add([{ pointer: '/operations', message: 'must be a list' }]);
@@ -48,7 +55,7 @@ export function* readBatch(request: ApiRequest, newId: () => string): Generator<
   const written: SentBatch['written'][number][] = [];
   let forbidden: number | undefined;
   for (const [at, bytes] of (body.operations ?? []).entries()) {
-    const sent = readOperation(bytes, at, newId);
+    const sent = yield* readOperation(bytes, at, newId);
     problems.add(sent.problems, at);
     unknown.push(...sent.unknown.slice(0, unknownMax - unknown.length));
     if (sent.readsNode && !seesSecrets(request.caller)) forbidden ??= at;

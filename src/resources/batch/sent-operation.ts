@@ -1,12 +1,13 @@
 // One operation of a batch as it was sent, checked as the operation of its own would be: what is wrong with it, what is
 // unknown in it, and what the log will carry of it.
+import { SluiceError } from '../../errors.ts';
 import { isObject, type JsonObject } from '../../model/json-object.ts';
 import { type EditableKind, editableKinds } from '../../model/kinds.ts';
 import type { Problem } from '../../model/problem.ts';
 import { findReferences } from '../../model/secret-reference.ts';
-import { parseEntity } from '../../model/validation.ts';
+import { classOf, parseInSteps } from '../../model/validation.ts';
 import type { BatchOperation, IfMatch } from '../../state/command.ts';
-import { jsonOf } from '../json-body.ts';
+import { readJson } from '../json-reader.ts';
 import { parseIfMatch } from '../preconditions.ts';
 
 export interface SentOperation {
@@ -23,13 +24,36 @@ const ops = ['create', 'update', 'upsert', 'delete'] as const;
 const idGrammar = /^[A-Za-z0-9._~:-]{1,128}$/;
 const known = new Set(['op', 'kind', 'by', 'id', 'name', 'body', 'ifMatch', 'missingOk']);
 
-/** @param at where it stands in the batch, from 0 */
-export function readOperation(bytes: Buffer, at: number, newId: () => string): SentOperation {
+/** As many bytes as the body of an operation of its own may have. */
+export const operationBytesMax = 4 * 1024 * 1024;
+
+/**
+ * In steps. Throws TOO_LARGE and TOO_MANY_KEYS for what would be refused for its size as an operation of its own.
+ * @param at where it stands in the batch, from 0
+ */
+export function* readOperation(bytes: Buffer, at: number, newId: () => string): Generator<void, SentOperation> {
   const pointer = `/operations/${at}`;
-  const value = jsonOf(bytes);
-  if (value.kind === 'problem') return refused([{ pointer, message: value.problem }]);
-  if (!isObject(value.json)) return refused([{ pointer, message: 'must be a JSON object' }]);
-  return new Reader(value.json, pointer).read(newId);
+  if (bytes.length > operationBytesMax) {
+    const error = `${pointer} is larger than ${operationBytesMax / 1024 / 1024} MiB`;
+    throw new SluiceError('TOO_LARGE', error, { body: { operation: at } });
+  }
+  const json = yield* jsonIn(bytes, at);
+  if (typeof json === 'string') return refused([{ pointer, message: json }]);
+  if (!isObject(json.value)) return refused([{ pointer, message: 'must be a JSON object' }]);
+  return yield* new Reader(json.value, pointer).read(newId);
+}
+
+/** The value, or what is wrong with the bytes: a problem among others, unless it is their size. */
+function* jsonIn(bytes: Buffer, at: number): Generator<void, { readonly value: unknown } | string> {
+  try {
+    if (bytes.length === 0) return 'must be a JSON object, but it is empty';
+    return { value: yield* readJson(bytes) };
+  } catch (error) {
+    if (!(error instanceof SluiceError)) throw error;
+    const told = error.message.replace(/^body /, '');
+    if (error.code === 'INVALID') return told;
+    throw new SluiceError(error.code, `/operations/${at} ${told}`, { body: { operation: at } });
+  }
 }
 
 const refused = (problems: readonly Problem[]): SentOperation => ({
@@ -50,14 +74,14 @@ class Reader {
     this.#pointer = pointer;
   }
 
-  read(newId: () => string): SentOperation {
+  *read(newId: () => string): Generator<void, SentOperation> {
     for (const name of Object.keys(this.#fields)) if (!known.has(name)) this.#unknown.push(`${this.#pointer}/${name}`);
     const op = this.#choice('op', ops);
     const kind = this.#choice('kind', editableKinds);
     const by = this.#choice('by', ['id', 'name'] as const, 'id');
     if (op === undefined || kind === undefined || by === undefined) return refused(this.#problems);
     const condition = { ...this.#ifMatch(), ...this.#missingOk(op) };
-    const operation = op === 'delete' ? this.#delete(kind, by) : this.#write(op, kind, by, newId);
+    const operation = op === 'delete' ? this.#delete(kind, by) : yield* this.#write(op, kind, by, newId);
     const { spec } = operation;
     const readsNode = spec !== undefined && findReferences(spec).some(({ source }) => source !== 'value');
     const isGood = this.#problems.length === 0;
@@ -78,13 +102,13 @@ class Reader {
     return by === 'id' ? { ...operation, id: this.#id(true) ?? '' } : { ...operation, name: this.#name() };
   }
 
-  #write(
+  *#write(
     op: 'create' | 'update' | 'upsert',
     kind: EditableKind,
     by: 'id' | 'name',
     newId: () => string,
-  ): BatchOperation {
-    const { entity, problems, unknown } = parseEntity(kind, this.#fields.body ?? {});
+  ): Generator<void, BatchOperation> {
+    const { entity, problems, unknown } = yield* parseInSteps(classOf[kind], this.#fields.body ?? {});
     if (this.#present('body') === undefined) this.#refuse('/body', 'is required');
     else for (const { pointer, message } of problems) this.#refuse(`/body${pointer}`, message);
     // A name beside the body may be meant as the one to look for, while the body's is the one that is looked for.

@@ -14,6 +14,14 @@ export interface ExplainQuestion {
   readonly body: string;
 }
 
+/** Characters of the body that expressions can look at; a proxy shows them `celBodyMaxSize` bytes of one. */
+export const bodyLengthMax = 256 * 1024;
+/** Characters of the URL: more than the request line that a listener takes. */
+export const urlLengthMax = 64 * 1024;
+/** Values of headers, and characters of all together with their names: more than the heads that listeners take. */
+export const headerValuesMax = 1_000;
+const headersLengthMax = 256 * 1024;
+
 const fields = new Set(['method', 'url', 'headers', 'clientIp', 'body', 'snapshot']);
 
 /** Throws INVALID, naming each wrong field. `unknown` gets the pointers of fields that do not exist. */
@@ -38,6 +46,8 @@ export function explainQuestion(body: JsonObject, unknown: string[]): ExplainQue
   };
   if (!/^(\/|https?:\/\/[^/?#]+)/i.test(question.url)) refuse('url', 'must be a path such as /a?b=c, or an http URL');
   if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(question.method)) refuse('method', 'must be a method such as GET');
+  if (question.url.length > urlLengthMax) refuse('url', `must have at most ${urlLengthMax} characters`);
+  if (question.body.length > bodyLengthMax) refuse('body', `must have at most ${bodyLengthMax} characters`);
   if (isIP(question.clientIp) === 0) refuse('clientIp', 'must be an IP address');
   if (problems.length > 0) throw new SluiceError('INVALID', describe(problems));
   return question;
@@ -50,9 +60,21 @@ function headersOf(value: unknown, problems: Problem[]): ExplainQuestion['header
     problems.push({ pointer: '/headers', message: 'must be an object of names and values' });
     return headers;
   }
+  let values = 0;
+  let length = 0;
   for (const [name, each] of Object.entries(value)) {
-    if (typeof each === 'string' || isTexts(each)) headers[name] = each;
-    else problems.push({ pointer: pointerOf('headers', name), message: 'must be a string or a list of strings' });
+    values += Array.isArray(each) ? each.length : 1;
+    if (values > headerValuesMax) {
+      problems.push({ pointer: '/headers', message: `must have at most ${headerValuesMax} values` });
+      return {};
+    }
+    if (typeof each === 'string' || isTexts(each)) {
+      length += [each].flat().reduce((sum, text) => sum + name.length + text.length, 0);
+      headers[name] = each;
+    } else problems.push({ pointer: pointerOf('headers', name), message: 'must be a string or a list of strings' });
+  }
+  if (length > headersLengthMax) {
+    problems.push({ pointer: '/headers', message: `must have at most ${headersLengthMax} characters together` });
   }
   return headers;
 }

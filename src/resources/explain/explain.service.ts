@@ -41,7 +41,7 @@ export class ExplainService {
     const { reader, explain } = this.#parts;
     const isResolved = showsSecrets(request);
     const unknown: string[] = [];
-    const question = explainQuestion(objectBody(request.body), unknown);
+    const question = explainQuestion(await objectBody(request.body), unknown);
     const unknownFields = unknownFieldWarnings(unknown, fieldValidationOf(request));
     await reader.catchUp(request);
     const { key, captured, snapshot } = await this.#chosen(question.snapshot);

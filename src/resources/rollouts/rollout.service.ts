@@ -45,7 +45,7 @@ export class RolloutService {
   async start(snapshotId: string, request: ApiRequest): Promise<Answer> {
     const { reader, newId } = this.#parts;
     await reader.mustExist('snapshots', snapshotId);
-    const { fields, unknownFields } = checkedBody(RolloutRequest, optionalBody(request.body), request);
+    const { fields, unknownFields } = await checkedBody(RolloutRequest, await optionalBody(request.body), request);
     const { comment, ...plan } = fields;
     const snapshot = reader.view.snapshot(snapshotId);
     const sha256 = snapshot && (await inSlices(digestOf(snapshot)));
@@ -67,14 +67,14 @@ export class RolloutService {
   /** 200 with the rollout. Rejects with NOT_FOUND, and CONFLICT when its state does not allow it. */
   async move(id: string, action: Exclude<MoveRollout['action'], 'promote'>, request: ApiRequest): Promise<Answer> {
     await this.#mustExist(id);
-    const unknownFields = withoutFields(optionalBody(request.body), request);
+    const unknownFields = withoutFields(await optionalBody(request.body), request);
     return await this.#moved({ op: 'rollout', id, action }, unknownFields, request);
   }
 
   /** The next step now, or with `{"share":100}` the end. */
   async promote(id: string, request: ApiRequest): Promise<Answer> {
     await this.#mustExist(id);
-    const { fields, unknownFields } = checkedBody(PromotionRequest, optionalBody(request.body), request);
+    const { fields, unknownFields } = await checkedBody(PromotionRequest, await optionalBody(request.body), request);
     const finish = fields.share === 100 && { finish: true as const };
     return await this.#moved({ op: 'rollout', id, action: 'promote', ...finish }, unknownFields, request);
   }

@@ -1,18 +1,17 @@
 // Snapshots: capture of the staged configuration, reading, deletion, activation (contract.md §2.10, §3.3). A capture is
 // checked against the state that this node sees; when the state has moved before the command is applied, it is checked again.
 import { SluiceError } from '../../errors.ts';
-import { configKinds } from '../../model/kinds.ts';
 import { type Problem } from '../../model/problem.ts';
 import { Snapshot } from '../../model/snapshot.ts';
 import { digestOf } from '../../snapshot/digest.ts';
 import { type Form, snapshotTexts } from '../../snapshot/render.ts';
 import type { Draft, Result } from '../../state/command.ts';
 import { inSlices } from '../../state/slices.ts';
-import type { StoredSnapshot } from '../../state/view.ts';
+import type { StateView, StoredSnapshot } from '../../state/view.ts';
 import { accountOf } from '../account.ts';
 import { installedHeaders, installWaitMs } from '../activation-report.ts';
 import { activationWaitOf, withConvergence } from '../activation-wait.ts';
-import { type Answer, type ApiRequest, entityTag, inPieces, jsonArray, revisionHeader } from '../answer.ts';
+import { type Answer, type ApiRequest, entityTag, inPieces, longJsonArray, revisionHeader } from '../answer.ts';
 import { checkedBody, withoutFields } from '../checked-body.ts';
 import { objectBody, optionalBody } from '../json-body.ts';
 import { conditionsOf, idempotencyOf } from '../preconditions.ts';
@@ -39,8 +38,9 @@ export class SnapshotService {
   async list(request: ApiRequest): Promise<Answer> {
     const { reader } = this.#parts;
     await reader.catchUp(request);
-    const items = reader.view.snapshots().map((snapshot) => snapshotSummary(snapshot, reader.view));
-    return { status: 200, headers: revisionHeader(reader.view.applied), body: jsonArray(items) };
+    const { applied, active, pending } = reader.view;
+    const body = longJsonArray(summariesOf(reader.view.snapshots(), { active, pending }));
+    return { status: 200, headers: revisionHeader(applied), body };
   }
 
   /** 200 with the snapshot, with values of secrets where they are asked for. Rejects with FORBIDDEN, NOT_FOUND. */
@@ -61,9 +61,9 @@ export class SnapshotService {
   async create(request: ApiRequest): Promise<Answer> {
     const form = formFor(request);
     // The server assigns ids of snapshots; one in the body is no mistake (contract.md §2.1).
-    const { id: _, ...body } = objectBody(request.body);
+    const { id: _, ...body } = await objectBody(request.body);
     const strict = flagOf(request, 'strict');
-    const { fields, unknownFields } = checkedBody(Snapshot, body, request);
+    const { fields, unknownFields } = await checkedBody(Snapshot, body, request);
     const { result, warnings } = await this.#capture(fields.name, request, strict);
     const accepted = acceptedHeaders(result);
     const snapshot = this.#parts.reader.view.snapshot(result.id);
@@ -96,7 +96,7 @@ export class SnapshotService {
     const { reader, log, logger, installed, converge } = this.#parts;
     await reader.mustExist('snapshots', id);
     const wait = activationWaitOf(request);
-    const { account, unknownFields } = accountOf(request);
+    const { account, unknownFields } = await accountOf(request);
     const conditions = {
       ...conditionsOf(request, reader.view.revision('snapshots', id)),
       ...idempotencyOf(request),
@@ -132,7 +132,7 @@ export class SnapshotService {
   async confirm(id: string, request: ApiRequest): Promise<Answer> {
     const { reader, log } = this.#parts;
     await reader.mustExist('snapshots', id);
-    const unknownFields = withoutFields(optionalBody(request.body), request);
+    const unknownFields = withoutFields(await optionalBody(request.body), request);
     const result = await log.propose({ op: 'confirm', id, ...idempotencyOf(request) });
     const accepted = acceptedHeaders(result);
     const snapshot = reader.view.snapshot(id);
@@ -195,7 +195,11 @@ const formFor = (request: ApiRequest): Form => (showsSecrets(request) ? 'resolve
 
 /** `more`: members beside those of a snapshot. */
 const bodyOf = (snapshot: StoredSnapshot, form: Form, more?: string): Answer['body'] =>
-  inPieces(
-    configKinds.reduce((sum, kind) => sum + snapshot.entities[kind].length, 0),
-    snapshotTexts(snapshot, form, more),
-  );
+  inPieces(snapshotTexts(snapshot, form, more));
+
+function* summariesOf(
+  snapshots: readonly StoredSnapshot[],
+  live: Pick<StateView, 'active' | 'pending'>,
+): Generator<string> {
+  for (const snapshot of snapshots) yield snapshotSummary(snapshot, live);
+}

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
+import { writtenKinds } from '../../../src/model/kinds.ts';
 import { configurationOf, proxyConfigOf } from '../../../src/snapshot/build.ts';
-import { type Form, renderConfiguration, snapshotTexts } from '../../../src/snapshot/render.ts';
+import { configurationTexts, type Form, snapshotTexts } from '../../../src/snapshot/render.ts';
 import { staged } from '../../support/staged.ts';
 
 const { entities } = staged({
@@ -66,6 +67,8 @@ describe('a snapshot as text', () => {
   });
 
   it('says in text what the proxy is given as an object', () => {
-    expect(JSON.parse(renderConfiguration(snapshot, 'resolved'))).to.deep.equal(configurationOf(snapshot));
+    expect(JSON.parse([...configurationTexts(snapshot, 'resolved', writtenKinds)].join(''))).to.deep.equal(
+      configurationOf(snapshot),
+    );
   });
 });
