@@ -62,5 +62,15 @@ export async function withFile<T>(path: string, flags: string, use: (file: FileH
 
 export const isMissing = (error: unknown): boolean => codeOf(error) === 'ENOENT';
 
+/** An error of the system, such as ENOSPC or EIO: no mistake of the program. */
+export const isOfSystem = (error: unknown): boolean =>
+  error instanceof Error && 'errno' in error && typeof error.errno === 'number';
+
+/** True for what the system did not allow, and may allow later: no room, no free descriptor, a failed device. Errors of LevelDB included. */
+export function mayPass(error: unknown): boolean {
+  if (isOfSystem(error) || codeOf(error) === 'LEVEL_IO_ERROR') return true;
+  return error instanceof Error && error.cause !== undefined && mayPass(error.cause);
+}
+
 /** Of an error of the system or of LevelDB; undefined where it has none. */
 export const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined);

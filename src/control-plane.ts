@@ -2,6 +2,7 @@
 // §7.10. The only file that knows everyone; it decides nothing itself.
 import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
+import type { DiskProblem } from '../disk/disk-problem.ts';
 import { type Api, createApi } from './api/api.ts';
 import { systemClock } from './clock.ts';
 import { Backups } from './cluster/checkpoints/backup.ts';
@@ -206,6 +207,18 @@ function reactToStorageFailure(
   };
   state.onFailure(react);
   raft.onFailure(react);
+  const reactToWait = (problem: DiskProblem | undefined): void => {
+    const reason = problem?.reason;
+    if (problem === undefined) logger.info({}, 'the store can be written again: this node goes on');
+    else if (problem.kind === 'rejected' && own.onStorageFailure === 'exit') react(problem.reason);
+    else
+      logger.error(
+        { reason },
+        'the store cannot be written: writes are refused until it can, traffic goes on as it was',
+      );
+  };
+  state.onWaits(reactToWait);
+  raft.onWaits(reactToWait);
 }
 
 interface Parts extends Core {
@@ -253,10 +266,11 @@ async function startApi({ controlPlane: own, proxy: { bindAddress } }: Settings,
         return place.kind === 'refused' ? place.why : undefined;
       },
     },
-    health: () => ({
-      ready: serving.started && readiness.ready && log.failed === undefined,
-      reason: log.failed ?? (serving.started ? 'no leader' : 'the proxy is starting'),
-    }),
+    health: () => {
+      const waits = log.waits === undefined ? undefined : 'waits';
+      const storage = log.failed === undefined ? waits : 'failed';
+      return { ready: serving.started && readiness.ready && storage === undefined, storage };
+    },
     clusterId: () => raft.clusterId ?? state.identity.clusterId,
     cluster: { admin: new ClusterAdmin(raft, systemClock), leader: links.leader, backups: backupsOf(own, parts) },
     relay: links.server(log, (bytes) => state.decode(bytes)),

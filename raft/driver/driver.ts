@@ -1,6 +1,7 @@
 // The only loop: inputs go into the core, what it hands out is persisted, sent and applied. Everything is
 // synchronous and driven by callbacks, so the simulator runs this very code and nothing can interleave.
 // Clock, disk, network and state machine are parameters.
+import { type DiskProblem, isLate } from '../../disk/disk-problem.ts';
 import type { Message } from '../core/message.ts';
 import type { CoreEvent, CoreOutput } from '../core/output.ts';
 import { RaftCore } from '../core/raft-core.ts';
@@ -24,7 +25,7 @@ import type { Receiver, Transport } from './transport.ts';
 
 export interface DriverParts {
   readonly settings: DriverSettings;
-  readonly store: Pick<LogStore, 'write' | 'poison'>;
+  readonly store: Pick<LogStore, 'write' | 'poison' | 'place' | 'problem'>;
   readonly checkpoints: CheckpointStore;
   readonly transport: Transport;
   readonly clock: Clock;
@@ -58,6 +59,8 @@ export class RaftDriver implements RaftNode, Receiver {
   #isDead = false;
   #isEager = false;
   #isSuspect: boolean;
+  /** Why the log cannot be written now. */
+  #problem: DiskProblem | undefined;
   #stopping: { readonly done: () => void; readonly until: number } | undefined;
   #cancelStop: Cancel | undefined;
 
@@ -168,6 +171,8 @@ export class RaftDriver implements RaftNode, Receiver {
 
   receive(message: Message): void {
     this.#enter(() => {
+      // As if the network had lost it: what cannot be written would gather in memory for as long as the disk stands still.
+      if (message.type === 'append' && this.#problem !== undefined) return;
       if (!this.#traffic.receive(message, this.#now())) this.#core.step(message);
     });
   }
@@ -179,6 +184,10 @@ export class RaftDriver implements RaftNode, Receiver {
   propose(id: number, payload: Uint8Array): void {
     this.#enter(
       () => {
+        if (this.#problem !== undefined) {
+          this.#parts.host.outcome(id, { kind: 'notApplied', why: 'disk late' });
+          return;
+        }
         const [result] = this.#core.propose([{ payload, time: this.#parts.clock.nowMs() }]);
         if (result?.kind === 'appended') this.#proposals.add(id, result.index, result.term);
         else this.#parts.host.outcome(id, { kind: 'notApplied', why: result?.why ?? 'stopped' });
@@ -273,7 +282,7 @@ export class RaftDriver implements RaftNode, Receiver {
   }
 
   condemn(reason: string): void {
-    this.#die(reason);
+    this.#condemn(reason);
   }
 
   stop(done: () => void): void {
@@ -287,7 +296,9 @@ export class RaftDriver implements RaftNode, Receiver {
     const stopping = this.#stopping;
     if (stopping === undefined) return;
     const doesLead = this.#core.inspect().role === 'leader' && this.#core.bestSuccessor() !== undefined;
-    if ((doesLead && this.#now() < stopping.until) || !this.#writer.isIdle) {
+    // A write that the store makes again and again is given up when the store is closed.
+    const isWriting = !this.#writer.isIdle && this.#parts.store.problem === undefined;
+    if ((doesLead && this.#now() < stopping.until) || isWriting) {
       this.#cancelStop?.();
       this.#cancelStop = this.#parts.clock.after(10, () => this.#enter(() => this.#finishStop()));
       return;
@@ -340,7 +351,7 @@ export class RaftDriver implements RaftNode, Receiver {
   #carryOut(output: CoreOutput): void {
     for (const event of output.events) this.#onEvent(event);
     if (this.#core.inspect().poisoned) {
-      this.#die('this node lost data that it had acknowledged');
+      this.#condemn('this node lost data that it had acknowledged');
       return;
     }
     for (const message of output.sendNow) this.#parts.transport.send(message);
@@ -428,20 +439,42 @@ export class RaftDriver implements RaftNode, Receiver {
 
   /** A disk that hangs, or a program above that does, must not keep a leader in office. */
   #watchHealth(now: number): void {
-    const { aliveMs, diskFatalMs, diskHandOverMs, diskSlowMs } = this.#settings;
-    const owed = this.#writer.outstandingMs;
+    const { aliveMs, diskSlowMs } = this.#settings;
     const isAlive = now - this.#aliveAt <= aliveMs;
-    const diskSlow = owed > diskSlowMs;
+    const diskSlow = this.#writer.outstandingMs > diskSlowMs;
+    this.#watchDisk();
     this.#core.health({ mayLead: isAlive && !diskSlow && this.#stopping === undefined, diskSlow });
-    if (owed > diskFatalMs) this.#die(`a log write has been outstanding for ${owed} ms`);
-    else if (owed > diskHandOverMs) this.#core.resign();
+    if (this.#problem !== undefined) this.#core.resign();
     else if (!isAlive) this.transfer(undefined);
   }
 
+  /** A late write is no lost write: nothing of it was answered, and when it ends this node goes on. */
+  #watchDisk(): void {
+    const { diskLateMs, diskSlowMs } = this.#settings;
+    const { problem: rejection, place } = this.#parts.store;
+    const owed = this.#writer.outstandingMs;
+    const problem = rejection === undefined ? isLate(place) : rejection;
+    const limit = problem.kind === 'late' ? diskLateMs : diskSlowMs;
+    this.#setProblem(owed > limit ? problem : undefined);
+  }
+
+  #setProblem(problem: DiskProblem | undefined): void {
+    if (problem?.reason === this.#problem?.reason) return;
+    this.#problem = problem;
+    this.#parts.host.disk(problem);
+  }
+
+  /** Data that was acknowledged is gone or wrong, and no start makes it right. */
+  #condemn(reason: string): void {
+    if (this.#isDead) return;
+    this.#parts.store.poison(reason);
+    this.#die(reason);
+  }
+
+  /** What is on disk is not in doubt: the next start reads and judges it as after a crash. */
   #die(reason: string): void {
     if (this.#isDead) return;
     this.#shutDown();
-    this.#parts.store.poison(reason);
     this.#parts.host.fatal(reason);
   }
 

@@ -1,5 +1,6 @@
 // The two sides of the driver: what it tells the program above it (Host), and what that program may ask
 // (RaftNode). The worker thread carries both over messages; the simulator calls them directly.
+import type { DiskProblem } from '../../disk/disk-problem.ts';
 import type { Role } from '../core/output.ts';
 import type { CheckpointMeta, CommandEntry, Config, Index, Member, MemberId, Term } from '../core/types.ts';
 
@@ -30,8 +31,10 @@ export type Refusal =
   | 'overload'
   | 'transferring'
   | 'too large'
-  /** A failed write would end this node: it takes nothing more while there is still room. */
+  /** A full disk would stop this node: it takes nothing more while there is still room. */
   | 'disk full'
+  /** A write of the log is late, or was rejected and is made again. */
+  | 'disk late'
   /** A membership change is still under way, or this leader has committed nothing of its own term yet. */
   | 'pending change'
   | 'invalid change'
@@ -62,6 +65,11 @@ export interface Host {
   adopt(generation: number, index: Index): void;
   /** This generation is not wanted any more. */
   discard(generation: number): void;
+  /**
+   * Why the log can not be written for the time being; undefined: it can again. Proposals are refused meanwhile, and what was
+   * read before is all that is known.
+   */
+  disk(problem: DiskProblem | undefined): void;
   /** This node takes no further part. It answers nothing from now on. */
   fatal(reason: string): void;
 }

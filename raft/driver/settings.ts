@@ -1,4 +1,5 @@
 // Numbers of the driver, with the core's among them. One place for every default.
+import { lateMs } from '../../disk/disk-problem.ts';
 import { payloadBytesMax } from '../codec/values.ts';
 import { type CoreSettings, defaultSettings } from '../core/settings.ts';
 
@@ -27,10 +28,9 @@ export interface DriverSettings extends Omit<CoreSettings, 'boot'> {
   readonly transferRetryMs: number;
   readonly transferTimeoutMs: number;
   readonly transfers: number;
-  /** A log write outstanding for so long: slow; hand leadership over; give up. */
+  /** A log write outstanding for so long: slow; late, so that the node hands leadership over and takes nothing more until it ends. */
   readonly diskSlowMs: number;
-  readonly diskHandOverMs: number;
-  readonly diskFatalMs: number;
+  readonly diskLateMs: number;
   /** The program above must have said `alive` within this time, or the node hands over and does not campaign. */
   readonly aliveMs: number;
   readonly stopHandOverMs: number;
@@ -62,8 +62,7 @@ export const defaultDriverSettings: Omit<DriverSettings, 'clusterId' | 'id'> = {
   transferTimeoutMs: 30_000,
   transfers: 2,
   diskSlowMs: 1_000,
-  diskHandOverMs: 3_000,
-  diskFatalMs: 10_000,
+  diskLateMs: lateMs,
   aliveMs: 5_000,
   stopHandOverMs: 1_000,
   maxVoters: 7,

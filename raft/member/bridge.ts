@@ -57,6 +57,7 @@ export const hostCalls: Names<HostCalls> = {
   warning: true,
   removed: true,
   detail: true,
+  disk: true,
   fatal: true,
   status: true,
   stopped: true,

@@ -27,6 +27,12 @@ export interface MemberLogParts {
   readonly host: Pick<Notices, 'warning'>;
 }
 
+/** Names the file, the reason and the way out. */
+export function poisonedText(directory: string, reason: string): string {
+  const cure = 'replace this node (an empty store path, then POST /cluster/members/{id}/replace) or restore a backup';
+  return `${join(directory, 'POISON')} keeps this node out, for data that it had acknowledged is gone or wrong: ${reason}. The way out: ${cure}`;
+}
+
 export class MemberLog {
   readonly #parts: MemberLogParts;
   #store: DiskLogStore;
@@ -61,7 +67,8 @@ export class MemberLog {
   /** Rejects with the reason when the log is unreadable or poisoned. */
   async open(): Promise<OpenedLog> {
     const opened = await this.#store.open();
-    if (opened.verdict.kind === 'poisoned') throw new Error(opened.verdict.reason);
+    const { verdict } = opened;
+    if (verdict.kind === 'poisoned') throw new Error(poisonedText(this.#parts.options.directory, verdict.reason));
     this.#opened = opened;
     this.#self = { id: memberId(opened.identity), clusterId: opened.identity.clusterId };
     this.#checkpointLost = await this.#findLostCheckpoint(opened.boot.checkpoint);

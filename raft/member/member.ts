@@ -20,7 +20,7 @@ import { measureSpace } from './disk-watch.ts';
 import { eventText } from './event-text.ts';
 import { Maintenance } from './maintenance.ts';
 import type { MemberHost } from './member-host.ts';
-import { MemberLog } from './member-log.ts';
+import { MemberLog, poisonedText } from './member-log.ts';
 import { MemberNetwork } from './member-network.ts';
 import { MemberNode } from './member-node.ts';
 import { checkpointDirectory, type RaftOptions } from './options.ts';
@@ -148,7 +148,7 @@ export class RaftMember {
     const { options, host } = this.#parts;
     const problem = appliedProblem(opened.boot, this.#state);
     if (problem !== undefined) this.#log.store.poison(problem);
-    const hopeless = problem ?? this.#log.hopeless;
+    const hopeless = problem === undefined ? this.#log.hopeless : poisonedText(options.directory, problem);
     if (hopeless !== undefined) throw new Error(hopeless);
     const known = opened.identity.nodeId;
     const self = memberOf({ ...this.#greeting(), nodeId: options.nodeId });
@@ -209,6 +209,7 @@ export class RaftMember {
       install: (meta) => host.install(meta),
       adopt: (generation, index) => host.adopt(generation, index),
       discard: (generation) => host.discard(generation),
+      disk: (problem) => host.disk(problem),
       fatal: (reason) => this.#fail(reason),
     };
   }

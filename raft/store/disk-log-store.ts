@@ -1,8 +1,10 @@
 // The product's LogStore: a journal, distrusted. One batch at a time, each with hard state and ring record; checksums and
-// a chain over the entries; a witness beside it; any failed write is the last one.
+// a chain over the entries; a witness beside it. A rejected write is undone and made again (raft.md P13).
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
+import { type DiskProblem, isRejected, rejectedPauseMs } from '../../disk/disk-problem.ts';
+import { isOfSystem } from '../../disk/durable-file.ts';
 import { encodeIdentity, encodeNumber, type IdentityRecord } from '../codec/records.ts';
 import { sizeOf } from '../core/raft-log.ts';
 import type { Config, ConfigEntry, Index, Term } from '../core/types.ts';
@@ -34,10 +36,15 @@ export interface DiskLogStoreOptions {
   readonly after?: After;
 }
 
+const systemAfter: After = (ms, run) => {
+  const timer = setTimeout(run, ms);
+  return () => clearTimeout(timer);
+};
+
 /** Of entries in one batch; beyond that it is prepared apart. */
 const ownTurnBytes = 2 * 1024 * 1024;
 
-/** Rejections and failures of every method but `open` mean the same: this node is finished until it is restarted. */
+/** Rejections and failures mean the same: this node is finished until it is restarted. A rejected write alone is none. */
 export class DiskLogStore implements LogStore {
   readonly #options: DiskLogStoreOptions;
   readonly #former: FormerLog;
@@ -47,6 +54,11 @@ export class DiskLogStore implements LogStore {
   #identity: IdentityRecord | undefined;
   #writing = false;
   #poisoned: Promise<void> | undefined;
+  /** Write under way; never rejects. */
+  #committing: Promise<unknown> = Promise.resolve();
+  #problem: DiskProblem | undefined;
+  #giveUp: () => void = () => {};
+  #isBegun = false;
   #failure: Error | undefined;
 
   constructor(options: DiskLogStoreOptions) {
@@ -59,7 +71,15 @@ export class DiskLogStore implements LogStore {
     });
   }
 
-  /** Rejects when the log cannot be opened or read; the directory is marked as poisoned then. */
+  get place(): string {
+    return this.#options.directory;
+  }
+
+  get problem(): DiskProblem | undefined {
+    return this.#problem;
+  }
+
+  /** Rejects when the log cannot be opened or read. Where its content is the reason, the directory is marked as poisoned. */
   async open(): Promise<OpenedLog> {
     const { directory, nodeId } = this.#options;
     let former: Records | undefined;
@@ -79,17 +99,15 @@ export class DiskLogStore implements LogStore {
   async #begin({ contents }: Scan, verdict: Verdict, former: Records | undefined): Promise<OpenedLog> {
     const boots = (contents?.boots ?? 0) + 1;
     const image = new LogImage(imageOf(contents));
-    this.#witness = await Witness.open(
-      this.#options.directory,
-      (error) => this.#fail(asError(error)),
-      this.#options.after,
-    );
+    if (contents?.stoppedCleanly === false) await this.#journal.settle();
+    this.#witness = await Witness.open(this.#options.directory, this.#options.after);
     this.#image = image;
     this.#identity = contents?.identity ?? this.#newIdentity();
     const first = contents === undefined ? foundation(this.#identity) : former === undefined ? [] : carriedOver(former);
     const counted = put(keys.boots, encodeNumber('boots', boots));
     await this.#commit([...first, counted, { type: 'del', key: keys.clean }, ...image.plan({ sync: true })]);
     if (former !== undefined) await this.#former.clear();
+    this.#isBegun = true;
     return {
       identity: this.#identity,
       verdict,
@@ -174,13 +192,18 @@ export class DiskLogStore implements LogStore {
 
   poison(reason: string): void {
     this.#fail(new Error(reason));
+    this.#giveUp();
     this.#poisoned = setMarker(this.#options.directory, 'POISON', reason).catch(() => {
       // The disk that failed the log may fail the marker too; the next start judges by what it finds.
     });
   }
 
+  /** A rejected write is given up: nothing of it was answered, and the next start finds what there is of it. */
   async close({ clean }: { readonly clean: boolean }): Promise<void> {
     try {
+      if (this.#problem !== undefined) this.#fail(new Error(this.#problem.reason));
+      this.#giveUp();
+      await this.#committing;
       if (clean && this.#failure === undefined && this.#image !== undefined) {
         const operations = this.#image.plan({ sync: true });
         const marker = put(keys.clean, encodeNumber('clean', this.#image.persistSeq));
@@ -194,14 +217,16 @@ export class DiskLogStore implements LogStore {
     }
   }
 
-  /** P1 and P13: one batch outstanding, none after a failure. All of them are synced. */
+  /** P1: one batch outstanding. All of them are synced. */
   async #commit(operations: readonly Operation[]): Promise<void> {
     if (this.#writing) throw this.#fail(new Error('two batches outstanding'));
     if (this.#failure !== undefined) throw this.#failure;
     const seq = this.#image?.persistSeq ?? 0;
     this.#writing = true;
+    const written = this.#journal.write(operations).catch((error: unknown) => this.#insist(operations, error));
+    this.#committing = written.catch(() => undefined);
     try {
-      await this.#journal.write(operations);
+      await written;
     } catch (error) {
       throw this.#fail(asError(error));
     } finally {
@@ -209,6 +234,40 @@ export class DiskLogStore implements LogStore {
     }
     this.#witness?.note(seq);
     this.#journal.release((this.#image?.baseIndex ?? 0) + 1);
+  }
+
+  /**
+   * Makes a rejected write again until it succeeds (P13): what is left of it goes first, and the frame before it is proven to
+   * be there. A start does not wait: its caller decides what to do without a log.
+   */
+  async #insist(operations: readonly Operation[], rejection: unknown): Promise<void> {
+    if (!this.#isBegun || !isOfSystem(rejection)) throw rejection;
+    let reason = rejection;
+    for (let pauseMs = rejectedPauseMs.first; ; pauseMs = Math.min(2 * pauseMs, rejectedPauseMs.longest)) {
+      this.#problem = isRejected(join(this.place, 'journal'), reason);
+      await this.#pause(pauseMs);
+      try {
+        await this.#journal.undo();
+        await this.#journal.write(operations);
+        this.#problem = undefined;
+        return;
+      } catch (error) {
+        reason = error;
+      }
+    }
+  }
+
+  /** Rejects when the store is given up meanwhile, and when it was before. */
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const end = (): void => reject(this.#failure ?? new Error('the log is closed'));
+      if (this.#failure !== undefined) return end();
+      const cancel = (this.#options.after ?? systemAfter)(ms, resolve);
+      this.#giveUp = () => {
+        cancel();
+        end();
+      };
+    });
   }
 
   #fail(error: Error): Error {

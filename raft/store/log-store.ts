@@ -1,5 +1,7 @@
 // The durable log as the driver sees it. DiskLogStore is the product's, the simulator has its own on a disk that
-// loses power. The driver keeps at most one write outstanding; a failed write is final for the process.
+// loses power. The driver keeps at most one write outstanding. A write that the disk rejects is late, not lost: the store
+// undoes it and makes it again until it succeeds, and says so meanwhile (raft.md P13).
+import type { DiskProblem } from '../../disk/disk-problem.ts';
 import type {
   BootState,
   CheckpointMeta,
@@ -53,6 +55,10 @@ export interface OpenedLog {
 }
 
 export interface LogStore {
+  /** For people: the directory. */
+  readonly place: string;
+  /** Why the write under way was rejected last; undefined while none was. It is tried again by itself. */
+  readonly problem: DiskProblem | undefined;
   /** Scans and judges everything. Rejects when the store cannot be read at all. */
   open(): Promise<OpenedLog>;
   /**
@@ -60,7 +66,7 @@ export interface LogStore {
    * the cluster and entry 1 (term 1, committed) is that configuration; without, it waits to be contacted.
    */
   join(clusterId: string, config: Config | undefined): Promise<void>;
-  /** At most one outstanding. Calls `done` exactly once, never from inside `write`; a failure is final. */
+  /** At most one outstanding. Calls `done` exactly once, never from inside `write`; a failure is a mistake of the program, and final. */
   write(batch: WriteBatch, done: (failure: Error | undefined) => void): void;
   /** Best effort, to a file next to the database: the next start finds the reason and refuses. */
   poison(reason: string): void;

@@ -4,6 +4,7 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { makePrivateDirectory } from '../../disk/directory.ts';
+import { mayPass } from '../../disk/durable-file.ts';
 import { readComplaints } from './leveldb-complaints.ts';
 import type { Verdict } from './log-store.ts';
 import { clearMarker, readMarker, setMarker } from './markers.ts';
@@ -11,24 +12,30 @@ import type { Scan } from './recovery.ts';
 import { judge } from './verdict.ts';
 import { type Testimony, Witness } from './witness.ts';
 
-/** Rejects when `scanLog` does; unless another process holds the directory, it is marked as poisoned first. */
+/**
+ * Rejects when `scanLog` does. The directory is marked as poisoned first where what it holds is the reason: not where another
+ * process holds it, nor where the system did not let it be read, for that may pass.
+ */
 export async function startUp(
   directory: string,
   scanLog: () => Promise<Scan>,
 ): Promise<{ readonly scan: Scan; readonly verdict: Verdict }> {
   await makePrivateDirectory(directory);
-  await keepOldComplaints(directory);
-  await setMarker(directory, 'OPENING', 'no verdict was reached');
+  const isOfLevelDb = !(await hasJournal(directory));
+  if (isOfLevelDb) {
+    await keepOldComplaints(directory);
+    await setMarker(directory, 'OPENING', 'no verdict was reached');
+  }
   const testimony = await Witness.read(directory);
   const scan = await readLog(directory, scanLog);
   const verdict = await reachVerdict(directory, scan, testimony);
-  await clearMarker(directory, 'OPENING');
+  if (isOfLevelDb || (await readMarker(directory, 'OPENING')) !== undefined) await clearMarker(directory, 'OPENING');
   return { scan, verdict };
 }
 
 /** Of a log that was LevelDB's: an open that died before its verdict may have been told of lost bytes, and the next LOG will not repeat it. */
 async function keepOldComplaints(directory: string): Promise<void> {
-  if ((await readMarker(directory, 'OPENING')) === undefined || (await hasJournal(directory))) return;
+  if ((await readMarker(directory, 'OPENING')) === undefined) return;
   const [complaint] = await readComplaints(join(directory, 'log'));
   if (complaint !== undefined) await setMarker(directory, 'SUSPECT', complaint);
 }
@@ -45,7 +52,7 @@ async function readLog(directory: string, scanLog: () => Promise<Scan>): Promise
   } catch (error) {
     const failure = error instanceof Error ? error : new Error(String(error));
     if (isLocked(failure)) throw new Error(`${directory} is in use by another process`, { cause: failure });
-    await setMarker(directory, 'POISON', `unreadable log: ${failure.message}`);
+    if (!mayPass(failure)) await setMarker(directory, 'POISON', `unreadable log: ${failure.message}`);
     throw failure;
   }
 }

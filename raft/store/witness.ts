@@ -3,7 +3,8 @@
 // Written after a batch is synced and before anything needs it, never waited for: it may be late, never early.
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { readSlotFile, SlotFile, type SlotLayout } from '../../disk/slot-file.ts';
+import { writeDurably } from '../../disk/durable-file.ts';
+import { readSlotFile, SlotFile, type SlotLayout, slotFileWith } from '../../disk/slot-file.ts';
 
 /** What the witness saw: the highest batch known to be synced; 'absent' without a file; 'damaged' when no slot is whole. */
 export type Testimony = { readonly synced: number } | 'absent' | 'damaged';
@@ -32,6 +33,8 @@ export type After = (ms: number, run: () => void) => () => void;
 
 /** So long the next write waits for others: a write of the witness wakes two threads. */
 const pauseMs = 20;
+/** Pause after a write that the disk has rejected. */
+const rejectedMs = 1_000;
 
 export class Witness {
   readonly #file: SlotFile<number>;
@@ -41,20 +44,19 @@ export class Witness {
   #writing: Promise<void> | undefined;
   #wanted = 0;
   #written = 0;
-  readonly #failed: (error: unknown) => void;
 
-  private constructor(file: SlotFile<number>, failed: (error: unknown) => void, after: After | undefined) {
+  private constructor(file: SlotFile<number>, after: After | undefined) {
     this.#file = file;
     this.#after = after;
-    this.#failed = failed;
   }
 
-  /**
-   * Opens or creates the file in `directory`. `failed` hears of a write error once; nothing is written after it. Without
-   * `after` no write waits for others.
-   */
-  static async open(directory: string, failed: (error: unknown) => void, after?: After): Promise<Witness> {
-    return new Witness(await SlotFile.open(join(directory, fileName), layout), failed, after);
+  /** Opens or creates the file in `directory`. Without `after` no write waits for others. */
+  static async open(directory: string, after?: After): Promise<Witness> {
+    const path = join(directory, fileName);
+    // Whole or absent: a power loss leaves no file that says nothing.
+    const isMissing = (await readSlotFile(path, layout)) === 'missing';
+    if (isMissing) await writeDurably(path, slotFileWith(0, layout));
+    return new Witness(await SlotFile.open(path, layout), after);
   }
 
   static async read(directory: string): Promise<Testimony> {
@@ -84,17 +86,23 @@ export class Witness {
   }
 
   #begin(): void {
-    if (this.#written < this.#wanted) this.#writing ??= this.#write().catch(this.#failed);
+    if (this.#written < this.#wanted) this.#writing ??= this.#write();
   }
 
   async #write(): Promise<void> {
+    let isRejected = false;
     do {
       const seq = this.#wanted;
-      await this.#file.write(seq);
-      this.#written = seq;
-    } while (this.#after === undefined && this.#written < this.#wanted);
+      try {
+        await this.#file.write(seq);
+        this.#written = seq;
+      } catch {
+        // A witness that is late says less, and nothing wrong: the slot that counts was not touched.
+        isRejected = true;
+      }
+    } while (!isRejected && this.#after === undefined && this.#written < this.#wanted);
     this.#writing = undefined;
-    this.#cancelPause = this.#after?.(pauseMs, () => {
+    this.#cancelPause = this.#after?.(isRejected ? rejectedMs : pauseMs, () => {
       this.#cancelPause = undefined;
       this.#begin();
     });

@@ -1,4 +1,4 @@
-// `/healthz` and `/readyz`: ok or not ok and nothing else, for load balancers without a key (architecture.md §6.21). They
+// `/healthz` and `/readyz`: ok or not ok, and whether storage is the reason, for load balancers without a key (architecture.md §6.21). They
 // answer under `/api/v1` too, where a client that was generated from the document looks for them, as any path there with a
 // key when keys are configured.
 import { Controller, Get, Inject, Res } from '@nestjs/common';
@@ -34,9 +34,13 @@ export class HealthController {
   @ApiResponse({ status: 401, description: keyNeeded, schema: schemaRef('Error') })
   @ApiOperation({ operationId: 'getReadiness', summary: 'Ask whether the node takes reads and writes' })
   @ApiResponse({ status: 200, description: 'It does.', schema: schemaRef('Health') })
-  @ApiResponse({ status: 503, description: 'Not yet, or no more.', schema: schemaRef('Error') })
+  @ApiResponse({
+    status: 503,
+    description: 'Not yet, no more, or not while the store cannot be written (`not ready: storage waits`).',
+    schema: schemaRef('Error'),
+  })
   ready(@Res() reply: FastifyReply): void {
-    if (!this.#readiness.ready) throw new SluiceError('UNAVAILABLE', 'not ready');
+    if (!this.#readiness.ready) throw new SluiceError('UNAVAILABLE', this.#readiness.reason);
     send(reply, ok);
   }
 }

@@ -2,8 +2,8 @@
 
 export interface Health {
   readonly ready: boolean;
-  /** Why not, for the log; never shown to callers. */
-  readonly reason?: string | undefined;
+  /** The store cannot be written for the time being, or takes no writes at all. No more is said to callers without a key. */
+  readonly storage?: 'waits' | 'failed' | undefined;
 }
 
 export class Readiness {
@@ -16,6 +16,12 @@ export class Readiness {
 
   get ready(): boolean {
     return !this.#closing && this.#health().ready;
+  }
+
+  /** For callers without a key. */
+  get reason(): string {
+    const { storage } = this.#health();
+    return storage === undefined ? 'not ready' : `not ready: storage ${storage}`;
   }
 
   get closing(): boolean {

@@ -1,7 +1,9 @@
 // State and store together: a round is computed, handed to the writer of the store, and then shown, one at a time. A reader
-// never sees what is not on disk: it is in the log, and what proxies run waits for the store as well. The first failed write
-// is the last one: what is on disk is not known any more, so nothing is applied until the process starts again (raft.md P13).
+// never sees what is not on disk: it is in the log, and what proxies run waits for the store as well. A write that the system
+// rejects is made again (round-writer.ts); after any other failure what is on disk is not known any more, and nothing is
+// applied until the process starts again (raft.md P13).
 
+import type { DiskProblem } from '../../disk/disk-problem.ts';
 import { configKinds } from '../model/kinds.ts';
 import { fillStore, imageOf, type StateImage } from './checkpoint.ts';
 import type { Command } from './command.ts';
@@ -52,6 +54,7 @@ export class DurableState {
   readonly #behind: WriteBehind | undefined;
   #writer: RoundWriter;
   readonly #subscribers = new Set<(reason: string) => void>();
+  readonly #waiting = new Set<(problem: DiskProblem | undefined) => void>();
   #failed: string | undefined;
   #applying = false;
 
@@ -81,6 +84,11 @@ export class DurableState {
     return this.#failed;
   }
 
+  /** Why the store cannot be written for the time being; what was answered is in the log. Undefined while it can. */
+  get waits(): DiskProblem | undefined {
+    return this.#writer.problem;
+  }
+
   /** Same on all nodes that encrypt with the same key; undefined when encryption is off. */
   get keyFingerprint(): string | undefined {
     return this.#opened.cipher?.fingerprint;
@@ -90,6 +98,11 @@ export class DurableState {
   onFailure(subscriber: (reason: string) => void): () => void {
     this.#subscribers.add(subscriber);
     return () => this.#subscribers.delete(subscriber);
+  }
+
+  /** Calls `subscriber` whenever `waits` has changed. */
+  onWaits(subscriber: (problem: DiskProblem | undefined) => void): void {
+    this.#waiting.add(subscriber);
   }
 
   /** State hash after each of the last rounds, by applied index, ascending. */
@@ -184,10 +197,10 @@ export class DurableState {
     await former.close();
   }
 
-  /** What is shown is on disk then, unless a write has failed. */
+  /** What is shown is on disk then, unless the store cannot be written: the log has it, and gives it again at the next start. */
   async close(): Promise<void> {
     try {
-      if (this.#failed === undefined) await this.#writer.flush();
+      if (this.#failed === undefined) await this.#writer.finish();
     } finally {
       await this.#writer.abandon();
       await this.#store.close();
@@ -208,9 +221,13 @@ export class DurableState {
     return entries.map(({ index, bytes }) => ({ index, command: this.decode(bytes) }));
   }
 
-  #writerOf(store: Store, { codec }: OpenedState): RoundWriter {
+  #writerOf(store: Store, { codec, state }: OpenedState): RoundWriter {
     const failed = (error: unknown): void => this.#fail(error);
-    return new RoundWriter({ store, codec, run: this.#run, behind: this.#behind, failed });
+    const waits = (problem: DiskProblem | undefined): void => {
+      for (const subscriber of this.#waiting) subscriber(problem);
+    };
+    const { applied } = state;
+    return new RoundWriter({ store, codec, run: this.#run, behind: this.#behind, applied, failed, waits });
   }
 
   #fail(error: unknown): void {

@@ -39,11 +39,11 @@ interface Sizes {
 const productSizes: Sizes = { writeBufferBytes: 16 * 1024 * 1024, longBytes: 1024 * 1024 };
 
 interface Parts {
+  readonly mark: Mark | undefined;
   readonly database: Database;
   readonly witness: Witness;
   readonly longRows: LongRowFiles;
   readonly files: Map<string, FileNumber>;
-  readonly longBytes: number;
 }
 
 interface Operation {
@@ -79,23 +79,23 @@ export const generationDirectory = (storePath: string, generation: number): stri
 export class LevelStore implements Store {
   readonly place: string;
   readonly mark: Mark | undefined;
-  readonly #database: Database;
-  readonly #witness: Witness;
-  readonly #longRows: LongRowFiles;
+  readonly #sizes: Sizes;
+  #database: Database;
+  #witness: Witness;
+  #longRows: LongRowFiles;
   /** Keys of long rows with the numbers of their files, as of the last write. */
-  readonly #files: Map<string, FileNumber>;
-  readonly #longBytes: number;
+  #files: Map<string, FileNumber>;
   /** The mark of the write before. */
   #marked: Promise<void> = Promise.resolve();
 
-  private constructor(place: string, mark: Mark | undefined, parts: Parts) {
+  private constructor(place: string, sizes: Sizes, { mark, database, witness, longRows, files }: Parts) {
     this.place = place;
     this.mark = mark;
-    this.#database = parts.database;
-    this.#witness = parts.witness;
-    this.#longRows = parts.longRows;
-    this.#files = parts.files;
-    this.#longBytes = parts.longBytes;
+    this.#sizes = sizes;
+    this.#database = database;
+    this.#witness = witness;
+    this.#longRows = longRows;
+    this.#files = files;
   }
 
   /**
@@ -104,24 +104,9 @@ export class LevelStore implements Store {
    * @throws {StoreDamaged} when LevelDB cannot read its files or the witness is not readable
    */
   static async open(directory: string, sizes: Partial<Sizes> = {}): Promise<LevelStore> {
-    const { writeBufferBytes, longBytes } = { ...productSizes, ...sizes };
+    const all = { ...productSizes, ...sizes };
     await makePrivateDirectory(directory);
-    const witnessed = await readWitness(directory);
-    if (witnessed === 'unreadable') throw new StoreDamaged(directory, `its file ${witnessName} is not readable`);
-    const mark = witnessed === 'missing' ? undefined : witnessed;
-    const createIfMissing = await mayCreate(directory, mark);
-    const damaged = createIfMissing ? undefined : await damagedTable(directory);
-    if (damaged !== undefined) throw new StoreDamaged(directory, `its ${damaged}`);
-    const database = await openDatabase(directory, { createIfMissing, writeBufferSize: writeBufferBytes });
-    try {
-      const files = await filesOf(database, directory);
-      const longRows = await LongRowFiles.open(join(directory, 'long'), new Set(files.values()));
-      const witness = await Witness.open(directory, unmarked);
-      return new LevelStore(directory, mark, { database, witness, longRows, files, longBytes });
-    } catch (error) {
-      await database.close();
-      throw error;
-    }
+    return new LevelStore(directory, all, await openParts(directory, all));
   }
 
   rows(): AsyncIterable<readonly [string, Uint8Array]> {
@@ -183,7 +168,7 @@ export class LevelStore implements Store {
     const operations: Operation[] = [];
     const moves: Move[] = [];
     for (const { key, value } of changes) {
-      if (value !== undefined && lengthOf(value) > this.#longBytes) {
+      if (value !== undefined && lengthOf(value) > this.#sizes.longBytes) {
         const number = await this.#longRows.write(partsOf(value));
         operations.push({ key, value: undefined }, { key: reference + key, value: Buffer.from(String(number)) });
         moves.push({ key, number });
@@ -220,6 +205,18 @@ export class LevelStore implements Store {
     }
   }
 
+  async reopen(): Promise<void> {
+    await this.#marked.catch(() => undefined);
+    await this.#witness.close().catch(() => undefined);
+    await this.#database.close();
+    const { database, witness, longRows, files } = await openParts(this.place, this.#sizes);
+    this.#database = database;
+    this.#witness = witness;
+    this.#longRows = longRows;
+    this.#files = files;
+    this.#marked = Promise.resolve();
+  }
+
   async compact(): Promise<void> {
     await this.#database.compactRange('\u0000', '\u{10ffff}');
   }
@@ -227,7 +224,27 @@ export class LevelStore implements Store {
   async close(): Promise<void> {
     await this.#database.close();
     await this.#marked.catch(() => undefined);
-    await this.#witness.close();
+    await this.#witness.close().catch(() => undefined);
+  }
+}
+
+/** In a directory that is there. */
+async function openParts(directory: string, { writeBufferBytes }: Sizes): Promise<Parts> {
+  const witnessed = await readWitness(directory);
+  if (witnessed === 'unreadable') throw new StoreDamaged(directory, `its file ${witnessName} is not readable`);
+  const mark = witnessed === 'missing' ? undefined : witnessed;
+  const createIfMissing = await mayCreate(directory, mark);
+  const damaged = createIfMissing ? undefined : await damagedTable(directory);
+  if (damaged !== undefined) throw new StoreDamaged(directory, `its ${damaged}`);
+  const database = await openDatabase(directory, { createIfMissing, writeBufferSize: writeBufferBytes });
+  try {
+    const files = await filesOf(database, directory);
+    const longRows = await LongRowFiles.open(join(directory, 'long'), new Set(files.values()));
+    const witness = await Witness.open(directory, unmarked);
+    return { mark, database, witness, longRows, files };
+  } catch (error) {
+    await database.close();
+    throw error;
   }
 }
 
@@ -292,11 +309,15 @@ async function openDatabase(
   } catch (error) {
     const cause = error instanceof Error ? error.cause : undefined;
     if (codeOf(cause) === 'LEVEL_LOCKED') throw new StoreInUse(directory, { cause });
-    if (/permission denied|no space left|too many open files|read-only file system/i.test(reasonOf(cause))) {
+    if (notAllowed.test(reasonOf(cause))) {
       throw new Error(reasonOf(cause), { cause });
     }
     throw new StoreDamaged(directory, reasonOf(cause), { cause });
   }
 }
+
+/** By words: LevelDB calls a missing file an IO error as well. */
+const notAllowed =
+  /permission denied|no space left|quota exceeded|file too large|too many open files|read-only file system|input\/output error/i;
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

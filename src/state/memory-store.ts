@@ -32,6 +32,8 @@ export class MemoryStore implements Store {
     this.#mark = mark;
   }
 
+  async reopen(): Promise<void> {}
+
   async compact(): Promise<void> {}
 
   async close(): Promise<void> {}

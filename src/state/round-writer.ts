@@ -1,10 +1,14 @@
 // Brings rounds to the store of one generation, behind the answers: what they carry is in the log, synced on a majority
 // and here, so the store may follow it. Rounds gather and reach the store together, in one synced batch with one mark; the
 // store is at every moment as the state was after some round. Whatever a crash takes away of it the log gives again.
+import { type DiskProblem, isLate, isRejected, lateMs, rejectedPauseMs } from '../../disk/disk-problem.ts';
+import { mayPass } from '../../disk/durable-file.ts';
 import type { Row } from './config-state.ts';
-import type { RowCodec } from './row-codec.ts';
+import { keys } from './keys.ts';
+import type { Position } from './overlay.ts';
+import { RowCodec } from './row-codec.ts';
 import { type RunSteps, workThrough } from './slices.ts';
-import type { Change, Mark, Store } from './store.ts';
+import { type Change, type Mark, type Store, StoreDamaged } from './store.ts';
 
 /** Runs `run` after so many milliseconds, unless what it returned is called before. */
 interface Timers {
@@ -30,8 +34,12 @@ export interface RoundWriterParts {
   readonly codec: RowCodec;
   readonly run: RunSteps;
   readonly behind: WriteBehind | undefined;
+  /** Index up to which the store holds the state now. */
+  readonly applied: number;
   /** A write failed: what is on disk is not known any more. */
   readonly failed: (error: unknown) => void;
+  /** Hears why the store cannot be written for the time being, and undefined when it can again. */
+  readonly waits: (problem: DiskProblem | undefined) => void;
 }
 
 export class RoundWriter {
@@ -46,9 +54,19 @@ export class RoundWriter {
   #writing: Promise<void> | undefined;
   #cancelDelay: (() => void) | undefined;
   #isOver = false;
+  #isEnding = false;
+  #problem: DiskProblem | undefined;
+  /** Index that the last write has brought to the disk. */
+  #applied: number;
 
   constructor(parts: RoundWriterParts) {
     this.#parts = parts;
+    this.#applied = parts.applied;
+  }
+
+  /** Why the store cannot be written for the time being. */
+  get problem(): DiskProblem | undefined {
+    return this.#problem;
   }
 
   /**
@@ -76,6 +94,13 @@ export class RoundWriter {
     }
   }
 
+  /** The last write of all. A store that cannot be written is left as it is: the log gives again what it lacks. */
+  async finish(): Promise<void> {
+    if (this.#problem !== undefined) return;
+    this.#isEnding = true;
+    await this.flush();
+  }
+
   /** Writes nothing more; what was not written yet is dropped. Resolves when the write under way is over. */
   async abandon(): Promise<void> {
     this.#isOver = true;
@@ -89,7 +114,7 @@ export class RoundWriter {
   }
 
   async #write(): Promise<void> {
-    const { store, codec, run, failed } = this.#parts;
+    const { codec, run, failed } = this.#parts;
     try {
       const rounds = this.#rounds;
       const mark = this.#mark;
@@ -97,7 +122,7 @@ export class RoundWriter {
       const added = this.#added;
       this.#drop();
       const changes = await workThrough(bytes, encoded(codec, rounds), run);
-      if (mark !== undefined && !this.#isOver) await store.write(changes, mark);
+      if (mark !== undefined && !this.#isOver) await this.#writeChanges(changes, mark);
       this.#written = added;
     } catch (error) {
       const isLeft = this.#isOver;
@@ -108,6 +133,65 @@ export class RoundWriter {
     } finally {
       this.#writing = undefined;
     }
+  }
+
+  async #writeChanges(changes: readonly Change[], mark: Mark): Promise<void> {
+    const { store, behind } = this.#parts;
+    const cancel = behind?.clock.after(lateMs, () => {
+      if (this.#problem === undefined) this.#waits(isLate(store.place));
+    });
+    try {
+      await store.write(changes, mark).catch((error: unknown) => this.#insist(changes, mark, error));
+      this.#applied = mark.applied;
+    } finally {
+      cancel?.();
+      this.#waits(undefined);
+    }
+  }
+
+  /**
+   * Makes a rejected write again until it succeeds, in files that were opened anew: LevelDB writes nothing sound behind a
+   * rejected write (raft.md A6). Rows say what is, not what changes, so a write that is there already does no harm.
+   */
+  async #insist(changes: readonly Change[], mark: Mark, rejection: unknown): Promise<void> {
+    const { store, behind } = this.#parts;
+    let reason = rejection;
+    for (let pauseMs = rejectedPauseMs.first; ; pauseMs = Math.min(2 * pauseMs, rejectedPauseMs.longest)) {
+      if (behind === undefined || !mayPass(reason) || this.#isOver || this.#isEnding) throw reason;
+      this.#waits(isRejected(store.place, reason));
+      const { promise, resolve } = Promise.withResolvers<void>();
+      behind.clock.after(pauseMs, resolve);
+      await promise;
+      try {
+        await store.reopen();
+        await this.#expectFormer(mark);
+        return await store.write(changes, mark);
+      } catch (error) {
+        reason = error;
+      }
+    }
+  }
+
+  /** After a rejection the store ends where the write before it left it, or where the rejected one would have. */
+  async #expectFormer(mark: Mark): Promise<void> {
+    const { store } = this.#parts;
+    const image = store.image();
+    try {
+      const row = await image.get(keys.position);
+      const body = row && new RowCodec(undefined).decode(keys.position, row)?.body;
+      const applied = body === undefined ? 0 : (JSON.parse(body.toString()) as Position).applied;
+      if (applied === this.#applied || applied === mark.applied) return;
+      const lost = `index ${this.#applied} was written, but it ends at ${applied}`;
+      throw new StoreDamaged(store.place, lost);
+    } finally {
+      await image.close();
+    }
+  }
+
+  #waits(problem: DiskProblem | undefined): void {
+    if (problem?.reason === this.#problem?.reason) return;
+    this.#problem = problem;
+    this.#parts.waits(problem);
   }
 
   #drop(): void {

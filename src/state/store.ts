@@ -42,9 +42,11 @@ export interface Store {
   /**
    * Writes all changes atomically, syncs them and resolves. The mark follows and is synced before the next write begins:
    * what is answered meanwhile is in the log, so the mark need not hold the answer up. One write at a time.
-   * After a rejection nobody knows what is on disk: the store must not be written again.
+   * After a rejection it is not known what is on disk: the store must not be written again before `reopen`.
    */
   write(changes: readonly Change[], mark: Mark): Promise<void>;
+  /** Opens the files anew after a rejected write, which is there as a whole then or not at all. Rejects when they cannot be opened yet. */
+  reopen(): Promise<void>;
   /** Rewrites the files so that no deleted or overwritten value is left in them. */
   compact(): Promise<void>;
   close(): Promise<void>;

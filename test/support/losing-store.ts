@@ -61,6 +61,7 @@ export class LosingDisk {
         };
       },
       write: (changes, next) => this.#write(changes, next),
+      reopen: async () => undefined,
       compact: async () => undefined,
       close: async () => undefined,
     };

@@ -3,12 +3,12 @@
 // that the file grew; each write is durable when it ends (O_DSYNC).
 import { constants } from 'node:fs';
 import { type FileHandle, open, rm, truncate } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { makePrivateDirectory } from '../../../disk/directory.ts';
 import { renameDurably, syncDirectory, withFile } from '../../../disk/durable-file.ts';
 import type { Index } from '../../core/types.ts';
 import { indexOfEntry } from '../keys.ts';
-import { encodeFrame, type Operation } from './frames.ts';
+import { encodeFrame, type Operation, readFrame } from './frames.ts';
 import { readSegments, segmentName } from './segments.ts';
 
 /** What is known by now: value by key, keys as Latin-1 text. */
@@ -47,12 +47,14 @@ interface OldSegment {
 interface CurrentSegment {
   readonly number: number;
   readonly file: FileHandle;
-  readonly isMadeAhead: boolean;
+  isMadeAhead: boolean;
+  /** Position of the last frame; its end when there is none. */
+  lastFrame: number;
   end: number;
   lastEntry: Index;
 }
 
-/** One write at a time; after one that failed the caller makes no other. */
+/** One write at a time; between one that was rejected and the next, `undo`. */
 export class Journal {
   readonly #directory: string;
   readonly #segmentBytes: number;
@@ -62,9 +64,12 @@ export class Journal {
   #current: CurrentSegment | undefined;
   #ahead: Promise<FileHandle | undefined> | undefined;
   #made: FileHandle | undefined;
-  #cannotMake = false;
+  /** No segment is made ahead while the current one ends before this: a disk that had no room is left alone. */
+  #makeFrom = 0;
   #number = 0;
   #frame = 0;
+  /** Last frame that was read; undefined where there is none. */
+  #newest: { readonly segment: number; readonly start: number; readonly end: number } | undefined;
   /** Of earlier runs, with bytes behind their frames. */
   #untrimmed: { readonly number: number; readonly end: number }[] = [];
   #aside: Promise<unknown> = Promise.resolve();
@@ -91,7 +96,10 @@ export class Journal {
       }
       this.#old.push({ number, lastEntry });
       if (bytes > used) this.#untrimmed.push({ number, end: used });
-      this.#frame = frames.at(-1)?.number ?? this.#frame;
+      const last = frames.at(-1);
+      if (last === undefined) continue;
+      this.#frame = last.number;
+      this.#newest = { segment: number, start: frames.at(-2)?.end ?? 0, end: last.end };
     }
     this.#number = Math.max(0, ...this.#old.map(({ number }) => number));
     for (const [name, value] of records) {
@@ -100,17 +108,48 @@ export class Journal {
     return { records, problems, complaints };
   }
 
-  /** Resolves when all of it, and all before it, survives a power loss. */
+  /**
+   * Makes the last frame that was read durable. The process that wrote it may have ended before its write did: the frame is
+   * read from memory of the system then, and may not be on the disk. All frames before it were durable when it was begun.
+   */
+  async settle(): Promise<void> {
+    if (this.#newest === undefined) return;
+    const { segment, start, end } = this.#newest;
+    const file = await open(this.#pathOf(segment), constants.O_RDWR | writesThrough);
+    try {
+      await rewriteFrame(file, this.#frame, start, end);
+    } finally {
+      await file.close();
+    }
+  }
+
+  /** Resolves when all of it, and all before it, survives a power loss. A rejected write may be made again after `undo`. */
   async write(operations: readonly Operation[]): Promise<void> {
     const { current, image } = await this.#segmentFor();
-    for (const operation of operations) this.#note(current, operation);
-    const { pieces, bytes } = encodeFrame(++this.#frame, [...image, ...operations]);
+    const number = this.#frame + 1;
+    const { pieces, bytes } = encodeFrame(number, [...image, ...operations]);
     await writeAll(current.file, pieces, bytes, current.end);
     if (writesThrough === 0) await current.file.datasync();
+    for (const operation of operations) this.#note(current, operation);
+    this.#frame = number;
+    current.lastFrame = current.end;
     current.end += bytes;
     // What follows an end is told from what was lost there by the frame that follows it elsewhere.
     for (const segment of this.#untrimmed.splice(0)) this.#later(() => this.#trim(segment));
     this.#makeAhead(current);
+  }
+
+  /**
+   * Removes what a rejected write left behind the last frame, and writes that frame once more where it lies: the system may
+   * have dropped pages that both share (raft.md P13). Rejects while the disk does not take that.
+   */
+  async undo(): Promise<void> {
+    const current = this.#current;
+    if (current === undefined) return;
+    await current.file.truncate(current.end);
+    current.isMadeAhead = false;
+    if (current.lastFrame < current.end) await rewriteFrame(current.file, this.#frame, current.lastFrame, current.end);
+    await current.file.sync();
   }
 
   /** Entries before `index` are needed no more: segments that hold no others go, the oldest first. */
@@ -143,10 +182,13 @@ export class Journal {
   /** The one that this write goes to, and what has to come first in it where it is new. */
   async #segmentFor(): Promise<{ readonly current: CurrentSegment; readonly image: readonly Operation[] }> {
     const current = this.#current;
-    if (current !== undefined && !this.#isFull(current)) return { current, image: [] };
+    if (current !== undefined && !this.#isFull(current)) {
+      return { current, image: current.end === 0 ? this.#image() : [] };
+    }
     const isMadeAhead = this.#made !== undefined;
     const file = this.#made ?? (await this.#newFile());
-    const next = { number: this.#number, file, isMadeAhead, end: 0, lastEntry: 0 };
+    const next = { number: this.#number, file, isMadeAhead, lastFrame: 0, end: 0, lastEntry: 0 };
+    this.#makeFrom = 0;
     this.#made = undefined;
     this.#ahead = undefined;
     this.#current = next;
@@ -175,19 +217,21 @@ export class Journal {
 
   /** The name of a file is durable before anything in it is relied on. */
   async #newFile(): Promise<FileHandle> {
-    if (this.#current === undefined) {
-      await makePrivateDirectory(this.#directory);
-      await syncDirectory(dirname(this.#directory));
-    }
+    if (this.#current === undefined) await makePrivateDirectory(this.#directory);
     const flags = constants.O_RDWR | constants.O_CREAT | constants.O_TRUNC | writesThrough;
     const file = await open(this.#pathOf(this.#number + 1), flags, 0o600);
-    await syncDirectory(this.#directory);
+    try {
+      await syncDirectory(this.#directory);
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
     this.#number += 1;
     return file;
   }
 
   #makeAhead({ end, isMadeAhead }: CurrentSegment): void {
-    if (this.#ahead !== undefined || this.#cannotMake) return;
+    if (this.#ahead !== undefined || end < this.#makeFrom) return;
     if (end < (isMadeAhead ? this.#segmentBytes / 2 : quietBytes)) return;
     this.#ahead = this.#make().then(
       (file) => {
@@ -196,7 +240,7 @@ export class Journal {
       },
       // A disk that is full may take small writes for long yet. They go on where they are.
       () => {
-        this.#cannotMake = true;
+        this.#makeFrom = end + this.#segmentBytes;
         this.#ahead = undefined;
         return undefined;
       },
@@ -253,11 +297,27 @@ async function writeAll(
   let rest = pieces;
   for (let written = 0; written < bytes; ) {
     const { bytesWritten } = await file.writev(rest.slice(0, piecesMax), position + written);
-    if (bytesWritten === 0) throw new Error('the disk takes nothing more');
+    if (bytesWritten === 0) throw noRoom();
     written += bytesWritten;
     rest = without(rest, bytesWritten);
   }
 }
+
+/** The frame is what was written there, or the disk has lost what was acknowledged. */
+async function rewriteFrame(file: FileHandle, number: number, start: number, end: number): Promise<void> {
+  const bytes = Buffer.alloc(end - start);
+  for (let at = 0; at < bytes.length; ) {
+    const { bytesRead } = await file.read(bytes, at, bytes.length - at, start + at);
+    if (bytesRead === 0) break;
+    at += bytesRead;
+  }
+  if (readFrame(bytes, 0)?.number !== number) throw new Error(`frame ${number} of the journal cannot be read back`);
+  await writeAll(file, [bytes], bytes.length, start);
+  if (writesThrough === 0) await file.datasync();
+}
+
+/** A system that takes zero bytes without an error has no room. */
+const noRoom = (): Error => Object.assign(new Error('the disk takes nothing more'), { code: 'ENOSPC', errno: -28 });
 
 function without(pieces: readonly Uint8Array[], bytes: number): readonly Uint8Array[] {
   let gone = bytes;

@@ -143,6 +143,8 @@ export class SimHost implements ProgramHost {
     this.#world.readable(id, index);
   }
 
+  disk(): void {}
+
   role(report: RoleReport): void {
     this.#world.role(report);
   }

@@ -155,6 +155,7 @@ export class SimNode {
         store: {
           write: (batch, done) => this.disk.write(batch, this.#world.now(), done),
           poison: () => undefined,
+          ...{ place: 'its disk', problem: undefined },
         },
         checkpoints: this.shelf.open((ms, run) => this.later(ms, run)),
         transport: this.#transport(),

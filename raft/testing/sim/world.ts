@@ -192,7 +192,7 @@ export class World {
 
   /** A process may end itself for a disk that fails or forgot, and for nothing else. */
   #fatal(node: SimNode, reason: string, fail: (rule: string, detail: string) => void): void {
-    const expected = ['log write failed', 'a log write has been outstanding', 'state write failed'];
+    const expected = ['log write failed', 'state write failed'];
     const isExpected = expected.some((start) => reason.startsWith(start));
     const hasLost = reason.startsWith('this node lost data') && node.disk.isSuspect;
     if (hasLost) node.isCondemned = true;

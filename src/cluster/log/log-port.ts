@@ -1,5 +1,6 @@
 // What the main thread and the owner of the log say to each other (architecture.md §7). The owner is the raft worker,
 // behind `RaftLog`. Commands are opaque bytes on this line.
+import type { DiskProblem } from '../../../disk/disk-problem.ts';
 import {
   identityOf,
   type Outcome,
@@ -59,6 +60,8 @@ export type FromLog =
       /** One member has a vote: nobody else can come to lead. */
       readonly soleVoter: boolean;
     }
+  /** Why the log cannot be written for the time being; undefined: it can again. */
+  | { readonly type: 'disk'; readonly problem: DiskProblem | undefined }
   /** Others go on without this node. What it has may still be read as it is. */
   | { readonly type: 'removed'; readonly reason: string }
   | { readonly type: 'fatal'; readonly reason: string };

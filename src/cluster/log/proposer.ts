@@ -1,6 +1,7 @@
 // Joins the log and the state into "propose and wait" (architecture.md §1, "agree" and "apply"). Every write is named
 // here once, before the first attempt, and is answered when this node has applied it: written, visible, answered,
 // published, in this order. The same on every node: a follower delivers through the leader.
+import type { DiskProblem } from '../../../disk/disk-problem.ts';
 import { commandBytesMax } from '../../../raft/index.ts';
 import type { Clock } from '../../clock.ts';
 import { SluiceError } from '../../errors.ts';
@@ -65,6 +66,7 @@ export class Proposer implements ReplicatedLog, RelayTarget {
   #leader: Leader | 'self' | undefined;
   #applying = false;
   #logFailed: string | undefined;
+  #logWaits: DiskProblem | undefined;
   #removed: string | undefined;
   #stopped: Promise<void> | undefined;
   #seq = 0;
@@ -111,6 +113,12 @@ export class Proposer implements ReplicatedLog, RelayTarget {
     return this.#state.failed ?? this.#logFailed;
   }
 
+  /** Why nothing is written for the time being: `storage waits: …`. It goes on by itself. */
+  get waits(): string | undefined {
+    const problem = this.#logWaits ?? this.#state.waits;
+    return problem && `storage waits: ${problem.reason}`;
+  }
+
   /** True while this node knows who leads it. */
   get hasLeader(): boolean {
     return this.#leader !== undefined && this.#removed === undefined;
@@ -142,7 +150,8 @@ export class Proposer implements ReplicatedLog, RelayTarget {
   }
 
   async receive(request: ReceivedWrite): Promise<ReceivedOutcome> {
-    if (this.failed !== undefined) return { outcome: 'not-applied', reason: this.failed };
+    const unable = this.failed ?? this.waits;
+    if (unable !== undefined) return { outcome: 'not-applied', reason: unable };
     if (this.#stopped !== undefined) return { outcome: 'not-applied', reason: 'shutting down' };
     if (this.#leader !== 'self') return { outcome: 'not-leader', leader: this.#leader };
     const elsewhere = (): Leader | undefined => (this.#leader === 'self' ? undefined : this.#leader);
@@ -156,6 +165,8 @@ export class Proposer implements ReplicatedLog, RelayTarget {
 
   async readBarrier(): Promise<number> {
     this.#refuseAfterTheEnd();
+    // With the log as it is this node may wait long for what others have.
+    this.#refuseWhileWaiting(this.#logWaits && this.waits);
     const index = await this.#reads.index(deadlineMs);
     await this.appliedAtLeast(index, deadlineMs);
     return index;
@@ -182,6 +193,7 @@ export class Proposer implements ReplicatedLog, RelayTarget {
 
   async #propose(draft: Draft): Promise<Result> {
     this.#refuseAfterTheEnd();
+    this.#refuseWhileWaiting(this.waits);
     if (this.#stopped !== undefined) throw new SluiceError('UNAVAILABLE', 'shutting down');
     const seq = this.#seq + 1;
     const { incarnation, boot } = this.#state.identity;
@@ -217,6 +229,9 @@ export class Proposer implements ReplicatedLog, RelayTarget {
         this.#logFailed = message.reason;
         this.#endAll(message.reason);
         this.#writes.giveUpAll();
+        return;
+      case 'disk':
+        this.#logWaits = message.problem;
         return;
       case 'removed':
         this.#removed = message.reason;
@@ -304,6 +319,10 @@ export class Proposer implements ReplicatedLog, RelayTarget {
     this.#relayed.fail(reason);
     this.#waiters.fail(failed);
     this.#writes.refuseSettled();
+  }
+
+  #refuseWhileWaiting(why: string | undefined): void {
+    if (why !== undefined) throw new SluiceError('UNAVAILABLE', why);
   }
 
   /** Where nothing will be agreed on any more there is nothing to wait for. */

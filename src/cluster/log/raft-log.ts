@@ -1,5 +1,6 @@
 // The log of this node: the raft worker, spoken to by messages. With no `raft` section it is a cluster of one on the same
 // path. Checkpoints pass by here to whoever keeps the generations of the state.
+import type { DiskProblem } from '../../../disk/disk-problem.ts';
 import {
   type CheckpointMeta,
   type MemberId,
@@ -54,6 +55,7 @@ export class RaftLog implements LogPort, Cluster {
   readonly node: NodeReports;
   readonly #thread: RaftThread;
   readonly #failures = new Set<(reason: string) => void>();
+  readonly #waiting = new Set<(problem: DiskProblem | undefined) => void>();
   #receiver: (message: FromLog) => void = () => undefined;
   #keeper: CheckpointKeeper | undefined;
   #opened: OpenedReport | undefined;
@@ -94,6 +96,11 @@ export class RaftLog implements LogPort, Cluster {
   /** Calls `subscriber` once, when the log ends by itself. */
   onFailure(subscriber: (reason: string) => void): void {
     this.#failures.add(subscriber);
+  }
+
+  /** Calls `subscriber` with why the log cannot be written for the time being, and with undefined when it can again. */
+  onWaits(subscriber: (problem: DiskProblem | undefined) => void): void {
+    this.#waiting.add(subscriber);
   }
 
   /** Of the last entry in the log when it was opened. */
@@ -170,6 +177,10 @@ export class RaftLog implements LogPort, Cluster {
       warning: (text) => notices.warning(text),
       ...(detail !== undefined && { detail }),
       removed: (reason) => this.#receiver({ type: 'removed', reason }),
+      disk: (problem) => {
+        this.#receiver({ type: 'disk', problem });
+        for (const subscriber of this.#waiting) subscriber(problem);
+      },
       fatal: (reason) => {
         this.#failed = reason;
         if (this.#opened === undefined) opening.failed(new Error(reason));

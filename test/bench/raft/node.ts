@@ -37,6 +37,7 @@ const host: ThreadHost = {
   discard: () => {},
   notice: () => {},
   warning: () => {},
+  disk: () => undefined,
   fatal: (reason) => tell({ type: 'fatal', reason }),
 };
 const thread = new RaftThread(options, host);

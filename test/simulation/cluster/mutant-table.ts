@@ -21,10 +21,11 @@ const hashWithout = (rows: string): readonly Edit[] => [
 
 const separateBatch: Edit = edit(
   'src/state/round-writer.ts',
-  '      if (mark !== undefined && !this.#isOver) await store.write(changes, mark);\n',
+  '      if (mark !== undefined && !this.#isOver) await this.#writeChanges(changes, mark);\n',
   `      if (mark !== undefined && !this.#isOver) {
         const isPosition = ({ key }) => key === 'p' || key === 'h';
         const rest = changes.filter((change) => !isPosition(change));
+        const { store } = this.#parts;
         await store.write(rest, this.former ?? { ...mark, applied: 0, hash: '0'.repeat(16) });
         await store.write(changes.filter(isPosition), mark);
         this.former = mark;

@@ -157,6 +157,8 @@ export class NodeProcess implements ProgramHost {
     this.#line.readable(id, index);
   }
 
+  disk(): void {}
+
   role(report: RoleReport): void {
     this.#line.say(roleMessage(report));
   }

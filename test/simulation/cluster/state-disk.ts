@@ -70,6 +70,7 @@ export class StateDisk {
       rows: () => sorted(content.rows),
       image: () => imageOf(content.rows),
       write: (changes, mark) => this.#write(content, changes, mark, world),
+      reopen: async () => undefined,
       compact: async () => undefined,
       close: async () => undefined,
     };

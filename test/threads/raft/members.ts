@@ -5,6 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 
 import { expect } from 'chai';
 
+import type { DiskProblem } from '../../../disk/disk-problem.ts';
 import { type CheckpointMeta, type LogPosition, type MemberId } from '../../../raft/core/types.ts';
 import type { MembershipChange, Outcome, RoleReport } from '../../../raft/driver/host.ts';
 import type { DriverSettings } from '../../../raft/driver/settings.ts';
@@ -32,6 +33,7 @@ export class TestMember implements MemberHost {
   readonly options: RaftOptions;
   readonly notices: string[] = [];
   readonly warnings: string[] = [];
+  readonly diskProblems: string[] = [];
   words: string[] = [];
   applied: LogPosition;
   report: OpenedReport | undefined;
@@ -94,6 +96,10 @@ export class TestMember implements MemberHost {
 
   readable(id: number, index: number | undefined): void {
     this.#reads.get(id)?.(index);
+  }
+
+  disk(problem: DiskProblem | undefined): void {
+    this.diskProblems.push(problem?.reason ?? 'none');
   }
 
   role(report: RoleReport): void {

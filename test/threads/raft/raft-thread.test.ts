@@ -81,6 +81,7 @@ function start(directory: string, details?: SharedArrayBuffer): { thread: RaftTh
     notice: (text) => seen.push(`notice ${text}`),
     warning: (text) => seen.push(`warning ${text}`),
     detail: (text) => seen.push(`detail ${text}`),
+    disk: (problem) => seen.push(`disk ${problem}`),
     fatal: (reason) => seen.push(`fatal ${reason}`),
   };
   const alone = { nodeId: 'single', clientAddress: '', keyFingerprint: '', cluster: undefined };

@@ -22,6 +22,13 @@ class SlowStore extends MemoryStore {
     [];
   isSlow = false;
 
+  /** Loses all of its rows. */
+  async forget(): Promise<void> {
+    const changes: Change[] = [];
+    for await (const [key] of this.rows()) changes.push({ key, value: undefined });
+    await super.write(changes, { applied: 0, hash: '0'.repeat(16), boot: 1 });
+  }
+
   override async write(changes: readonly Change[], mark: Mark): Promise<void> {
     if (this.isSlow) {
       const keys = changes.map(({ key }) => key);
@@ -66,6 +73,66 @@ describe('the store behind the log', () => {
     expect(more).to.be.empty;
     expect(write?.mark).to.deep.equal(mark(state));
     expect(new Set(write?.keys).size, 'each row once').to.equal(write?.keys.length);
+  });
+
+  it('makes a write that the system rejected again, in files opened anew, and says so meanwhile', async () => {
+    const { store, state, clock } = await slow();
+    const told: (string | undefined)[] = [];
+    state.onWaits((problem) => told.push(problem?.reason));
+    await apply(state, put('routes', 'a'));
+    clock.advance(delayMs);
+    await turn();
+    const full = Object.assign(new Error('no space left on device'), { code: 'ENOSPC', errno: -28 });
+    store.begun[0]?.end(full);
+    await turn();
+    expect(state.waits?.kind).to.equal('rejected');
+    expect(told[0]).to.match(/memory was rejected and is tried again: no space left/);
+    await apply(state, put('routes', 'b'));
+    expect(state.view.list('routes')).to.have.length(2);
+    clock.advance(1_000);
+    await turn();
+    store.begun[1]?.end();
+    await turn();
+    expect(state.waits).to.equal(undefined);
+    expect(told.at(-1)).to.equal(undefined);
+    expect(state.failed).to.equal(undefined);
+    const closing = state.close();
+    await turn();
+    for (const { end } of store.begun) end();
+    await closing;
+    store.isSlow = false;
+    const opened = await open(store);
+    expect(opened.state.view.list('routes')).to.have.length(2);
+  });
+
+  it('fails for good where the store that was opened anew has lost what was written', async () => {
+    const { store, state, clock } = await slow();
+    await apply(state, put('routes', 'a'));
+    clock.advance(delayMs);
+    await turn();
+    store.begun[0]?.end();
+    await turn();
+    await apply(state, put('routes', 'b'));
+    clock.advance(delayMs);
+    await turn();
+    store.reopen = async () => store.forget();
+    store.begun[1]?.end(Object.assign(new Error('input/output error'), { code: 'EIO', errno: -5 }));
+    await turn();
+    clock.advance(1_000);
+    await turn();
+    expect(state.failed).to.match(/storage failed: .*index 1 was written, but it ends at 0/);
+  });
+
+  it('calls a write late that takes seconds, and is well again when it ends', async () => {
+    const { store, state, clock } = await slow();
+    await apply(state, put('routes', 'a'));
+    clock.advance(delayMs);
+    await turn();
+    clock.advance(3_000);
+    expect(state.waits?.reason).to.equal('a write to memory has been under way for more than 3 s');
+    store.begun[0]?.end();
+    await turn();
+    expect([state.waits, state.failed]).to.deep.equal([undefined, undefined]);
   });
 
   it('gathers what comes during a write for the next one', async () => {

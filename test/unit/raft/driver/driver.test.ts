@@ -1,9 +1,10 @@
 // One driver between a clock that a test moves, a disk that answers at once, and a host that applies what it is given.
 import { expect } from 'chai';
+import type { DiskProblem } from '../../../../disk/disk-problem.ts';
 import type { Message } from '../../../../raft/core/message.ts';
 import { type CheckpointMeta, type Entry, emptyConfig, type Index } from '../../../../raft/core/types.ts';
 import { RaftDriver } from '../../../../raft/driver/driver.ts';
-import type { Committed, Host } from '../../../../raft/driver/host.ts';
+import type { Committed, Host, Outcome } from '../../../../raft/driver/host.ts';
 import { type DriverSettings, defaultDriverSettings } from '../../../../raft/driver/settings.ts';
 import type { WriteBatch } from '../../../../raft/store/log-store.ts';
 import { HandClock } from '../member/hand-clock.ts';
@@ -18,22 +19,36 @@ class Bench {
   readonly sent: Message[] = [];
   readonly asked: Index[] = [];
   applied: Index = 1;
+  /** Writes begin and do not end. */
+  isFrozen = false;
+  readonly held: (() => void)[] = [];
+  rejection: DiskProblem | undefined;
+  fatal: (reason: string) => void = (reason) => expect.fail(reason);
+  readonly told: (string | undefined)[] = [];
+  readonly outcomes: Outcome[] = [];
   readonly driver: RaftDriver;
 
   constructor(members: readonly (typeof self)[], settings: Partial<DriverSettings> = {}, suspect = false) {
     const config = { ...emptyConfig, voters: members.map(({ id }) => id), members };
+    const rejection = (): DiskProblem | undefined => this.rejection;
     const first: Entry = { kind: 'config', index: 1, term: 1, time: 0, config };
     this.driver = new RaftDriver(
       {
         settings: { ...defaultDriverSettings, clusterId: 'c', id: self.id, ...settings },
         store: {
           write: (batch, done) => {
-            this.clock.soon(() => {
+            const end = (): void => {
               this.written.push(batch);
               done(undefined);
-            });
+            };
+            if (this.isFrozen) this.held.push(end);
+            else this.clock.soon(end);
           },
           poison: (reason) => expect.fail(reason),
+          place: '/raft',
+          get problem(): DiskProblem | undefined {
+            return rejection();
+          },
         },
         checkpoints: { read: () => expect.fail(), collect: () => expect.fail(), prune: () => undefined },
         transport: {
@@ -65,8 +80,10 @@ class Bench {
         this.clock.soon(() => this.driver.applied(batch.last));
       },
       makeCheckpoint: () => this.asked.push(this.applied),
-      fatal: (reason) => expect.fail(reason),
-      ...{ outcome: () => undefined, readable: () => undefined, role: () => undefined },
+      disk: (problem) => this.told.push(problem?.reason),
+      fatal: (reason) => this.fatal(reason),
+      outcome: (_, outcome) => this.outcomes.push(outcome),
+      ...{ readable: () => undefined, role: () => undefined },
       ...{ install: () => undefined, adopt: () => undefined, discard: () => undefined },
     };
   }
@@ -128,5 +145,84 @@ describe('the driver', () => {
     });
     expect(bench.sent).to.deep.equal([]);
     expect(bench.driver.isSuspect).to.equal(true);
+  });
+
+  it('steps down and refuses while a write is late, however long, and goes on when it ends', async () => {
+    const bench = new Bench([self]);
+    await bench.clock.advance(3_000);
+    expect(bench.driver.inspect().role).to.equal('leader');
+    bench.isFrozen = true;
+    bench.driver.alive();
+    bench.driver.propose(1, new Uint8Array(10));
+    await bench.clock.advance(60_000);
+    expect(bench.told).to.deep.equal(['a write to /raft has been under way for more than 3 s']);
+    expect([bench.driver.inspect().role, bench.driver.isDead]).to.deep.equal(['follower', false]);
+    bench.driver.propose(2, new Uint8Array(10));
+    expect(bench.outcomes.at(-1)).to.deep.equal({ kind: 'notApplied', why: 'disk late' });
+
+    bench.isFrozen = false;
+    for (const end of bench.held.splice(0)) end();
+    for (let at = 0; at < 30; at += 1) {
+      bench.driver.alive();
+      await bench.clock.advance(100);
+    }
+    expect(bench.told.at(-1)).to.equal(undefined);
+    expect(bench.driver.inspect().role).to.equal('leader');
+    const before = bench.applied;
+    bench.driver.propose(3, new Uint8Array(10));
+    await bench.clock.advance(100);
+    expect(bench.applied).to.equal(before + 1);
+  });
+
+  it('steps down after a second where the write was rejected and is made again', async () => {
+    const bench = new Bench([self]);
+    await bench.clock.advance(3_000);
+    bench.isFrozen = true;
+    bench.driver.alive();
+    bench.driver.propose(1, new Uint8Array(10));
+    bench.rejection = { kind: 'rejected', reason: 'no room' };
+    await bench.clock.advance(900);
+    expect(bench.told).to.deep.equal([]);
+    await bench.clock.advance(300);
+    expect([bench.told, bench.driver.inspect().role]).to.deep.equal([['no room'], 'follower']);
+  });
+
+  it('takes no append while a write is late: what cannot be written does not gather', async () => {
+    const bench = new Bench([self, peer, third]);
+    const append = (prevIndex: Index): Message => ({
+      ...{
+        clusterId: 'c',
+        from: peer.id,
+        to: self.id,
+        term: 3,
+        type: 'append',
+        prevIndex,
+        prevTerm: prevIndex > 1 ? 3 : 1,
+      },
+      ...{ commit: 1, sendSeq: prevIndex, youAcked: 0, vouchedBoot: 0 },
+      entries: [{ kind: 'noop', index: prevIndex + 1, term: 3, time: 0 }],
+    });
+    bench.isFrozen = true;
+    bench.driver.receive(append(1));
+    await bench.clock.advance(4_000);
+    bench.driver.receive(append(2));
+    expect(bench.driver.inspect().log.lastIndex).to.equal(2);
+    bench.isFrozen = false;
+    for (const end of bench.held.splice(0)) end();
+    await bench.clock.advance(200);
+    bench.driver.receive(append(2));
+    expect(bench.driver.inspect().log.lastIndex).to.equal(3);
+  });
+
+  it('poisons nothing over a mistake of the program: what is on disk is not in doubt', async () => {
+    const bench = new Bench([self]);
+    await bench.clock.advance(3_000);
+    const ended: string[] = [];
+    bench.fatal = (reason) => ended.push(reason);
+    bench.driver.applied(1_000_000);
+    bench.driver.checkpointWritten({ index: 1_000_000, term: 2, time: 0, file: 'x', size: 1, sha256: 'x' });
+    await bench.clock.advance(100);
+    expect(ended).to.have.length(1);
+    expect(bench.driver.isDead).to.equal(true);
   });
 });

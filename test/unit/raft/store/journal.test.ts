@@ -1,4 +1,4 @@
-import { mkdir, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { expect } from 'chai';
@@ -7,6 +7,7 @@ import type { Operation } from '../../../../raft/store/journal/frames.ts';
 import { Journal } from '../../../../raft/store/journal/journal.ts';
 import { entryKey } from '../../../../raft/store/keys.ts';
 import { eventually } from '../../../support/eventually.ts';
+import { rejection } from '../../../support/rejection.ts';
 import { copyOf, inDirectory } from './log-directory.ts';
 
 const segmentBytes = 256 * 1024;
@@ -218,5 +219,41 @@ describe('the journal', () => {
       expect((await textsIn(directory)).problems).to.deep.equal([
         `frame 3 of the journal is missing before ${names[1]}`,
       ]);
+    }));
+
+  it('removes what a rejected write left, and writes on behind the last frame', () =>
+    inDirectory(async (directory) => {
+      const journal = journalIn(directory);
+      await journal.read();
+      await journal.write([put('a', text('one')), entry(1, 5_000)]);
+      const file = join(directory, 'journal', '0000000000000001.log');
+      const { size } = await stat(file);
+      await appendFile(file, Buffer.alloc(3_000, 7));
+      await journal.undo();
+      expect((await stat(file)).size).to.equal(size);
+      await journal.write([put('b', text('two'))]);
+      await journal.close();
+      const records = [
+        ['a', 'one'],
+        ['b', 'two'],
+      ];
+      const found = await textsIn(directory);
+      expect({ ...found, records: found.records.filter(([name]) => name === 'a' || name === 'b') }).to.deep.equal({
+        ...clean,
+        records,
+      });
+    }));
+
+  it('does not go on where the last frame is not what was written', () =>
+    inDirectory(async (directory) => {
+      const journal = journalIn(directory);
+      await journal.read();
+      await journal.write([put('a', text('one'))]);
+      const file = join(directory, 'journal', '0000000000000001.log');
+      const bytes = await readFile(file);
+      bytes[40] = (bytes[40] ?? 0) ^ 1;
+      await writeFile(file, bytes);
+      expect((await rejection(journal.undo())).message).to.match(/frame 1 of the journal cannot be read back/);
+      await journal.close();
     }));
 });

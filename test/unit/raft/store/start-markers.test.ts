@@ -1,4 +1,4 @@
-import { copyFile, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { copyFile, readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { ClassicLevel } from 'classic-level';
@@ -78,6 +78,20 @@ describe('what one start leaves for the next', () => {
       await writeFile(join(directory, 'log', table!), bytes);
       expect((await rejection(reopen(directory))).message).to.match(/was changed \(checksum at offset 0\)/);
       expect(await readMarker(directory, 'POISON')).to.match(/was changed \(checksum at offset 0\)/);
+    }));
+
+  it('a log that the system does not let be read is refused and not poisoned: that may pass', () =>
+    inDirectory(async (directory) => {
+      await writeLog(directory, [appendBatch(1, 5)]);
+      const journal = join(directory, 'journal');
+      await rename(journal, `${journal}.away`);
+      await writeFile(journal, 'no directory');
+      expect((await rejection(reopen(directory))).message).to.match(/ENOTDIR/);
+      expect(await readMarker(directory, 'POISON')).to.equal(undefined);
+      await rm(journal);
+      await rename(`${journal}.away`, journal);
+      const { verdict, boot } = await reopen(directory);
+      expect([verdict.kind, boot.entries.length]).to.deep.equal(['clean', 5]);
     }));
 
   it('a directory that another process holds is refused and not poisoned', () =>

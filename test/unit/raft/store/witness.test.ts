@@ -4,15 +4,11 @@ import { eventually } from '../../../support/eventually.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { inDirectory } from './log-directory.ts';
 
-const unexpected = (error: unknown): void => {
-  throw error;
-};
-
 describe('the witness of a log', () => {
   it('notes the first batch at once, and those of the next moments together', () =>
     inDirectory(async (directory) => {
       const clock = new ManualClock();
-      const witness = await Witness.open(directory, unexpected, (ms, run) => clock.after(ms, run));
+      const witness = await Witness.open(directory, (ms, run) => clock.after(ms, run));
       witness.note(1);
       await eventually(() => expect(clock.pending).to.equal(1));
       for (const seq of [2, 3, 4]) witness.note(seq);
@@ -26,7 +22,7 @@ describe('the witness of a log', () => {
     inDirectory(async (directory) => {
       for (const notes of [[1], [2, 3], [4, 5, 6]]) {
         const clock = new ManualClock();
-        const witness = await Witness.open(directory, unexpected, (ms, run) => clock.after(ms, run));
+        const witness = await Witness.open(directory, (ms, run) => clock.after(ms, run));
         for (const seq of notes) witness.note(seq);
         if (notes.length > 2) await eventually(() => expect(clock.pending).to.equal(1));
         await witness.close();
