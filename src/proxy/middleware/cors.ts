@@ -12,7 +12,8 @@ import type { TemplateRequest } from './request-template.ts';
 type Flat = readonly string[];
 
 export function buildCors(config: CorsConfig = {}): MiddlewarePhases & { readonly foretell: Foretell } {
-  const allows = compileOrigins(config.allowOrigins ?? []);
+  const { allowOrigins = [] } = config;
+  const allows = compileOrigins(allowOrigins);
   const onEvery = everyResponse(config);
   const onPreflight = preflightOnly(config);
   const allowedIn = (request: TemplateRequest): string | undefined => {
@@ -25,7 +26,10 @@ export function buildCors(config: CorsConfig = {}): MiddlewarePhases & { readonl
     onRequest(exchange, slot) {
       const { request } = exchange;
       const origin = allowedIn(request);
-      if (origin === undefined) return undefined;
+      if (origin === undefined) {
+        if (allowOrigins.length > 0 && request.header('origin') !== undefined) exchange.state[slot] = notAllowed;
+        return undefined;
+      }
       if (request.method === 'OPTIONS') return preflight(origin, onEvery, onPreflight);
       exchange.state[slot] = origin;
       return undefined;
@@ -34,6 +38,7 @@ export function buildCors(config: CorsConfig = {}): MiddlewarePhases & { readonl
       const { edits } = exchange.response;
       if (!variesByOrigin(exchange)) edits.append('Vary', 'Origin');
       const origin = exchange.state[slot];
+      if (origin === notAllowed) for (const name of grants) edits.remove(name);
       if (typeof origin !== 'string') return undefined;
       edits.set(allowOriginName, origin);
       for (let i = 0; i < onEvery.length; i += 2) edits.set(onEvery[i] ?? '', onEvery[i + 1] ?? '');
@@ -43,6 +48,20 @@ export function buildCors(config: CorsConfig = {}): MiddlewarePhases & { readonl
 }
 
 const allowOriginName = 'Access-Control-Allow-Origin';
+
+/** State of an exchange whose origin is not on the list. */
+const notAllowed = Symbol('not allowed');
+
+/** Fields by which an upstream would allow an origin by itself, in lower case. */
+const grants = [
+  'access-control-allow-origin',
+  'access-control-allow-credentials',
+  'access-control-allow-headers',
+  'access-control-allow-methods',
+  'access-control-allow-private-network',
+  'access-control-expose-headers',
+  'access-control-max-age',
+];
 
 function preflight(origin: string, onEvery: Flat, onPreflight: Flat): LocalReply {
   return {

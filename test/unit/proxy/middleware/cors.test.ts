@@ -34,6 +34,34 @@ describe('middleware cors (contract.md §8.1)', () => {
     expect(preflightOf(whole, 'https://evil.example')).to.equal(undefined);
   });
 
+  it('origin not allowed: what the upstream allows it is removed', () => {
+    const upstream = [
+      ...['access-control-allow-origin', '*'],
+      ...['Access-Control-Allow-Origin', 'https://evil.example'],
+      ...['Access-Control-Allow-Credentials', 'true'],
+      ...['Access-Control-Allow-Headers', 'X-A'],
+      ...['Access-Control-Allow-Methods', 'DELETE'],
+      ...['Access-Control-Allow-Private-Network', 'true'],
+      ...['Access-Control-Expose-Headers', 'X-Secret'],
+      ...['Access-Control-Max-Age', '600'],
+      ...['X-A', 'b'],
+    ];
+    for (const method of ['GET', 'OPTIONS']) {
+      const cors = buildCors(whole);
+      const exchange = new StubExchange({ method, fields: ['Origin', 'https://evil.example'] });
+      expect(ask(cors, exchange)).to.equal(undefined);
+      expect(exchange.respond(200, upstream, cors)).to.deep.equal(['X-A: b', 'Vary: Origin']);
+    }
+  });
+
+  it('no Origin, or no list: what the upstream allows stays', () => {
+    const upstream = ['Access-Control-Allow-Origin', '*'];
+    expect(answered(whole, [], upstream)).to.deep.equal(['Access-Control-Allow-Origin: *', 'Vary: Origin']);
+    for (const config of [{}, { allowOrigins: [] }]) {
+      expect(answered(config, ['Origin', shop], upstream)).to.include('Access-Control-Allow-Origin: *');
+    }
+  });
+
   it('origin allowed, method OPTIONS: 204 at once, with every header that is configured', () => {
     expect(preflightOf(whole, shop)).to.deep.equal({
       status: 204,
