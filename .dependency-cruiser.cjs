@@ -14,7 +14,7 @@ module.exports = {
       name: 'nobody-imports-tests',
       comment: 'The product must build without test/.',
       severity: 'error',
-      from: { path: '^(src|raft|disk)/' },
+      from: { path: '^(src|raft|disk|program)/' },
       to: { path: '^test/' },
     },
     {
@@ -37,6 +37,13 @@ module.exports = {
       severity: 'error',
       from: { path: '^disk/' },
       to: { path: '^(src|raft)/|node_modules' },
+    },
+    {
+      name: 'program-is-a-leaf',
+      comment: 'program/ knows where files of the program are, and nothing of what they do.',
+      severity: 'error',
+      from: { path: '^program/' },
+      to: { path: '^(src|raft|disk)/' },
     },
     {
       name: 'raft-core-is-pure',

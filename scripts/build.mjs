@@ -1,4 +1,4 @@
-// `npm run build`: src/, raft/ and disk/ to dist/, as a whole or not at all.
+// `npm run build`: src/, raft/, disk/ and program/ to dist/, as a whole or not at all.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const dist = join(root, 'dist');
 const stampFile = join(dist, '.fingerprint');
 
-const sources = ['src', 'raft', 'disk', 'tsconfig.json', 'package-lock.json', 'scripts/bundle.mjs'];
+const sources = ['src', 'raft', 'disk', 'program', 'tsconfig.json', 'package-lock.json', 'scripts/bundle.mjs'];
 
 /** Whether the build was made from the sources as they are now, and none of its files is gone. */
 export function isBuilt() {

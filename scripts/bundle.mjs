@@ -12,7 +12,7 @@ const entries = ['src/main', 'src/proxy/worker/begin', 'raft/member/worker'];
 const apart = ['classic-level', 'pino-pretty', 'swagger-ui-dist'];
 
 /** What the frameworks offer to load when it is installed. */
-const absent = [
+export const absent = [
   '@fastify/multipart',
   '@fastify/static',
   '@fastify/view',
@@ -66,13 +66,17 @@ export async function bundle(from, to) {
   writeFileSync(join(to, 'chunks.json'), JSON.stringify(Object.fromEntries(contents), undefined, 1));
 }
 
+/** Replaces the address of a module by the place that it had before it became part of a chunk. */
+const placeFrom = (folder) => (text, path) =>
+  text.replaceAll('import.meta.url', `new URL('${up}/${slashed(relative(folder, path))}', import.meta.url).href`);
+
 const slashed = (path) => path.split(sep).join('/');
 
 /**
  * An `import` of a built-in module reads everything that the module exports, and some of that is loaded when it is read:
  * with `node:http` all of the undici within Node, twenty megabytes in each thread. Got by name it is what is used.
  */
-function builtins() {
+export function builtins() {
   const names = new Set(builtinModules.map((name) => name.replace(/^node:/, '')));
   return {
     name: 'builtins',
@@ -93,20 +97,21 @@ function builtins() {
 }
 
 /**
- * Own modules. Who looks for a file beside itself asks where it stands: it hears where it stood. A class with decorators,
- * which the compiler names twice, keeps its name: that of a schema in the document of the API.
+ * Own modules. Who looks for a file beside itself asks where it stands: it hears where it stood. A class of a
+ * module with decorators keeps its name: that of a schema in the document of the API.
  */
-function modules(folder) {
-  const decorated = /^(let (\w+) = (?:\w+ = )?class \2(?: extends \w+)? \{)/gm;
-  const named = `$1 static { Object.defineProperty(this, 'name', { value: '$2', configurable: true }); }`;
+export function modules(folder, place = placeFrom(folder)) {
+  const decorated = /^((?:let (\w+) = (?:\w+ = )?class \2|(?:export )?class (\w+))(?: extends \w+)? \{)/gm;
+  const named = `$1 static { Object.defineProperty(this, 'name', { value: '$2$3', configurable: true }); }`;
+
   return {
     name: 'modules',
     setup({ onLoad }) {
-      onLoad({ filter: /[\\/](src|raft)[\\/].*\.js$/ }, ({ path }) => {
+      onLoad({ filter: /[\\/](src|raft|program)[\\/].*\.js$/ }, ({ path }) => {
         if (!path.startsWith(folder)) return undefined;
-        const place = `new URL('${up}/${slashed(relative(folder, path))}', import.meta.url).href`;
-        const text = readFileSync(path, 'utf8');
-        const contents = text.replaceAll('import.meta.url', place).replace(decorated, named);
+        const text = place(readFileSync(path, 'utf8'), path);
+        // Classes without decorators are named in stacks alone.
+        const contents = text.includes('__decorate(') ? text.replace(decorated, named) : text;
         return { contents, loader: 'js' };
       });
     },
@@ -117,7 +122,7 @@ function modules(folder) {
  * With what undici speaks HTTP/2 comes Node's own HTTP/2, and nobody here has it speak that: it is evaluated at its first
  * call. In a chunk, what is required is evaluated when it is required and not before.
  */
-function late() {
+export function late() {
   const real = '?real';
   return {
     name: 'late',

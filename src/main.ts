@@ -1,7 +1,6 @@
 // Entry of the program. The size of libuv's pool is read when the pool is first used, so it is set before anything
 // that could use it is imported: fsync of the log must not wait behind four name look-ups (architecture.md §2).
-import module from 'node:module';
-import { fileURLToPath } from 'node:url';
+import { contents } from '../program/disk.ts';
 import { collectYoungAlone, holdYoungGeneration } from './young-generation.ts';
 
 process.env.UV_THREADPOOL_SIZE ??= '16';
@@ -18,7 +17,6 @@ holdYoungGeneration();
 
 // What V8 compiled is kept beside the build and goes with it: later starts are a fifth faster. Where that folder cannot
 // be written, nothing is kept.
-if (import.meta.url.endsWith('.js')) module.enableCompileCache(fileURLToPath(new URL('../.compiled', import.meta.url)));
+contents.keepCompiled();
 
-const { runCommandLine } = await import('./command-line.ts');
-await runCommandLine(process.argv.slice(2));
+void import('./command-line.ts').then(({ runCommandLine }) => runCommandLine(process.argv.slice(2)));

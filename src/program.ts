@@ -1,5 +1,6 @@
 // The program behind the command line: reads the settings, starts what they say, stops it on signals.
 import { existsSync, readFileSync } from 'node:fs';
+import { contents } from '../program/disk.ts';
 import { banner } from './banner.ts';
 import type { ControlPlane } from './control-plane.ts';
 import { tracesOf } from './process-traces.ts';
@@ -15,6 +16,7 @@ export type Recovery = 'restore' | 'force-new-cluster';
 /** Serves until a signal comes. */
 export async function run(configFile: string | undefined): Promise<void> {
   const settings = parseSettings(readSettingsText(configFile), process.env);
+  contents.mayUnpackIn(settings.controlPlane.storePath);
   const logger = createLogger(settings.log);
   for (const warning of settings.warnings) logger.warn({}, `settings: ${warning}`);
   await (settings.mode === 'proxy' ? runProxy : runControlPlane)(settings, logger);
@@ -78,6 +80,7 @@ export async function recover(
   { config, backup }: { readonly config?: string | undefined; readonly backup?: string | undefined },
 ): Promise<string> {
   const { controlPlane } = parseSettings(readSettingsText(config), process.env);
+  contents.mayUnpackIn(controlPlane.storePath);
   const { forceNewCluster, restore } = await import('./cluster/checkpoints/recovery.ts');
   return task === 'restore' ? await restore(controlPlane, backup ?? '') : await forceNewCluster(controlPlane);
 }

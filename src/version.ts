@@ -1,7 +1,4 @@
-// The version of this program, as its package says.
-import { readFileSync } from 'node:fs';
+// Version of this program, as its package says.
+import { contents } from '../program/disk.ts';
 
-export function programVersion(): string {
-  const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
-  return (manifest as { version: string }).version;
-}
+export const programVersion = (): string => contents.manifest().version;

@@ -1,7 +1,7 @@
 // The raft worker as the main thread holds it: starts the thread, says `alive`, answers what was asked of it by promises,
 // and reports as fatal whatever ends the thread otherwise than by `stop` (architecture.md §7, decision 22).
-import { extname } from 'node:path';
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
+import { contents } from '../../program/disk.ts';
 
 import type { Index, LogPosition } from '../core/types.ts';
 import type { MembershipChange, Outcome } from '../driver/host.ts';
@@ -63,8 +63,7 @@ export class RaftThread {
    */
   constructor(options: RaftOptions, host: ThreadHost) {
     this.#host = host;
-    const entry = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
-    this.#worker = new Worker(entry, {
+    this.#worker = contents.newThread('raft', {
       workerData: { options },
       name: 'raft',
       resourceLimits: { maxOldGenerationSizeMb: heapMiB, maxYoungGenerationSizeMb: youngMiB },

@@ -1,10 +1,9 @@
 // The API explorer: a page, its assets from swagger-ui-dist, and the OpenAPI document it shows. Everything comes from
 // this server, under a content security policy that lets it talk to nothing else.
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { Controller, Get, Inject, Param, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { contents } from '../../program/disk.ts';
 import { SluiceError } from '../errors.ts';
 import { send } from '../resources/http-exchange.ts';
 import { Operation } from '../resources/operation.ts';
@@ -94,6 +93,5 @@ async function find(name: string): Promise<{ type: string; bytes: Buffer } | und
   if (made !== undefined) return { type: made.type, bytes: Buffer.from(made.text) };
   const type = Object.hasOwn(packaged, name) ? packaged[name] : undefined;
   if (type === undefined) return undefined;
-  const file = createRequire(import.meta.url).resolve(`swagger-ui-dist/${name}`);
-  return { type, bytes: await readFile(file) };
+  return { type, bytes: await contents.explorerFile(name) };
 }

@@ -1,6 +1,6 @@
 // Logger, one for the process, made in main.ts and handed down (contract.md §1.6).
-import { createRequire } from 'node:module';
 import { type Logger as Pino, pino } from 'pino';
+import { packages } from '../../program/disk-packages.ts';
 import { gatheredLines } from './gathered-lines.ts';
 import { type LevelCell, type LogLevel, LogLevels, type LogModule } from './log-levels.ts';
 import type { Traces } from './traces/traces.ts';
@@ -49,7 +49,7 @@ function sinkOf(format: LogFormat): Pino {
     return pino({ ...options, formatters: { level: (label) => ({ level: label }) } }, lines);
   }
   // Loaded for people alone.
-  const { PinoPretty } = createRequire(import.meta.url)('pino-pretty') as typeof import('pino-pretty');
+  const { PinoPretty } = packages.pinoPretty();
   const stream = PinoPretty({
     sync: true,
     destination: 1,

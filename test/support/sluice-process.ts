@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { programOptions } from '../../scripts/node-options.mjs';
 
@@ -38,6 +38,8 @@ export interface LaunchedSluice extends Omit<SluiceProcess, 'url'> {
   readonly ready: Promise<string>;
 }
 
+/** An executable of `npm run package` in place of the build in dist/: `SLUICE_BUILD=out/sluice-… npm test -- process`. */
+const executable = process.env.SLUICE_BUILD === undefined ? undefined : resolve(process.env.SLUICE_BUILD);
 const main = new URL('../../dist/src/main.js', import.meta.url).pathname;
 const folders: string[] = [];
 const children = new Set<ChildProcess>();
@@ -83,16 +85,16 @@ export function launchSluice(options: SluiceOptions = {}): LaunchedSluice {
 }
 
 export function spawnSluice(args: readonly string[], env?: NodeJS.ProcessEnv, cwd?: string): ChildProcess {
+  if (executable !== undefined) return spawnProgram(executable, args, env, cwd);
   return spawnNode([...programOptions, main, ...args], env, cwd);
 }
 
 /** Another program under Node, ended like one of Sluice. */
-export function spawnNode(args: readonly string[], env: NodeJS.ProcessEnv = {}, cwd?: string): ChildProcess {
-  const child = spawn(process.execPath, args, {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env.PATH, ...env },
-    cwd,
-  });
+export const spawnNode = (args: readonly string[], env?: NodeJS.ProcessEnv, cwd?: string): ChildProcess =>
+  spawnProgram(process.execPath, args, env, cwd);
+
+function spawnProgram(file: string, args: readonly string[], env: NodeJS.ProcessEnv = {}, cwd?: string): ChildProcess {
+  const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { PATH: process.env.PATH, ...env }, cwd });
   children.add(child);
   child.once('close', () => children.delete(child));
   return child;

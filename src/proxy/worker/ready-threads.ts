@@ -1,19 +1,24 @@
 // Threads of proxy workers, begun before anything is known of what they are to do: they load their code while main loads
 // its own and waits for the first configuration.
-import { Worker } from 'node:worker_threads';
+import { Worker, type WorkerOptions } from 'node:worker_threads';
+import { contents } from '../../../program/disk.ts';
 import type { WorkerStart } from './protocol.ts';
 
-/** Keeps what V8 compiles, then runs thread.ts. */
-const entry = new URL(`./begin.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url);
-
-/** @param start absent: it is the first message to the thread. */
-export const newThread = (start: WorkerStart | undefined, thread = entry): Worker =>
-  new Worker(thread, {
+/**
+ * Starts a thread of a proxy worker.
+ *
+ * @param start absent: it is the first message to the thread.
+ * @param thread module of another program for the thread; tests have some.
+ */
+export function newThread(start: WorkerStart | undefined, thread?: URL): Worker {
+  const options: WorkerOptions = {
     workerData: start,
     name: 'sluice proxy',
     // Larger ones are collected less often and for longer: new connections cost a tenth more CPU.
     resourceLimits: { maxYoungGenerationSizeMb: 12 },
-  });
+  };
+  return thread === undefined ? contents.newThread('proxy', options) : new Worker(thread, options);
+}
 
 export class ReadyThreads {
   readonly #waiting = new Set<Worker>();

@@ -28,8 +28,12 @@ const spans = new SpanBatches(systemClock, (batch) =>
 /** What main says before this thread can do it. */
 const early: ToWorker[] = [];
 const hold = (message: ToWorker): void => void early.push(message);
-const whatToDo: WorkerStart = workerData ?? (await firstMessage(parentPort));
-serve(parentPort, whatToDo, await tracingOf(whatToDo));
+void begin(parentPort);
+
+async function begin(port: MessagePort): Promise<void> {
+  const start: WorkerStart = workerData ?? (await firstMessage(port));
+  serve(port, start, await tracingOf(start));
+}
 
 /** Of a thread that began before it was known what it is to do. */
 function firstMessage(port: MessagePort): Promise<WorkerStart> {

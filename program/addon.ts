@@ -1,0 +1,40 @@
+// Native code of LevelDB in the executable: the system loads code from files alone, so it is unpacked, loaded and removed.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { assetBytes } from './assets.ts';
+
+/** Directories to try, in this order, between the runtime directory of the service and that of temporary files. */
+export const unpackDirectories: string[] = [];
+
+/** Returns the exports of the addon. Throws with each directory and why it did not serve. */
+export function loadAddon(): unknown {
+  const bytes = assetBytes('classic-level.node');
+  const problems: string[] = [];
+  // systemd may give several, separated by colons.
+  const runtime = process.env.RUNTIME_DIRECTORY?.split(':') ?? [];
+  for (const directory of [...runtime, ...unpackDirectories, tmpdir()]) {
+    try {
+      return loadFrom(directory, bytes);
+    } catch (error) {
+      problems.push(`${directory}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+  throw new Error(
+    'the code of the store could be unpacked and run in no directory; RUNTIME_DIRECTORY, controlPlane.storePath or TMPDIR ' +
+      `has to allow it (${problems.join('; ')})`,
+  );
+}
+
+function loadFrom(parent: string, bytes: Uint8Array): unknown {
+  const directory = mkdtempSync(join(parent, '.sluice-'));
+  try {
+    const file = join(directory, 'classic-level.node');
+    writeFileSync(file, bytes, { flag: 'wx', mode: 0o500 });
+    const module = { exports: {} };
+    process.dlopen(module, file);
+    return module.exports;
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,103 @@
+// `npm run package`: what Sluice is installed by, in out/. Two runs on one commit give the same bytes.
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { root } from './build.mjs';
+import { recordCode } from './package/code.mjs';
+import { sha256Of, writeExecutable } from './package/executable.mjs';
+import { manifestOf } from './package/manifest.mjs';
+import { nodeOf } from './package/node.mjs';
+import { bundleScripts, explorerFiles } from './package/scripts.mjs';
+import { stripped } from './package/strip.mjs';
+import { targets } from './package/targets.mjs';
+
+const help = `Usage: npm run package [-- --target TARGET,…] [--out FOLDER]
+
+Targets: ${Object.keys(targets).join(', ')}; all of them when none is named.
+`;
+
+let options;
+try {
+  options = parseArgs({
+    options: { target: { type: 'string' }, out: { type: 'string' }, help: { type: 'boolean' } },
+  }).values;
+} catch (error) {
+  fail(error.message);
+}
+if (options.help) {
+  process.stdout.write(help);
+  process.exit(0);
+}
+const wanted = options.target?.split(',') ?? Object.keys(targets);
+const unknown = wanted.filter((name) => !Object.hasOwn(targets, name));
+if (unknown.length > 0) fail(`no target ${unknown.join(', ')}`);
+
+const out = options.out ?? join(root, 'out');
+const work = join(root, `dist.package.${process.pid}`);
+rmSync(work, { recursive: true, force: true });
+mkdirSync(work, { recursive: true });
+rmSync(out, { recursive: true, force: true });
+mkdirSync(out, { recursive: true });
+try {
+  await packageAll();
+} catch (error) {
+  console.error(`package: ${error.message}`);
+  process.exitCode = 1;
+} finally {
+  rmSync(work, { recursive: true, force: true });
+}
+
+async function packageAll() {
+  const modules = join(work, 'modules');
+  said('compiling', () => compile(modules));
+  const { scripts, inputs } = await bundleScripts(modules);
+  const manifest = manifestOf(root, inputs);
+  const shared = {
+    ...scripts,
+    ...explorerFiles(root, ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png']),
+  };
+  for (const name of wanted) await packageTarget(name, { modules, shared, manifest });
+  const sums = readdirSync(out)
+    .sort()
+    .map((file) => `${sha256Of(readFileSync(join(out, file)))}  ${file}\n`);
+  writeFileSync(join(out, 'SHA256SUMS'), sums.join(''));
+  console.log(`package: ${sums.length} files in ${out}`);
+}
+
+async function packageTarget(name, { modules, shared, manifest }) {
+  const target = targets[name];
+  const folder = join(work, name);
+  mkdirSync(folder);
+  const node = join(folder, 'node');
+  const original = readFileSync(nodeOf(target, root));
+  writeFileSync(node, name.startsWith('linux') ? stripped(original) : original);
+  chmodSync(node, 0o755);
+  const addon = readFileSync(join(root, 'node_modules/classic-level/prebuilds', target.addon));
+  const assets = { ...shared, 'classic-level.node': addon };
+  // Code is recorded by the Node that takes it, which runs on this kind of machine alone.
+  const isOwn = name === `${process.platform}-${process.arch}`;
+  const code = isOwn ? await recordCode({ modules, assets, manifest, node, folder }) : {};
+  const output = join(out, `sluice-${manifest.version}-${name}`);
+  writeExecutable({ assets: { ...assets, ...code }, manifest, node, folder: join(folder, 'assets'), output });
+  console.log(`package: ${name}: ${(readFileSync(output).length / 1e6).toFixed(0)} MB`);
+}
+
+function compile(modules) {
+  const tsc = join(root, 'node_modules/typescript/bin/tsc');
+  const { status } = spawnSync(process.execPath, [tsc, '-p', join(root, 'tsconfig.json'), '--outDir', modules], {
+    stdio: 'inherit',
+  });
+  if (status !== 0) throw new Error('the compiler refused');
+}
+
+function said(what, run) {
+  const startedAt = performance.now();
+  run();
+  console.log(`package: ${what}: ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
+}
+
+function fail(reason) {
+  console.error(`package: ${reason}\n\n${help}`);
+  process.exit(2);
+}
