@@ -8,8 +8,8 @@ import { type CoreState, send } from './state.ts';
 import type { CheckpointMeta, Index, MemberId } from './types.ts';
 
 export function onAppend(state: CoreState, message: Append): void {
+  if (!isCredible(state, message, message.youAcked) || !isInOrder(state, message)) return;
   hearLeader(state, message.from);
-  if (hasLost(state, message.youAcked)) return;
   const { log } = state;
   const { from, prevIndex, prevTerm, entries, commit, sendSeq, youAcked } = message;
   if (prevIndex < log.committed) {
@@ -18,7 +18,7 @@ export function onAppend(state: CoreState, message: Append): void {
   }
   if (log.term(prevIndex) !== prevTerm) {
     // It said once that both logs agree there.
-    if (prevIndex <= youAcked) noteLoss(state, youAcked, prevIndex - 1);
+    if (prevIndex <= youAcked) noteLoss(state, message, youAcked, prevIndex - 1);
     else refuse(state, message);
     return;
   }
@@ -80,11 +80,12 @@ function refuse(state: CoreState, { from, prevIndex, prevTerm, sendSeq }: Append
   send(state, from, { type: 'appendResp', match: undefined, reject, ...answer });
 }
 
-export function onHeartbeat(state: CoreState, { from, commit, round }: Heartbeat): void {
-  hearLeader(state, from);
+export function onHeartbeat(state: CoreState, message: Heartbeat): void {
+  const { from, commit, round } = message;
   // The leader never names a commit index here that this node has not acknowledged; but a life before this one may
   // have, and then only an append shows whether the entry that is there now is the same.
-  if (hasLost(state, commit)) return;
+  if (!isCredible(state, message, commit)) return;
+  hearLeader(state, from);
   // The leader answers with an append, which in the end settles the suspicion.
   if (state.suspect) sayWhoAnswers(state, from);
   else commitTo(state, commit);
@@ -105,7 +106,9 @@ export function onHeartbeat(state: CoreState, { from, commit, round }: Heartbeat
 }
 
 /** A checkpoint is needed unless the log reaches as far, or agrees with it. */
-export function onCheckpointBegin(state: CoreState, { from, meta, transfer }: CheckpointBegin): void {
+export function onCheckpointBegin(state: CoreState, message: CheckpointBegin): void {
+  const { from, meta, transfer } = message;
+  if (!isCredible(state, message, 0)) return;
   hearLeader(state, from);
   if (holds(state, meta)) {
     acknowledge(state, from, state.log.committed, 0);
@@ -144,17 +147,56 @@ function hearLeader(state: CoreState, leader: MemberId): void {
   invariant(state.role !== 'leader', () => `${leader} also leads term ${state.term}`);
   if (state.role !== 'follower' || state.leader !== leader) becomeFollower(state, state.term, leader);
   state.electionElapsed = 0;
+  state.silentTicks = 0;
 }
 
-/** What this node acknowledged in this term can't be missing, unless the disk lied. */
-function hasLost(state: CoreState, acked: Index): boolean {
-  const { lastIndex } = state.log;
-  if (acked <= lastIndex) return false;
-  noteLoss(state, acked, lastIndex);
+type OfLeader = Append | Heartbeat | CheckpointBegin;
+
+/** `acked`: what the sender counts as acknowledged by this node. A message that is not credible is not heard as a leader's. */
+function isCredible(state: CoreState, message: OfLeader, acked: Index): boolean {
+  const { log, role, term } = state;
+  if (role === 'leader') refuseWord(state, message, `it says that it leads term ${term}, which this node leads`);
+  else if (acked > log.lastIndex) noteLoss(state, message, acked, log.lastIndex);
+  else return true;
+  return false;
+}
+
+/** Entries follow one another and the position before them, and are of no term to come. */
+function isInOrder(state: CoreState, message: Append): boolean {
+  let { prevIndex: index, prevTerm: term } = message;
+  for (const entry of message.entries) {
+    if (entry.index !== index + 1 || entry.term < term || entry.term > message.term) {
+      refuseWord(
+        state,
+        message,
+        `entry ${entry.index} of term ${entry.term} cannot follow entry ${index} of term ${term}`,
+      );
+      return false;
+    }
+    ({ index, term } = entry);
+  }
   return true;
 }
 
-function noteLoss(state: CoreState, acked: Index, last: Index): void {
-  state.poisoned = true;
-  state.outbox.event({ type: 'lostData', peer: undefined, acked, last });
+/**
+ * What this node acknowledged in this term can't be missing, unless the disk lost it. Traces of that on the disk and the word
+ * of a leader together prove it. Against a log that was found whole, its witness included, the word alone proves nothing; an
+ * honest leader learns from the answer that it can't count on this node.
+ */
+function noteLoss(state: CoreState, message: OfLeader, acked: Index, last: Index): void {
+  if (state.suspect) {
+    state.poisoned = true;
+    state.outbox.event({ type: 'lostData', peer: undefined, acked, last });
+    return;
+  }
+  refuseWord(
+    state,
+    message,
+    `it counts entry ${acked} as acknowledged here, this log holds what it held and agrees up to ${last}`,
+  );
+  if (acked > state.log.lastIndex) sayWhoAnswers(state, message.from);
+}
+
+function refuseWord(state: CoreState, { from, type }: OfLeader, why: string): void {
+  state.outbox.event({ type: 'refused', from, message: type, why });
 }

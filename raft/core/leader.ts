@@ -137,7 +137,12 @@ function isAwaited(progress: ReadonlyMap<MemberId, Progress>, lastIndex: Index):
 export function onAppendResp(state: CoreState, message: AppendResp): void {
   const progress = state.progress.get(message.from);
   if (progress === undefined) return;
-  const { boot, lastIndex, match, reject, sendSeq, suspect } = message;
+  const { boot, from, lastIndex, match, reject, sendSeq, suspect } = message;
+  if (match !== undefined && match > state.log.lastIndex) {
+    const why = `it acknowledges entry ${match}, this log ends at ${state.log.lastIndex}`;
+    state.outbox.event({ type: 'refused', from, message: 'appendResp', why });
+    return;
+  }
   if (!progress.hearsFrom(boot, suspect, state.log.lastIndex)) return;
   progress.active = true;
   if (progress.provesLoss(boot, sendSeq, lastIndex)) {

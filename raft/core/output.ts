@@ -46,8 +46,12 @@ export type CoreEvent =
   | { readonly type: 'removed'; readonly index: Index }
   /** A leader has vouched for this node, which was suspect: what it may have lost it has again, or nobody needs. */
   | { readonly type: 'trusted' }
-  /** This node, or with `peer` another one, lost data that it had acknowledged. */
+  /** This node, by the traces on its disk and the word of its leader, or with `peer` another one lost data that it had acknowledged. */
   | { readonly type: 'lostData'; readonly peer: MemberId | undefined; readonly acked: Index; readonly last: Index }
+  /** The configurations that this node knows do not name the sender, or not as a voter. */
+  | { readonly type: 'stranger'; readonly from: MemberId; readonly message: Message['type'] }
+  /** A member says what cannot be. Nothing of the message is taken. */
+  | { readonly type: 'refused'; readonly from: MemberId; readonly message: Message['type']; readonly why: string }
   | { readonly type: 'ignored'; readonly message: Message['type']; readonly why: string };
 
 export type ProgressState = 'probe' | 'replicate' | 'checkpoint';

@@ -35,6 +35,7 @@ import { addRead, read } from './reading.ts';
 import { offerCheckpoint } from './replication.ts';
 import type { Rng } from './rng.ts';
 import { becomeFollower } from './role.ts';
+import { isStranger } from './senders.ts';
 import type { CoreSettings } from './settings.ts';
 import { type CoreState, initialState, redrawElectionTimeout, send } from './state.ts';
 import {
@@ -63,6 +64,7 @@ export class RaftCore {
 
   tick(): void {
     const state = this.#state;
+    state.silentTicks = state.role === 'leader' ? 0 : state.silentTicks + 1;
     if (state.role === 'leader') leaderTick(state);
     else this.#followerTick(state);
   }
@@ -101,7 +103,9 @@ export class RaftCore {
     const state = this.#state;
     if (state.poisoned) return;
     const why = this.#strange(message);
-    if (why !== undefined) state.outbox.event({ type: 'ignored', message: message.type, why });
+    const { from, type } = message;
+    if (why !== undefined) state.outbox.event({ type: 'ignored', message: type, why });
+    else if (isStranger(state, message)) state.outbox.event({ type: 'stranger', from, message: type });
     else if (message.type === 'removed') this.#onRemoved(message.index);
     else if (message.term < state.term) this.#stepLowerTerm(message);
     else if (message.term === state.term || this.#adopts(message)) this.#stepSameTerm(message);

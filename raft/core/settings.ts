@@ -7,6 +7,11 @@ export interface CoreSettings {
   readonly id: MemberId;
   /** How often this node's directory was opened. */
   readonly boot: number;
+  /**
+   * Senders have proven that they hold the cluster's secret, or a certificate. Otherwise a node never listens to one that its
+   * configuration does not name, however long it hears no other.
+   */
+  readonly peersAreProven: boolean;
   /** Minimum election timeout; a node draws its own from [electionTicks, 2 × electionTicks). */
   readonly electionTicks: number;
   readonly heartbeatTicks: number;
@@ -34,6 +39,7 @@ export interface CoreSettings {
 }
 
 export const defaultSettings: Omit<CoreSettings, 'clusterId' | 'id' | 'boot'> = {
+  peersAreProven: true,
   electionTicks: 10,
   heartbeatTicks: 1,
   preVote: true,

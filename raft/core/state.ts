@@ -36,6 +36,8 @@ export interface CoreState {
   electionElapsed: number;
   heartbeatElapsed: number;
   electionTimeout: number;
+  /** Since this node led or heard a leader, in this life. */
+  silentTicks: number;
 
   /** Candidate: names the campaign, and who answered it. */
   nonce: number;
@@ -85,6 +87,7 @@ export function initialState(settings: CoreSettings, boot: BootState, applied: I
     electionElapsed: 0,
     heartbeatElapsed: 0,
     electionTimeout: settings.electionTicks + rng.below(settings.electionTicks),
+    silentTicks: 0,
     nonce: 0,
     votes: new Map(),
     progress: new Map(),

@@ -23,7 +23,8 @@ import type { MemberHost } from './member-host.ts';
 import { MemberLog, poisonedText } from './member-log.ts';
 import { MemberNetwork } from './member-network.ts';
 import { MemberNode } from './member-node.ts';
-import { checkpointDirectory, type RaftOptions } from './options.ts';
+import { arePeersProven, checkpointDirectory, type RaftOptions } from './options.ts';
+import { SenderWarnings } from './sender-warnings.ts';
 import { type MemberStatus, statusOf } from './status.ts';
 
 export interface MemberParts {
@@ -160,12 +161,19 @@ export class RaftMember {
   }
 
   #drive(): void {
-    const { clock, random, settings } = this.#parts;
+    const { clock, host, options, random, settings } = this.#parts;
+    const warnings = new SenderWarnings(host, clock);
     const opened = this.#log.opened;
     if (opened?.identity.clusterId === undefined || this.#isFinished) return;
     const driver = new RaftDriver(
       {
-        settings: { ...defaultDriverSettings, ...settings, clusterId: opened.identity.clusterId, id: ownId(opened) },
+        settings: {
+          ...defaultDriverSettings,
+          peersAreProven: arePeersProven(options),
+          ...settings,
+          clusterId: opened.identity.clusterId,
+          id: ownId(opened),
+        },
         store: this.#log.store,
         checkpoints: this.#checkpoints,
         transport: this.#network?.transport ?? silentTransport,
@@ -174,6 +182,7 @@ export class RaftMember {
         rng: seededRng(drawNumber(random) % 2 ** 32),
         observe: (event) => {
           if (event.type === 'removed') this.#tellRemoved(event.index);
+          warnings.happened(event);
           this.#detail(event);
         },
       },

@@ -39,6 +39,11 @@ export interface RaftOptions {
   readonly cluster: ClusterOptions | undefined;
 }
 
+/** Peers prove that they hold the cluster's secret, or a certificate. True without peers. */
+export function arePeersProven({ cluster }: Pick<RaftOptions, 'cluster'>): boolean {
+  return cluster === undefined || cluster.clusterToken !== undefined || cluster.tls !== undefined;
+}
+
 /** Where the checkpoint files are: the program above writes them there, raft names and prunes them. */
 export function checkpointDirectory({ directory }: Pick<RaftOptions, 'directory'>): string {
   return join(directory, 'checkpoints');

@@ -2,7 +2,7 @@
 // docs/decisions/frames-are-sealed.md). A record on the wire: length u32 · ciphertext · tag, 16 bytes. Length counts the
 // ciphertext. The nonce is the number of the record and does not travel: a record that was changed, repeated, left out or
 // put elsewhere does not open.
-import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 
 /** AES-256 keys, one for each direction. */
 export interface RecordKeys {
@@ -10,7 +10,7 @@ export interface RecordKeys {
   readonly receive: Uint8Array;
 }
 
-/** How much one key seals. Both ends count alike, so the change of the key takes no message. */
+/** Use of one key until the next. Both ends count alike, so the change of the key takes no message. */
 export interface RekeyLimits {
   readonly records: number;
   readonly bytes: number;
@@ -32,20 +32,20 @@ const copiedBytesMax = 32 * 1024;
 class RecordKey {
   readonly #limits: RekeyLimits;
   readonly #nonce = Buffer.alloc(nonceBytes);
-  #key: Uint8Array;
+  #key: KeyObject;
   #records = 0;
   #bytes = 0;
 
   constructor(key: Uint8Array, limits: RekeyLimits) {
-    this.#key = key;
+    this.#key = createSecretKey(key);
     this.#limits = limits;
   }
 
-  get bytes(): Uint8Array {
+  get object(): KeyObject {
     return this.#key;
   }
 
-  /** Of the record that is next. */
+  /** Number of the record that is next. */
   get nonce(): Uint8Array {
     this.#nonce.writeUIntBE(this.#records, nonceBytes - 6, 6);
     return this.#nonce;
@@ -55,7 +55,7 @@ class RecordKey {
     this.#records += 1;
     this.#bytes += bytes;
     if (this.#records < this.#limits.records && this.#bytes < this.#limits.bytes) return;
-    this.#key = new Uint8Array(hkdfSync('sha256', this.#key, '', 'sluice next records', 32));
+    this.#key = createSecretKey(new Uint8Array(hkdfSync('sha256', this.#key, '', 'sluice next records', 32)));
     this.#records = 0;
     this.#bytes = 0;
   }
@@ -80,7 +80,7 @@ export class RecordSealer {
   }
 
   #sealOne(parts: readonly Uint8Array[], bytes: number, sealed: Buffer[]): void {
-    const cipher = createCipheriv(algorithm, this.#key.bytes, this.#key.nonce);
+    const cipher = createCipheriv(algorithm, this.#key.object, this.#key.nonce);
     const head = Buffer.allocUnsafe(headBytes);
     head.writeUInt32BE(bytes, 0);
     const isCopied = bytes <= copiedBytesMax;
@@ -95,7 +95,7 @@ export class RecordSealer {
   }
 }
 
-/** Where the record that begins with part `from` ends, and its length. */
+/** End of the record that begins with part `from`, and its length. */
 function recordFrom(parts: readonly Uint8Array[], from: number): [end: number, bytes: number] {
   let bytes = 0;
   let end = from;
@@ -152,7 +152,7 @@ export class RecordOpener {
     this.#record = Buffer.allocUnsafe(headBytes);
     this.#held = 0;
     const end = record.length - tagBytes;
-    const decipher = createDecipheriv(algorithm, this.#key.bytes, this.#key.nonce, { authTagLength: tagBytes });
+    const decipher = createDecipheriv(algorithm, this.#key.object, this.#key.nonce, { authTagLength: tagBytes });
     decipher.setAuthTag(record.subarray(end));
     const content = decipher.update(record.subarray(headBytes, end));
     try {

@@ -28,7 +28,7 @@ const handshakeWithinMs = 2_000;
 const signOfLifeMs = 500;
 const silenceMs = 2_500;
 const lingerMs = 500;
-/** So many bytes of frames leave together, whatever they are; one fragment of bulk may be more. */
+/** So many bytes of frames leave together; one fragment of bulk may be more. */
 const batchBytes = 64 * 1024;
 const signOfLife = encodeFrames(new Uint8Array(0), 'urgent');
 
@@ -158,7 +158,7 @@ export class TcpConnection {
   }
 }
 
-/** What waits to leave, up to about `batchBytes`. Frames that `take` gives together stay together. */
+/** Frames that leave next, up to about `batchBytes`. Those that `take` gives together stay together. */
 function batchOf(take: () => readonly Uint8Array[] | undefined): readonly Uint8Array[] {
   const first = take() ?? [];
   let bytes = lengthOf(first);

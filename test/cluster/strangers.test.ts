@@ -1,10 +1,15 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { encodeFrames } from '../../raft/codec/frames.ts';
+import type { Greeting } from '../../raft/codec/greeting.ts';
 import { encodeMessage } from '../../raft/codec/message-encoder.ts';
+import type { Message } from '../../raft/core/message.ts';
+import { memberId } from '../../raft/core/types.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
 import { InterceptingLink } from '../support/intercepting-link.ts';
-import { type ClusterNode, NodeCluster } from '../support/node-cluster.ts';
+import { type ClusterNode, type ClusterSetup, NodeCluster } from '../support/node-cluster.ts';
 import { RaftStranger } from '../support/raft-stranger.ts';
 import { launchSluice, newFolder } from '../support/sluice-process.ts';
 
@@ -70,6 +75,107 @@ describe('a cluster with API keys and no cluster token', () => {
     }
   });
 });
+
+/** Messages that no member would send: a takeover, entries of its own, and commits that no log holds. */
+function attacksOn(victim: Greeting, from: string, { term, last, lastTerm }: Standing): Message[] {
+  const head = { clusterId: victim.clusterId ?? '', from, to: memberId(victim), term: term + 3 } as const;
+  const entries = [
+    { kind: 'command', index: last + 1, term: term + 3, time: Date.now(), payload: Buffer.from('x') },
+  ] as const;
+  const position = { prevIndex: last, prevTerm: lastTerm, commit: last + 1, sendSeq: 1, youAcked: 0, vouchedBoot: 0 };
+  const beyond = { lastIndex: 1e9, lastTerm: 1000, nonce: 1 };
+  return [
+    { ...head, type: 'append', entries, ...position },
+    { ...head, type: 'heartbeat', term: 1000, commit: 1e9, round: 0 },
+    { ...head, type: 'vote', term: 1000, ...beyond, transfer: true },
+    { ...head, type: 'timeoutNow', term: 1000 },
+    { ...head, type: 'removed', term: 1000, index: 3 },
+  ];
+}
+
+interface Standing {
+  readonly term: number;
+  readonly last: number;
+  readonly lastTerm: number;
+}
+
+async function standingOf({ api }: ClusterNode): Promise<Standing> {
+  const { term, log } = (await api.get<{ term: number; log: { last: number; lastTerm: number } }>('/cluster')).body;
+  return { term, last: log.last, lastTerm: log.lastTerm };
+}
+
+/** The node lives on as it was, after a restart too. */
+async function isUnharmed(node: ClusterNode, before: Standing): Promise<void> {
+  const { term, last } = await standingOf(node);
+  expect(term).to.be.below(1000);
+  expect(last, 'nothing was added').to.equal(before.last);
+  expect(existsSync(join(node.storePath, 'raft', 'POISON'))).to.equal(false);
+  await node.stop('SIGKILL');
+  await node.start();
+  await node.api.create('groups', { name: `written after the attack of ${Date.now()}` });
+}
+
+const token = 'a cluster token of tests';
+const unprotected: [string, ClusterSetup][] = [
+  ['holds the cluster token', { clusterToken: token, autoJoin: 'none' }],
+  ['comes from a private address, where nothing else is asked for', { clusterToken: undefined }],
+];
+
+for (const [who, setup] of unprotected) {
+  describe(`a process that ${who} and is no member`, () => {
+    let cluster: NodeCluster;
+
+    before(async () => {
+      cluster = await NodeCluster.start(setup);
+    });
+
+    after(() => cluster.stop());
+
+    it('changes nothing on a follower or the leader by an append, a heartbeat, a vote or news of a removal', async () => {
+      const [follower] = await cluster.followers();
+      for (const node of [follower, await cluster.leader()]) {
+        if (node === undefined) throw new Error('no follower');
+        const victim = `127.0.0.1:${node.ports.raft}`;
+        const stranger = await RaftStranger.dial({ victim, clusterToken: setup.clusterToken });
+        const met = await stranger.meet();
+        const before = await standingOf(node);
+        for (const message of attacksOn(met, stranger.id, before)) stranger.send(message);
+        const line = await eventually(() => told(node.output, `${stranger.id} is no member that this node knows`));
+        expect(line).to.include('"level":"warn"');
+        stranger.close();
+        await isUnharmed(node, before);
+        await cluster.leader();
+      }
+    });
+
+    it('poisons no node by the name of a member', async () => {
+      const leader = await cluster.leader();
+      const [follower] = await cluster.followers();
+      if (follower === undefined) throw new Error('no follower');
+      const { members } = await leader.overview();
+      const incarnation = members.find(({ nodeId }) => nodeId === leader.nodeId)?.incarnation;
+      const victim = `127.0.0.1:${follower.ports.raft}`;
+      const { nodeId } = leader;
+      const liar = await RaftStranger.dial({
+        victim,
+        clusterToken: setup.clusterToken,
+        nodeId,
+        incarnation,
+        boots: 99,
+      });
+      const met = await liar.meet();
+      const [, heartbeat] = attacksOn(met, liar.id, await standingOf(follower));
+      if (heartbeat !== undefined) liar.send(heartbeat);
+      const line = await eventually(() => told(follower.output, `a message of ${liar.id} is refused`));
+      expect(line).to.include('"level":"warn"').and.to.include('counts entry 1000000000 as acknowledged');
+      liar.close();
+      expect(existsSync(join(follower.storePath, 'raft', 'POISON'))).to.equal(false);
+      for (const node of cluster.nodes) await node.stop('SIGKILL');
+      await Promise.all(cluster.nodes.map((node) => node.start()));
+      await follower.api.create('groups', { name: 'written by all that were attacked' });
+    });
+  });
+}
 
 describe('a cluster with neither token, API keys nor TLS', () => {
   let cluster: NodeCluster;

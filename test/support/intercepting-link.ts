@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-/** What becomes of the bytes that the dialling node sent; the default passes them on. */
+/** Bytes that take the place of those that the dialling node sent; the default passes them on. */
 export type Meddle = (bytes: Buffer) => readonly Uint8Array[];
 
 export class InterceptingLink {

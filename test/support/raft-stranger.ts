@@ -10,24 +10,26 @@ import { eventually } from './eventually.ts';
 export interface StrangerOptions {
   readonly nodeId?: string;
   readonly incarnation?: number;
+  /** Default 1; a process that takes a member's identity has to have started more often. */
+  readonly boots?: number;
   readonly clusterToken?: string | undefined;
   /** `127.0.0.1:port` of the member's raft port. */
   readonly victim: string;
 }
 
 export class RaftStranger {
-  /** Why connections came to nothing. */
+  /** Reasons for which connections came to nothing. */
   readonly refusals: string[] = [];
   readonly received: Message[] = [];
   readonly #transport: TcpTransport;
   #greeting: Greeting;
 
-  private constructor({ nodeId = 'stranger', incarnation = 666, clusterToken }: StrangerOptions) {
+  private constructor({ nodeId = 'stranger', incarnation = 666, boots = 1, clusterToken }: StrangerOptions) {
     this.#greeting = {
       clusterId: undefined,
       nodeId,
       incarnation,
-      boots: 1,
+      boots,
       run: Math.floor(Math.random() * 2 ** 40),
       address: '127.0.0.1:1',
       clientAddress: '127.0.0.1:1',
@@ -70,7 +72,7 @@ export class RaftStranger {
     return memberId(this.#greeting);
   }
 
-  /** What the member says about itself, once it has let this process in. */
+  /** Resolves with the greeting of the member, once it has let this process in. */
   async meet(): Promise<Greeting> {
     const met = await eventually(() => {
       const [greeting] = this.#transport.met();

@@ -20,6 +20,8 @@ export interface NodeOptions {
   readonly maxCommittedPerReady?: number;
   /** The start-up scan could not exclude that the end of the log is missing. */
   readonly suspect?: boolean;
+  /** Peers have nothing to prove themselves by. */
+  readonly unproven?: boolean;
 }
 
 export const scenarioCluster = 'scenario';
@@ -72,6 +74,7 @@ export class AdapterNode {
       clusterId: scenarioCluster,
       id: this.id,
       boot: 1,
+      peersAreProven: this.#options.unproven !== true,
       electionTicks: 3,
       heartbeatTicks: 1,
       preVote: prevote,

@@ -119,6 +119,7 @@ export class SmallWorld {
     if (event.type === 'elected') this.#elected(node, event.term);
     if (event.type === 'commit') this.#committed(node, event.index);
     if (event.type === 'lostData') this.#fail('LOST', `${event.peer ?? node.id} has ${event.last} < ${event.acked}`);
+    if (event.type === 'refused') this.#fail('LOST', `${node.id} refuses a ${event.message}: ${event.why}`);
     if (event.type === 'truncated' && node.core.inspect().role === 'leader')
       this.#fail('B2', `leader ${node.id} truncates at ${event.from}`);
   }

@@ -89,6 +89,9 @@ export class Checks {
         if (!this.#mayLoseData(event.peer ?? node.id))
           this.#fail('LOST', `${event.peer ?? node.id} has ${event.last} < ${event.acked}`);
         break;
+      case 'refused':
+        this.#fail('LOST', `${node.id} refuses a ${event.message} of ${event.from}: ${event.why}`);
+        break;
       default:
     }
   }

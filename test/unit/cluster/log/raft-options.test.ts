@@ -44,7 +44,7 @@ describe('what proves that a node is of the cluster', () => {
     expect(trustWarning(own)).to.equal(undefined);
   });
 
-  it('is the certificate with TLS and no token, whatever keys there are', () => {
+  it('is the certificate with TLS and no token, API keys or not', () => {
     const own = settings({ tls }, [admin]);
     expect(clusterOf(own)).to.deep.equal({ clusterToken: undefined, autoJoin: 'learner' });
     expect(trustWarning(own)).to.equal(undefined);

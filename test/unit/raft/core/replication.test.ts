@@ -113,15 +113,15 @@ describe('replication', () => {
     expect([12, 13].map((index) => cluster.node(1).core.entry(index)?.time)).to.deep.equal([5_000, 5_000]);
   });
 
-  it('gives up a node that finds its acknowledged data missing', () => {
-    const cluster = ledByFirst(2);
+  it('gives up a node whose disk shows traces of a loss, when its leader counts more than it has', () => {
+    const cluster = clusterOf(2, { suspect: true });
     const { core } = cluster.node(2);
     core.step({
-      ...{ clusterId: 'scenario', from: '1#1', to: '2#1', term: 1, type: 'append', entries: [], commit: 11 },
-      ...{ prevIndex: 11, prevTerm: 1, sendSeq: 9, youAcked: 14, vouchedBoot: 1 },
+      ...{ clusterId: 'scenario', from: '1#1', to: '2#1', term: 1, type: 'append', entries: [], commit: 10 },
+      ...{ prevIndex: 10, prevTerm: 1, sendSeq: 9, youAcked: 14, vouchedBoot: 1 },
     });
     expect(core.inspect().poisoned).to.equal(true);
-    expect(core.drain()?.events).to.deep.include({ type: 'lostData', peer: undefined, acked: 14, last: 11 });
+    expect(core.drain()?.events).to.deep.include({ type: 'lostData', peer: undefined, acked: 14, last: 10 });
   });
 
   it('drops messages of another cluster and those meant for another identity', () => {

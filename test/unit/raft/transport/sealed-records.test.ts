@@ -5,7 +5,7 @@ import { RecordOpener, RecordSealer } from '../../../../raft/transport/sealed-re
 
 const key = new Uint8Array(32).fill(7);
 
-/** What an opener makes of those chunks: the contents it gave, and the problem that ended it. */
+/** Contents that an opener gives for those chunks, and the problem that ended it. */
 function opened(chunks: readonly Buffer[], opener = new RecordOpener(key)) {
   const contents: Buffer[] = [];
   let problem: string | undefined;
