@@ -34,17 +34,23 @@ export class PeerRoutes {
   }
 
   async hashes(request: FastifyRequest): Promise<Answer> {
-    return { status: 200, headers: {}, body: await active(this.#hashes).take(headOf(request), bodyOf(request)) };
+    return await provenAnswer(active(this.#hashes), request);
   }
 
   async peers(request: FastifyRequest): Promise<Answer> {
-    return { status: 200, headers: {}, body: await active(this.#peers).take(headOf(request), bodyOf(request)) };
+    return await provenAnswer(active(this.#peers), request);
   }
 
   #serverOf(url: string): RelayServer | HashServer | PeerServer | undefined {
     if (url.endsWith('/state-hash')) return this.#hashes;
     return url.endsWith('/fleet') ? this.#peers : this.#relay;
   }
+}
+
+async function provenAnswer(server: HashServer | PeerServer, request: FastifyRequest): Promise<Answer> {
+  const head = headOf(request);
+  const body = await server.take(head, bodyOf(request));
+  return { status: 200, headers: server.fieldsOf(head, body), body };
 }
 
 function active<Server extends object>(server: Server | undefined): Server {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { systemClock } from '../../src/clock.ts';
-import { relayKey, signedFields } from '../../src/cluster/relay/relay-credential.ts';
+import { isProvenAnswer, relayKey, signedFields } from '../../src/cluster/relay/relay-credential.ts';
 import { HashServer } from '../../src/cluster/state-hash/hash-server.ts';
 import { encodeHashQuestion } from '../../src/cluster/state-hash/hash-wire.ts';
 import { ApiServer } from '../support/api-server.ts';
@@ -32,9 +32,19 @@ describe('POST /sync/state-hash', () => {
     api = await ApiServer.start({ hashes, options: { apiKeys: [{ name: 'ops', key: 'k-admin', role: 'admin' }] } });
   };
 
-  it('tells a member which states this node was in', async () => {
+  it('tells a member which states this node was in, and proves that the answer is its own', async () => {
     await start();
-    const { status, json } = await api.call('POST', path, { body: question, headers: signed(question) });
+    const fields = signed(question);
+    const { status, json, text, headers } = await api.call('POST', path, { body: question, headers: fields });
+    const proof = headers['authentication-info']?.toString();
+    const isProven = isProvenAnswer(relayKey(token), fields.authorization, { proof, body: Buffer.from(text) });
+    expect(isProven).to.equal(true);
+    expect(isProvenAnswer(relayKey(token), fields.authorization, { proof, body: Buffer.from(`${text} `) })).to.equal(
+      false,
+    );
+    expect(
+      isProvenAnswer(relayKey(token), signed(question).authorization, { proof, body: Buffer.from(text) }),
+    ).to.equal(false);
     expect({ status, json }).to.deep.equal({
       status: 200,
       json: { member: 'a#1', hashes: [[7, '00000000000000ff']] },

@@ -107,9 +107,9 @@ export class Servers {
   }
 
   /** A relay server behind a port, as the API runs it. */
-  relay(server: Pick<RelayServer, 'take'>, tls?: ServerOptions): Promise<string> {
+  relay(server: Answering, tls?: ServerOptions): Promise<string> {
     return this.listen((request, response) => {
-      void answer(server, request).then(({ status, body }) => response.writeHead(status).end(body));
+      void answer(server, request).then(({ status, headers, body }) => response.writeHead(status, headers).end(body));
     }, tls);
   }
 
@@ -122,10 +122,17 @@ export class Servers {
   }
 }
 
-async function answer(
-  server: Pick<RelayServer, 'take'>,
-  request: IncomingMessage,
-): Promise<{ status: number; body: string }> {
+interface Answering {
+  take(...given: Parameters<RelayServer['take']>): Promise<Answered>;
+}
+
+interface Answered {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+async function answer(server: Answering, request: IncomingMessage): Promise<Answered> {
   const { method = '', url: path = '', headers, socket } = request;
   const { authorization } = headers;
   const contentDigest = headers['content-digest']?.toString();

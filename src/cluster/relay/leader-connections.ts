@@ -1,5 +1,6 @@
 // Connections from this node to the API of the leader, kept open between calls. One attempt per call, never repeated
 // here; a call that failed says whether the leader can have seen it (raft.md A16).
+import type { IncomingHttpHeaders } from 'node:http';
 import { Agent, type Dispatcher } from 'undici';
 import type { Clock } from '../../clock.ts';
 import { peerBodyMax } from './relay-wire.ts';
@@ -22,7 +23,8 @@ export interface LeaderCall {
 }
 
 export type LeaderReply =
-  | { readonly is: 'answered'; readonly status: number; readonly body: Buffer }
+  /** `proof`: value of `Authentication-Info`. */
+  | { readonly is: 'answered'; readonly status: number; readonly proof?: string | undefined; readonly body: Buffer }
   /** `sent` is false only when it is certain that no byte of the request left this node, and none will. */
   | { readonly is: 'lost'; readonly sent: boolean; readonly reason: string };
 
@@ -81,6 +83,7 @@ class Attempt implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined;
   #sent = false;
   #status = 0;
+  #proof: string | undefined;
   #length = 0;
   readonly #chunks: Buffer[] = [];
 
@@ -100,8 +103,9 @@ class Attempt implements Dispatcher.DispatchHandler {
     else this.#sent = true;
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number): void {
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     this.#status = status;
+    this.#proof = headers['authentication-info']?.toString();
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -111,7 +115,7 @@ class Attempt implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    this.#end({ is: 'answered', status: this.#status, body: Buffer.concat(this.#chunks) });
+    this.#end({ is: 'answered', status: this.#status, proof: this.#proof, body: Buffer.concat(this.#chunks) });
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {

@@ -1,7 +1,7 @@
 // How one member asks another over the API's port: with a proof of the cluster's secret, and for the cluster it is of.
 import type { Clock } from '../../clock.ts';
 import type { LeaderConnections } from './leader-connections.ts';
-import { signedFields } from './relay-credential.ts';
+import { isProvenAnswer, signedFields } from './relay-credential.ts';
 
 export interface MemberCallOptions {
   readonly connections: Pick<LeaderConnections, 'call'>;
@@ -22,7 +22,7 @@ export interface MemberQuestion {
   readonly withinMs: number;
 }
 
-/** Body of the answer; undefined when it does not answer in time, or refuses. Never rejects. */
+/** Body of the answer; undefined when it does not answer in time, refuses, or does not prove to be a member. Never rejects. */
 export async function askMember(
   options: MemberCallOptions,
   { address, path, bodyFor, withinMs }: MemberQuestion,
@@ -32,7 +32,10 @@ export async function askMember(
   const body = bodyFor(clusterId);
   const headers = provenHeaders(options, path, body);
   const reply = await options.connections.call({ address, method: 'POST', path, headers, body, withinMs });
-  return reply.is === 'answered' && reply.status === 200 ? reply.body : undefined;
+  if (reply.is !== 'answered' || reply.status !== 200) return undefined;
+  const { key } = options;
+  const isProven = key === undefined || isProvenAnswer(key, headers.authorization ?? '', reply);
+  return isProven ? reply.body : undefined;
 }
 
 /** Of a POST. */

@@ -4,7 +4,7 @@
 import { isPrivateAddress } from '../../../raft/index.ts';
 import type { Clock } from '../../clock.ts';
 import { SluiceError } from '../../errors.ts';
-import { type Proof, ProofCheck, toldDigest } from './relay-credential.ts';
+import { answerProof, type Proof, ProofCheck, toldDigest } from './relay-credential.ts';
 
 /** What is known of a request before its body. */
 export interface MemberHead {
@@ -27,9 +27,11 @@ export interface MemberGuardOptions {
 }
 
 export class MemberGuard {
+  readonly #key: Uint8Array | undefined;
   readonly #proofs: ProofCheck | undefined;
 
   constructor({ key, clock }: MemberGuardOptions) {
+    this.#key = key;
     this.#proofs = key && new ProofCheck(key, clock);
   }
 
@@ -47,6 +49,12 @@ export class MemberGuard {
     if (digest === undefined) return false;
     if (this.#proofs.isSigned(proof, head, digest)) return true;
     throw unauthenticated('invalid proof');
+  }
+
+  /** Header fields that prove an answer of this node to be a member's; none without a secret. */
+  fieldsOf({ authorization = '' }: MemberHead, answer: string): Record<string, string> {
+    if (this.#key === undefined) return {};
+    return { 'authentication-info': answerProof(this.#key, authorization, Buffer.from(answer)) };
   }
 
   /** With the body: the proof covers it, and is good once. Throws UNAUTHENTICATED, FORBIDDEN. */

@@ -42,6 +42,27 @@ export function signedFields(
   };
 }
 
+/**
+ * Value of `Authentication-Info` (RFC 9110 §11.6.3) of an answer: the node that answers holds the secret too. `authorization` is that
+ * of the request, whose nonce ties the answer to it.
+ */
+export function answerProof(key: Uint8Array, authorization: string, body: Uint8Array): string {
+  const nonce = grammar.exec(authorization)?.[2] ?? '';
+  const text = ['answer', nonce, hash('sha256', body, 'hex')].join('\n');
+  return `mac="${createHmac('sha256', key).update(text).digest('base64url')}"`;
+}
+
+/** Returns true for an answer that a member gave to that very request. */
+export function isProvenAnswer(
+  key: Uint8Array,
+  authorization: string,
+  { proof = '', body }: { readonly proof?: string | undefined; readonly body: Uint8Array },
+): boolean {
+  const expected = Buffer.from(answerProof(key, authorization, body));
+  const given = Buffer.from(proof);
+  return given.length === expected.length && timingSafeEqual(given, expected);
+}
+
 /** What `Content-Digest` (RFC 9530) says of the body; undefined when it says nothing of SHA-256. */
 export function toldDigest(field: string | undefined): Buffer | undefined {
   const text = /^sha-256=:([A-Za-z0-9+/]{43}=):$/.exec(field ?? '')?.[1];

@@ -19,7 +19,7 @@ export interface HashVerdict {
   readonly differing: readonly { readonly nodeId: string; readonly index: number }[];
 }
 
-/** @param quorum how many voters are a majority, of all that there are. */
+/** @param quorum how many voters are a majority, of all that there are. Fewer than two are no evidence against this node. */
 export function judge(own: Hashes, peers: readonly HashedPeer[], quorum: number): HashVerdict {
   const indexes = [...own.keys()].reverse();
   const known = (index: number): HashedPeer[] => peers.filter(({ hashes }) => hashes.has(index));
@@ -27,7 +27,7 @@ export function judge(own: Hashes, peers: readonly HashedPeer[], quorum: number)
     comparedAt: indexes.find((index) => known(index).length > 0),
     condemnedAt: indexes.find((index) => {
       const others = known(index).filter(({ votes, hashes }) => votes && hashes.get(index) !== own.get(index));
-      return largestGroup(others.map(({ hashes }) => hashes.get(index))) >= quorum;
+      return largestGroup(others.map(({ hashes }) => hashes.get(index))) >= Math.max(2, quorum);
     }),
     differing: peers.flatMap(({ nodeId, hashes }) => {
       const common = indexes.find((index) => hashes.has(index));

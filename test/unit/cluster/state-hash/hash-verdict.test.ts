@@ -44,6 +44,10 @@ describe('the verdict on state hashes', () => {
     expect(judge(own, [...halves, peer('d', hashes([7, 'z']))], 3).condemnedAt).to.equal(undefined);
   });
 
+  it('condemns no learner on the word of the only voter', () => {
+    expect(judge(own, [peer('b', hashes([7, 'Z']))], 1).condemnedAt).to.equal(undefined);
+  });
+
   it('counts voters only', () => {
     const others = [peer('b', hashes([7, 'Z'])), peer('l', hashes([7, 'Z']), false)];
     expect(judge(own, others, 2).condemnedAt).to.equal(undefined);

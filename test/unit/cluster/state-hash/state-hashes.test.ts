@@ -22,7 +22,12 @@ describe('asking another node for its state hashes', () => {
   after(() => connections.close());
 
   /** What a client of `secret` learns of member b#2 from a server with `options`. */
-  async function ask(options: Partial<HashServerOptions> = {}, secret = token, cluster = clusterId) {
+  async function ask(
+    options: Partial<HashServerOptions> = {},
+    secret = token,
+    cluster = clusterId,
+    proven = (fields: Record<string, string>) => fields,
+  ) {
     const server = new HashServer({
       key: relayKey(token),
       clock: systemClock,
@@ -32,7 +37,10 @@ describe('asking another node for its state hashes', () => {
       ...options,
     });
     const address = await servers.relay({
-      take: async (head, body) => ({ status: 200, body: await server.take(head, body) }),
+      take: async (head, question) => {
+        const body = await server.take(head, question);
+        return { status: 200, headers: proven(server.fieldsOf(head, body)), body };
+      },
     });
     const member: Member = { id: 'b#2', address: '', clientAddress: address };
     const key = relayKey(secret);
@@ -51,6 +59,13 @@ describe('asking another node for its state hashes', () => {
     ['a node that takes no part', { member: async () => undefined }],
     ['hashes that are none', { hashes: () => new Map([[1, 'not a hash']]) }],
   ];
+  const unproven: [string, (fields: Record<string, string>) => Record<string, string>][] = [
+    ['an answer without a proof', () => ({})],
+    ['an answer with the proof of another', () => ({ 'authentication-info': `mac="${'A'.repeat(43)}"` })],
+  ];
+  for (const [what, proven] of unproven)
+    it(`learns nothing from ${what}`, async () => expect(await ask({}, token, clusterId, proven)).to.equal(undefined));
+
   for (const [what, ...given] of silent)
     it(`learns nothing from ${what}`, async () => expect(await ask(...given)).to.equal(undefined));
 
