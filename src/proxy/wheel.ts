@@ -19,6 +19,10 @@ export abstract class Timed {
   /** Tick at which it is due; never earlier than its slot. */
   dueTick = never;
 
+  get armed(): boolean {
+    return this.dueTick !== never;
+  }
+
   /**
    * Called once, no earlier than armed for (a long delay may end two slots early) and at most two slots later. Not armed
    * any more by then.

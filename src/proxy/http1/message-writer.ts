@@ -50,6 +50,11 @@ export class MessageWriter {
     return !this.#hasRoom();
   }
 
+  /** The system has not taken all that was written. */
+  get unsent(): boolean {
+    return this.#socket.writableLength > 0;
+  }
+
   /** Everything gathered leaves now. To be called before waiting for anything. */
   flush(): void {
     if (this.#text === '') return;

@@ -69,6 +69,8 @@ export const guards = {
   crumbs: { burst: 500, perSecond: 100 },
   crumbBytes: 64,
   loafBytes: 1_024,
+  /** Bytes of answers that the client has not read, with bodies of one turn among them: no request begins before it reads. */
+  unsentBytesMax: 1 << 20,
   /** More streams than this that cannot send for want of window … */
   stalledStreamsMax: 64,
   /** … for so long, milliseconds … */

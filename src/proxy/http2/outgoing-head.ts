@@ -22,19 +22,29 @@ import type { EditedHead, ExchangeResponse } from '../message/response.ts';
 import type { UpstreamRequest } from '../message/upstream-stream.ts';
 import type { HpackEncoder } from './hpack/encoder.ts';
 
-/** Of a response that an upstream gave, an interim one included. `status` may differ from the head's. */
-export function encodeResponse(
+/** Of a response that an upstream gave, an interim one included. */
+export function encodeResponse(out: HpackEncoder, head: EditedHead, serverName: string | undefined): void {
+  encodeHead(out, head, head.status, head.named, serverName);
+}
+
+/** Acceptance of an extended CONNECT: a 200, without the proof that HTTP/1.1 asks for (RFC 8441 §5). */
+export function encodeAcceptance(out: HpackEncoder, head: EditedHead, serverName: string | undefined): void {
+  encodeHead(out, head, 200, [...head.named, 'sec-websocket-accept'], serverName);
+}
+
+function encodeHead(
   out: HpackEncoder,
   head: EditedHead,
+  status: number,
+  named: readonly string[],
   serverName: string | undefined,
-  status = head.status,
 ): void {
   out.begin();
   out.status(status);
   if (serverName !== undefined) out.field('server', serverName);
   const kept = serverName === undefined ? keptFromUpstream : keptUnderOwnName;
   const table = status === 204 || status < 200 ? keptWithoutBody(kept) : kept;
-  encodeKept(out, head.lines, head.edits, head.named, table);
+  encodeKept(out, head.lines, head.edits, named, table);
 }
 
 /** Of a response of Sluice's own. `length`: of its body; −1 = it has none and says so. */

@@ -48,7 +48,7 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     this.outflow = new Outflow(this.writer, this, options.wheel);
     this.patience = new Patience(options.nowMs, options.resetsPerSecond);
     this.streams = new StreamTable(this, options.server ? 0 : -1);
-    this.#pending = new PendingRequests(options, this.peer, this.streams, (id) => this.#begin(id));
+    this.#pending = new PendingRequests(options, this.peer, this.streams, this.writer, (id) => this.#begin(id));
     if (!options.server) this.#prefaceAt = preface.length;
     this.#greet();
   }
@@ -116,6 +116,7 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     this.writer.onDrain();
     this.patience.onProgress();
     this.#goOn();
+    this.#pending.resume();
   }
 
   #goOn(): undefined {

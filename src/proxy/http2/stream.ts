@@ -152,6 +152,11 @@ export class Stream {
     this.endTold = false;
   }
 
+  /** Bytes that it has been given and has not sent. */
+  get unsent(): number {
+    return this.pending.length - this.pendingSent;
+  }
+
   /** The other side lets it send so much more. */
   widen(bytes: number): void {
     this.sendWindow += bytes;

@@ -16,7 +16,8 @@ export const arrivedWords = new Int32Array(arrived.buffer);
 /** With so much still to be taken by the system, writers should wait for `drain`. */
 export const drainedBytesMin = 8 * 1024;
 
-export type SocketEvent = 'end' | 'error' | 'close' | 'drain';
+/** `blocked`: the system has not taken a write at once; `drain` follows, or the end of the connection. */
+export type SocketEvent = 'end' | 'error' | 'close' | 'drain' | 'blocked';
 
 export interface ByteSocket extends TunnelEnd {
   /** Absent where bytes travel as they are. */

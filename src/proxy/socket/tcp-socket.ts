@@ -95,6 +95,7 @@ export class TcpSocket extends HandleSocket implements ByteSocket {
     request.data = data;
     request.oncomplete = onWriteDone;
     this.writableLength += data.length;
+    this.tell('blocked');
     return this.writableLength < drainedBytesMin;
   }
 }

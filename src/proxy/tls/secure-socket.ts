@@ -273,6 +273,7 @@ export class SecureSocket extends HandleSocket implements ByteSocket {
     request.data = data;
     request.oncomplete = onWriteDone;
     this.#writing = true;
+    this.tell('blocked');
     const status =
       typeof data === 'string' ? stream.writeLatin1String(request, data) : stream.writeBuffer(request, data);
     if (status !== 0) this.failWrite(status);

@@ -52,8 +52,15 @@ export class ServerResponse implements DownstreamResponse {
     this.#request = request;
     this.#context = context;
     this.#writer = new MessageWriter(socket);
-    this.#limit = new ResponseLimit(context, () => request.onCut());
+    this.#limit = new ResponseLimit(
+      context,
+      () => socket.writableLength,
+      () => request.onCut(),
+    );
     socket.on('drain', () => this.#onDrain());
+    socket.on('blocked', () => {
+      if (!this.#over) this.#limit.onUnsent();
+    });
   }
 
   /** The client holds its body back, and has not been asked for it. */
@@ -164,7 +171,7 @@ export class ServerResponse implements DownstreamResponse {
   #done(): void {
     this.#source = undefined;
     this.#blocked = false;
-    this.#limit.end();
+    this.#limit.end(this.#writer.unsent);
     this.#request.onAnswered(this.#keepAlive, this.#awaitsEnd);
   }
 
@@ -192,10 +199,10 @@ export class ServerResponse implements DownstreamResponse {
 
   #onDrain(): void {
     this.#writer.onDrain();
+    this.#limit.onRoom();
     this.#request.onRoom();
     if (!this.#blocked) return;
     this.#blocked = false;
-    this.#limit.onRoom();
     this.#source?.resume();
   }
 }

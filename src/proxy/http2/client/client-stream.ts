@@ -276,7 +276,10 @@ export class ClientStream
   #switchProtocols(stream: Stream, request: ExchangeRequest): void {
     const receiver = this.#receiver;
     const lines: string[] = [];
-    for (let i = 0; i < stream.fields.count; i++) lines.push(stream.fields.name(i), stream.fields.value(i));
+    for (let i = 0; i < stream.fields.count; i++) {
+      // Extended CONNECT has none (RFC 8441 §5).
+      if (stream.fields.name(i) !== 'sec-websocket-accept') lines.push(stream.fields.name(i), stream.fields.value(i));
+    }
     // A client of HTTP/1.1 wants proof that its key was read (RFC 6455 §4.2.2).
     const key = request.header('sec-websocket-key');
     if (request.protocol !== 'HTTP/2.0' && key !== undefined) lines.push('Sec-WebSocket-Accept', acceptOf(key));

@@ -2,6 +2,7 @@
 // long it may wait for what, and how it ends. A drain tells the client twice: once that the end is coming, and once
 // with which stream it came (RFC 9113 §6.8).
 import type { ExchangeContext } from '../../exchange/context.ts';
+import { ResponseLimit } from '../../exchange/response-limit.ts';
 import type { FieldLines } from '../../fields/field-lines.ts';
 import type { DownstreamAddress } from '../../message/request.ts';
 import { Sender } from '../../message/sender.ts';
@@ -41,6 +42,8 @@ export class Http2Connection extends Timed implements SessionHost, ServerStreamO
   readonly #stallLook: Deadline;
   readonly #secondGoAway: Deadline;
   readonly #lateReset: Deadline;
+  /** For what the socket does not take, whichever stream it is of; made when it is needed. */
+  #unsentLimit: ResponseLimit | undefined;
   #phase: Phase = 'open';
   #draining = false;
   /** A preface, frame or block has begun and has to come to its end. */
@@ -74,7 +77,11 @@ export class Http2Connection extends Timed implements SessionHost, ServerStreamO
       resetsPerSecond,
     });
     socket.receiver = this;
-    socket.on('drain', () => this.#session.onDrain());
+    socket.on('blocked', () => this.#onUnsent());
+    socket.on('drain', () => {
+      this.#unsentLimit?.onRoom();
+      this.#session.onDrain();
+    });
     socket.on('end', () => this.#onEnd());
     socket.on('error', () => this.#over());
     socket.on('close', () => this.#over());
@@ -170,6 +177,26 @@ export class Http2Connection extends Timed implements SessionHost, ServerStreamO
     else if (!this.#busy) this.#session.fail(errorCode.none, 'idle');
   }
 
+  #onUnsent(): void {
+    if (this.#phase === 'over') return;
+    this.#unsentLimit ??= new ResponseLimit(
+      this.#context,
+      () => this.#socket.writableLength,
+      () => this.#onUnsentOverdue(),
+    );
+    this.#unsentLimit.onUnsent();
+  }
+
+  /** Tunnels may be as slow as they like, and what is unsent may be theirs. */
+  #onUnsentOverdue(): void {
+    for (const { isTunnel } of this.#streams) {
+      if (!isTunnel) continue;
+      this.#unsentLimit?.onUnsent();
+      return;
+    }
+    this.destroy();
+  }
+
   /** Limits the time that what has begun takes to be whole, and that in which nothing happens. */
   #rearm(): void {
     const { wheel, settings } = this.#context;
@@ -227,6 +254,7 @@ export class Http2Connection extends Timed implements SessionHost, ServerStreamO
     if (this.#phase === 'over') return;
     this.#phase = 'over';
     this.#session.lost('the client has gone');
+    this.#unsentLimit?.close();
     this.#context.wheel.remove(this);
     this.#context.wheel.remove(this.#stallLook);
     this.#context.wheel.remove(this.#lateReset);

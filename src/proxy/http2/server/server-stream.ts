@@ -17,7 +17,7 @@ import type { TunnelEnd } from '../../socket/tunnel-end.ts';
 import { Deadline } from '../../wheel.ts';
 import { errorCode } from '../error-code.ts';
 import { encoder } from '../hpack/encoder.ts';
-import { encodeResponse } from '../outgoing-head.ts';
+import { encodeAcceptance } from '../outgoing-head.ts';
 import type { Stream, StreamEnd, StreamReceiver } from '../stream.ts';
 
 import { ParsedStream } from './parsed-stream.ts';
@@ -92,6 +92,10 @@ export class ServerStream implements Downstream, StreamReceiver, AnsweredStream,
     return status >= 200 && status < 300 && this.#parsed.upgrade !== '';
   }
 
+  get isTunnel(): boolean {
+    return this.#tunnel !== undefined;
+  }
+
   // What the response asks and tells.
 
   get toHead(): boolean {
@@ -148,7 +152,7 @@ export class ServerStream implements Downstream, StreamReceiver, AnsweredStream,
       return;
     }
     this.#answering = false;
-    encodeResponse(encoder, head, this.#context.settings().serverName, 200);
+    encodeAcceptance(encoder, head, this.#context.settings().serverName);
     stream.sendHead(encoder, false);
     this.#context.wheel.remove(this.#bodyDeadline);
     const { wheel, settings } = this.#context;

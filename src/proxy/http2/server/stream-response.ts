@@ -61,7 +61,11 @@ export class StreamResponse implements DownstreamResponse {
   constructor(request: AnsweredStream, context: ExchangeContext) {
     this.#request = request;
     this.#context = context;
-    this.#limit = new ResponseLimit(context, () => request.onOverdue());
+    this.#limit = new ResponseLimit(
+      context,
+      () => request.stream?.unsent ?? 0,
+      () => request.onOverdue(),
+    );
   }
 
   /** Ready for the next request. */
@@ -122,7 +126,7 @@ export class StreamResponse implements DownstreamResponse {
   }
 
   #answer(response: ExchangeResponse): void {
-    const { serverName } = this.#context.settings();
+    const { clientResponseMs, serverName } = this.#context.settings();
     if (this.#request.grpc) answerGrpc(response);
     const { status, own } = response;
     const bodiless = status === 204 || status === 304 || status < 200;
@@ -133,9 +137,8 @@ export class StreamResponse implements DownstreamResponse {
     const content = bodiless || this.#request.toHead ? 0 : length;
     this.#markEnd(response.status);
     stream?.sendHead(encoder, false);
-    if (content > 0 && own !== undefined) {
-      this.responseBytes += content;
-      stream?.sendData(Buffer.from(own.buffer, own.byteOffset, content));
+    if (content > 0 && own !== undefined && !this.data(Buffer.from(own.buffer, own.byteOffset, content))) {
+      this.#limit.begin(clientResponseMs);
     }
     this.end('');
   }

@@ -182,6 +182,21 @@ describe('a client that floods', () => {
     expect(bed.failed).to.equal(undefined);
   });
 
+  it('asks for no more before it has read the answers to what it asked', () => {
+    const bed = new SessionBed();
+    bed.arrive(greeting);
+    bed.waiting = guards.unsentBytesMax;
+    for (let at = 0; at < 100; at++) bed.arrive(get(2 * at + 1));
+    bed.written();
+    bed.session.checkStall();
+    expect(bed.heard).to.deep.equal([]);
+    bed.waiting = 0;
+    bed.session.onDrain();
+    bed.written();
+    expect(bed.heard.filter((heard) => heard.endsWith('end'))).to.have.length(100);
+    expect(bed.failed).to.equal(undefined);
+  });
+
   it('does not hold it against a client that the thread itself was held up for seconds', () => {
     const bed = new SessionBed();
     bed.answers = false;

@@ -275,7 +275,8 @@ describe('a listener that speaks HTTP/2', () => {
       socket.removeAllListeners('data');
       socket.on('data', (chunk: Buffer) => socket.write(`<${chunk}>`));
       socket.write(
-        'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nX-A: b\r\n\r\nhello',
+        'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nX-A: b\r\n' +
+          'Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\nhello',
       );
     });
     await bed.install(forwardTo(upstream.port));
@@ -294,6 +295,8 @@ describe('a listener that speaks HTTP/2', () => {
     });
     const [headers] = await once(stream, 'response');
     expect(headers).to.include({ ':status': 200, 'x-a': 'b' });
+    // Extended CONNECT has none (RFC 8441 §5).
+    expect(headers).to.not.have.property('sec-websocket-accept');
     await eventually(() => expect(received).to.equal('hello'));
     stream.write('ping');
     await eventually(() => expect(received).to.equal('hello<ping>'));

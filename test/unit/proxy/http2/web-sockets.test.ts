@@ -114,6 +114,21 @@ describe('a WebSocket to a destination of HTTP/2', () => {
     await eventually(() => expect([...upstream.sessions].length).to.equal(1));
   });
 
+  it('carries no proof of HTTP/1.1 that its upstream made up', async () => {
+    const upstream = await http2Upstream(
+      bed,
+      (stream) => stream.respond({ ':status': 200, 'sec-websocket-accept': 'made-up' }),
+      announcing,
+    );
+    await serve(upstream.port);
+    const { stream } = await byHttp2();
+    const [headers] = await once(stream, 'response');
+    expect(headers).to.not.have.property('sec-websocket-accept');
+    const wire = byHttp1();
+    await wire.until(/^HTTP\/1\.1 101 [\s\S]*\r\n\r\n$/);
+    expect(wire.received.match(/sec-websocket-accept: .*/gi)).to.deep.equal([`Sec-WebSocket-Accept: ${accept}`]);
+  });
+
   it('whose handshake says that it has no body is a stream without an end all the same', async () => {
     const { seen } = await echoing();
     const wire = bed.wire(port);
