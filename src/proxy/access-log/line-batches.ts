@@ -20,6 +20,9 @@ const batchMax = 256 * 1024;
 /** Sent and not yet written, or gathered; in bytes, for one place, and one line more. */
 export const unwrittenMax = 4 * 1024 * 1024;
 
+/** Batches that were sent and are not written yet, for one place: while there are so many, lines gather in one piece. */
+export const unwrittenBatchesMax = 32;
+
 /** Memory for gathering beyond this is given back. */
 const keptMax = 2 * batchMax;
 
@@ -39,7 +42,7 @@ export class LineBatches {
     const known = this.#sinks.get(path);
     if (known !== undefined) return known;
     const made = new Gathering(path, this.#send, () => {
-      this.#cancel ??= this.#clock.after(gatherMs, () => this.flush());
+      this.#cancel ??= this.#clock.after(gatherMs, () => this.#onGathered());
     });
     this.#sinks.set(path, made);
     return made;
@@ -49,10 +52,16 @@ export class LineBatches {
     this.#sinks.get(path)?.written(bytes);
   }
 
+  /** Everything gathered is sent now. */
   flush(): void {
     this.#cancel?.();
     this.#cancel = undefined;
     for (const sink of this.#sinks.values()) sink.flush();
+  }
+
+  #onGathered(): void {
+    this.#cancel = undefined;
+    for (const sink of this.#sinks.values()) sink.send();
   }
 }
 
@@ -66,6 +75,7 @@ class Gathering implements LineSink {
   #lines = 0;
   #dropped = 0;
   #unwritten = 0;
+  #batches = 0;
 
   constructor(path: string, send: (batch: LineBatch) => void, onFirst: () => void) {
     this.#path = path;
@@ -86,12 +96,18 @@ class Gathering implements LineSink {
     if (this.#lines === 0) this.#onFirst();
     this.#ended = this.#bytes.length;
     this.#lines++;
-    if (this.#ended > batchMax) this.flush();
+    if (this.#ended > batchMax) this.send();
   }
 
   written(bytes: number): void {
     this.#unwritten -= bytes;
-    if (this.#dropped > 0 && this.#lines === 0) this.flush();
+    const hadWaited = this.#batches-- >= unwrittenBatchesMax;
+    if (hadWaited || (this.#dropped > 0 && this.#lines === 0)) this.flush();
+  }
+
+  /** Unless too much is on its way: then `written` sends it. */
+  send(): void {
+    if (this.#lines === 0 || this.#batches < unwrittenBatchesMax) this.flush();
   }
 
   flush(): void {
@@ -99,6 +115,7 @@ class Gathering implements LineSink {
     this.#bytes.cutTo(this.#ended);
     const batch = { path: this.#path, bytes: this.#bytes.take(keptMax), lines: this.#lines, dropped: this.#dropped };
     this.#unwritten += this.#ended;
+    if (this.#lines > 0) this.#batches++;
     this.#ended = 0;
     this.#lines = 0;
     this.#dropped = 0;

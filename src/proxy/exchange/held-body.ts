@@ -1,7 +1,8 @@
-// A body that somebody wants to look at before it goes on, or that may have to be sent again: what has come is held,
-// handed on whole, and the rest follows from its source (proxy.md, Bodies).
+// A body that a middleware looks at before it goes on, or that may have to be sent again: what has come is held in one
+// growing buffer, handed on whole, and the rest follows from its source (proxy.md, Bodies).
 import type { BodySink, BodySource } from '../message/body.ts';
 import type { ProxyError } from '../message/proxy-error.ts';
+import { ReceiveBuffer } from '../socket/receive-buffer.ts';
 
 /** What `collect` found. */
 export interface CollectedBody {
@@ -14,13 +15,15 @@ export const nothing = Buffer.alloc(0);
 
 export class HeldBody implements BodySource, BodySink {
   readonly #source: BodySource;
-  #chunks: Buffer[] = [];
+  readonly #held = new ReceiveBuffer();
+  /** Bytes that have come, as long as none of them is dropped. */
   #bytes = 0;
   /** What has passed may be sent again, as long as it is no more than this. */
   #keptMax = 0;
   /** Part of what passed is no longer held. */
   #dropped = false;
-  #next = 0;
+  /** How much of what is held the sink has. */
+  #given = 0;
   #started = false;
   #ended = false;
   #trailers = '';
@@ -44,6 +47,17 @@ export class HeldBody implements BodySource, BodySink {
     this.#keptMax = bytesMax;
   }
 
+  /** It is not sent again: what the sink has is let go of, and nothing more is kept. */
+  release(): void {
+    this.#keptMax = 0;
+    if (!this.#collecting) this.#forget();
+  }
+
+  /** Bytes of memory. */
+  get memory(): number {
+    return this.#held.bytes.length;
+  }
+
   /** Whether everything that has passed can be sent again. */
   get replayable(): boolean {
     return !this.#dropped && this.#failure === undefined;
@@ -61,9 +75,7 @@ export class HeldBody implements BodySource, BodySink {
 
   /** Everything held, as one. */
   get bytes(): Buffer {
-    if (this.#chunks.length === 0) return nothing;
-    if (this.#chunks.length > 1) this.#chunks = [Buffer.concat(this.#chunks)];
-    return this.#chunks[0] ?? nothing;
+    return this.#held.content;
   }
 
   get trailers(): string {
@@ -93,7 +105,7 @@ export class HeldBody implements BodySource, BodySink {
   start(sink: BodySink): void {
     this.#sink = sink;
     this.#blocked = false;
-    this.#next = 0;
+    this.#given = 0;
     this.#deliver();
   }
 
@@ -109,8 +121,7 @@ export class HeldBody implements BodySource, BodySink {
 
   abort(why: ProxyError): void {
     this.#sink = undefined;
-    this.#chunks = [];
-    this.#dropped = true;
+    this.#drop();
     this.#source.abort(why);
   }
 
@@ -118,7 +129,7 @@ export class HeldBody implements BodySource, BodySink {
   rewind(): void {
     this.#sink = undefined;
     this.#blocked = false;
-    this.#next = 0;
+    this.#given = 0;
   }
 
   // As the sink of its source.
@@ -150,7 +161,7 @@ export class HeldBody implements BodySource, BodySink {
 
   /** The sink has not been given all that is held. */
   get #behind(): boolean {
-    return this.#blocked || this.#next < this.#chunks.length;
+    return this.#blocked || this.#given < this.#held.length;
   }
 
   get #settled(): boolean {
@@ -158,7 +169,7 @@ export class HeldBody implements BodySource, BodySink {
   }
 
   #hold(chunk: Buffer): boolean {
-    this.#chunks.push(Buffer.from(chunk));
+    this.#held.append(chunk, 0, chunk.length);
     this.#bytes += chunk.length;
     const more = this.#collecting && !this.#settled;
     if (!more) {
@@ -172,38 +183,41 @@ export class HeldBody implements BodySource, BodySink {
   #record(chunk: Buffer): void {
     if (this.#dropped) return;
     if (this.#bytes + chunk.length > this.#keptMax) {
-      this.#dropped = true;
-      this.#chunks = [];
-      this.#next = 0;
+      this.#drop();
       return;
     }
-    this.#chunks.push(Buffer.from(chunk));
+    this.#held.append(chunk, 0, chunk.length);
     this.#bytes += chunk.length;
-    this.#next = this.#chunks.length;
+    this.#given = this.#held.length;
   }
 
   #deliver(): void {
     const sink = this.#sink;
     if (sink === undefined || this.#delivering) return;
     this.#delivering = true;
-    while (this.#next < this.#chunks.length && !this.#blocked) {
-      const chunk = this.#chunks[this.#next++];
-      if (chunk !== undefined && !sink.data(chunk)) this.#blocked = true;
+    while (this.#given < this.#held.length && !this.#blocked) {
+      const { bytes, length } = this.#held;
+      const chunk = bytes.subarray(this.#given, Math.min(length, this.#given + sliceBytes));
+      this.#given += chunk.length;
+      if (!sink.data(chunk)) this.#blocked = true;
     }
     this.#delivering = false;
     if (this.#blocked || this.#sink !== sink) return;
     if (this.#failure !== undefined) sink.fail(this.#failure);
     else if (this.#ended) sink.end(this.#trailers);
     else this.#waitForSource();
-    if (this.#bytes > this.#keptMax) this.#forget();
+    if (this.#dropped || this.#bytes > this.#keptMax) this.#forget();
   }
 
   /** More was held than may be sent again, and it has all gone out. */
   #forget(): void {
-    if (this.#next < this.#chunks.length) return;
+    if (this.#given === this.#held.length) this.#drop();
+  }
+
+  #drop(): void {
     this.#dropped = true;
-    this.#chunks = [];
-    this.#next = 0;
+    this.#held.clear();
+    this.#given = 0;
   }
 
   #waitForSource(): void {

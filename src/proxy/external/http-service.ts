@@ -3,6 +3,7 @@ import type { Pool } from 'undici';
 import type { Destination } from '../../model/destination.ts';
 import { combinedValue, FieldList, listElements } from '../fields/field-lines.ts';
 import { undici } from '../on-demand.ts';
+import { ReceiveBuffer } from '../socket/receive-buffer.ts';
 import { ExternalFailure } from './external-failure.ts';
 import { type ConnectorTools, connectorOf } from './http-connector.ts';
 import { originOf } from './service-address.ts';
@@ -50,15 +51,13 @@ export class HttpService {
       signal,
       responseHeaders: 'raw',
     });
-    const chunks: Buffer[] = [];
-    let bytes = 0;
+    const come = new ReceiveBuffer();
     for await (const chunk of answer.body) {
       if (!(chunk instanceof Uint8Array)) continue;
-      bytes += chunk.length;
-      if (bytes > answerBytesMax) throw new ExternalFailure('the answer is too large');
-      chunks.push(Buffer.from(chunk));
+      if (come.length + chunk.length > answerBytesMax) throw new ExternalFailure('the answer is too large');
+      come.append(chunk, 0, chunk.length);
     }
-    return { status: answer.statusCode, fields: endToEnd(flatOf(answer.headers)), body: Buffer.concat(chunks) };
+    return { status: answer.statusCode, fields: endToEnd(flatOf(answer.headers)), body: come.content };
   }
 
   close(): void {

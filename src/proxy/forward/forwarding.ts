@@ -217,6 +217,7 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
       return;
     }
     this.#phase = 'responding';
+    this.#again.settle();
     exchange.trace?.responded(head.status);
     this.#conclude(head.status >= 500 ? 'failure' : 'success');
     exchange.upstreamMs = exchange.nowMs - this.#attemptMs;
@@ -402,6 +403,7 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     this.#phase = 'failing';
     this.#timers.end();
     this.#admitted.leave();
+    this.#again.settle();
     this.#rest = new MirroredRest(this.#exchange.wheel, mirror, fail);
     this.#rest.read(mirror.tee(this.#again.body(false)));
   }

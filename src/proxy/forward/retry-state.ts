@@ -62,6 +62,11 @@ export class RetryState {
     return this.#held;
   }
 
+  /** There is no other try: what is held of the body is let go of. */
+  settle(): void {
+    this.#held?.release();
+  }
+
   /** The policy wants another try after this response, and it may begin. With nobody left to ask, this is the last result. */
   isDueAfter(head: ResponseHead, upstream: Askable): boolean {
     const policy = this.#policy;

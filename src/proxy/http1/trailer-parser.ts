@@ -1,7 +1,7 @@
 // The field lines after the last chunk (RFC 9112 §7.1.2): the rules of a head's fields with tighter limits.
 import { fieldId } from '../fields/field-name.ts';
+import { ReceiveBuffer } from '../socket/receive-buffer.ts';
 import { HeadParser, type HeadStatus } from './head-parser.ts';
-import { ReceiveBuffer } from './receive-buffer.ts';
 
 const trailerBytesMax = 16 * 1024;
 

@@ -1,6 +1,6 @@
 // Cuts what arrives into frames (RFC 9113 §4.1). DATA is passed on as it comes; every other frame is small and is
 // handed over whole. Keeps at most the part of one frame that has not come yet, and nothing that it was only told of.
-import { ReceiveBuffer } from '../http1/receive-buffer.ts';
+import { ReceiveBuffer } from '../socket/receive-buffer.ts';
 import { frameBytesMax, frameFlag, frameHeadBytes, frameType } from './frame.ts';
 
 /** Whoever acts on frames other than DATA. Bytes are valid during the call. */

@@ -132,7 +132,8 @@ export class FrameWriter {
 
   /** The turn has come. */
   flush(): void {
-    this.leave();
+    // What the other side does not take yet gathers in one buffer, and leaves on `drain`: each write that waits has one.
+    if (this.#socket.writableLength === 0) this.leave();
     const wasFull = this.#turnBytes >= turnBytesMax;
     this.#turnBytes = 0;
     if (wasFull && !this.#closed) this.#onTurn();
@@ -157,9 +158,10 @@ export class FrameWriter {
 
   /** To be called on the socket's `drain`. */
   onDrain(): void {
-    if (this.#lent.length === 0 || this.#socket.writableLength > 0) return;
+    if (this.#socket.writableLength > 0) return;
     for (const buffer of this.#lent) giveBack(buffer);
-    this.#lent = [];
+    if (this.#lent.length > 0) this.#lent = [];
+    this.leave();
   }
 
   /** The socket is gone. */

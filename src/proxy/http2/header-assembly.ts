@@ -1,6 +1,6 @@
 // A header block in parts (RFC 9113 §6.10): HEADERS without its end, and the CONTINUATION that has to follow at once. Fields
 // are read as they come; what is kept beside them is the part of one field whose rest is in a frame to come.
-import { ReceiveBuffer } from '../http1/receive-buffer.ts';
+import { ReceiveBuffer } from '../socket/receive-buffer.ts';
 import { FieldBlock } from './field-block.ts';
 import { guards } from './guards.ts';
 import type { HpackDecoder } from './hpack/decoder.ts';

@@ -2,7 +2,7 @@
 // not taken yet. The connection reads and writes for it; a receiver makes something of it. Used again for other
 // streams of the same connection, so nobody may hold on to one that is over.
 
-import { ReceiveBuffer } from '../http1/receive-buffer.ts';
+import { ReceiveBuffer } from '../socket/receive-buffer.ts';
 import { FieldBlock } from './field-block.ts';
 import { defaultWindow } from './frame.ts';
 import type { HpackEncoder } from './hpack/encoder.ts';

@@ -5,6 +5,7 @@ import type { Destination } from '../../model/destination.ts';
 import { type ConnectorTools, connectorOf } from '../external/http-connector.ts';
 import { originOf } from '../external/service-address.ts';
 import { undici } from '../on-demand.ts';
+import { ReceiveBuffer } from '../socket/receive-buffer.ts';
 import { needsSystemRoots, readySystemRoots } from '../tls/system-roots.ts';
 
 export interface JwksPlace {
@@ -35,15 +36,13 @@ export async function requestJwks(
       headers: { accept: 'application/json' },
     });
     if (statusCode !== 200) throw new Error(`answers ${statusCode}`);
-    const chunks: Buffer[] = [];
-    let bytes = 0;
+    const come = new ReceiveBuffer();
     for await (const chunk of body) {
       if (!(chunk instanceof Uint8Array)) continue;
-      bytes += chunk.length;
-      if (bytes > bytesMax) throw new Error(`answers with more than ${bytesMax} bytes`);
-      chunks.push(Buffer.from(chunk));
+      if (come.length + chunk.length > bytesMax) throw new Error(`answers with more than ${bytesMax} bytes`);
+      come.append(chunk, 0, chunk.length);
     }
-    return Buffer.concat(chunks).toString('utf8');
+    return come.content.toString('utf8');
   } finally {
     await agent.destroy();
   }

@@ -1,7 +1,9 @@
-// A plain connection. `drain` follows only what the system did not take at once.
+// A plain connection. `drain` follows only what the system did not take at once. One write waits with the system at a
+// time; what is written meanwhile gathers behind it.
 
 import { arrived, type ByteSocket, drainedBytesMin } from './byte-socket.ts';
 import { HandleSocket } from './handle-socket.ts';
+import { PendingWrites } from './pending-writes.ts';
 import type { Security } from './security.ts';
 import { onWriteDone, type StreamRequest, streamState, type TcpHandle, writeRequest } from './stream-handle.ts';
 import { flushLater } from './turn-end.ts';
@@ -21,6 +23,12 @@ export class TcpSocket extends HandleSocket implements ByteSocket {
   readonly truncated = false;
   /** Latin-1; leaves at the end of the turn. */
   #text = '';
+  /** Behind the write that waits with the system; undefined: nothing. */
+  #pending: PendingWrites | undefined;
+  /** Writes that wait with the system. */
+  #underWay = 0;
+  /** A write has failed. */
+  #hasLost = false;
 
   /** Takes over the connection, and with it the duty to close it. It reads from the first `resume` on. */
   constructor(handle: TcpHandle, { halfOpen, attached = false }: TcpSocketOptions) {
@@ -45,7 +53,7 @@ export class TcpSocket extends HandleSocket implements ByteSocket {
     return this.writableLength < drainedBytesMin;
   }
 
-  /** What was written is with the system, or in its queue, when this returns. */
+  /** What was written is with the system when this returns, or behind what it has not taken. */
   flush(): void {
     const text = this.#text;
     if (text === '') return;
@@ -53,8 +61,15 @@ export class TcpSocket extends HandleSocket implements ByteSocket {
     if (!this.destroyed) this.#write(text);
   }
 
+  /** Memory and number of the writes that wait behind one that the system has not taken. */
+  get held(): PendingWrites['held'] {
+    return this.#pending?.held ?? { bytes: 0, parts: 0 };
+  }
+
   override end(): this {
     this.flush();
+    // FIN goes behind what the system has: nothing waits here any more.
+    while (this.#pending?.empty === false && !this.destroyed) this.#writeNext();
     return super.end();
   }
 
@@ -74,12 +89,40 @@ export class TcpSocket extends HandleSocket implements ByteSocket {
 
   override onWritten(status: number, length: number): void {
     this.writableLength -= length;
+    this.#underWay--;
     if (this.destroyed) return;
-    if (status < 0) this.failWrite(status);
-    else if (this.writableLength === 0) this.tell('drain');
+    if (status < 0) this.#loseWrites(status);
+    while (this.#underWay === 0 && this.#pending?.empty === false && !this.destroyed) this.#writeNext();
+    if (this.writableLength === 0 && !this.#hasLost && !this.destroyed) this.tell('drain');
+  }
+
+  protected override onClosed(): void {
+    this.#pending = undefined;
   }
 
   #write(data: string | Uint8Array): boolean {
+    if (this.#underWay === 0) return this.#give(data);
+    this.#pending ??= new PendingWrites();
+    this.#pending.push(data);
+    this.writableLength += data.length;
+    return this.writableLength < drainedBytesMin;
+  }
+
+  /** Nothing more is written, and what waits is not either. */
+  #loseWrites(status: number): void {
+    this.#hasLost = true;
+    this.#pending?.clear();
+    this.failWrite(status);
+  }
+
+  #writeNext(): void {
+    const next = this.#pending?.shift();
+    if (next === undefined) return;
+    this.writableLength -= next.length;
+    this.#give(next);
+  }
+
+  #give(data: string | Uint8Array): boolean {
     const { stream } = this;
     spare ??= writeRequest();
     const request = spare;
@@ -88,12 +131,13 @@ export class TcpSocket extends HandleSocket implements ByteSocket {
     if (status === 0 && !streamState.lastWriteIsAsync) return true;
     spare = undefined;
     if (status !== 0) {
-      this.failWrite(status);
+      this.#loseWrites(status);
       return true;
     }
     request.owner = this;
     request.data = data;
     request.oncomplete = onWriteDone;
+    this.#underWay++;
     this.writableLength += data.length;
     this.tell('blocked');
     return this.writableLength < drainedBytesMin;

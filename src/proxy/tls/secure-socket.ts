@@ -4,6 +4,8 @@ import type { X509Certificate } from 'node:crypto';
 import { type SecureContext, TLSSocket } from 'node:tls';
 import { arrived, type ByteSocket, drainedBytesMin } from '../socket/byte-socket.ts';
 import { HandleSocket } from '../socket/handle-socket.ts';
+import { PendingWrites } from '../socket/pending-writes.ts';
+import { ReceiveBuffer } from '../socket/receive-buffer.ts';
 import type { Security } from '../socket/security.ts';
 import { onWriteDone, streamState, type TcpHandle, writeRequest } from '../socket/stream-handle.ts';
 import { flushLater } from '../socket/turn-end.ts';
@@ -44,13 +46,15 @@ export class SecureSocket extends HandleSocket implements ByteSocket {
   /** Whoever reads wants nothing at the moment. TLS delivers what it had decrypted by then all the same. */
   #stopped = false;
   /** What came while stopped, in order; undefined: nothing. */
-  #kept: Buffer[] | undefined;
+  #kept: ReceiveBuffer | undefined;
   #endKept = false;
   #delivering = false;
   /** TLS takes one write at a time. */
   #writing = false;
-  /** Writes that wait for their turn, in order; undefined: none. */
-  #waiting: (string | Uint8Array)[] | undefined;
+  /** Latin-1; leaves at the end of the turn. */
+  #text = '';
+  /** Behind the write that is under way; undefined: nothing. */
+  #pending: PendingWrites | undefined;
   #saidGoodbye = false;
   /** It is going to be flushed at the end of the turn. */
   #later = false;
@@ -148,9 +152,13 @@ export class SecureSocket extends HandleSocket implements ByteSocket {
   write(data: string | Uint8Array, _encoding?: 'latin1'): boolean {
     if (!this.writable || data.length === 0) return true;
     this.writableLength += data.length;
-    if (this.#waiting === undefined) this.#waiting = [data];
-    else this.#waiting.push(data);
-    if (typeof data !== 'string' || this.writableLength >= drainedBytesMin) this.flush();
+    if (typeof data === 'string') this.#text += data;
+    else {
+      if (this.#text !== '') this.flush();
+      this.#queue(data);
+    }
+    if (this.#text === '') return this.writableLength < drainedBytesMin;
+    if (this.#text.length >= drainedBytesMin) this.flush();
     else if (!this.#later) {
       this.#later = true;
       flushLater(this);
@@ -160,9 +168,14 @@ export class SecureSocket extends HandleSocket implements ByteSocket {
 
   flush(): void {
     this.#later = false;
-    if (this.#writing || this.destroyed) return;
-    const next = this.#takeWaiting();
-    if (next !== undefined) this.#write(next);
+    const text = this.#text;
+    this.#text = '';
+    if (text !== '' && !this.destroyed) this.#queue(text);
+  }
+
+  /** Memory and number of the writes that wait behind the one that is under way; of what was read and not wanted, bytes. */
+  get held(): PendingWrites['held'] & { readonly read: number } {
+    return { ...(this.#pending?.held ?? { bytes: 0, parts: 0 }), read: this.#kept?.bytes.length ?? 0 };
   }
 
   override destroy(error?: NodeJS.ErrnoException): this {
@@ -191,7 +204,7 @@ export class SecureSocket extends HandleSocket implements ByteSocket {
   override onRead(count: number): void {
     if (count > 0) {
       if (!this.#stopped && this.#kept === undefined) this.receiver?.onBytes(arrived, count);
-      else this.#keep(Buffer.from(arrived.subarray(0, count)));
+      else this.#keep(count);
     } else if (count === streamState.endOfFile) {
       this.truncated = this.#hasEnded();
       if (this.#stopped || this.#kept !== undefined) this.#endKept = true;
@@ -207,8 +220,9 @@ export class SecureSocket extends HandleSocket implements ByteSocket {
       this.failWrite(status);
       return;
     }
-    const next = this.#takeWaiting();
+    const next = this.#pending?.shift();
     if (next !== undefined) this.#write(next);
+    else if (this.#text !== '') this.flush();
     else {
       this.tell('drain');
       if (this.ended && !this.#writing) this.#sayGoodbye();
@@ -223,7 +237,7 @@ export class SecureSocket extends HandleSocket implements ByteSocket {
 
   protected override onClosed(): void {
     this.#kept = undefined;
-    this.#waiting = undefined;
+    this.#pending = undefined;
     this.#tls.destroySSL();
   }
 
@@ -279,28 +293,28 @@ export class SecureSocket extends HandleSocket implements ByteSocket {
     if (status !== 0) this.failWrite(status);
   }
 
-  /** Texts that wait leave as one. */
-  #takeWaiting(): string | Uint8Array | undefined {
-    const waiting = this.#waiting;
-    const first = waiting?.shift();
-    if (waiting === undefined || typeof first !== 'string') return first;
-    let text = first;
-    while (typeof waiting[0] === 'string') text += waiting.shift();
-    return text;
+  /** Writes at once, or behind the write that is under way. */
+  #queue(data: string | Uint8Array): void {
+    if (!this.#writing) this.#write(data);
+    else {
+      this.#pending ??= new PendingWrites();
+      this.#pending.push(data);
+    }
   }
 
-  #keep(bytes: Buffer): void {
-    if (this.#kept === undefined) this.#kept = [bytes];
-    else this.#kept.push(bytes);
+  #keep(count: number): void {
+    this.#kept ??= new ReceiveBuffer();
+    this.#kept.append(arrived, 0, count);
   }
 
   #deliver(): void {
     this.#delivering = false;
-    const kept = this.#kept ?? [];
-    while (!this.#stopped && !this.destroyed) {
-      const bytes = kept[0];
-      if (bytes === undefined) break;
-      kept.shift();
+    const kept = this.#kept;
+    while (kept !== undefined && kept.length > 0 && !this.#stopped && !this.destroyed) {
+      const bytes = kept.content.subarray(0, arrived.length);
+      const left = kept.content.subarray(bytes.length);
+      kept.clear();
+      kept.append(left, 0, left.length);
       this.receiver?.onBytes(bytes, bytes.length);
     }
     if (this.#stopped || this.destroyed) return;

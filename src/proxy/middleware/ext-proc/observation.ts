@@ -2,6 +2,7 @@
 
 import type { MiddlewareExchange } from '../../exchange/phase.ts';
 import type { BodySource } from '../../message/body.ts';
+import { ReceiveBuffer } from '../../socket/receive-buffer.ts';
 import type { BodyMode, PhaseName } from './answer.ts';
 import type { Observer } from './observer.ts';
 import { chunkBytesMax, ObservedBody } from './processed-body.ts';
@@ -53,14 +54,9 @@ export class Observation {
       return new ObservedBody(source, onChunk, () => this.#show(phase, { body: Buffer.alloc(0) }, true));
     }
     const most = mode === 'buffered' ? shownBytesMax : Math.min(shownBytesMax, this.#plan.maxBodyBytes);
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    const onChunk = (chunk: Buffer): void => {
-      if (bytes >= most) return;
-      chunks.push(Buffer.from(chunk.subarray(0, most - bytes)));
-      bytes += chunk.length;
-    };
-    return new ObservedBody(source, onChunk, () => this.#show(phase, { body: Buffer.concat(chunks) }, true));
+    const shown = new ReceiveBuffer();
+    const onChunk = (chunk: Buffer): void => shown.append(chunk, 0, Math.min(chunk.length, most - shown.length));
+    return new ObservedBody(source, onChunk, () => this.#show(phase, { body: shown.content }, true));
   }
 
   #showWhole(phase: PhaseName, mode: BodyMode, bytes: Buffer): void {

@@ -4,7 +4,12 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { systemClock } from '../../../../src/clock.ts';
 import type { Middleware } from '../../../../src/model/middleware.ts';
-import { type LineBatch, LineBatches, unwrittenMax } from '../../../../src/proxy/access-log/line-batches.ts';
+import {
+  type LineBatch,
+  LineBatches,
+  unwrittenBatchesMax,
+  unwrittenMax,
+} from '../../../../src/proxy/access-log/line-batches.ts';
 import type { LineSink } from '../../../../src/proxy/access-log/line-sink.ts';
 import { LogFiles } from '../../../../src/proxy/access-log/log-files.ts';
 import { anyLogPath } from '../../../../src/proxy/access-log/log-paths.ts';
@@ -163,6 +168,19 @@ describe('lines on their way to main', () => {
     write(sink, line);
     clock.advance(20);
     expect(sent.at(-1)).to.deep.equal({ path: 'a', text: line, lines: 1, dropped: 0 });
+  });
+
+  it('lines share one piece of memory while many batches are not written', () => {
+    const { clock, sent, batches } = setUp();
+    const sink = batches.sinkOf('a');
+    for (let i = 0; i < 1_000; i++) {
+      write(sink, `${i}\n`);
+      clock.advance(20);
+    }
+    expect(sent).to.have.length(unwrittenBatchesMax);
+    batches.written('a', 2);
+    const rest = Array.from({ length: 1_000 - unwrittenBatchesMax }, (_, i) => `${i + unwrittenBatchesMax}\n`);
+    expect(sent.at(-1)).to.deep.equal({ path: 'a', text: rest.join(''), lines: rest.length, dropped: 0 });
   });
 
   it('a line that was begun and never ended is in no batch', () => {

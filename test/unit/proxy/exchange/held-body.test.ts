@@ -105,6 +105,47 @@ describe('a held body', () => {
     expect([held.bytes.toString(), held.whole]).to.deep.equal(['abc', true]);
   });
 
+  it('that comes byte by byte holds twice its bytes at most, in one object, and is handed on in large pieces', () => {
+    const source = new HandSource();
+    const held = new HeldBody(source);
+    held.keep(65_536);
+    pump(held, new HandSink());
+    for (let i = 0; i < 60_000; i++) source.push('x');
+    expect(held.memory).to.be.within(60_000, 2 * 65_536);
+    const pieces: number[] = [];
+    held.rewind();
+    held.start({ from() {}, data: (chunk) => pieces.push(chunk.length) > 0, end() {}, fail() {} });
+    expect(pieces).to.deep.equal([60_000]);
+  });
+
+  it('lets go of what has passed once it is not sent again, and gives on what waits', () => {
+    const source = new HandSource();
+    const held = new HeldBody(source);
+    held.keep(100);
+    const sink = new HandSink(2);
+    pump(held, sink);
+    source.push('abc', 'def');
+    expect(sink.text).to.equal('abcdef');
+    held.release();
+    expect([held.memory, held.replayable]).to.deep.equal([0, false]);
+    source.push('ghi', 'END');
+    sink.wake();
+    expect([sink.text, sink.ended, held.memory]).to.deep.equal(['abcdefghi', true, 0]);
+  });
+
+  it('lets go of what was collected once the sink has it, where it is not sent again', () => {
+    const source = new HandSource();
+    const held = new HeldBody(source);
+    held.collect(3, () => {});
+    source.push('abcd');
+    held.keep(100);
+    held.release();
+    const sink = new HandSink();
+    pump(held, sink);
+    source.push('e', 'END');
+    expect([sink.text, sink.ended, held.memory]).to.deep.equal(['abcde', true, 0]);
+  });
+
   it('can be sent again while it was kept, and not after more has passed', () => {
     const source = new HandSource();
     const held = new HeldBody(source);

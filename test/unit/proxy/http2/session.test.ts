@@ -352,7 +352,7 @@ describe('flow control', () => {
     expect(bed.said().filter((said) => said.startsWith('DATA'))).to.deep.equal([]);
     bed.waiting = 0;
     bed.session.onDrain();
-    expect(bed.said()).to.deep.equal(['DATA 1 5000$']);
+    expect(bed.said()).to.deep.equal(['SETTINGS 0', 'HEADERS 1', 'DATA 1 5000$']);
   });
 
   it('sends no more than its share of content in one turn of the loop, and goes on in the next', () => {

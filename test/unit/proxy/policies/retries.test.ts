@@ -1,9 +1,19 @@
 // Retries of contract.md §7.4 through the proxy.
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import { eventually } from '../../../support/eventually.ts';
 import { freePort } from '../../../support/free-port.ts';
 import { PolicyBed } from '../../../support/named-upstreams.ts';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+function arrayBufferBytes(): number {
+  collectGarbage();
+  return process.memoryUsage().arrayBuffers;
+}
 
 describe('retries', () => {
   let bed: PolicyBed;
@@ -96,6 +106,34 @@ describe('retries', () => {
     expect(seen.map((each) => each.body)).to.deep.equal([body, body, body]);
     script = [503, 200];
     expect((await bed.ask({}, { method: 'POST', body: 'x'.repeat(50_000) })).status).to.equal(503);
+  });
+
+  it('hold no body any more once the response has begun', async () => {
+    const bodies = 150;
+    const bytes = 60_000;
+    const lateBed = await PolicyBed.open();
+    const open: ServerResponse[] = [];
+    const [port = 0] = await lateBed.named(['late'], (_, request, response) => {
+      request.resume();
+      request.on('end', () => {
+        response.writeHead(200).write('begun ');
+        open.push(response);
+      });
+    });
+    try {
+      await lateBed.balanced([port], {}, { retry: { ...quick, attempts: 1 } });
+      const before = arrayBufferBytes();
+      const answers = Array.from({ length: bodies }, () =>
+        lateBed.ask({}, { method: 'POST', body: 'x'.repeat(bytes) }),
+      );
+      await eventually(() => expect(open).to.have.length(bodies));
+      // The client has them all as well.
+      await eventually(() => expect(arrayBufferBytes() - before).to.be.below(1.5 * bodies * bytes));
+      for (const response of open) response.end('and ended');
+      expect((await Promise.all(answers)).every(({ body }) => body === 'begun and ended')).to.equal(true);
+    } finally {
+      await lateBed.end();
+    }
   });
 
   it('tell the upstream which try it is where the group asks for it', async () => {

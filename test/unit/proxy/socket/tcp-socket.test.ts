@@ -129,6 +129,31 @@ describe('a plain connection', () => {
     expect(writes.map(({ length }) => length)).to.deep.equal(Array.from({ length: 11 }, () => 9_000));
   });
 
+  it('gathers small writes that the system does not take in one piece of memory', async () => {
+    peer.pause();
+    let written = 0;
+    const write = (text: string): void => {
+      wire.write(text, 'latin1');
+      wire.flush();
+      written += text.length;
+    };
+    while (wire.writableLength === 0) write('x'.repeat(100_000));
+    const beyond = 8_000;
+    for (let i = 0; i < beyond; i++) {
+      if (i % 2 === 0) write('y');
+      else {
+        wire.write(Buffer.from('z'));
+        written++;
+      }
+    }
+    expect(wire.held.parts).to.equal(1);
+    expect(wire.held.bytes).to.be.within(beyond, 2 * beyond + 512);
+    wire.end();
+    const text = await all(peer);
+    expect(text.length).to.equal(written);
+    expect(text.slice(-beyond) === 'yz'.repeat(beyond / 2)).to.equal(true);
+  });
+
   it('keeps what the system does not take, in order, and tells when it has been taken', async () => {
     peer.pause();
     const sent: string[] = [];

@@ -79,6 +79,35 @@ describe('a connection under TLS', () => {
     }
   });
 
+  it('gathers small writes that wait, and small records that are not wanted, in one piece of memory each', async () => {
+    const beyond = 8_000;
+    wire.write(Buffer.alloc(4_000_000, 'x'));
+    for (let i = 0; i < beyond; i++) {
+      wire.write(i % 2 === 0 ? Buffer.from('z') : 'y', 'latin1');
+      wire.flush();
+    }
+    expect(wire.held.parts).to.equal(1);
+    expect(wire.held.bytes).to.be.within(beyond, 2 * beyond + 512);
+    let text = '';
+    client.on('data', (chunk: Buffer) => {
+      text += chunk.toString('latin1');
+    });
+    await eventually(() => expect(text.length).to.equal(4_000_000 + beyond));
+    expect(text.slice(-beyond) === 'zy'.repeat(beyond / 2)).to.equal(true);
+    wire.receiver = {
+      onBytes: (bytes, length) => {
+        came += bytes.toString('latin1', 0, length);
+        if (came.length === length) wire.pause();
+      },
+    };
+    client.setMaxSendFragment(512);
+    client.write('w'.repeat(60_000));
+    await eventually(() => expect(wire.held.read).to.be.greaterThan(0));
+    expect(wire.held.read).to.be.at.most(2 * 64 * 1024);
+    wire.resume();
+    await eventually(() => expect(came).to.equal('w'.repeat(60_000)));
+  });
+
   it('delivers nothing while it is paused, and all of it in order when it goes on, its end included', async () => {
     const sent = Array.from({ length: 2_000 }, (_, i) => `${i};`)
       .join('')

@@ -1,0 +1,47 @@
+// What a connection has still to write while the system takes nothing. Small pieces share memory, so that a byte at a
+// time costs no more than all at once; large ones stay where they are.
+import { drainedBytesMin } from './byte-socket.ts';
+import { ReceiveBuffer } from './receive-buffer.ts';
+
+/** One write of gathered pieces has about so many bytes at most. */
+const gatheredBytesMax = 64 * 1024;
+
+export class PendingWrites {
+  /** In order; the last one may still grow. */
+  readonly #parts: (Uint8Array | ReceiveBuffer)[] = [];
+
+  get empty(): boolean {
+    return this.#parts.length === 0;
+  }
+
+  /** Memory of small pieces, and how many writes there are. */
+  get held(): { readonly bytes: number; readonly parts: number } {
+    const gathered = this.#parts.filter((part) => part instanceof ReceiveBuffer);
+    return { bytes: gathered.reduce((sum, { bytes }) => sum + bytes.length, 0), parts: this.#parts.length };
+  }
+
+  /** Text is Latin-1. Bytes from `drainedBytesMin` on must stay as they are until they are written. */
+  push(data: string | Uint8Array): void {
+    if (typeof data === 'string') this.#gathering().appendText(data);
+    else if (data.length >= drainedBytesMin) this.#parts.push(data);
+    else this.#gathering().append(data, 0, data.length);
+  }
+
+  /** What is to be written next; undefined: nothing waits. */
+  shift(): Uint8Array | undefined {
+    const part = this.#parts.shift();
+    return part instanceof ReceiveBuffer ? part.content : part;
+  }
+
+  clear(): void {
+    this.#parts.length = 0;
+  }
+
+  #gathering(): ReceiveBuffer {
+    const last = this.#parts.at(-1);
+    if (last instanceof ReceiveBuffer && last.length < gatheredBytesMax) return last;
+    const made = new ReceiveBuffer();
+    this.#parts.push(made);
+    return made;
+  }
+}
