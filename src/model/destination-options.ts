@@ -2,7 +2,7 @@
 import { allOf, has, hasOrLacks, inOrder, whenever } from './constraint.ts';
 import { destinationDefaults } from './defaults.ts';
 import { EndpointBalancing } from './endpoint-balancing.ts';
-import { AbsolutePath, Duration, Flag, Host, Line, ListOf, Nested, OneOf, Pem, Uint } from './field.ts';
+import { Duration, Flag, Host, Line, ListOf, Nested, OneOf, Pem, Target, Uint } from './field.ts';
 import { problemIf, Rules } from './rule.ts';
 import { oneOf, statusRange } from './scalar.ts';
 import { isNewer, type TlsVersion, tlsVersions } from './tls-version.ts';
@@ -84,7 +84,7 @@ export class HealthCheck {
   })
   readonly type?: (typeof healthCheckTypes)[number];
 
-  @AbsolutePath('Path to probe; required with type http, unused with the others.', { example: '/healthz' })
+  @Target('Path to probe, with its query; required with type http, unused with the others.', { example: '/healthz' })
   readonly path?: string;
 
   @Line('Service that a probe of type grpc asks about. Absent: the server as a whole.')

@@ -56,11 +56,15 @@ export const Id = (): PropertyDecorator =>
   });
 
 export const Text = of(scalars.text);
-export const TextOrEmpty = of(scalars.textOrEmpty);
 export const Reference = of(scalars.reference);
 export const Token = of(scalars.token);
 export const Line = of(scalars.line);
 export const AbsolutePath = of(scalars.absolutePath);
+export const Location = of(scalars.location);
+export const PathAndQuery = of(scalars.pathAndQuery);
+export const PathLiteral = of(scalars.pathLiteral);
+export const Substitution = of(scalars.substitution);
+export const Target = of(scalars.target);
 export const Duration = of(scalars.duration);
 export const Regex = of(scalars.regex);
 export const Host = of(scalars.host);

@@ -2,7 +2,7 @@
 import { atMostOneOf, has } from './constraint.ts';
 import { groupDefaults } from './defaults.ts';
 import { Entity } from './entity.ts';
-import { Flag, ListOf, MapOf, Nested, Regex, Text } from './field.ts';
+import { Flag, ListOf, MapOf, Nested, PathLiteral, Regex } from './field.ts';
 import { HeaderMatcher } from './matcher.ts';
 import { MiddlewareOverride } from './middleware-override.ts';
 import { Retry } from './retry.ts';
@@ -25,7 +25,7 @@ export class Group extends Entity {
   })
   readonly routeIds?: readonly string[];
 
-  @Text('Goes before the path matcher of each route.', { example: '/api/v1' })
+  @PathLiteral('Goes before the path matcher of each route.', { example: '/api/v1' })
   readonly pathPrefix?: string;
 
   @Regex('Goes before the path matcher of each route.', { example: '/(en|es)' })

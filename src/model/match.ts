@@ -1,6 +1,6 @@
 // Match of a route: which requests it is for (contract.md §2.4.1, §6). Every matcher that is there must agree.
 import { atMostOneOf, has } from './constraint.ts';
-import { Cel, Flag, ListOf, Regex, Text } from './field.ts';
+import { Cel, Flag, ListOf, PathLiteral, Regex } from './field.ts';
 import { HeaderMatcher, QueryParamMatcher } from './matcher.ts';
 import { problemIf, Rules } from './rule.ts';
 import { hostPattern, method } from './scalar.ts';
@@ -18,10 +18,10 @@ const pathMatchers = ['path', 'pathPrefix', 'pathRegex'] as const;
   atMostOneOf(has('path'), has('pathPrefix'), has('pathRegex')),
 )
 export class Match {
-  @Text('The whole path.', { example: '/health' })
+  @PathLiteral('The whole path, without a query.', { example: '/health' })
   readonly path?: string;
 
-  @Text('Leading segments of the path: `/api` is for `/api`, `/api/` and `/api/x`, not for `/apix`.', {
+  @PathLiteral('Leading segments of the path: `/api` is for `/api`, `/api/` and `/api/x`, not for `/apix`.', {
     example: '/api',
   })
   readonly pathPrefix?: string;

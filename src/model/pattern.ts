@@ -32,5 +32,17 @@ export const placePattern = whole(`(${dnsName}|${ipv4}|\\[${ipv6}\\]):${port}`);
 export const hostMatcherPattern = whole('\\*', `(\\*\\.)?${dnsName}`, ipv4, ipv6, `\\[${ipv6}\\]`);
 export const cidrPattern = whole(`${ipv4}(/(3[0-2]|[12]?[0-9]))?`, `${ipv6}(/(12[0-8]|1[01][0-9]|[1-9]?[0-9]))?`);
 
+/** An escape in a path, of anything but NUL. */
+const escaped = '%(0[1-9A-Fa-f]|[1-9A-Fa-f][0-9A-Fa-f])';
+/** Whole characters beyond ASCII that one unit of UTF-16 holds. */
+const beyond = '\\u0080-\\ud7ff\\ue000-\\uffff';
+
+export const absolutePathPattern = `^/([!"$&->@-~${beyond}]|${escaped})*$`;
+export const targetPattern = `^/([!"$&-~${beyond}]|${escaped})*$`;
+export const pathLiteralPattern = `^([\\t -"$&->@-~${beyond}]|${escaped})+$`;
+export const pathAndQueryPattern = `^([\\t -"$&-~${beyond}]|${escaped})+$`;
+/** A host beyond ASCII is for the check. */
+export const locationPattern = `^(([A-Za-z][0-9A-Za-z+.-]*:)?//[0-9A-Za-z._~:@-]*([/?#][ -~${beyond}]*)?|[/?#][ -~${beyond}]*)$`;
+
 /** A text that is judged once its secret references are resolved is not held to the pattern either (J12). */
 export const orSecret = (pattern: string): string => `${pattern}|\\{\\{secret:`;

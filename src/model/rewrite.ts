@@ -1,13 +1,13 @@
 // Rewrite of a forwarded request for the upstream (contract.md §2.4.4, §7.2).
 import { atMostOneOf, has, isTrue } from './constraint.ts';
-import { Authority, Flag, Line, Nested, Regex, TextOrEmpty, Token } from './field.ts';
+import { Authority, Flag, Nested, PathAndQuery, Regex, Substitution, Token } from './field.ts';
 import { problemIf, Rules } from './rule.ts';
 
 export class PathRegexRewrite {
   @Regex('Pattern whose first match is replaced.', { required: true, example: '^/v1/(.*)$' })
   readonly pattern!: string;
 
-  @TextOrEmpty('What takes its place; `\\1` and `$1` are its groups. May be empty.', {
+  @Substitution('What takes its place; `\\1` and `$1` are its groups. May be empty.', {
     required: true,
     example: '/\\1',
   })
@@ -29,7 +29,9 @@ export class PathRegexRewrite {
   atMostOneOf(has('host'), has('hostFromHeader'), isTrue('autoHost')),
 )
 export class Rewrite {
-  @Line('Replaces the part of the path that matched.', { example: '/internal' })
+  @PathAndQuery('Replaces the part of the path that matched; what follows a `?` goes before the query.', {
+    example: '/internal',
+  })
   readonly path?: string;
 
   @Nested(PathRegexRewrite, 'Replaces a part of the path that a pattern finds.')

@@ -2,7 +2,19 @@
 import { anyOf, exactlyOneOf, has, isTrue } from './constraint.ts';
 import { routeDefaults } from './defaults.ts';
 import { Entity } from './entity.ts';
-import { Authority, Flag, Line, ListOf, MapOf, Nested, OneOf, OneOfNumbers, Text, Uint } from './field.ts';
+import {
+  Authority,
+  Flag,
+  ListOf,
+  Location,
+  MapOf,
+  Nested,
+  OneOf,
+  OneOfNumbers,
+  PathAndQuery,
+  Text,
+  Uint,
+} from './field.ts';
 import { Forward } from './forward.ts';
 import { Match } from './match.ts';
 import { MiddlewareOverride } from './middleware-override.ts';
@@ -26,7 +38,7 @@ export const redirectCodes = [301, 302, 303, 307, 308] as const;
   anyOf(has('url'), has('scheme'), has('host'), has('path'), isTrue('stripQuery')),
 )
 export class Redirect {
-  @Line('Location, verbatim; scheme, host, path and stripQuery are ignored then.')
+  @Location('Location as written, with what is not ASCII escaped; scheme, host, path and stripQuery are ignored then.')
   readonly url?: string;
 
   @OneOf(['http', 'https'], 'Scheme of the Location. Absent: that of the request.')
@@ -35,7 +47,9 @@ export class Redirect {
   @Authority('Host of the Location, with or without a port. Absent: that of the request.')
   readonly host?: string;
 
-  @Line('Path of the Location; replaces the part that a prefix matched. Absent: that of the request.')
+  @PathAndQuery(
+    'Path of the Location; replaces the part that a prefix matched. What follows a `?` goes before the query. Absent: that of the request.',
+  )
   readonly path?: string;
 
   @Flag('Leave the query out of the Location.', { default: routeDefaults.redirect.stripQuery })

@@ -3,16 +3,22 @@
 import { min as isAtLeast, max as isAtMost, isIn, isInt } from 'class-validator';
 import { checkCel } from '../expression/cel/program.ts';
 import { checkRegex } from '../expression/regex.ts';
+import { canonicalLocation } from './canonical-path.ts';
 import { parseCidr } from './cidr.ts';
 import { parseDuration } from './duration.ts';
 import { isHostPattern, parseAuthority, parseHost } from './host.ts';
 import {
+  absolutePathPattern,
   authorityPattern,
   cidrPattern,
   durationPattern,
   hostMatcherPattern,
   hostPattern as hostNamePattern,
+  locationPattern,
   orSecret,
+  pathAndQueryPattern,
+  pathLiteralPattern,
+  targetPattern,
 } from './pattern.ts';
 import { holdsSecret } from './secret-reference.ts';
 
@@ -145,10 +151,47 @@ export const line: TextScalar = textual({ minLength: 1, pattern: fieldContent.so
   fieldContent.test(value) ? undefined : 'must not contain control characters',
 );
 
-export const absolutePath: TextScalar = matching(
-  /^\/[!-~\u0080-\uffff]*$/,
-  'must start with / and hold no blanks or control characters',
+/** Substitution of a pattern in a path. */
+export const substitution: TextScalar = textual({}, (text) => pathProblem(text), { mayBeEmpty: true });
+
+/** A path without a query that this proxy answers by itself. */
+export const absolutePath: TextScalar = pathText(absolutePathPattern, (text) =>
+  text.includes('?') ? 'must not hold a ?: queries are not compared' : asked(text),
 );
+
+/** What a request of Sluice's own asks for: a path, and a query behind `?`. */
+export const target: TextScalar = pathText(targetPattern, asked);
+
+/** A path, or a part of one, that paths of requests are compared with. */
+export const pathLiteral: TextScalar = pathText(pathLiteralPattern, (text) =>
+  text.includes('?') ? 'must not hold a ?: a query is matched by queryParams' : pathProblem(text),
+);
+
+/** A path that takes the place of another, and a query behind `?`. A slash at its beginning may be left out. */
+export const pathAndQuery: TextScalar = pathText(pathAndQueryPattern, (text) => line.check(text) ?? pathProblem(text));
+
+/** A URL, or a reference to one (RFC 3986 §4.1), as Location has it. */
+export const location: TextScalar = textual({ minLength: 1, pattern: locationPattern }, (value) =>
+  canonicalLocation(value) === undefined
+    ? 'must be a URL or a part of one, without control characters, with a host that DNS can know'
+    : undefined,
+);
+
+function pathText(pattern: string, check: TextScalar['check']): TextScalar {
+  return textual({ minLength: 1, pattern }, check);
+}
+
+function asked(text: string): string | undefined {
+  if (!/^\/[!-~\u0080-\uffff]*$/.test(text)) return 'must start with / and hold no blanks or control characters';
+  return /%(?![0-9A-Fa-f]{2})/.test(text) ? 'must hold two hexadecimal digits behind each %' : pathProblem(text);
+}
+
+/** What has no canonical form in any path. */
+function pathProblem(text: string): string | undefined {
+  if (text.includes('#')) return 'must not hold a #: no fragment is ever sent';
+  if (text.includes('\0') || text.includes('%00')) return 'must not hold NUL';
+  return text.isWellFormed() ? undefined : 'must not hold half a character';
+}
 
 export const duration: TextScalar = textual({ format: 'duration-string', pattern: durationPattern }, (value) => {
   const milliseconds = parseDuration(value);

@@ -1,7 +1,7 @@
 // Middleware type extAuthz: a service decides whether a request may pass (contract.md §8.5).
 import { has, whenever } from '../constraint.ts';
 import { extAuthzDefaults } from '../defaults.ts';
-import { Duration, Flag, Line, ListOf, Nested, OneOf, Reference, Token } from '../field.ts';
+import { Duration, Flag, Line, ListOf, Nested, OneOf, PathAndQuery, Reference, Token } from '../field.ts';
 import { problemIf, Rules } from '../rule.ts';
 import { namePattern, token } from '../scalar.ts';
 
@@ -58,7 +58,7 @@ export class ExtAuthzConfig {
   )
   readonly protocol?: (typeof extAuthzProtocols)[number];
 
-  @Line('Path of the check in mode http. Absent: `/`.')
+  @PathAndQuery('Path of the check in mode http, with its query. Absent: `/`.')
   readonly path?: string;
 
   @Duration('Time for the whole decision.', { default: extAuthzDefaults.decisionTimeout })

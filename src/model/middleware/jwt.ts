@@ -1,7 +1,7 @@
 // Middleware type jwt: only requests with a valid token pass (contract.md §8.4).
 import { exactlyOneOf, has, whenever } from '../constraint.ts';
 import { jwtDefaults } from '../defaults.ts';
-import { AbsolutePath, Cel, Duration, Flag, ListOf, Reference, Text, Token } from '../field.ts';
+import { Cel, Duration, Flag, ListOf, Reference, Target, Text, Token } from '../field.ts';
 import { problemIf, Rules } from '../rule.ts';
 import { cel, text } from '../scalar.ts';
 
@@ -41,7 +41,7 @@ export class JwtConfig {
   @ListOf(text, 'Values of which the `aud` claim must hold one. Empty: not checked.', { default: [] })
   readonly audiences?: readonly string[];
 
-  @AbsolutePath('Where the keys are on the destination.', { example: '/.well-known/jwks.json' })
+  @Target('Where the keys are on the destination.', { example: '/.well-known/jwks.json' })
   readonly jwksPath?: string;
 
   @Reference('Id of the destination that serves the keys.')

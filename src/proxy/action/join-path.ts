@@ -1,6 +1,6 @@
 // How a new path and what followed the matched part become one (contract.md §7.2), for rewrites and redirects alike.
 
-import { canonicalLiteral, canonicalPath } from '../target/canonical-path.ts';
+import { canonicalLiteral, canonicalPath } from '../../model/canonical-path.ts';
 import { type EntryPath, matchedLength } from '../target/path.ts';
 
 /** `replacement` in the place of the part of `path` that `matched` matched, what followed it appended. */

@@ -1,12 +1,13 @@
 // The Location of a redirect (contract.md §7.8). Without scheme and host it is a relative reference that never leaves
 // the origin, whatever the client wrote into the path.
+
+import { canonicalLocation, type LiteralTarget, literalTarget } from '../../model/canonical-path.ts';
 import { routeDefaults } from '../../model/defaults.ts';
 import type { Redirect } from '../../model/route.ts';
 import type { CompileProblem } from '../compile-problem.ts';
 import type { Action, ActionExchange } from '../exchange/entry.ts';
 import { fieldText } from '../fields/field-lines.ts';
 import type { RoutedRequest } from '../message/routed-request.ts';
-import { canonicalLiteral } from '../target/canonical-path.ts';
 import type { EntryPath } from '../target/path.ts';
 import { replaceMatched } from './join-path.ts';
 
@@ -15,7 +16,7 @@ export interface RedirectPlan {
   readonly url: string | undefined;
   readonly scheme: 'http' | 'https' | undefined;
   readonly host: string | undefined;
-  readonly path: string | undefined;
+  readonly path: LiteralTarget | undefined;
   readonly stripQuery: boolean;
 }
 
@@ -43,17 +44,16 @@ export class RedirectAction implements Action {
 export function compileRedirect(redirect: Redirect, problems: CompileProblem[]): RedirectPlan {
   const { url, scheme, host, path, stripQuery = routeDefaults.redirect.stripQuery, code } = redirect;
   for (const [field, text] of Object.entries({ url, host })) {
-    if (text === undefined || !unsendable.test(text)) continue;
-    const message = 'holds a control character';
+    if (text === undefined || canonicalLocation(text) !== undefined) continue;
+    const message = 'holds a control character, or a host that DNS cannot know';
     problems.push({ of: 'route', path: ['redirect', field], message, closes: 'middleware_unavailable' });
   }
-  const rooted = path === undefined || path.startsWith('/') ? path : `/${path}`;
   return {
     status: code || routeDefaults.redirect.code,
-    url,
+    url: url === undefined ? undefined : canonicalLocation(url),
     scheme,
     host,
-    path: rooted === undefined ? undefined : (canonicalLiteral(rooted) ?? '/'),
+    path: path === undefined ? undefined : literalTarget(path),
     stripQuery,
   };
 }
@@ -64,7 +64,10 @@ export function redirectAnswer(plan: RedirectPlan, matched: EntryPath, request: 
 
 function location(plan: RedirectPlan, matched: EntryPath, request: RoutedRequest): string {
   const { query: sent, queryIsEmpty } = request;
-  const query = plan.stripQuery || (sent === '' && queryIsEmpty !== true) ? '' : `?${sent}`;
+  const own = plan.path?.query ?? '';
+  const kept = plan.stripQuery ? '' : sent;
+  const made = [own, kept].filter(Boolean).join('&');
+  const query = made !== '' || (!plan.stripQuery && queryIsEmpty === true) ? `?${made}` : '';
   const target = sendable(oneSlash(pathOf(plan, matched, request.path)) + query);
   const { scheme, host } = plan;
   if (scheme === undefined && host === undefined) return target;
@@ -77,14 +80,12 @@ function location(plan: RedirectPlan, matched: EntryPath, request: RoutedRequest
 /** The rest of the path follows the override only where the route itself matched a prefix, or said nothing of paths. */
 function pathOf({ path }: RedirectPlan, matched: EntryPath, requested: string): string {
   if (path === undefined) return requested;
-  const replacesAll = path === '/' || matched.routePart === 'exact' || matched.routePart === 'regex';
-  return replacesAll ? path : replaceMatched(matched, requested, path);
+  const replacesAll = path.path === '/' || matched.routePart === 'exact' || matched.routePart === 'regex';
+  return replacesAll ? path.path : replaceMatched(matched, requested, path.path);
 }
 
 /** `//host` and `/\host` would be another origin. */
 const oneSlash = (path: string): string => path.replace(/^[/\\]+/, '/');
-
-const unsendable = /[^\x20-\x7e\x80-\xff]/;
 
 /** A path as it was sent may hold what must not stand in a header. */
 const sendable = (text: string): string => text.replace(/[^\x21-\x7e]+/gu, (found) => encodeURIComponent(found));

@@ -2,16 +2,16 @@
 // keep the original.
 import { compileRegex, type Regex } from '../../expression/regex.ts';
 import { compileSubstitution, type Substitution } from '../../expression/substitution.ts';
+import { escapedQuery, type LiteralTarget, literalTarget } from '../../model/canonical-path.ts';
 import { parseAuthority } from '../../model/host.ts';
 import type { Rewrite } from '../../model/rewrite.ts';
 import type { CompileProblem } from '../compile-problem.ts';
 import type { RoutedRequest } from '../message/routed-request.ts';
-import { canonicalLiteral } from '../target/canonical-path.ts';
 import type { EntryPath } from '../target/path.ts';
 import { canonicalLike, replaceMatched } from './join-path.ts';
 
 export interface RewritePlan {
-  readonly path: string | undefined;
+  readonly path: LiteralTarget | undefined;
   readonly pathRegex: { readonly regex: Regex; readonly substitution: Substitution } | undefined;
   readonly host: string | undefined;
   /** In lower case. */
@@ -23,7 +23,7 @@ export function compileRewrite(rewrite: Rewrite | undefined, problems: CompilePr
   if (!rewrite) return undefined;
   const { path, pathRegex, host, hostFromHeader, autoHost = false } = rewrite;
   return {
-    path: path === undefined ? undefined : (canonicalLiteral(path.startsWith('/') ? path : `/${path}`) ?? '/'),
+    path: path === undefined ? undefined : literalTarget(path),
     pathRegex: pathRegex && compilePathRegex(pathRegex, problems),
     host,
     hostFromHeader: hostFromHeader?.toLowerCase(),
@@ -39,16 +39,21 @@ export function upstreamTarget(
 ): string {
   const { path, queryIsEmpty } = request;
   const query = queryIsEmpty === true ? '?' : request.query === '' ? '' : `?${request.query}`;
-  if (plan?.path !== undefined) return replaceMatched(matched, path, plan.path) + query;
+  if (plan?.path !== undefined) {
+    return replaceMatched(matched, path, plan.path.path) + joinedQuery(plan.path.query, request.query, query);
+  }
   if (!plan?.pathRegex) return path + query;
   const { regex, substitution } = plan.pathRegex;
   const made = regex.replaceAll(path, substitution);
   const mark = made.indexOf('?');
   if (mark < 0) return canonicalLike(path, made) + query;
-  const first = escapeQuery(made.slice(mark + 1));
-  const both = [first, request.query].filter(Boolean).join('&');
-  return canonicalLike(path, made.slice(0, mark)) + (both === '' ? query : `?${both}`);
+  const first = escapedQuery(made.slice(mark + 1));
+  return canonicalLike(path, made.slice(0, mark)) + joinedQuery(first, request.query, query);
 }
+
+/** A query of the configuration's before that of the request; `otherwise` where both are empty. */
+const joinedQuery = (first: string, sent: string, otherwise: string): string =>
+  first === '' ? otherwise : sent === '' ? `?${first}` : `?${first}&${sent}`;
 
 /**
  * Value of `Host` towards the upstream; `destinationHost` is the destination's host, without port. `ownHost` is what a
@@ -73,10 +78,6 @@ const asHost = (text: string | undefined): string | undefined =>
   text !== undefined && parseAuthority(text) !== undefined ? text : undefined;
 
 const bracketed = (host: string): string => (host.includes(':') && !host.startsWith('[') ? `[${host}]` : host);
-
-/** A substitution is free text: what cannot stand in a request line is escaped. */
-const escapeQuery = (query: string): string =>
-  query.replace(/[^\x21-\x7e]+|#/gu, (found) => (found === '#' ? '%23' : encodeURIComponent(found)));
 
 function compilePathRegex(
   { pattern, substitution }: NonNullable<Rewrite['pathRegex']>,

@@ -1,9 +1,9 @@
 // A request that somebody asks about, presented to the routing table as a real one is.
 import { type RequestTls, RequestView } from '../../expression/cel/view.ts';
+import { canonicalPath } from '../../model/canonical-path.ts';
 import { combinedValue, FieldList, fieldText, readableText } from '../fields/field-lines.ts';
 import type { RoutedRequest } from '../message/routed-request.ts';
 import type { FieldChange } from '../middleware/foretelling.ts';
-import { canonicalPath } from '../target/canonical-path.ts';
 import { hostOf } from '../target/host.ts';
 
 export interface RequestQuestion {

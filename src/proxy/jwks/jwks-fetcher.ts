@@ -3,6 +3,7 @@
 // and when a token names a key that is not there. While a fetch fails the old keys go on counting, if they came from there:
 // keys of another place serve until the first fetch has ended, and no longer.
 import type { Cancel, Clock } from '../../clock.ts';
+import { requestTarget } from '../../model/canonical-path.ts';
 import { jwtDefaults } from '../../model/defaults.ts';
 import type { Destination } from '../../model/destination.ts';
 import type { JwtConfig } from '../../model/middleware/jwt.ts';
@@ -111,7 +112,7 @@ export class JwksFetcher {
 /** Undefined when there is nobody to ask. */
 function placeOf(jwt: JwtConfig, destination: Destination | undefined): JwksPlace | undefined {
   const timeoutMs = durationMs(jwt.jwksRetrievalTimeout, jwtDefaults.jwksRetrievalTimeout);
-  return destination && { destination, path: jwt.jwksPath ?? '/', timeoutMs };
+  return destination && { destination, path: requestTarget(jwt.jwksPath ?? '/'), timeoutMs };
 }
 
 /** Whether both mean the same document, of somebody who is trusted alike. */

@@ -3,11 +3,11 @@
 
 import type { ProxyErrorType } from '../../errors.ts';
 import { RequestView as ExpressionView, type RequestTls } from '../../expression/cel/view.ts';
+import { canonicalPath } from '../../model/canonical-path.ts';
 import { editedLines, FieldEdits } from '../fields/field-edits.ts';
 import { combinedValue, type FieldLines, readableText } from '../fields/field-lines.ts';
 import { fieldId } from '../fields/field-name.ts';
 import type { Security } from '../socket/security.ts';
-import { canonicalPath } from '../target/canonical-path.ts';
 import type { ParsedFraming, ParsedRequest } from './parsed-request.ts';
 import type { BodyKind, DownstreamAddress, ExchangeRequest } from './request.ts';
 import { RequestTarget } from './request-target.ts';

@@ -1,4 +1,5 @@
 // What a listener is asked to count, with the defaults applied (contract.md §2.2).
+import { canonicalLiteral } from '../../model/canonical-path.ts';
 import { listenerDefaults } from '../../model/defaults.ts';
 import type { Listener } from '../../model/listener.ts';
 import type { Collected } from './families.ts';
@@ -8,7 +9,7 @@ export function collectedOf({ metrics }: Listener): Collected | undefined {
   if (metrics === undefined) return undefined;
   const { path, collect, histograms } = listenerDefaults.metrics;
   return {
-    path: metrics.path ?? path,
+    path: canonicalLiteral(metrics.path ?? path) ?? path,
     ...collect,
     ...definedOf(metrics.collect ?? {}),
     buckets: metrics.histograms?.durationBuckets ?? histograms.durationBuckets,

@@ -1,7 +1,7 @@
 // Path of an entry: the group's part and the route's part composed (contract.md §6.2 with architecture.md §6.7–8).
 // Literals compose by concatenation and are matched by whole segments; what holds a regex is anchored at its start.
 import { compileRegex, quoteRegex, type Regex } from '../../expression/regex.ts';
-import { canonicalLiteral } from './canonical-path.ts';
+import { canonicalLiteral } from '../../model/canonical-path.ts';
 
 type PathPart = 'exact' | 'prefix' | 'regex' | 'none';
 

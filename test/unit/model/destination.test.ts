@@ -111,6 +111,10 @@ describeRows('destinations: health, breaker, outliers (contract.md §2.3.4–§2
     options({ healthCheck: { path: '/', expectedStatuses: ['2xx', '99', '600', '299-200', '200-', '200-299-300'] } }),
     at(...Array.from({ length: 6 }, (_, index) => `/healthCheck/expectedStatuses/${index}`)),
   ],
+  ['a health check path beyond ASCII, with a query', options({ healthCheck: { path: '/größe/日?k=ü' } })],
+  ['a health check path with a fragment', options({ healthCheck: { path: '/h#a' } }), at('/healthCheck/path')],
+  ['a health check path with a blank', options({ healthCheck: { path: '/h a' } }), at('/healthCheck/path')],
+  ['a health check path with half an escape', options({ healthCheck: { path: '/h%2' } }), at('/healthCheck/path')],
   ['a health check path without /', options({ healthCheck: { path: 'h' } }), at('/healthCheck/path')],
   [
     'a health check of a bad interval',

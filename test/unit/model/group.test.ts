@@ -5,6 +5,8 @@ const bool = 'request.method == "GET"';
 describeRows('groups (contract.md §2.5, §2.11)', 'groups', [
   ['a name and a path (§12 row 10)', groupBody({ pathPrefix: '/api' })],
   ['pathPrefix with pathRegex', groupBody({ pathPrefix: '/a', pathRegex: '/b' }), ['/pathRegex']],
+  ['a pathPrefix with a query', groupBody({ pathPrefix: '/a?b' }), ['/pathPrefix']],
+  ['a pathPrefix with a fragment', groupBody({ pathPrefix: '/a#b' }), ['/pathPrefix']],
   ['a bad pathRegex', groupBody({ pathRegex: '[' }), ['/pathRegex']],
   ['a header without name', groupBody({ headers: [{ value: 'x' }] }), ['/headers/0/name']],
   [

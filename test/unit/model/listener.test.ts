@@ -73,6 +73,8 @@ describeRows('listeners: proxyErrors and metrics (contract.md §2.11)', 'listene
     metrics({ path: '/m', collect: { endpoint: true, route: false }, histograms: { sizeBuckets: [1, 2] } }),
   ],
   ['a metrics path without /', metrics({ path: 'm' }), ['/metrics/path']],
+  ['a metrics path with a query', metrics({ path: '/m?a' }), ['/metrics/path']],
+  ['a metrics path with a fragment', metrics({ path: '/m#a' }), ['/metrics/path']],
   ['a metrics path with a blank', metrics({ path: '/a b' }), ['/metrics/path']],
   ['increasing buckets', buckets([0.001, 1, 10.5])],
   ['no buckets', buckets([])],

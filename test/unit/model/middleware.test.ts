@@ -100,6 +100,11 @@ describeRows('middlewares: jwt (contract.md §8.4)', 'middlewares', [
   ['no source', body('jwt', { issuer: 'i' }), ['/jwt']],
   ['both sources', jwt({ jwksPath: '/jwks', jwksDestinationId: 'd' }), ['/jwt/jwksInline']],
   ['a path without destination', body('jwt', { issuer: 'i', jwksPath: '/jwks' }), ['/jwt/jwksDestinationId']],
+  [
+    'a path with a fragment',
+    body('jwt', { issuer: 'i', jwksPath: '/jwks#a', jwksDestinationId: 'd' }),
+    ['/jwt/jwksPath'],
+  ],
   ['a path without /', body('jwt', { issuer: 'i', jwksPath: 'jwks', jwksDestinationId: 'd' }), ['/jwt/jwksPath']],
   ['claims of any type in a header', jwt({ claimToHeaders: [{ expr: 'claims.sub', header: 'x-user' }] })],
   [
@@ -132,6 +137,8 @@ describeRows('middlewares: extAuthz (contract.md §8.5)', 'middlewares', [
     }),
   ],
   ['a missing destination', body('extAuthz', {}), ['/extAuthz/destinationId']],
+  ['a path with a query, beyond ASCII', authz({ path: 'prüfe?k=日' })],
+  ['a path with a fragment', authz({ path: '/a#b' }), ['/extAuthz/path']],
   ['an unknown mode', authz({ mode: 'soap' }), ['/extAuthz/mode']],
   ['the protocol of envoy', authz({ protocol: 'envoy', mode: 'grpc' })],
   ['the protocol of envoy over http', authz({ protocol: 'envoy', mode: 'http' }), ['/extAuthz/mode']],

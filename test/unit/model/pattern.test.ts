@@ -14,7 +14,11 @@ const usual: Readonly<Record<string, readonly string[]>> = {
   authority: ['localhost', 'localhost:80', '10.0.0.1:65535', '[::1]:8080', '::1', '[::1]'],
   hostPattern: ['*', '*.example.com', 'example.com', '10.0.0.1', '[::1]', '2001:db8::8:800:200c:417a'],
   cidr: ['10.0.0.0/8', '10.0.0.1', '::1', 'fd00::/8', '::/0', '0.0.0.0/0', '1:2:3:4:5:6:7:8/128'],
-  absolutePath: ['/', '/a/b', '/ü'],
+  absolutePath: ['/', '/a/b', '/ü', '/%41'],
+  target: ['/', '/a/b?c=d', '/ü?日', '/%C3%BC', '/a?b?c'],
+  pathLiteral: ['/', 'products', '/a b', '/ü', '/%2F'],
+  pathAndQuery: ['/', 'in', '/a b?c=d', '/ü?日'],
+  location: ['https://a.test', 'https://a.test:81/b?c#/d', '//a.test/', '/a', '?a', '#a', '/ü#日'],
   statusRange: ['200', '200-299'],
 };
 
@@ -25,6 +29,11 @@ const wrong: Readonly<Record<string, readonly string[]>> = {
   hostPattern: ['', '**', 'a.*', '*.', '*.1'],
   cidr: ['', '10.0.0.0/33', 'a', '::/129', '10.0.0.0/', '10.0.0.0/08', '01.0.0.0'],
   statusRange: ['2xx', '600', '200-', '99'],
+  absolutePath: ['', 'a', '/a b', '/a?b', '/a#b', '/%00', '/%zz', '/%', '/\ud800'],
+  target: ['', 'a', '/a b', '/a#b', '/%00', '/%zz', '/a?b%', '/a\n', '/\udc00'],
+  pathLiteral: ['', '/a?b', '/a#b', '/%00', '/\0', '/\ud800'],
+  pathAndQuery: ['', '/a#b', '/a?b#c', '/%00', '/a\n', '/\ud800'],
+  location: ['', 'https://a b.test/', 'https://a.test/\n', '/\ud800', 'https://\u2100.test\u2044/'],
 };
 
 describe('patterns of the document', () => {

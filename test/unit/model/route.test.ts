@@ -25,6 +25,13 @@ describeRows('routes: exactly one action (contract.md §2.11)', 'routes', [
 describeRows('routes: match (contract.md §2.4.1)', 'routes', [
   ['each path matcher alone', match({ path: '/a' })],
   ['a path without leading /', match({ pathPrefix: 'products' })],
+  ['a path beyond ASCII, with blanks', match({ path: '/größe/日 本' })],
+  ['a path with a query', match({ path: '/a?b' }), ['/match/path']],
+  ['a path with a fragment', match({ path: '/a#b' }), ['/match/path']],
+  ['a path with NUL', match({ path: '/a%00' }), ['/match/path']],
+  ['a path with half a character', match({ path: '/\ud800' }), ['/match/path']],
+  ['a prefix with a query', match({ pathPrefix: '/a?b' }), ['/match/pathPrefix']],
+  ['a prefix with a fragment', match({ pathPrefix: '/a#b' }), ['/match/pathPrefix']],
   ['path with pathPrefix', match({ path: '/a', pathPrefix: '/b' }), ['/match/pathPrefix']],
   ['pathPrefix with pathRegex', match({ pathPrefix: '/a', pathRegex: '/b' }), ['/match/pathRegex']],
   ['all three path matchers', match({ path: '/', pathPrefix: '/', pathRegex: '/' }), ['/match/pathPrefix']],
@@ -168,6 +175,23 @@ describeRows('routes: redirect (contract.md §2.4.5)', 'routes', [
   ['a host with a path', redirect({ host: 'a.example/x' }), ['/redirect/host']],
   ['code 0', redirect({ path: '/', code: 0 })],
   ['code 304', redirect({ path: '/', code: 304 }), ['/redirect/code']],
+]);
+
+describeRows('routes: paths and URLs have a canonical form (contract.md §6.1)', 'routes', [
+  ['rewrite.path with a query', forward({ rewrite: { path: '/in?k=ü' } })],
+  ['rewrite.path with a fragment', forward({ rewrite: { path: '/a#b' } }), ['/forward/rewrite/path']],
+  ['rewrite.path with NUL', forward({ rewrite: { path: '/%00' } }), ['/forward/rewrite/path']],
+  [
+    'a substitution with a fragment',
+    forward({ rewrite: { pathRegex: { pattern: 'a', substitution: '/b#c' } } }),
+    ['/forward/rewrite/pathRegex/substitution'],
+  ],
+  ['redirect.path with a query', redirect({ path: '/in?k=日' })],
+  ['redirect.path with a fragment', redirect({ path: '/#/login' }), ['/redirect/path']],
+  ['redirect.url with a fragment', redirect({ url: 'https://a.test/#/login' })],
+  ['redirect.url beyond ASCII', redirect({ url: 'https://bücher.example/日?k=ü' })],
+  ['redirect.url with a host that DNS cannot know', redirect({ url: 'https://a b.test/' }), ['/redirect/url']],
+  ['redirect.url with half a character', redirect({ url: 'https://a.test/\udc00' }), ['/redirect/url']],
 ]);
 
 describeRows('routes: direct response (contract.md §2.4.6)', 'routes', [

@@ -1,4 +1,5 @@
 // What an authorization service is shown of a request, settled when the table is compiled (contract.md §8.5).
+import { requestTarget } from '../../../model/canonical-path.ts';
 import { extAuthzDefaults } from '../../../model/defaults.ts';
 import type { ExtAuthzConfig } from '../../../model/middleware/ext-authz.ts';
 import type { MiddlewareExchange } from '../../exchange/phase.ts';
@@ -32,7 +33,7 @@ export function compileCheck(config: ExtAuthzConfig, protocol: 'sluice' | 'envoy
   const replaced = new Set(injected.map(([name]) => name));
   return {
     destinationId: config.destinationId,
-    path: path === '' ? '/' : path.startsWith('/') ? path : `/${path}`,
+    path: requestTarget(path),
     includeBody: config.includeBody ?? extAuthzDefaults.includeBody,
     copyToUpstream: compileNamePatterns(onAllow?.copyToUpstream ?? []),
     copyToClient: compileNamePatterns(onAllow?.copyToClient ?? []),

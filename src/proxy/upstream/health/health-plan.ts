@@ -1,4 +1,5 @@
 // The health check of a destination as numbers, with its defaults (contract.md §2.3.5, §7.10).
+import { requestTarget } from '../../../model/canonical-path.ts';
 import { destinationDefaults } from '../../../model/defaults.ts';
 import type { Destination } from '../../../model/destination.ts';
 import { durationMs } from '../../duration.ts';
@@ -15,7 +16,7 @@ export function healthPlan(destination: Destination): HealthPlan | undefined {
   const defaults = destinationDefaults.healthCheck;
   return {
     type: check.type ?? defaults.type,
-    path: check.path ?? '/',
+    path: requestTarget(check.path ?? '/'),
     grpcService: check.grpcService ?? '',
     statuses: (check.expectedStatuses ?? defaults.expectedStatuses).map(rangeOf),
     // No time at all would fail everybody, and no limit nobody.

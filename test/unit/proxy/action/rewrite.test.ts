@@ -64,7 +64,11 @@ const rows: readonly (readonly [row: string, match: Match, rewrite: Rewrite, sen
   ['all matches', {}, { pathRegex: { pattern: 'a', substitution: 'b' } }, '/a/a', '/b/b'],
   ['result without a slash by regex', {}, { pathRegex: { pattern: '^/x', substitution: 'y' } }, '/x/z', '/y/z'],
   ['segments never leave the root', {}, { pathRegex: { pattern: '^/x', substitution: '/..' } }, '/x/etc', '/etc'],
-  ['a new path is escaped', api, { path: '/a b?c#' }, '/api/v1/x', '/a%20b%3Fc%23/x'],
+  ['a new path is escaped', api, { path: '/a b/ü/日' }, '/api/v1/x', '/a%20b/%C3%BC/%E6%97%A5/x'],
+  ['a new query goes before the old one', api, { path: '/in?k=1' }, '/api/v1/x?y=2', '/in/x?k=1&y=2'],
+  ['a new query stands alone', api, { path: 'in?k=ü b' }, '/api/v1/x', '/in/x?k=%C3%BC%20b'],
+  ['a new query that is empty', api, { path: '/in?' }, '/api/v1/x?y=2', '/in/x?y=2'],
+  ['a fragment of former days is escaped', api, { path: '/a#b?c#' }, '/api/v1/x', '/a%23b/x?c%23'],
   ['no rewrite: the canonical form', {}, {}, '/a/./b//c/%7e?%7e', '/a/b/c/~?%7e'],
 ];
 
