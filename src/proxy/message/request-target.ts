@@ -37,7 +37,7 @@ export class RequestTarget {
     return this.#readAbsolute(target, line < 0 ? undefined : sent);
   }
 
-  /** Its authority is the request's, whatever Host says (RFC 9112 §3.2.2). */
+  /** Its authority is the request's, and Host does not count (RFC 9112 §3.2.2). */
   #readAbsolute(target: string, host: string | undefined): ProxyErrorType | undefined {
     const match = /^https?:\/\/([^/?]*)/i.exec(target);
     if (match === null) return this.#refuse('invalid request target');

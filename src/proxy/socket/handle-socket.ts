@@ -137,7 +137,7 @@ export abstract class HandleSocket extends SocketEvents implements HandleOwner {
     else if (status !== 0) this.fail(status, 'shutdown');
   }
 
-  /** The other side has ended. `whole`: it has said so itself, and nothing is missing whatever the system says. */
+  /** The other side has ended. `whole`: it has said so itself, and nothing is missing. */
   protected finishReading(whole = false): void {
     if (this.readableEnded) return;
     if (this.#resetStatus === streamState.reset && !whole) {

@@ -1,4 +1,4 @@
-// RFC 9112 §3.2.2: the authority of an absolute-form target is the request's, whatever Host says.
+// RFC 9112 §3.2.2: the authority of an absolute-form target is the request’s, and Host does not count.
 import { expect } from 'chai';
 import { freePort } from '../../support/free-port.ts';
 import { ProxyBed, type RawUpstream } from '../../support/proxy-bed.ts';

@@ -10,7 +10,7 @@ const head = 'HTTP/1.1 200 OK\r\n';
 const chunked = `${head}Transfer-Encoding: chunked\r\n\r\n`;
 const length = 'Content-Length: 2';
 
-/** What comes, and what it is read as. */
+/** Bytes that come, and the same in the form of RFC 9112. */
 const accepted: Readonly<Record<LenientForm, readonly (readonly [string, string])[]>> = {
   bareLf: [
     ['HTTP/1.1 200 OK\nContent-Length: 2\n\nok', `${head}${length}\r\n\r\nok`],
