@@ -1,31 +1,46 @@
+import { globSync } from 'node:fs';
 import { expect } from 'chai';
 import { needs } from '../support/needs.ts';
 import { type SluiceProcess, startSluice } from '../support/sluice-process.ts';
 import { stepsOf, walkThrough } from '../support/walk-through.ts';
 
-for (const { what, page, ports, tools } of [
-  { what: "the README's walk-through", page: '../../README.md', ports: [8081, 9000], tools: [] },
-  {
-    what: 'the walk-through of docs/upstreams.md',
-    page: '../../docs/upstreams.md',
-    ports: [8081, 9000, 9001],
-    tools: ['tr'],
-  },
-  {
-    what: 'the walk-through of docs/operations.md',
-    page: '../../docs/operations.md',
-    ports: [8081, 9000, 9001, 9002],
-    tools: ['seq', 'sort'],
-  },
-  { what: 'the walk-through of docs/tls.md', page: '../../docs/tls.md', ports: [8443, 9000], tools: ['openssl'] },
-])
-  describe(what, () => {
-    const steps = stepsOf(new URL(page, import.meta.url));
+interface Page {
+  /** From the top folder. */
+  readonly file: string;
+  /** Ports of the page, each of which becomes a free one. */
+  readonly ports: readonly number[];
+  readonly tools: readonly string[];
+}
+
+const root = new URL('../../', import.meta.url);
+
+const tasks = globSync('docs/tasks/*.md', { cwd: root.pathname })
+  .filter((file) => !file.endsWith('README.md'))
+  .sort()
+  .map(
+    (file): Page => ({
+      file,
+      ports: [8081, 8443, 9000, 9001],
+      tools: ['awk', 'cat', 'mktemp', 'openssl', 'seq', 'sort', 'uniq', 'wc'],
+    }),
+  );
+
+const pages: readonly Page[] = [
+  { file: 'README.md', ports: [8081, 9000], tools: [] },
+  { file: 'docs/upstreams.md', ports: [8081, 9000, 9001], tools: ['tr'] },
+  { file: 'docs/operations.md', ports: [8081, 9000, 9001, 9002], tools: ['seq', 'sort'] },
+  { file: 'docs/tls.md', ports: [8443, 9000], tools: ['openssl'] },
+  ...tasks,
+];
+
+for (const { file, ports, tools } of pages)
+  describe(`the walk-through of ${file}`, () => {
+    const steps = stepsOf(new URL(file, root));
     let sluice: SluiceProcess | undefined;
     let transcript: string[];
 
     before(async function () {
-      needs(this, 'bash', 'curl', 'grep', 'cut', 'sleep', ...tools);
+      needs(this, 'bash', 'curl', 'grep', 'cut', 'sleep', 'xargs', ...tools);
       sluice = await startSluice();
       transcript = await walkThrough(steps, sluice.url, ports);
     });
@@ -37,3 +52,13 @@ for (const { what, page, ports, tools } of [
       it(`prints what it says for: ${commands.split('\n')[0]}`, () => expect(transcript[at]).to.equal(output));
     });
   });
+
+describe('task pages', () => {
+  it('show an output that a test compares', () => {
+    expect(tasks.length).to.be.at.least(10);
+    for (const { file } of tasks) {
+      const shown = stepsOf(new URL(file, root)).filter(({ output }) => output !== undefined && output !== '');
+      expect(shown, file).to.not.be.empty;
+    }
+  });
+});

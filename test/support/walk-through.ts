@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { freePort } from './free-port.ts';
+import { newFolder } from './sluice-process.ts';
 
 interface Step {
   readonly commands: string;
@@ -39,7 +40,10 @@ export async function walkThrough(
   const script = steps.map(
     ({ commands }) => `${onFreePorts(commands)}\n${commands.includes('listen(9000)') ? upstreamIsUp : ''}echo '${end}'`,
   );
-  const shell = spawn('bash', ['-c', `${script.join('\n')}\nkill %1`], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const shell = spawn('bash', ['-c', `${script.join('\n')}\njobs -p | xargs -r kill`], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    cwd: newFolder(),
+  });
   let output = '';
   shell.stdout.on('data', (chunk) => (output += chunk));
   await once(shell, 'close');
