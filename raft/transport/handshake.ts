@@ -1,4 +1,4 @@
-// How two nodes convince each other before the first message (raft.md A21, architecture.md §7.8). Both prove that they
+// Handshake of two nodes before the first message (raft.md A21, architecture.md §7.8). Both prove that they
 // hold the cluster token without sending it, over fresh nonces of both sides; then each looks at the other's greeting.
 //   dialler  hello{nonce}                              acceptor  challenge{nonce}
 //   dialler  proof{greeting, mac}                      acceptor  welcome{greeting, mac} or refusal{reason}
@@ -17,7 +17,7 @@ import {
 } from '../codec/greeting.ts';
 import type { RecordKeys } from './sealed-records.ts';
 
-/** What one frame of the other side leads to. With `refused` the connection is over once `send` has left. */
+/** Result of one frame of the other side. With `refused` the connection is over once `send` has left. */
 export interface HandshakeStep {
   readonly send?: Uint8Array;
   readonly accepted?: Greeting;

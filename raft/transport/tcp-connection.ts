@@ -11,9 +11,9 @@ import { type RecordKeys, RecordOpener, RecordSealer } from './sealed-records.ts
 export interface ConnectionEvents {
   /** The handshake is done; `send` works from here on. */
   accepted(peer: Greeting): void;
-  /** False: the bytes make no sense, and the connection is closed. `isOwn`: nobody else uses their memory. */
+  /** False: the bytes make no sense, and the connection is closed. `isOwn`: their memory has no other user. */
   message(bytes: Uint8Array, isOwn: boolean): boolean;
-  /** Once, whatever ended it. `refused`: one side does not want the other as it is, and will not until somebody acts. */
+  /** Called once, for every kind of end. `refused`: one side does not want the other as it is, and will not until an operator acts. */
   closed(reason: string, refused: boolean): void;
 }
 
@@ -83,7 +83,7 @@ export class TcpConnection {
     this.#socket.uncork();
   }
 
-  /** What was written before still leaves, as far as the peer takes it at once. */
+  /** Ends the connection. Bytes that were written before still leave, as far as the peer takes it at once. */
   close(reason: string, refused = false): void {
     if (this.#ended) return;
     this.#ended = true;

@@ -19,14 +19,14 @@ import { type LinkEvents, TcpLink } from './tcp-link.ts';
 import { acceptor, certificateNames, dial, type PeerTls, parseAddress } from './tcp-socket.ts';
 
 export interface TcpTransportOptions {
-  /** Where to listen; port 0 lets the system choose. */
+  /** Address to listen on; port 0 lets the system choose. */
   readonly bind: { readonly host: string; readonly port: number };
   readonly tls: PeerTls | undefined;
   /** Shared secret of the cluster. Without it and without `tls` only private addresses may connect. */
   readonly clusterToken: string | undefined;
-  /** Who this node is now, and of which cluster; asked for every message. */
+  /** Identity of this node now, and its cluster; asked for every message. */
   readonly self: () => { readonly id: MemberId; readonly clusterId: string | undefined };
-  /** What this node says about itself when a connection opens. */
+  /** Greeting of this node when a connection opens. */
   readonly greeting: () => Greeting;
   /** This identity was removed from the cluster and may never return. */
   readonly isRemoved: (id: MemberId) => boolean;
@@ -36,13 +36,13 @@ export interface TcpTransportOptions {
   readonly subscriber: TransportSubscriber;
 }
 
-/** What the transport tells besides messages. */
+/** Events of the transport besides messages. */
 interface TransportSubscriber {
   /** A handshake succeeded: this is who is at the other end. */
   greeted(peer: Greeting): void;
   /** A member of a cluster writes to this node, which belongs to none yet. The message waits for the receiver. */
   contacted(clusterId: string, from: Greeting): void;
-  /** A connection to this address came to nothing. `refused`: and will not come about until somebody acts. */
+  /** A connection to this address came to nothing. `refused`: and will not come about until an operator acts. */
   failed(address: string, reason: string, refused: boolean): void;
 }
 
@@ -64,7 +64,7 @@ export class TcpTransport implements Transport {
   readonly #peers = new Peers((peer) => this.#receiver?.unreachable(peer));
   readonly #links: PeerLinks;
   readonly #accepted = new Set<TcpConnection>();
-  /** Who is at the other end of each connection that stands, in the order of their greetings. */
+  /** Greeting of the other end of each connection that stands, in the order in which they came. */
   readonly #met = new Map<TcpConnection, Greeting>();
   readonly counts: TransportCounts = { wrongCluster: 0, wrongIdentity: 0, malformed: 0, refused: 0, unsendable: 0 };
   /** The latest message of each peer that came before there was a receiver: the first one asks for a vote. */
@@ -173,7 +173,7 @@ export class TcpTransport implements Transport {
     this.#accepted.add(connection);
   }
 
-  /** Whoever knocks without an introduction must not keep members out: the longest of those goes. */
+  /** Connections without an introduction must not keep members out: the oldest of them is closed. */
   #makeRoom(): void {
     if (this.#accepted.size < connectionsMax) return;
     const [oldest] = this.#accepted;

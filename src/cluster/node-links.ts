@@ -1,4 +1,4 @@
-// What joins this node's API to those of the others, made from the settings: the way to the leader, and the door at which
+// Links of this node's API to those of the others, made from the settings: the way to the leader, and the door at which
 // other nodes' writes come in.
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../clock.ts';
@@ -50,7 +50,7 @@ export class NodeLinks {
     this.peers = new PeerClient({ connections, clusterId, key, clock, newNonce });
   }
 
-  /** Undefined without a `raft` section: nobody relays anything to a cluster of one. */
+  /** Undefined without a `raft` section: nothing is relayed to a cluster of one. */
   server(target: RelayTarget, decode: (bytes: Uint8Array) => Command | Malformed): RelayServer | undefined {
     const { settings, clusterId, clock } = this.#options;
     return settings.raft && new RelayServer({ target, decode, clusterId, clock, key: this.#key });
@@ -75,7 +75,7 @@ export class NodeLinks {
   }
 }
 
-/** What is wrong with how the nodes of this cluster tell members from strangers; undefined when nothing is. */
+/** Warning about how the nodes of this cluster tell members from strangers; undefined when nothing is wrong. */
 export function trustWarning(settings: ControlPlaneSettings): string | undefined {
   const { raft } = settings;
   if (raft === undefined || raft.tls !== undefined) return undefined;

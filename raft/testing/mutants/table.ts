@@ -312,6 +312,13 @@ export const foundOnce: readonly Mutant[] = [
     ],
   },
   one(
+    'a node whose peers were replaced hears none of the new ones',
+    'core/senders.ts',
+    'silentTicks >= 2 * settings.electionTicks',
+    'silentTicks < 0 * settings.electionTicks',
+  ),
+  one('a node that joins hears members alone', 'core/senders.ts', '  if (isJoining(state)) return false;\n', ''),
+  one(
     'a read round waits for a voter that left',
     'core/reading.ts',
     '  if (state.reads.current > 0) confirmRead(state, state.settings.id, state.reads.current);\n',

@@ -21,7 +21,7 @@ export function raftOptions(settings: ControlPlaneSettings, storePath: string): 
   };
 }
 
-/** Where the other nodes reach the API of this one. */
+/** Address at which the other nodes reach the API of this one. */
 function clientAddress({ advertiseAddress, address }: ControlPlaneSettings, raft: RaftSettings): string {
   return formatAddress(advertiseAddress ?? { host: raft.advertiseAddress.host, port: address.port });
 }

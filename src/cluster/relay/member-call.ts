@@ -1,11 +1,11 @@
-// How one member asks another over the API's port: with a proof of the cluster's secret, and for the cluster it is of.
+// Call of one member to another over the API's port: with a proof of the cluster's secret, and for the cluster it is of.
 import type { Clock } from '../../clock.ts';
 import type { LeaderConnections } from './leader-connections.ts';
 import { isProvenAnswer, signedFields } from './relay-credential.ts';
 
 export interface MemberCallOptions {
   readonly connections: Pick<LeaderConnections, 'call'>;
-  /** Undefined: this node belongs to no cluster yet, and asks nobody. */
+  /** Undefined: this node belongs to no cluster yet, and asks none. */
   readonly clusterId: () => string | undefined;
   /** From the cluster token or what stands in for it; undefined: requests carry no proof. */
   readonly key: Uint8Array | undefined;
@@ -38,7 +38,7 @@ export async function askMember(
   return isProven ? reply.body : undefined;
 }
 
-/** Of a POST. */
+/** Header fields of a POST, with the proof. */
 export function provenHeaders(
   { key, clock, newNonce }: Pick<MemberCallOptions, 'key' | 'clock' | 'newNonce'>,
   path: string,

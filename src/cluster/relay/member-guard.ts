@@ -1,4 +1,4 @@
-// Who may come in at the paths that are for members of the cluster only (architecture.md §8): by a proof of the cluster's
+// Guard of the paths that are for members of the cluster only (architecture.md §8). Members come in by a proof of the cluster's
 // secret, else by a verified certificate, else, where there is no secret, from a private address.
 
 import { isPrivateAddress } from '../../../raft/index.ts';
@@ -6,7 +6,7 @@ import type { Clock } from '../../clock.ts';
 import { SluiceError } from '../../errors.ts';
 import { answerProof, type Proof, ProofCheck, toldDigest } from './relay-credential.ts';
 
-/** What is known of a request before its body. */
+/** Request without its body. */
 export interface MemberHead {
   readonly method: string;
   /** Request target as sent. */
@@ -14,7 +14,7 @@ export interface MemberHead {
   readonly authorization: string | undefined;
   /** Value of `Content-Digest`. */
   readonly contentDigest: string | undefined;
-  /** Of the socket. */
+  /** Address of the socket's other end. */
   readonly remoteAddress: string | undefined;
   /** The caller showed a certificate, and it was verified. */
   readonly isCertified: boolean;

@@ -1,4 +1,4 @@
-// How a node proves to another that it belongs to the same cluster (architecture.md §8): an HMAC over the whole request
+// Proof of a node to another that it belongs to the same cluster (architecture.md §8): an HMAC over the whole request
 // under a key that only members have. The relay's client signs, its server checks; neither ever sends the secret.
 import { createHmac, hash, hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
@@ -17,7 +17,7 @@ export interface Proof {
   readonly mac: string;
 }
 
-/** How far two nodes' clocks may be apart, and how long a proof is good for. */
+/** Largest difference of two nodes' clocks, and life of a proof. */
 export const proofWindowMs = 30_000;
 /** Proofs remembered at once; a node that takes more relays than this within a minute refuses the rest. */
 const noncesMax = 500_000;
@@ -63,7 +63,7 @@ export function isProvenAnswer(
   return given.length === expected.length && timingSafeEqual(given, expected);
 }
 
-/** What `Content-Digest` (RFC 9530) says of the body; undefined when it says nothing of SHA-256. */
+/** SHA-256 of the body by `Content-Digest` (RFC 9530); undefined when it says nothing of SHA-256. */
 export function toldDigest(field: string | undefined): Buffer | undefined {
   const text = /^sha-256=:([A-Za-z0-9+/]{43}=):$/.exec(field ?? '')?.[1];
   return text === undefined ? undefined : Buffer.from(text, 'base64');
@@ -81,7 +81,7 @@ export class ProofCheck {
     this.#clock = clock;
   }
 
-  /** What can be said before the body is there: form and time. A text says what is wrong. */
+  /** Checks form and time, before the body is there. A text says what is wrong. */
   read(authorization: string | undefined): Proof | string {
     if (authorization === undefined) return 'missing authorization header';
     const [, unixMs, nonce, mac] = grammar.exec(authorization) ?? [];
@@ -92,12 +92,12 @@ export class ProofCheck {
     return { unixMs: Number(unixMs), nonce, mac };
   }
 
-  /** Whether a member signed a request whose body has that digest, as it says. Uses nothing up. */
+  /** Returns true when a member signed a request whose body has that digest, as it says. Uses nothing up. */
   isSigned(proof: Proof, head: Pick<SignedRequest, 'method' | 'path'>, digest: Buffer): boolean {
     return isMac(proof, macOf(this.#key, { ...head, digest }, proof));
   }
 
-  /** What is wrong with the proof of this request; undefined when it holds, and from then on it is used up. */
+  /** Returns what is wrong with the proof of this request; undefined when it holds, and from then on it is used up. */
   problemOf(proof: Proof, { method, path, body }: SignedRequest): string | undefined {
     if (!this.isSigned(proof, { method, path }, hash('sha256', body, 'buffer'))) return 'invalid proof';
     // Only members get this far, so nobody else can fill the table.

@@ -1,5 +1,5 @@
-// What follows from the state hashes of several nodes (raft.md A17). Pure: the same hashes give the same verdict, so all
-// nodes that see the same come to the same conclusion without asking anybody.
+// Verdict on the state hashes of several nodes (raft.md A17). Pure: the same hashes give the same verdict, so all
+// nodes that see the same come to the same conclusion without another question.
 
 /** State hash by applied index. */
 export type Hashes = ReadonlyMap<number, string>;
@@ -11,7 +11,7 @@ export interface HashedPeer {
 }
 
 export interface HashVerdict {
-  /** Highest index at which this node could be compared with anybody; undefined when there is none. */
+  /** Highest index at which this node could be compared with another; undefined when there is none. */
   readonly comparedAt: number | undefined;
   /** A majority of the voters holds one state at this index, and this node holds another. */
   readonly condemnedAt: number | undefined;
