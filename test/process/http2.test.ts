@@ -1,7 +1,8 @@
 // HTTP/2 as it is in use: programs that others wrote, whole processes, and a shutdown in the middle of everything.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
@@ -24,7 +25,10 @@ describe('HTTP/2 through the proxy', () => {
   let secure: number;
 
   before(async () => {
-    upstream = await startUpstream('backend', (request, response) => void request.pipe(response));
+    upstream = await startUpstream('backend', (request, response) => {
+      if (request.url === '/early') response.end('early');
+      else request.pipe(response);
+    });
     sluice = await startSluice();
     const api = apiClient(sluice.url);
     plain = await freePort();
@@ -94,6 +98,32 @@ describe('HTTP/2 through the proxy', () => {
     };
     expect(await upload(`http://127.0.0.1:${plain}/refused`, '--http2-prior-knowledge')).to.equal('no 413');
     expect(await upload(`https://127.0.0.1:${secure}/refused`, '-k', '--http2')).to.equal('no 413');
+  });
+
+  it('gives curl an early answer, success or not, and lets it end at once', async function () {
+    needs(this, 'curl');
+    const directory = await mkdtemp(join(tmpdir(), 'early-'));
+    const body = join(directory, 'body');
+    try {
+      for (const bytes of [100_000, 200_000, 300_000, 3_000_000]) {
+        await writeFile(body, Buffer.alloc(bytes));
+        for (const [path, answer] of [
+          ['/refused', 'no 413'],
+          ['/own', 'hello 200'],
+          ['/early', 'early 200'],
+        ] as const) {
+          const upload = ['-H', 'Expect:', '-w', ' %{http_code}', '--data-binary', `@${body}`, '--max-time', '10'];
+          for (let at = 0; at < 4; at++) {
+            expect(await curl(...upload, '--http2-prior-knowledge', `http://127.0.0.1:${plain}${path}`)).to.equal(
+              answer,
+            );
+            expect(await curl(...upload, '-k', '--http2', `https://127.0.0.1:${secure}${path}`)).to.equal(answer);
+          }
+        }
+      }
+    } finally {
+      await rm(directory, { recursive: true });
+    }
   });
 
   it('serves nghttp2’s clients', async function () {

@@ -36,8 +36,10 @@ export class DataFrames implements DataReceiver {
     if (length === 0 && !ends && !core.patience.emptyData.take()) return core.calm('empty DATA');
     const stream = core.streams.get(streamId);
     if (stream === undefined) {
+      if (!core.answered.has(streamId)) return this.#lateData(streamId);
       if (ends) core.answered.forget(streamId);
-      return this.#lateData(streamId);
+      else core.onAnsweredData(streamId, length);
+      return;
     }
     if (stream.remoteEnded) return core.streamError(stream, errorCode.streamClosed);
     if (!core.options.server && !stream.headRead) return core.streamError(stream, errorCode.protocol);
@@ -72,6 +74,14 @@ export class DataFrames implements DataReceiver {
   /** The stream is closed: what is still to come of its frame is nobody's. */
   forget(stream: Stream): void {
     if (this.#stream === stream) this.#stream = undefined;
+  }
+
+  /** So much may come, whatever else comes before it. */
+  admit(bytes: number): void {
+    const missing = bytes - this.#window;
+    if (missing <= 0) return;
+    this.#core.writer.windowUpdate(0, missing);
+    this.#window += missing;
   }
 
   #reopenWindow(bytes: number): void {

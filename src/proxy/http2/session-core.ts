@@ -78,6 +78,8 @@ export interface SessionCore {
   onLocalEnd(stream: Stream): undefined;
   /** So many bytes of what a stream may be sent are free again. */
   onConsumed(stream: Stream, bytes: number): undefined;
+  /** DATA of a request that was answered before it was whole. */
+  onAnsweredData(streamId: number, bytes: number): undefined;
   /** The windows of all streams have been widened. */
   onWiderWindows(): undefined;
   /** A request has come: its stream is open. */

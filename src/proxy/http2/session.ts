@@ -1,7 +1,7 @@
 // One HTTP/2 connection, of a client or to an upstream: bytes in, bytes out, streams between (RFC 9113). It knows no
 // proxy: a host takes the requests or gives them, receivers take what comes on a stream. Strict: what the other side may
 // not do ends the stream or the connection, with the reason that the RFC names.
-import { AnsweredStreams } from './answered-streams.ts';
+import { AnsweredStreams, discardedBytesMax } from './answered-streams.ts';
 import { ControlFrames } from './control-frames.ts';
 import { connectionWindow, DataFrames } from './data-frames.ts';
 import { errorCode, nameOfCode } from './error-code.ts';
@@ -196,9 +196,10 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     stream.localEnded = true;
     if (stream.remoteEnded && (stream.endTold || this.options.server)) this.#finish(stream);
     else if (stream.readsOn) return;
-    // The response is whole: what is left of the request is of no use to anybody (RFC 9113 §8.1).
-    else if (this.options.server && stream.endsGently) this.#answered(stream);
-    else if (this.options.server) this.#resetAndTell(stream);
+    // A long rest after a success ends at once: such clients may not stop by themselves (RFC 9113 §8.1).
+    else if (this.options.server && !stream.endsGently && stream.contentLeft > discardedBytesMax)
+      this.#resetAndTell(stream);
+    else if (this.options.server) this.#answered(stream);
   }
 
   onEndTold(stream: Stream): undefined {
@@ -297,8 +298,10 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     receiver?.onOver(stream);
   }
 
+  /** The response is whole, the request is not: the rest is dropped as it comes, for a while. */
   #answered(stream: Stream): undefined {
     const { receiver, id } = stream;
+    this.#admitRest(stream);
     this.#close(stream, true);
     this.answered.add(id, this.options.nowMs());
     this.resetAnswered(answeredMax);
@@ -309,7 +312,26 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
   /** Tells clients that the rest of what was answered is of no use, where the time has come or there are more than `most`. */
   resetAnswered(most: number): undefined {
     if (this.#over) return;
-    for (const id of this.answered.due(this.options.nowMs(), most)) this.writer.rstStream(id, errorCode.none);
+    for (const id of this.answered.due(this.options.nowMs(), most)) this.#endAnswered(id);
+  }
+
+  /** Opens the windows for all that is still taken: some clients read none that comes behind the answer. */
+  #admitRest({ id, contentLeft, receiveWindow }: Stream): undefined {
+    if (contentLeft > discardedBytesMax) return;
+    const rest = contentLeft < 0 ? discardedBytesMax : contentLeft;
+    if (rest > receiveWindow) this.writer.windowUpdate(id, rest - receiveWindow);
+    this.#data.admit(rest);
+  }
+
+  /** DATA of a request that has been answered. */
+  onAnsweredData(streamId: number, bytes: number): undefined {
+    if (!this.answered.take(streamId, bytes)) this.#endAnswered(streamId);
+  }
+
+  #endAnswered(streamId: number): undefined {
+    this.answered.forget(streamId);
+    this.streams.remember(streamId, true);
+    this.writer.rstStream(streamId, errorCode.none);
   }
 
   #close(stream: Stream, byUs: boolean): undefined {

@@ -82,7 +82,7 @@ export class Stream {
   /** What comes has no body, whatever its head says: it answers HEAD. */
   bodiless = false;
   interims = 0;
-  /** Whoever sees the head that was sent stops by itself, and needs no reset at once. */
+  /** Clients that see the head that was sent send no more. */
   endsGently = false;
   /** What the client still sends has a taker: its own end does not end the stream. */
   readsOn = false;
@@ -225,6 +225,12 @@ export class Stream {
   sendTrailers(block: HpackEncoder): void {
     if (this.over || this.localEnded || this.endPending) return;
     if (this.#owner.outflow.trailers(this, block)) this.#owner.onLocalEnd(this);
+  }
+
+  /** What the client still sends has no taker any more. */
+  leaveRest(): void {
+    this.readsOn = false;
+    if (this.localEnded && !this.over) this.#owner.onLocalEnd(this);
   }
 
   /** The receiver hears nothing more. */

@@ -267,10 +267,11 @@ export class ServerStream implements Downstream, StreamReceiver, AnsweredStream,
     }
     this.#sink = undefined;
     if (stream?.readsOn !== true) return;
-    stream.readsOn = false;
-    if (!stream.localEnded) return;
-    this.stream = undefined;
-    stream.reset(errorCode.none);
+    if (stream.localEnded) {
+      this.stream = undefined;
+      stream.receiver = undefined;
+    }
+    stream.leaveRest();
   }
 
   #onBodyOverdue(): void {

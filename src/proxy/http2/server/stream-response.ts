@@ -143,7 +143,7 @@ export class StreamResponse implements DownstreamResponse {
     this.end('');
   }
 
-  /** Clients that read of an error send no more; with a success some go on until they are stopped. So do none of gRPC. */
+  /** Clients that read of an error send no more; with a success some go on until they are stopped, those of gRPC apart. */
   #markEnd(status: number): void {
     const { stream, grpc } = this.#request;
     if (stream !== undefined) stream.endsGently = status >= 400 || grpc;

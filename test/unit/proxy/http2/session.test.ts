@@ -1,6 +1,6 @@
 // What a connection makes of frames: who hears what, what is answered, and what ends a stream or everything.
 import { expect } from 'chai';
-import { resetAfterMs } from '../../../../src/proxy/http2/answered-streams.ts';
+import { discardedBytesMax, resetAfterMs } from '../../../../src/proxy/http2/answered-streams.ts';
 import { turnBytesMax } from '../../../../src/proxy/http2/frame-writer.ts';
 import { Session } from '../../../../src/proxy/http2/session.ts';
 import { Wheel } from '../../../../src/proxy/wheel.ts';
@@ -237,20 +237,48 @@ describe('an HTTP/2 connection of a client', () => {
     }
   };
 
-  it('ends what is left of a request at once behind an answer that clients read as success', () => {
+  it('ends a request at once behind a success where more is left of it than would be dropped', () => {
     const bed = greeted();
-    bed.arrive(frame('HEADERS', END_HEADERS, 1, post()));
+    bed.arrive(frame('HEADERS', END_HEADERS, 1, post(['content-length', String(discardedBytesMax + 1)])));
     bed.encoder.begin();
     bed.encoder.status(200);
     bed.stream(1).sendHead(bed.encoder, true);
     expect(bed.said()).to.deep.equal(['HEADERS 1$', 'RST_STREAM 1 none']);
   });
 
-  it('ends what is left of a refused request a moment after its answer, and takes no offence at what was on its way', () => {
+  it('opens both windows for the rest of a request that it answers early, whatever the answer', () => {
+    const length = 5_000_000;
+    for (const status of [200, 413]) {
+      const bed = greeted();
+      bed.arrive(frame('HEADERS', END_HEADERS, 1, post(['content-length', String(length)])));
+      bed.arrive(frame('DATA', 0, 1, Buffer.alloc(10_000)));
+      bed.encoder.begin();
+      bed.encoder.status(status);
+      bed.stream(1).sendHead(bed.encoder, true);
+      const [head, ofStream, ofConnection] = bed.frames();
+      expect([head?.type, head?.flags]).to.deep.equal(['HEADERS', END_HEADERS | END_STREAM]);
+      expect([ofStream?.streamId, ofStream?.payload.readUInt32BE()]).to.deep.equal([1, length - 65_535]);
+      const room = (1 << 20) - 10_000 + (ofConnection?.payload.readUInt32BE() ?? 0);
+      expect([ofConnection?.streamId, room]).to.deep.equal([0, length - 10_000]);
+      for (let left = length - 10_000; left > 0; left -= 16_384) {
+        const ends = left <= 16_384 ? END_STREAM : 0;
+        bed.arrive(frame('DATA', ends, 1, Buffer.alloc(Math.min(left, 16_384))));
+      }
+      bed.clock.advance(resetAfterMs);
+      bed.session.resetAnswered(Number.POSITIVE_INFINITY);
+      expect(bed.said().filter((said) => said !== 'WINDOW_UPDATE 0')).to.deep.equal([]);
+      expect(bed.failed).to.equal(undefined);
+    }
+  });
+
+  it('ends what is left of an answered request when nothing of it comes any more, and takes no offence at what was on its way', () => {
     const bed = greeted();
     answeredEarly(bed, 1);
-    expect(bed.said()).to.deep.equal(['HEADERS 1$']);
+    expect(bed.said()).to.deep.equal(['HEADERS 1$', 'WINDOW_UPDATE 1', 'WINDOW_UPDATE 0']);
     bed.arrive(frame('DATA', 0, 1, Buffer.from('late')));
+    bed.clock.advance(resetAfterMs);
+    bed.session.resetAnswered(Number.POSITIVE_INFINITY);
+    expect(bed.said()).to.deep.equal([]);
     bed.clock.advance(resetAfterMs);
     bed.session.resetAnswered(Number.POSITIVE_INFINITY);
     expect(bed.said()).to.deep.equal(['RST_STREAM 1 none']);
@@ -260,6 +288,38 @@ describe('an HTTP/2 connection of a client', () => {
     bed.arrive(get(3));
     expect(bed.failed).to.equal(undefined);
     expect(bed.heard.slice(-2)).to.deep.equal(['3 GET /', '3 end']);
+  });
+
+  it('ends an answered request whose client goes on, after so many bytes and after so long', () => {
+    const much = greeted();
+    answeredEarly(much, 1);
+    much.said();
+    let bytes = 0;
+    for (; bytes <= discardedBytesMax; bytes += 16_384) much.arrive(frame('DATA', 0, 1, Buffer.alloc(16_384)));
+    expect(much.said().filter((said) => said !== 'WINDOW_UPDATE 0')).to.deep.equal(['RST_STREAM 1 none']);
+
+    const long = greeted();
+    answeredEarly(long, 1);
+    long.said();
+    let seconds = 0;
+    for (; seconds < 60 && !long.said().includes('RST_STREAM 1 none'); seconds++) {
+      long.arrive(frame('DATA', 0, 1, Buffer.from('more')));
+      long.clock.advance(resetAfterMs);
+      long.session.resetAnswered(Number.POSITIVE_INFINITY);
+    }
+    expect(seconds).to.be.within(29, 32);
+    expect([much.failed, long.failed]).to.deep.equal([undefined, undefined]);
+  });
+
+  it('knows an answered request still when hundreds of others have ended since', () => {
+    const bed = greeted();
+    answeredEarly(bed, 1);
+    for (let at = 0; at < 600; at++) bed.arrive(get(2 * at + 3));
+    bed.written();
+    bed.arrive(frame('DATA', 0, 1, Buffer.from('late')));
+    bed.arrive(frame('HEADERS', WHOLE, 1, block(['a', 'b'])));
+    expect(bed.said()).to.deep.equal([]);
+    expect(bed.failed).to.equal(undefined);
   });
 
   it('does not end what its client has ended by then, and waits with no more than a hundred', () => {
