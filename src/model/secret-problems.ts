@@ -7,12 +7,20 @@ import type { ProxyConfig } from './proxy-config.ts';
 /** @param secrets pointers of such strings, entities by id as in the problems; undefined: nobody knows which they are. */
 export function withoutSecrets(problems: readonly Problem[], secrets: readonly string[] | undefined): Problem[] {
   if (secrets === undefined || secrets.length === 0) return [...problems];
-  const known = new Set(secrets);
   return problems.map(({ pointer, message }) => ({
     pointer,
-    message: known.has(pointer) ? 'cannot be used; it holds a secret' : message,
+    message: secrets.some((secret) => areOne(secret, pointer)) ? 'cannot be used; it holds a secret' : message,
   }));
 }
+
+/** One is the other or lies in it. A whole entity is not the string that it holds somewhere. */
+const areOne = (secret: string, pointer: string): boolean =>
+  secret === pointer ||
+  pointer.startsWith(`${secret}/`) ||
+  (secret.startsWith(`${pointer}/`) && pointer.split('/').length > entitySegments);
+
+/** Of a pointer to an entity: before the first slash there is nothing. */
+const entitySegments = 3;
 
 /** `/snapshot/listeners/0/tls/key` as `/listeners/<id>/tls/key`. */
 export function secretsById({ secrets, snapshot }: Pick<ProxyConfig, 'secrets' | 'snapshot'>): string[] | undefined {

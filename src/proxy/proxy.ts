@@ -1,6 +1,7 @@
 // The data plane as the rest of the program sees it: it takes configurations from a source and serves the latest.
 // Made by main.ts; `installed` tells the activation of a snapshot when its configuration is live.
 import type { Cancel, Clock } from '../clock.ts';
+import { markHidden } from '../model/hidden.ts';
 import type { OwnPlace } from '../model/listener-place.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Candidate, ConfigSource, ProxyConfig } from '../model/proxy-config.ts';
@@ -132,7 +133,7 @@ class SourcedProxy implements Proxy {
     const { onSettled = () => {}, onCandidate = () => {} } = options;
     this.#onSettled = onSettled;
     const { logger } = telemetry;
-    this.#trials = new Trials({ installer: () => this.#installer, clock, logger, onSettled: onCandidate });
+    this.#trials = new Trials({ installer: () => this.#trying(), clock, logger, onSettled: onCandidate });
     const onCandidateLost = (reason: string): void => this.#trials.lost(reason);
     this.#source = source;
     this.#clock = clock;
@@ -205,6 +206,18 @@ class SourcedProxy implements Proxy {
 
   figures(role: ConfigRole): RoleFigures {
     return this.#installer?.figures(role) ?? sumOfFigures([]);
+  }
+
+  /** Candidates are taken with their marks, as activations are. */
+  #trying(): Pick<Installer, 'offer' | 'share' | 'withdraw'> | undefined {
+    const installer = this.#installer;
+    return (
+      installer && {
+        offer: (candidate) => installer.offer({ ...candidate, config: markHidden(candidate.config) }),
+        share: (share) => installer.share(share),
+        withdraw: () => installer.withdraw(),
+      }
+    );
   }
 
   #take(config: ProxyConfig): void {
@@ -282,7 +295,7 @@ class SourcedProxy implements Proxy {
   async #putInForce(config: ProxyConfig, onThreadDone: (place: number) => void): Promise<readonly Problem[]> {
     try {
       if (this.#promoting === orderOf(config) && this.#trials.isOffered(config)) {
-        await this.#installer?.promote(config, onThreadDone);
+        await this.#installer?.promote(markHidden(config), onThreadDone);
         return this.#trials.promoted();
       }
     } catch (error) {
@@ -291,7 +304,7 @@ class SourcedProxy implements Proxy {
     } finally {
       if (this.#promoting === orderOf(config)) this.#promoting = -1;
     }
-    return (await this.#installer?.install(config, onThreadDone)) ?? [];
+    return (await this.#installer?.install(markHidden(config), onThreadDone)) ?? [];
   }
 
   #refuse({ id, index }: ProxyConfig, problems: string): void {

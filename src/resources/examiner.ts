@@ -15,7 +15,7 @@ import type { SecretSources } from '../snapshot/secret-sources.ts';
 import { type Captured, type Staged, stagedOf } from '../snapshot/staged.ts';
 import { inSlices } from '../state/slices.ts';
 import type { StateView } from '../state/view.ts';
-import { withoutValues } from './masked-values.ts';
+import { maskedProblems } from './masked-values.ts';
 import { logProblems, type NodeChecks, noChecks } from './node-checks.ts';
 
 /** Compiles a configuration as a proxy would, without serving it. */
@@ -97,7 +97,7 @@ export class Examiner {
     await nextTurn();
     const dangling = await inSlices(findDangling(config));
     const refused = (problems: readonly Problem[]): CheckResult => ({
-      problems: masked(problems, captured.values),
+      problems: maskedProblems(problems, captured),
       warnings: [],
     });
     if (dangling.problems.length > 0) return refused(dangling.problems);
@@ -116,8 +116,8 @@ export class Examiner {
   }
 }
 
-const problemsOf = ({ values }: Captured, found: readonly (readonly Problem[])[]): Problem[] =>
-  masked(found.flat(), values);
+const problemsOf = (captured: Captured, found: readonly (readonly Problem[])[]): Problem[] =>
+  maskedProblems(found.flat(), captured);
 
 // What a value turned out to be wrong about is not said: a message about a regex quotes it, and it may be a secret.
 const problemsOfResolved = (captured: Captured): Problem[] =>
@@ -128,7 +128,3 @@ const problemsOfResolved = (captured: Captured): Problem[] =>
       message: 'is not valid with its secret references resolved',
     })),
   );
-
-/** Answers are read by callers who may not see values, and so are problems and warnings. */
-const masked = (problems: readonly Problem[], values: Captured['values']): Problem[] =>
-  problems.map(({ pointer, message }) => ({ pointer, message: withoutValues(message, values) }));

@@ -25,8 +25,8 @@ export const proxyConfigOf = (snapshot: StoredSnapshot, index: number, sha256?: 
   ...(sha256 != null && { sha256 }),
 });
 
-/** Where values of secrets stand in the configuration. */
-function secretsOf({ entities }: Captured): string[] {
+/** Where values of secrets stand in the configuration: `/snapshot/routes/0/…`. */
+export function secretsOf({ entities }: Captured): string[] {
   const placed = new Set<string>();
   for (const kind of configKinds) {
     for (const [at, { spec }] of listingOf(kind, entities[kind]).holders) {

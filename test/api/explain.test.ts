@@ -122,6 +122,76 @@ describe('POST /explain', () => {
     expect((await ask({ url: '/a' }, 'edge')).status).to.equal(403);
   });
 
+  it('shows no secret in whichever spelling it comes out', async () => {
+    const secret = 'Q"x\\y%z\n<é>&+ 7f3a';
+    const words = /7f3a|%3Cé|%C3%A9|x\\|y%|\\u00e9/i;
+    await create('secrets', { id: 'odd', name: 'odd', value: secret });
+    await create('secrets', { id: 'line', name: 'line', value: secret.replace('\n', '') });
+    await create('secrets', { id: 'host', name: 'host', value: 'Secret-Host.test' });
+    const reference = '{{secret:value:odd}}';
+    await create('destinations', {
+      id: 'hidden',
+      name: reference,
+      host: '{{secret:value:host}}',
+      port: 80,
+      endpoints: [
+        { host: '{{secret:value:host}}', port: 81 },
+        { host: 'known.test', port: 82 },
+      ],
+      options: {
+        endpointBalancing: {
+          algorithm: 'RING_HASH',
+          ringHash: { hashPolicy: [{ header: { name: 'x-key', enabled: true } }] },
+        },
+      },
+    });
+    const requestHeadersToAdd = [
+      { key: 'x-key', value: '{{secret:value:line}}' },
+      { key: 'host', value: '{{secret:value:host}}' },
+    ];
+    await create('middlewares', {
+      id: 'sets',
+      name: `sets ${reference}`,
+      type: 'headers',
+      headers: { requestHeadersToAdd },
+    });
+    await create('routes', {
+      id: 'odd',
+      name: `to ${reference}`,
+      match: { pathPrefix: '/odd' },
+      forward: { destinations: [{ destinationId: 'hidden' }], rewrite: { path: `/a/${reference}` } },
+      middlewareIds: ['sets'],
+    });
+    await create('routes', {
+      id: 'elsewhere',
+      name: 'elsewhere',
+      match: { path: `/odd/${reference}`, headers: [{ name: 'x-a', value: reference }] },
+      redirect: { path: `/to/${reference}` },
+    });
+    const path = `/odd/${encodeURIComponent(secret)}`;
+    for (const headers of [{}, { 'x-a': secret }]) {
+      const { status, text } = await ask({ url: path, headers, snapshot: 'staged' }, 'eye');
+      expect(status, text).to.equal(200);
+      const { request: _, candidates, ...made } = JSON.parse(text) as { request: object; candidates: object[] };
+      const shown = JSON.stringify({ made, candidates: candidates.map((one) => ({ ...one, failed: undefined })) });
+      expect(shown)
+        .to.not.match(words)
+        .and.not.match(/secret-host/i);
+      expect(shown).to.contain('***');
+    }
+    const { text } = await ask({ url: '/odd/x', snapshot: 'staged' }, 'eye');
+    const { outcome, choice, middlewares } = JSON.parse(text);
+    expect(outcome.upstream).to.deep.include({ target: '***', host: '***' });
+    expect(choice.destinations[0].endpoints.map(({ name }: { name: string }) => name)).to.deep.equal([
+      '***-1:81',
+      'known.test:82',
+    ]);
+    expect(choice.destinations[0]).to.not.have.property('key');
+    expect(middlewares[0].effect.changes.map(({ value }: { value: string }) => value)).to.deep.equal(['***', '***']);
+    await server.call('DELETE', '/routes/odd', { key: 'root' });
+    await server.call('DELETE', '/routes/elsewhere', { key: 'root' });
+  });
+
   it('is refused without a key', async () => {
     expect((await server.call('POST', path, { body: { url: '/' } })).status).to.equal(401);
   });

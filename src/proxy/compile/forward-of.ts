@@ -1,6 +1,7 @@
 // The action of an entry that sends its requests on.
 import type { Forward } from '../../model/forward.ts';
 import type { Group } from '../../model/group.ts';
+import { hides } from '../../model/hidden.ts';
 import type { Route } from '../../model/route.ts';
 import type { RewritePlan } from '../action/rewrite.ts';
 import type { DestinationChoice } from '../forward/destination-choice.ts';
@@ -21,7 +22,9 @@ export function forwardOf(
   const { id, forward = noForward } = route;
   const retry = retryPlan(forward.retry, group?.retryDefault);
   const attemptCount = group?.includeAttemptCount === true;
-  return new ForwardAction(compileForward(forward, { routeId: id, path, rewrite, retry, attemptCount, choice }));
+  const hidesTarget = rewrite !== undefined && hides(route, '/forward/rewrite');
+  const surroundings = { routeId: id, path, rewrite, hidesTarget, retry, attemptCount, choice };
+  return new ForwardAction(compileForward(forward, surroundings));
 }
 
 const noForward: Forward = { destinations: [] };

@@ -7,9 +7,8 @@ import { type HashPolicyPlan, type HashSource, hashText } from '../upstream/bala
 import { HashRing } from '../upstream/balance/hash-ring.ts';
 import { ringMembers } from '../upstream/balance/keyed-choice.ts';
 import { MaglevTable } from '../upstream/balance/maglev-table.ts';
-import type { BalancedEndpoint } from '../upstream/balance/serving-set.ts';
 import { balancingPlan } from '../upstream/destination-plan.ts';
-import { endpointsOf } from '../upstream/endpoint-address.ts';
+import { type EndpointAddress, endpointsOf } from '../upstream/endpoint-address.ts';
 import { cookieIn } from '../upstream/session/cookie.ts';
 import type { Discovered } from '../upstream/upstreams.ts';
 import type { ExplainedRequest } from './explained-request.ts';
@@ -28,6 +27,7 @@ export const nothingKnown: KnownStates = {
 };
 
 interface ExplainedEndpoint {
+  /** As it is shown. */
   readonly name: string;
   readonly weight: number;
   readonly priority: number;
@@ -64,7 +64,8 @@ export function* explainDestination(
   known: KnownStates,
 ): Generator<void, ExplainedDestination> {
   const { id, options } = destination;
-  const endpoints = servingEndpoints(destination, known);
+  const addresses = endpointsOf(destination, known.discovered.get(destination.id));
+  const endpoints = servingEndpoints(destination.id, addresses, known);
   const serving = endpoints.filter(({ serves }) => serves);
   const plan = balancingPlan(options);
   const source = new QuestionSource(request);
@@ -76,8 +77,8 @@ export function* explainDestination(
   else if (serving.length > 1 && text !== undefined) {
     const table =
       plan.algorithm === 'MAGLEV'
-        ? yield* MaglevTable.build(endpoints, plan.tableSize)
-        : yield* HashRing.build(ringMembers(endpoints, plan.ringSizeMin));
+        ? yield* MaglevTable.build(addresses, plan.tableSize)
+        : yield* HashRing.build(ringMembers(addresses, plan.ringSizeMin));
     endpoint = endpoints[table.owner(crc32(text), serves)]?.name ?? null;
   }
   const circuit = options?.circuitBreaker === undefined ? undefined : known.circuit(id);
@@ -95,12 +96,15 @@ export function* explainDestination(
   };
 }
 
-function servingEndpoints(destination: Destination, known: KnownStates): ExplainedEndpoint[] {
-  const addresses = endpointsOf(destination, known.discovered.get(destination.id));
-  const states = addresses.map(({ name }) => known.endpoint(destination.id, name) ?? { healthy: true, ejected: false });
+function servingEndpoints(
+  destination: string,
+  addresses: readonly EndpointAddress[],
+  known: KnownStates,
+): ExplainedEndpoint[] {
+  const states = addresses.map(({ name }) => known.endpoint(destination, name) ?? { healthy: true, ejected: false });
   const available = addresses.filter((_, i) => states[i]?.healthy === true && !states[i]?.ejected);
   const lowest = Math.min(...available.map(({ priority }) => priority));
-  return addresses.map(({ name, weight, priority }: Pick<BalancedEndpoint, 'name' | 'weight' | 'priority'>, i) => {
+  return addresses.map(({ label: name, weight, priority }, i) => {
     const because = states[i]?.healthy === false ? 'unhealthy' : states[i]?.ejected ? 'ejected' : 'priority';
     const serves = because === 'priority' && priority === lowest;
     return { name, weight, priority, serves, ...(!serves && { because }) };

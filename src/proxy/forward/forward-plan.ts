@@ -12,6 +12,8 @@ export interface ForwardPlan {
   readonly routeId: string;
   readonly choice: DestinationChoice;
   readonly rewrite: RewritePlan | undefined;
+  /** What is sent on may hold a secret, and is not told to traces. */
+  readonly hidesTarget: boolean;
   readonly path: EntryPath;
   /** Whole exchange in milliseconds; 0 = no limit, undefined = what the destination says. */
   readonly budgetMs: number | undefined;
@@ -35,6 +37,7 @@ export interface ForwardSurroundings {
   readonly routeId: string;
   readonly path: EntryPath;
   readonly rewrite: RewritePlan | undefined;
+  readonly hidesTarget: boolean;
   readonly retry: RetryPlan | undefined;
   readonly attemptCount: boolean;
   readonly choice: DestinationChoice;

@@ -33,7 +33,7 @@ import { type Mirror, startMirror } from './mirror.ts';
 import { MirroredRest } from './mirrored-rest.ts';
 import { RetryState } from './retry-state.ts';
 import { Sessions } from './sessions.ts';
-import { callTo } from './upstream-call.ts';
+import { callTo, shownTarget } from './upstream-call.ts';
 
 export class ForwardAction implements Action {
   readonly kind = 'forward';
@@ -310,18 +310,19 @@ class Forwarding extends Timed implements ActionRun, LimitedAttempt, PoolCallbac
     }
     this.#phase = 'waiting';
     this.#endpoint = endpoint;
-    this.#exchange.onEndpoint(upstream.id, endpoint.name);
-    this.trace = this.#tracedAttempt(upstream, endpoint.name);
+    this.#exchange.onEndpoint(upstream.id, endpoint.label);
+    this.trace = this.#tracedAttempt(upstream, endpoint.label);
     this.#admitted.enterEndpoint(endpoint);
     upstream.pool.take(endpoint.pool, this);
   }
 
   #tracedAttempt(upstream: Upstream, endpoint: string): TraceFields | undefined {
     const { trace, attempts: attempt } = this.#exchange;
-    if (trace === undefined) return undefined;
+    const plan = this.#plan;
+    if (trace === undefined || plan === undefined) return undefined;
     const fields =
       trace.unrecorded === undefined
-        ? trace.beginAttempt(callTo(upstream, endpoint, this.target, attempt))
+        ? trace.beginAttempt(callTo(upstream, endpoint, shownTarget(plan, this.target), attempt))
         : trace.unrecorded.fields;
     if (!this.request.edits.empty) this.request.view.forgetHeaders();
     return placed(fields, this.request);

@@ -26,7 +26,7 @@ import { EndpointChooser } from './endpoint-chooser.ts';
 import type { ForwardPlan, MirrorPlan } from './forward-plan.ts';
 import { Sessions } from './sessions.ts';
 import { Tee } from './tee.ts';
-import { callTo } from './upstream-call.ts';
+import { callTo, shownTarget } from './upstream-call.ts';
 import { WaitingCopy } from './waiting-copy.ts';
 
 /** Copies under way in a worker. */
@@ -85,6 +85,7 @@ export class Mirror extends Timed implements PoolCallbacks, ResponseReceiver, Up
   #count: (() => void) | undefined;
   #over = false;
   #traced: TracedCall | undefined;
+  readonly #shownTarget: string;
   #status = 0;
 
   constructor(
@@ -97,6 +98,7 @@ export class Mirror extends Timed implements PoolCallbacks, ResponseReceiver, Up
     super();
     this.request = new CopiedRequest(order.request);
     this.target = order.target;
+    this.#shownTarget = shownTarget(plan, order.target);
     const ownHost = order.request.edits.added('host');
     this.host = upstreamHost(plan.rewrite, order.request, upstream.host, ownHost);
     this.attempt = plan.attemptCount ? 1 : 0;
@@ -122,7 +124,7 @@ export class Mirror extends Timed implements PoolCallbacks, ResponseReceiver, Up
     }
     this.#endpoint = endpoint;
     if (trace !== undefined) {
-      this.#traced = trace.copy(callTo(upstream, endpoint.name, this.target, 0));
+      this.#traced = trace.copy(callTo(upstream, endpoint.label, this.#shownTarget, 0));
       this.trace = placed(this.#traced.fields, this.request);
     }
     this.#admitted.enterEndpoint(endpoint);

@@ -1,8 +1,14 @@
 // A request to an upstream, as a trace that is recorded is told of it.
+import { mask } from '../../model/secret-texts.ts';
 import type { UpstreamCall } from '../tracing/exchange-trace.ts';
 import type { Upstream } from '../upstream/upstreams.ts';
+import type { ForwardPlan } from './forward-plan.ts';
 
-/** `endpoint`: `host:port`. `attempt`: 0 for a copy. */
+/** Path and query as traces are told of them: they may have come from a secret. */
+export const shownTarget = ({ hidesTarget }: Pick<ForwardPlan, 'hidesTarget'>, target: string): string =>
+  hidesTarget ? `/${mask}` : target;
+
+/** `endpoint`: its label. `attempt`: 0 for a copy. */
 export function callTo({ id, pool }: Upstream, endpoint: string, target: string, attempt: number): UpstreamCall {
   const { http2, security } = pool.options;
   return { destinationId: id, endpoint, secure: security !== undefined, http2, target, attempt };

@@ -3,7 +3,9 @@
 import { createServer, type Server } from 'node:net';
 import type { Clock } from '../../clock.ts';
 import { listenerDefaults } from '../../model/defaults.ts';
+import { hides } from '../../model/hidden.ts';
 import type { Listener } from '../../model/listener.ts';
+import { mask } from '../../model/secret-texts.ts';
 import type { Logger, Telemetry } from '../../telemetry/logger.ts';
 import { durationMs } from '../duration.ts';
 import type { ExchangeContext, Installed, ServeSettings } from '../exchange/context.ts';
@@ -298,7 +300,8 @@ class Port implements OpenListener, HandshakeOwner {
     const collected = collectedOf(listener);
     if (collected === undefined) return undefined;
     const { id, name, address = listenerDefaults.address, port } = listener;
-    return new ListenerCounters({ id, name, address: `${address}:${port}` }, collected, this.#tools.metrics);
+    const shown = hides(listener, '/address') ? mask : address;
+    return new ListenerCounters({ id, name, address: `${shown}:${port}` }, collected, this.#tools.metrics);
   }
 
   async #scrape(): Promise<LocalReply> {

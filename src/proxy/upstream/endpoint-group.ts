@@ -9,6 +9,8 @@ import type { OutlierDetector } from './outlier-detector.ts';
 import { placementMark } from './session/placements.ts';
 
 export interface Endpoint extends BalancedEndpoint {
+  /** The name as it is shown. */
+  readonly label: string;
   readonly pool: EndpointPool;
 }
 

@@ -187,6 +187,7 @@ function* groupOf(
   const state = states.destination(id);
   const endpoints = addresses.map((address) => ({
     name: address.name,
+    label: address.label,
     weight: address.weight,
     priority: address.priority,
     state: states.endpoint(id, address.name),

@@ -167,9 +167,9 @@ export class UpstreamSupervisor implements ShownStates, KnownStates {
 
   endpoints(): { destination: string; endpoint: string; available: boolean; consecutive5xx: number }[] {
     return this.#shown().flatMap(({ destination, key }) =>
-      this.#namesOf(destination, key).map((endpoint) => {
-        const { available, serverErrors } = this.#states.endpoint(key, endpoint);
-        return { destination: destination.id, endpoint, available, consecutive5xx: serverErrors };
+      endpointsOf(destination, this.#foundOf(destination, key)).map(({ name, label }) => {
+        const { available, serverErrors } = this.#states.endpoint(key, name);
+        return { destination: destination.id, endpoint: label, available, consecutive5xx: serverErrors };
       }),
     );
   }

@@ -1,9 +1,10 @@
 // Explanations: which route would serve a request, and why the others would not: of what is live, of what is staged, of
 // any snapshot.
 import { SluiceError } from '../../errors.ts';
+import { hiddenIn } from '../../model/hidden.ts';
 import { describe } from '../../model/problem.ts';
 import type { Configuration } from '../../model/proxy-config.ts';
-import { configurationOf } from '../../snapshot/build.ts';
+import { configurationOf, secretsOf } from '../../snapshot/build.ts';
 import { resolveReferences } from '../../snapshot/collect.ts';
 import { lookThrough } from '../../snapshot/listing.ts';
 import type { SecretSources } from '../../snapshot/secret-sources.ts';
@@ -11,11 +12,11 @@ import { type Captured, stagedOf } from '../../snapshot/staged.ts';
 import { inSlices } from '../../state/slices.ts';
 import { type Answer, type ApiRequest, revisionHeader } from '../answer.ts';
 import { objectBody } from '../json-body.ts';
-import { withoutValues } from '../masked-values.ts';
 import { fieldValidationOf, showsSecrets } from '../query.ts';
 import { notFound, type StateReader } from '../state-reader.ts';
 import { unknownFieldWarnings } from '../unknown-fields.ts';
 import { type ExplainQuestion, explainQuestion } from './explain-question.ts';
+import { maskedExplanation } from './masked-explanation.ts';
 
 /** By the code that serves traffic. `key` names a configuration that will never change; undefined when nothing does. */
 export type Explain = (
@@ -45,10 +46,16 @@ export class ExplainService {
     const unknownFields = unknownFieldWarnings(unknown, fieldValidationOf(request));
     await reader.catchUp(request);
     const { key, captured, snapshot } = await this.#chosen(question.snapshot);
-    const explanation = await explain(key, () => configurationOf(captured), question);
-    const text = JSON.stringify({ snapshot, ...explanation, notes: [] });
-    const body = isResolved ? text : withoutValues(text, captured.values);
-    return { status: 200, headers: { ...revisionHeader(reader.view.applied), ...unknownFields }, body };
+    const headers = { ...revisionHeader(reader.view.applied), ...unknownFields };
+    const answer = (explanation: object): Answer => ({
+      status: 200,
+      headers,
+      body: JSON.stringify({ snapshot, ...explanation, notes: [] }),
+    });
+    const configuration = () => configurationOf(captured);
+    if (isResolved) return answer(await explain(key && `${key} resolved`, configuration, question));
+    const marked = () => hiddenIn(configuration(), secretsOf(captured));
+    return answer(maskedExplanation(await explain(key, marked, question), captured));
   }
 
   async #chosen(choice: string): Promise<{ key: string | undefined; captured: Captured; snapshot: string }> {

@@ -14,6 +14,17 @@ describe('problems of a configuration with secrets', () => {
     expect(withoutSecrets(problems, undefined)).to.deep.equal(problems);
   });
 
+  it('lose their words about what such a string lies in and what lies in it, not about a whole entity', () => {
+    const secret = '/middlewares/m/jwt/providers/0/jwks';
+    const told = (pointer: string) => withoutSecrets([{ pointer, message: 'quotes S3CRET' }], [secret])[0]?.message;
+    for (const pointer of ['/middlewares/m/jwt', '/middlewares/m/jwt/providers/0', secret, `${secret}/keys/0`]) {
+      expect(told(pointer), pointer).to.equal('cannot be used; it holds a secret');
+    }
+    for (const pointer of ['/middlewares/m', '/middlewares/m/jwt/providers/1', `${secret}2`, '/middlewares/n/jwt']) {
+      expect(told(pointer), pointer).to.equal('quotes S3CRET');
+    }
+  });
+
   it('are found by the ids of entities', () => {
     const routes = [{ id: 'a/b', name: 'a', match: {} }];
     const snapshot = { listeners: [], destinations: [], routes, groups: [], middlewares: [] };
