@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { canonicalLiteral } from '../../../src/model/canonical-path.ts';
 import { maskable, secretTextsOf, valueWithoutTexts, withoutTexts } from '../../../src/model/secret-texts.ts';
-import { canonicalLiteral } from '../../../src/proxy/target/canonical-path.ts';
 
 describe('texts that came from secrets', () => {
   it('are masked longest first, and short ones are no secrets', () => {
