@@ -28,6 +28,7 @@ import { FencedLogPaths, type LogPaths } from './proxy/access-log/log-paths.ts';
 import { checkConfig } from './proxy/config-check.ts';
 import { Explainer } from './proxy/explain/explainer.ts';
 import type { Proxy as DataPlane } from './proxy/proxy.ts';
+import { descriptorBounds } from './proxy/socket/descriptors.ts';
 import { type Address, formatAddress } from './settings/address.ts';
 import type { ControlPlaneSettings } from './settings/control-plane.ts';
 import type { Settings } from './settings/settings.ts';
@@ -35,6 +36,7 @@ import { thisMachine } from './snapshot/machine.ts';
 import { listenersOnOwnPorts } from './snapshot/own-ports.ts';
 import { createSecretSources } from './snapshot/secret-sources.ts';
 import { checkCertificate, listenFailure } from './start-failure.ts';
+import { clientMetrics } from './telemetry/client-metrics.ts';
 import type { Logger, RootLogger } from './telemetry/logger.ts';
 import { measureLoopLag } from './telemetry/loop-lag.ts';
 import { threadMetrics } from './telemetry/thread-metrics.ts';
@@ -181,6 +183,7 @@ function measureThreads({ metrics, raft }: Core, proxy: DataPlane): void {
     ]);
   });
   metrics.include(async () => upstreamMetrics(proxy.upstreams()));
+  metrics.include(async () => clientMetrics(proxy.clients()));
 }
 
 function measureRollouts({ metrics, state, log }: Core): void {
@@ -245,7 +248,7 @@ async function startApi({ controlPlane: own, proxy: { bindAddress } }: Settings,
     view: state.view,
     log,
     feed,
-    options: own,
+    options: { ...own, limits: { connections: descriptorBounds.api } },
     clock: systemClock,
     logger: logger.module('api'),
     logLevels: logger.levels,

@@ -39,7 +39,12 @@ export const dataPlaneOf = (
       password: sessionStore.password,
       db: sessionStore.db,
     },
-    limits: { celBodyBytesMax: proxy.celBodyMaxSize, retryBytesMax: proxy.retryBufferBytes },
+    limits: {
+      celBodyBytesMax: proxy.celBodyMaxSize,
+      retryBytesMax: proxy.retryBufferBytes,
+      connectionsMax: proxy.maxConnections,
+      headBytesMax: proxy.maxUnfinishedHeadBytes,
+    },
     drainMsMax: controlPlane.shutdownTimeoutMs,
     recent,
     onSettled,

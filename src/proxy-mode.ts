@@ -148,6 +148,7 @@ export async function startProxy(
         counts,
         threads: () => [{ thread: 'main', vitals: readVitals(vitals) }, ...dataPlane.threads()],
         upstreams: () => dataPlane.upstreams(),
+        clients: () => dataPlane.clients(),
         clock: systemClock,
       }),
     );

@@ -5,6 +5,7 @@ export const listenerDefaults = {
   address: '0.0.0.0',
   http2: false,
   http2Options: { maxConcurrentStreams: 128, maxResetsPerSecond: 100 },
+  maxConnections: 0,
   maxRequestHeadersKB: 0,
   maxRequestHeaders: 128,
   pathNormalization: 'enforce',

@@ -66,6 +66,11 @@ export class Listener extends Entity {
   @Line('Value of the `Server` header of every response. Absent: none is added.')
   readonly serverName?: string;
 
+  @Uint('Most connections at a time, those of HTTP/2 too; one beyond is closed at once. 0: no limit of its own.', {
+    default: listenerDefaults.maxConnections,
+  })
+  readonly maxConnections?: number;
+
   @Uint('Limit on the sum of header names and values, in KiB; above it 431. 0: only the hard cap.', {
     default: listenerDefaults.maxRequestHeadersKB,
   })

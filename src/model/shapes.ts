@@ -12,6 +12,7 @@ export const shapes: Shapes = {
     http2: { value: { is: 'flag' } },
     http2Options: { value: { is: 'object', of: 'ListenerHttp2' } },
     serverName: { value: { is: 'text' } },
+    maxConnections: { value: { is: 'number', integer: true, min: 0, max: 4294967295 } },
     maxRequestHeadersKB: { value: { is: 'number', integer: true, min: 0, max: 4294967295 } },
     maxRequestHeaders: { value: { is: 'number', integer: true, min: 1, max: 1000 } },
     timeouts: { value: { is: 'object', of: 'ListenerTimeouts' } },

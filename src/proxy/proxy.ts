@@ -16,6 +16,7 @@ import { PortWatch } from './listener/port-watch.ts';
 import { Redaction } from './redaction.ts';
 import { RequestHistory } from './requests/request-history.ts';
 import { newRing, type RingShape } from './requests/request-ring.ts';
+import { type ClientFigures, ClientLoad } from './shared/client-load.ts';
 import { type ConfigRole, type RoleFigures, sumOfFigures } from './shared/figures.ts';
 import { installTrace } from './tracing/install-trace.ts';
 import { type CandidateOutcome, Trials } from './trials.ts';
@@ -85,6 +86,8 @@ export interface Proxy {
   threads(): readonly NamedThread[];
   /** What the operator has to know of upstreams. */
   upstreams(): UpstreamFigures;
+  /** Connections of clients, and what limits have closed. */
+  clients(): ClientFigures;
   /** The candidate that it serves to some; undefined when there is none. */
   candidate(): Candidate | undefined;
   /** The requests that ended last. */
@@ -198,6 +201,10 @@ class SourcedProxy implements Proxy {
 
   upstreams(): UpstreamFigures {
     return this.#installer?.upstreams() ?? { stores: [], lostCopies: [] };
+  }
+
+  clients(): ClientFigures {
+    return this.#installer?.clients() ?? new ClientLoad(ClientLoad.memory(1), 0).figures();
   }
 
   candidate(): Candidate | undefined {

@@ -2,6 +2,7 @@
 // its listeners.
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Clock } from '../clock.ts';
+import { type ClientCounts, clientMetrics } from '../telemetry/client-metrics.ts';
 import { measureLoopLag } from '../telemetry/loop-lag.ts';
 import type { Exposition } from '../telemetry/metrics.ts';
 import { threadMetrics } from '../telemetry/thread-metrics.ts';
@@ -18,11 +19,20 @@ interface Parts {
   /** Of the whole process. */
   readonly threads: () => readonly NamedThread[];
   readonly upstreams: () => UpstreamFigures;
+  readonly clients: () => ClientCounts;
   readonly clock: Clock;
 }
 
 /** Measures from now on; the function gives what there is to show. */
-export function proxyMetrics({ source, keeper, counts, threads, upstreams, clock }: Parts): () => Promise<Exposition> {
+export function proxyMetrics({
+  source,
+  keeper,
+  counts,
+  threads,
+  upstreams,
+  clients,
+  clock,
+}: Parts): () => Promise<Exposition> {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -59,7 +69,8 @@ export function proxyMetrics({ source, keeper, counts, threads, upstreams, clock
   });
   return async () => {
     const all = threadMetrics(threads());
-    const texts = await Promise.all([registry.metrics(), all.metrics(), upstreamMetrics(upstreams()).metrics()]);
+    const others = [all, upstreamMetrics(upstreams()), clientMetrics(clients())];
+    const texts = await Promise.all([registry, ...others].map((each) => each.metrics()));
     return { contentType: registry.contentType, text: texts.join('\n') };
   };
 }

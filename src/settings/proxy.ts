@@ -31,6 +31,10 @@ export interface ProxySettings {
   /** Overrides the address of every listener. */
   readonly bindAddress?: string;
   readonly retryBufferBytes: number;
+  /** Connections of clients; absent: what the descriptors of the process allow. */
+  readonly maxConnections?: number;
+  /** Bytes of request heads that are not whole. */
+  readonly maxUnfinishedHeadBytes: number;
   /** Absolute paths below which access logs may be; absent: `logs` below the store path, and `/var/log/sluice`. */
   readonly accessLogDirectories?: readonly string[];
 }
@@ -61,6 +65,14 @@ export function readProxy(section: Section, mode: 'controlplane' | 'proxy'): Pro
     workers: section.integer('workers', { min: 1, max: 64, otherwise: availableParallelism() }),
     bindAddress,
     retryBufferBytes: section.integer('retryBufferBytes', { min: 0, otherwise: 65_536 }),
+    ...(section.has('maxConnections') && {
+      maxConnections: section.integer('maxConnections', { min: 1, max: 0x3fff_ffff, otherwise: 1 }),
+    }),
+    maxUnfinishedHeadBytes: section.integer('maxUnfinishedHeadBytes', {
+      min: 1_048_576,
+      max: 0x3fff_ffff,
+      otherwise: 64 * 1024 * 1024,
+    }),
     accessLogDirectories: readDirectories(section),
   };
   checkBearerKey(section, 'apiKey', settings.apiKey);

@@ -29,6 +29,8 @@ export interface SluiceOptions {
   readonly more?: string;
   readonly logLevel?: 'debug' | 'info';
   readonly env?: NodeJS.ProcessEnv;
+  /** Descriptors that the process may have; those of the tests otherwise. */
+  readonly descriptors?: number;
   /** Where its lines go; a list of its own otherwise. */
   readonly output?: string[];
 }
@@ -67,7 +69,7 @@ export function launchSluice(options: SluiceOptions = {}): LaunchedSluice {
     `controlPlane:\n  address: 127.0.0.1:${options.port ?? 0}\n  storePath: ${storePath}\n${options.controlPlane ?? ''}\n` +
       `log: { format: json, level: ${options.logLevel ?? 'info'} }\n${options.more ?? ''}\n`,
   );
-  const child = spawnSluice(['--config', file], options.env);
+  const child = spawnSluice(['--config', file], options.env, undefined, options.descriptors);
   const { output = [] } = options;
   const scheme = /^ {2}tls:/m.test(options.controlPlane ?? '') ? 'https' : 'http';
   return {
@@ -84,9 +86,17 @@ export function launchSluice(options: SluiceOptions = {}): LaunchedSluice {
   };
 }
 
-export function spawnSluice(args: readonly string[], env?: NodeJS.ProcessEnv, cwd?: string): ChildProcess {
-  if (executable !== undefined) return spawnProgram(executable, args, env, cwd);
-  return spawnNode([...programOptions, main, ...args], env, cwd);
+export function spawnSluice(
+  args: readonly string[],
+  env?: NodeJS.ProcessEnv,
+  cwd?: string,
+  descriptors?: number,
+): ChildProcess {
+  const program = executable === undefined ? [process.execPath, ...programOptions, main] : [executable];
+  // `prlimit` becomes the program, which keeps its number.
+  const limited = descriptors === undefined ? [] : ['prlimit', `--nofile=${descriptors}:${descriptors}`];
+  const [file = '', ...rest] = [...limited, ...program, ...args];
+  return spawnProgram(file, rest, env, cwd);
 }
 
 /** Another program under Node, ended like one of Sluice. */

@@ -5,6 +5,7 @@ import type { TrustedProxies } from '../message/client-address.ts';
 import type { ErrorDetail } from '../message/proxy-error.ts';
 import type { RoutedRequest } from '../message/routed-request.ts';
 import type { ConfigRole, Figures } from '../shared/figures.ts';
+import type { UnfinishedHeads } from '../socket/unfinished-heads.ts';
 import type { ExchangeTraces } from '../tracing/exchange-traces.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
 import type { Wheel } from '../wheel.ts';
@@ -92,6 +93,8 @@ export interface ExchangeContext {
   settings(): ServeSettings;
   /** Undefined when nobody counts. Of this moment; each exchange asks once. */
   observer(): ExchangeObserver | undefined;
+  /** Parts of request heads that the thread holds. */
+  readonly heads: UnfinishedHeads;
   readonly figures: Figures;
   /** Remembers what has ended; undefined when nothing is remembered. */
   readonly recent: RequestMemory | undefined;

@@ -42,6 +42,11 @@ export class FrameReader {
     return this.#held.length > 0;
   }
 
+  /** Room that what is held takes. */
+  get heldBytes(): number {
+    return this.#held.bytes.length;
+  }
+
   /** Drops what is held and whatever comes. */
   stop(): void {
     this.#stopped = true;

@@ -43,6 +43,11 @@ export class HeaderAssembly {
     return this.#fields;
   }
 
+  /** Room that what has come of a block takes, until it is whole. */
+  get heldBytes(): number {
+    return this.#fields === undefined ? 0 : this.#fields.listBytes + this.#held.bytes.length;
+  }
+
   /** `bytes[from..to)` has come. Returns why the block cannot be read, `flood` when it is too much, or an empty text. */
   append(bytes: Buffer, from: number, to: number): string {
     const fields = this.#fields;

@@ -86,6 +86,11 @@ export class Session implements SessionCore, FrameReceiver, StreamOwner, Outflow
     );
   }
 
+  /** Bytes held of a frame or a header block that is not whole. */
+  get unfinishedBytes(): number {
+    return this.#reader.heldBytes + this.#headers.assembly.heldBytes;
+  }
+
   /** Streams that want to send and may not, and requests that wait for them. */
   get stalled(): number {
     return this.outflow.blocked + this.#pending.held;

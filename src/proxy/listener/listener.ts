@@ -27,11 +27,13 @@ import type { ByteSocket, SocketReceiver } from '../socket/byte-socket.ts';
 import type { Security } from '../socket/security.ts';
 import type { TcpHandle } from '../socket/stream-handle.ts';
 import { TcpSocket } from '../socket/tcp-socket.ts';
+import type { UnfinishedHeads } from '../socket/unfinished-heads.ts';
 import { Handshake, type HandshakeOwner } from '../tls/handshake.ts';
 import { HandshakeFailures } from '../tls/handshake-failures.ts';
 import type { TlsTerminator } from '../tls/terminator.ts';
 import type { ExchangeTraces } from '../tracing/exchange-traces.ts';
 import type { Wheel } from '../wheel.ts';
+import { Admission, type ClientBounds } from './admission.ts';
 import { PathReport } from './path-report.ts';
 import { ProtocolChoice } from './protocol-choice.ts';
 
@@ -46,12 +48,14 @@ export interface OpenListener {
    * Swaps everything but the address, for connections to come. Those that are open keep their TLS; what would not be let
    * in as it was is drained.
    */
-  configure(listener: Listener, terminator: TlsTerminator | undefined): void;
+  configure(listener: Listener, terminator: TlsTerminator | undefined, memory: SharedArrayBuffer | undefined): void;
   /** Stops accepting, ends connections that stay idle, gives the others `withinMs`, then cuts them. */
   close(withinMs: number): Promise<void>;
 }
 
 export interface ListenerPlace {
+  /** In which the listener's own connections are counted; undefined: it has no limit of its own. */
+  readonly memory: SharedArrayBuffer | undefined;
   readonly address: string;
   readonly port: number;
   /** Other workers listen on the same port. */
@@ -76,6 +80,9 @@ export interface ListenerTools {
   readonly celBodyBytesMax: number;
   /** Bytes of a body that are kept for another try. */
   readonly retryBytesMax: number;
+  readonly clients: ClientBounds;
+  /** Of the thread. */
+  readonly heads: UnfinishedHeads;
 }
 
 /** Rejects with the system's error when the port cannot be bound. Without a terminator bytes travel as they are. */
@@ -85,7 +92,7 @@ export async function openListener(
   terminator: TlsTerminator | undefined,
   tools: ListenerTools,
 ): Promise<OpenListener> {
-  const port = new Port(listener, terminator, tools);
+  const port = new Port(listener, terminator, place.memory, tools);
   await port.bind(place);
   return port;
 }
@@ -114,6 +121,7 @@ class Port implements OpenListener, HandshakeOwner {
   readonly #pathReport: PathReport;
   readonly #failures: HandshakeFailures;
   readonly #logger: Logger;
+  readonly #admission: Admission;
   readonly #tools: ListenerTools;
   #listener: Listener;
   #counters: ListenerCounters | undefined;
@@ -125,7 +133,12 @@ class Port implements OpenListener, HandshakeOwner {
   /** Called when the last connection has ended. */
   #onEmpty = (): void => {};
 
-  constructor(listener: Listener, terminator: TlsTerminator | undefined, tools: ListenerTools) {
+  constructor(
+    listener: Listener,
+    terminator: TlsTerminator | undefined,
+    memory: SharedArrayBuffer | undefined,
+    tools: ListenerTools,
+  ) {
     const { installed, clock, wheel, telemetry, celBodyBytesMax, retryBytesMax } = tools;
     this.#tools = tools;
     this.#listener = listener;
@@ -135,6 +148,7 @@ class Port implements OpenListener, HandshakeOwner {
     this.#terminator = terminator;
     this.#failures = new HandshakeFailures(listener.name, wheel, telemetry.logger);
     this.#logger = telemetry.logger;
+    this.#admission = new Admission(listener, memory, tools.clients, wheel, telemetry.logger);
     this.#settings = settingsOf(listener);
     this.#pathReport = new PathReport(listener.name, wheel, telemetry.logger);
     this.#context = {
@@ -142,6 +156,7 @@ class Port implements OpenListener, HandshakeOwner {
       clock,
       celBodyBytesMax,
       retryBytesMax,
+      heads: tools.heads,
       observer: () => this.#counters,
       figures: tools.figures,
       recent: tools.recent,
@@ -179,8 +194,9 @@ class Port implements OpenListener, HandshakeOwner {
     return this.#failures.counts;
   }
 
-  configure(listener: Listener, terminator: TlsTerminator | undefined): void {
+  configure(listener: Listener, terminator: TlsTerminator | undefined, memory: SharedArrayBuffer | undefined): void {
     this.#recount(listener);
+    this.#admission.follow(listener, memory);
     this.#listener = listener;
     this.#pathReport.listener = listener.name;
     this.#failures.listener = listener.name;
@@ -211,6 +227,10 @@ class Port implements OpenListener, HandshakeOwner {
   }
 
   #accept(handle: TcpHandle): void {
+    if (!this.#admission.enter(handle.fd)) {
+      handle.close();
+      return;
+    }
     const terminator = this.#terminator;
     this.#counters?.onConnection();
     if (terminator === undefined) this.#serve(new TcpSocket(handle, { halfOpen: true }), 0);
@@ -224,12 +244,11 @@ class Port implements OpenListener, HandshakeOwner {
 
   onNotSecured(handshake: Handshake, reason: string | undefined): void {
     this.#handshakes.delete(handshake);
-    this.#counters?.onConnectionEnd();
+    this.#left();
     if (reason !== undefined) {
       this.#failures.count(reason);
       this.#counters?.onHandshakeFailure();
     }
-    this.#lookEmpty();
   }
 
   /** The one place that knows which class serves which protocol; `wire.security.protocol` is what ALPN chose. */
@@ -249,8 +268,7 @@ class Port implements OpenListener, HandshakeOwner {
     const { wire } = choice;
     this.#connections.delete(choice);
     if (protocol === 'none') {
-      this.#counters?.onConnectionEnd();
-      this.#lookEmpty();
+      this.#left();
       return undefined;
     }
     const Chosen = protocol === 'http2' ? Http2Connection : ServerConnection;
@@ -274,9 +292,14 @@ class Port implements OpenListener, HandshakeOwner {
 
   readonly #forget = (connection: ListenerConnection): void => {
     this.#connections.delete(connection);
+    this.#left();
+  };
+
+  #left(): void {
+    this.#admission.leave();
     this.#counters?.onConnectionEnd();
     this.#lookEmpty();
-  };
+  }
 
   /** What was counted stays, unless it is another listener, counts nothing any more, or counts into other buckets. */
   #recount(listener: Listener): void {

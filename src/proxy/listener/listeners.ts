@@ -4,6 +4,7 @@ import { listenerDefaults } from '../../model/defaults.ts';
 import type { Listener } from '../../model/listener.ts';
 import { type ListenerPlace, type OwnPlace, overlap, ownPlaceAt } from '../../model/listener-place.ts';
 import { describe, type Problem } from '../../model/problem.ts';
+import type { ListenerMemory } from '../shared/listener-loads.ts';
 import type { TicketSecrets } from '../shared/ticket-secrets.ts';
 import { Terminators } from '../tls/terminators.ts';
 import { type ListenerTools, type OpenListener, openListener } from './listener.ts';
@@ -76,7 +77,7 @@ export class Listeners {
    * tried. Not to be called again before it resolves.
    * What `prepare` was not called with has no TLS to open with.
    */
-  async install(listeners: readonly Listener[], busy: readonly BusyPlace[]): Promise<void> {
+  async install(listeners: readonly Listener[], busy: readonly BusyPlace[], memory: ListenerMemory): Promise<void> {
     const wanted = new Map<string, Listener>();
     const status: ListenerStatus[] = [];
     const claims: (ListenerPlace & { readonly name: string })[] = [];
@@ -105,7 +106,7 @@ export class Listeners {
     }
     for (const [key, open] of this.#open) if (!wanted.has(key)) this.#retire(key, open);
     this.#forgetCounters(listeners);
-    for (const [key, listener] of wanted) status.push(await this.#bring(key, listener));
+    for (const [key, listener] of wanted) status.push(await this.#bring(key, listener, memory.get(listener.id)));
     this.#status = status;
   }
 
@@ -117,17 +118,17 @@ export class Listeners {
     await Promise.race([Promise.all([...closing, ...this.#draining]), overdue]);
   }
 
-  async #bring(key: string, listener: Listener): Promise<ListenerStatus> {
+  async #bring(key: string, listener: Listener, memory: SharedArrayBuffer | undefined): Promise<ListenerStatus> {
     const open = this.#open.get(key);
     if (open !== undefined) {
-      open.configure(listener, this.#terminators.of(listener)?.terminator);
+      open.configure(listener, this.#terminators.of(listener)?.terminator, memory);
       return this.#opened(listener);
     }
     try {
       this.#open.set(
         key,
         await openListener(
-          { ...this.#placeOf(listener), shared: this.#options.shared },
+          { ...this.#placeOf(listener), shared: this.#options.shared, memory },
           listener,
           this.#terminators.of(listener)?.terminator,
           this.#options,

@@ -28,6 +28,8 @@ export interface TcpHandle extends StreamHandle {
   reset(done: () => void): number;
   close(done?: () => void): void;
   readonly bytesRead: number;
+  /** Number of its descriptor; negative where there is none. */
+  readonly fd: number;
 }
 
 export interface HandleOwner {

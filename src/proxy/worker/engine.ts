@@ -19,12 +19,16 @@ import { MiddlewareBindings, servicesOf } from '../middleware/bindings.ts';
 import type { CommonServices, MiddlewareServices } from '../middleware/services.ts';
 import type { RecentRequests } from '../requests/recent-requests.ts';
 import type { BucketBlocks } from '../shared/bucket-allocator.ts';
+import { ClientLoad } from '../shared/client-load.ts';
 import type { ConfigRole, Figures } from '../shared/figures.ts';
+import type { ListenerMemory } from '../shared/listener-loads.ts';
 import type { PlacementTable } from '../shared/placement-table.ts';
 import type { StoreReach } from '../shared/store-reach.ts';
 import type { TicketSecrets } from '../shared/ticket-secrets.ts';
 import { type EndpointRows, UpstreamStates } from '../shared/upstream-states.ts';
 import { inSlices } from '../slices.ts';
+import { descriptorBounds } from '../socket/descriptors.ts';
+import { UnfinishedHeads } from '../socket/unfinished-heads.ts';
 import { needsSystemRoots, readySystemRoots } from '../tls/system-roots.ts';
 import { ExchangeTraces } from '../tracing/exchange-traces.ts';
 import type { FoundAddress } from '../upstream/endpoint-address.ts';
@@ -40,7 +44,7 @@ import {
   type UpstreamTools,
 } from '../upstream/upstreams.ts';
 import { Wheel } from '../wheel.ts';
-import type { BodyLimits } from './body-limits.ts';
+import { type BodyLimits, headBytesMaxDefault } from './body-limits.ts';
 import { type Choice, inRole, placesOf, type Side, type Source, Trial } from './side.ts';
 import { Refusal } from './verdict.ts';
 
@@ -66,6 +70,8 @@ export interface EngineOptions {
   /** The generation in force; asked when a request head arrives. */
   readonly generation: () => number;
   readonly limits: BodyLimits;
+  /** ClientLoad of the process. */
+  readonly clients: SharedArrayBuffer;
   /** See ListenersOptions. */
   readonly drainMsMax: number;
   /** What middlewares share with other threads. */
@@ -143,7 +149,24 @@ export class Engine {
         common.keysNamed(keySetName(middleware, this.#bindings.destinationOf(middleware)), withinMs),
     };
     const installed = (request: RoutedRequest, at: string): Installed => this.#installed(request, at);
-    const own = { bindAddress, ownPlaces, drainMsMax, shared, tickets, metrics, figures, recent, scrape, traces };
+    const load = new ClientLoad(options.clients, place);
+    const { connectionsMax = descriptorBounds.connections, headBytesMax = headBytesMaxDefault } = limits;
+    const heads = new UnfinishedHeads(load, wheel, headBytesMax, threads);
+    const clients = { load, connectionsMax, place };
+    const own = {
+      clients,
+      heads,
+      bindAddress,
+      ownPlaces,
+      drainMsMax,
+      shared,
+      tickets,
+      metrics,
+      figures,
+      recent,
+      scrape,
+      traces,
+    };
     this.#listeners = new Listeners({ installed, clock, wheel, telemetry, ...own, ...limits });
   }
 
@@ -257,8 +280,8 @@ export class Engine {
   }
 
   /** Brings the listeners in line with the generation in force. `busy` ports stay closed. */
-  async commit(busy: readonly BusyPlace[]): Promise<readonly ListenerStatus[]> {
-    await this.#listeners.install(this.#wanted(), busy);
+  async commit(busy: readonly BusyPlace[], memory: ListenerMemory): Promise<readonly ListenerStatus[]> {
+    await this.#listeners.install(this.#wanted(), busy, memory);
     return this.#listeners.status();
   }
 

@@ -14,7 +14,9 @@ import { MetricBlock, newMetricBytes } from '../metrics/metric-block.ts';
 import { OutdatedLabels } from '../metrics/outdated-labels.ts';
 import { RecentRequests } from '../requests/recent-requests.ts';
 import type { RingShape } from '../requests/request-ring.ts';
+import { type ClientFigures, ClientLoad } from '../shared/client-load.ts';
 import { type ConfigRole, Figures, type RoleFigures } from '../shared/figures.ts';
+import { ListenerLoads } from '../shared/listener-loads.ts';
 import { PlacementTable } from '../shared/placement-table.ts';
 import { ShareCell } from '../shared/share-cell.ts';
 import { StoreReach } from '../shared/store-reach.ts';
@@ -54,6 +56,8 @@ export class InThread implements Installer {
   readonly #turns = new SerialQueue();
   readonly #supervisor: UpstreamSupervisor;
   readonly #figures = new Figures();
+  readonly #clients = new ClientLoad(ClientLoad.memory(1), 0);
+  readonly #listenerLoads = new ListenerLoads(1);
   readonly #outdated: OutdatedLabels;
   readonly #stopRotating: Cancel;
   #generation = 0;
@@ -91,6 +95,7 @@ export class InThread implements Installer {
       common: this.#common.services,
       tickets,
       shared: false,
+      clients: this.#clients.buffer,
       useBlocks: (blocks) => {
         this.#common.blocks = blocks;
       },
@@ -152,7 +157,7 @@ export class InThread implements Installer {
   share(percent: number): void {
     if (this.#candidate === undefined) return;
     this.#candidate.share.percent = percent;
-    void this.#turns.take(async () => void (await this.#engine.commit([])));
+    void this.#turns.take(async () => void (await this.#engine.commit([], this.#listenerLoads.memory)));
   }
 
   promote(config: ProxyConfig, onThreadDone: (place: number) => void): Promise<void> {
@@ -211,12 +216,14 @@ export class InThread implements Installer {
     const inForce = [this.#stable, this.#candidate?.config].flatMap((config) => config?.snapshot ?? []);
     this.#middlewares.follow(inForce);
     this.#outdated.follow(inForce);
-    await this.#engine.commit([]);
+    this.#listenerLoads.follow(inForce.flatMap(({ listeners }) => listeners));
+    await this.#engine.commit([], this.#listenerLoads.memory);
   }
 
   reopen(): Promise<void> {
     return this.#turns.take(async () => {
-      if (this.listeners().some(({ state }) => state === 'waiting')) await this.#engine.commit([]);
+      if (this.listeners().some(({ state }) => state === 'waiting'))
+        await this.#engine.commit([], this.#listenerLoads.memory);
     });
   }
 
@@ -239,6 +246,10 @@ export class InThread implements Installer {
   upstreams(): UpstreamFigures {
     const stores = this.#storeReach.read().map(({ reached }) => ({ thread: 'main', reached }));
     return { stores, lostCopies: this.#supervisor.lostCopies() };
+  }
+
+  clients(): ClientFigures {
+    return this.#clients.figures();
   }
 
   close(withinMs: number): Promise<void> {

@@ -5,6 +5,7 @@ import type { ThreadVitals } from '../../telemetry/thread-vitals.ts';
 import type { UpstreamFigures } from '../../telemetry/upstream-metrics.ts';
 import type { KnownStates } from '../explain/explained-destination.ts';
 import type { ListenerStatus } from '../listener/listeners.ts';
+import type { ClientFigures } from '../shared/client-load.ts';
 import type { ConfigRole, RoleFigures } from '../shared/figures.ts';
 
 export type Offer = Pick<Candidate, 'rollout' | 'key' | 'config'>;
@@ -42,5 +43,7 @@ export interface Installer {
   /** Of each thread of its own, in their order. */
   vitals(): readonly ThreadVitals[];
   upstreams(): UpstreamFigures;
+  /** Connections of clients, and what limits have closed. */
+  clients(): ClientFigures;
   close(withinMs: number): Promise<void>;
 }

@@ -5,6 +5,7 @@ import type { LineBatch } from '../access-log/line-batches.ts';
 import type { BusyPlace, ListenerStatus } from '../listener/listeners.ts';
 import type { Collected } from '../metrics/families.ts';
 import type { SeriesReader } from '../metrics/metric-block.ts';
+import type { ListenerMemory } from '../shared/listener-loads.ts';
 import type { FromWorker, PackedChange, ToWorker } from './protocol.ts';
 import { sound, type Verdict } from './verdict.ts';
 
@@ -65,11 +66,11 @@ export class Member {
     });
   }
 
-  commit(generation: number, busy: readonly BusyPlace[]): Promise<void> {
+  commit(generation: number, busy: readonly BusyPlace[], memory: ListenerMemory): Promise<void> {
     return new Promise((resolve) => {
       this.#settled = resolve;
       if (this.#over) resolve();
-      else this.say({ type: 'commit', generation, busy });
+      else this.say({ type: 'commit', generation, busy, memory });
     });
   }
 

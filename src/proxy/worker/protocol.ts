@@ -8,6 +8,7 @@ import type { BusyPlace, ListenerStatus } from '../listener/listeners.ts';
 import type { Collected } from '../metrics/families.ts';
 import type { Series } from '../metrics/metric-block.ts';
 import type { RingShape } from '../requests/request-ring.ts';
+import type { ListenerMemory } from '../shared/listener-loads.ts';
 import type { EndpointRows } from '../shared/upstream-states.ts';
 import type { FoundAddress } from '../upstream/endpoint-address.ts';
 import type { RedisOptions } from '../upstream/session/redis-session-store.ts';
@@ -22,6 +23,8 @@ export interface WorkerStart {
   readonly ownPlaces: readonly OwnPlace[];
   readonly sessionStore: RedisOptions | undefined;
   readonly limits: BodyLimits;
+  /** ClientLoad of the process. */
+  readonly clients: SharedArrayBuffer;
   readonly drainMsMax: number;
   /** One number: the generation in force. */
   readonly generation: SharedArrayBuffer;
@@ -70,7 +73,12 @@ export type ToWorker =
   /** Compile beside what is in force. Answered by `prepared`. */
   | ({ readonly type: 'prepare'; readonly generation: number } & PackedChange)
   /** The generation is in force: bring the listeners in line. Answered by `settled`. */
-  | { readonly type: 'commit'; readonly generation: number; readonly busy: readonly BusyPlace[] }
+  | {
+      readonly type: 'commit';
+      readonly generation: number;
+      readonly busy: readonly BusyPlace[];
+      readonly memory: ListenerMemory;
+    }
   /** The destination with that key has other endpoints than before, though nothing was activated. */
   | {
       readonly type: 'discovered';

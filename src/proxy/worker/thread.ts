@@ -90,6 +90,7 @@ function serve(port: MessagePort, start: WorkerStart, tracing: Tracing | undefin
     storeReach: new StoreReach(start.storeReach),
     placements: start.placements && new PlacementTable(start.placements),
     limits,
+    clients: start.clients,
     drainMsMax,
     metrics,
     figures: new Figures(start.figures),
@@ -113,7 +114,7 @@ function serve(port: MessagePort, start: WorkerStart, tracing: Tracing | undefin
     else if (message.type === 'discovered') await engine.rediscover(message.key, message.endpoints, message.rows);
     else if (message.type === 'discard') engine.discard(message.generation);
     else if (message.type === 'commit') {
-      const listeners = await engine.commit(message.busy);
+      const listeners = await engine.commit(message.busy, message.memory);
       say({ type: 'settled', generation: message.generation, listeners });
     } else if (message.type === 'close') {
       await engine.close(message.withinMs);

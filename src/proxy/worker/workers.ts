@@ -17,7 +17,9 @@ import type { Collected } from '../metrics/families.ts';
 import { newMetricBytes } from '../metrics/metric-block.ts';
 import { OutdatedLabels } from '../metrics/outdated-labels.ts';
 import { RequestRing, type RingShape } from '../requests/request-ring.ts';
+import { type ClientFigures, ClientLoad } from '../shared/client-load.ts';
 import { type ConfigRole, Figures, newFigureBytes, type RoleFigures, sumOfFigures } from '../shared/figures.ts';
+import { ListenerLoads } from '../shared/listener-loads.ts';
 import { PlacementTable } from '../shared/placement-table.ts';
 import { ShareCell } from '../shared/share-cell.ts';
 import { StoreReach } from '../shared/store-reach.ts';
@@ -96,6 +98,8 @@ export class Workers implements Installer {
   readonly #figureBytes: readonly SharedArrayBuffer[];
   readonly #outdated: OutdatedLabels;
   readonly #vitalBytes: readonly SharedArrayBuffer[];
+  readonly #clients: ClientLoad;
+  readonly #listenerLoads: ListenerLoads;
   readonly #storeReach: StoreReach;
   readonly #placements: PlacementTable | undefined;
   readonly #tickets = new TicketSecrets();
@@ -138,6 +142,8 @@ export class Workers implements Installer {
     });
     this.#metricBytes = Array.from({ length: options.count }, () => newMetricBytes());
     this.#figureBytes = Array.from({ length: options.count }, () => newFigureBytes());
+    this.#clients = new ClientLoad(ClientLoad.memory(options.count), 0);
+    this.#listenerLoads = new ListenerLoads(options.count);
     this.#storeReach = StoreReach.of(options.count);
     this.#placements = options.sessionStore && new PlacementTable();
     this.#vitalBytes = Array.from({ length: options.count }, () => newVitalBytes());
@@ -245,6 +251,10 @@ export class Workers implements Installer {
     return { stores, lostCopies: this.#supervisor.lostCopies() };
   }
 
+  clients(): ClientFigures {
+    return this.#clients.figures();
+  }
+
   async close(withinMs: number): Promise<void> {
     this.#closing = true;
     this.#stopRotating();
@@ -296,10 +306,11 @@ export class Workers implements Installer {
     const configurations = [this.#stable, this.#candidate].flatMap((held) => held?.configuration ?? []);
     this.#middlewares.follow(configurations);
     this.#outdated.follow(configurations);
+    this.#listenerLoads.follow(configurations.flatMap(({ listeners }) => listeners));
     Atomics.store(this.#cell, 0, this.#number);
     then();
     const commit = async (member: Member, place: number): Promise<void> => {
-      await member.commit(this.#number, this.#busy);
+      await member.commit(this.#number, this.#busy, this.#listenerLoads.memory);
       if (member.listeners !== undefined) onThreadDone(place);
     };
     await Promise.all(this.#members.map(commit));
@@ -313,7 +324,7 @@ export class Workers implements Installer {
     const stillBusy = new Set(busy.map(({ place }) => place));
     if (waiting.every((status) => stillBusy.has(keyOf(status)))) return;
     const generation = Atomics.load(this.#cell, 0);
-    await Promise.all(this.#members.map((member) => member.commit(generation, busy)));
+    await Promise.all(this.#members.map((member) => member.commit(generation, busy, this.#listenerLoads.memory)));
   }
 
   #findBusy(): Promise<BusyPlace[]> {
@@ -332,6 +343,7 @@ export class Workers implements Installer {
       ownPlaces: this.#options.ownPlaces,
       sessionStore: this.#options.sessionStore,
       limits: this.#options.limits,
+      clients: this.#clients.buffer,
       drainMsMax: this.#options.drainMsMax,
       generation: this.#generation,
       tickets: this.#tickets.buffer,
@@ -361,6 +373,8 @@ export class Workers implements Installer {
     const member: Member = new Member(worker, telemetry, counting, {
       fall: () => {
         this.#supervisor.forget(place);
+        this.#clients.forget(place);
+        this.#listenerLoads.forget(place);
         if (this.#options.ring !== undefined) new RequestRing(this.#options.ring).release(place);
         if (this.#closing) return;
         this.#blameCandidate();
@@ -418,7 +432,7 @@ export class Workers implements Installer {
     const { veto } = await member.prepare(generation, { stable, candidate, keep });
     if (veto !== undefined)
       logger.error({ reason: veto }, 'a new proxy worker cannot serve the configuration in force');
-    await member.commit(generation, this.#busy);
+    await member.commit(generation, this.#busy, this.#listenerLoads.memory);
     if (member.listeners !== undefined) logger.info({}, 'a new proxy worker serves');
   }
 }

@@ -100,6 +100,8 @@ describeRows('listeners: limits (contract.md §2.2, architecture.md §9)', 'list
   ['a bad idle limit on tunnels', body({ timeouts: { idleTunnel: 'never' } }), ['/timeouts/idleTunnel']],
   ['a bad timeout', body({ timeouts: { idleBetweenRequests: '1d' } }), ['/timeouts/idleBetweenRequests']],
   ['a negative timeout', body({ timeouts: { clientRequest: '-1s' } }), ['/timeouts/clientRequest']],
+  ['maxConnections', body({ maxConnections: 10 })],
+  ['a negative maxConnections', body({ maxConnections: -1 }), ['/maxConnections']],
   ['maxRequestHeadersKB 0', body({ maxRequestHeadersKB: 0 })],
   ['maxRequestHeaders 1 and 1000', body({ maxRequestHeaders: 1000 })],
   ['maxRequestHeaders 0', body({ maxRequestHeaders: 0 }), ['/maxRequestHeaders']],

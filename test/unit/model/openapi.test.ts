@@ -32,6 +32,7 @@ const defaults: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   Listener: {
     address: '0.0.0.0',
     http2: false,
+    maxConnections: 0,
     maxRequestHeadersKB: 0,
     maxRequestHeaders: 128,
     proxyErrors: 'standard',

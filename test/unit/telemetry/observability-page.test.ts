@@ -7,6 +7,7 @@ import { RolloutMetrics } from '../../../src/duty/rollout-metrics.ts';
 import { FleetMetrics } from '../../../src/fleet/fleet-metrics.ts';
 import { families } from '../../../src/proxy/metrics/families.ts';
 import { logVariableNames } from '../../../src/proxy/middleware/log-variables.ts';
+import { ClientLoad } from '../../../src/proxy/shared/client-load.ts';
 import { EventCounts } from '../../../src/remote/event-counts.ts';
 import { proxyMetrics } from '../../../src/remote/proxy-metrics.ts';
 import { ApiMetrics } from '../../../src/telemetry/api-metrics.ts';
@@ -42,7 +43,9 @@ async function familiesInCode(): Promise<string[]> {
   const source = { installed: undefined, stream: undefined };
   const keeper = { ageSeconds: undefined };
   const upstreams = () => ({ stores: [], lostCopies: [] });
-  const ofProxy = proxyMetrics({ source, keeper, counts: new EventCounts(), threads: () => [], upstreams, clock });
+  const clients = () => new ClientLoad(ClientLoad.memory(1), 0).figures();
+  const counts = new EventCounts();
+  const ofProxy = proxyMetrics({ source, keeper, counts, threads: () => [], upstreams, clients, clock });
   const texts = [(await metrics.exposition()).text, (await ofProxy()).text];
   const own = texts.flatMap(familiesOf).filter((name) => name.startsWith('sluice_'));
   return [...new Set([...own, ...families.map(({ name }) => name)])].sort();

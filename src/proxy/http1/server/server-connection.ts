@@ -73,6 +73,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
   /** Reading has stopped until the client takes what waits for it. */
   #congested = false;
   #headStartedMs = -1;
+  headBytes = 0;
   readonly #onOver: (connection: ServerConnection) => void;
 
   /** `spentMs` of the client's time for its first head are gone: its connection was secured in it. */
@@ -249,6 +250,23 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
     const end = this.#process(bytes, 0, length);
     if (end < length) this.#held.append(bytes, end, length);
     this.#boundAhead();
+    this.#countHead();
+  }
+
+  /** Answers a head that is not whole as one that is too large: the process holds too many bytes of such. */
+  refuseHead(): void {
+    this.#leaving = true;
+    this.#answering = true;
+    this.response.reset();
+    this.requestBytes = 0;
+    this.#refuse('request_headers_too_large', '');
+    this.response.flush();
+  }
+
+  /** What is held of a head, with the room that was made for it. */
+  #countHead(): void {
+    const bytes = this.#reading === 'head' && !this.#congested && !this.#answering ? this.#held.bytes.length : 0;
+    if (bytes !== this.headBytes) this.#context.heads.hold(this, bytes);
   }
 
   #processHeld(): void {
@@ -256,6 +274,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
     const end = this.#process(bytes, 0, length);
     this.#held.drop(end);
     this.#boundAhead();
+    this.#countHead();
   }
 
   /** Returns where it stopped: the rest has to wait for more bytes, for a sink with room, or for the response. */
@@ -440,6 +459,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
     this.#reading = 'linger';
     this.#lingering ??= new Lingering(this.#socket);
     this.#held.clear();
+    this.#countHead();
     this.#sink = undefined;
     this.resume();
     this.#socket.end();
@@ -474,6 +494,7 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
     this.#exchange.abandon();
     this.#loseRest();
     this.#held.clear();
+    this.#countHead();
     this.response.close();
     this.#context.wheel.remove(this);
     this.#onOver(this);

@@ -48,6 +48,7 @@ export class Http2Connection extends Timed implements SessionHost, ServerStreamO
   #draining = false;
   /** A preface, frame or block has begun and has to come to its end. */
   #awaiting = true;
+  headBytes = 0;
 
   /** `spentMs` of the client's time for its first words are gone. */
   constructor(
@@ -123,6 +124,17 @@ export class Http2Connection extends Timed implements SessionHost, ServerStreamO
     this.#session.read(bytes, 0, length);
     if (this.#phase !== 'open') return;
     this.#rearm();
+    this.#countHead();
+  }
+
+  /** Ends the connection: until its header block is whole, it takes nothing else. */
+  refuseHead(): void {
+    this.#session.fail(errorCode.calm, 'the header blocks of all connections are too large');
+  }
+
+  #countHead(): void {
+    const bytes = this.#awaiting && this.#phase === 'open' ? this.#session.unfinishedBytes : 0;
+    if (bytes !== this.headBytes) this.#context.heads.hold(this, bytes);
   }
 
   onBlocked(): void {
@@ -234,6 +246,7 @@ export class Http2Connection extends Timed implements SessionHost, ServerStreamO
   #lingeringClose(): void {
     if (this.#phase !== 'open') return;
     this.#phase = 'linger';
+    this.#countHead();
     this.#lingering ??= new Lingering(this.#socket);
     this.#session.resetAnswered(0);
     this.#session.flush();
@@ -253,6 +266,7 @@ export class Http2Connection extends Timed implements SessionHost, ServerStreamO
   #over(): void {
     if (this.#phase === 'over') return;
     this.#phase = 'over';
+    this.#countHead();
     this.#session.lost('the client has gone');
     this.#unsentLimit?.close();
     this.#context.wheel.remove(this);

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { systemClock } from '../../../../src/clock.ts';
 import type { Listener } from '../../../../src/model/listener.ts';
 import { type ListenerTools, type OpenListener, openListener } from '../../../../src/proxy/listener/listener.ts';
+import { ClientLoad } from '../../../../src/proxy/shared/client-load.ts';
 import { TicketSecrets } from '../../../../src/proxy/shared/ticket-secrets.ts';
 import { HandshakeFailures } from '../../../../src/proxy/tls/handshake-failures.ts';
 import { Terminators } from '../../../../src/proxy/tls/terminators.ts';
@@ -62,10 +63,12 @@ describe('handshakes that fail', () => {
       const listener: Listener = { id: 'edge', name: 'edge', port, tls, timeouts: { clientHeader } };
       const terminators = new Terminators(systemClock, new TicketSecrets());
       await terminators.prepare([listener]);
-      const place = { address: '127.0.0.1', port, shared: false };
+      const place = { address: '127.0.0.1', port, shared: false, memory: undefined };
+      const clients = { load: new ClientLoad(ClientLoad.memory(1), 0), connectionsMax: 100, place: 0 };
       const installed = () => expect.fail('there is no request');
       const tools = {
         installed,
+        clients,
         clock: systemClock,
         wheel: new Wheel(systemClock),
         telemetry: { logger: silentLogger },
