@@ -3,6 +3,7 @@
 import { errorCode } from './error-code.ts';
 import { frameFlag, frameType } from './frame.ts';
 import type { DataReceiver } from './frame-reader.ts';
+import { guards } from './guards.ts';
 import type { SessionCore } from './session-core.ts';
 import type { Stream } from './stream.ts';
 
@@ -34,6 +35,8 @@ export class DataFrames implements DataReceiver {
     if (streamId === 0) return core.fail(errorCode.protocol, 'DATA on stream 0');
     const ends = (flags & frameFlag.endStream) !== 0;
     if (length === 0 && !ends && !core.patience.emptyData.take()) return core.calm('empty DATA');
+    if (length < guards.crumbBytes && !ends && core.options.server && !core.patience.smallData.take())
+      return core.calm('DATA of a few bytes');
     const stream = core.streams.get(streamId);
     if (stream === undefined) {
       if (!core.answered.has(streamId)) return this.#lateData(streamId);

@@ -63,6 +63,11 @@ export const guards = {
   /** DATA without a byte, or of padding alone, that does not end its stream. Some clients send one now and then. */
   emptyData: { burst: 100, perSecond: 20 },
   /**
+   * DATA of clients below `crumbBytes` that does not end its stream: about 3 µs of a thread for a byte. Messages of gRPC and
+   * WebSockets are as small, so a connection may have as many as the busiest of those sends.
+   */
+  smallData: { burst: 100_000, perSecond: 50_000 },
+  /**
    * DATA of ours cut below `crumbBytes` by a window: windows of a byte turn a response into as many frames. Of wider ones
    * the last few bytes are used only after a wait in vain (send-threshold.ts); so DATA of `loafBytes` earns one.
    */

@@ -13,6 +13,7 @@ export class Patience {
   readonly pings: Allowance;
   readonly idleFrames: Allowance;
   readonly emptyData: Allowance;
+  readonly smallData: Allowance;
   readonly crumbs: Allowance;
   /** How long next to nothing has been taken, as far as it was looked at. */
   #stalledMs = 0;
@@ -32,6 +33,7 @@ export class Patience {
     this.pings = new Allowance(guards.pings, nowMs);
     this.idleFrames = new Allowance(guards.idleFrames, nowMs);
     this.emptyData = new Allowance(guards.emptyData, nowMs);
+    this.smallData = new Allowance(guards.smallData, nowMs);
     this.crumbs = new Allowance(guards.crumbs, nowMs);
   }
 

@@ -68,6 +68,12 @@ describe('a client that floods', () => {
       at === 0 ? frame('HEADERS', END_HEADERS, 1, post()) : frame('DATA', 0x8, 1, Buffer.from([3, 0, 0, 0]));
     expect(flood(padded, padding, 1_000)).to.equal(guards.emptyData.burst + 2);
 
+    const small = new SessionBed();
+    const byte = frame('DATA', 0, 1, Buffer.from('x'));
+    const bytes = Buffer.concat(Array.from({ length: 1_000 }, () => byte));
+    const smallData = (at: number) => (at === 0 ? frame('HEADERS', END_HEADERS, 1, post()) : bytes);
+    expect(flood(small, smallData, 1_000)).to.equal(guards.smallData.burst / 1_000 + 2);
+
     const many = new SessionBed({ streamsMax: 10 });
     many.answers = false;
     expect(flood(many, (at) => get(2 * at + 1), 1_000)).to.equal(10 + guards.streamErrors.burst + 1);
@@ -80,6 +86,17 @@ describe('a client that floods', () => {
     const crumbs = new SessionBed();
     const crumb = (at: number) => (at === 0 ? frame('HEADERS', 0, 1, request()) : frame('CONTINUATION', 0, 1));
     expect(flood(crumbs, crumb, 1_000)).to.equal(guards.blockFramesMax + 1);
+  });
+
+  it('is not one that streams small messages as fast as gRPC does', () => {
+    const bed = new SessionBed();
+    bed.arrive(Buffer.concat([greeting, frame('HEADERS', END_HEADERS, 1, post())]));
+    const messages = Buffer.concat(Array.from({ length: 400 }, () => frame('DATA', 0, 1, Buffer.alloc(20))));
+    for (let at = 0; at < 1_000; at++) {
+      bed.arrive(messages);
+      bed.clock.advance(10);
+    }
+    expect(bed.failed).to.equal(undefined);
   });
 
   it('is not one that sends the same in its time', () => {
