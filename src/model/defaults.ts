@@ -42,6 +42,7 @@ export const destinationDefaults = {
   http2: false,
   /** 0 is no limit. */
   maxConnsPerHost: 0,
+  maxConnectionAge: '0s',
   lenient: [],
   timeouts: {
     connect: '5s',

@@ -206,6 +206,10 @@ export class DestinationOptions {
 
   @Uint('Most TCP connections to the destination. 0: no limit.', { default: destinationDefaults.maxConnsPerHost })
   readonly maxConnsPerHost?: number;
+  @Duration('Age at which a connection takes no new request; each up to a tenth earlier. 0: no limit.', {
+    default: destinationDefaults.maxConnectionAge,
+  })
+  readonly maxConnectionAge?: string;
 
   @ListOf(oneOf(lenientForms), 'Forms of HTTP/1.1 responses to accept although RFC 9112 does not allow them.', {
     default: destinationDefaults.lenient,

@@ -93,6 +93,7 @@ export const shapes: Shapes = {
     tls: { value: { is: 'object', of: 'DestinationTls' } },
     http2: { value: { is: 'flag' } },
     maxConnsPerHost: { value: { is: 'number', integer: true, min: 0, max: 4294967295 } },
+    maxConnectionAge: { value: { is: 'text', duration: true } },
     lenient: {
       value: {
         is: 'list',

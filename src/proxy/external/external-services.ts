@@ -23,8 +23,7 @@ class Service {
   }
 
   get http(): HttpService {
-    const { clock, names } = this.#tools;
-    this.#http ??= new HttpService(this.destination, { clock, lookup: names.lookup });
+    this.#http ??= new HttpService(this.destination, this.#tools);
     return this.#http;
   }
 

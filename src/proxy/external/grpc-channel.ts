@@ -13,11 +13,12 @@ import {
   type OpeningOwner,
   type OpeningTools,
 } from '../upstream/connect-attempt.ts';
+import { ConnectionLife } from '../upstream/connection-life.ts';
 import type { EndpointAddress } from '../upstream/endpoint-address.ts';
-import type { Wheel } from '../wheel.ts';
+import { Deadline, type Wheel } from '../wheel.ts';
 import { ExternalFailure } from './external-failure.ts';
 import { type Call, type CallOptions, type CallOwner, type CallReceiver, RunningCall } from './grpc-call.ts';
-import { openingOf } from './service-address.ts';
+import { maxAgeOf, openingOf } from './service-address.ts';
 
 export interface ChannelTools extends OpeningTools {
   readonly clock: Clock;
@@ -44,6 +45,9 @@ export class GrpcChannel implements CallOwner, Http2ConnectionOwner, OpeningOwne
   /** Heads of calls, without what differs from one to the next, by path. */
   readonly #heads = new Map<string, Uint8Array>();
   readonly #connections: Http2ClientConnection[] = [];
+  readonly #life: ConnectionLife;
+  /** By connection: the address it was made to, and what ends its time. */
+  readonly #lives = new Map<Http2ClientConnection, { readonly address: string; readonly aged: Deadline }>();
   /** Those whose service has said nothing about itself yet, as how many calls it takes; with what ends them then. */
   readonly #unproven = new Map<Http2ClientConnection, Cancel>();
   #opening: ConnectAttempt | undefined;
@@ -58,6 +62,7 @@ export class GrpcChannel implements CallOwner, Http2ConnectionOwner, OpeningOwne
     const { address, options } = openingOf(destination);
     this.#address = address;
     this.#options = options;
+    this.#life = new ConnectionLife(address.host, tools.names, maxAgeOf(destination), () => this.#leaveAddresses());
   }
 
   get wheel(): Wheel {
@@ -121,10 +126,15 @@ export class GrpcChannel implements CallOwner, Http2ConnectionOwner, OpeningOwne
 
   // What connections tell.
 
-  onOpened(_opening: ConnectAttempt, socket: ByteSocket): void {
+  onOpened(opening: ConnectAttempt, socket: ByteSocket): void {
     this.#opening = undefined;
     const connection = new Http2ClientConnection(socket, this, { wheel: this.wheel, responseHeaderMs: 0, idleMs: 0 });
     this.#connections.push(connection);
+    const aged = new Deadline(() => connection.retire());
+    const { ageMs } = this.#life;
+    if (ageMs > 0) this.wheel.arm(aged, ageMs);
+    this.#lives.set(connection, { address: opening.remoteAddress, aged });
+    this.#life.opened(socket);
     const withinMs = this.#options.connectMs || greetingMs;
     this.#unproven.set(
       connection,
@@ -158,6 +168,9 @@ export class GrpcChannel implements CallOwner, Http2ConnectionOwner, OpeningOwne
   onGone(connection: Http2ClientConnection): void {
     const place = this.#connections.indexOf(connection);
     if (place >= 0) this.#connections.splice(place, 1);
+    const life = this.#lives.get(connection);
+    if (life !== undefined) this.wheel.remove(life.aged);
+    this.#lives.delete(connection);
     if (this.#prove(connection)) this.#backOff();
     for (const call of this.#waiting.splice(0)) {
       try {
@@ -186,6 +199,12 @@ export class GrpcChannel implements CallOwner, Http2ConnectionOwner, OpeningOwne
   #giveUp(connection: Http2ClientConnection): void {
     connection.close();
     this.onGone(connection);
+  }
+
+  #leaveAddresses(): void {
+    for (const [connection, { address }] of [...this.#lives]) {
+      if (!this.#life.isCurrent(address)) connection.retire();
+    }
   }
 
   get #backsOff(): boolean {

@@ -1,12 +1,16 @@
 // An external service over HTTP: one pool of connections per destination and worker, answers bounded.
+import type { Socket } from 'node:net';
 import type { Pool } from 'undici';
+import type { Clock } from '../../clock.ts';
 import type { Destination } from '../../model/destination.ts';
 import { combinedValue, FieldList, listElements } from '../fields/field-lines.ts';
 import { undici } from '../on-demand.ts';
 import { ReceiveBuffer } from '../socket/receive-buffer.ts';
+import { ConnectionLife } from '../upstream/connection-life.ts';
+import type { NameLookup } from '../upstream/name-lookup.ts';
 import { ExternalFailure } from './external-failure.ts';
-import { type ConnectorTools, connectorOf } from './http-connector.ts';
-import { originOf } from './service-address.ts';
+import { connectorOf } from './http-connector.ts';
+import { maxAgeOf, originOf } from './service-address.ts';
 
 /** No decision and no replaced body is larger; a service that sends more fails. */
 const answerBytesMax = 64 * 1024 * 1024;
@@ -28,13 +32,61 @@ export interface ServiceAnswer {
   readonly body: Buffer;
 }
 
-export class HttpService {
-  readonly #pool: Pool;
+export interface HttpServiceTools {
+  readonly clock: Clock;
+  readonly names: NameLookup;
+}
 
-  constructor(destination: Destination, tools: ConnectorTools) {
-    const connect = connectorOf(destination, false, tools);
+export class HttpService {
+  readonly #clock: Clock;
+  readonly #newPool: () => Pool;
+  readonly #life: ConnectionLife;
+  readonly #sockets = new Set<Socket>();
+  #pool: Pool;
+  /** When the pool takes no new request any more, on the clock; its connections are no older than it. */
+  #endsMs = Number.POSITIVE_INFINITY;
+
+  constructor(destination: Destination, { clock, names }: HttpServiceTools) {
+    const connect = connectorOf(destination, false, { clock, lookup: names.lookup });
     const { Pool } = undici();
-    this.#pool = new Pool(originOf(destination), { connect, headersTimeout: 0, bodyTimeout: 0, pipelining: 1 });
+    const host = destination.host.replace(/^\[(.*)\]$/, '$1');
+    this.#clock = clock;
+    this.#life = new ConnectionLife(host, names, maxAgeOf(destination), () => this.#leaveAddresses());
+    const watched: typeof connect = (options, done) =>
+      connect(options, (error, socket) => {
+        if (error !== null) done(error, null);
+        else {
+          this.#watch(socket);
+          done(null, socket);
+        }
+      });
+    this.#newPool = () =>
+      new Pool(originOf(destination), { connect: watched, headersTimeout: 0, bodyTimeout: 0, pipelining: 1 });
+    this.#pool = this.#begin();
+  }
+
+  /** Requests under way end on the connections that they have; new ones get others. */
+  #renew(): void {
+    const former = this.#pool;
+    this.#pool = this.#begin();
+    void former.close();
+  }
+
+  #begin(): Pool {
+    const { ageMs } = this.#life;
+    if (ageMs > 0) this.#endsMs = this.#clock.monotonicMs() + ageMs;
+    return this.#newPool();
+  }
+
+  #watch(socket: Socket): void {
+    this.#sockets.add(socket);
+    socket.once('close', () => this.#sockets.delete(socket));
+    this.#life.opened(socket);
+  }
+
+  #leaveAddresses(): void {
+    const stale = [...this.#sockets].some(({ remoteAddress = '' }) => !this.#life.isCurrent(remoteAddress));
+    if (stale) this.#renew();
   }
 
   /** Redirects are not followed. Rejects when there is no whole answer, and at once when the signal says so, with its reason. */
@@ -43,6 +95,7 @@ export class HttpService {
   }
 
   async #answerTo({ method, path, headers, body, signal }: ServiceRequest): Promise<ServiceAnswer> {
+    if (this.#endsMs <= this.#clock.monotonicMs()) this.#renew();
     const answer = await this.#pool.request({
       method,
       path,

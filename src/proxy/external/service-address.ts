@@ -27,6 +27,10 @@ export function openingTimes({ options }: Destination): Omit<OpeningOptions, 'se
   };
 }
 
+/** Milliseconds; 0 = no limit. */
+export const maxAgeOf = ({ options }: Destination): number =>
+  durationMs(options?.maxConnectionAge, destinationDefaults.maxConnectionAge);
+
 /** For one connection of HTTP/2. */
 export const openingOf = (destination: Destination): { address: EndpointAddress; options: OpeningOptions } => ({
   address: addressOf(destination),

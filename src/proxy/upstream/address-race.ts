@@ -9,7 +9,7 @@ import { Timed, type Wheel } from '../wheel.ts';
 
 /** Called once, one of the two, and not before `begin` has returned. */
 export interface RaceOwner {
-  onConnected(socket: Socket): void;
+  onConnected(socket: Socket, address: string): void;
   /** All have failed; with what the first did. */
   onUnreachable(error: NodeJS.ErrnoException): void;
 }
@@ -62,12 +62,12 @@ export class AddressRace extends Timed {
     const socket = newSocket?.() ?? new Socket(connecting);
     this.#running.add(socket);
     socket.once('error', (error: NodeJS.ErrnoException) => this.#onError(socket, error));
-    socket.once('connect', () => this.#onConnect(socket));
+    socket.once('connect', () => this.#onConnect(socket, next.address));
     socket.connect({ host: next.address, port, autoSelectFamily: false });
     if (this.#waiting.length > 0) wheel.arm(this, Math.max(delayMs, leastDelayMs));
   }
 
-  #onConnect(socket: Socket): void {
+  #onConnect(socket: Socket, address: string): void {
     if (descriptorOf(socket) >= descriptorBounds.upstreams) {
       socket.destroy();
       this.#onError(socket, Object.assign(new Error('too many open files'), { code: 'EMFILE' }));
@@ -76,7 +76,7 @@ export class AddressRace extends Timed {
     if (!this.#running.delete(socket)) return;
     this.abandon();
     socket.removeAllListeners('error');
-    this.#owner.onConnected(socket);
+    this.#owner.onConnected(socket, address);
   }
 
   #onError(socket: Socket, error: NodeJS.ErrnoException): void {

@@ -39,6 +39,8 @@ export interface OpeningOwner {
 
 export class ConnectAttempt extends Timed implements RaceOwner {
   readonly taker: PoolCallbacks;
+  /** The address of the name that has answered; empty before. */
+  remoteAddress = '';
   readonly #owner: OpeningOwner;
   readonly #wheel: Wheel;
   readonly #options: OpeningOptions;
@@ -89,7 +91,8 @@ export class ConnectAttempt extends Timed implements RaceOwner {
     this.#fail(typeOf(error), error.code ?? error.message);
   }
 
-  onConnected(socket: Socket): void {
+  onConnected(socket: Socket, address: string): void {
+    this.remoteAddress = address;
     this.#race = undefined;
     const { security, tlsHandshakeMs } = this.#options;
     if (security === undefined) this.#succeed(new TcpSocket(detachHandle(socket), { halfOpen: false, attached: true }));

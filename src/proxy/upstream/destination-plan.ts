@@ -100,7 +100,13 @@ export function connectionText({ host, options }: Destination): string {
   const tls = options?.tls;
   return JSON.stringify([
     [connect, dualStackFallback, tlsHandshake, responseHeader, idleConnection],
-    [options?.maxConnsPerHost, options?.circuitBreaker?.maxPendingRequests, options?.http2, options?.lenient],
+    [
+      options?.maxConnsPerHost,
+      options?.circuitBreaker?.maxPendingRequests,
+      options?.http2,
+      options?.lenient,
+      options?.maxConnectionAge,
+    ],
     (tls?.mode ?? 'none') === 'none' ? undefined : [host, tls],
   ]);
 }

@@ -15,6 +15,8 @@ export interface PoolOptions extends OpeningOptions {
   /** Milliseconds; 0 = no limit. */
   readonly responseHeaderMs: number;
   readonly idleMs: number;
+  /** A connection of that age takes no new request; milliseconds, 0 = no limit. */
+  readonly maxAgeMs: number;
   /** Forms that responses of HTTP/1.1 are allowed; undefined: none. */
   readonly lenience: Lenience | undefined;
 }

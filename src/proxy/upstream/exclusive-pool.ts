@@ -4,6 +4,7 @@ import { ClientConnection, type ConnectionOwner } from '../http1/client/client-c
 import type { PoolCallbacks } from '../message/upstream-stream.ts';
 import type { ByteSocket } from '../socket/byte-socket.ts';
 import { ConnectAttempt, type OpeningOwner } from './connect-attempt.ts';
+import { ConnectionLife } from './connection-life.ts';
 import type { EndpointAddress } from './endpoint-address.ts';
 import type { EndpointPool, PoolPlaces } from './endpoint-pool.ts';
 
@@ -17,10 +18,13 @@ export class ExclusivePool implements EndpointPool, ConnectionOwner, OpeningOwne
   readonly #pool: PoolPlaces;
   readonly #idle: ClientConnection[] = [];
   readonly #opening = new Set<ConnectAttempt>();
+  readonly #life: ConnectionLife;
 
   constructor(address: EndpointAddress, pool: PoolPlaces) {
     this.#address = address;
     this.#pool = pool;
+    const { tools, options } = pool;
+    this.#life = new ConnectionLife(address.host, tools.names, options.maxAgeMs, () => this.#leaveAddresses());
   }
 
   takeReady(): ClientConnection | undefined {
@@ -62,7 +66,17 @@ export class ExclusivePool implements EndpointPool, ConnectionOwner, OpeningOwne
   }
 
   closeIdle(): void {
-    for (const connection of this.#idle.splice(0)) {
+    this.#close(this.#idle.splice(0));
+  }
+
+  #leaveAddresses(): void {
+    const stale = this.#idle.filter(({ remoteAddress }) => !this.#life.isCurrent(remoteAddress));
+    for (const connection of stale) this.#idle.splice(this.#idle.indexOf(connection), 1);
+    this.#close(stale);
+  }
+
+  #close(connections: readonly ClientConnection[]): void {
+    for (const connection of connections) {
       connection.close();
       this.#pool.onGone();
     }
@@ -76,6 +90,10 @@ export class ExclusivePool implements EndpointPool, ConnectionOwner, OpeningOwne
       responseHeaderMs: options.responseHeaderMs,
       lenience: options.lenience,
     });
+    const { ageMs } = this.#life;
+    connection.remoteAddress = opening.remoteAddress;
+    if (ageMs > 0) connection.endsMs = tools.wheel.nowMs + ageMs;
+    this.#life.opened(socket);
     opening.taker.onConnection(connection);
   }
 
@@ -89,10 +107,18 @@ export class ExclusivePool implements EndpointPool, ConnectionOwner, OpeningOwne
       this.#pool.onGone();
       return;
     }
+    const { wheel } = this.#pool.tools;
+    const leftMs = connection.endsMs === Number.POSITIVE_INFINITY ? connection.endsMs : connection.endsMs - wheel.nowMs;
+    if (leftMs <= 0 || !this.#life.isCurrent(connection.remoteAddress)) {
+      connection.close();
+      this.#pool.onGone();
+      return;
+    }
     if (this.#pool.handOver(this, connection)) return;
     const { idleMs } = this.#pool.options;
-    if (idleMs > 0) this.#pool.tools.wheel.arm(connection, idleMs);
-    else this.#pool.tools.wheel.disarm(connection);
+    const stayMs = Math.min(idleMs || Number.POSITIVE_INFINITY, leftMs);
+    if (stayMs < Number.POSITIVE_INFINITY) wheel.arm(connection, stayMs);
+    else wheel.disarm(connection);
     this.#idle.push(connection);
     if (this.#idle.length > idleMax) {
       this.#idle.shift()?.close();

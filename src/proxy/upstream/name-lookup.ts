@@ -1,21 +1,31 @@
 // Addresses of upstream names (architecture.md §2): asked of the system, hosts file and search domains included,
-// remembered, and refreshed in the background. At most four questions are under way, for each holds a thread of the
-// pool that the store's fsync needs as well.
+// remembered, and refreshed in the background: when a name is asked for, and by itself while connections to it are
+// open. At most four questions are under way, for each holds a thread of the pool that the store's fsync needs as well.
 import { type LookupAddress, lookup as systemLookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
-import type { Clock } from '../../clock.ts';
+import type { Cancel, Clock } from '../../clock.ts';
 
 const freshMs = 5_000;
 const keptMs = 60_000;
 const askingMax = 4;
+/** So many names that are followed are asked for again in a second, at most. */
+const followedPerSecond = 50;
 
 type Answer = (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void;
 export type SystemLookup = (name: string, answer: Answer) => void;
+
+/** Told of each answer, whether it is another than the one before or not. */
+export type NameFollower = (addresses: readonly LookupAddress[]) => void;
 
 interface Known {
   addresses: LookupAddress[];
   askedMs: number;
   waiting: Answer[] | undefined;
+}
+
+interface Followed {
+  readonly followers: Set<NameFollower>;
+  cancel: Cancel;
 }
 
 const askSystem: SystemLookup = (name, answer) => systemLookup(name, { all: true, order: 'verbatim' }, answer);
@@ -24,6 +34,7 @@ export class NameLookup {
   readonly #clock: Clock;
   readonly #ask: SystemLookup;
   readonly #known = new Map<string, Known>();
+  readonly #followed = new Map<string, Followed>();
   readonly #queue: (() => void)[] = [];
   #asking = 0;
 
@@ -42,6 +53,32 @@ export class NameLookup {
       else callback(null, first.address, first.family);
     });
   };
+
+  /** The name is asked for again and again until the caller stops it by what this returns. */
+  follow(name: string, follower: NameFollower): Cancel {
+    const followed = this.#followed.get(name) ?? { followers: new Set(), cancel: () => {} };
+    followed.followers.add(follower);
+    if (!this.#followed.has(name)) {
+      this.#followed.set(name, followed);
+      this.#refreshLater(name, followed);
+    }
+    return () => {
+      followed.followers.delete(follower);
+      if (followed.followers.size > 0) return;
+      followed.cancel();
+      this.#followed.delete(name);
+    };
+  }
+
+  #refreshLater(name: string, followed: Followed): void {
+    const waitMs = Math.max(freshMs, (this.#followed.size * 1_000) / followedPerSecond);
+    followed.cancel = this.#clock.after(waitMs, () => {
+      const known = this.#known.get(name) ?? { addresses: [], askedMs: this.#clock.monotonicMs(), waiting: undefined };
+      this.#known.set(name, known);
+      if (known.waiting === undefined) this.#refresh(name, known, []);
+      this.#refreshLater(name, followed);
+    });
+  }
 
   #find(name: string, answer: Answer): void {
     const now = this.#clock.monotonicMs();
@@ -70,6 +107,10 @@ export class NameLookup {
         this.#asking--;
         this.#queue.shift()?.();
         for (const answer of waiting) answer(error, addresses ?? []);
+        // A name that has no address for a moment says nothing against those that it had.
+        if (error === null && addresses.length > 0) {
+          for (const follower of [...(this.#followed.get(name)?.followers ?? [])]) follower(addresses);
+        }
       });
     });
   }

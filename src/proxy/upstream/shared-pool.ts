@@ -7,7 +7,9 @@ import type { ClientStream } from '../http2/client/client-stream.ts';
 import type { PoolCallbacks } from '../message/upstream-stream.ts';
 import type { ByteSocket } from '../socket/byte-socket.ts';
 import type { UpstreamSecurity } from '../tls/upstream-security.ts';
+import { Deadline } from '../wheel.ts';
 import { ConnectAttempt, type OpeningOwner } from './connect-attempt.ts';
+import { ConnectionLife } from './connection-life.ts';
 import type { EndpointAddress } from './endpoint-address.ts';
 import type { EndpointPool, PoolPlaces } from './endpoint-pool.ts';
 import { ExclusivePool } from './exclusive-pool.ts';
@@ -17,6 +19,9 @@ export class SharedPool implements EndpointPool, Http2ConnectionOwner, OpeningOw
   readonly #address: EndpointAddress;
   readonly #pool: PoolPlaces;
   readonly #connections: Http2ClientConnection[] = [];
+  readonly #life: ConnectionLife;
+  /** By connection: the address it was made to, and what ends its time. */
+  readonly #lives = new Map<Http2ClientConnection, { readonly address: string; readonly aged: Deadline }>();
   readonly #opening = new Map<ConnectAttempt, Crowd>();
   /** For what HTTP/2 does not take there; made when something asks for it. */
   #http1: ExclusivePool | undefined;
@@ -24,6 +29,8 @@ export class SharedPool implements EndpointPool, Http2ConnectionOwner, OpeningOw
   constructor(address: EndpointAddress, pool: PoolPlaces) {
     this.#address = address;
     this.#pool = pool;
+    const { tools, options } = pool;
+    this.#life = new ConnectionLife(address.host, tools.names, options.maxAgeMs, () => this.#leaveAddresses());
   }
 
   get hasIdle(): boolean {
@@ -62,8 +69,8 @@ export class SharedPool implements EndpointPool, Http2ConnectionOwner, OpeningOw
   }
 
   endOldest(): boolean {
-    const place = this.#connections.findIndex(({ idle }) => idle);
-    const [oldest] = place < 0 ? [] : this.#connections.splice(place, 1);
+    const oldest = this.#connections.find(({ idle }) => idle);
+    if (oldest !== undefined) this.#forget(oldest);
     oldest?.close();
     return oldest !== undefined || this.#http1?.endOldest() === true;
   }
@@ -94,6 +101,11 @@ export class SharedPool implements EndpointPool, Http2ConnectionOwner, OpeningOw
       idleMs: options.idleMs,
     });
     this.#connections.push(connection);
+    const aged = new Deadline(() => connection.retire());
+    const { ageMs } = this.#life;
+    if (ageMs > 0) tools.wheel.arm(aged, ageMs);
+    this.#lives.set(connection, { address: opening.remoteAddress, aged });
+    this.#life.opened(socket);
     for (const taker of crowd?.takers.splice(0) ?? []) {
       if (connection.room > 0) taker.onConnection(connection.stream());
       else this.#pool.take(this, taker);
@@ -139,7 +151,16 @@ export class SharedPool implements EndpointPool, Http2ConnectionOwner, OpeningOw
     this.#pool.onGone();
   }
 
+  #leaveAddresses(): void {
+    for (const [connection, { address }] of [...this.#lives]) {
+      if (!this.#life.isCurrent(address)) connection.retire();
+    }
+  }
+
   #forget(connection: Http2ClientConnection): void {
+    const life = this.#lives.get(connection);
+    this.#lives.delete(connection);
+    if (life !== undefined) this.#pool.tools.wheel.remove(life.aged);
     const place = this.#connections.indexOf(connection);
     if (place >= 0) this.#connections.splice(place, 1);
   }

@@ -214,6 +214,7 @@ function poolOptions(destination: Destination): PoolOptions {
     tlsHandshakeMs: durationMs(timeouts?.tlsHandshake, defaults.tlsHandshake),
     responseHeaderMs: durationMs(timeouts?.responseHeader, defaults.responseHeader),
     idleMs: durationMs(timeouts?.idleConnection, defaults.idleConnection),
+    maxAgeMs: durationMs(options?.maxConnectionAge, destinationDefaults.maxConnectionAge),
     lenience: lenienceOf(options?.lenient),
   };
 }

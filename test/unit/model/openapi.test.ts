@@ -59,7 +59,7 @@ const defaults: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   },
   ListenerProxyErrors: { detail: 'standard' },
   Endpoint: { weight: 1, priority: 0 },
-  DestinationOptions: { http2: false, maxConnsPerHost: 0, lenient: [] },
+  DestinationOptions: { http2: false, maxConnsPerHost: 0, maxConnectionAge: '0s', lenient: [] },
   DestinationTimeouts: {
     connect: '5s',
     dualStackFallback: '300ms',

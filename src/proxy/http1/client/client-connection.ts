@@ -49,6 +49,9 @@ const tooMuch: Partial<Record<HeadStatus, string>> = {
 type Phase = 'idle' | 'head' | 'body' | 'over';
 
 export class ClientConnection extends Timed implements UpstreamStream, BodySource, SocketReceiver {
+  /** The address that it was made to, and when it takes no new request any more (wheel time); for its pool. */
+  remoteAddress = '';
+  endsMs = Number.POSITIVE_INFINITY;
   readonly parser: ResponseParser;
   readonly framing = new Framing();
   readonly #head: ResponseHead;

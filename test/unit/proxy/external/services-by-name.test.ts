@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { createServer as createHttp2Server, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { expect } from 'chai';
 import { systemClock } from '../../../../src/clock.ts';
 import { reasonOf } from '../../../../src/proxy/external/external-failure.ts';
@@ -21,11 +21,21 @@ describe('a service whose name gets another address', () => {
   let names: NameLookup;
   /** How far the clock of the names is ahead. */
   let aheadMs: number;
+  /** Look-ups of names that are followed, not due yet. */
+  let refreshes: (() => void)[];
   const ends: (() => unknown)[] = [];
   beforeEach(() => {
     address = before;
     aheadMs = 0;
-    const clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + aheadMs };
+    refreshes = [];
+    const clock = {
+      ...systemClock,
+      monotonicMs: () => systemClock.monotonicMs() + aheadMs,
+      after: (_ms: number, refresh: () => void) => {
+        refreshes.push(refresh);
+        return () => void refreshes.splice(refreshes.indexOf(refresh), 1);
+      },
+    };
     names = new NameLookup(clock, (_, answer) => setImmediate(answer, null, [{ address, family: 4 }]));
   });
   afterEach(() => {
@@ -50,7 +60,7 @@ describe('a service whose name gets another address', () => {
   };
   const http = (own: string): Server => createServer((_, response) => response.end(own));
   const service = (port: number) => ({ id: 's', name: 's', host: 'service.test', port });
-  const tools = () => ({ clock: systemClock, lookup: names.lookup });
+  const tools = () => ({ clock: systemClock, lookup: names.lookup, names });
   const signal = (): AbortSignal => AbortSignal.timeout(5_000);
 
   it('is asked there over HTTP as soon as a connection is made', async () => {
@@ -67,6 +77,41 @@ describe('a service whose name gets another address', () => {
     servers[0]?.close();
     servers[0]?.closeAllConnections();
     await eventually(async () => expect(await ask()).to.equal(after));
+  });
+
+  it('is asked there over HTTP once the name has been asked for again, while its connection is used', async () => {
+    const [port] = await atBoth(http);
+    const one = new HttpService(service(port), tools());
+    ends.push(() => one.close());
+    const ask = async (): Promise<string> => {
+      const asked = one.ask({ method: 'GET', path: '/', headers: [], body: undefined, signal: signal() });
+      return asked.then(({ body }) => body.toString(), reasonOf);
+    };
+    expect(await ask()).to.equal(before);
+    address = after;
+    expect(await ask()).to.equal(before);
+    expect(refreshes).to.have.length(1);
+    refreshes.shift()?.();
+    await eventually(async () => expect(await ask()).to.equal(after));
+  });
+
+  it('takes connections no older than maxConnectionAge', async () => {
+    const connections: Socket[] = [];
+    const [port] = await atBoth((own) => http(own).on('connection', (socket) => connections.push(socket)));
+    let nowMs = 0;
+    const clock = { ...systemClock, monotonicMs: () => nowMs };
+    const one = new HttpService({ ...service(port), options: { maxConnectionAge: '10s' } }, { clock, names });
+    ends.push(() => one.close());
+    const ask = () => one.ask({ method: 'GET', path: '/', headers: [], body: undefined, signal: signal() });
+    await ask();
+    nowMs = 8_900;
+    const former = [...connections];
+    expect(former.some(({ destroyed }) => destroyed)).to.equal(false);
+    nowMs = 10_000;
+    await ask();
+    expect(connections.length).to.be.greaterThan(former.length);
+    await eventually(() => expect(former.every(({ destroyed }) => destroyed)).to.equal(true));
+    expect(connections.at(-1)?.destroyed).to.equal(false);
   });
 
   it('is asked there for its keys', async () => {
@@ -104,5 +149,10 @@ describe('a service whose name gets another address', () => {
     expect(await ask(), 'over the connection that is there').to.equal(before);
     sessions[0]?.destroy();
     await eventually(async () => expect(await ask()).to.equal(after));
+    address = before;
+    aheadMs = 120_000;
+    expect(refreshes, 'the name is followed').to.have.length(1);
+    refreshes.shift()?.();
+    await eventually(async () => expect(await ask()).to.equal(before));
   });
 });

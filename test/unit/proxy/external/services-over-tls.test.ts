@@ -84,7 +84,7 @@ describe('services behind TLS', () => {
   const clock = systemClock;
   const wheel = new Wheel(clock);
   const names = new NameLookup(clock);
-  const tools = { clock, lookup: names.lookup };
+  const tools = { clock, lookup: names.lookup, names };
   const signal = (): AbortSignal => AbortSignal.timeout(5_000);
 
   const http1 = async (options: ServerOptions): Promise<number> => {
