@@ -8,21 +8,33 @@ import { VarintReader } from './varint-reader.ts';
 const logBlockBytes = 32_768;
 const logHeaderBytes = 7;
 
-/** Numbers of the table files that the manifest refers to. A crash during a flush or a compaction leaves others behind. */
-export async function liveTables(directory: string): Promise<Set<number>> {
-  const live = new Set<number>();
-  try {
-    const manifest = (await readFile(join(directory, 'CURRENT'), 'utf8')).trim();
-    for (const record of logRecords(await readFile(join(directory, manifest))))
-      applyEdit(new VarintReader(record), live);
-  } catch {
-    // A manifest that cannot be read is LevelDB's to refuse: it verifies this file.
-  }
-  return live;
+interface Manifest {
+  /** Numbers of the table files. */
+  readonly tables: Set<number>;
+  /** Number of the oldest write-ahead file that is not in a table. */
+  firstLog: number;
 }
 
-/** Whole records up to the first that is not sound, as LevelDB reads a manifest. */
-function* logRecords(log: Buffer): Generator<Buffer> {
+/** Rejects with the system's error, or RangeError, when it cannot be read. */
+export async function manifestOf(directory: string): Promise<Manifest> {
+  const manifest: Manifest = { tables: new Set(), firstLog: 0 };
+  const name = (await readFile(join(directory, 'CURRENT'), 'utf8')).trim();
+  for (const record of logRecords(await readFile(join(directory, name)))) applyEdit(new VarintReader(record), manifest);
+  return manifest;
+}
+
+/** Numbers of the table files that the manifest refers to. A crash during a flush or a compaction leaves others behind. */
+export async function liveTables(directory: string): Promise<Set<number>> {
+  try {
+    return (await manifestOf(directory)).tables;
+  } catch {
+    // A manifest that cannot be read is LevelDB's to refuse: it verifies this file.
+    return new Set();
+  }
+}
+
+/** Whole records of a manifest or a write-ahead file, up to the first that is not sound. */
+export function* logRecords(log: Buffer): Generator<Buffer> {
   let parts: Buffer[] = [];
   for (let at = 0; at + logHeaderBytes <= log.length; ) {
     const left = logBlockBytes - (at % logBlockBytes);
@@ -43,7 +55,8 @@ function* logRecords(log: Buffer): Generator<Buffer> {
   }
 }
 
-function applyEdit(edit: VarintReader, live: Set<number>): void {
+function applyEdit(edit: VarintReader, manifest: Manifest): void {
+  const { tables: live } = manifest;
   while (!edit.done) {
     const tag = edit.varint();
     switch (tag) {
@@ -51,6 +64,8 @@ function applyEdit(edit: VarintReader, live: Set<number>): void {
         edit.take(edit.varint());
         break;
       case 2: // log number
+        manifest.firstLog = edit.varint();
+        break;
       case 3: // next file number
       case 4: // last sequence
       case 9: // previous log number

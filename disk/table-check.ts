@@ -8,6 +8,11 @@ import { isMissing } from './durable-file.ts';
 import { liveTables } from './manifest.ts';
 import { VarintReader } from './varint-reader.ts';
 
+interface TableEntry {
+  readonly key: Buffer;
+  readonly value: Buffer;
+}
+
 const footerBytes = 48;
 const trailerBytes = 5;
 const tableMagic = 0xdb47_7524_8b80_fb57n;
@@ -43,13 +48,30 @@ async function filesOf(directory: string): Promise<string[]> {
 
 /** Every block by its checksum: index and its data blocks, metaindex and its filter. */
 function checkTable(table: Buffer): void {
+  const handles = footerOf(table);
+  for (const index of [soundBlock(table, handles), soundBlock(table, handles)]) {
+    for (const { value: handle } of blockEntries(index)) soundBlock(table, new VarintReader(handle));
+  }
+}
+
+/**
+ * Entries of a table in its order, each block checked by its checksum. Keys are LevelDB's own, with sequence number and kind.
+ * @throws {RangeError} when the table was changed
+ */
+export function* tableEntries(table: Buffer): Generator<TableEntry> {
+  const handles = footerOf(table);
+  soundBlock(table, handles);
+  for (const { value: handle } of blockEntries(soundBlock(table, handles))) {
+    yield* blockEntries(soundBlock(table, new VarintReader(handle)));
+  }
+}
+
+/** Handles of the metaindex and of the index. */
+function footerOf(table: Buffer): VarintReader {
   if (table.length < footerBytes) throw new RangeError('it is cut off');
   const footer = table.subarray(table.length - footerBytes);
   if (footer.readBigUInt64LE(footerBytes - 8) !== tableMagic) throw new RangeError('its footer is damaged');
-  const handles = new VarintReader(footer);
-  for (const index of [soundBlock(table, handles), soundBlock(table, handles)]) {
-    for (const handle of blockValues(index)) soundBlock(table, new VarintReader(handle));
-  }
+  return new VarintReader(footer);
 }
 
 /** The block at `offset, size`, which is followed by its type and checksum. */
@@ -63,14 +85,15 @@ function soundBlock(table: Buffer, handle: VarintReader): Buffer {
 }
 
 /** Entries are `shared length, own length, value length, own key part, value`; restart points follow. */
-function* blockValues(block: Buffer): Generator<Buffer> {
+function* blockEntries(block: Buffer): Generator<TableEntry> {
+  let key = Buffer.alloc(0);
   const restarts = block.readUInt32LE(block.length - 4);
   const entries = new VarintReader(block.subarray(0, block.length - 4 * (restarts + 1)));
   while (!entries.done) {
-    entries.varint();
+    const shared = entries.varint();
     const keyLength = entries.varint();
     const valueLength = entries.varint();
-    entries.take(keyLength);
-    yield entries.take(valueLength);
+    key = Buffer.concat([key.subarray(0, shared), entries.take(keyLength)]);
+    yield { key, value: entries.take(valueLength) };
   }
 }

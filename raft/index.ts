@@ -59,5 +59,6 @@ export {
   readCheckpoint,
   writeCheckpoint,
 } from './store/checkpoint-files.ts';
+export { type LogAsItIs, readLogAsItIs } from './store/read-only-log.ts';
 export { isPrivateAddress } from './transport/private-address.ts';
 export type { PeerTls } from './transport/tcp-socket.ts';

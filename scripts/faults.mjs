@@ -139,6 +139,12 @@ const rows = [
     takes: [20, 20],
   },
   {
+    name: 'disks',
+    what: 'disks that stand still or are full',
+    test: ['test/faults/disks.test.ts'],
+    takes: [180, 180],
+  },
+  {
     name: 'discovery',
     what: 'the API of Kubernetes is gone under traffic',
     test: ['test/process/discovery.test.ts'],

@@ -26,6 +26,13 @@ export function storeFailure(storePath: string, error: unknown): Error {
   });
 }
 
+/** The disk takes no write: it has no room, or is mounted read-only. */
+export function isNoRoom(error: unknown): boolean {
+  const words = /\b(ENOSPC|EDQUOT|EROFS)\b|no space left|quota exceeded|read-only file system/i;
+  if (!(error instanceof Error)) return false;
+  return words.test(error.message) || isNoRoom(error.cause);
+}
+
 /** @throws {Error} when certificate and key cannot be used, before anything depends on them */
 export function checkCertificate(tls: ApiTls | undefined): void {
   if (tls === undefined) return;

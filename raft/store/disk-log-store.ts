@@ -58,7 +58,8 @@ export class DiskLogStore implements LogStore {
   #committing: Promise<unknown> = Promise.resolve();
   #problem: DiskProblem | undefined;
   #giveUp: () => void = () => {};
-  #isBegun = false;
+  /** A rejected write is made again. */
+  #insists = false;
   #failure: Error | undefined;
 
   constructor(options: DiskLogStoreOptions) {
@@ -107,7 +108,7 @@ export class DiskLogStore implements LogStore {
     const counted = put(keys.boots, encodeNumber('boots', boots));
     await this.#commit([...first, counted, { type: 'del', key: keys.clean }, ...image.plan({ sync: true })]);
     if (former !== undefined) await this.#former.clear();
-    this.#isBegun = true;
+    this.#insists = true;
     return {
       identity: this.#identity,
       verdict,
@@ -204,6 +205,8 @@ export class DiskLogStore implements LogStore {
       if (this.#problem !== undefined) this.#fail(new Error(this.#problem.reason));
       this.#giveUp();
       await this.#committing;
+      // The mark of a clean stop is worth one try.
+      this.#insists = false;
       if (clean && this.#failure === undefined && this.#image !== undefined) {
         const operations = this.#image.plan({ sync: true });
         const marker = put(keys.clean, encodeNumber('clean', this.#image.persistSeq));
@@ -241,7 +244,7 @@ export class DiskLogStore implements LogStore {
    * be there. A start does not wait: its caller decides what to do without a log.
    */
   async #insist(operations: readonly Operation[], rejection: unknown): Promise<void> {
-    if (!this.#isBegun || !isOfSystem(rejection)) throw rejection;
+    if (!this.#insists || !isOfSystem(rejection)) throw rejection;
     let reason = rejection;
     for (let pauseMs = rejectedPauseMs.first; ; pauseMs = Math.min(2 * pauseMs, rejectedPauseMs.longest)) {
       this.#problem = isRejected(join(this.place, 'journal'), reason);

@@ -27,7 +27,10 @@ export class FormerLog {
     // The constructor begins to open: nothing that must come before may come after it.
     const options = { compression: false, keyEncoding: 'buffer', valueEncoding: 'buffer' } as const;
     this.#database = new ClassicLevel(this.#location, options);
-    await this.#database.open();
+    await this.#database.open().catch((error: unknown) => {
+      const cause = error instanceof Error ? error.cause : undefined;
+      throw new Error(cause instanceof Error ? cause.message : String(error), { cause });
+    });
   }
 
   /** What LevelDB dropped counts only where there is something. */

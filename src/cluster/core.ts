@@ -1,15 +1,17 @@
 // What was agreed on and how more is agreed on: the log in its thread, the state on disk, and the line between them. It
 // knows nothing of the API, so it opens while the frameworks are still being loaded.
 import { randomBytes } from 'node:crypto';
-import { rm } from 'node:fs/promises';
+import { rm, statfs } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { checkpointDirectory, type Notices } from '../../raft/index.ts';
+import type { DiskProblem } from '../../disk/disk-problem.ts';
+import { checkpointDirectory, type Notices, type RaftOptions, readLogAsItIs } from '../../raft/index.ts';
 import { systemClock } from '../clock.ts';
 import type { ControlPlaneSettings } from '../settings/control-plane.ts';
-import { listenFailure, storeFailure } from '../start-failure.ts';
+import { isNoRoom, listenFailure, storeFailure } from '../start-failure.ts';
 import { DurableState } from '../state/durable-state.ts';
 import { generationDirectory, LevelStore } from '../state/level-store.ts';
-import type { OpenOptions } from '../state/opening.ts';
+import { type OpenOptions, openState } from '../state/opening.ts';
+import { ReadOnlyStore } from '../state/read-only-store.ts';
 import { writeBehindMs } from '../state/round-writer.ts';
 import type { LevelCell } from '../telemetry/log-levels.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -18,7 +20,7 @@ import type { WorkTraces } from '../telemetry/traces/work-traces.ts';
 import { checkpointFilesIn, generationStores, removeOtherGenerations } from './checkpoints/generation-directories.ts';
 import { Generations } from './checkpoints/generations.ts';
 import { Proposer } from './log/proposer.ts';
-import { CannotListen, RaftLog, type StateAtStart } from './log/raft-log.ts';
+import { CannotListen, RaftLog, type RaftLogOptions, type StateAtStart } from './log/raft-log.ts';
 import { raftOptions } from './log/raft-options.ts';
 import { raftMetrics } from './members/raft-metrics.ts';
 import { NodeLinks } from './node-links.ts';
@@ -42,72 +44,188 @@ export interface CoreOptions {
   readonly level?: LevelCell | undefined;
 }
 
-/** Rejects with a sentence for people, nothing left open. When it resolves this node votes and follows. */
-export async function openCore({ traces, settings, logger, level }: CoreOptions): Promise<Core> {
-  const storePath = resolve(settings.storePath);
-  const options = { ...raftOptions(settings, storePath), details: level?.bytes };
-  const notices: Notices = {
-    notice: (text) => logger.info({}, `cluster: ${text}`),
-    warning: (text) => logger.warn({}, `cluster: ${text}`),
-  };
-  const cannotOpen = (error: unknown): never => {
-    if (error instanceof CannotListen && settings.raft !== undefined) {
-      throw listenFailure('raft', 'controlPlane.raft.bindAddress', settings.raft.bindAddress, error);
-    }
-    throw storeFailure(storePath, error);
-  };
-  const detail = (text: string): void => logger.debug({}, `cluster: ${text}`);
-  const openLog = (): Promise<RaftLog> => RaftLog.open({ raft: options, notices, detail }).catch(cannotOpen);
-  let raft = await openLog();
-  let isDropped = false;
+/**
+ * Rejects with a sentence for people, nothing left open. When it resolves this node votes and follows, or shows what it has
+ * until the disk takes writes again.
+ */
+export async function openCore(options: CoreOptions): Promise<Core> {
+  const opening = new CoreOpening(options);
   try {
-    await removeOtherGenerations(storePath, raft.generation, raft.clusterId === undefined);
-    const openOptions: OpenOptions = { encryptionKey: settings.encryptionKey, randomBytes };
+    return await opening.open();
+  } catch (error) {
+    const core =
+      isNoRoom(error) && options.settings.onStorageFailure === 'serve' ? await opening.openReadOnly(error) : undefined;
+    if (core === undefined) throw error;
+    return core;
+  }
+}
+
+/** How often it is tried whether the disk takes writes again. */
+const retryMs = 2_000;
+/** With less room a start would take it all and fail. */
+const roomBytes = 1024 * 1024;
+
+class CoreOpening {
+  readonly #options: CoreOptions;
+  readonly #storePath: string;
+  readonly #raftOptions: RaftOptions;
+  readonly #notices: Notices;
+  readonly #openOptions: OpenOptions;
+  #isDropped = false;
+  #isClosed = false;
+
+  constructor(options: CoreOptions) {
+    const { settings, logger, level } = options;
+    this.#options = options;
+    this.#storePath = resolve(settings.storePath);
+    this.#raftOptions = { ...raftOptions(settings, this.#storePath), details: level?.bytes };
+    this.#notices = {
+      notice: (text) => logger.info({}, `cluster: ${text}`),
+      warning: (text) => logger.warn({}, `cluster: ${text}`),
+    };
+    this.#openOptions = { encryptionKey: settings.encryptionKey, randomBytes };
+  }
+
+  async open(): Promise<Core> {
+    let raft = await RaftLog.open(this.#logOptions).catch(this.#cannotOpen);
     const beforeEncryption = async (applied: number): Promise<void> => {
       refuseToDrop(raft, applied);
       await raft.stop();
-      await rm(options.directory, { recursive: true, force: true });
-      isDropped = true;
-      raft = await openLog();
+      await rm(this.#raftOptions.directory, { recursive: true, force: true });
+      this.#isDropped = true;
+      raft = await RaftLog.open(this.#logOptions).catch(this.#cannotOpen);
     };
-    const store = await LevelStore.open(generationDirectory(storePath, raft.generation)).catch(cannotOpen);
+    try {
+      const store = await this.#storeOf(raft);
+      const behind = { clock: systemClock, delayMs: writeBehindMs };
+      const state = await DurableState.open(store, { ...this.#openOptions, beforeEncryption, behind });
+      this.#warn(state.warnings);
+      const { core, generations } = this.#assemble(raft, state);
+      this.#begin(raft, state, generations);
+      return core;
+    } catch (error) {
+      await raft.stop();
+      throw error;
+    }
+  }
+
+  /**
+   * What log and store hold, where nothing can be written: traffic and stale reads go on with it, and the rest begins once the
+   * disk takes writes. Undefined where there is nothing to show.
+   */
+  async openReadOnly(failure: unknown): Promise<Core | undefined> {
+    const { logger } = this.#options;
+    const asItIs = await readLogAsItIs(this.#raftOptions.directory).catch(() => undefined);
+    if (asItIs === undefined) return undefined;
+    const store = await ReadOnlyStore.read(generationDirectory(this.#storePath, asItIs.generation));
     const behind = { clock: systemClock, delayMs: writeBehindMs };
-    const state = await DurableState.open(store, { ...openOptions, beforeEncryption, behind });
-    for (const warning of state.warnings) logger.warn({}, `store: ${warning}`);
+    const state = await DurableState.open(store, { ...this.#openOptions, readOnly: true, behind });
+    const words = failure instanceof Error ? failure.message : String(failure);
+    const problem: DiskProblem = { kind: 'rejected', reason: `${words}; tried again until there is room` };
+    const raft = RaftLog.absent(this.#logOptions, asItIs, problem);
+    const { core, generations } = this.#assemble(raft, state);
+    logger.error(
+      { reason: problem.reason },
+      'the store is read-only: traffic goes on, writes are refused until there is room',
+    );
+    systemClock.after(retryMs, () => this.#retry(raft, state, generations));
+    return core;
+  }
+
+  /** Opens log and store for good once they can be. */
+  #retry(raft: RaftLog, state: DurableState, generations: Generations): void {
+    if (this.#isClosed) return;
+    this.#openAnew(raft, state, generations).catch((error: unknown) => {
+      if (!isNoRoom(error)) this.#options.logger.warn({ err: error }, 'the store cannot be opened yet');
+      systemClock.after(retryMs, () => this.#retry(raft, state, generations));
+    });
+  }
+
+  async #openAnew(raft: RaftLog, state: DurableState, generations: Generations): Promise<void> {
+    const { bavail, bsize } = await statfs(this.#storePath);
+    if (bavail * bsize < roomBytes) throw new Error(`no space left: ${bavail * bsize} bytes`);
+    await raft.open();
+    try {
+      const store = await this.#storeOf(raft);
+      const opened = await openState(store, this.#openOptions).catch(async (error: unknown) => {
+        await store.close();
+        throw error;
+      });
+      this.#warn(opened.warnings);
+      await state.adopt({ store, opened, applied: opened.state.applied });
+      this.#begin(raft, state, generations);
+    } catch (error) {
+      await raft.close();
+      throw error;
+    }
+    raft.tell(undefined);
+  }
+
+  async #storeOf(raft: RaftLog): Promise<LevelStore> {
+    await removeOtherGenerations(this.#storePath, raft.generation, raft.clusterId === undefined);
+    return await LevelStore.open(generationDirectory(this.#storePath, raft.generation)).catch(this.#cannotOpen);
+  }
+
+  #assemble(raft: RaftLog, state: DurableState): { readonly core: Core; readonly generations: Generations } {
+    const { settings, traces } = this.#options;
     const generations = new Generations({
-      stores: generationStores(storePath),
-      checkpoints: checkpointFilesIn(checkpointDirectory(options)),
+      stores: generationStores(this.#storePath),
+      checkpoints: checkpointFilesIn(checkpointDirectory(this.#raftOptions)),
       generation: raft.generation,
       node: raft.node,
       state,
-      openOptions,
-      notices,
+      openOptions: this.#openOptions,
+      notices: this.#notices,
     });
-    const opened = raft;
-    const links = new NodeLinks({ settings, clusterId: () => opened.clusterId, clock: systemClock, traces });
+    const links = new NodeLinks({ settings, clusterId: () => raft.clusterId, clock: systemClock, traces });
     const metrics = new Metrics();
     metrics.include(async () =>
-      raftMetrics({ status: await opened.status(), failed: opened.failed, nowMs: systemClock.nowMs() }),
+      raftMetrics({ status: await raft.status(), failed: raft.failed, nowMs: systemClock.nowMs() }),
     );
     const log = new Proposer({
       port: raft,
       state,
       clock: systemClock,
-      nodeId: options.nodeId,
+      nodeId: this.#raftOptions.nodeId,
       relay: measuredRelay(links.relay, metrics, systemClock),
       adopt: (generation) => generations.adopt(generation),
       observer: metrics,
       traces,
     });
+    const end = (): Promise<void> => {
+      this.#isClosed = true;
+      return close({ raft, state, log, links });
+    };
+    return { generations, core: { raft, state, log, links, metrics, close: end } };
+  }
+
+  #begin(raft: RaftLog, state: DurableState, generations: Generations): void {
     refuseHalfLeft(raft, state);
     const atStart: StateAtStart = { applied: state.view.applied, term: state.entry?.term ?? 0 };
-    const loss = isDropped ? undefined : lossOfLog(raft, atStart);
+    const loss = this.#isDropped ? undefined : lossOfLog(raft, atStart);
     raft.begin(atStart, generations);
-    if (loss !== undefined) logger.warn({}, `cluster: ${loss}`);
-    return { raft, state, log, links, metrics, close: () => close({ raft, state, log, links }) };
-  } catch (error) {
-    await raft.stop();
-    throw error;
+    if (loss !== undefined) this.#notices.warning(loss);
+  }
+
+  get #logOptions(): RaftLogOptions {
+    const { logger } = this.#options;
+    return {
+      raft: this.#raftOptions,
+      notices: this.#notices,
+      detail: (text) => logger.debug({}, `cluster: ${text}`),
+    };
+  }
+
+  readonly #cannotOpen = (error: unknown): never => {
+    const { raft } = this.#options.settings;
+    if (error instanceof CannotListen && raft !== undefined) {
+      throw listenFailure('raft', 'controlPlane.raft.bindAddress', raft.bindAddress, error);
+    }
+    throw storeFailure(this.#storePath, error);
+  };
+
+  #warn(warnings: readonly string[]): void {
+    for (const warning of warnings) this.#options.logger.warn({}, `store: ${warning}`);
   }
 }
 

@@ -24,6 +24,8 @@ export interface OpenOptions {
   readonly randomBytes: (count: number) => Uint8Array;
   /** Encryption is being turned on: removes what lies elsewhere in plain text. The store is marked afterwards. */
   readonly beforeEncryption?: ((applied: number) => Promise<void>) | undefined;
+  /** Checks and loads alone: nothing is written, and a start that counts comes later. */
+  readonly readOnly?: boolean;
   /** How a store is loaded and rounds are computed; in slices by the clock by default. */
   readonly run?: RunSteps;
 }
@@ -61,6 +63,11 @@ export async function openState(store: Store, options: OpenOptions): Promise<Ope
     ? newIdentity(options.randomBytes)
     : nextBoot(localRow<Identity>(store, plain, rows, keys.local.identity));
   const warnings = checkMark(store, state, identity, isNew);
+  if (options.readOnly === true) {
+    if (turnOn)
+      throw new StoreMismatch(`the store at ${store.place} cannot be encrypted while its disk takes no write`);
+    return { state, identity, codec, cipher, warnings };
+  }
   if (turnOn) {
     await options.beforeEncryption?.(state.applied);
     await store.compact();

@@ -3,6 +3,7 @@
 import type { DiskProblem } from '../../../disk/disk-problem.ts';
 import {
   type CheckpointMeta,
+  type LogAsItIs,
   type MemberId,
   type MemberStatus,
   type MembershipChange,
@@ -53,7 +54,11 @@ export class RaftLog implements LogPort, Cluster {
   readonly clustered: boolean;
   /** What is reported to raft, with no answer: checkpoints, installations, that this node's state is wrong. */
   readonly node: NodeReports;
-  readonly #thread: RaftThread;
+  readonly #options: RaftLogOptions;
+  readonly #asItIs: LogAsItIs | undefined;
+  /** Undefined while the log cannot be opened. */
+  #thread: RaftThread | undefined;
+  #problem: DiskProblem | undefined;
   readonly #failures = new Set<(reason: string) => void>();
   readonly #waiting = new Set<(problem: DiskProblem | undefined) => void>();
   #receiver: (message: FromLog) => void = () => undefined;
@@ -63,25 +68,64 @@ export class RaftLog implements LogPort, Cluster {
   #failed: string | undefined;
   #stopped: Promise<void> | undefined;
 
-  private constructor({ raft, notices, detail }: RaftLogOptions, opening: Opening) {
-    this.clustered = raft.cluster !== undefined;
-    this.#thread = new RaftThread(raft, this.#host(opening, notices, detail));
-    this.node = this.#thread.node;
+  private constructor(options: RaftLogOptions, asItIs?: LogAsItIs) {
+    this.clustered = options.raft.cluster !== undefined;
+    this.#options = options;
+    this.#asItIs = asItIs;
+    this.#clusterId = asItIs?.clusterId;
+    const node = (): NodeReports | undefined => this.#thread?.node;
+    this.node = {
+      applied: (index) => node()?.applied(index),
+      checkpointWritten: (image) => node()?.checkpointWritten(image),
+      checkpointFailed: () => node()?.checkpointFailed(),
+      installed: (generation, index) => node()?.installed(generation, index),
+      installFailed: (index) => node()?.installFailed(index),
+      transfer: (to) => node()?.transfer(to),
+      condemn: (reason) => node()?.condemn(reason),
+    };
   }
 
   /** Starts the worker; resolves when the log is read. Rejects when it cannot be used, with `CannotListen` for `bindAddress`. */
-  static open(options: RaftLogOptions): Promise<RaftLog> {
+  static async open(options: RaftLogOptions): Promise<RaftLog> {
+    const log = new RaftLog(options);
+    await log.open();
+    return log;
+  }
+
+  /** A log on a disk that takes no byte. It refuses everything, with the reason, until `open` and `begin`. */
+  static absent(options: RaftLogOptions, asItIs: LogAsItIs, problem: DiskProblem): RaftLog {
+    const log = new RaftLog(options, asItIs);
+    log.#problem = problem;
+    return log;
+  }
+
+  /** Starts the worker of a log that has none. Resolves and rejects as the function of the class. */
+  open(): Promise<void> {
+    const { raft, notices, detail } = this.#options;
     return new Promise((resolve, reject) => {
-      const log: RaftLog = new RaftLog(options, {
-        opened: () => resolve(log),
-        failed: (error) => void log.stop().then(() => reject(error)),
-      });
+      const failed = (error: Error): void => void this.close().then(() => reject(error));
+      this.#thread = new RaftThread(raft, this.#host({ opened: resolve, failed }, notices, detail));
     });
+  }
+
+  /** Ends the worker; `open` may start another. */
+  async close(): Promise<void> {
+    const thread = this.#thread;
+    await thread?.stop();
+    this.#thread = undefined;
+    this.#opened = undefined;
+  }
+
+  /** The log cannot be written for the time being; undefined: it can again. */
+  tell(problem: DiskProblem | undefined): void {
+    this.#problem = problem;
+    this.#receiver({ type: 'disk', problem });
+    for (const subscriber of this.#waiting) subscriber(problem);
   }
 
   /** Which generation of the state counts. */
   get generation(): number {
-    return this.#opened?.generation ?? 1;
+    return (this.#opened ?? this.#asItIs)?.generation ?? 1;
   }
 
   get clusterId(): string | undefined {
@@ -105,7 +149,7 @@ export class RaftLog implements LogPort, Cluster {
 
   /** Of the last entry in the log when it was opened. */
   get lastIndex(): number {
-    return this.#opened?.lastIndex ?? 0;
+    return (this.#opened ?? this.#asItIs)?.lastIndex ?? 0;
   }
 
   /**
@@ -122,19 +166,22 @@ export class RaftLog implements LogPort, Cluster {
       );
     }
     // The log that took over a state from before it names that state's last index with term 1.
-    this.#thread.begin({ index: applied, term: hasLog && applied > 0 && term === 0 ? 1 : term });
+    this.#thread?.begin({ index: applied, term: hasLog && applied > 0 && term === 0 ? 1 : term });
   }
 
   receive(receiver: (message: FromLog) => void): void {
     this.#receiver = receiver;
+    if (this.#problem !== undefined) this.#receiver({ type: 'disk', problem: this.#problem });
   }
 
   propose(bytes: Uint8Array, ended: (answer: LogAnswer) => void): void {
-    void this.#thread.propose(bytes).then((outcome) => ended(answerOf(outcome)));
+    const proposed = this.#thread?.propose(bytes) ?? Promise.resolve<Outcome>({ kind: 'notApplied', why: 'disk late' });
+    void proposed.then((outcome) => ended(answerOf(outcome)));
   }
 
   read(answered: (answer: LogAnswer) => void): void {
-    void this.#thread.read().then((index) => answered(readAnswer(index)));
+    const read = this.#thread?.read() ?? Promise.resolve(undefined);
+    void read.then((index) => answered(readAnswer(index)));
   }
 
   applied(index: number): void {
@@ -142,11 +189,11 @@ export class RaftLog implements LogPort, Cluster {
   }
 
   status(): Promise<MemberStatus | undefined> {
-    return this.#thread.status();
+    return this.#thread?.status() ?? Promise.resolve(undefined);
   }
 
   change(change: MembershipChange, options: { readonly force?: boolean } = {}): Promise<Outcome> {
-    return this.#thread.change(change, options);
+    return this.#thread?.change(change, options) ?? Promise.resolve({ kind: 'notApplied', why: 'disk late' });
   }
 
   transfer(to: MemberId | undefined): void {
@@ -155,7 +202,7 @@ export class RaftLog implements LogPort, Cluster {
 
   /** Hands leadership over and leaves the mark of a clean stop. May be called again. */
   stop(): Promise<void> {
-    this.#stopped ??= this.#thread.stop();
+    this.#stopped ??= this.#thread?.stop() ?? Promise.resolve();
     return this.#stopped;
   }
 
@@ -177,13 +224,13 @@ export class RaftLog implements LogPort, Cluster {
       warning: (text) => notices.warning(text),
       ...(detail !== undefined && { detail }),
       removed: (reason) => this.#receiver({ type: 'removed', reason }),
-      disk: (problem) => {
-        this.#receiver({ type: 'disk', problem });
-        for (const subscriber of this.#waiting) subscriber(problem);
-      },
+      disk: (problem) => this.tell(problem),
       fatal: (reason) => {
+        if (this.#opened === undefined) {
+          opening.failed(new Error(reason));
+          return;
+        }
         this.#failed = reason;
-        if (this.#opened === undefined) opening.failed(new Error(reason));
         this.#receiver(fatalMessage(reason));
         for (const subscriber of this.#failures) subscriber(reason);
       },
@@ -192,7 +239,7 @@ export class RaftLog implements LogPort, Cluster {
 
   async #report(report: RoleReport): Promise<void> {
     this.#receiver(roleMessage(report));
-    this.#clusterId ??= (await this.#thread.status())?.clusterId;
+    this.#clusterId ??= (await this.status())?.clusterId;
   }
 }
 
