@@ -5,7 +5,8 @@ import type { Idempotency, IfMatch } from '../state/command.ts';
 import { drain } from '../state/slices.ts';
 import type { ApiRequest } from './answer.ts';
 
-const entityTags = /^\s*(?:(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"\s*(?:,\s*|$))+$/;
+/** Empty elements are none (RFC 9110 §5.6.1). */
+const entityTags = /^[\s,]*(?:(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"\s*(?:,[\s,]*|$))+$/;
 const oneTag = /(W\/)?"([^"]*)"/g;
 /** As `ETag` writes it: no other digits name the same one. */
 const revision = /^(?:0|[1-9]\d{0,14})$/;

@@ -49,7 +49,10 @@ export class FieldList implements FieldLines {
   }
 
   lineOf(lowerName: string, from: number): number {
-    for (let i = 2 * from; i < this.#flat.length; i += 2) if (this.#flat[i]?.toLowerCase() === lowerName) return i >> 1;
+    for (let i = 2 * from; i < this.#flat.length; i += 2) {
+      const name = this.#flat[i];
+      if (name?.length === lowerName.length && name.toLowerCase() === lowerName) return i >> 1;
+    }
     return -1;
   }
 }

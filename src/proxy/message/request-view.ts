@@ -5,7 +5,7 @@ import type { ProxyErrorType } from '../../errors.ts';
 import { RequestView as ExpressionView, type RequestTls } from '../../expression/cel/view.ts';
 import { canonicalPath } from '../../model/canonical-path.ts';
 import { editedLines, FieldEdits } from '../fields/field-edits.ts';
-import { combinedValue, type FieldLines, readableText } from '../fields/field-lines.ts';
+import { combinedValue, type FieldLines, listElements, readableText } from '../fields/field-lines.ts';
 import { fieldId } from '../fields/field-name.ts';
 import type { Security } from '../socket/security.ts';
 import type { ParsedFraming, ParsedRequest } from './parsed-request.ts';
@@ -66,9 +66,7 @@ export class RequestView implements ExchangeRequest {
     this.canonicalPath = canonical;
     this.path = pathNormalization === 'report' ? sent : canonical;
     const { head } = this.parser;
-    const expectation = head.find(fieldId.expect);
-    if (expectation >= 0 && head.value(expectation).toLowerCase() !== '100-continue') return 'expectation_failed';
-    return undefined;
+    return head.find(fieldId.expect) >= 0 && expectsMore(head) ? 'expectation_failed' : undefined;
   }
 
   /** Middlewares and services that are told Host are told the authority that counts. */
@@ -187,3 +185,7 @@ export class RequestView implements ExchangeRequest {
     for (const [lower, , value] of editedLines(this.parser.head, this.edits)) yield [lower, value];
   }
 }
+
+/** Expects something else than 100-continue; the field is a list (RFC 9110 §10.1.1). */
+const expectsMore = (head: FieldLines): boolean =>
+  listElements(combinedValue(head, 'expect') ?? '').some((each) => each.toLowerCase() !== '100-continue');

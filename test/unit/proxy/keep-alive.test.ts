@@ -144,7 +144,10 @@ describe('a client connection', () => {
 
   it('is refused what it expects beyond 100-continue', async () => {
     await bed.install(forwarding(port, await freePort()));
-    expect(await rawExchange(port, get('/', 'Expect: miracles\r\n'))).to.match(/^HTTP\/1\.1 417 /);
+    for (const lines of ['miracles', '100-continue, miracles', '100-continue\r\nExpect: miracles']) {
+      expect(await rawExchange(port, get('/', `Expect: ${lines}\r\n`)), lines).to.match(/^HTTP\/1\.1 417 /);
+    }
+    expect(await rawExchange(port, get('/', 'Expect: ,100-Continue,,\r\n'))).to.not.match(/^HTTP\/1\.1 417 /);
   });
 
   it('goes on after an answer that did not need its small body', async () => {
