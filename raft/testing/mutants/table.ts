@@ -317,7 +317,6 @@ export const foundOnce: readonly Mutant[] = [
     'silentTicks >= 2 * settings.electionTicks',
     'silentTicks < 0 * settings.electionTicks',
   ),
-  one('a node that joins hears members alone', 'core/senders.ts', '  if (isJoining(state)) return false;\n', ''),
   one(
     'a read round waits for a voter that left',
     'core/reading.ts',
