@@ -1,7 +1,11 @@
 // A client's connection from accept to the end of its handshake, within the time it has for its first request head.
 
+import type { SocketReceiver } from '../socket/byte-socket.ts';
+import { ReceiveBuffer } from '../socket/receive-buffer.ts';
 import type { TcpHandle } from '../socket/stream-handle.ts';
+import { TcpSocket } from '../socket/tcp-socket.ts';
 import { Timed, type Wheel } from '../wheel.ts';
+import { type HelloReading, readHello } from './client-hello.ts';
 import type { SecureSocket } from './secure-socket.ts';
 import type { TlsTerminator } from './terminator.ts';
 
@@ -12,10 +16,15 @@ export interface HandshakeOwner {
   onNotSecured(handshake: Handshake, reason: string | undefined): void;
 }
 
-export class Handshake extends Timed {
+export class Handshake extends Timed implements SocketReceiver {
   readonly #owner: HandshakeOwner;
   readonly #wheel: Wheel;
-  readonly #socket: SecureSocket;
+  readonly #handle: TcpHandle;
+  readonly #terminator: TlsTerminator;
+  /** While the hello is not whole. */
+  readonly #plain: TcpSocket;
+  readonly #hello = new ReceiveBuffer();
+  #socket: SecureSocket | undefined;
   readonly #startedMs: number;
   #refusal: string | undefined;
   #settled = false;
@@ -27,12 +36,39 @@ export class Handshake extends Timed {
     this.#wheel = wheel;
     if (withinMs > 0) wheel.arm(this, withinMs);
     this.#startedMs = wheel.nowMs;
-    const socket = terminator.accept(handle, () => this.#refuse());
+    this.#handle = handle;
+    this.#terminator = terminator;
+    const plain = new TcpSocket(handle, { halfOpen: true });
+    this.#plain = plain;
+    plain.receiver = this;
+    plain.on('error', this.#onError);
+    plain.once('end', this.#onEnd);
+    plain.once('close', this.#onClose);
+    plain.resume();
+  }
+
+  onBytes(bytes: Buffer, length: number): void {
+    if (this.#settled || this.#socket !== undefined) return;
+    this.#hello.append(bytes, 0, length);
+    const came = this.#hello.content;
+    const hello = readHello(came);
+    if (hello !== 'more') this.#secure(hello, came);
+  }
+
+  /** From here on the connection is read by TLS. */
+  #secure(hello: HelloReading, bytes: Buffer): void {
+    const plain = this.#plain;
+    plain.off('error', this.#onError);
+    plain.off('end', this.#onEnd);
+    plain.off('close', this.#onClose);
+    plain.pause();
+    const socket = this.#terminator.accept(this.#handle, () => this.#refuse());
     this.#socket = socket;
     socket.on('error', this.#onError);
     socket.once('end', this.#onEnd);
     socket.once('close', this.#onClose);
-    socket.once('secure', () => this.#onSecure(terminator));
+    socket.once('secure', () => this.#onSecure(socket));
+    this.#terminator.begin(socket, hello, bytes);
   }
 
   /** Nobody waits for it any more. */
@@ -44,10 +80,9 @@ export class Handshake extends Timed {
     this.#end('timeout');
   }
 
-  #onSecure(terminator: TlsTerminator): void {
+  #onSecure(socket: SecureSocket): void {
     if (this.#settled) return;
-    const socket = this.#socket;
-    const security = terminator.judge(socket);
+    const security = this.#terminator.judge(socket);
     if (typeof security === 'string') {
       this.#end(security);
       return;
@@ -71,14 +106,14 @@ export class Handshake extends Timed {
   readonly #onEnd = (): void => this.#onClose();
 
   readonly #onClose = (): void => {
-    const { tcp } = this.#socket;
+    const { tcp } = this.#socket ?? this.#plain;
     this.#end(tcp !== undefined && tcp.bytesRead === 0 ? undefined : 'client_closed');
   };
 
   #end(reason: string | undefined): void {
     if (this.#settled) return;
     this.#settle();
-    this.#socket.destroy();
+    (this.#socket ?? this.#plain).destroy();
     this.#owner.onNotSecured(this, reason);
   }
 

@@ -106,6 +106,11 @@ export class SecureSocket extends HandleSocket implements ByteSocket {
     return socket;
   }
 
+  /** A server's: the bytes that came before TLS took over. Events may be told within. */
+  receive(bytes: Buffer): void {
+    if (!this.destroyed) this.#tls.receive(bytes);
+  }
+
   // What a handshake came to; to be asked for before the connection is closed.
 
   /** As the client sent it, or empty. */

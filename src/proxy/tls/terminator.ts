@@ -9,10 +9,11 @@ import { type TcpHandle, writeRequest } from '../socket/stream-handle.ts';
 import { canonicalHost } from '../target/host.ts';
 import { type Certificate, covers, load } from './certificate.ts';
 import { PeerCertificate } from './client-certificate.ts';
+import type { HelloReading } from './client-hello.ts';
 import { Contexts } from './contexts.ts';
 import { asks, type ListenerMaterial } from './listener-material.ts';
 import { SecureSocket, type ServerSide } from './secure-socket.ts';
-import { useTicketKeys } from './ticket-keys.ts';
+import { openingTickets, type TicketReader, useTicketKeys } from './ticket-keys.ts';
 import { alpnList } from './tls-handle.ts';
 import { type VersionOptions, versionOptions } from './versions.ts';
 
@@ -28,6 +29,7 @@ export class TlsTerminator {
   readonly #contexts: Contexts;
   readonly #side: ServerSide;
   readonly #onlyOne: boolean;
+  readonly #tickets: TicketReader;
 
   /** `protocols` are what ALPN offers, the preferred first. */
   constructor(tls: ListenerTls, material: ListenerMaterial, secrets: TicketSecrets, protocols: readonly string[]) {
@@ -44,7 +46,7 @@ export class TlsTerminator {
       sessionIdContext: createHash('sha256').update(material.scope).digest('hex').slice(0, 32),
       sessionTimeout: ticketLifeMs / 1_000,
     });
-    useTicketKeys(this.#base, secrets, material.scope);
+    this.#tickets = useTicketKeys(this.#base, secrets, material.scope);
     const side = {
       context: this.#base,
       protocols: alpnList(protocols),
@@ -68,6 +70,13 @@ export class TlsTerminator {
       return undefined;
     };
     return SecureSocket.accept(handle, { ...this.#side, choose });
+  }
+
+  /** Gives the first bytes of a client to TLS. A session goes on only under the server name that it was made for. */
+  begin(socket: SecureSocket, hello: HelloReading, bytes: Buffer): void {
+    const receive = (): void => socket.receive(bytes);
+    if (typeof hello !== 'string' && this.#tickets.allows(hello)) openingTickets(receive);
+    else receive();
   }
 
   /** What a handshake came to. A text: why it does not count, although the two sides could talk. */

@@ -3,6 +3,9 @@
 import { hkdfSync, randomFillSync } from 'node:crypto';
 import type { SecureContext } from 'node:tls';
 import type { TicketSecrets } from '../shared/ticket-secrets.ts';
+import { canonicalHost } from '../target/host.ts';
+import type { ClientHello } from './client-hello.ts';
+import { keyNameOf, serverNameIn } from './sealed-session.ts';
 
 interface Keys {
   readonly name: Buffer;
@@ -25,17 +28,51 @@ interface NativeContext {
   onticketkeycallback(name: Buffer, iv: Buffer, sealing: boolean): Answer;
 }
 
+/** Reads tickets of one listener. */
+export interface TicketReader {
+  /** Returns false when a ticket of the hello is of another server name: its session must not go on (RFC 6066 §3). */
+  allows(hello: ClientHello): boolean;
+}
+
+/** The bytes that OpenSSL has at hand are a hello whose sessions may go on. A second hello has not been looked at. */
+let mayOpen = false;
+
+/** Calls `run`, which gives a hello to OpenSSL, whose tickets are opened during the call alone. */
+export function openingTickets(run: () => void): void {
+  mayOpen = true;
+  try {
+    run();
+  } finally {
+    mayOpen = false;
+  }
+}
+
 /** Tickets of `context` are sealed and opened with keys of `scope`, whose words name the listener and its policy. */
-export function useTicketKeys(context: SecureContext, secrets: TicketSecrets, scope: string): void {
+export function useTicketKeys(context: SecureContext, secrets: TicketSecrets, scope: string): TicketReader {
   const derived = new DerivedKeys(secrets, scope);
   const native: NativeContext = context.context;
   native.enableTicketKeyCallback();
   native.onticketkeycallback = (name, _iv, sealing) => {
     const { current, former } = derived.now();
     if (sealing) return [good, current.hmac, current.aes, current.name, ivs.next()];
+    if (!mayOpen) return [unknown, current.hmac, current.aes];
     if (name.equals(current.name)) return [renewed, current.hmac, current.aes];
     if (name.equals(former.name)) return [renewed, former.hmac, former.aes];
     return [unknown, current.hmac, current.aes];
+  };
+  const nameIn = (ticket: Buffer): string | undefined => {
+    const { current, former } = derived.now();
+    const key = [current, former].find(({ name }) => name.equals(keyNameOf(ticket)));
+    return key && serverNameIn(ticket, key.aes);
+  };
+  return {
+    allows({ serverName, tickets }) {
+      const wanted = canonicalHost(serverName);
+      return tickets.every((ticket) => {
+        const name = nameIn(ticket);
+        return name !== undefined && canonicalHost(name) === wanted;
+      });
+    },
   };
 }
 

@@ -22,6 +22,8 @@ export interface TlsHandle extends StreamHandle {
   onnewsession: (id: Buffer, session: Buffer) => void;
   enableSessionCallbacks(): void;
   setSession(session: Buffer): void;
+  /** Bytes that came on the connection before the handle was made. */
+  receive(bytes: Buffer): void;
   setServername(name: string): void;
   setALPNProtocols(list: Buffer): void;
   setVerifyMode(ask: boolean, insist: boolean): void;

@@ -1,0 +1,68 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { connect } from 'node:tls';
+import { expect } from 'chai';
+import { readHello } from '../../../../src/proxy/tls/client-hello.ts';
+
+/** What a client of Node's says first. */
+async function helloOf(servername: string): Promise<Buffer> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const accepted = once(server, 'connection');
+  const client = connect({ port: (server.address() as AddressInfo).port, host: '127.0.0.1', servername });
+  client.on('error', () => {});
+  const [socket] = await accepted;
+  const [bytes] = await once(socket, 'data');
+  socket.destroy();
+  client.destroy();
+  server.close();
+  return bytes;
+}
+
+describe('reading of a ClientHello', () => {
+  let hello: Buffer;
+  before(async () => {
+    hello = await helloOf('a.wild.test');
+  });
+
+  /** The same message in records of so many bytes. */
+  const inRecords = (size: number): Buffer => {
+    const message = hello.subarray(5);
+    const records: Buffer[] = [];
+    for (let at = 0; at < message.length; at += size) {
+      const part = message.subarray(at, at + size);
+      records.push(Buffer.from([22, 3, 1, part.length >> 8, part.length & 255]), part);
+    }
+    return Buffer.concat(records);
+  };
+
+  it('finds the server name, in however many records', () => {
+    for (const bytes of [hello, inRecords(100), inRecords(400)]) {
+      expect(readHello(bytes)).to.deep.include({ serverName: 'a.wild.test' });
+      expect(readHello(Buffer.concat([bytes, Buffer.from('more')]))).to.deep.include({ serverName: 'a.wild.test' });
+    }
+  });
+
+  it('waits for what is not whole', () => {
+    for (const bytes of [hello, inRecords(100)])
+      for (let length = 0; length < bytes.length; length++)
+        expect(readHello(bytes.subarray(0, length))).to.equal('more');
+  });
+
+  it('leaves to OpenSSL what is none, and what has no end', () => {
+    expect(readHello(Buffer.from('GET / HTTP/1.1'))).to.equal('other');
+    expect(readHello(Buffer.from([22, 3, 1, 0, 4, 2, 0, 0, 0]))).to.equal('other');
+    expect(readHello(Buffer.from([22, 3, 1, 0, 4, 1, 255, 255, 255]))).to.equal('other');
+    expect(readHello(inRecords(1))).to.equal('other');
+    expect(readHello(Buffer.alloc(70_000, Buffer.from([22, 3, 1, 0, 0])))).to.equal('other');
+  });
+
+  it('whatever is in it, gives an answer', () => {
+    for (let at = 5; at < hello.length; at++)
+      for (const value of [0, 1, 127, 255]) {
+        const changed = Buffer.from(hello);
+        changed[at] = value;
+        expect(() => readHello(changed), `${at} ${value}`).not.to.throw();
+      }
+  });
+});
