@@ -240,8 +240,10 @@ export class ServerConnection extends Timed implements Downstream, Answered, Pee
   }
 
   onBytes(bytes: Buffer, length: number): void {
-    if (this.#reading === 'linger') this.#lingering?.onBytes();
-    if (this.#isEnding) return;
+    if (this.#isEnding) {
+      this.#lingering?.onBytes();
+      return;
+    }
     if (this.#held.length > 0) {
       this.#held.append(bytes, 0, length);
       this.#processHeld();
