@@ -145,6 +145,13 @@ const rows = [
     takes: [180, 180],
   },
   {
+    name: 'power-cuts',
+    what: 'disks that forget what was not synced, or fail',
+    test: ['test/faults/power-cuts.test.ts'],
+    lengths: { SLUICE_POWER_CUTS: [15, 50] },
+    takes: [120, 300],
+  },
+  {
     name: 'discovery',
     what: 'the API of Kubernetes is gone under traffic',
     test: ['test/process/discovery.test.ts'],

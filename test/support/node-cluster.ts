@@ -26,6 +26,8 @@ export interface ClusterSetup {
   /** Port where the others reach the API of a node, in place of its own. */
   readonly apiVia?: (nodeId: string, ports: NodePorts) => Promise<number>;
   readonly env?: (nodeId: string) => NodeJS.ProcessEnv;
+  /** Below `data` of each node's folder, for the program to make. */
+  readonly storeBelow?: string;
   /** Of the proxy of each node. Default: 1. */
   readonly workers?: number;
   /** Further sections of every node's settings file. */
@@ -44,6 +46,7 @@ export interface ClusterNode {
   readonly url: string;
   /** Where its proxy listens, whatever address a listener names: each node has its own of loopback. */
   readonly proxyAddress: string;
+  readonly folder: string;
   readonly storePath: string;
   /** For plain HTTP. */
   readonly api: ApiClient;
@@ -155,7 +158,8 @@ async function clusterNode(nodeId: string, ports: NodePorts, around: Surrounding
     ports,
     url,
     proxyAddress,
-    storePath: join(folder, 'data'),
+    folder,
+    storePath: join(folder, 'data', setup.storeBelow ?? ''),
     api: apiClient(url, setup.caller?.key === undefined ? {} : { authorization: `Bearer ${setup.caller.key}` }),
     async overview() {
       const { status, text, json } = await call(url, 'GET', '/api/v1/cluster', { ...setup.caller, withinMs: 1_000 });
@@ -169,7 +173,8 @@ async function clusterNode(nodeId: string, ports: NodePorts, around: Surrounding
     async start() {
       const more = `proxy: { workers: ${setup.workers ?? 1}, bindAddress: ${proxyAddress} }\n${setup.more ?? ''}`;
       const env = { ...setup.resolver?.environment, ...setup.env?.(nodeId) };
-      running = launchSluice({ folder, port: ports.api, controlPlane, more, env, output });
+      const { storeBelow = '' } = setup;
+      running = launchSluice({ folder, storeBelow, port: ports.api, controlPlane, more, env, output });
       await running.ready;
     },
     async stop(signal = 'SIGTERM') {

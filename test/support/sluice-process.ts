@@ -21,6 +21,8 @@ export interface SluiceProcess {
 export interface SluiceOptions {
   /** Kept between starts when given; a new one otherwise. */
   readonly folder?: string;
+  /** Below `data` of the folder, for the program to make. Default: `data` itself, which is there. */
+  readonly storeBelow?: string;
   /** Of the API; one that the system gives otherwise. */
   readonly port?: number;
   /** YAML below `controlPlane:`, two spaces in. */
@@ -61,8 +63,8 @@ export async function startSluice(options: SluiceOptions = {}): Promise<SluicePr
 /** Starts one that may be stopped before it is ready. */
 export function launchSluice(options: SluiceOptions = {}): LaunchedSluice {
   const folder = options.folder ?? newFolder();
-  const storePath = join(folder, 'data');
-  mkdirSync(storePath, { recursive: true });
+  mkdirSync(join(folder, 'data'), { recursive: true });
+  const storePath = join(folder, 'data', options.storeBelow ?? '');
   const file = join(folder, 'sluice.yaml');
   writeFileSync(
     file,
