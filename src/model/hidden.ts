@@ -1,6 +1,7 @@
-// Marks in the entities of a configuration whose strings came from secrets, by which the parts that show them know. A name that
-// is one is not needed to serve, and is `***` from here on.
+// Marks in the entities of a configuration whose strings came from secrets, by which the parts that show them know. Strings
+// that are there to be shown and for nothing else are `***` from here on: names, and fields of access logs.
 import { type ConfigKind, perKind } from './kinds.ts';
+import { pointerOf } from './problem.ts';
 import type { Configuration, ProxyConfig } from './proxy-config.ts';
 import { mask } from './secret-texts.ts';
 
@@ -71,7 +72,22 @@ function markedIn<T extends { readonly name: string }>(
   for (const [place, hidden] of pointers) {
     const entity = list[place];
     if (entity === undefined) continue;
-    copy[place] = { ...entity, ...(hidden.includes('/name') && { name: mask }), [mark]: hidden };
+    copy[place] = { ...(withMasks(entity, hidden.filter(isOnlyShown), '') as T), [mark]: hidden };
   }
   return copy;
+}
+
+const isOnlyShown = (pointer: string): boolean =>
+  pointer === '/name' || /^\/accessLog\/(onRequest|onResponse)\/fields\//.test(pointer);
+
+/** A copy with the strings at these pointers masked. */
+function withMasks(value: unknown, pointers: readonly string[], at: string): unknown {
+  if (pointers.length === 0) return value;
+  if (typeof value !== 'object' || value === null) return pointers.includes(at) ? mask : value;
+  const entries = Object.entries(value).map(([key, part]): [string, unknown] => {
+    const below = at + pointerOf(key);
+    const inside = pointers.filter((pointer) => pointer === below || pointer.startsWith(`${below}/`));
+    return [key, withMasks(part, inside, below)];
+  });
+  return Array.isArray(value) ? entries.map(([, part]) => part) : Object.fromEntries(entries);
 }

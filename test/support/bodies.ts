@@ -11,7 +11,7 @@ const interpolated = (name: string): string => `\${${name}}`;
 
 const headers: Json = [
   { name: 'x-tenant', value: 'a' },
-  { name: 'x-tenant', regex: '^b+$' },
+  { name: 'x-tenant', value: '^b+$', regex: true },
 ];
 const retry: Json = {
   attempts: 2,
@@ -29,7 +29,7 @@ const overrides: Json = {
 };
 
 /** One body per kind, or several, in which every field of contract.md §2 and §8 occurs. */
-const samples: Readonly<Record<EditableKind, readonly Json[]>> = {
+export const samples: Readonly<Record<EditableKind, readonly Json[]>> = {
   listeners: [
     {
       name: 'n',

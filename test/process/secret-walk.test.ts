@@ -1,0 +1,170 @@
+// Canaries in every string field of every kind, and all ways out of a process: answers to an admin and a viewer, problems of
+// captures, explanations, metrics, recent requests, reports of the fleet, headers and errors of its own, traces, log lines
+// (security.md S24, contract.md §1.6).
+import { expect } from 'chai';
+import { configKinds } from '../../src/model/kinds.ts';
+import { classOf } from '../../src/model/validation.ts';
+import { freePort } from '../support/free-port.ts';
+import { type Answer, call } from '../support/http-call.ts';
+import { OtlpReceiver } from '../support/otlp-receiver.ts';
+import { type SluiceProcess, startSluice } from '../support/sluice-process.ts';
+import { bodyWith, type Path, stringPaths, takes } from '../support/string-fields.ts';
+import { startUpstream, type Upstream } from '../support/upstream.ts';
+
+/** In whichever way the rest of a value is escaped, this stays as it is. */
+const canary = /x7f3ac/i;
+const awkward = 'Q"x7f3ac\\x7f3ac%x7f3ac\n<é x7f3ac>&x7f3ac\u{1f511}%41 x7f3ac';
+/** The first that a field takes is captured; what none of them is good for is refused. */
+const values = [
+  awkward,
+  'x7f3ac "é&<%',
+  'x7f3acx',
+  'x7f3ac.test',
+  '/x7f3ac/"é&<%25\\',
+  '/x7f3acx',
+  '"x7f3ac" == "x7f3ac"',
+  'https://x7f3ac.test/x7f3ac',
+];
+const reference = '{{secret:value:canary}}';
+
+const keys =
+  '  auth: { apiKeys: [{ name: a, key: k-admin, role: admin }, { name: v, key: k-viewer, role: viewer }] }\n';
+
+describe('secrets in every field', () => {
+  let sluice: SluiceProcess;
+  let receiver: OtlpReceiver;
+  let upstream: Upstream;
+  let port: number;
+  const leaks = new Set<string>();
+  let what = '';
+  const captured: string[] = [];
+
+  const api = (method: string, path: string, body?: unknown, key = 'k-admin'): Promise<Answer> =>
+    call(sluice.url, method, `/api/v1${path}`, { key, ...(body !== undefined && { body }) });
+  const must = async (method: string, path: string, body?: unknown): Promise<Answer> => {
+    const answer = await api(method, path, body);
+    expect(answer.status, `${method} ${path} ${answer.text}`).to.be.below(300);
+    return answer;
+  };
+  const look = (where: string, text: string): void => {
+    if (canary.test(text)) leaks.add(`${what}: ${where}: ${text.slice(0, 300)}`);
+  };
+  const watch = async (method: string, path: string, body?: unknown): Promise<Answer> => {
+    let last: Answer | undefined;
+    for (const key of ['k-viewer', 'k-admin']) {
+      if (method !== 'GET' && path !== '/explain' && key === 'k-viewer') continue;
+      last = await api(method, path, body, key);
+      look(`${method} ${path} as ${key}`, `${JSON.stringify(last.headers)}${last.text}`);
+    }
+    if (last === undefined) throw new Error('nothing was asked');
+    return last;
+  };
+
+  before(async () => {
+    receiver = await new OtlpReceiver().start();
+    upstream = await startUpstream('upstream');
+    port = await freePort();
+    const traces = `telemetry:\n  traces:\n    endpoint: ${receiver.url}\n    sampleRatio: 1\n`;
+    sluice = await startSluice({ controlPlane: keys, logLevel: 'debug', more: `proxy: { workers: 1 }\n${traces}` });
+    await must('POST', '/secrets', { id: 'canary', name: 'canary', value: 'x7f3ac' });
+    const metrics = { path: '/metrics', collect: { endpoint: true } };
+    const shown = { metrics, debugHeaders: true, proxyErrors: { detail: 'full' } };
+    await must('POST', '/listeners', { id: 'web', name: 'web', address: '127.0.0.1', port, ...shown });
+    for (const id of ['a', 'b', 'c', 'd']) {
+      await must('POST', '/destinations', { id, name: id, host: '127.0.0.1', port: upstream.port });
+    }
+    for (const id of ['m1', 'm2', 'm3'])
+      await must('POST', '/middlewares', { id, name: id, type: 'headers', headers: {} });
+    for (const id of ['r1', 'r2']) {
+      const forward = { destinations: [{ destinationId: 'a' }] };
+      await must('POST', '/routes', { id, name: id, match: { pathPrefix: `/${id}` }, forward });
+    }
+  });
+
+  after(async () => {
+    await sluice.stop();
+    await upstream.close();
+    await receiver.stop();
+  });
+
+  /** Answers of upstreams and of configured bodies are what was asked for; what Sluice says itself is not. */
+  const request = async (path: string): Promise<void> => {
+    const headers = { 'x-user': 'u', 'x-tenant': 'a' };
+    const url = `http://127.0.0.1:${port}${path}`;
+    const answer = await fetch(url, { headers, redirect: 'manual', signal: AbortSignal.timeout(5_000) }).catch(
+      () => undefined,
+    );
+    if (answer === undefined) return;
+    for (const [name, value] of answer.headers) if (name.startsWith('x-sluice-')) look(`${name} of ${path}`, value);
+    const text = await answer.text();
+    if (/^\{"error":"[a-z_]+","status":/.test(text)) look(`error at ${path}`, text);
+  };
+
+  /** A route to an entity under test, for those that no request comes to by themselves. */
+  const surroundings = async (kind: string): Promise<void> => {
+    const forward = {
+      destinations: [{ destinationId: kind === 'destinations' ? 'e' : 'a' }],
+      timeouts: { request: '300ms' },
+    };
+    const middlewareIds = kind === 'middlewares' ? ['e'] : [];
+    await api('DELETE', '/routes/way');
+    if (kind === 'routes' || kind === 'groups' || kind === 'listeners') return;
+    await must('POST', '/routes', { id: 'way', name: 'way', match: { pathPrefix: '/way' }, forward, middlewareIds });
+  };
+
+  const walk = async (kind: (typeof configKinds)[number], path: Path, value: string): Promise<void> => {
+    what = `${kind} ${path.join('/')} ${values.indexOf(value)}`;
+    await must('PUT', '/secrets/canary', { name: 'canary', value });
+    const body = { ...bodyWith(kind, path, reference), id: 'e' };
+    if (path[0] !== 'name') Object.assign(body, { name: 'under test' });
+    if (kind === 'listeners') Object.assign(body, { port: await freePort() });
+    if (kind === 'listeners' && path[0] !== 'address') Object.assign(body, { address: '127.0.0.1' });
+    const created = await watch('POST', `/${kind}`, body);
+    expect(created.status, `${what} ${created.text}`).to.equal(201);
+    await surroundings(kind);
+    const snapshot = await watch('POST', '/snapshots', { name: what });
+    await watch('POST', '/batch?dryRun=true', { operations: [], snapshot: { name: `${what} dry` } });
+    if (snapshot.status === 201) {
+      captured.push(what);
+      const { id } = snapshot.json as { id: string };
+      await watch('POST', `/snapshots/${id}/activate`);
+      await watch('GET', `/snapshots/${id}`);
+      await watch('GET', '/debug/config');
+      for (const url of ['/way/x?q=1', '/shop/a', '/x', '/a/1', '/api/r1/x', '/r1', '/unknown']) {
+        const headers = { host: 'shop.example', 'x-tenant': 'a', 'x-user': 'u' };
+        await watch('POST', '/explain', { url, headers, snapshot: id });
+        await request(url);
+      }
+      await watch('GET', '/requests');
+      await watch('GET', '/fleet');
+      const scrape = await call(`http://127.0.0.1:${port}`, 'GET', '/metrics');
+      expect(scrape.text, what).to.contain('sluice_route_requests_total');
+      look('metrics of the listener', scrape.text);
+    } else expect(snapshot.status, `${what} ${snapshot.text}`).to.equal(400);
+    await watch('GET', `/${kind}`);
+    await must('DELETE', `/${kind}/e`);
+  };
+
+  for (const kind of configKinds) {
+    it(`are shown by no way out: ${kind}`, async function () {
+      this.timeout(300_000);
+      for (const path of stringPaths(classOf[kind])) {
+        const body = bodyWith(kind, path, reference);
+        const good = values.find((value) => takes(kind, path, body, value));
+        for (const value of new Set([awkward, good ?? awkward])) await walk(kind, path, value);
+      }
+      for (const name of ['/snapshots', '/activations', '/metrics', '/docs/doc.json']) await watch('GET', name);
+      expect([...leaks].join('\n')).to.equal('');
+    });
+  }
+
+  it('are in no line of the log and in no span', async () => {
+    expect(captured.length).to.be.greaterThan(60);
+    await sluice.stop();
+    what = 'log';
+    for (const line of sluice.output) look('line', line);
+    for (const { text } of receiver.posts) look('span', text);
+    expect(receiver.posts.length).to.be.greaterThan(0);
+    expect([...leaks].join('\n')).to.equal('');
+  });
+});
