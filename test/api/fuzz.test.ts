@@ -64,8 +64,9 @@ function differences(sent: unknown, got: unknown, pointer: string): string[] {
     const known = Object.entries(sent).filter(([key]) => !key.startsWith(unknownPrefix));
     return known.flatMap(([key, value]) => differences(value, got[key], `${pointer}/${key}`));
   }
-  // Methods are stored in upper case.
-  const expected = typeof sent === 'string' && methodAt.test(pointer) ? sent.toUpperCase() : sent;
+  // Methods are stored in upper case, references as they are.
+  const isMethod = typeof sent === 'string' && methodAt.test(pointer) && !sent.includes('{{secret:');
+  const expected = isMethod ? sent.toUpperCase() : sent;
   return expected === got ? [] : [pointer];
 }
 
