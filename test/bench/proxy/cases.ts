@@ -14,6 +14,7 @@ import {
   sluice,
 } from './proxies.ts';
 import { token } from './sluice.ts';
+import { variedRequests } from './varied-requests.ts';
 
 export interface Case {
   readonly name: string;
@@ -54,6 +55,13 @@ export const cases: readonly Case[] = [
     scene: { ...plain, routes: 1_000 },
     proxies: all,
     load: wrk('/service-500/api/x'),
+  },
+  {
+    name: 'varied',
+    title: '20,000 different requests of browsers, 1,000 routes',
+    scene: { ...plain, routes: 1_000 },
+    proxies: all,
+    load: wrk('/', { script: variedRequests }),
   },
   {
     name: 'pipelined',
