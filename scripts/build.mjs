@@ -1,7 +1,7 @@
 // `npm run build`: src/, raft/, disk/ and program/ to dist/, as a whole or not at all.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { fingerprint, readStamp } from './fingerprint.mjs';
@@ -34,6 +34,12 @@ function readdirOf(folder) {
   }
 }
 
+/** Returns the manifest of the package, with the commit and its time where git tells them. */
+async function manifest() {
+  const { commitOf } = await import('./package/manifest.mjs');
+  return { ...JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')), ...commitOf(root) };
+}
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const madeFrom = fingerprint(root, sources);
   const fresh = `${dist}.${process.pid}`;
@@ -52,7 +58,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     process.exit(1);
   }
   rmSync(modules, { recursive: true, force: true });
-  cpSync(join(root, 'package.json'), join(fresh, 'package.json'));
+  writeFileSync(join(fresh, 'package.json'), JSON.stringify(await manifest(), undefined, 1));
   writeFileSync(join(fresh, '.fingerprint'), stampOf(madeFrom, fresh));
   rmSync(dist, { recursive: true, force: true });
   renameSync(fresh, dist);

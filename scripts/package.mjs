@@ -4,9 +4,13 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync 
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { root } from './build.mjs';
+import { gzip, tar, withFolders } from './package/archive.mjs';
+import { billOfMaterials, provenance } from './package/bill-of-materials.mjs';
 import { recordCode } from './package/code.mjs';
+import { debianPackage } from './package/debian.mjs';
+import { documentsOf } from './package/documents.mjs';
 import { sha256Of, writeExecutable } from './package/executable.mjs';
-import { manifestOf } from './package/manifest.mjs';
+import { manifestOf, packagesIn, sourceDateEpoch } from './package/manifest.mjs';
 import { nodeOf } from './package/node.mjs';
 import { bundleScripts, explorerFiles } from './package/scripts.mjs';
 import { stripped } from './package/strip.mjs';
@@ -57,15 +61,36 @@ async function packageAll() {
     ...scripts,
     ...explorerFiles(root, ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png']),
   };
-  for (const name of wanted) await packageTarget(name, { modules, shared, manifest });
-  const sums = readdirSync(out)
-    .sort()
-    .map((file) => `${sha256Of(readFileSync(join(out, file)))}  ${file}\n`);
-  writeFileSync(join(out, 'SHA256SUMS'), sums.join(''));
-  console.log(`package: ${sums.length} files in ${out}`);
+  const packages = packagesIn(inputs);
+  const documents = documentsOf({ root, packages, manifest, help: helpOf(scripts) });
+  for (const name of wanted) await packageTarget(name, { modules, shared, manifest, documents });
+  const parts = { ...process.versions };
+  writeJson(`sluice-${manifest.version}.cdx.json`, billOfMaterials({ root, manifest, packages, parts }));
+  const subjects = sumsOf(readdirSync(out).sort());
+  writeJson(`sluice-${manifest.version}.intoto.json`, provenance({ subjects, manifest, targets: wanted }));
+  const lines = Object.entries(sumsOf(readdirSync(out).sort())).map(([file, sum]) => `${sum}  ${file}\n`);
+  writeFileSync(join(out, 'SHA256SUMS'), lines.join(''));
+  console.log(`package: ${lines.length} files in ${out}`);
 }
 
-async function packageTarget(name, { modules, shared, manifest }) {
+/** Returns what `sluice --help` prints: the man page and the program cannot differ. */
+function helpOf(scripts) {
+  const file = join(work, 'front.cjs');
+  writeFileSync(file, scripts['front.cjs']);
+  const { status, stdout, stderr } = spawnSync(process.execPath, [file, '--help'], { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`--help failed: ${stderr}`);
+  return stdout;
+}
+
+function sumsOf(files) {
+  return Object.fromEntries(files.map((file) => [file, sha256Of(readFileSync(join(out, file)))]));
+}
+
+function writeJson(name, value) {
+  writeFileSync(join(out, name), `${JSON.stringify(value, undefined, 2)}\n`);
+}
+
+async function packageTarget(name, { modules, shared, manifest, documents }) {
   const target = targets[name];
   const folder = join(work, name);
   mkdirSync(folder);
@@ -80,7 +105,21 @@ async function packageTarget(name, { modules, shared, manifest }) {
   const code = isOwn ? await recordCode({ modules, assets, manifest, node, folder }) : {};
   const output = join(out, `sluice-${manifest.version}-${name}`);
   writeExecutable({ assets: { ...assets, ...code }, manifest, node, folder: join(folder, 'assets'), output });
+  writeArchives({ name, target, executable: readFileSync(output), documents, version: manifest.version });
   console.log(`package: ${name}: ${(readFileSync(output).length / 1e6).toFixed(0)} MB`);
+}
+
+function writeArchives({ name, target, executable, documents, version }) {
+  const date = sourceDateEpoch(root);
+  const top = `sluice-${version}-${name}`;
+  const entries = [
+    { path: `${top}/bin/sluice`, mode: 0o755, bytes: executable },
+    ...documents.map(({ path, bytes }) => ({ path: `${top}/share/${path}`, mode: 0o644, bytes })),
+  ];
+  writeFileSync(join(out, `${top}.tar.gz`), gzip(tar(withFolders(entries), date)));
+  if (target.debian === undefined) return;
+  const bytes = debianPackage({ root, executable, documents, version, architecture: target.debian, date });
+  writeFileSync(join(out, `sluice_${version}_${target.debian}.deb`), bytes);
 }
 
 function compile(modules) {

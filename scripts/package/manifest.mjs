@@ -6,28 +6,36 @@ import { join } from 'node:path';
 /** @param inputs files that the bundler put into scripts, as it names them */
 export function manifestOf(root, inputs) {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  return { version, ...commitOf(root), dependencies: dependenciesOf(root, packagesIn(inputs)) };
+}
+
+/** Returns the commit that is checked out and its time; nothing of either where git does not tell. */
+export function commitOf(root) {
   const commit = git(root, 'rev-parse', 'HEAD');
-  const builtAt = new Date(sourceDateEpoch(root) * 1000).toISOString();
-  return { version, ...(commit && { commit }), builtAt, dependencies: dependenciesOf(root, inputs) };
+  const seconds = sourceDateEpoch(root);
+  return { ...(commit && { commit }), ...(seconds > 0 && { builtAt: new Date(seconds * 1000).toISOString() }) };
 }
 
 /** Returns the seconds since 1970 that everything in a package is dated with: SOURCE_DATE_EPOCH, else the time of the commit. */
-const sourceDateEpoch = (root) =>
+export const sourceDateEpoch = (root) =>
   Number(process.env.SOURCE_DATE_EPOCH ?? (git(root, 'log', '-1', '--format=%ct') || 0));
 
-function dependenciesOf(root, inputs) {
-  const folders = new Set(
-    inputs.flatMap((input) => /node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+/.exec(input)?.[0] ?? []),
+/** Returns the folders of the packages that files of the bundler are of, and of those that stay apart from scripts. */
+export function packagesIn(inputs) {
+  const folders = inputs.flatMap(
+    (input) => /node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+/.exec(input)?.[0] ?? [],
   );
-  const always = ['node_modules/classic-level', 'node_modules/swagger-ui-dist'];
+  return [...new Set([...folders, 'node_modules/classic-level', 'node_modules/swagger-ui-dist'])].sort();
+}
+
+function dependenciesOf(root, folders) {
   const found = new Map();
-  for (const folder of [...folders, ...always]) {
+  for (const folder of folders) {
     const { name, version } = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));
     found.set(name, [...new Set([...(found.get(name) ?? []), version])]);
   }
-  return Object.fromEntries(
-    [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, versions]) => [name, versions.join(', ')]),
-  );
+  const byName = [...found].sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(byName.map(([name, versions]) => [name, versions.join(', ')]));
 }
 
 function git(root, ...args) {

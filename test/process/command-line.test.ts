@@ -16,6 +16,29 @@ describe('the command line', () => {
     expect(code).to.equal(0);
   });
 
+  it('explains itself when asked by the word help', async () => {
+    const { stdout, code } = await runSluice(['help']);
+    expect(code).to.equal(0);
+    expect(stdout).to.match(/^Usage: sluice/);
+  });
+
+  it('names the option and the command that were meant', async () => {
+    expect((await runSluice(['--confg', 'x'])).stderr).to.equal(
+      'sluice: unknown option --confg (did you mean --config?)\n',
+    );
+    const { stderr, code } = await runSluice(['hlep']);
+    expect(stderr).to.equal('sluice: unknown command "hlep" (did you mean help?); sluice help lists all\n');
+    expect(code).to.equal(1);
+  });
+
+  it('tells version, Node and dependencies as JSON', async () => {
+    const { stdout } = await runSluice(['version', '--json']);
+    const said = JSON.parse(stdout) as { version: string; node: string; dependencies: Record<string, string> };
+    expect(said.version).to.match(/^\d+\.\d+\.\d+$/);
+    expect(said.node).to.match(/^26\./);
+    expect(said.dependencies).to.include.keys('fastify', 'classic-level');
+  });
+
   it('tells its version', async () => {
     const { stdout, code } = await runSluice(['--version']);
     expect(stdout).to.match(/^sluice \d+\.\d+\.\d+\n$/);
