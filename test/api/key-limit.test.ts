@@ -76,6 +76,9 @@ describe('the bound of keys in a body', () => {
     expect(json).to.deep.equal({ error: '/operations/1 holds more than 20000 keys of objects', operation: 1 });
     const beside = `{"operations":[],${members(20_001)}}`;
     expect(await api.call('POST', '/batch', { body: beside })).to.include({ status: 413 });
+    const long = await api.call('POST', '/batch', { body: `{"operations":[],"a":"${'x'.repeat(4 * 1024 * 1024)}"}` });
+    expect(long).to.include({ status: 413 });
+    expect(long.json).to.deep.equal({ error: 'what stands beside the operations is larger than 4 MiB' });
     const large = operation(10, `,"large":"${'x'.repeat(4 * 1024 * 1024)}"`);
     const refused = await api.call('POST', '/batch', { body: `{"operations":[${operation(12)},${large}]}` });
     expect(refused.status).to.equal(413);

@@ -14,10 +14,21 @@ const stride = 128 * 1024;
 const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a];
 const [openList, closeList, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-/** Throws INVALID for what cannot be told apart, and TOO_LARGE beyond `most` operations. */
-export function* splitBody(body: Buffer, most: number): Generator<void, SplitBody> {
+/**
+ * Throws INVALID for what cannot be told apart, and TOO_LARGE beyond `most` operations, or where what stands beside them has
+ * more than `besideMax` bytes.
+ */
+export function* splitBody(
+  body: Buffer,
+  most: number,
+  besideMax = Number.POSITIVE_INFINITY,
+): Generator<void, SplitBody> {
   const cut = new Cut(body, most);
   for (let from = 0; from < body.length; from = cut.read(from, Math.min(from + stride, body.length))) yield;
+  if (cut.besideLength > besideMax) {
+    const error = `what stands beside the operations is larger than ${besideMax / 1024 / 1024} MiB`;
+    throw new SluiceError('TOO_LARGE', error);
+  }
   return cut.end();
 }
 
@@ -59,6 +70,12 @@ class Cut {
       else if (byte === colon && this.#depth === 1) this.#expectsName = false;
     }
     return at;
+  }
+
+  /** Bytes that are in no operation. */
+  get besideLength(): number {
+    const [from, to] = this.#list ?? [0, 0];
+    return this.#body.length - (to - from);
   }
 
   end(): SplitBody {

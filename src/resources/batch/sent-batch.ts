@@ -40,11 +40,7 @@ export interface SentSnapshot {
  * TOO_MANY_KEYS.
  */
 export function* readBatch(request: ApiRequest, newId: () => string): Generator<void, SentBatch> {
-  const body = yield* splitBody(request.body, operationsMax);
-  if (body.head.length > operationBytesMax) {
-    const most = operationBytesMax / 1024 / 1024;
-    throw new SluiceError('TOO_LARGE', `what stands beside the operations is larger than ${most} MiB`);
-  }
+  const body = yield* splitBody(request.body, operationsMax, operationBytesMax);
   const { operations: _, ...fields } = yield* objectIn(body.head);
   const { snapshot, ...strange } = fields;
   const problems = new BatchProblems();
