@@ -29,6 +29,7 @@ import { checkConfig } from './proxy/config-check.ts';
 import { Explainer } from './proxy/explain/explainer.ts';
 import type { Proxy as DataPlane } from './proxy/proxy.ts';
 import { descriptorBounds } from './proxy/socket/descriptors.ts';
+import { ReadyThreads } from './proxy/worker/ready-threads.ts';
 import { type Address, formatAddress } from './settings/address.ts';
 import type { ControlPlaneSettings } from './settings/control-plane.ts';
 import type { Settings } from './settings/settings.ts';
@@ -87,6 +88,8 @@ export async function startControlPlane(settings: Settings, options: ControlPlan
     source: fleet.source,
     ownPlaces,
     logPaths,
+    // They load their code while this thread loads that of the API.
+    ready: new ReadyThreads(settings.proxy.workers),
     logger: logger.module('proxy'),
     level: logger.levels.cell('proxy'),
     traces,
